@@ -1,0 +1,54 @@
+# `make demo` and `make test` need nothing but a python3 (3.11 or newer) with its venv module; see `make help`.
+VENV := .venv
+BIN := $(VENV)/bin
+PYTEST_ARGS ?= -n 2
+SHELL := /bin/bash
+.DEFAULT_GOAL := help
+.PHONY: help demo test lint format types layers docs pytest bench chromium clean
+
+help: ## Show this list
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+demo: $(VENV)/.installed ## Simulate a log, judge two new rankers from it, write the report
+	$(BIN)/offrank demo
+
+test: lint docs pytest ## Everything that CI checks, the tests last
+
+lint: $(VENV)/.installed-dev ## Style, types and import layers
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports --no-logo
+
+format: $(VENV)/.installed-dev ## Put the code into shape
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+docs: $(VENV)/.installed-dev ## Build the site into site/
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
+
+pytest: $(VENV)/.installed-dev chromium ## Only the tests; PYTEST_ARGS="-n 0 -k ips" picks some
+	$(BIN)/pytest $(PYTEST_ARGS)
+
+bench: $(VENV)/.installed-dev ## Run each script in benchmarks/ (minutes)
+	@shopt -s nullglob; for script in benchmarks/[a-z]*.py; do \
+		echo "== $$script"; $(BIN)/python "$$script" || exit; \
+	done
+
+chromium:
+	@scripts/ensure-chromium
+
+clean: ## Remove the environment, caches and builds
+	rm -rf $(VENV) site build dist .*_cache .hypothesis .benchmarks
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+# Each stamp is as old as the newest install from the present pyproject.toml.
+$(VENV)/.installed: pyproject.toml scripts/ensure-venv
+	scripts/ensure-venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable .
+	touch $@
+
+$(VENV)/.installed-dev: pyproject.toml scripts/ensure-venv
+	scripts/ensure-venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev,docs]'
+	touch $@ $(VENV)/.installed
