@@ -1,7 +1,7 @@
 # `make demo` and `make test` need nothing but a python3 (3.11 or newer) with its venv module; see `make help`.
 VENV := .venv
 BIN := $(VENV)/bin
-PYTEST_ARGS ?= -n 2
+PYTEST_ARGS ?= -n 2 --dist loadgroup
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
 .PHONY: help demo test lint format types layers docs pytest bench chromium clean

@@ -1,0 +1,89 @@
+"""Every example in README and docs runs as it is written, page by page, from top to bottom.
+
+Python blocks of a page share their names. Of a console block the lines `$ offrank ...` are run and must end
+with status 0, or with the status that a following `$ echo $?` shows. A page works in its own copy of a folder
+where `offrank demo` has been run. `<!-- skip: next -->` before a block leaves it out.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import shutil
+import subprocess
+import sys
+import unittest
+from pathlib import Path
+
+import pytest
+from sybil import Example, Sybil
+from sybil.parsers.markdown import CodeBlockParser, PythonCodeBlockParser, SkipParser
+
+ROOT = Path(__file__).resolve().parents[2]
+PAGES = [path for path in (ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))) if path.is_file()]
+
+# All pages on one worker, so that the demo is run once.
+pytestmark = pytest.mark.xdist_group("docs")
+
+COMMAND = re.compile(
+    r"""^\$\ (offrank\b (?: .*\\\n )* .*)          # a command, perhaps on several lines
+        (?: (?: \n (?!\$\ ).* )* \n\$\ echo\ \$\?\n (\d+) )?  # what it prints, and its status
+    """,
+    re.MULTILINE | re.VERBOSE,
+)
+
+
+def commands(block: str) -> list[tuple[str, int]]:
+    """The `offrank` commands of a console block, each with the exit status that the page promises."""
+    return [(match[1], int(match[2] or 0)) for match in COMMAND.finditer(block)]
+
+
+def run(command: str, expected: int = 0, folder: Path | None = None) -> None:
+    """Run a line as a reader's shell would, with the `offrank` of this Python first on the path."""
+    path = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", "")])
+    done = subprocess.run(
+        ["bash", "-c", command],
+        cwd=folder,
+        env={**os.environ, "PATH": path, "COLUMNS": "100"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == expected, f"$ {command}\n{done.stdout}\n{done.stderr}"
+
+
+def run_console(example: Example) -> None:
+    for command, status in commands(example.parsed):
+        run(command, status)
+
+
+EXAMPLES = Sybil(parsers=[PythonCodeBlockParser(), CodeBlockParser("console", run_console), SkipParser()])
+
+
+@pytest.fixture(scope="session")
+def demo(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder as `offrank demo` leaves it."""
+    folder = tmp_path_factory.mktemp("demo")
+    run("offrank demo --quiet", folder=folder)
+    return folder
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())
+def test_examples(page: Path, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    examples = list(EXAMPLES.parse(page))
+    if not examples:
+        pytest.skip("no examples on this page")
+    folder = request.getfixturevalue("tmp_path") / "page"
+    shutil.copytree(request.getfixturevalue("demo"), folder)
+    monkeypatch.chdir(folder)
+    for example in examples:
+        # A skipped block that says why raises this; the rest of the page still runs.
+        with contextlib.suppress(unittest.SkipTest):
+            example.evaluate()
+
+
+def test_commands_are_read_as_a_reader_would() -> None:
+    check = "offrank check a.parquet \\\n    --strict"
+    block = f"$ pip install offrank\n$ {check}\nlow-ess ...\n$ echo $?\n3\n$ offrank demo\n"
+    assert commands(block) == [(check, 3), ("offrank demo", 0)]

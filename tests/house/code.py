@@ -1,0 +1,51 @@
+"""The project's own Python files, read as text and as syntax trees."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+PACKAGE = ROOT / "src" / "offrank"
+
+Function = ast.FunctionDef | ast.AsyncFunctionDef
+
+
+@dataclass(frozen=True)
+class Module:
+    """One file: its `path`, and what is written there."""
+
+    path: Path
+
+    @property
+    def label(self) -> str:
+        """The path from the repository's root."""
+        return self.path.relative_to(ROOT).as_posix()
+
+    @cached_property
+    def lines(self) -> list[str]:
+        return self.path.read_text(encoding="utf-8").splitlines()
+
+    @cached_property
+    def tree(self) -> ast.Module:
+        return ast.parse("\n".join(self.lines))
+
+    def functions(self) -> Iterator[Function]:
+        return (node for node in ast.walk(self.tree) if isinstance(node, Function))
+
+    def place(self, node: ast.stmt) -> str:
+        """Where to look, as an editor understands it."""
+        return f"{self.label}:{node.lineno}"
+
+
+def modules(*folders: str) -> list[Module]:
+    """The Python files of some folders of the repository, in a fixed order; a folder may be absent."""
+    return [Module(path) for folder in folders for path in sorted((ROOT / folder).rglob("*.py"))]
+
+
+def length(function: Function) -> int:
+    """Lines from `def` to the end, docstring and all."""
+    return (function.end_lineno or function.lineno) - function.lineno + 1

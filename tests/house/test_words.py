@@ -1,0 +1,44 @@
+"""What we write is about the library: nothing of the machine it was written on, nothing left to do."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from tests.house.code import ROOT
+
+TEXTS = sorted(
+    path
+    for pattern in ("*.md", "*.toml", "Makefile", "docs/**/*", "src/**/*", "benchmarks/**/*", "scripts/*")
+    for path in ROOT.glob(pattern)
+    if path.suffix in {"", ".cfg", ".css", ".html", ".jinja", ".js", ".json", ".md", ".py", ".toml"}
+    and path.is_file()
+)
+
+FOREIGN = re.compile(
+    r"""(?<![\w.])/(?:work|home|root|Users)/     # somebody's folders
+      | \b(?:this|last|next|previous)\ session\b
+      | \b(?:AI|LLM|chatbot|language\ model)\b
+      | \b(?:TODO|FIXME|XXX)\b
+    """,
+    re.VERBOSE,
+)
+
+
+@pytest.mark.parametrize("path", TEXTS, ids=lambda path: path.relative_to(ROOT).as_posix())
+def test_no_foreign_words(path: Path) -> None:
+    lines = path.read_text(encoding="utf-8").splitlines()
+    found = [f"{number}: {line.strip()}" for number, line in enumerate(lines, 1) if FOREIGN.search(line)]
+    assert not found
+
+
+@pytest.mark.parametrize("text", ["/work/main/log.parquet", "as the last session found", "TODO: later"])
+def test_foreign_words_are_seen(text: str) -> None:
+    assert FOREIGN.search(text)
+
+
+@pytest.mark.parametrize("text", ["clicks of a session", "framework/log", "https://a.org/work/x", "main"])
+def test_other_words_are_left_alone(text: str) -> None:
+    assert not FOREIGN.search(text)
