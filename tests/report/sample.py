@@ -1,0 +1,267 @@
+"""A result document as an evaluation would give it: two targets, six estimators, groups, a refusal."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from offrank.report.facts import Document
+
+LOGGED = {"value": 0.3812, "low": 0.3784, "high": 0.3840, "standard_error": 0.00143}
+IMPRESSIONS = 200_000
+#: estimator: value relative to the truth, standard error, mean weight and its error, tail index
+ESTIMATORS: dict[str, tuple[float, float, float | None, float, float | None]] = {
+    "ips": (0.962, 0.0412, 0.957, 0.052, 0.83),
+    "snips": (1.004, 0.0184, 0.957, 0.052, 0.83),
+    "ipm": (0.998, 0.0061, 1.004, 0.0031, 0.41),
+    "interpol(window=2)": (1.003, 0.0038, 1.0015, 0.0016, 0.27),
+    "pbm": (1.006, 0.0022, None, 0.0, None),
+    "rips": (0.991, 0.0093, 0.993, 0.0072, 0.52),
+}
+TARGETS = {"better": ("plackett_luce(new_score)", 0.4118), "worse": ("top(price, ascending=True)", 0.2927)}
+GROUPS = {"electronics": 61_200, "books": 43_900, "garden & home": 31_404, "toys": 22_010, "outlet": 1_486}
+
+
+def document() -> dict[str, Any]:
+    """The whole document, new each time, so that a test may change it."""
+    estimates = [estimate(target, name) for target in TARGETS for name in ESTIMATORS]
+    estimates += [
+        estimate(target, name, group) for target in TARGETS for name in ESTIMATORS for group in GROUPS
+    ]
+    return {
+        "schema": 1,
+        "kind": "demo",
+        "title": "Two new rankers, judged from the demo log",
+        "log": {
+            "source": "demo/log.parquet",
+            "impressions": IMPRESSIONS,
+            "estimated_impressions": 248_310.0,
+            "skipped": {"duplicate-item": 12, "negative-score": 0},
+        },
+        "logging": "plackett_luce(old_score)",
+        "targets": {name: spelling for name, (spelling, _) in TARGETS.items()},
+        "confidence": 0.95,
+        "interval": "normal",
+        "cluster": "query",
+        "by": "category",
+        "examination": [1.0, 0.62, 0.41, 0.30, 0.24],
+        "logged": dict(LOGGED),
+        "estimates": estimates,
+        "weights": [weights(target, name) for target in TARGETS for name in ESTIMATORS if name != "pbm"],
+        "ranks": [rank(number) for number in range(1, 6)],
+        "checks": checks(),
+        "slots": [slots(number) for number in range(1, 6)],
+        "command": "offrank evaluate demo/log.parquet --target 'better=plackett_luce(new_score)' "
+        "--target 'worse=top(price, ascending=True)' --logging 'plackett_luce(old_score)' -e ips -e snips "
+        "-e ipm -e 'interpol(window=2)' -e pbm -e rips --examination 1,.62,.41,.3,.24 --by category"
+        " --html report.html",
+        "versions": {"offrank": "0.1.0", "python": "3.11.7", "numpy": "2.2.1", "pyarrow": "18.1.0"},
+        "created": "2026-11-21T02:00:00Z",
+    }
+
+
+def estimate(target: str, name: str, group: str | None = None) -> dict[str, Any]:
+    """One estimate; `worse` is deterministic, which is too much for `ips` and `snips`."""
+    n = IMPRESSIONS if group is None else GROUPS[group]
+    factor, error, mean_weight, mean_error, tail = ESTIMATORS[name]
+    shift = 1.0 if group is None else 0.85 + 0.3 * list(GROUPS).index(group) / len(GROUPS)
+    wider = math.sqrt(IMPRESSIONS / n)
+    truth = TARGETS[target][1] * shift
+    if target == "worse" and name == "snips":
+        return refused(target, name, group)
+    if target == "worse" and name == "ips":
+        error, mean_weight, mean_error, tail = 0.61, 0.38, 0.31, 1.12
+    value, error = truth * factor, error * wider
+    mean_error *= wider
+    return {
+        "target": target,
+        "estimator": name,
+        "group": group,
+        "value": value,
+        "low": value - 1.96 * error,
+        "high": value + 1.96 * error,
+        "standard_error": error,
+        "n": n,
+        "ess": max(1.0, min(n, (0.6 / error) ** 2)),
+        "mean_weight": mean_weight,
+        "mean_weight_low": None if mean_weight is None else mean_weight - 1.96 * mean_error,
+        "mean_weight_high": None if mean_weight is None else mean_weight + 1.96 * mean_error,
+        "max_weight_share": min(0.9, error / 3),
+        "tail_index": tail,
+        "difference": difference(value, error, shift),
+        "truth": truth,
+        "warnings": warnings(error, tail, n),
+        "error": None,
+    }
+
+
+def difference(value: float, error: float, shift: float) -> dict[str, float]:
+    """The paired difference to what the log earned."""
+    change = value - LOGGED["value"] * shift
+    return {"value": change, "low": change - 1.9 * error, "high": change + 1.9 * error}
+
+
+def warnings(error: float, tail: float | None, n: int) -> list[dict[str, str]]:
+    """What an estimate with this error and tail would be warned of."""
+    ess = max(1.0, min(n, (0.6 / error) ** 2))
+    found = []
+    if ess < 3000:
+        found.append(
+            {
+                "code": "low-ess",
+                "severity": "serious" if ess < 50 else "warning",
+                "message": f"The weights leave an effective sample of {ess:,.0f} of {n:,} impressions.",
+                "remedy": "Take an estimator with smaller weights, such as `ipm`, or more log.",
+            }
+        )
+    if tail is not None and tail > 0.7:
+        found.append(
+            {
+                "code": "heavy-tail",
+                "severity": "serious" if tail > 1 else "warning",
+                "message": f"A few weights are so large (tail index {tail:.2f}) that the interval misleads.",
+                "remedy": "Clip the weights with `clip(snips, 100)`, or look at item-level estimators.",
+            }
+        )
+    return found
+
+
+def refused(target: str, name: str, group: str | None = None) -> dict[str, Any]:
+    """An estimate that is an error: all its numbers are null."""
+    numbers = ("value", "low", "high", "standard_error", "n", "ess", "mean_weight", "mean_weight_low")
+    numbers += ("mean_weight_high", "max_weight_share", "tail_index", "difference", "truth")
+    error = {
+        "code": "no-overlap",
+        "message": "No logged slate is one that the target would have shown.",
+        "remedy": "Take an item-level estimator (`ipm`, `pbm`), or a target that explores.",
+    }
+    return {
+        **dict.fromkeys(numbers),
+        "target": target,
+        "estimator": name,
+        "group": group,
+        "warnings": [],
+        "error": error,
+    }
+
+
+def weights(target: str, name: str) -> dict[str, Any]:
+    """A histogram of weights by quarters of a power of ten, wider for the estimators with more doubt."""
+    edges = [10 ** (step / 4) for step in range(-12, 17)]
+    spread = 0.3 + 12 * ESTIMATORS[name][1]
+    counts = [
+        round(2e4 * math.exp(-((math.log10(edge) + 0.2) ** 2) / (2 * spread**2))) for edge in edges[:-1]
+    ]
+    return {
+        "target": target,
+        "estimator": name,
+        "edges": edges,
+        "counts": counts,
+        "zeros": 41_000.0 if spread > 0.4 else 0.0,
+    }
+
+
+def rank(number: int) -> dict[str, Any]:
+    """Clicks at one rank."""
+    rate = 0.171 / number**0.9
+    error = math.sqrt(rate * (1 - rate) / IMPRESSIONS) * 3
+    return {
+        "rank": number,
+        "impressions": float(IMPRESSIONS),
+        "clicks": rate * IMPRESSIONS,
+        "click_rate": rate,
+        "low": rate - 1.96 * error,
+        "high": rate + 1.96 * error,
+    }
+
+
+def checks() -> list[dict[str, Any]]:
+    """One check of each status."""
+    return [
+        check(
+            "mean-weight",
+            "Mean weight of a uniform target",
+            "ok",
+            1.0021,
+            0.9962,
+            1.008,
+            1.0,
+            "As it should be.",
+        ),
+        check(
+            "support",
+            "Target mass without support",
+            "note",
+            0.0041,
+            None,
+            None,
+            0.0,
+            "0.4 % of `worse` is never shown.",
+        ),
+        check(
+            "arithmetic",
+            "Arithmetic test",
+            "warning",
+            0.941,
+            0.92,
+            0.962,
+            1.0,
+            "Logged propensities are 6 % too large.",
+        ),
+        check(
+            "double-subsampling",
+            "Sub-sampling corrected twice",
+            "serious",
+            9.97,
+            9.81,
+            10.13,
+            1.0,
+            "The mean weight is near 10, which is the factor of the sub-sampling.",
+        ),
+        check(
+            "harmonic", "Harmonic test", "skipped", None, None, None, None, "The set of slates is not fixed."
+        ),
+    ]
+
+
+def check(
+    code: str,
+    title: str,
+    status: str,
+    value: float | None,
+    low: float | None,
+    high: float | None,
+    expected: float | None,
+    message: str,
+) -> dict[str, Any]:
+    """One check as the document holds it."""
+    remedy = (
+        "Look at how `propensity` and `inclusion` were written." if status in ("warning", "serious") else ""
+    )
+    return {
+        "code": code,
+        "title": title,
+        "status": status,
+        "value": value,
+        "low": low,
+        "high": high,
+        "expected": expected,
+        "message": message,
+        "remedy": remedy,
+    }
+
+
+def slots(number: int) -> dict[str, Any]:
+    """Inverse propensities of slates of one length."""
+    return {
+        "slots": number,
+        "impressions": 40_000,
+        "estimated_impressions": 49_662.0,
+        "mean_inverse_propensity": 6.1**number,
+        "max_inverse_propensity": 84.7**number,
+    }
+
+
+def only(*estimates: Document) -> dict[str, Any]:
+    """A document that holds nothing but these estimates."""
+    return {"schema": 1, "kind": "evaluate", "title": "Only this", "estimates": list(estimates)}
