@@ -1,0 +1,115 @@
+"""The page in headless Chromium: readable on a phone, in the dark and on paper."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import subprocess
+from html import escape, unescape
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from offrank.report import render
+from tests.report import sample
+
+PHONE, DESKTOP = 360, 1200
+LIGHT, DARK = "1", "0"
+FLAGS = (
+    "--headless",
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--hide-scrollbars",
+)
+#: Looks at the page from outside, since the page itself allows no scripts.
+LOOK = """
+addEventListener("load", () => {
+  document.documentElement.dataset.seen = JSON.stringify([...document.querySelectorAll("iframe")].map(frame => {
+    const inner = frame.contentDocument, root = inner.documentElement;
+    return {
+      width: root.clientWidth, needed: root.scrollWidth,
+      background: frame.contentWindow.getComputedStyle(inner.body).backgroundColor,
+      labels: inner.querySelectorAll(".forest .label").length,
+      smallest: Math.min(...[...inner.querySelectorAll("svg text")].map(
+        text => parseFloat(frame.contentWindow.getComputedStyle(text).fontSize))),
+    };
+  }));
+});
+"""
+
+pytestmark = [pytest.mark.browser, pytest.mark.slow]
+
+
+@pytest.fixture(scope="module")
+def chromium() -> str:
+    names = ("chromium", "chromium-browser", "google-chrome")
+    found = next(filter(None, map(shutil.which, names)), None)
+    if found is None and os.environ.get("CI") == "true":
+        pytest.fail("CI needs chromium")
+    if found is None:
+        pytest.skip("no chromium on this machine")
+    return found
+
+
+def hostile() -> dict[str, Any]:
+    """Names that want more room than a phone has, and one that wants to run."""
+    document = sample.document()
+    for estimate in document["estimates"]:
+        if estimate["group"] == "outlet":
+            estimate["group"] = "x" * 300 + "<img src=x onerror=\"document.body.innerHTML=''\">"
+        if estimate["estimator"] == "rips":
+            estimate["estimator"] = "clip(interpol(window=2, examination=fitted), maximum=1000000)"
+    document["command"] += " --column slate=" + "y" * 400
+    return document
+
+
+def run(chromium: str, tmp_path: Path, page: str, *flags: str) -> str:
+    place = tmp_path / "page.html"
+    place.write_text(page, encoding="utf-8")
+    profile = f"--user-data-dir={tmp_path / 'profile'}"
+    command = [chromium, *FLAGS, profile, *flags, place.as_uri()]
+    return subprocess.run(command, capture_output=True, check=True, timeout=120, encoding="utf-8").stdout
+
+
+def framed(page: str) -> str:
+    """The page in a frame as wide as a phone and in one as wide as a desk, with someone looking at both."""
+    frames = "".join(
+        f'<iframe style="border:0;width:{width}px;height:800px" srcdoc="{escape(page)}"></iframe>'
+        for width in (PHONE, DESKTOP)
+    )
+    head = '<meta charset="utf-8"><meta name="color-scheme" content="light dark">'
+    return f"<!doctype html><html><head>{head}<script>{LOOK}</script></head><body>{frames}</body></html>"
+
+
+@pytest.mark.parametrize(("scheme", "background"), [(LIGHT, "rgb(255, 255, 255)"), (DARK, "rgb(20, 23, 27)")])
+def test_phone_and_desk_light_and_dark(chromium: str, tmp_path: Path, scheme: str, background: str) -> None:
+    flags = (f"--blink-settings=preferredColorScheme={scheme}", "--dump-dom")
+    dom = run(chromium, tmp_path, framed(render(hostile())), *flags)
+    found = re.search(r'data-seen="([^"]*)"', dom)
+    assert found is not None
+    phone, desk = json.loads(unescape(found.group(1)))
+    assert (phone["width"], desk["width"]) == (PHONE, DESKTOP)
+    for seen in (phone, desk):
+        assert seen["needed"] <= seen["width"]  # nothing to scroll sideways
+        assert seen["background"] == background
+        assert seen["labels"] == 2 * 6 + 5 + 4 + 5 + 2 * 5  # nothing was run, nothing is missing
+        assert seen["smallest"] >= 11
+
+
+def test_it_can_be_photographed_and_printed(chromium: str, tmp_path: Path) -> None:
+    page = render(sample.document())
+    picture, paper = tmp_path / "page.png", tmp_path / "page.pdf"
+    run(chromium, tmp_path, page, f"--screenshot={picture}", "--window-size=1200,1600")
+    assert picture.read_bytes().startswith(b"\x89PNG")
+    assert picture.stat().st_size > 50_000  # not an empty sheet
+    run(chromium, tmp_path, page, "--no-pdf-header-footer", f"--print-to-pdf={paper}")
+    assert paper.read_bytes().startswith(b"%PDF")
+    assert 4 <= len(re.findall(rb"/Type\s*/Page\b", paper.read_bytes())) <= 12

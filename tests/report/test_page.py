@@ -1,0 +1,165 @@
+"""The page holds everything once, escapes everything, and needs nothing but itself."""
+
+from __future__ import annotations
+
+import json
+import re
+from html.parser import HTMLParser
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from offrank.report import render, save
+from tests.report import sample
+
+EVIL = "</script><img src=x onerror=alert(1)>\"'`**&"
+
+
+class Reader(HTMLParser):
+    """Collects tags, headings and whether the tags close in order."""
+
+    VOID = frozenset({"meta", "br", "hr", "img", "link", "input"})
+
+    def __init__(self, page: str) -> None:
+        super().__init__()
+        self.tags: list[tuple[str, dict[str, str | None]]] = []
+        self.open: list[str] = []
+        self.feed(page)
+        self.close()
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append((tag, dict(attrs)))
+        if tag not in self.VOID:
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append((tag, dict(attrs)))
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+
+def poisoned(value: Any) -> Any:
+    """The document with every free text replaced by something that must be escaped."""
+    if isinstance(value, dict):
+        fixed = {"kind", "created", "severity", "status", "code"}
+        return {key: value[key] if key in fixed else poisoned(value[key]) for key in value}
+    if isinstance(value, list):
+        return [poisoned(item) for item in value]
+    return f"{EVIL}{value}" if isinstance(value, str) else value
+
+
+def test_the_page_is_well_formed_with_headings_in_order() -> None:
+    reader = Reader(render(sample.document()))
+    assert reader.open == []
+    levels = [int(tag[1]) for tag, _ in reader.tags if re.fullmatch("h[1-6]", tag)]
+    assert levels[0] == 1
+    assert levels.count(1) == 1
+    assert all(after <= before + 1 for before, after in pairwise(levels))
+    assert ("html", {"lang": "en"}) in reader.tags
+
+
+def test_nothing_is_fetched_or_run() -> None:
+    page = render(sample.document())
+    reader = Reader(page)
+    assert not re.search(r"https?://|url\(|@import", page)
+    assert not [tag for tag, _ in reader.tags if tag in {"script", "link", "img", "iframe", "object", "base"}]
+    loading = {"src", "href", "xlink:href", "srcset"}
+    assert not [attributes for _, attributes in reader.tags if loading & set(attributes)]
+    assert "default-src 'none'" in page
+
+
+def test_hostile_names_are_text() -> None:
+    document = poisoned(sample.document())
+    document["targets"] = {EVIL + name: EVIL + spelling for name, spelling in document["targets"].items()}
+    page = render(document)
+    reader = Reader(page)
+    assert reader.open == []
+    assert "<img" not in page
+    assert "</script" not in page
+    assert not [name for _, attributes in reader.tags for name in attributes if name.startswith("on")]
+    assert "&lt;/script&gt;&lt;img src=x onerror=alert(1)&gt;" in page
+
+
+def test_all_sections_are_there() -> None:
+    page = render(sample.document())
+    headings = [
+        re.sub("<[^>]+>", "", found).strip() for found in re.findall(r"<h2>(.*?)</h2>", page, re.DOTALL)
+    ]
+    assert headings == [
+        "Before you rely on it",
+        "better plackett_luce(new_score)",
+        "worse top(price, ascending=True)",
+        "Importance weights",
+        "Clicks by rank",
+        "Checks of the log",
+        "Inverse propensities by length of the slate",
+        "By category",
+        "The log",
+        "To repeat this",
+    ]
+
+
+def test_the_numbers_and_how_to_repeat_them_are_there() -> None:
+    page = render(sample.document())
+    for text in (
+        "0.4143",
+        "0.4100 to 0.4186",
+        "no overlap",
+        "offrank evaluate demo/log.parquet",
+        "numpy 2.2.1",
+    ):
+        assert text in page
+    assert "2026-11-21T02:00:00Z" in page
+    assert "Rows skipped: duplicate-item" in page
+    assert "negative-score" not in page
+
+
+@pytest.mark.parametrize("document", [{}, {"title": "Empty", "estimates": [], "weights": [], "checks": []}])
+def test_empty_sections_vanish(document: dict[str, Any]) -> None:
+    page = render(document)
+    assert "There is nothing to report" in page
+    assert "<h2>" not in page
+    assert "<figure>" not in page
+    assert Reader(page).open == []
+
+
+def test_refusals_alone_make_a_page() -> None:
+    page = render(sample.only(sample.refused("top(x)", "ips")))
+    assert "This log cannot say" in page
+    assert "no overlap" in page
+
+
+def test_many_groups_are_cut_to_the_largest() -> None:
+    groups = [sample.estimate("better", "ipm") | {"group": f"g{n}", "n": n} for n in range(1, 31)]
+    page = render(sample.only(sample.estimate("better", "ipm"), *groups) | {"by": "banner"})
+    assert "The 20 largest groups; 10 smaller ones are not shown." in page
+    assert '<code class="name">g11</code>' in page
+    assert '<code class="name">g10</code>' not in page
+
+
+def test_a_document_survives_json_and_unknown_keys() -> None:
+    document = sample.document() | {"unknown": {"a": 1}}
+    assert render(json.loads(json.dumps(document))) == render(sample.document())
+
+
+def test_save_writes_whole_files_or_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    place = tmp_path / "report.html"
+    save(sample.document(), place)
+    assert place.read_text(encoding="utf-8") == render(sample.document())
+
+    def refuse(*_: object) -> None:
+        raise OSError("disk full")
+
+    monkeypatch.setattr(Path, "replace", refuse)
+    with pytest.raises(OSError, match="disk full"):
+        save({}, place)
+    assert list(tmp_path.iterdir()) == [place]
+    assert "Two new rankers" in place.read_text(encoding="utf-8")
+
+
+def test_texts_that_are_no_unicode_can_be_saved(tmp_path: Path) -> None:
+    save({"title": "a\ud800b", "command": "a\ud800b"}, tmp_path / "report.html")
+    assert "a\ufffdb" in (tmp_path / "report.html").read_text(encoding="utf-8")

@@ -1,0 +1,151 @@
+"""Plots are data first: positions from 0 to 1, labels, and what is cut or refused."""
+
+from __future__ import annotations
+
+import pytest
+
+from offrank.report import plots
+from offrank.report.histograms import histograms
+from offrank.report.plots import Axis, Span
+from offrank.report.svg import forest_svg, histogram_svg
+from tests.report import sample
+
+
+def test_positions_follow_the_axis() -> None:
+    axis = Axis(0.2, 0.6)
+    assert axis.position(0.2) == 0
+    assert axis.position(0.3) == pytest.approx(0.25)
+    assert Axis(0.01, 100, log=True).position(1) == pytest.approx(0.5)
+
+
+@pytest.mark.parametrize(
+    ("axis", "labels"),
+    [
+        (Axis(0.0, 1.0), ["0.0", "0.2", "0.4", "0.6", "0.8", "1.0"]),
+        (Axis(-0.012, 0.011), ["-0.010", "-0.005", "0.000", "0.005", "0.010"]),
+        (Axis(1200, 4100), ["2,000", "3,000", "4,000"]),
+        (Axis(0.02, 2000, log=True), ["0.1", "1", "10", "100", "1000"]),
+        (Axis(1e-4, 1e6, log=True), ["0.001", "1", "1000", "1e+06"]),
+    ],
+)
+def test_ticks_are_round(axis: Axis, labels: list[str]) -> None:
+    ticks = axis.ticks(5)
+    assert [tick.label for tick in ticks] == labels
+    assert all(0 <= tick.position <= 1 for tick in ticks)
+
+
+def test_forest_has_a_row_per_estimator() -> None:
+    plot = plots.forest(sample.document(), "better")
+    assert [row.label for row in plot.rows] == list(sample.ESTIMATORS)
+    assert plot.reference_label == "logged 0.3812"
+    assert plot.band is not None
+    assert plot.reference is not None
+    assert plot.band[0] < plot.reference < plot.band[1]
+    for row in plot.rows:
+        assert row.value is not None
+        assert row.low is not None
+        assert row.high is not None
+        assert 0 < row.low < row.value < row.high < 1
+        assert not row.cut_low
+        assert not row.cut_high
+
+
+def test_all_targets_share_one_axis() -> None:
+    better, worse = (plots.forest(sample.document(), target) for target in sample.TARGETS)
+    assert better.ticks == worse.ticks
+    assert better.reference == worse.reference
+
+
+def test_a_refusal_is_a_row_without_numbers() -> None:
+    row = plots.forest(sample.document(), "worse").rows[1]
+    assert (row.label, row.text) == ("snips", "no overlap")
+    assert row.value is row.low is row.high is None
+
+
+def test_an_enormous_interval_is_cut_and_says_so() -> None:
+    plot = plots.forest(sample.document(), "worse")
+    row = plot.rows[0]
+    assert (row.low, row.high) == (0, 1)
+    assert row.cut_low
+    assert row.cut_high
+    assert plot.cut
+    assert row.text == "0.3 (\N{HYPHEN-MINUS}0.9 to 1.5)"
+    assert row.severity == "serious"
+    assert plot.doubtful
+
+
+def test_a_value_beyond_the_axis_is_an_arrow() -> None:
+    spans = [Span(0.4, 0.39, 0.41), Span(0.41, 0.40, 0.42), Span(50.0, -10.0, 110.0)]
+    axis = plots.shared_axis(spans, [0.38])
+    assert axis.low < 0.38
+    assert 0.42 < axis.high < 0.5
+
+
+@pytest.mark.parametrize(
+    "spans", [[], [Span(0.0, 0.0, 0.0)], [Span(3.0, None, None)], [Span(None, None, None)]]
+)
+def test_an_axis_is_never_empty(spans: list[Span]) -> None:
+    axis = plots.shared_axis(spans)
+    assert axis.low < axis.high
+    assert axis.ticks()
+
+
+def test_groups_show_what_was_logged_there() -> None:
+    plot = plots.group_forest(sample.document(), "better", "ipm")
+    assert [row.label for row in plot.rows] == list(sample.GROUPS)
+    assert all(row.logged is not None for row in plot.rows)
+    assert plot.title == "ipm for better by category"
+
+
+def test_mean_weights_surround_one_and_skip_estimators_without() -> None:
+    plot = plots.mean_weights(sample.document(), "better")
+    assert [row.label for row in plot.rows] == ["ips", "snips", "ipm", "interpol(window=2)", "rips"]
+    assert plot.reference is not None
+    assert 0 < plot.reference < 1
+    assert not plot.cut
+
+
+def test_ranks_start_at_zero() -> None:
+    plot = plots.ranks(sample.document())
+    assert plot.bars
+    assert plot.ticks[0].position == 0
+    assert [row.label for row in plot.rows] == [f"rank {rank}" for rank in range(1, 6)]
+    values = [row.value for row in plot.rows if row.value is not None]
+    assert values == sorted(values, reverse=True)
+
+
+def test_tiny_click_rates_keep_their_digits() -> None:
+    rank = {
+        "rank": 1,
+        "impressions": 9e4,
+        "clicks": 380.0,
+        "click_rate": 0.0042,
+        "low": 0.0038,
+        "high": 0.0047,
+    }
+    assert plots.ranks({"ranks": [rank]}).rows[0].text == "0.00420 (0.00380 to 0.00470)"
+
+
+def test_histograms_share_an_axis_and_say_what_is_zero() -> None:
+    found = histograms(sample.document())
+    assert len(found) == 10
+    assert len({plot.ticks for plot in found}) == 1
+    first = found[0]
+    assert first.note.startswith("20 % of the weights are zero; the tallest bar holds 10 %")
+    assert max(bar.height for bar in first.bars) == 1
+    assert all(0 <= bar.left < bar.right <= 1 for bar in first.bars)
+
+
+def test_a_histogram_of_zeros_is_words() -> None:
+    weights = {"target": "t", "estimator": "ips", "edges": [0.1, 1.0, 10.0], "counts": [0, 0], "zeros": 7.0}
+    (plot,) = histograms({"weights": [weights]})
+    assert plot.note == "Every weight is zero."
+    assert "<rect" not in histogram_svg(plot)
+
+
+def test_drawings_name_themselves_and_mark_by_shape() -> None:
+    drawn = forest_svg(plots.forest(sample.document(), "worse"))
+    assert 'role="img" aria-label="Estimates for worse with their intervals"' in drawn
+    assert drawn.count('class="point doubtful"') == 1
+    assert drawn.count('class="truth"') == 5
+    assert "\N{MINUS SIGN}0.9 to 1.5" in drawn

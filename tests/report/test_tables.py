@@ -1,0 +1,75 @@
+"""The terminal shows one line per estimate, whole numbers at 80 columns, colour only where it is wanted."""
+
+from __future__ import annotations
+
+import io
+
+import pytest
+from rich.console import Console
+
+from offrank.report import print_result, render_text
+from tests.report import sample
+
+
+def line_of(text: str, start: str) -> str:
+    return next(line for line in text.splitlines() if line.startswith(start))
+
+
+@pytest.mark.parametrize("width", [80, 100, 120])
+def test_every_number_is_whole_and_fits(width: int) -> None:
+    text = render_text(sample.document(), width)
+    assert max(map(len, text.splitlines())) <= width
+    assert "\u2026" not in text
+    assert line_of(text, "interpol(window=2)").split()[1:6] == ["0.413", "0.406", "to", "0.420", "+0.032"]
+    assert line_of(text, "pbm").split()[:5] == ["pbm", "0.4143", "0.4100", "to", "0.4186"]
+
+
+def test_wide_terminals_show_the_interval_of_the_difference() -> None:
+    assert "+0.0289 to +0.0373" in line_of(render_text(sample.document(), 120), "pbm")
+    assert "+0.0289" not in render_text(sample.document(), 80)
+
+
+def test_warnings_are_said_once_each() -> None:
+    text = render_text(sample.document(), 80)
+    for code in ("low-ess", "heavy-tail", "no-overlap"):
+        assert text.count(code) == 1
+    assert text.count("What to do: ") == 3
+    assert line_of(text, "snips                           no overlap").endswith("!! 3")
+
+
+def test_groups_and_checks_are_there() -> None:
+    text = render_text(sample.document(), 80)
+    assert "better by pbm" in text
+    assert line_of(text, "garden & home").split()[3:5] == ["0.402", "0.391"]
+    assert "serious Sub-sampling corrected twice: 9.97 (9.81 to 10.13), expected 1" in text
+    assert "The set of slates is not fixed." in text
+
+
+def test_plain_text_has_no_colour_and_no_marks() -> None:
+    text = render_text(sample.document(), 80)
+    assert "\x1b" not in text
+    assert "**" not in text
+    assert "`" not in text
+
+
+def test_a_terminal_gets_colour_and_a_file_does_not() -> None:
+    terminal, file = io.StringIO(), io.StringIO()
+    print_result(
+        sample.document(), Console(file=terminal, force_terminal=True, color_system="standard", width=100)
+    )
+    print_result(sample.document(), Console(file=file, width=100))
+    assert "\x1b[" in terminal.getvalue()
+    assert "\x1b[" not in file.getvalue()
+
+
+def test_names_cannot_command_the_terminal() -> None:
+    estimate = sample.estimate("better", "ipm") | {"target": "\x1b[2J[red]t", "estimator": "[bold]ipm\x07"}
+    text = render_text(sample.only(estimate), 100)
+    assert "\x1b" not in text
+    assert "\x07" not in text
+    assert "[red]t" in text
+    assert "[bold]ipm" in text
+
+
+def test_an_empty_document_is_a_sentence() -> None:
+    assert "There is nothing to report" in render_text({})
