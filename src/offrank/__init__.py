@@ -1,0 +1,73 @@
+"""What would a new ranking have earned, judged from the logs you already have?"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from .folds.estimate import Caution, Estimate
+    from .jobs.check import check
+    from .jobs.evaluate import evaluate
+    from .jobs.result import Result
+    from .log.errors import OffrankError
+    from .policies.counted import Counted
+    from .policies.epsilon import EpsilonUniform
+    from .policies.logged import Logged
+    from .policies.plackett_luce import PlackettLuce
+    from .policies.ranking import Ranking
+    from .policies.swaps import Swaps
+    from .policies.top import Top
+    from .policies.uniform import Uniform
+    from .readers.log import read_log
+
+__version__ = "0.1.0"
+
+# Loaded on first use, so that `import offrank` and `offrank --help` stay instant.
+_HOMES = {
+    "Caution": "folds.estimate",
+    "Counted": "policies.counted",
+    "EpsilonUniform": "policies.epsilon",
+    "Estimate": "folds.estimate",
+    "Logged": "policies.logged",
+    "OffrankError": "log.errors",
+    "PlackettLuce": "policies.plackett_luce",
+    "Ranking": "policies.ranking",
+    "Result": "jobs.result",
+    "Swaps": "policies.swaps",
+    "Top": "policies.top",
+    "Uniform": "policies.uniform",
+    "check": "jobs.check",
+    "evaluate": "jobs.evaluate",
+    "read_log": "readers.log",
+}
+
+__all__ = [
+    "Caution",
+    "Counted",
+    "EpsilonUniform",
+    "Estimate",
+    "Logged",
+    "OffrankError",
+    "PlackettLuce",
+    "Ranking",
+    "Result",
+    "Swaps",
+    "Top",
+    "Uniform",
+    "check",
+    "evaluate",
+    "read_log",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module 'offrank' has no attribute {name!r}")
+    value = getattr(importlib.import_module(f".{_HOMES[name]}", __name__), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted([*globals(), *__all__])

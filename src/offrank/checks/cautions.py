@@ -1,0 +1,150 @@
+"""When not to trust an estimate: every warning with its stable code, what it means and what to do."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ..folds.estimate import Caution, Estimate
+from ..folds.intervals import Method
+
+# Thresholds; docs/trust.md gives the reasons.
+FEW_EFFECTIVE = 100.0
+SMALL_SHARE = 0.01
+LARGE_WEIGHT = 0.05
+VERY_LARGE_WEIGHT = 0.2
+HEAVY_TAIL = 0.5
+VERY_HEAVY_TAIL = 0.7
+FEW_REWARDS = 30.0
+FEW_CLUSTERS = 30
+ODD_MEAN_WEIGHT = 3.3  # standard errors: one in a thousand
+IMPOSSIBLE_MEAN_WEIGHT = 5.0
+
+
+def about_weights(estimate: Estimate) -> Iterator[Caution]:
+    """Warnings that follow from the weights alone."""
+    if estimate.ess < FEW_EFFECTIVE:
+        yield Caution(
+            "low-ess",
+            "serious",
+            f"The weights make {estimate.n:,} impressions worth about {estimate.ess:.0f}.",
+            "Log more, evaluate a policy closer to the logging one, or use an item-level estimator (ipm, interpol).",
+        )
+    elif estimate.ess < SMALL_SHARE * estimate.n:
+        yield Caution(
+            "small-ess-share",
+            "note",
+            f"The weights make {estimate.n:,} impressions worth about {estimate.ess:,.0f}: most of the log says "
+            "nothing about this policy.",
+            "An item-level estimator (ipm, interpol) uses more of it.",
+        )
+    if estimate.max_weight_share > LARGE_WEIGHT:
+        yield Caution(
+            "large-weight",
+            "serious" if estimate.max_weight_share > VERY_LARGE_WEIGHT else "warning",
+            f"One impression carries {estimate.max_weight_share:.0%} of all weight.",
+            "Do not trust the interval; clip the weights (clip(ips, 100)) or compare with an item-level estimator.",
+        )
+    if estimate.tail_index is not None and estimate.tail_index > HEAVY_TAIL:
+        yield Caution(
+            "heavy-tail",
+            "serious" if estimate.tail_index > VERY_HEAVY_TAIL else "warning",
+            f"The largest weights fall off so slowly (Pareto index {estimate.tail_index:.2f}; above 0.5 the variance "
+            "is infinite, above 0.7 the mean cannot be learnt from a log of feasible size) that both value and "
+            "interval are likely too low.",
+            "Clip the weights, use an item-level estimator, or evaluate a policy closer to the logging one.",
+        )
+
+
+def about_mean_weight(estimate: Estimate, sampling_factor: float) -> Iterator[Caution]:
+    """Warnings that follow from a mean weight that is not 1. sampling_factor: the largest 1 / inclusion."""
+    found = estimate.mean_weight_interval
+    if found is None or found.standard_error == 0 and found.value == 1:
+        return
+    away = abs(found.value - 1) / max(found.standard_error, 1e-12)
+    if away < ODD_MEAN_WEIGHT or abs(found.value - 1) < 0.005:
+        return
+    if sampling_factor > 1.5 and 0.7 < found.value / sampling_factor < 1.3:
+        yield Caution(
+            "double-subsampling",
+            "serious",
+            f"The mean weight is {found.value:.3g}, and rows count up to {sampling_factor:.3g}-fold for the sub-sampling: "
+            "the propensities contain that factor already.",
+            "Correct for the sub-sampling once: multiply it out of the propensities, or leave `inclusion` away.",
+        )
+        return
+    low = found.value < 1
+    factor = 1 / found.value if low else found.value
+    reason = (
+        "Target slates without support in the log, a tail of weights that the log is too short to show, or propensities "
+        "that are too large"
+        if low
+        else "Propensities that are too small, or not those of the slate that was shown"
+    )
+    yield Caution(
+        "mean-weight",
+        "serious" if away > IMPOSSIBLE_MEAN_WEIGHT else "warning",
+        f"The mean weight is {found.value:.4g} ({away:.1f} standard errors from 1): on average the propensities are "
+        f"{factor:.3g} times too {'large' if low else 'small'} for this policy.",
+        f"{reason} would do this. Run `offrank check`; a plain estimate is off by this factor, a self-normalised one "
+        "hides it.",
+    )
+
+
+def about_clipping(mean_weight: float) -> Iterator[Caution]:
+    """What clipping cut away."""
+    if mean_weight < 0.98:
+        yield Caution(
+            "clipped",
+            "warning" if mean_weight < 0.8 else "note",
+            f"Clipping removed {1 - mean_weight:.0%} of the weight, so the estimate leans towards what was logged often.",
+            "Raise the maximum until the value stops moving, or read it as a lower bound where rewards are not negative.",
+        )
+
+
+def about_coverage(covered: float) -> Iterator[Caution]:
+    """Warnings of estimators that see only items which were shown."""
+    if covered < 0.99:
+        yield Caution(
+            "unseen-items",
+            "serious",
+            f"{1 - covered:.0%} of what the target shows is not in the logged slates, and counts as earning nothing.",
+            "Use interpol with a wide window, which knows how likely an item was shown; pbm is for logs that show every "
+            "candidate.",
+        )
+
+
+def about_rewards(effective_rewards: float) -> Iterator[Caution]:
+    """Warnings that follow from how many rewards the estimate rests on."""
+    if effective_rewards < FEW_REWARDS:
+        yield Caution(
+            "few-rewards",
+            "warning",
+            f"The estimate rests on about {effective_rewards:.0f} rewarded impressions.",
+            "Too few for a normal interval: use interval=bootstrap or bernstein, and log more.",
+        )
+
+
+def about_method(method: Method, clusters: int | None) -> Iterator[Caution]:
+    """Warnings that follow from how the interval is made."""
+    if method == "bernstein":
+        yield Caution(
+            "observed-range",
+            "note",
+            "The empirical Bernstein interval needs the range of the values, and takes the range that was observed.",
+            "It is a guarantee only if no larger weight can occur, as with clip(...).",
+        )
+    if clusters is not None and clusters < FEW_CLUSTERS:
+        yield Caution(
+            "few-clusters",
+            "serious" if clusters < 5 else "warning",
+            f"The log has only about {clusters} independent clusters.",
+            "Cluster by something finer, or log more of them.",
+        )
+
+
+COUNTED = Caution(
+    "counted-propensities",
+    "note",
+    "The logging probabilities were counted in the log itself, so their own error is not in the intervals.",
+    "Log propensities with every impression.",
+)

@@ -1,0 +1,73 @@
+"""What the log holds: impressions, rows left out, clicks by rank."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+from statistics import NormalDist
+
+import numpy as np
+
+from ..folds.estimate import Interval
+from ..log.batch import Floats, LogBatch
+from . import _kernels
+
+
+@dataclass(frozen=True)
+class RankRow:
+    """Clicks at one rank (1 at the top): weighted impressions and clicks, and the click rate."""
+
+    rank: int
+    impressions: float
+    clicks: float
+    click_rate: Interval
+
+
+@dataclass(frozen=True)
+class Impressions:
+    """n rows read; estimated: rows before sub-sampling; skipped: rule -> count; ranks: [k, 6] sums."""
+
+    n: int
+    estimated: float
+    skipped: Mapping[str, int]
+    ranks: Floats
+
+    def by_rank(self, confidence: float) -> list[RankRow]:
+        """Click rate at each rank, with its interval."""
+        quantile = NormalDist().inv_cdf(0.5 + confidence / 2)
+        return [_rank_row(rank, sums, quantile) for rank, sums in enumerate(self.ranks, start=1)]
+
+
+@dataclass(frozen=True)
+class ImpressionsFold:
+    """Reduces batches to `Impressions`."""
+
+    def empty(self) -> Impressions:
+        return Impressions(0, 0.0, {}, np.zeros((0, 6)))
+
+    def add(self, state: Impressions, batch: LogBatch) -> Impressions:
+        ranks = np.zeros((0, 6))
+        if batch.clicks is not None:
+            ranks = _kernels.rank_sums(batch.clicks, batch.contexts.length, batch.inclusion)
+        estimated = float((1 / batch.inclusion).sum())
+        return self.merge(state, Impressions(len(batch), estimated, batch.skipped, ranks))
+
+    def merge(self, left: Impressions, right: Impressions) -> Impressions:
+        deep, shallow = sorted((left.ranks, right.ranks), key=len, reverse=True)
+        ranks = deep.copy()
+        ranks[: len(shallow)] += shallow
+        skipped = Counter(left.skipped)
+        skipped.update(right.skipped)
+        return Impressions(left.n + right.n, left.estimated + right.estimated, dict(skipped), ranks)
+
+    def finish(self, state: Impressions) -> Impressions:
+        return state
+
+
+def _rank_row(rank: int, sums: Floats, quantile: float) -> RankRow:
+    _, h, hc, hh, hhc, hhcc = (float(x) for x in sums)
+    rate = hc / h if h else 0.0
+    error = math.sqrt(max(hhcc - 2 * rate * hhc + rate**2 * hh, 0.0)) / h if h else 0.0
+    return RankRow(rank, h, hc, Interval(rate, rate - quantile * error, rate + quantile * error, error))

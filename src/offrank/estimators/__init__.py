@@ -1,0 +1,27 @@
+"""Log batches in, a value and a weight per impression out; a file per named method."""
+
+from .base import Estimator, Terms, Weights, terms
+from .ips import IPS
+from .items import IPM, PBM, Interpol
+from .logged import LoggedMean
+from .named import ESTIMATORS, estimator
+from .rips import RIPS
+from .wrappers import Clip, SelfNormalised, clip
+
+__all__ = [
+    "ESTIMATORS",
+    "IPM",
+    "IPS",
+    "PBM",
+    "RIPS",
+    "Clip",
+    "Estimator",
+    "Interpol",
+    "LoggedMean",
+    "SelfNormalised",
+    "Terms",
+    "Weights",
+    "clip",
+    "estimator",
+    "terms",
+]

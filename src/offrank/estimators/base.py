@@ -1,0 +1,99 @@
+"""What an estimator is: per impression a value and a weight.
+
+An estimator says how the logged rewards are weighted. Everything else (inclusion, means, ratios,
+intervals, groups) is the same for all of them and happens once, in the folds. Self-normalisation
+is a way to finish, clipping a wrapper.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal, Protocol
+
+import numpy as np
+
+from ..log.batch import Floats, LogBatch
+from ..log.errors import ImpossibleSlateError
+from ..policies.base import Ability
+from ..policies.shown import Shown
+
+Earns = Literal["reward", "clicks"]
+
+
+@dataclass(frozen=True)
+class Weights:
+    """How much each reward counts.
+
+    weight: [n] for the reward of the slate, or [n, k] for the click in each slot (0 on pads).
+    control: same shape. For a normalised estimator it has expectation 1 under the logging policy
+    (summed over slots: their number), so it normalises, and it checks the propensities. For
+    others it is the target's probability of showing the item at all: its mean is the covered share.
+    """
+
+    weight: Floats
+    control: Floats
+
+
+@dataclass(frozen=True)
+class Terms:
+    """Per impression: value [n], whose mean is the estimate, and weight [n].
+
+    The weight has expectation 1 and may divide where the estimator is normalised.
+    """
+
+    value: Floats
+    weight: Floats
+
+
+class Estimator(Protocol):
+    """A weighting of logged rewards. Frozen: its fields are its parameters, its repr its key."""
+
+    @property
+    def earns(self) -> Earns:
+        """Which logged outcome it weighs."""
+
+    @property
+    def asks_logging(self) -> Ability | None:
+        """What it must know of the logging policy."""
+
+    @property
+    def asks_target(self) -> Ability | None:
+        """What it must know of the target policy."""
+
+    @property
+    def normalised(self) -> bool:
+        """Whether its weights have expectation 1."""
+
+    def examined(self, examination: Sequence[float] | None) -> Estimator:
+        """The same estimator with this examination curve, where it wants one and has none."""
+
+    def weights(self, batch: LogBatch, logging: Shown, target: Shown) -> Weights:
+        """The weights of a batch."""
+
+
+def terms(estimator: Estimator, batch: LogBatch, logging: Shown, target: Shown) -> Terms:
+    """Value and weight of each impression.
+
+    Raises:
+        ImpossibleSlateError: the logging policy gives a logged slate probability zero.
+    """
+    weights = estimator.weights(batch, logging, target)
+    if weights.weight.ndim == 1:
+        return Terms(weights.weight * batch.reward, weights.control)
+    if batch.clicks is None:
+        raise ValueError("slot weights need clicks")
+    value = np.einsum("nk,nk->n", weights.weight, batch.clicks)
+    return Terms(value, weights.control.sum(axis=1) / np.maximum(batch.contexts.length, 1))
+
+
+def refuse_impossible(batch: LogBatch, impossible: np.ndarray, logging: Shown) -> None:
+    """Raise if any row [n] was given probability zero by the policy that is said to have drawn it."""
+    if impossible.any():
+        row = int(impossible.argmax())
+        raise ImpossibleSlateError(
+            f"{batch.file}, row {int(batch.row[row]) - batch.base}: {logging.policy!r} gives the logged slate probability 0 "
+            f"({int(impossible.sum())} such rows in this batch of {len(batch)})",
+            "this cannot be the policy that drew the log: check the score column, the temperature and "
+            "the candidates, or use the propensities that were logged (logging=logged)",
+        )

@@ -1,0 +1,33 @@
+"""Inverse propensity scoring of whole slates."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from ..log.batch import LogBatch
+from ..policies.shown import Shown
+from ..spelling import Spelled
+from .base import Weights, refuse_impossible
+
+
+@dataclass(frozen=True, repr=False)
+class IPS(Spelled):
+    """w = target(slate) / logging(slate); unbiased under full support (paper criteo-test-bed, Eq. 3)."""
+
+    name: ClassVar[str] = "ips"
+    earns: ClassVar = "reward"
+    asks_logging: ClassVar = "log_prob"
+    asks_target: ClassVar = "log_prob"
+    normalised: ClassVar = True
+
+    def examined(self, examination: Sequence[float] | None) -> IPS:
+        return self
+
+    def weights(self, batch: LogBatch, logging: Shown, target: Shown) -> Weights:
+        refuse_impossible(batch, np.isneginf(logging.log_prob), logging)
+        weight = np.exp(target.log_prob - logging.log_prob)
+        return Weights(weight, weight)

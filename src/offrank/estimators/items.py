@@ -1,0 +1,151 @@
+"""Estimators that correct click by click: item-position, position-based, and between them INTERPOL."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import ClassVar, Literal
+
+import numpy as np
+
+from ..log.batch import Floats, LogBatch
+from ..log.errors import UsageError
+from ..policies.shown import Shown
+from ..spelling import Spelled
+from . import _kernels
+from .base import Weights, refuse_impossible
+
+Form = Literal["paper", "windowed"]
+
+
+@dataclass(frozen=True, repr=False)
+class IPM(Spelled):
+    """Item-position model: w = P(item at this rank | target) / P(item at this rank | logging).
+
+    Unbiased where a click depends on the item and its rank only (paper interpol, Eq. 4, expected
+    over the target's rank).
+    """
+
+    name: ClassVar[str] = "ipm"
+    earns: ClassVar = "clicks"
+    asks_logging: ClassVar = "rank_probs"
+    asks_target: ClassVar = "rank_probs"
+    normalised: ClassVar = True
+
+    def examined(self, examination: Sequence[float] | None) -> IPM:
+        return self
+
+    def weights(self, batch: LogBatch, logging: Shown, target: Shown) -> Weights:
+        drawn = np.einsum("nii->ni", logging.rank_probs)
+        wanted = np.einsum("nii->ni", target.rank_probs)
+        refuse_impossible(batch, ((drawn == 0) & (batch.slates >= 0)).any(axis=1), logging)
+        weight = np.divide(wanted, drawn, out=np.zeros(drawn.shape), where=drawn > 0)
+        return Weights(weight, weight)
+
+
+@dataclass(frozen=True, repr=False)
+class Interpol(Spelled):
+    """INTERPOL (paper interpol, Eq. 5): the item-position model of a window of ranks.
+
+    A click counts if the target puts the item within `window` ranks of where it was shown, is
+    divided by the probability of that, and moved to the target's rank along the examination curve.
+    window=0 is the item-position model; a window as wide as the slate, where all candidates are
+    shown, the position-based one. `form="windowed"` divides by the expected examination inside the
+    window instead. Unbiased under the position-based model with the right examination.
+    """
+
+    name: ClassVar[str] = "interpol"
+    earns: ClassVar = "clicks"
+    asks_logging: ClassVar = "rank_probs"
+    asks_target: ClassVar = "rank_probs"
+    normalised: ClassVar = True
+    window: int = field(kw_only=True)
+    form: Form = field(default="paper", kw_only=True)
+    examination: tuple[float, ...] | None = field(default=None, kw_only=True)
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.window, int) or self.window < 0:
+            raise UsageError(f"window is {self.window!r}", "give a whole number of ranks, 0 or more")
+        if self.form not in ("paper", "windowed"):
+            raise UsageError(f"form is {self.form!r}", 'give "paper" (Eq. 5) or "windowed"')
+        _tidy(self)
+
+    def examined(self, examination: Sequence[float] | None) -> Interpol:
+        if self.examination is not None or (examination is None and self.window == 0):
+            return self
+        return replace(self, examination=_required(examination, self))
+
+    def weights(self, batch: LogBatch, logging: Shown, target: Shown) -> Weights:
+        slots = batch.slates.shape[1]
+        curve = np.ones(slots) if self.examination is None else _curve(self.examination, slots, self)
+        weight, control = _kernels.interpol(
+            target.rank_probs,
+            logging.rank_probs,
+            batch.contexts.length,
+            curve,
+            min(self.window, slots),
+            self.form == "windowed",
+        )
+        refuse_impossible(batch, ~np.isfinite(weight).all(axis=1), logging)
+        return Weights(weight, control)
+
+
+@dataclass(frozen=True, repr=False)
+class PBM(Spelled):
+    """Position-based model: w = p(target's rank) / p(logged rank) (paper interpol, Eq. 3).
+
+    Needs no logging policy. Unbiased under the position-based model with the right examination, where
+    the logged slates hold every item that the target would show.
+    """
+
+    name: ClassVar[str] = "pbm"
+    earns: ClassVar = "clicks"
+    asks_logging: ClassVar = None
+    asks_target: ClassVar = "rank_probs"
+    normalised: ClassVar = False
+    examination: tuple[float, ...] | None = field(default=None, kw_only=True)
+
+    def __post_init__(self) -> None:
+        _tidy(self)
+
+    def examined(self, examination: Sequence[float] | None) -> PBM:
+        if self.examination is not None:
+            return self
+        return replace(self, examination=_required(examination, self))
+
+    def weights(self, batch: LogBatch, logging: Shown, target: Shown) -> Weights:
+        slots = batch.slates.shape[1]
+        curve = _curve(self.examination or (), slots, self)
+        weight = np.where(batch.slates >= 0, target.rank_probs @ curve / curve, 0.0)
+        return Weights(weight, target.rank_probs.sum(axis=2))
+
+
+def _tidy(estimator: Interpol | PBM) -> None:
+    """Check the examination curve and store it as a tuple of floats."""
+    if estimator.examination is None:
+        return
+    curve = tuple(float(p) for p in estimator.examination)
+    if not curve or not all(0 < p < math.inf for p in curve):
+        raise UsageError(
+            f"examination is {list(curve)}", "give a positive number per rank, top first: 1, .5, .33"
+        )
+    object.__setattr__(estimator, "examination", curve)
+
+
+def _required(examination: Sequence[float] | None, estimator: Interpol | PBM) -> tuple[float, ...]:
+    if examination is None:
+        raise UsageError(
+            f"{estimator!r} needs an examination curve",
+            "pass examination=[1, .5, .33, ...], a number per rank, top first (--examination 1,.5,.33)",
+        )
+    return tuple(examination)
+
+
+def _curve(examination: tuple[float, ...], slots: int, estimator: Interpol | PBM) -> Floats:
+    if len(examination) < slots:
+        raise UsageError(
+            f"{estimator!r}: the examination curve has {len(examination)} ranks, the log's slates {slots}",
+            "give a number for every rank of the longest slate",
+        )
+    return np.array(examination[:slots])

@@ -1,0 +1,45 @@
+"""Estimators by their spelling: `snips`, `interpol(window=2)`, `clip(ips, 10)`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from ..spelling import parse
+from .base import Estimator
+from .ips import IPS
+from .items import IPM, PBM, Interpol
+from .logged import LoggedMean
+from .rips import RIPS
+from .wrappers import SelfNormalised, clip
+
+
+def _self_normalised(base: Callable[..., Estimator]) -> Callable[..., SelfNormalised]:
+    return lambda *arguments, **keywords: SelfNormalised(base(*arguments, **keywords))
+
+
+ESTIMATORS: dict[str, Callable[..., Any]] = {
+    "clip": clip,
+    "interpol": Interpol,
+    "ipm": IPM,
+    "ips": IPS,
+    "logged": LoggedMean,
+    "pbm": PBM,
+    "rips": RIPS,
+    "sninterpol": _self_normalised(Interpol),
+    "snipm": _self_normalised(IPM),
+    "snips": _self_normalised(IPS),
+    "snrips": _self_normalised(RIPS),
+}
+
+
+def estimator(spelling: str | Estimator | SelfNormalised) -> Estimator | SelfNormalised:
+    """The estimator that a spelling names; an estimator is returned as it is.
+
+    Raises:
+        SpellingError: not an estimator's spelling.
+    """
+    if not isinstance(spelling, str):
+        return spelling
+    made: Estimator | SelfNormalised = parse(spelling, ESTIMATORS, "estimator")
+    return made

@@ -1,0 +1,90 @@
+"""Ways to change any estimator: bound its weights, or divide by their mean."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import ClassVar
+
+import numpy as np
+
+from ..log.batch import LogBatch
+from ..log.errors import UsageError
+from ..policies.base import Ability
+from ..policies.shown import Shown
+from ..spelling import Spelled
+from .base import Earns, Estimator, Weights
+
+
+@dataclass(frozen=True, repr=False)
+class Clip(Spelled):
+    """The base estimator with no weight above `maximum`: less variance, some bias towards zero."""
+
+    name: ClassVar[str] = "clip"
+    base: Estimator
+    maximum: float
+
+    def __post_init__(self) -> None:
+        if not self.maximum > 0:
+            raise UsageError(f"maximum is {self.maximum}", "give a weight above zero")
+
+    @property
+    def earns(self) -> Earns:
+        return self.base.earns
+
+    @property
+    def asks_logging(self) -> Ability | None:
+        return self.base.asks_logging
+
+    @property
+    def asks_target(self) -> Ability | None:
+        return self.base.asks_target
+
+    @property
+    def normalised(self) -> bool:
+        return self.base.normalised
+
+    def examined(self, examination: Sequence[float] | None) -> Clip:
+        return replace(self, base=self.base.examined(examination))
+
+    def weights(self, batch: LogBatch, logging: Shown, target: Shown) -> Weights:
+        free = self.base.weights(batch, logging, target)
+        weight = np.minimum(free.weight, self.maximum)
+        if free.control is free.weight:
+            return Weights(weight, weight)
+        kept = np.divide(weight, free.weight, out=np.ones(weight.shape), where=free.weight > 0)
+        return Weights(weight, free.control * kept)
+
+
+@dataclass(frozen=True, repr=False)
+class SelfNormalised(Spelled):
+    """The base estimator divided by its mean weight: `snips` is SelfNormalised(IPS()).
+
+    A way to finish: the weights are those of the base.
+    """
+
+    base: Estimator
+
+    def __post_init__(self) -> None:
+        if not self.base.normalised:
+            raise UsageError(
+                f"{self.base!r} has no self-normalised form: its weights have no expectation of 1",
+                "use it plain, or sninterpol with a wide window",
+            )
+
+    def __repr__(self) -> str:
+        if isinstance(self.base, Clip):
+            return f"clip({SelfNormalised(self.base.base)!r}, {self.base.maximum:g})"
+        return f"sn{self.base!r}"
+
+    __str__ = __repr__
+
+    def examined(self, examination: Sequence[float] | None) -> SelfNormalised:
+        return replace(self, base=self.base.examined(examination))
+
+
+def clip(base: Estimator | SelfNormalised, maximum: float) -> Estimator | SelfNormalised:
+    """The estimator with no weight above `maximum`, self-normalised where it was."""
+    if isinstance(base, SelfNormalised):
+        return SelfNormalised(Clip(base.base, maximum))
+    return Clip(base, maximum)

@@ -1,0 +1,62 @@
+"""How a log is reduced: a fold is an associative merge with an identity, so that chunks and machines
+are the same thing."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Protocol, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..log.batch import Floats
+
+S = TypeVar("S")
+B = TypeVar("B", contravariant=True)
+R = TypeVar("R", covariant=True)
+
+
+class Fold(Protocol[S, B, R]):
+    """Reduces batches B to a state S and a result R. `merge` is associative, `empty` its identity."""
+
+    def empty(self) -> S: ...
+
+    def add(self, state: S, batch: B) -> S: ...
+
+    def merge(self, left: S, right: S) -> S: ...
+
+    def finish(self, state: S) -> R: ...
+
+
+@dataclass(frozen=True)
+class Sample:
+    """Rows to be reduced: values [n, d], and key [n], which is equal for rows that belong together.
+
+    The key decides everything that must survive another partition of the log.
+    """
+
+    values: Floats
+    key: NDArray[np.uint64]
+
+    def __len__(self) -> int:
+        return len(self.key)
+
+
+@dataclass(frozen=True)
+class Together:
+    """Several folds over the same batches, each under a name."""
+
+    folds: Mapping[str, Fold[Any, Any, Any]]
+
+    def empty(self) -> dict[str, Any]:
+        return {name: fold.empty() for name, fold in self.folds.items()}
+
+    def add(self, state: dict[str, Any], batch: Any) -> dict[str, Any]:
+        return {name: fold.add(state[name], batch) for name, fold in self.folds.items()}
+
+    def merge(self, left: dict[str, Any], right: dict[str, Any]) -> dict[str, Any]:
+        return {name: fold.merge(left[name], right[name]) for name, fold in self.folds.items()}
+
+    def finish(self, state: dict[str, Any]) -> dict[str, Any]:
+        return {name: fold.finish(state[name]) for name, fold in self.folds.items()}

@@ -1,0 +1,153 @@
+"""Results as one plain document: what reports, JSON files and terminal tables are made from."""
+
+from __future__ import annotations
+
+import datetime
+import os
+import platform
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from importlib import metadata
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from ..checks.impressions import Impressions
+from ..folds.estimate import Estimate, Interval
+from ..folds.histogram import Histogram
+from ..log.errors import OffrankError
+
+NUMBERS = (
+    "value",
+    "low",
+    "high",
+    "standard_error",
+    "ess",
+    "mean_weight",
+    "mean_weight_low",
+    "mean_weight_high",
+    "max_weight_share",
+    "tail_index",
+)
+
+ARROW_SCHEMA = pa.schema(
+    [("target", pa.string()), ("estimator", pa.string()), ("group", pa.string()), ("n", pa.int64())]
+    + [(name, pa.float64()) for name in (*NUMBERS, "truth")]
+    + [(f"difference_{name}", pa.float64()) for name in ("value", "low", "high")]
+    + [("warnings", pa.list_(pa.string())), ("error", pa.string())]
+)
+
+
+def number(value: float | None) -> float | None:
+    """The number, or None where it is not known: a document has no NaN."""
+    return None if value is None or not np.isfinite(value) else float(value)
+
+
+def interval(found: Interval | None) -> dict[str, float | None] | None:
+    """A value with its interval."""
+    return None if found is None else {name: number(value) for name, value in asdict(found).items()}
+
+
+def estimate_row(
+    key: tuple[str, str], group: str | None, found: Estimate | OffrankError, truth: float | None
+) -> dict[str, Any]:
+    """One estimate, or why there is none."""
+    row: dict[str, Any] = {"target": key[0], "estimator": key[1], "group": group, "truth": number(truth)}
+    if isinstance(found, OffrankError):
+        error = {"code": found.code, "message": found.message, "remedy": found.remedy}
+        nothing = dict.fromkeys(("n", *NUMBERS, "difference"))
+        return {**row, **nothing, "warnings": [], "error": error}
+    weight = found.mean_weight_interval
+    row |= {name: number(getattr(found, name, None)) for name in NUMBERS}
+    return {
+        **row,
+        "n": found.n,
+        "mean_weight_low": None if weight is None else number(weight.low),
+        "mean_weight_high": None if weight is None else number(weight.high),
+        "difference": interval(found.difference),
+        "warnings": [asdict(caution) for caution in found.warnings],
+        "error": None,
+    }
+
+
+def log_facts(impressions: Impressions, where: str) -> dict[str, Any]:
+    """What was read."""
+    return {
+        "source": where,
+        "impressions": impressions.n,
+        "estimated_impressions": impressions.estimated,
+        "skipped": dict(impressions.skipped),
+    }
+
+
+def rank_rows(impressions: Impressions, confidence: float) -> list[dict[str, Any]]:
+    """Clicks by rank."""
+    return [
+        {
+            "rank": row.rank,
+            "impressions": row.impressions,
+            "clicks": row.clicks,
+            "click_rate": row.click_rate.value,
+            "low": row.click_rate.low,
+            "high": row.click_rate.high,
+        }
+        for row in impressions.by_rank(confidence)
+    ]
+
+
+def histogram_row(target: str, estimator: str, found: Histogram) -> dict[str, Any]:
+    """How the weights of an estimator are spread."""
+    return {
+        "target": target,
+        "estimator": estimator,
+        "edges": found.edges.tolist(),
+        "counts": found.counts.tolist(),
+        "zeros": found.zeros,
+    }
+
+
+def versions() -> dict[str, str]:
+    """What a reader needs to repeat the numbers."""
+    names = ("offrank", "numpy", "numba", "pyarrow")
+    return {"python": platform.python_version()} | {name: _version(name) for name in names}
+
+
+def now() -> str:
+    """The time of the run, in universal time."""
+    return datetime.datetime.now(datetime.UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def call(function: str, first: str, arguments: Mapping[str, Any], defaults: Mapping[str, Any]) -> str:
+    """The Python call that repeats a job; arguments equal to their defaults are left out."""
+    words = [first] + [
+        f"{name}={value!r}" for name, value in arguments.items() if defaults.get(name) != value
+    ]
+    return f"offrank.{function}({', '.join(words)})"
+
+
+def write(path: str | PathLike[str], text: str) -> None:
+    """Write a file whole or not at all."""
+    target = Path(path)
+    temporary = target.with_name(f".{target.name}.{os.getpid()}")
+    try:
+        temporary.write_text(text, encoding="utf-8")
+        temporary.replace(target)
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def _version(name: str) -> str:
+    try:
+        return metadata.version(name)
+    except metadata.PackageNotFoundError:
+        return "not installed"
+
+
+def spelled(found: Sequence[Any] | Mapping[str, Any]) -> Any:
+    """Objects by their spelling."""
+    if isinstance(found, Mapping):
+        return {name: repr(value) for name, value in found.items()}
+    return [repr(value) for value in found]

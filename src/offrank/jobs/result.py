@@ -1,0 +1,145 @@
+"""What `evaluate` returns: estimates by name, and ways to show and keep them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from os import PathLike
+from typing import Any
+
+import pyarrow as pa
+
+from ..folds.estimate import Estimate
+from ..log.errors import NoOverlapError, UsageError
+from ..report import page, tables
+from . import document
+
+Key = tuple[str, str]
+
+
+@dataclass(frozen=True)
+class Estimates(Mapping[Key, Estimate]):
+    """Estimates by (target, estimator), or by estimator alone where there is one target.
+
+    Asking for one that the log cannot give raises NoOverlapError; `refused` says which those are.
+    """
+
+    found: Mapping[Key, Estimate | NoOverlapError]
+
+    def __getitem__(self, key: str | Key) -> Estimate:  # type: ignore[override]
+        if isinstance(key, str):
+            key = (self._only_target(), key)
+        if key not in self.found:
+            known = ", ".join(f"{target!r}, {name!r}" for target, name in self.found)
+            raise KeyError(f"no estimate {key!r}; there are: {known}")
+        estimate = self.found[key]
+        if isinstance(estimate, NoOverlapError):
+            raise estimate
+        return estimate
+
+    def __iter__(self) -> Iterator[Key]:
+        return iter(self.found)
+
+    def __len__(self) -> int:
+        return len(self.found)
+
+    @property
+    def refused(self) -> dict[Key, NoOverlapError]:
+        """The estimates that the log cannot give."""
+        return {key: value for key, value in self.found.items() if isinstance(value, NoOverlapError)}
+
+    @property
+    def given(self) -> dict[Key, Estimate]:
+        """The estimates that the log can give."""
+        return {key: value for key, value in self.found.items() if isinstance(value, Estimate)}
+
+    def _only_target(self) -> str:
+        targets = {target for target, _ in self.found}
+        if len(targets) > 1:
+            raise KeyError(
+                f"there are several targets: ask for result[name, estimator], name in {sorted(targets)}"
+            )
+        return next(iter(targets))
+
+
+@dataclass(frozen=True)
+class Result:
+    """What new rankings would have earned: `result["snips"].value`, or `result["name", "snips"]`.
+
+    - estimates: of the whole log.
+    - groups: the same for each value of the `by` column.
+    - facts: everything else that reports show (see `to_dict`).
+    """
+
+    estimates: Estimates
+    groups: Mapping[str, Estimates] = field(default_factory=dict)
+    facts: Mapping[str, Any] = field(default_factory=dict)
+    truths: Mapping[str, float] = field(default_factory=dict)
+
+    def __getitem__(self, key: str | Key) -> Estimate:
+        return self.estimates[key]
+
+    def __str__(self) -> str:
+        return tables.render_text(self.to_dict())
+
+    __repr__ = __str__
+
+    @property
+    def trustworthy(self) -> bool:
+        """Every estimate was given, none with a serious warning."""
+        return not self.estimates.refused and all(e.trustworthy for e in self.estimates.given.values())
+
+    def with_truths(self, truths: Mapping[str, float]) -> Result:
+        """The same result beside the true values of its targets, known in simulations only."""
+        return replace(self, truths=dict(truths))
+
+    def with_facts(self, **facts: Any) -> Result:
+        """The same result with facts for the report replaced (title, command)."""
+        return replace(self, facts={**self.facts, **facts})
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything, as plain lists, dicts and numbers (None for what is not known)."""
+        rows = [self._row(key, None, value) for key, value in self.estimates.found.items()]
+        for group, estimates in self.groups.items():
+            rows += [self._row(key, group, value) for key, value in estimates.found.items()]
+        return {**self.facts, "estimates": rows}
+
+    def to_json(self, path: str | PathLike[str] | None = None, indent: int | None = 2) -> str:
+        """The same as JSON text; written to `path` if given."""
+        text = json.dumps(self.to_dict(), indent=indent, allow_nan=False)
+        if path is not None:
+            document.write(path, text)
+        return text
+
+    def to_arrow(self) -> pa.Table:
+        """A row per estimate."""
+        rows = []
+        for row in self.to_dict()["estimates"]:
+            difference = row.pop("difference") or {}
+            error = row.pop("error") or {}
+            row["warnings"] = [caution["code"] for caution in row["warnings"]]
+            row |= {f"difference_{name}": difference.get(name) for name in ("value", "low", "high")}
+            rows.append({**row, "error": error.get("code")})
+        return pa.Table.from_pylist(rows, schema=document.ARROW_SCHEMA)
+
+    def save_html(self, path: str | PathLike[str]) -> None:
+        """The report: one self-contained HTML file."""
+        page.save(self.to_dict(), path)
+
+    def _row(self, key: Key, group: str | None, value: Estimate | NoOverlapError) -> dict[str, Any]:
+        return document.estimate_row(key, group, value, self.truths.get(key[0]))
+
+
+def refuse_empty(result: Result) -> Result:
+    """The result, unless no estimate at all could be given.
+
+    Raises:
+        NoOverlapError: the first of the refusals.
+    """
+    refused = result.estimates.refused
+    if not len(result.estimates):
+        raise UsageError("there is nothing to estimate", "name at least one estimator and one target")
+    if len(refused) == len(result.estimates):
+        raise next(iter(refused.values()))
+    return result

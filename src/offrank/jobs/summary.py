@@ -1,0 +1,143 @@
+"""From the states of the folds to estimates with their doubts."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from ..checks.cautions import (
+    COUNTED,
+    about_clipping,
+    about_coverage,
+    about_mean_weight,
+    about_method,
+    about_rewards,
+    about_weights,
+)
+from ..estimators.base import Estimator
+from ..estimators.fold import Layout
+from ..estimators.wrappers import Clip, SelfNormalised
+from ..folds.base import Together
+from ..folds.bootstrap import BootstrapFold
+from ..folds.buckets import BucketsFold
+from ..folds.estimate import Caution, Estimate, Interval
+from ..folds.histogram import HistogramFold
+from ..folds.intervals import Method, Ratio, Spread
+from ..folds.largest import LargestFold
+from ..folds.moments import Moments, MomentsFold
+from ..folds.tail import tail_index
+from ..log.errors import NoOverlapError
+from ..policies.base import Policy
+
+
+@dataclass(frozen=True)
+class Doubt:
+    """How intervals are made."""
+
+    method: Method = "normal"
+    confidence: float = 0.95
+    cluster: str | None = None
+    replicates: int = 200
+    seed: int = 0
+    counted: bool = False
+
+    def folds(self, layout: Layout) -> Together:
+        """The folds that reduce samples to what the estimates need."""
+        weights = tuple(weight for _, _, _, weight in layout.pairs())
+        folds: dict[str, Any] = {
+            "moments": MomentsFold(layout.columns),
+            "largest": LargestFold(weights),
+            "histogram": HistogramFold(weights),
+        }
+        if self.method == "bootstrap":
+            folds["replicates"] = BootstrapFold(layout.columns, self.replicates, self.seed)
+        if self.cluster is not None and self.method == "normal":
+            folds["buckets"] = BucketsFold(layout.columns)
+        return Together(folds)
+
+
+@dataclass(frozen=True)
+class Summary:
+    """The reduced log, ready to be asked for estimates."""
+
+    layout: Layout
+    doubt: Doubt
+    folded: Mapping[str, Any]
+
+    @property
+    def moments(self) -> Moments:
+        """Of all columns of the layout."""
+        found: Moments = self.folded["moments"]
+        return found
+
+    @property
+    def spread(self) -> Spread:
+        """What intervals are made from."""
+        doubt = self.doubt
+        buckets, replicates = self.folded.get("buckets"), self.folded.get("replicates")
+        return Spread(self.moments, doubt.method, doubt.confidence, buckets, replicates)
+
+    def logged(self, estimator: Estimator) -> Interval:
+        """What the logging policy earned, in the outcome that the estimator weighs."""
+        return self.spread.ratio(self.layout.logged(estimator))
+
+    def estimate(self, target: Policy, estimator: Estimator | SelfNormalised) -> Estimate | NoOverlapError:
+        """The estimate of one estimator for one target, or why there is none."""
+        bare = estimator.base if isinstance(estimator, SelfNormalised) else estimator
+        index, value, weight = self._columns(target, bare)
+        sums, squares = self.moments.sums, self.moments.squares
+        if not sums[weight] > 0:
+            return _no_overlap(target, estimator, self.moments.n)
+        spread, plain = self.spread, Ratio(value, 0)
+        ratio = Ratio(value, weight) if isinstance(estimator, SelfNormalised) else plain
+        earned = spread.ratio(ratio)
+        mean_weight = spread.ratio(Ratio(weight, 0)) if bare.normalised else None
+        made = Estimate(
+            earned.value,
+            earned.low,
+            earned.high,
+            earned.standard_error,
+            self.moments.n,
+            ess=float(sums[weight] ** 2 / squares[weight]),
+            mean_weight=None if mean_weight is None else mean_weight.value,
+            max_weight_share=float(self.moments.largest[weight] / sums[weight]),
+            tail_index=tail_index(self.folded["largest"][index], self.moments.n),
+            mean_weight_interval=mean_weight,
+            difference=spread.difference(ratio, self.layout.logged(bare)),
+        )
+        return replace(made, warnings=tuple(self._cautions(made, bare, value, weight)))
+
+    def histogram(self, target: Policy, estimator: Estimator) -> Any:
+        """How the weights of an estimator are spread."""
+        return self.folded["histogram"][self._columns(target, estimator)[0]]
+
+    def _columns(self, target: Policy, estimator: Estimator) -> tuple[int, int, int]:
+        for index, (known, other, value, weight) in enumerate(self.layout.pairs()):
+            if known == target and other == estimator:
+                return index, value, weight
+        raise KeyError((target, estimator))
+
+    def _cautions(self, made: Estimate, bare: Estimator, value: int, weight: int) -> list[Caution]:
+        sums, squares = self.moments.sums, self.moments.squares
+        mean = float(sums[weight] / sums[0])
+        found = list(about_weights(made))
+        if isinstance(bare, Clip):
+            found += about_clipping(mean)
+        elif bare.normalised:
+            found += about_mean_weight(made, float(self.moments.largest[0]))
+        else:
+            found += about_coverage(mean)
+        found += about_rewards(float(sums[value] ** 2 / squares[value]) if squares[value] else 0.0)
+        found += about_method(self.doubt.method, self.spread.clusters() if "buckets" in self.folded else None)
+        found += [COUNTED] if self.doubt.counted and bare.asks_logging else []
+        order = {"serious": 0, "warning": 1, "note": 2}
+        return sorted(found, key=lambda caution: order[caution.severity])
+
+
+def _no_overlap(target: Policy, estimator: object, n: int) -> NoOverlapError:
+    return NoOverlapError(
+        f"{estimator!r}: {target!r} never does what was logged, in any of {n:,} impressions; the log says nothing about it",
+        "use an item-level estimator (ipm, interpol(window=2), pbm), evaluate a policy closer to the logging one, or "
+        "log more randomly",
+    )

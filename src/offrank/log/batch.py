@@ -1,0 +1,91 @@
+"""What a piece of a log is: arrays, padded to the widest row of the batch.
+
+Shapes, here and everywhere: n impressions, m candidates, k slots. Slots and ranks count from 0
+at the top. `-1` pads slates and rankings; other arrays are padded with zeros, and `size` and
+`length` say where a row ends.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Contexts:
+    """What was known before anybody clicked: all that a policy may see.
+
+    candidates: [n, m] item codes (integer ids as they are, strings hashed to 64 bits).
+    size: [n] candidates per row; length: [n] slots to fill per row.
+    scores: name -> [n, m]; rankings: name -> [n, w] candidate indices (-1 pads, -2 not a candidate).
+    keys: name -> [n] codes of columns that group rows (`query` and others).
+    propensity: [n] probability of the logged slate; rank_propensity: [n, k, k] probability of
+    displayed item i at rank j. Both were written down by the logging policy when it drew.
+    """
+
+    candidates: Integers
+    size: Integers
+    length: Integers
+    scores: Mapping[str, Floats] = field(default_factory=dict)
+    rankings: Mapping[str, Integers] = field(default_factory=dict)
+    keys: Mapping[str, Integers] = field(default_factory=dict)
+    propensity: Floats | None = None
+    rank_propensity: Floats | None = None
+
+    def __len__(self) -> int:
+        return len(self.size)
+
+    @property
+    def slots(self) -> int:
+        """The widest row's number of slots."""
+        return int(self.length.max(initial=0))
+
+
+@dataclass(frozen=True)
+class Labels:
+    """A column to group by: `codes` [n] index into `names`."""
+
+    codes: Integers
+    names: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class LogBatch:
+    """Impressions as they happened.
+
+    slates: [n, k] index into candidates per slot, -1 pads. clicks: [n, k] or None.
+    outcome: [n] the logged `reward` column, or None where the log has clicks only.
+    inclusion: [n] probability that the row was kept in the log. row: [n] stable impression id.
+    skipped: rule -> rows (or clicks) left out while reading, never in silence.
+    file: where the rows stand; base: rows in the files before it, so that row - base is a file's own row.
+    """
+
+    contexts: Contexts
+    slates: Integers
+    clicks: Floats | None
+    outcome: Floats | None
+    inclusion: Floats
+    row: NDArray[np.uint64]
+    labels: Mapping[str, Labels] = field(default_factory=dict)
+    skipped: Mapping[str, int] = field(default_factory=dict)
+    file: str = "log"
+    base: int = 0
+
+    def __len__(self) -> int:
+        return len(self.row)
+
+    @cached_property
+    def reward(self) -> Floats:
+        """[n] the logged reward, by default the sum of the clicks."""
+        if self.outcome is not None:
+            return self.outcome
+        if self.clicks is None:
+            raise ValueError("a batch without clicks and without reward has no reward")
+        return np.asarray(self.clicks.sum(axis=1))

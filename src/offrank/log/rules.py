@@ -1,0 +1,100 @@
+"""The rules that every row must keep, and what to say of one that does not."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .errors import RowError
+
+
+@dataclass(frozen=True)
+class Rule:
+    """A rule with its stable code, what is wrong with a row that breaks it, and the remedy."""
+
+    code: str
+    broken: str
+    remedy: str
+
+
+NULL = Rule("null", "is null", "fill it in, or leave the row out of the log")
+EMPTY_SLATE = Rule("empty-slate", "shows no item", "leave out impressions that showed nothing")
+DUPLICATE = Rule("duplicate-item", "holds an item twice", "an item stands in a list at most once")
+NOT_CANDIDATE = Rule(
+    "not-a-candidate", "shows an item that is not among the candidates", "log all candidates, shown ones too"
+)
+RANKED_OUTSIDE = Rule(
+    "ranked-not-candidate",
+    "ranks an item that is not among the candidates",
+    "rank candidates only, or log them all",
+)
+RAGGED = Rule(
+    "ragged",
+    "has another length than the list that it stands beside",
+    "write a number per item, in the same order",
+)
+BAD_SCORE = Rule("bad-score", "holds a score that is not a finite number", "write finite scores")
+NEGATIVE_SCORE = Rule(
+    "negative-score",
+    "holds a negative Plackett-Luce weight",
+    "if these are logits, say plackett_luce(..., log=True)",
+)
+BAD_CLICKS = Rule(
+    "bad-clicks", "holds a click below 0 or not a number", "write 0 for no click, null for none"
+)
+BAD_REWARD = Rule("bad-reward", "is not a finite number", "write a finite reward")
+BAD_PROPENSITY = Rule(
+    "bad-propensity",
+    "is not in (0, 1]",
+    "write the probability of the logged slate; if this is an inverse propensity, write 1 / it",
+)
+BAD_RANK_PROPENSITY = Rule(
+    "bad-rank-propensity",
+    "is not a matrix of probabilities, displayed item x rank, positive where the item was shown",
+    "write a list per displayed item with its probability at each rank; each list sums to at most 1",
+)
+BAD_INCLUSION = Rule("bad-inclusion", "is not in (0, 1]", "write the probability that the row was kept")
+BAD_POSITION = Rule(
+    "bad-position",
+    "are not 1, 2, ... without gap or repetition",
+    "number the shown items of an impression from 1",
+)
+NOT_CONSTANT = Rule(
+    "not-constant", "differs within one impression", "repeat the impression's own value on each of its rows"
+)
+SCATTERED = Rule("scattered", "comes back after other impressions", "sort the log by impression")
+
+
+class Faults:
+    """The rows of a piece that break a rule; a row counts for the first rule that it breaks."""
+
+    def __init__(self, rows: int) -> None:
+        self.which = np.zeros(rows, dtype=np.int16)
+        self.rules: list[tuple[Rule, str]] = []
+
+    def mark(self, broken: NDArray[np.bool_], rule: Rule, column: str) -> None:
+        """Note the rows [n] where `broken` is true."""
+        fresh = broken & (self.which == 0)
+        if fresh.any():
+            self.rules.append((rule, column))
+            self.which[fresh] = len(self.rules)
+
+    def first(self, file: str, rows: NDArray[np.int64], show: Callable[[str, int], str]) -> RowError | None:
+        """The error of the first faulty row, or None. `show(column, index)` prints the value."""
+        if not self.rules or not self.which.any():
+            return None
+        index = int((self.which > 0).argmax())
+        rule, column = self.rules[self.which[index] - 1]
+        detail = f"{show(column, index)} {rule.broken}"
+        return RowError(file, int(rows[index]), column, rule.code, detail, rule.remedy)
+
+    def counts(self) -> dict[str, int]:
+        """Rule code -> rows that broke it."""
+        found: Counter[str] = Counter()
+        for index, (rule, _) in enumerate(self.rules, start=1):
+            found[rule.code] += int((self.which == index).sum())
+        return dict(found)

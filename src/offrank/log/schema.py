@@ -1,0 +1,91 @@
+"""What the columns of a log mean, and how a user's names are matched to them."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from .errors import ColumnError, UsageError
+
+ROLES: Mapping[str, str] = {
+    "slate": "list of the item ids shown, top first",
+    "clicks": "list of numbers beside the slate",
+    "reward": "number, what the whole slate earned; by default the sum of the clicks",
+    "candidates": "list of the item ids that could have been shown; by default the slate",
+    "propensity": "probability with which the logging policy drew this slate, in (0, 1]",
+    "rank_propensity": "list of lists: probability of each displayed item at each rank",
+    "inclusion": "probability that the row was kept in the log, in (0, 1]; by default 1",
+    "query": "what the impression answered: rows with the same value have the same context",
+}
+"""The wide layout: a row per impression."""
+
+LONG_ROLES: Mapping[str, str] = {
+    "impression": "id of the impression; its rows stand together",
+    "item": "item id",
+    "position": "1 at the top, null for a candidate that was not shown",
+    "click": "number, for a shown item",
+    "reward": ROLES["reward"] + "; repeated on each row",
+    "propensity": ROLES["propensity"] + "; repeated on each row",
+    "rank_propensity": "list: probability of this item at each rank",
+    "inclusion": ROLES["inclusion"] + "; repeated on each row",
+    "query": ROLES["query"] + "; repeated on each row",
+}
+"""The long layout: a row per item."""
+
+
+@dataclass(frozen=True)
+class Columns:
+    """The user's column for each role: `columns={"slate": "shown"}`; by default the role's own name."""
+
+    available: tuple[str, ...]
+    renamed: Mapping[str, str]
+    source: str
+
+    def has(self, role: str) -> bool:
+        """Whether the log has a column for this role."""
+        return self.renamed.get(role, role) in self.available
+
+    def of(self, role: str) -> str:
+        """The column of a role.
+
+        Raises:
+            ColumnError: there is none.
+        """
+        return self.named(self.renamed.get(role, role), role)
+
+    def named(self, column: str, role: str | None = None) -> str:
+        """A column of the user's own, such as a score.
+
+        Raises:
+            ColumnError: there is none; the nearest name is given.
+        """
+        if column in self.available:
+            return column
+        near = difflib.get_close_matches(column, self.available, n=1)
+        hint = f"the nearest name is {near[0]!r}" if near else "it has " + _listed(self.available)
+        meaning = ROLES.get(role or "", LONG_ROLES.get(role or "", ""))
+        what = f"column {column!r}" + (f" ({meaning})" if meaning else "")
+        how = f"; name another with columns={{{role!r}: ...}} (--column {role}=...)" if role else ""
+        raise ColumnError(f"{self.source} has no {what}", hint + how)
+
+
+def check_renamed(renamed: Mapping[str, str]) -> None:
+    """Refuse roles that do not exist.
+
+    Raises:
+        UsageError: an unknown role.
+    """
+    known = {**ROLES, **LONG_ROLES}
+    for role in renamed:
+        if role not in known:
+            near = difflib.get_close_matches(role, known, n=1)
+            raise UsageError(
+                f"{role!r} is not a role of a column" + (f"; did you mean {near[0]!r}?" if near else ""),
+                "roles are " + ", ".join(known),
+            )
+
+
+def _listed(names: Iterable[str]) -> str:
+    names = [repr(name) for name in names]
+    return ", ".join(names[:12]) + (f" and {len(names) - 12} more" if len(names) > 12 else "")

@@ -1,0 +1,60 @@
+"""What a log is to the jobs that read it: parts, and batches of each part."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Protocol
+
+from .batch import LogBatch
+
+
+@dataclass(frozen=True)
+class Needs:
+    """The columns that a job needs; a source reads no others.
+
+    roles: names from `schema.ROLES`. scores, rankings, keys, labels: the user's own column names.
+    weights: the scores among them that must not be negative.
+    """
+
+    roles: frozenset[str] = frozenset()
+    scores: frozenset[str] = frozenset()
+    weights: frozenset[str] = frozenset()
+    rankings: frozenset[str] = frozenset()
+    keys: frozenset[str] = frozenset()
+    labels: frozenset[str] = frozenset()
+
+    def __or__(self, other: Needs) -> Needs:
+        return Needs(
+            self.roles | other.roles,
+            self.scores | other.scores,
+            self.weights | other.weights,
+            self.rankings | other.rankings,
+            self.keys | other.keys,
+            self.labels | other.labels,
+        )
+
+
+def needs(*roles: str, **columns: str) -> Needs:
+    """Needs in one line: `needs("clicks", scores="old_score")`."""
+    return Needs(frozenset(roles), **{kind: frozenset([name]) for kind, name in columns.items()})
+
+
+class Source(Protocol):
+    """A picklable description of a log (paths and options), read lazily."""
+
+    def parts(self) -> int:
+        """How many pieces can be read side by side."""
+
+    def batches(self, part: int) -> Iterator[LogBatch]:
+        """The impressions of one piece, in order."""
+
+    def select(self, needed: Needs) -> Source:
+        """The same log, reading these columns only.
+
+        Raises:
+            ColumnError: the log has no such column.
+        """
+
+    def describe(self) -> str:
+        """Where the log is, in words for a report."""

@@ -1,0 +1,151 @@
+"""Compiled loops of the policies. Arrays as in `log.batch`; all weights are non-negative."""
+
+from __future__ import annotations
+
+import numba
+import numpy as np
+
+_jit = numba.njit(cache=True, nogil=True)
+
+
+@_jit
+def slot_probs(weights, size, slates):
+    """Plackett-Luce probability of each slot given the slots above. [n, k], 1 on pads.
+
+    Denominators add the mass not shown first, then the slots from the last one up: sums of
+    non-negative numbers, so nothing cancels. A zero weight comes after every positive one, and
+    zeros among themselves are in uniform order.
+    """
+    n, k = slates.shape
+    probs = np.ones((n, k))
+    shown = np.zeros(weights.shape[1], dtype=np.bool_)
+    for row in range(n):
+        length = 0
+        while length < k and slates[row, length] >= 0:
+            shown[slates[row, length]] = True
+            length += 1
+        rest, left = 0.0, size[row] - length
+        if left > 0:
+            for item in range(size[row]):
+                if not shown[item]:
+                    rest += weights[row, item]
+        for slot in range(length - 1, -1, -1):
+            item = slates[row, slot]
+            shown[item] = False
+            rest += weights[row, item]
+            left += 1
+            probs[row, slot] = weights[row, item] / rest if rest > 0.0 else 1.0 / left
+    return probs
+
+
+@_jit
+def log_product(probs):
+    """[n] log of the product of each row, with one logarithm for most rows."""
+    n, k = probs.shape
+    out = np.zeros(n)
+    for row in range(n):
+        total, product = 0.0, 1.0
+        for slot in range(k):
+            product *= probs[row, slot]
+            if product < 1e-280:
+                if product == 0.0:
+                    break
+                total += np.log(product)
+                product = 1.0
+        out[row] = total + np.log(product) if product > 0.0 else -np.inf
+    return out
+
+
+@_jit
+def rank_probs(weights, size, length, items, slots):
+    """Plackett-Luce P(item at rank), exactly, by summing over the sets that can stand above.
+
+    P(S) is the probability that the first |S| draws are the set S; item i follows S with
+    probability w_i / (mass outside S). [n, q, slots], at cost 2^m per row.
+    """
+    n, q = items.shape
+    out = np.zeros((n, q, slots))
+    widest = 0
+    for row in range(n):
+        widest = max(widest, size[row])
+    chance = np.empty(1 << widest)
+    mass = np.empty(1 << widest)
+    law = np.empty((widest, slots))
+    for row in range(n):
+        m, depth = size[row], min(length[row], size[row])
+        full = (1 << m) - 1
+        chance[: full + 1] = 0.0
+        law[:m] = 0.0
+        mass[0] = 0.0
+        for item in range(m):
+            for below in range(1 << item):
+                mass[(1 << item) | below] = mass[below] + weights[row, item]
+        chance[0] = 1.0
+        for above in range(full):
+            if chance[above] == 0.0:
+                continue
+            rank, bits = 0, above
+            while bits:
+                bits &= bits - 1
+                rank += 1
+            if rank >= depth:
+                continue
+            rest = mass[full ^ above]
+            for item in range(m):
+                if above & (1 << item):
+                    continue
+                p = weights[row, item] / rest if rest > 0.0 else 1.0 / (m - rank)
+                law[item, rank] += chance[above] * p
+                chance[above | (1 << item)] += chance[above] * p
+        for j in range(q):
+            if items[row, j] >= 0:
+                out[row, j] = law[items[row, j]]
+    return out
+
+
+@_jit
+def ranks_by_score(scores, size, length, items):
+    """[n, q] rank of each item when sorted by descending score, ties by candidate order."""
+    n, q = items.shape
+    out = np.full((n, q), -1)
+    for row in range(n):
+        for j in range(q):
+            item = items[row, j]
+            if item < 0:
+                continue
+            own = scores[row, item]
+            rank = 0
+            for other in range(item):
+                rank += scores[row, other] >= own
+            for other in range(item + 1, size[row]):
+                rank += scores[row, other] > own
+            if rank < length[row]:
+                out[row, j] = rank
+    return out
+
+
+@_jit
+def ranks_in_list(rankings, length, items):
+    """[n, q] place of each item in a ranking, -1 where it is not among the first `length`."""
+    n, q = items.shape
+    out = np.full((n, q), -1)
+    for row in range(n):
+        depth = min(length[row], rankings.shape[1])
+        for j in range(q):
+            for rank in range(depth):
+                if items[row, j] >= 0 and rankings[row, rank] == items[row, j]:
+                    out[row, j] = rank
+                    break
+    return out
+
+
+@_jit
+def one_hot(ranks, slots):
+    """[n, q, slots] probability one at each item's rank."""
+    n, q = ranks.shape
+    out = np.zeros((n, q, slots))
+    for row in range(n):
+        for j in range(q):
+            if 0 <= ranks[row, j] < slots:
+                out[row, j, ranks[row, j]] = 1.0
+    return out

@@ -1,0 +1,71 @@
+"""What a policy is: contexts in, slates and their probabilities out.
+
+A policy sees `Contexts` only, so it cannot read clicks. It may not have every ability: one that
+cannot answer raises `AbilityError`, and the error says which policies can.
+"""
+
+from __future__ import annotations
+
+from typing import Literal, NoReturn, Protocol, runtime_checkable
+
+import numpy as np
+
+from ..log.batch import Contexts, Floats, Integers
+from ..log.errors import AbilityError
+from ..log.source import Needs, Source
+from ..running.executors import Executor
+
+Ability = Literal["sample", "log_prob", "slot_probs", "rank_probs"]
+
+_WANTED = {
+    "sample": "draw slates",
+    "log_prob": "give the probability of a slate",
+    "slot_probs": "give the probability of each slot given the slots above it",
+    "rank_probs": "give the probability of an item at a rank",
+}
+
+
+class Policy(Protocol):
+    """A law over slates, for every context."""
+
+    def needs(self, ability: Ability) -> Needs:
+        """The columns that this ability reads."""
+
+    def sample(self, contexts: Contexts, rng: np.random.Generator) -> Integers:
+        """[n, k] candidate indices, -1 pads."""
+
+    def log_prob(self, contexts: Contexts, slates: Integers) -> Floats:
+        """[n] log-probability of each slate."""
+
+    def slot_probs(self, contexts: Contexts, slates: Integers) -> Floats:
+        """[n, k] probability of each slot's item given the slots above; 1 on pads."""
+
+    def rank_probs(self, contexts: Contexts, items: Integers) -> Floats:
+        """[n, q, k] probability that candidate items[n, q] stands at each rank; 0 on pads."""
+
+
+@runtime_checkable
+class Prepares(Protocol):
+    """A policy that must read the log once before it can answer."""
+
+    def prepare(self, source: Source, executor: Executor | None = None) -> Policy:
+        """The same policy, ready."""
+
+
+@runtime_checkable
+class Deterministic(Protocol):
+    """A policy that always shows the same slate for a context."""
+
+    def ranks(self, contexts: Contexts, items: Integers) -> Integers:
+        """[n, q] rank of each item, -1 where it is not shown."""
+
+
+def all_items(contexts: Contexts) -> Integers:
+    """[n, m] every candidate's index, -1 beyond a row's candidates."""
+    index = np.arange(contexts.candidates.shape[1])
+    return np.where(index < contexts.size[:, None], index, -1)
+
+
+def unable(policy: object, ability: Ability, remedy: str) -> NoReturn:
+    """Refuse an ability, in the same words everywhere."""
+    raise AbilityError(f"{policy!r} cannot {_WANTED[ability]}", remedy)

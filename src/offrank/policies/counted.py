@@ -1,0 +1,98 @@
+"""Rank probabilities counted in the log itself, where no propensities were written down."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import ClassVar
+
+import numpy as np
+
+from ..folds.counts import CountsFold, KeyedCounts, join
+from ..log.batch import Contexts, Floats, Integers, LogBatch
+from ..log.source import Needs, Source
+from ..running.executors import Executor, run
+from ..spelling import Spelled
+from .base import Ability, unable
+
+
+@dataclass(frozen=True, repr=False)
+class Counted(Spelled):
+    """P(item at rank | context) as the share of the context's impressions that showed it there.
+
+    by: the column whose values are the contexts. Must read the log once before it can answer.
+    The propensities are estimates: seldom seen contexts look more deterministic than they are.
+    """
+
+    name: ClassVar[str] = "counted"
+    by: str = field(default="query", kw_only=True)
+    counts: KeyedCounts | None = field(default=None, kw_only=True, compare=False)
+
+    def __repr__(self) -> str:
+        return f"counted(by={self.by})"
+
+    __str__ = __repr__
+
+    def needs(self, ability: Ability) -> Needs:
+        if ability != "rank_probs":
+            self._unable(ability)
+        return Needs(keys=frozenset([self.by]))
+
+    def prepare(self, source: Source, executor: Executor | None = None) -> Counted:
+        """Count the source, once; memory grows with distinct (context, item, rank)."""
+        if self.counts is not None:
+            return self
+        counts = run(source.select(Needs(keys=frozenset([self.by]))), _ShownFold(self.by), executor)
+        return replace(self, counts=counts)
+
+    def sample(self, contexts: Contexts, rng: np.random.Generator) -> Integers:
+        self._unable("sample")
+
+    def log_prob(self, contexts: Contexts, slates: Integers) -> Floats:
+        self._unable("log_prob")
+
+    def slot_probs(self, contexts: Contexts, slates: Integers) -> Floats:
+        self._unable("slot_probs")
+
+    def rank_probs(self, contexts: Contexts, items: Integers) -> Floats:
+        if self.counts is None:
+            unable(self, "rank_probs", "call prepare(log) first; evaluate and check do so themselves")
+        context = contexts.keys[self.by]
+        shown = self.counts.of(context)
+        safe = np.maximum(items, 0)
+        codes = np.take_along_axis(contexts.candidates, safe, axis=1)
+        law = np.empty((*items.shape, contexts.slots))
+        for rank in range(contexts.slots):
+            law[:, :, rank] = self.counts.of(join(context[:, None], codes, rank))
+        law /= np.where(shown > 0, shown, 1.0)[:, None, None]
+        return np.where((items >= 0)[:, :, None], law, 0.0)
+
+    def _unable(self, ability: Ability) -> None:
+        unable(
+            self,
+            ability,
+            "counting gives the probability of an item at a rank only: use ipm, snipm, interpol or pbm",
+        )
+
+
+@dataclass(frozen=True)
+class _ShownFold:
+    """Counts impressions per context, and per (context, item, rank), each divided by its inclusion."""
+
+    by: str
+    counts: CountsFold = CountsFold()
+
+    def empty(self) -> KeyedCounts:
+        return self.counts.empty()
+
+    def add(self, state: KeyedCounts, batch: LogBatch) -> KeyedCounts:
+        context, weight = batch.contexts.keys[self.by], 1.0 / batch.inclusion
+        row, rank = np.nonzero(batch.slates >= 0)
+        code = batch.contexts.candidates[row, batch.slates[row, rank]]
+        keys = np.concatenate([context, join(context[row], code, rank)])
+        return self.counts.add(state, (keys, np.concatenate([weight, weight[row]])))
+
+    def merge(self, left: KeyedCounts, right: KeyedCounts) -> KeyedCounts:
+        return self.counts.merge(left, right)
+
+    def finish(self, state: KeyedCounts) -> KeyedCounts:
+        return state

@@ -1,0 +1,30 @@
+"""Policies by their spelling: `top(new_score)`, `epsilon(uniform, 0.1)`."""
+
+from __future__ import annotations
+
+from typing import cast
+
+from ..spelling import parse
+from .base import Policy
+from .counted import Counted
+from .epsilon import EpsilonUniform
+from .logged import Logged
+from .plackett_luce import PlackettLuce
+from .ranking import Ranking
+from .swaps import Swaps
+from .top import Top
+from .uniform import Uniform
+
+POLICIES = {
+    policy.name: policy
+    for policy in (Counted, EpsilonUniform, Logged, PlackettLuce, Ranking, Swaps, Top, Uniform)
+}
+
+
+def policy(spelling: str | Policy) -> Policy:
+    """The policy that a spelling names; a policy is returned as it is.
+
+    Raises:
+        SpellingError: not a policy's spelling.
+    """
+    return cast(Policy, parse(spelling, POLICIES, "policy")) if isinstance(spelling, str) else spelling

@@ -1,0 +1,32 @@
+"""What one policy says of the slates of one batch, computed once however many estimators ask."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+from ..log.batch import Floats, LogBatch
+from .base import Policy
+
+
+@dataclass(frozen=True)
+class Shown:
+    """A policy looked at through the slates that were shown."""
+
+    policy: Policy
+    batch: LogBatch
+
+    @cached_property
+    def log_prob(self) -> Floats:
+        """[n] log-probability of the shown slate."""
+        return self.policy.log_prob(self.batch.contexts, self.batch.slates)
+
+    @cached_property
+    def slot_probs(self) -> Floats:
+        """[n, k] probability of each shown slot given the slots above; 1 on pads."""
+        return self.policy.slot_probs(self.batch.contexts, self.batch.slates)
+
+    @cached_property
+    def rank_probs(self) -> Floats:
+        """[n, k, k] probability of displayed item i at rank j; 0 on pads."""
+        return self.policy.rank_probs(self.batch.contexts, self.batch.slates)

@@ -1,0 +1,57 @@
+"""A fixed ranking with random swaps: the logging policy of paper interpol."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from ..log.batch import Contexts, Floats, Integers
+from ..log.errors import UsageError
+from ..log.source import Needs
+from ..spelling import Spelled
+from . import epsilon
+from .base import Ability, Policy
+
+
+@dataclass(frozen=True, repr=False)
+class Swaps(Spelled):
+    """Every item keeps its base rank with probability `stay`, else any other rank alike.
+
+    The paper gives these marginals and no law over permutations. This is the simplest law that has
+    them: the base ranking, or, with probability b = (1 - stay) m / (m - 1), a uniform permutation.
+    """
+
+    name: ClassVar[str] = "swaps"
+    base: Policy
+    stay: float
+
+    def __post_init__(self) -> None:
+        if not 0 < self.stay <= 1:
+            raise UsageError(f"stay is {self.stay}", "give a probability above 0, at most 1")
+
+    def needs(self, ability: Ability) -> Needs:
+        return self.base.needs(ability) | Needs(frozenset(["candidates"]))
+
+    def sample(self, contexts: Contexts, rng: np.random.Generator) -> Integers:
+        return epsilon.sample(self.base, self._share(contexts), contexts, rng)
+
+    def log_prob(self, contexts: Contexts, slates: Integers) -> Floats:
+        return epsilon.log_prob(self.base, self._share(contexts), contexts, slates)
+
+    def slot_probs(self, contexts: Contexts, slates: Integers) -> Floats:
+        return epsilon.slot_probs(self.base, self._share(contexts), contexts, slates)
+
+    def rank_probs(self, contexts: Contexts, items: Integers) -> Floats:
+        return epsilon.rank_probs(self.base, self._share(contexts), contexts, items)
+
+    def _share(self, contexts: Contexts) -> Floats:
+        size = contexts.size
+        share = np.where(size > 1, (1 - self.stay) * size / np.maximum(size - 1, 1), 0.0)
+        if share.max(initial=0) > 1:
+            raise UsageError(
+                f"{self!r} with {size[share.argmax()]} candidates: an item stays less often than by chance",
+                "give a stay of at least 1 / candidates",
+            )
+        return share

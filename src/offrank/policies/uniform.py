@@ -1,0 +1,41 @@
+"""Every slate with the same probability."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from ..log.batch import Contexts, Floats, Integers
+from ..log.source import Needs
+from ..spelling import Spelled
+from . import _kernels
+from .base import Ability
+from .plackett_luce import sample
+
+
+@dataclass(frozen=True, repr=False)
+class Uniform(Spelled):
+    """Items drawn uniformly without replacement: P(slate) = (m - k)! / m!."""
+
+    name: ClassVar[str] = "uniform"
+
+    def needs(self, ability: Ability) -> Needs:
+        return Needs(frozenset(["candidates"]))
+
+    def sample(self, contexts: Contexts, rng: np.random.Generator) -> Integers:
+        inside = np.arange(contexts.candidates.shape[1]) < contexts.size[:, None]
+        return sample(inside.astype(np.float64), contexts, rng)
+
+    def log_prob(self, contexts: Contexts, slates: Integers) -> Floats:
+        return np.asarray(_kernels.log_product(self.slot_probs(contexts, slates)))
+
+    def slot_probs(self, contexts: Contexts, slates: Integers) -> Floats:
+        left = contexts.size[:, None] - np.arange(slates.shape[1])
+        return np.where(slates >= 0, 1.0 / np.maximum(left, 1), 1.0)
+
+    def rank_probs(self, contexts: Contexts, items: Integers) -> Floats:
+        filled = np.arange(contexts.slots) < contexts.length[:, None]
+        law = filled / np.maximum(contexts.size, 1)[:, None]
+        return np.where((items >= 0)[:, :, None], law[:, None, :], 0.0)

@@ -1,0 +1,8 @@
+"""Readers: from files and tables to a `Source`."""
+
+from .criteo import criteo
+from .log import read_log
+from .open_bandit import open_bandit
+from .yandex import yandex
+
+__all__ = ["criteo", "open_bandit", "read_log", "yandex"]

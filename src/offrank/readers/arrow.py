@@ -1,0 +1,143 @@
+"""Arrow columns as flat NumPy lists."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from ..log import _kernels
+from ..log.batch import Floats, Integers
+from ..log.errors import ColumnError
+
+
+@dataclass(frozen=True)
+class Lists:
+    """Flat lists: row i is values[starts[i] : starts[i] + lengths[i]]. null: [n] rows without a list."""
+
+    values: NDArray[Any]
+    starts: Integers
+    lengths: Integers
+    null: NDArray[np.bool_] | None = None
+
+    def take(self, rows: Integers | None) -> Lists:
+        """The lists of these rows; all where rows is None."""
+        return self if rows is None else Lists(self.values, self.starts[rows], self.lengths[rows])
+
+    def padded(self, width: int, fill: float = 0) -> NDArray[Any]:
+        """[n, width] array of its own, filled up where a list is shorter."""
+        n = len(self.starts)
+        if n and len(self.values) and (self.lengths == width).all():
+            first = int(self.starts[0])
+            if (np.diff(self.starts) == width).all():
+                return np.array(self.values[first : first + n * width]).reshape(n, width)
+        out = np.full((n, width), fill, dtype=self.values.dtype)
+        _kernels.pad(self.values, self.starts, self.lengths, out)
+        return out
+
+    def rows_where(self, broken: NDArray[np.bool_]) -> NDArray[np.bool_]:
+        """[n] rows with any value for which `broken` (one flag per value) is true."""
+        before = np.concatenate([[0], np.cumsum(broken)])
+        return np.asarray(before[self.starts + self.lengths] > before[self.starts])
+
+
+def lists(column: pa.Array, name: str) -> tuple[pa.Array, Integers, Integers, NDArray[np.bool_] | None]:
+    """(values, starts, lengths, null rows) of a list column.
+
+    Raises:
+        ColumnError: not a list column.
+    """
+    kind = column.type
+    if pa.types.is_null(kind):
+        column = pa.array([None] * len(column), pa.list_(pa.float64()))
+    elif pa.types.is_fixed_size_list(kind):
+        column = column.cast(pa.list_(kind.value_type))
+    elif not (pa.types.is_list(kind) or pa.types.is_large_list(kind)):
+        raise ColumnError(f"column {name!r} holds {kind}, not lists", "write a list per row")
+    offsets = np.asarray(column.offsets).astype(np.int64)
+    null = np.asarray(column.is_null()) if column.null_count else None
+    values = column.values.slice(offsets[0], offsets[-1] - offsets[0])
+    return values, offsets[:-1] - offsets[0], np.diff(offsets), null
+
+
+def id_lists(column: pa.Array, name: str) -> Lists:
+    """Lists of item codes; a null id makes the row null."""
+    values, starts, lengths, null = lists(column, name)
+    found = Lists(codes(values, name), starts, lengths)
+    return _with_nulls(found, values, null)
+
+
+def number_lists(column: pa.Array, name: str) -> Lists:
+    """Lists of floats; a null number is NaN."""
+    values, starts, lengths, null = lists(column, name)
+    return Lists(numbers(values, name), starts, lengths, null)
+
+
+def square_lists(column: pa.Array, name: str) -> tuple[Lists, NDArray[np.bool_]]:
+    """Lists of lists, each row of as many as its lists are long; and [n] the rows that are not."""
+    inner, starts, lengths, null = lists(column, name)
+    values, inner_starts, inner_lengths, inner_null = lists(inner, name)
+    ends = np.append(inner_starts, len(values))
+    expected = np.repeat(lengths, lengths)
+    wrong = Lists(inner_lengths, starts, lengths).rows_where(inner_lengths != expected)
+    for missing in (
+        null,
+        None if inner_null is None else Lists(inner, starts, lengths).rows_where(inner_null),
+    ):
+        wrong = wrong if missing is None else wrong | missing
+    return Lists(numbers(values, name), ends[starts], np.where(wrong, 0, lengths)), wrong
+
+
+def numbers(column: pa.Array, name: str) -> Floats:
+    """A column as floats, null as NaN.
+
+    Raises:
+        ColumnError: not numbers.
+    """
+    kind = column.type
+    if not (pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_boolean(kind)):
+        if not (pa.types.is_decimal(kind) or pa.types.is_null(kind)):
+            raise ColumnError(f"column {name!r} holds {kind}, not numbers", "write numbers")
+        column = column.cast(pa.float64())
+    if pa.types.is_boolean(kind):
+        column = column.cast(pa.uint8())
+    array = column.to_numpy(zero_copy_only=False)
+    return array.astype(np.float64, copy=False)
+
+
+def codes(column: pa.Array, name: str) -> Integers:
+    """A column of ids as 64-bit codes that are the same in every batch and file; null is 0.
+
+    Integers are their own codes; anything else is hashed as text.
+
+    Raises:
+        ColumnError: floating-point ids, which do not compare reliably.
+    """
+    if pa.types.is_dictionary(column.type):
+        places = column.indices.fill_null(0).to_numpy(zero_copy_only=False)
+        return (
+            codes(column.dictionary, name)[places]
+            if len(column.dictionary)
+            else np.zeros(len(column), np.int64)
+        )
+    if pa.types.is_floating(column.type):
+        raise ColumnError(f"column {name!r} holds {column.type} ids", "write ids as integers or strings")
+    if pa.types.is_integer(column.type):
+        filled = column.fill_null(0) if column.null_count else column
+        return filled.to_numpy(zero_copy_only=False).astype(np.int64)
+    text = pc.fill_null(column.cast(pa.large_string()), "")
+    _, offsets, data = text.buffers()
+    where = np.frombuffer(offsets, dtype=np.int64)[text.offset : text.offset + len(text) + 1]
+    letters = np.zeros(1, np.uint8) if data is None or not data.size else np.frombuffer(data, dtype=np.uint8)
+    return np.asarray(_kernels.hash_strings(letters, where)).view(np.int64)
+
+
+def _with_nulls(found: Lists, values: pa.Array, null: NDArray[np.bool_] | None) -> Lists:
+    if values.null_count:
+        holes = found.rows_where(np.asarray(values.is_null()))
+        null = holes if null is None else null | holes
+    return Lists(found.values, found.starts, found.lengths, null)

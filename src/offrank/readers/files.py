@@ -1,0 +1,73 @@
+"""The files behind a path, a folder, a glob or a list of those."""
+
+from __future__ import annotations
+
+import glob
+from collections.abc import Collection, Sequence
+from pathlib import Path
+from typing import Any
+
+from ..log.errors import EmptyLogError, LogError, UsageError
+
+
+def expand(
+    source: str | Path | Sequence[str | Path], suffixes: Collection[str] | None = None
+) -> tuple[str, ...]:
+    """The files that `source` names, in order of their names.
+
+    A folder stands for its files with these suffixes (all where None); hidden ones are left out.
+
+    Raises:
+        UsageError: neither a path nor a list of paths.
+        LogError: there is no such file.
+        EmptyLogError: a file has no bytes.
+    """
+    if not is_paths(source):
+        raise UsageError(
+            f"cannot read a log from {type(source).__name__}", "give a path, a glob or a list of them"
+        )
+    each = [source] if isinstance(source, str | Path) else source
+    found = tuple(path for item in each for path in _expand_one(item, suffixes))
+    for path in found:
+        if Path(path).stat().st_size == 0:
+            raise EmptyLogError(f"{path} is empty", "give a log with at least one impression")
+    return found
+
+
+def is_paths(source: Any) -> bool:
+    """Whether this is a path or a list of paths."""
+    if isinstance(source, str | Path):
+        return True
+    return (
+        isinstance(source, Sequence) and bool(source) and all(isinstance(item, str | Path) for item in source)
+    )
+
+
+def describe(paths: Sequence[str]) -> str:
+    """The files in a few words."""
+    return paths[0] if len(paths) == 1 else f"{paths[0]} and {len(paths) - 1} more files"
+
+
+def _expand_one(source: str | Path, suffixes: Collection[str] | None) -> list[str]:
+    path = Path(source)
+    if path.is_dir():
+        found = sorted(str(p) for p in path.rglob("*") if _is_data(p, path, suffixes))
+    elif path.is_file():
+        found = [str(path)]
+    else:
+        found = sorted(p for p in glob.glob(str(source), recursive=True) if Path(p).is_file())  # noqa: PTH207  absolute patterns too
+    if not found:
+        raise LogError(f"there is no log at {str(source)!r}", "check the path, or quote the glob")
+    return found
+
+
+def _is_data(path: Path, folder: Path, suffixes: Collection[str] | None) -> bool:
+    """Whether a file of a folder is part of the log: marker files (`_SUCCESS`) and hidden ones are not."""
+    hidden = any(name.startswith(("_", ".")) for name in path.relative_to(folder).parts)
+    return path.is_file() and not hidden and (suffixes is None or suffix(path) in suffixes)
+
+
+def suffix(path: str | Path) -> str:
+    """The suffix that tells a file's format, without that of its compression."""
+    plain = [s for s in Path(path).suffixes if s not in (".gz", ".zst")]
+    return plain[-1] if plain else ""

@@ -1,0 +1,114 @@
+"""Open Bandit Data: one recommended item per row, with its propensity."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.csv
+
+from ..log.errors import ColumnError, LogError, UsageError
+from .files import suffix
+from .tables import CsvTable, Piece
+from .wide import Invalid, WideLog
+
+_ITEMS = "item_context.csv"
+_ROLES = {"slate": "item_id", "clicks": "click", "propensity": "propensity_score"}
+
+
+def open_bandit(path: str | Path, *, n_items: int | None = None, invalid: Invalid = "raise") -> WideLog:
+    """A campaign of Open Bandit Data: its folder, or its CSV file (also `.csv.gz`).
+
+    The published rows cannot be put back together into slates of three, so each row is an impression of one
+    slot; `position` (1 left, 3 right) stays a column to group by, and so do `timestamp`,
+    `user_feature_0` and the other columns. Every item of the campaign is a candidate: those of the
+    `item_context.csv` beside the log, or 0 ... n_items - 1.
+    Columns: slate, candidates, clicks, propensity (of the item at this position), and the file's others.
+
+    Raises:
+        UsageError: n_items is not a positive number.
+        LogError: no such log, or no item_context.csv beside it.
+        ColumnError: a column of Open Bandit Data is missing.
+    """
+    if n_items is not None and n_items < 1:
+        raise UsageError(f"n_items is {n_items!r}", "give the number of items of the campaign")
+    log = _log(Path(path))
+    items = tuple(range(n_items)) if n_items is not None else _items(log.with_name(_ITEMS))
+    table = OpenBanditTable(CsvTable((str(log),)), items)
+    for column in (*_ROLES.values(), "position"):
+        if column not in table.csv.names:
+            raise ColumnError(f"{log} has no column {column!r}", "give a campaign's log of Open Bandit Data")
+    return WideLog(table, {}, invalid)
+
+
+@dataclass(frozen=True)
+class OpenBanditTable:
+    """The CSV file of a campaign seen as a wide table. items: ids of the candidates."""
+
+    csv: CsvTable
+    items: tuple[int, ...]
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return (*_ROLES, "candidates", *self._others)
+
+    def parts(self) -> int:
+        return self.csv.parts()
+
+    def describe(self) -> str:
+        return self.csv.describe()
+
+    def pieces(self, part: int, columns: tuple[str, ...]) -> Iterator[Piece]:
+        wanted = tuple(dict.fromkeys(_ROLES.get(name, name) for name in columns if name != "candidates"))
+        typed = CsvTable(self.csv.paths, text=self._others, numeric=("click", "propensity_score"))
+        for piece in typed.pieces(part, wanted):
+            data = pa.record_batch({name: self._column(piece.data, name) for name in columns})
+            yield Piece(data, piece.file, piece.rows, piece.base)
+
+    @property
+    def _others(self) -> tuple[str, ...]:
+        """Columns to group by; the first, nameless one numbers the rows."""
+        return tuple(name for name in self.csv.names if name and name not in _ROLES.values())
+
+    def _column(self, data: pa.RecordBatch, name: str) -> pa.Array:
+        if name == "candidates":
+            return _lists(pa.array(np.tile(self.items, len(data))), len(self.items))
+        column = data.column(_ROLES.get(name, name))
+        return _lists(column, 1) if name in ("slate", "clicks") else column
+
+
+def _lists(values: pa.Array, each: int) -> pa.Array:
+    """Lists of `each` values."""
+    return pa.ListArray.from_arrays(pa.array(np.arange(0, len(values) + 1, each), pa.int32()), values)
+
+
+def _log(path: Path) -> Path:
+    """The log of a campaign's folder, or the file itself."""
+    if path.is_file():
+        return path
+    found = [p for p in sorted(path.glob("*.csv*")) if suffix(p) == ".csv" and p.name != _ITEMS]
+    if len(found) != 1:
+        what = f"{len(found)} logs" if path.is_dir() else "no such file or folder"
+        raise LogError(f"{str(path)!r}: {what}", "give one campaign's CSV file, or the folder that holds it")
+    return found[0]
+
+
+def _items(path: Path) -> tuple[int, ...]:
+    if not path.is_file():
+        raise LogError(
+            f"there is no {_ITEMS} beside the log, so its candidates are unknown: {str(path)!r}",
+            "put the campaign's file there, or say open_bandit(path, n_items=...)",
+        )
+    try:
+        options = pyarrow.csv.ConvertOptions(
+            include_columns=["item_id"], column_types={"item_id": pa.int64()}
+        )
+        table = pyarrow.csv.read_csv(path, convert_options=options)
+    except (pa.ArrowInvalid, pa.ArrowKeyError) as error:
+        raise LogError(
+            f"{path} cannot be read: {error}", "give the campaign's own file, with item_id"
+        ) from error
+    return tuple(table.column("item_id").to_pylist())

@@ -1,0 +1,227 @@
+"""Where Arrow record batches come from: Parquet, Arrow IPC, CSV, memory. Read lazily, in parts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Protocol
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.csv
+import pyarrow.ipc
+import pyarrow.parquet as pq
+
+from ..log.batch import Integers
+from ..log.errors import ColumnError, LogError
+from .files import describe
+
+MOST_ROWS = 32_768
+_MOST_VALUES = 2_000_000
+
+
+@dataclass(frozen=True)
+class Piece:
+    """Some rows of a table. rows: [n] their numbers in `file`; base: rows in the files before it.
+
+    skipped: what was left out of these rows, by rule.
+    """
+
+    data: pa.RecordBatch
+    file: str
+    rows: Integers
+    base: int = 0
+    skipped: Mapping[str, int] = field(default_factory=dict)
+
+
+class Table(Protocol):
+    """A picklable description of tabular data."""
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The columns."""
+
+    def parts(self) -> int:
+        """How many pieces can be read side by side."""
+
+    def pieces(self, part: int, columns: tuple[str, ...]) -> Iterator[Piece]:
+        """The rows of one part, of these columns only."""
+
+    def describe(self) -> str:
+        """Where the data is."""
+
+
+@dataclass(frozen=True)
+class ParquetTable:
+    """Parquet files; a part is a row group."""
+
+    paths: tuple[str, ...]
+
+    @cached_property
+    def _groups(self) -> list[tuple[str, int, int, int]]:
+        """(path, row group, first row in the file, rows in the files before) per part."""
+        found, base = [], 0
+        for path in self.paths:
+            metadata, first = _parquet(path).metadata, 0
+            for group in range(metadata.num_row_groups):
+                rows = metadata.row_group(group).num_rows
+                if rows:
+                    found.append((path, group, first, base))
+                first += rows
+            base += first
+        return found
+
+    @cached_property
+    def names(self) -> tuple[str, ...]:
+        return tuple(_parquet(self.paths[0]).schema_arrow.names)
+
+    def parts(self) -> int:
+        return len(self._groups)
+
+    def pieces(self, part: int, columns: tuple[str, ...]) -> Iterator[Piece]:
+        path, group, first, base = self._groups[part]
+        file = _parquet(path)
+        missing = [name for name in columns if name not in file.schema_arrow.names]
+        if missing:
+            raise ColumnError(
+                f"{path} has no column {missing[0]!r}, but {self.paths[0]} has", "mend the file"
+            )
+        rows = _batch_rows(file.metadata.row_group(group), columns)
+        batches = file.iter_batches(rows, row_groups=[group], columns=list(columns), use_threads=False)
+        for data in batches:
+            yield Piece(data, path, np.arange(first, first + len(data)), base)
+            first += len(data)
+
+    def describe(self) -> str:
+        return (
+            self.paths[0] if len(self.paths) == 1 else f"{self.paths[0]} and {len(self.paths) - 1} more files"
+        )
+
+
+@dataclass(frozen=True)
+class MemoryTable:
+    """An Arrow table in memory; a part is a slice of it."""
+
+    table: pa.Table
+    where: str = "table"
+    part_rows: int = 131_072
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return tuple(self.table.schema.names)
+
+    def parts(self) -> int:
+        return -(-self.table.num_rows // self.part_rows)
+
+    def pieces(self, part: int, columns: tuple[str, ...]) -> Iterator[Piece]:
+        first = part * self.part_rows
+        slice_ = self.table.select(list(columns)).slice(first, self.part_rows)
+        values = max((slice_.nbytes // (8 * max(slice_.num_rows, 1))), 1)
+        for data in slice_.to_batches(max_chunksize=_rows_for(values)):
+            yield Piece(data, self.where, np.arange(first, first + len(data)))
+            first += len(data)
+
+    def describe(self) -> str:
+        return f"{self.where} in memory"
+
+
+@dataclass(frozen=True)
+class ArrowTable:
+    """Arrow IPC files, memory-mapped; a part is a file."""
+
+    paths: tuple[str, ...]
+
+    @cached_property
+    def names(self) -> tuple[str, ...]:
+        return tuple(_mapped(self.paths[0]).schema.names)
+
+    @cached_property
+    def _bases(self) -> list[int]:
+        return [0, *np.cumsum([_mapped(path).num_rows for path in self.paths])]
+
+    def parts(self) -> int:
+        return len(self.paths)
+
+    def pieces(self, part: int, columns: tuple[str, ...]) -> Iterator[Piece]:
+        path = self.paths[part]
+        memory = MemoryTable(_mapped(path), path)
+        for slice_ in range(memory.parts()):
+            for piece in memory.pieces(slice_, columns):
+                yield Piece(piece.data, path, piece.rows, int(self._bases[part]))
+
+    def describe(self) -> str:
+        return (
+            self.paths[0] if len(self.paths) == 1 else f"{self.paths[0]} and {len(self.paths) - 1} more files"
+        )
+
+
+@dataclass(frozen=True)
+class CsvTable:
+    """CSV files with a header line; a part is a file. Numbers of the long layout are read as such, ids as text."""
+
+    paths: tuple[str, ...]
+    text: tuple[str, ...] = ()
+    numeric: tuple[str, ...] = ()
+
+    @cached_property
+    def names(self) -> tuple[str, ...]:
+        try:
+            with pyarrow.csv.open_csv(self.paths[0]) as reader:
+                return tuple(reader.schema.names)
+        except pa.ArrowInvalid as error:
+            raise LogError(
+                f"{self.paths[0]} cannot be read: {error}", "write CSV with a header line"
+            ) from error
+
+    def parts(self) -> int:
+        return len(self.paths)
+
+    def pieces(self, part: int, columns: tuple[str, ...]) -> Iterator[Piece]:
+        path, first = self.paths[part], 0
+        kinds = dict.fromkeys(self.text, pa.string()) | dict.fromkeys(self.numeric, pa.float64())
+        options = pyarrow.csv.ConvertOptions(
+            include_columns=list(columns), column_types={c: k for c, k in kinds.items() if c in columns}
+        )
+        try:
+            with pyarrow.csv.open_csv(path, convert_options=options) as reader:
+                for data in reader:
+                    yield Piece(data, path, np.arange(first, first + len(data)), 0)
+                    first += len(data)
+        except (pa.ArrowInvalid, pa.ArrowKeyError) as error:
+            raise LogError(f"{path}, after row {first}: {error}", "mend the line and read again") from error
+
+    def describe(self) -> str:
+        return (
+            self.paths[0] if len(self.paths) == 1 else f"{self.paths[0]} and {len(self.paths) - 1} more files"
+        )
+
+
+def _parquet(path: str) -> pq.ParquetFile:
+    try:
+        return pq.ParquetFile(path, memory_map=True)
+    except pa.ArrowInvalid as error:
+        raise LogError(f"{path} is not a Parquet file: {error}", "give a Parquet file") from error
+
+
+def _mapped(path: str) -> pa.Table:
+    source = pa.memory_map(str(Path(path)))
+    try:
+        return pa.ipc.open_file(source).read_all()
+    except pa.ArrowInvalid:
+        return pa.ipc.open_stream(source).read_all()
+
+
+def _batch_rows(group: pq.RowGroupMetaData, columns: tuple[str, ...]) -> int:
+    """Rows per batch, so that wide lists do not fill the memory."""
+    values = 0
+    for index in range(group.num_columns):
+        column = group.column(index)
+        if column.path_in_schema.split(".")[0] in columns:
+            values += column.num_values
+    return _rows_for(values // max(group.num_rows, 1))
+
+
+def _rows_for(values_per_row: int) -> int:
+    return int(np.clip(_MOST_VALUES // max(values_per_row, 1), 64, MOST_ROWS))

@@ -1,0 +1,103 @@
+"""Text files in a format of their own, seen as a wide table."""
+
+from __future__ import annotations
+
+import gzip
+import zlib
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+from typing import Any, Protocol
+
+import numpy as np
+import pyarrow as pa
+
+from ..log.errors import EmptyLogError, LogError
+from .files import describe
+from .tables import Piece
+
+_PIECE_ROWS = 8192
+
+Impression = tuple[tuple[Any, ...], Mapping[str, int]]
+"""The values of one impression, in the order of the schema; and what was left out of it, by rule."""
+
+
+class Format(Protocol):
+    """How one file's text becomes impressions."""
+
+    @property
+    def schema(self) -> pa.Schema:
+        """The columns of the wide layout."""
+
+    def impressions(self, path: str) -> Iterator[Impression]:
+        """The impressions of a file, in order."""
+
+
+@dataclass(frozen=True)
+class TextTable:
+    """Text files as a table. One part: the files are read in order, each line once."""
+
+    paths: tuple[str, ...]
+    format: Format
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return tuple(self.format.schema.names)
+
+    def parts(self) -> int:
+        return 1
+
+    def describe(self) -> str:
+        return describe(self.paths)
+
+    def pieces(self, part: int, columns: tuple[str, ...]) -> Iterator[Piece]:
+        base = 0
+        for path in self.paths:
+            first, found = 0, self.format.impressions(path)
+            while chunk := list(islice(found, _PIECE_ROWS)):
+                rows = np.arange(first, first + len(chunk))
+                yield Piece(self._record_batch(chunk, columns), path, rows, base, _left_out(chunk))
+                first += len(chunk)
+            if not first:
+                raise EmptyLogError(f"{path} has no impressions", "give a log with at least one impression")
+            base += first
+
+    def _record_batch(self, chunk: list[Impression], columns: tuple[str, ...]) -> pa.RecordBatch:
+        schema = self.format.schema
+        values = dict(zip(schema.names, zip(*(values for values, _ in chunk), strict=True), strict=True))
+        return pa.record_batch({name: pa.array(values[name], schema.field(name).type) for name in columns})
+
+
+def lines(path: str) -> Iterator[tuple[int, str]]:
+    """(line number from 1, line) of a text file, unpacked while it is read where its name ends in `.gz`.
+
+    Raises:
+        LogError: not text, or a damaged archive.
+    """
+    try:
+        with (
+            gzip.open(path, "rt", encoding="utf-8")
+            if path.endswith(".gz")
+            else Path(path).open(encoding="utf-8") as file
+        ):
+            yield from enumerate(file, start=1)
+    except (UnicodeDecodeError, EOFError, zlib.error, gzip.BadGzipFile) as error:
+        raise LogError(
+            f"{path} cannot be read: {error}", "give a text file in UTF-8, plain or packed with gzip"
+        ) from error
+
+
+def malformed(path: str, line: int, text: str, expected: str, remedy: str) -> LogError:
+    """The error for a line that is not in the format."""
+    text = text.strip()
+    shown = repr(text if len(text) <= 80 else text[:77] + "...")
+    return LogError(f"{path}, line {line}: expected {expected}, found {shown}", remedy)
+
+
+def _left_out(chunk: list[Impression]) -> Mapping[str, int]:
+    found: Counter[str] = Counter()
+    for _, skipped in chunk:
+        found.update(skipped)
+    return dict(found)

@@ -1,0 +1,265 @@
+"""The wide layout: record batches in, checked and padded log batches out."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..log import _kernels, rules
+from ..log.batch import Contexts, Floats, Integers, Labels, LogBatch
+from ..log.rules import Faults
+from ..log.schema import Columns
+from ..log.source import Needs
+from . import arrow
+from .arrow import Lists
+from .tables import Piece, Table
+
+Invalid = Literal["raise", "skip"]
+
+_BY_ROW = {"propensity": rules.BAD_PROPENSITY, "inclusion": rules.BAD_INCLUSION, "reward": rules.BAD_REWARD}
+
+
+@dataclass(frozen=True)
+class WideLog:
+    """A table with a row per impression, as a source of log batches."""
+
+    table: Table
+    renamed: Mapping[str, str]
+    invalid: Invalid = "raise"
+    needed: Needs = Needs()
+
+    def parts(self) -> int:
+        return self.table.parts()
+
+    def describe(self) -> str:
+        return self.table.describe()
+
+    def select(self, needed: Needs) -> WideLog:
+        chosen = replace(self, needed=needed)
+        chosen._columns()
+        return chosen
+
+    def batches(self, part: int) -> Iterator[LogBatch]:
+        columns = self._columns()
+        decoder = Decoder(columns, self.needed, self.invalid)
+        for piece in self.table.pieces(part, tuple(dict.fromkeys(columns.values()))):
+            yield from decoder.decode(piece)
+
+    def _columns(self) -> dict[str, str]:
+        """What is read: role (or `score:name` and the like) -> column."""
+        known = Columns(self.table.names, self.renamed, self.table.describe())
+        chosen = {"slate": known.of("slate")}
+        roles = set(self.needed.roles) | {role for role in ("clicks", "inclusion") if known.has(role)}
+        if "reward" in roles and not known.has("reward"):
+            roles = roles - {"reward"} | {"clicks"}
+        if not known.has("candidates"):
+            roles -= {"candidates"}
+        chosen |= {role: known.of(role) for role in sorted(roles)}
+        for kind in ("scores", "rankings", "keys", "labels"):
+            for name in sorted(getattr(self.needed, kind)):
+                column = known.of(name) if name == "query" else known.named(name)
+                chosen[f"{kind}:{name}"] = column
+        return chosen
+
+
+@dataclass(frozen=True)
+class Decoder:
+    """Checks and pads the rows of a piece. columns: role -> column, as `WideLog` chose them."""
+
+    columns: Mapping[str, str]
+    needed: Needs
+    invalid: Invalid
+
+    def decode(self, piece: Piece) -> Iterator[LogBatch]:
+        """Log batches of a piece; rows of very unlike size go to batches of their own.
+
+        Raises:
+            RowError: a row breaks a rule, unless invalid rows are to be skipped.
+        """
+        faults = Faults(len(piece.data))
+        flat = _Flat(self, piece, faults)
+        error = faults.first(piece.file, piece.rows, lambda column, row: _show(piece, column, row))
+        if error is not None and self.invalid == "raise":
+            raise error
+        faulty = faults.counts()
+        skipped = dict(Counter(faulty) + Counter(piece.skipped))
+        for rows in _alike(flat.candidates.lengths, faults.which == 0 if faulty else None):
+            yield flat.batch(rows, skipped)
+            skipped = {}
+
+
+class _Flat:
+    """The columns of a piece as flat lists, checked."""
+
+    def __init__(self, decoder: Decoder, piece: Piece, faults: Faults) -> None:
+        self.columns, self.needed = decoder.columns, decoder.needed
+        self.piece, self.faults = piece, faults
+        self.slate = self._ids("slate")
+        faults.mark(self.slate.lengths == 0, rules.EMPTY_SLATE, self.columns["slate"])
+        self.candidates = self._ids("candidates") if "candidates" in self.columns else self.slate
+        self.slots = self._locate(self.slate, "slate", rules.NOT_CANDIDATE)
+        self.beside = {role: self._beside(role) for role in self.columns if self._is_beside(role)}
+        self.rankings = {name: self._ranking(name) for name in self.needed.rankings}
+        self.by_row = {role: self._number(role) for role in _BY_ROW if role in self.columns}
+        self.square = self._square() if "rank_propensity" in self.columns else None
+
+    def batch(self, rows: Integers | None, skipped: Mapping[str, int]) -> LogBatch:
+        """The log batch of these rows (all where None)."""
+        pick: Any = slice(None) if rows is None else rows
+        size, length = self.candidates.lengths[pick], self.slate.lengths[pick]
+        widest, slots = int(size.max(initial=0)), int(length.max(initial=0))
+        contexts = Contexts(
+            self.candidates.take(rows).padded(widest),
+            np.ascontiguousarray(size),
+            np.ascontiguousarray(length),
+            scores={name: self._padded(f"scores:{name}", rows, widest) for name in self.needed.scores},
+            rankings={name: self._picked(ranking, rows) for name, ranking in self.rankings.items()},
+            keys={name: arrow.codes(self._column(f"keys:{name}"), name)[pick] for name in self.needed.keys},
+            propensity=self._row_numbers("propensity", pick),
+            rank_propensity=None if self.square is None else self._squares(rows, slots),
+        )
+        return LogBatch(
+            contexts,
+            np.ascontiguousarray(self.slots[pick, :slots]),
+            self._padded("clicks", rows, slots) if "clicks" in self.columns else None,
+            self._row_numbers("reward", pick),
+            self._inclusion(pick, len(size)),
+            (self.piece.rows[pick] + self.piece.base).astype(np.uint64),
+            {name: self._labels(name, pick) for name in self.needed.labels},
+            skipped,
+            self.piece.file,
+            self.piece.base,
+        )
+
+    def _column(self, role: str) -> Any:
+        return self.piece.data.column(self.columns[role])
+
+    def _is_beside(self, role: str) -> bool:
+        return role == "clicks" or role.startswith("scores:")
+
+    def _ids(self, role: str) -> Lists:
+        found = arrow.id_lists(self._column(role), self.columns[role])
+        if found.null is not None:
+            self.faults.mark(found.null, rules.NULL, self.columns[role])
+        twice = _kernels.duplicates(found.values, found.starts, found.lengths)
+        self.faults.mark(twice, rules.DUPLICATE, self.columns[role])
+        return found
+
+    def _locate(self, items: Lists, role: str, rule: rules.Rule) -> Integers:
+        """[n, width] candidate index of each item, -1 pads; items that are no candidates break `rule`."""
+        width = int(items.lengths.max(initial=0))
+        if items is self.candidates:
+            places = np.arange(width)
+            return np.where(places < items.lengths[:, None], places, -1)
+        out = np.full((len(items.starts), width), -1)
+        known = self.candidates
+        _kernels.locate(
+            items.values, items.starts, items.lengths, known.values, known.starts, known.lengths, out
+        )
+        if known is not self.slate:  # without a list of candidates nothing is known of other items
+            self.faults.mark((out == -2).any(axis=1), rule, self.columns[role])
+        return out
+
+    def _ranking(self, name: str) -> Integers:
+        role = f"rankings:{name}"
+        return self._locate(self._ids(role), role, rules.RANKED_OUTSIDE)
+
+    def _beside(self, role: str) -> Lists:
+        """A list of numbers beside the slate or the candidates."""
+        column = self.columns[role]
+        found = arrow.number_lists(self._column(role), column)
+        anchor = self.slate if role == "clicks" else self.candidates
+        if found.null is not None:
+            self.faults.mark(found.null, rules.NULL, column)
+        self.faults.mark(found.lengths != anchor.lengths, rules.RAGGED, column)
+        low, high = _extremes(found.values)
+        if role == "clicks":
+            if not (low >= 0 and high < np.inf):
+                fine = (found.values >= 0) & (found.values < np.inf)
+                self.faults.mark(found.rows_where(~fine), rules.BAD_CLICKS, column)
+            return found
+        if not (low > -np.inf and high < np.inf):
+            self.faults.mark(found.rows_where(~np.isfinite(found.values)), rules.BAD_SCORE, column)
+        if low < 0 and role.removeprefix("scores:") in self.needed.weights:
+            self.faults.mark(found.rows_where(found.values < 0), rules.NEGATIVE_SCORE, column)
+        return found
+
+    def _number(self, role: str) -> Floats:
+        """A number per row, checked by its role's rule."""
+        found = arrow.numbers(self._column(role), self.columns[role])
+        fine = np.isfinite(found) if role == "reward" else (found > 0) & (found <= 1)
+        if not fine.all():
+            self.faults.mark(~fine, _BY_ROW[role], self.columns[role])
+        return found
+
+    def _square(self) -> Lists:
+        column = self.columns["rank_propensity"]
+        found, wrong = arrow.square_lists(self._column("rank_propensity"), column)
+        self.faults.mark(wrong | (found.lengths != self.slate.lengths), rules.RAGGED, column)
+        matrices = _squares(found, int(found.lengths.max(initial=0)))
+        bad = _kernels.bad_rank_propensity(matrices, found.lengths)
+        self.faults.mark(bad, rules.BAD_RANK_PROPENSITY, column)
+        self._matrices = matrices
+        return found
+
+    def _squares(self, rows: Integers | None, slots: int) -> Floats:
+        if rows is None and self._matrices.shape[1] == slots:
+            return self._matrices
+        pick: Any = slice(None) if rows is None else rows
+        return np.ascontiguousarray(self._matrices[pick, :slots, :slots])
+
+    def _padded(self, role: str, rows: Integers | None, width: int) -> NDArray[Any]:
+        return self.beside[role].take(rows).padded(width)
+
+    def _picked(self, ranking: Integers, rows: Integers | None) -> Integers:
+        return ranking if rows is None else np.ascontiguousarray(ranking[rows])
+
+    def _row_numbers(self, role: str, pick: Any) -> Floats | None:
+        return np.array(self.by_row[role][pick]) if role in self.by_row else None
+
+    def _inclusion(self, pick: Any, n: int) -> Floats:
+        found = self._row_numbers("inclusion", pick)
+        return np.ones(n) if found is None else found
+
+    def _labels(self, name: str, pick: Any) -> Labels:
+        encoded = self._column(f"labels:{name}").dictionary_encode("encode")
+        names = tuple("null" if value is None else str(value) for value in encoded.dictionary.to_pylist())
+        return Labels(np.asarray(encoded.indices).astype(np.int64)[pick], names)
+
+
+def _squares(found: Lists, width: int) -> Floats:
+    n = len(found.starts)
+    uniform = n and (found.lengths == width).all() and (np.diff(found.starts) == width * width).all()
+    if uniform:
+        first = int(found.starts[0])
+        return np.array(found.values[first : first + n * width * width]).reshape(n, width, width)
+    out = np.zeros((n, width, width))
+    _kernels.pad_square(found.values, found.starts, found.lengths, out)
+    return out
+
+
+def _extremes(values: Floats) -> tuple[float, float]:
+    """Least and largest value; NaN where any value is."""
+    return (float(values.min()), float(values.max())) if len(values) else (0.0, 0.0)
+
+
+def _alike(sizes: Integers, keep: NDArray[np.bool_] | None) -> list[Integers | None]:
+    """Rows in groups of about the same size, so that padding stays small; None for all rows at once."""
+    rows = None if keep is None else np.flatnonzero(keep)
+    chosen = sizes if rows is None else sizes[rows]
+    if not len(chosen) or chosen.max() <= 2 * chosen.mean() + 8:
+        return [rows]
+    rows = np.arange(len(sizes)) if rows is None else rows
+    octave = np.ceil(np.log2(np.maximum(chosen, 1)))
+    return [rows[octave == o] for o in np.unique(octave)]
+
+
+def _show(piece: Piece, column: str, row: int) -> str:
+    """A value of the log for an error message, cut if long."""
+    text = repr(piece.data.column(column)[row].as_py())
+    return text if len(text) <= 80 else text[:77] + "..."

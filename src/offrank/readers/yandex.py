@@ -1,0 +1,86 @@
+"""Sessions of the Yandex relevance prediction challenge (WSCD 2012).
+
+    query_region TAB d1,d2,...,d10 : clicked , clicked ;
+
+Sessions end with `;` or with the line; the clicks stand in the order in which they happened.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import ClassVar, Literal, get_args
+
+import pyarrow as pa
+
+from ..log.errors import UsageError
+from .files import expand
+from .text import Impression, TextTable, lines, malformed
+from .wide import Invalid, WideLog
+
+Repeats = Literal["once", "count"]
+
+_SESSION = re.compile(r"(\S+)\t(\d+(?:,\d+)*) ?:(?: *(\d+(?: *, *\d+)*))?")
+
+
+def yandex(
+    path: str | Path | Sequence[str | Path], *, repeats: Repeats = "once", invalid: Invalid = "raise"
+) -> WideLog:
+    """Search sessions with the documents shown and the clicks on them, plain or `.gz`.
+
+    Columns: slate, clicks, `query` (the query and its region, as written). No propensities were
+    logged: count them with `Counted(by="query")`.
+
+    repeats: "once" makes a click 0 or 1, however often a document was clicked (one in ten sessions
+    has repeats); "count" is the number of clicks. Clicks on documents that are not in the list
+    (query suggestions, other pages) are left out and counted as `click-outside-slate`.
+    Memory is bounded by the longest line, so by the sessions of one query.
+
+    Raises:
+        UsageError: not a path, or no such choice of repeats.
+        LogError: no file; while reading, a session that is not in the format.
+    """
+    if repeats not in get_args(Repeats):
+        raise UsageError(f"repeats is {repeats!r}", 'say "once" or "count"')
+    return WideLog(TextTable(expand(path), _Yandex(repeats == "count")), {}, invalid)
+
+
+@dataclass(frozen=True)
+class _Yandex:
+    """Sessions to impressions."""
+
+    count: bool
+    schema: ClassVar = pa.schema(
+        {"slate": pa.list_(pa.int64()), "clicks": pa.list_(pa.float64()), "query": pa.string()}
+    )
+
+    def impressions(self, path: str) -> Iterator[Impression]:
+        for number, line in lines(path):
+            for session in line.split(";"):
+                text = session.strip()
+                if text:
+                    yield self._impression(path, number, text)
+
+    def _impression(self, path: str, number: int, text: str) -> Impression:
+        match = _SESSION.fullmatch(text)
+        if match is None:
+            raise malformed(
+                path,
+                number,
+                text,
+                "'query_region TAB document,document,... : clicked , clicked ;'",
+                "mend the session; ids of documents are numbers",
+            )
+        query, shown, clicked = match.groups()
+        slate = [int(document) for document in shown.split(",")]
+        clicks, outside = dict.fromkeys(slate, 0.0), 0
+        for word in clicked.split(",") if clicked else ():
+            document = int(word)
+            if document not in clicks:
+                outside += 1
+            else:
+                clicks[document] = clicks[document] + 1 if self.count else 1.0
+        skipped = {"click-outside-slate": outside} if outside else {}
+        return (slate, [clicks[document] for document in slate], query), skipped

@@ -1,0 +1,68 @@
+"""Where a fold runs: parts side by side, merged in order, so that every backend gives one answer."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Callable
+from concurrent.futures import Executor, Future, ThreadPoolExecutor
+from typing import TypeVar
+
+from ..folds.base import Fold
+from ..log.batch import LogBatch
+from ..log.source import Source
+
+__all__ = ["Executor", "Progress", "run"]
+
+S = TypeVar("S")
+R = TypeVar("R")
+
+Progress = Callable[[int, int], None]
+"""Called with (parts done, parts in all)."""
+
+
+def run(
+    source: Source,
+    fold: Fold[S, LogBatch, R],
+    executor: Executor | None = None,
+    progress: Progress | None = None,
+) -> R:
+    """Fold a whole log: each part on its own, states merged in the order of the parts.
+
+    executor: any `concurrent.futures.Executor` (threads, processes, Dask's `Client.get_executor()`);
+    by default as many threads as there are cores. Interrupting cancels what has not begun.
+    """
+    if executor is not None:
+        futures = [executor.submit(_reduce, source, fold, part) for part in range(source.parts())]
+        return _merge(futures, fold, progress)
+    stop = threading.Event()
+    with ThreadPoolExecutor(os.cpu_count()) as threads:
+        futures = [threads.submit(_reduce, source, fold, part, stop) for part in range(source.parts())]
+        try:
+            return _merge(futures, fold, progress)
+        except BaseException:
+            stop.set()
+            raise
+
+
+def _reduce(source: Source, fold: Fold[S, LogBatch, R], part: int, stop: threading.Event | None = None) -> S:
+    state = fold.empty()
+    for batch in source.batches(part):
+        if stop is not None and stop.is_set():
+            break
+        state = fold.add(state, batch)
+    return state
+
+
+def _merge(futures: list[Future[S]], fold: Fold[S, LogBatch, R], progress: Progress | None) -> R:
+    state = fold.empty()
+    try:
+        for done, future in enumerate(futures, start=1):
+            state = fold.merge(state, future.result())
+            if progress is not None:
+                progress(done, len(futures))
+    except BaseException:
+        for future in futures:
+            future.cancel()
+        raise
+    return fold.finish(state)
