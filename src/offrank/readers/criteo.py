@@ -112,6 +112,6 @@ def _unexpected(path: str, number: int, line: str) -> LogError:
         path,
         number,
         line,
-        "'id |l cost |p inverse_propensity |f ...' with cost 0.001 or 0.999, or 'id |f ...' below its impression",
+        "'id |l cost |p inverse_propensity |f ...' (cost 0.001 or 0.999), or 'id |f ...' below it",
         "give the challenge's training file as it was published; its test file says nothing of clicks",
     )

@@ -81,7 +81,7 @@ def _layout(table: Table, renamed: Mapping[str, str], invalid: Invalid) -> Sourc
 
 def _table(source: Any, kind: str | None) -> Table:
     if is_paths(source):
-        return _files(expand(source, _SUFFIXES), kind)
+        return _files(expand(source, None if kind else _SUFFIXES), kind)
     if hasattr(source, "__arrow_c_stream__"):
         return MemoryTable(pa.table(source))
     if isinstance(source, Sequence) and all(isinstance(item, Mapping) for item in source):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import pyarrow as pa
@@ -26,7 +26,7 @@ class LongLog:
     table: Table
     renamed: Mapping[str, str]
     invalid: Invalid = "raise"
-    needed: Needs = Needs()
+    needed: Needs = field(default_factory=Needs)
 
     def parts(self) -> int:
         return self._wide.parts()
@@ -103,17 +103,15 @@ class LongTable:
         rest: Piece | None = None
         for part in range(self.table.parts()):
             for piece in self.table.pieces(part, columns):
-                if rest is not None and rest.file == piece.file:
-                    data = pa.concat_batches([rest.data, piece.data])
-                    piece = Piece(data, piece.file, np.concatenate([rest.rows, piece.rows]), piece.base)
-                elif rest is not None:
+                if rest is not None and rest.file != piece.file:
                     yield seen.note(rest, self._of("impression"))
-                starts = _starts(piece.data.column(self._of("impression")), self._of("impression"))
+                    rest = None
+                whole = piece if rest is None else _joined(rest, piece)
+                starts = _starts(whole.data.column(self._of("impression")), self._of("impression"))
                 cut = int(starts[-1]) if len(starts) else 0
                 if cut:
-                    head = Piece(piece.data.slice(0, cut), piece.file, piece.rows[:cut], piece.base)
-                    yield seen.note(head, self._of("impression"))
-                rest = Piece(piece.data.slice(cut), piece.file, piece.rows[cut:], piece.base)
+                    yield seen.note(_between(whole, 0, cut), self._of("impression"))
+                rest = _between(whole, cut, len(whole.data))
         if rest is not None and len(rest.data):
             yield seen.note(rest, self._of("impression"))
 
@@ -191,6 +189,17 @@ class _Seen:
             raise LogError(
                 f"{file}, column {impression!r}: an impression {rule.broken} [{rule.code}]", rule.remedy
             )
+
+
+def _joined(left: Piece, right: Piece) -> Piece:
+    """Two pieces of a file that follow each other, as one."""
+    data = pa.concat_batches([left.data, right.data])
+    return Piece(data, left.file, np.concatenate([left.rows, right.rows]), left.base)
+
+
+def _between(piece: Piece, start: int, end: int) -> Piece:
+    """The rows from start to end of a piece."""
+    return Piece(piece.data.slice(start, end - start), piece.file, piece.rows[start:end], piece.base)
 
 
 def _starts(column: pa.Array, name: str) -> Integers:

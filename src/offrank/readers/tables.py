@@ -20,6 +20,7 @@ from .files import describe
 
 MOST_ROWS = 32_768
 _MOST_VALUES = 2_000_000
+_CSV = "write CSV with a header line, and the same kind of value in every row of a column"
 
 
 @dataclass(frozen=True)
@@ -95,9 +96,7 @@ class ParquetTable:
             first += len(data)
 
     def describe(self) -> str:
-        return (
-            self.paths[0] if len(self.paths) == 1 else f"{self.paths[0]} and {len(self.paths) - 1} more files"
-        )
+        return describe(self.paths)
 
 
 @dataclass(frozen=True)
@@ -152,14 +151,15 @@ class ArrowTable:
                 yield Piece(piece.data, path, piece.rows, int(self._bases[part]))
 
     def describe(self) -> str:
-        return (
-            self.paths[0] if len(self.paths) == 1 else f"{self.paths[0]} and {len(self.paths) - 1} more files"
-        )
+        return describe(self.paths)
 
 
 @dataclass(frozen=True)
 class CsvTable:
-    """CSV files with a header line; a part is a file. Numbers of the long layout are read as such, ids as text."""
+    """CSV files with a header line. One part: they are read in order, so that row numbers go on.
+
+    text, numeric: columns whose kind is known, since it cannot be read off the first rows.
+    """
 
     paths: tuple[str, ...]
     text: tuple[str, ...] = ()
@@ -171,31 +171,42 @@ class CsvTable:
             with pyarrow.csv.open_csv(self.paths[0]) as reader:
                 return tuple(reader.schema.names)
         except pa.ArrowInvalid as error:
-            raise LogError(
-                f"{self.paths[0]} cannot be read: {error}", "write CSV with a header line"
-            ) from error
+            raise LogError(f"{self.paths[0]} cannot be read: {error}", _CSV) from error
 
     def parts(self) -> int:
-        return len(self.paths)
+        return 1
 
     def pieces(self, part: int, columns: tuple[str, ...]) -> Iterator[Piece]:
-        path, first = self.paths[part], 0
+        base = 0
+        for path in self.paths:
+            first = 0
+            for data in self._batches(path, columns):
+                yield Piece(data, path, np.arange(first, first + len(data)), base)
+                first += len(data)
+            base += first
+
+    def describe(self) -> str:
+        return describe(self.paths)
+
+    def _batches(self, path: str, columns: tuple[str, ...]) -> Iterator[pa.RecordBatch]:
         kinds = dict.fromkeys(self.text, pa.string()) | dict.fromkeys(self.numeric, pa.float64())
         options = pyarrow.csv.ConvertOptions(
-            include_columns=list(columns), column_types={c: k for c, k in kinds.items() if c in columns}
+            include_columns=list(columns),
+            column_types={name: kind for name, kind in kinds.items() if name in columns},
+            null_values=["", "NA", "null", "NULL", "nan", "NaN"],
+            strings_can_be_null=True,
+            quoted_strings_can_be_null=False,
         )
+        read = 0
         try:
             with pyarrow.csv.open_csv(path, convert_options=options) as reader:
                 for data in reader:
-                    yield Piece(data, path, np.arange(first, first + len(data)), 0)
-                    first += len(data)
-        except (pa.ArrowInvalid, pa.ArrowKeyError) as error:
-            raise LogError(f"{path}, after row {first}: {error}", "mend the line and read again") from error
-
-    def describe(self) -> str:
-        return (
-            self.paths[0] if len(self.paths) == 1 else f"{self.paths[0]} and {len(self.paths) - 1} more files"
-        )
+                    read += len(data)
+                    yield data
+        except pa.ArrowKeyError as error:
+            raise ColumnError(f"{path}: {error}", f"give it the columns of {self.paths[0]}") from error
+        except pa.ArrowInvalid as error:
+            raise LogError(f"{path}, after row {read}: {error}", _CSV) from error
 
 
 def _parquet(path: str) -> pq.ParquetFile:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -31,7 +31,7 @@ class WideLog:
     table: Table
     renamed: Mapping[str, str]
     invalid: Invalid = "raise"
-    needed: Needs = Needs()
+    needed: Needs = field(default_factory=Needs)
 
     def parts(self) -> int:
         return self.table.parts()
