@@ -32,7 +32,8 @@ FLAGS = (
 #: Looks at the page from outside, since the page itself allows no scripts.
 LOOK = """
 addEventListener("load", () => {
-  document.documentElement.dataset.seen = JSON.stringify([...document.querySelectorAll("iframe")].map(frame => {
+  const frames = [...document.querySelectorAll("iframe")];
+  document.documentElement.dataset.seen = JSON.stringify(frames.map(frame => {
     const inner = frame.contentDocument, root = inner.documentElement;
     return {
       width: root.clientWidth, needed: root.scrollWidth,

@@ -77,6 +77,7 @@ def _template() -> Template:
         "number": _number,
         "measured": measured,
         "printable": words.printable,
+        "shorten": words.shorten,
     }
     return environment.get_template("report.html.jinja")
 

@@ -95,7 +95,7 @@ def _table(title: str, first: str, lines: list[tuple[str, Row]], marks: dict[str
             cells += [one.truth] if truth else []
         see = ",".join(str(marks[code]) for code in one.codes)
         cells = [
-            words.shorten(words.printable(label)) or "(empty)",
+            words.shorten(words.printable(label), 60) or "(empty)",
             *cells,
             f"{SIGNS[one.severity]} {see}".strip(),
         ]

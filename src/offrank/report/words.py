@@ -85,10 +85,11 @@ def plural(number_of: int, one: str, many: str) -> str:
 
 
 def shorten(name: str, columns: int = 24) -> str:
-    """The name cut in its middle to so many columns, counting wide letters as two."""
+    """The name cut before its end to so many columns, counting wide letters as two."""
     if sum(map(_columns, name)) <= columns:
         return name
-    head, tail = _take(name, columns - columns // 3 - 1), _take(name[::-1], columns // 3)
+    end = columns // 5
+    head, tail = _take(name, columns - end - 1), _take(name[::-1], end)
     return f"{head}\u2026{tail[::-1]}"
 
 
