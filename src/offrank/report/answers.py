@@ -34,7 +34,7 @@ def _target(document: Document, target: str, found: list[Record]) -> Answer:
 
 
 def _refusal(target: str, found: list[Record]) -> str:
-    reason = f"none of the {words.plural(len(found), 'estimate', 'estimates')} below can be trusted"
+    reason = "no estimate below can be trusted"
     if all(one.get("error") for one in found):
         reason = "every estimator refused to give a number"
     return f"**This log cannot say** what {words.quote(target)} would have earned: {reason}."
