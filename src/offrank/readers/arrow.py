@@ -56,6 +56,11 @@ def lists(column: pa.Array, name: str) -> tuple[pa.Array, Integers, Integers, ND
         column = pa.array([None] * len(column), pa.list_(pa.float64()))
     elif pa.types.is_fixed_size_list(kind):
         column = column.cast(pa.list_(kind.value_type))
+    elif _is_list_view(kind):
+        # Built anew: pyarrow 26's own cast leaves the last offset away.
+        lengths = column.value_lengths().fill_null(0).cast(pa.int64())
+        offsets = pa.array(np.concatenate([[0], np.cumsum(lengths)]))
+        column = pa.LargeListArray.from_arrays(offsets, column.flatten(), mask=column.is_null())
     elif not (pa.types.is_list(kind) or pa.types.is_large_list(kind)):
         raise ColumnError(f"column {name!r} holds {kind}, not lists", "write a list per row")
     offsets = np.asarray(column.offsets).astype(np.int64)
@@ -115,25 +120,47 @@ def codes(column: pa.Array, name: str) -> Integers:
     Integers are their own codes; anything else is hashed as text.
 
     Raises:
-        ColumnError: floating-point ids, which do not compare reliably.
+        ColumnError: lists, or floating-point ids, which do not compare reliably.
     """
     if pa.types.is_dictionary(column.type):
         places = column.indices.fill_null(0).to_numpy(zero_copy_only=False)
-        return (
-            codes(column.dictionary, name)[places]
-            if len(column.dictionary)
-            else np.zeros(len(column), np.int64)
-        )
+        return codes(column.dictionary, name)[places] if len(column.dictionary) else np.zeros(len(column), np.int64)
     if pa.types.is_floating(column.type):
         raise ColumnError(f"column {name!r} holds {column.type} ids", "write ids as integers or strings")
     if pa.types.is_integer(column.type):
         filled = column.fill_null(0) if column.null_count else column
         return filled.to_numpy(zero_copy_only=False).astype(np.int64)
+    if pa.types.is_nested(column.type):
+        raise ColumnError(f"column {name!r} holds {column.type}, not ids", "write ids as integers or strings")
     text = pc.fill_null(column.cast(pa.large_string()), "")
     _, offsets, data = text.buffers()
     where = np.frombuffer(offsets, dtype=np.int64)[text.offset : text.offset + len(text) + 1]
     letters = np.zeros(1, np.uint8) if data is None or not data.size else np.frombuffer(data, dtype=np.uint8)
     return np.asarray(_kernels.hash_strings(letters, where)).view(np.int64)
+
+
+def labels(column: pa.Array, name: str) -> tuple[Integers, tuple[str, ...]]:
+    """[n] index of each value's label, and the labels; null is a label too.
+
+    Raises:
+        ColumnError: lists, which cannot be grouped by.
+    """
+    if pa.types.is_nested(column.type):
+        raise ColumnError(f"column {name!r} holds {column.type}, not labels", "group by strings or numbers")
+    plain = column.dictionary_decode() if pa.types.is_dictionary(column.type) else column
+    encoded = plain.dictionary_encode("encode")
+    names = tuple("null" if value is None else str(value) for value in encoded.dictionary.to_pylist())
+    return np.asarray(encoded.indices).astype(np.int64), names
+
+
+def without_views(data: pa.RecordBatch) -> pa.RecordBatch:
+    """The same rows with string views (as Polars writes) as strings: views cannot be taken by index."""
+    columns = [c.cast(pa.large_string()) if pa.types.is_string_view(c.type) else c for c in data.columns]
+    return pa.record_batch(columns, names=data.schema.names)
+
+
+def _is_list_view(kind: pa.DataType) -> bool:
+    return bool(pa.types.is_list_view(kind) or pa.types.is_large_list_view(kind))
 
 
 def _with_nulls(found: Lists, values: pa.Array, null: NDArray[np.bool_] | None) -> Lists:

@@ -10,9 +10,7 @@ from typing import Any
 from ..log.errors import EmptyLogError, LogError, UsageError
 
 
-def expand(
-    source: str | Path | Sequence[str | Path], suffixes: Collection[str] | None = None
-) -> tuple[str, ...]:
+def expand(source: str | Path | Sequence[str | Path], suffixes: Collection[str] | None = None) -> tuple[str, ...]:
     """The files that `source` names, in order of their names.
 
     A folder stands for its files with these suffixes (all where None); hidden ones are left out.
@@ -23,9 +21,7 @@ def expand(
         EmptyLogError: a file has no bytes.
     """
     if not is_paths(source):
-        raise UsageError(
-            f"cannot read a log from {type(source).__name__}", "give a path, a glob or a list of them"
-        )
+        raise UsageError(f"cannot read a log from {type(source).__name__}", "give a path, a glob or a list of them")
     each = [source] if isinstance(source, str | Path) else source
     found = tuple(path for item in each for path in _expand_one(item, suffixes))
     for path in found:
@@ -38,14 +34,12 @@ def is_paths(source: Any) -> bool:
     """Whether this is a path or a list of paths."""
     if isinstance(source, str | Path):
         return True
-    return (
-        isinstance(source, Sequence) and bool(source) and all(isinstance(item, str | Path) for item in source)
-    )
+    return isinstance(source, Sequence) and bool(source) and all(isinstance(item, str | Path) for item in source)
 
 
 def describe(paths: Sequence[str]) -> str:
     """The files in a few words."""
-    return paths[0] if len(paths) == 1 else f"{paths[0]} and {len(paths) - 1} more files"
+    return paths[0] if len(paths) == 1 else f"{paths[0]} and {len(paths) - 1} more"
 
 
 def _expand_one(source: str | Path, suffixes: Collection[str] | None) -> list[str]:

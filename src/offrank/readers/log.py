@@ -95,9 +95,7 @@ def _table(source: Any, kind: str | None) -> Table:
 def _files(paths: tuple[str, ...], kind: str | None) -> Table:
     kinds = {kind} if kind else {_kind(path) for path in paths}
     if len(kinds) > 1:
-        raise UsageError(
-            f"the files are of several kinds: {', '.join(sorted(map(str, kinds)))}", "give one kind"
-        )
+        raise UsageError(f"the files are of several kinds: {', '.join(sorted(map(str, kinds)))}", "give one kind")
     match kinds.pop():
         case "parquet":
             return ParquetTable(paths)

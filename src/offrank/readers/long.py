@@ -38,6 +38,9 @@ class LongLog:
         return self._wide.batches(part)
 
     def select(self, needed: Needs) -> LongLog:
+        known = Columns(self.table.names, self.renamed, self.describe())
+        if "clicks" in needed.roles or ("reward" in needed.roles and not known.has("reward")):
+            known.of("click")
         self._wide.select(needed)
         return replace(self, needed=needed)
 
@@ -52,9 +55,7 @@ def _typed(table: Table, renamed: Mapping[str, str], needed: Needs) -> Table:
     """A CSV table with the kinds of its columns said, since they cannot be read off a first block."""
     if not isinstance(table, CsvTable):
         return table
-    text = [renamed.get(role, role) for role in ("impression", "item", "query")] + list(
-        needed.keys | needed.labels
-    )
+    text = [renamed.get(role, role) for role in ("impression", "item", "query")] + list(needed.keys | needed.labels)
     numbers = [renamed.get(role, role) for role in ("position", "click", "reward", "propensity", "inclusion")]
     return replace(table, text=tuple(text), numeric=(*numbers, *needed.scores, *needed.rankings))
 
@@ -102,7 +103,8 @@ class LongTable:
         """Pieces cut between impressions; what is left of the last one waits for the next piece."""
         rest: Piece | None = None
         for part in range(self.table.parts()):
-            for piece in self.table.pieces(part, columns):
+            for seen_as in self.table.pieces(part, columns):
+                piece = replace(seen_as, data=arrow.without_views(seen_as.data))
                 if rest is not None and rest.file != piece.file:
                     yield seen.note(rest, self._of("impression"))
                     rest = None
@@ -158,9 +160,7 @@ class LongTable:
         column = piece.data.column(name)
         if pa.types.is_floating(column.type):
             values = arrow.numbers(column, name)
-            differs = (values != values[starts][of_row]) & ~(
-                np.isnan(values) & np.isnan(values[starts][of_row])
-            )
+            differs = (values != values[starts][of_row]) & ~(np.isnan(values) & np.isnan(values[starts][of_row]))
         else:
             codes = arrow.codes(column, name)
             differs = codes != codes[starts][of_row]
@@ -186,9 +186,7 @@ class _Seen:
         codes = np.sort(np.concatenate(self.codes)) if self.codes else np.empty(0, np.int64)
         if (codes[1:] == codes[:-1]).any():
             rule = rules.SCATTERED
-            raise LogError(
-                f"{file}, column {impression!r}: an impression {rule.broken} [{rule.code}]", rule.remedy
-            )
+            raise LogError(f"{file}, column {impression!r}: an impression {rule.broken} [{rule.code}]", rule.remedy)
 
 
 def _joined(left: Piece, right: Piece) -> Piece:
@@ -216,6 +214,4 @@ def _listed(values: pa.Array, offsets: Integers) -> pa.Array:
 
 def _error(piece: Piece, index: int, column: str, rule: Rule) -> RowError:
     value = piece.data.column(column)[index].as_py()
-    return RowError(
-        piece.file, int(piece.rows[index]), column, rule.code, f"{value!r} {rule.broken}", rule.remedy
-    )
+    return RowError(piece.file, int(piece.rows[index]), column, rule.code, f"{value!r} {rule.broken}", rule.remedy)

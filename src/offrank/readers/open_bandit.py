@@ -103,12 +103,8 @@ def _items(path: Path) -> tuple[int, ...]:
             "put the campaign's file there, or say open_bandit(path, n_items=...)",
         )
     try:
-        options = pyarrow.csv.ConvertOptions(
-            include_columns=["item_id"], column_types={"item_id": pa.int64()}
-        )
+        options = pyarrow.csv.ConvertOptions(include_columns=["item_id"], column_types={"item_id": pa.int64()})
         table = pyarrow.csv.read_csv(path, convert_options=options)
     except (pa.ArrowInvalid, pa.ArrowKeyError) as error:
-        raise LogError(
-            f"{path} cannot be read: {error}", "give the campaign's own file, with item_id"
-        ) from error
+        raise LogError(f"{path} cannot be read: {error}", "give the campaign's own file, with item_id") from error
     return tuple(table.column("item_id").to_pylist())

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 import pyarrow as pa
@@ -86,9 +85,7 @@ class ParquetTable:
         file = _parquet(path)
         missing = [name for name in columns if name not in file.schema_arrow.names]
         if missing:
-            raise ColumnError(
-                f"{path} has no column {missing[0]!r}, but {self.paths[0]} has", "mend the file"
-            )
+            raise ColumnError(f"{path} has no column {missing[0]!r}, but {self.paths[0]} has", "mend the file")
         rows = _batch_rows(file.metadata.row_group(group), columns)
         batches = file.iter_batches(rows, row_groups=[group], columns=list(columns), use_threads=False)
         for data in batches:
@@ -128,27 +125,39 @@ class MemoryTable:
 
 @dataclass(frozen=True)
 class ArrowTable:
-    """Arrow IPC files, memory-mapped; a part is a file."""
+    """Arrow IPC files, memory-mapped; a part is a record batch, or a whole file in the stream format."""
 
     paths: tuple[str, ...]
 
     @cached_property
-    def names(self) -> tuple[str, ...]:
-        return tuple(_mapped(self.paths[0]).schema.names)
+    def _parts(self) -> list[tuple[str, int | None, int, int]]:
+        """(path, record batch or None, first row in the file, rows in the files before) per part."""
+        found, base = [], 0
+        for path in self.paths:
+            rows, first = _lengths(path), 0
+            for batch, count in enumerate(rows):
+                if count:
+                    found.append((path, batch if len(rows) > 1 else None, first, base))
+                first += count
+            base += first
+        return found
 
     @cached_property
-    def _bases(self) -> list[int]:
-        return [0, *np.cumsum([_mapped(path).num_rows for path in self.paths])]
+    def names(self) -> tuple[str, ...]:
+        return tuple(_ipc(self.paths[0]).schema.names)
 
     def parts(self) -> int:
-        return len(self.paths)
+        return len(self._parts)
 
     def pieces(self, part: int, columns: tuple[str, ...]) -> Iterator[Piece]:
-        path = self.paths[part]
-        memory = MemoryTable(_mapped(path), path)
-        for slice_ in range(memory.parts()):
-            for piece in memory.pieces(slice_, columns):
-                yield Piece(piece.data, path, piece.rows, int(self._bases[part]))
+        path, only, first, base = self._parts[part]
+        schema = _ipc(path).schema
+        _refuse_missing(path, schema.names, columns, self.paths[0])
+        for data in _ipc_batches(path, [schema.get_field_index(name) for name in columns], only):
+            memory = MemoryTable(pa.Table.from_batches([data]), part_rows=max(len(data), 1))
+            for piece in memory.pieces(0, columns):
+                yield Piece(piece.data, path, piece.rows + first, base)
+            first += len(data)
 
     def describe(self) -> str:
         return describe(self.paths)
@@ -170,7 +179,7 @@ class CsvTable:
         try:
             with pyarrow.csv.open_csv(self.paths[0]) as reader:
                 return tuple(reader.schema.names)
-        except pa.ArrowInvalid as error:
+        except (pa.ArrowInvalid, OSError) as error:
             raise LogError(f"{self.paths[0]} cannot be read: {error}", _CSV) from error
 
     def parts(self) -> int:
@@ -205,7 +214,7 @@ class CsvTable:
                     yield data
         except pa.ArrowKeyError as error:
             raise ColumnError(f"{path}: {error}", f"give it the columns of {self.paths[0]}") from error
-        except pa.ArrowInvalid as error:
+        except (pa.ArrowInvalid, OSError) as error:
             raise LogError(f"{path}, after row {read}: {error}", _CSV) from error
 
 
@@ -216,12 +225,39 @@ def _parquet(path: str) -> pq.ParquetFile:
         raise LogError(f"{path} is not a Parquet file: {error}", "give a Parquet file") from error
 
 
-def _mapped(path: str) -> pa.Table:
-    source = pa.memory_map(str(Path(path)))
+def _ipc(path: str, fields: list[int] | None = None) -> Any:
+    """Reader of an Arrow IPC file or stream; of these fields only."""
+    options = pa.ipc.IpcReadOptions(included_fields=fields)
     try:
-        return pa.ipc.open_file(source).read_all()
+        return pa.ipc.open_file(pa.memory_map(path), options=options)
     except pa.ArrowInvalid:
-        return pa.ipc.open_stream(source).read_all()
+        pass
+    try:
+        return pa.ipc.open_stream(pa.memory_map(path), options=options)
+    except pa.ArrowInvalid as error:
+        raise LogError(f"{path} is not an Arrow IPC file: {error}", "give an Arrow IPC (Feather) file") from error
+
+
+def _ipc_batches(path: str, fields: list[int], only: int | None = None) -> Iterator[pa.RecordBatch]:
+    """The record batches of a file, or only the one with this number."""
+    reader = _ipc(path, fields)
+    if isinstance(reader, pa.ipc.RecordBatchFileReader):
+        chosen = range(reader.num_record_batches) if only is None else [only]
+        return (reader.get_batch(number) for number in chosen)
+    return iter(reader)
+
+
+def _lengths(path: str) -> list[int]:
+    """Rows of each record batch; of the whole file in the stream format, where none can be reached alone."""
+    rows = [len(data) for data in _ipc_batches(path, [0])]
+    return rows if isinstance(_ipc(path), pa.ipc.RecordBatchFileReader) else [sum(rows)]
+
+
+def _refuse_missing(path: str, names: Sequence[str], columns: tuple[str, ...], first: str) -> None:
+    """Raise if a file lacks a column that the first file has."""
+    missing = [name for name in columns if name not in names]
+    if missing:
+        raise ColumnError(f"{path} has no column {missing[0]!r}, but {first} has", "mend the file")
 
 
 def _batch_rows(group: pq.RowGroupMetaData, columns: tuple[str, ...]) -> int:

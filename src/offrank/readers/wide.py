@@ -105,6 +105,7 @@ class _Flat:
         self.slots = self._locate(self.slate, "slate", rules.NOT_CANDIDATE)
         self.beside = {role: self._beside(role) for role in self.columns if self._is_beside(role)}
         self.rankings = {name: self._ranking(name) for name in self.needed.rankings}
+        self.keys = {name: self._key(f"keys:{name}") for name in self.needed.keys}
         self.by_row = {role: self._number(role) for role in _BY_ROW if role in self.columns}
         self.square = self._square() if "rank_propensity" in self.columns else None
 
@@ -119,7 +120,7 @@ class _Flat:
             np.ascontiguousarray(length),
             scores={name: self._padded(f"scores:{name}", rows, widest) for name in self.needed.scores},
             rankings={name: self._picked(ranking, rows) for name, ranking in self.rankings.items()},
-            keys={name: arrow.codes(self._column(f"keys:{name}"), name)[pick] for name in self.needed.keys},
+            keys={name: np.ascontiguousarray(key[pick]) for name, key in self.keys.items()},
             propensity=self._row_numbers("propensity", pick),
             rank_propensity=None if self.square is None else self._squares(rows, slots),
         )
@@ -158,9 +159,7 @@ class _Flat:
             return np.where(places < items.lengths[:, None], places, -1)
         out = np.full((len(items.starts), width), -1)
         known = self.candidates
-        _kernels.locate(
-            items.values, items.starts, items.lengths, known.values, known.starts, known.lengths, out
-        )
+        _kernels.locate(items.values, items.starts, items.lengths, known.values, known.starts, known.lengths, out)
         if known is not self.slate:  # without a list of candidates nothing is known of other items
             self.faults.mark((out == -2).any(axis=1), rule, self.columns[role])
         return out
@@ -188,6 +187,13 @@ class _Flat:
         if low < 0 and role.removeprefix("scores:") in self.needed.weights:
             self.faults.mark(found.rows_where(found.values < 0), rules.NEGATIVE_SCORE, column)
         return found
+
+    def _key(self, role: str) -> Integers:
+        """[n] code of the value that groups a row; null would group what has nothing in common."""
+        column = self._column(role)
+        if column.null_count:
+            self.faults.mark(np.asarray(column.is_null()), rules.NULL, self.columns[role])
+        return arrow.codes(column, self.columns[role])
 
     def _number(self, role: str) -> Floats:
         """A number per row, checked by its role's rule."""
@@ -227,9 +233,8 @@ class _Flat:
         return np.ones(n) if found is None else found
 
     def _labels(self, name: str, pick: Any) -> Labels:
-        encoded = self._column(f"labels:{name}").dictionary_encode("encode")
-        names = tuple("null" if value is None else str(value) for value in encoded.dictionary.to_pylist())
-        return Labels(np.asarray(encoded.indices).astype(np.int64)[pick], names)
+        codes, names = arrow.labels(self._column(f"labels:{name}"), self.columns[f"labels:{name}"])
+        return Labels(codes[pick], names)
 
 
 def _squares(found: Lists, width: int) -> Floats:
