@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from .folds.estimate import Caution, Estimate
     from .jobs.check import check
+    from .jobs.demo import demo
     from .jobs.evaluate import evaluate
     from .jobs.result import Result
     from .log.errors import OffrankError
@@ -38,6 +39,7 @@ _HOMES = {
     "Top": "policies.top",
     "Uniform": "policies.uniform",
     "check": "jobs.check",
+    "demo": "jobs.demo",
     "evaluate": "jobs.evaluate",
     "read_log": "readers.log",
 }
@@ -56,6 +58,7 @@ __all__ = [
     "Top",
     "Uniform",
     "check",
+    "demo",
     "evaluate",
     "read_log",
 ]

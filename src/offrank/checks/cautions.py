@@ -58,32 +58,33 @@ def about_weights(estimate: Estimate) -> Iterator[Caution]:
 def about_mean_weight(estimate: Estimate, sampling_factor: float) -> Iterator[Caution]:
     """Warnings that follow from a mean weight that is not 1. sampling_factor: the largest 1 / inclusion."""
     found = estimate.mean_weight_interval
-    if found is None or found.standard_error == 0 and found.value == 1:
+    if found is None or (found.standard_error == 0 and found.value == 1):
         return
-    away = abs(found.value - 1) / max(found.standard_error, 1e-12)
+    away = abs(found.value - 1) / max(found.standard_error, 1e-6)
     if away < ODD_MEAN_WEIGHT or abs(found.value - 1) < 0.005:
         return
     if sampling_factor > 1.5 and 0.7 < found.value / sampling_factor < 1.3:
         yield Caution(
             "double-subsampling",
             "serious",
-            f"The mean weight is {found.value:.3g}, and rows count up to {sampling_factor:.3g}-fold for the sub-sampling: "
-            "the propensities contain that factor already.",
+            f"The mean weight is {found.value:.3g}, and rows count up to {sampling_factor:.3g}-fold for the "
+            "sub-sampling: the propensities contain that factor already.",
             "Correct for the sub-sampling once: multiply it out of the propensities, or leave `inclusion` away.",
         )
         return
+    far = f"{away:.1f}" if away < 1000 else "over 1,000"
     low = found.value < 1
     factor = 1 / found.value if low else found.value
     reason = (
-        "Target slates without support in the log, a tail of weights that the log is too short to show, or propensities "
-        "that are too large"
+        "Target slates without support in the log, a tail of weights that the log is too short to show, or "
+        "propensities that are too large"
         if low
         else "Propensities that are too small, or not those of the slate that was shown"
     )
     yield Caution(
         "mean-weight",
         "serious" if away > IMPOSSIBLE_MEAN_WEIGHT else "warning",
-        f"The mean weight is {found.value:.4g} ({away:.1f} standard errors from 1): on average the propensities are "
+        f"The mean weight is {found.value:.4g} ({far} standard errors from 1): on average the propensities are "
         f"{factor:.3g} times too {'large' if low else 'small'} for this policy.",
         f"{reason} would do this. Run `offrank check`; a plain estimate is off by this factor, a self-normalised one "
         "hides it.",
@@ -96,8 +97,8 @@ def about_clipping(mean_weight: float) -> Iterator[Caution]:
         yield Caution(
             "clipped",
             "warning" if mean_weight < 0.8 else "note",
-            f"Clipping removed {1 - mean_weight:.0%} of the weight, so the estimate leans towards what was logged often.",
-            "Raise the maximum until the value stops moving, or read it as a lower bound where rewards are not negative.",
+            f"Clipping removed {1 - mean_weight:.0%} of the weight, so the estimate leans towards the logged habits.",
+            "Raise the maximum until the value stops moving, or read it as a lower bound (rewards being >= 0).",
         )
 
 
@@ -108,8 +109,8 @@ def about_coverage(covered: float) -> Iterator[Caution]:
             "unseen-items",
             "serious",
             f"{1 - covered:.0%} of what the target shows is not in the logged slates, and counts as earning nothing.",
-            "Use interpol with a wide window, which knows how likely an item was shown; pbm is for logs that show every "
-            "candidate.",
+            "Use interpol with a wide window, which knows how likely an item was shown; pbm is for logs that show "
+            "every candidate.",
         )
 
 

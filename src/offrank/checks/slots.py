@@ -24,7 +24,7 @@ class SlotsRow:
 
 @dataclass(frozen=True)
 class SlotsFold:
-    """Per slot count: rows, sum of 1 / inclusion, sum of inverse propensities over inclusion, and the largest.
+    """Reduces batches, per slot count, to rows, sums of 1 / inclusion and of 1 / propensity, and the largest.
 
     The mean inverse propensity estimates the number of slates that could have been drawn; where
     the largest is of the order of the log itself, no interval that assumes normality can be trusted.
@@ -53,11 +53,7 @@ class SlotsFold:
     def merge(self, left: dict[int, Floats], right: dict[int, Floats]) -> dict[int, Floats]:
         merged = dict(left)
         for slots, row in right.items():
-            if slots in merged:
-                both = merged[slots] + row
-                both[3] = max(merged[slots][3], row[3])
-                row = both
-            merged[slots] = row
+            merged[slots] = row if slots not in merged else _both(merged[slots], row)
         return merged
 
     def finish(self, state: dict[int, Floats]) -> list[SlotsRow]:
@@ -65,3 +61,7 @@ class SlotsFold:
             SlotsRow(slots, int(n), float(h), float(total / h), float(most))
             for slots, (n, h, total, most) in sorted(state.items())
         ]
+
+
+def _both(left: Floats, right: Floats) -> Floats:
+    return np.append(left[:3] + right[:3], max(left[3], right[3]))

@@ -17,6 +17,7 @@ from ..log.batch import Floats, LogBatch
 from ..log.errors import ImpossibleSlateError
 from ..policies.base import Ability
 from ..policies.shown import Shown
+from . import _kernels
 
 Earns = Literal["reward", "clicks"]
 
@@ -83,16 +84,15 @@ def terms(estimator: Estimator, batch: LogBatch, logging: Shown, target: Shown) 
         return Terms(weights.weight * batch.reward, weights.control)
     if batch.clicks is None:
         raise ValueError("slot weights need clicks")
-    value = np.einsum("nk,nk->n", weights.weight, batch.clicks)
-    return Terms(value, weights.control.sum(axis=1) / np.maximum(batch.contexts.length, 1))
+    return Terms(*_kernels.slot_terms(weights.weight, weights.control, batch.clicks, batch.contexts.length))
 
 
 def refuse_impossible(batch: LogBatch, impossible: np.ndarray, logging: Shown) -> None:
     """Raise if any row [n] was given probability zero by the policy that is said to have drawn it."""
     if impossible.any():
-        row = int(impossible.argmax())
+        row = int(batch.row[impossible.argmax()]) - batch.base
         raise ImpossibleSlateError(
-            f"{batch.file}, row {int(batch.row[row]) - batch.base}: {logging.policy!r} gives the logged slate probability 0 "
+            f"{batch.file}, row {row}: {logging.policy!r} gives the logged slate probability 0 "
             f"({int(impossible.sum())} such rows in this batch of {len(batch)})",
             "this cannot be the policy that drew the log: check the score column, the temperature and "
             "the candidates, or use the propensities that were logged (logging=logged)",

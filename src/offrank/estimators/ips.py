@@ -9,9 +9,10 @@ from typing import ClassVar
 import numpy as np
 
 from ..log.batch import LogBatch
+from ..policies.base import Ability
 from ..policies.shown import Shown
 from ..spelling import Spelled
-from .base import Weights, refuse_impossible
+from .base import Earns, Weights, refuse_impossible
 
 
 @dataclass(frozen=True, repr=False)
@@ -19,10 +20,10 @@ class IPS(Spelled):
     """w = target(slate) / logging(slate); unbiased under full support (paper criteo-test-bed, Eq. 3)."""
 
     name: ClassVar[str] = "ips"
-    earns: ClassVar = "reward"
-    asks_logging: ClassVar = "log_prob"
-    asks_target: ClassVar = "log_prob"
-    normalised: ClassVar = True
+    earns: ClassVar[Earns] = "reward"
+    asks_logging: ClassVar[Ability | None] = "log_prob"
+    asks_target: ClassVar[Ability | None] = "log_prob"
+    normalised: ClassVar[bool] = True
 
     def examined(self, examination: Sequence[float] | None) -> IPS:
         return self

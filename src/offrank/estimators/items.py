@@ -11,10 +11,11 @@ import numpy as np
 
 from ..log.batch import Floats, LogBatch
 from ..log.errors import UsageError
+from ..policies.base import Ability
 from ..policies.shown import Shown
 from ..spelling import Spelled
 from . import _kernels
-from .base import Weights, refuse_impossible
+from .base import Earns, Weights, refuse_impossible
 
 Form = Literal["paper", "windowed"]
 
@@ -28,19 +29,19 @@ class IPM(Spelled):
     """
 
     name: ClassVar[str] = "ipm"
-    earns: ClassVar = "clicks"
-    asks_logging: ClassVar = "rank_probs"
-    asks_target: ClassVar = "rank_probs"
-    normalised: ClassVar = True
+    earns: ClassVar[Earns] = "clicks"
+    asks_logging: ClassVar[Ability | None] = "rank_probs"
+    asks_target: ClassVar[Ability | None] = "rank_probs"
+    normalised: ClassVar[bool] = True
 
     def examined(self, examination: Sequence[float] | None) -> IPM:
         return self
 
     def weights(self, batch: LogBatch, logging: Shown, target: Shown) -> Weights:
-        drawn = np.einsum("nii->ni", logging.rank_probs)
-        wanted = np.einsum("nii->ni", target.rank_probs)
-        refuse_impossible(batch, ((drawn == 0) & (batch.slates >= 0)).any(axis=1), logging)
-        weight = np.divide(wanted, drawn, out=np.zeros(drawn.shape), where=drawn > 0)
+        weight = _kernels.item_position(
+            target.rank_law.arrays, logging.rank_law.arrays, batch.contexts.length, batch.slates.shape[1]
+        )
+        refuse_impossible(batch, ~np.isfinite(weight), logging)
         return Weights(weight, weight)
 
 
@@ -56,16 +57,16 @@ class Interpol(Spelled):
     """
 
     name: ClassVar[str] = "interpol"
-    earns: ClassVar = "clicks"
-    asks_logging: ClassVar = "rank_probs"
-    asks_target: ClassVar = "rank_probs"
-    normalised: ClassVar = True
+    earns: ClassVar[Earns] = "clicks"
+    asks_logging: ClassVar[Ability | None] = "rank_probs"
+    asks_target: ClassVar[Ability | None] = "rank_probs"
+    normalised: ClassVar[bool] = True
     window: int = field(kw_only=True)
     form: Form = field(default="paper", kw_only=True)
     examination: tuple[float, ...] | None = field(default=None, kw_only=True)
 
     def __post_init__(self) -> None:
-        if not isinstance(self.window, int) or self.window < 0:
+        if not isinstance(self.window, int) or self.window < 0:  # type: ignore[redundant-expr]
             raise UsageError(f"window is {self.window!r}", "give a whole number of ranks, 0 or more")
         if self.form not in ("paper", "windowed"):
             raise UsageError(f"form is {self.form!r}", 'give "paper" (Eq. 5) or "windowed"')
@@ -80,14 +81,14 @@ class Interpol(Spelled):
         slots = batch.slates.shape[1]
         curve = np.ones(slots) if self.examination is None else _curve(self.examination, slots, self)
         weight, control = _kernels.interpol(
-            target.rank_probs,
-            logging.rank_probs,
+            target.rank_law.arrays,
+            logging.rank_law.arrays,
             batch.contexts.length,
             curve,
             min(self.window, slots),
             self.form == "windowed",
         )
-        refuse_impossible(batch, ~np.isfinite(weight).all(axis=1), logging)
+        refuse_impossible(batch, ~np.isfinite(weight), logging)
         return Weights(weight, control)
 
 
@@ -100,10 +101,10 @@ class PBM(Spelled):
     """
 
     name: ClassVar[str] = "pbm"
-    earns: ClassVar = "clicks"
-    asks_logging: ClassVar = None
-    asks_target: ClassVar = "rank_probs"
-    normalised: ClassVar = False
+    earns: ClassVar[Earns] = "clicks"
+    asks_logging: ClassVar[Ability | None] = None
+    asks_target: ClassVar[Ability | None] = "rank_probs"
+    normalised: ClassVar[bool] = False
     examination: tuple[float, ...] | None = field(default=None, kw_only=True)
 
     def __post_init__(self) -> None:
@@ -117,8 +118,7 @@ class PBM(Spelled):
     def weights(self, batch: LogBatch, logging: Shown, target: Shown) -> Weights:
         slots = batch.slates.shape[1]
         curve = _curve(self.examination or (), slots, self)
-        weight = np.where(batch.slates >= 0, target.rank_probs @ curve / curve, 0.0)
-        return Weights(weight, target.rank_probs.sum(axis=2))
+        return Weights(*_kernels.position_based(target.rank_law.arrays, batch.contexts.length, curve))
 
 
 def _tidy(estimator: Interpol | PBM) -> None:
@@ -127,9 +127,7 @@ def _tidy(estimator: Interpol | PBM) -> None:
         return
     curve = tuple(float(p) for p in estimator.examination)
     if not curve or not all(0 < p < math.inf for p in curve):
-        raise UsageError(
-            f"examination is {list(curve)}", "give a positive number per rank, top first: 1, .5, .33"
-        )
+        raise UsageError(f"examination is {list(curve)}", "give a positive number per rank, top first: 1, .5, .33")
     object.__setattr__(estimator, "examination", curve)
 
 

@@ -9,9 +9,10 @@ from typing import ClassVar
 import numpy as np
 
 from ..log.batch import LogBatch
+from ..policies.base import Ability
 from ..policies.shown import Shown
 from ..spelling import Spelled
-from .base import Weights
+from .base import Earns, Weights
 
 
 @dataclass(frozen=True, repr=False)
@@ -19,10 +20,10 @@ class LoggedMean(Spelled):
     """The on-policy mean: what the logging policy earned, whatever the target."""
 
     name: ClassVar[str] = "logged"
-    earns: ClassVar = "reward"
-    asks_logging: ClassVar = None
-    asks_target: ClassVar = None
-    normalised: ClassVar = True
+    earns: ClassVar[Earns] = "reward"
+    asks_logging: ClassVar[Ability | None] = None
+    asks_target: ClassVar[Ability | None] = None
+    normalised: ClassVar[bool] = True
 
     def examined(self, examination: Sequence[float] | None) -> LoggedMean:
         return self

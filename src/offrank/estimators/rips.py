@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-import numpy as np
-
 from ..log.batch import LogBatch
+from ..policies.base import Ability
 from ..policies.shown import Shown
 from ..spelling import Spelled
-from .base import Weights, refuse_impossible
+from . import _kernels
+from .base import Earns, Weights, refuse_impossible
 
 
 @dataclass(frozen=True, repr=False)
@@ -24,16 +24,15 @@ class RIPS(Spelled):
     """
 
     name: ClassVar[str] = "rips"
-    earns: ClassVar = "clicks"
-    asks_logging: ClassVar = "slot_probs"
-    asks_target: ClassVar = "slot_probs"
-    normalised: ClassVar = True
+    earns: ClassVar[Earns] = "clicks"
+    asks_logging: ClassVar[Ability | None] = "slot_probs"
+    asks_target: ClassVar[Ability | None] = "slot_probs"
+    normalised: ClassVar[bool] = True
 
     def examined(self, examination: Sequence[float] | None) -> RIPS:
         return self
 
     def weights(self, batch: LogBatch, logging: Shown, target: Shown) -> Weights:
-        refuse_impossible(batch, (logging.slot_probs == 0).any(axis=1), logging)
-        prefix = np.cumprod(target.slot_probs / logging.slot_probs, axis=1)
-        weight = np.where(batch.slates >= 0, prefix, 0.0)
+        refuse_impossible(batch, logging.slot_probs == 0, logging)
+        weight = _kernels.prefix_weights(target.slot_probs, logging.slot_probs, batch.contexts.length)
         return Weights(weight, weight)

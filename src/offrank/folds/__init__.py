@@ -1,6 +1,6 @@
 """How a log is reduced: empty, add, merge, finish."""
 
-from .base import Fold, Sample, Together
+from .base import Attempt, Fold, Refusal, Sample, Together
 from .bootstrap import BootstrapFold
 from .buckets import BucketsFold
 from .estimate import Caution, Estimate, Interval
@@ -13,6 +13,7 @@ from .tail import tail_index
 
 __all__ = [
     "METHODS",
+    "Attempt",
     "BootstrapFold",
     "BucketsFold",
     "Caution",
@@ -27,6 +28,7 @@ __all__ = [
     "Moments",
     "MomentsFold",
     "Ratio",
+    "Refusal",
     "Sample",
     "Spread",
     "Together",

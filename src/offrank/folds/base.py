@@ -1,5 +1,4 @@
-"""How a log is reduced: a fold is an associative merge with an identity, so that chunks and machines
-are the same thing."""
+"""How a log is reduced: an associative merge with an identity, so that chunks and machines are one thing."""
 
 from __future__ import annotations
 
@@ -11,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..log.batch import Floats
+from ..log.errors import AbilityError
 
 S = TypeVar("S")
 B = TypeVar("B", contravariant=True)
@@ -60,3 +60,37 @@ class Together:
 
     def finish(self, state: dict[str, Any]) -> dict[str, Any]:
         return {name: fold.finish(state[name]) for name, fold in self.folds.items()}
+
+
+@dataclass(frozen=True)
+class Refusal:
+    """Why a fold could not be done."""
+
+    reason: str
+
+
+@dataclass(frozen=True)
+class Attempt:
+    """A fold that may ask a policy for what it cannot know: then its result is a Refusal."""
+
+    fold: Fold[Any, Any, Any]
+
+    def empty(self) -> Any:
+        return self.fold.empty()
+
+    def add(self, state: Any, batch: Any) -> Any:
+        if isinstance(state, Refusal):
+            return state
+        try:
+            return self.fold.add(state, batch)
+        except AbilityError as error:
+            return Refusal(error.message)
+
+    def merge(self, left: Any, right: Any) -> Any:
+        for state in (left, right):
+            if isinstance(state, Refusal):
+                return state
+        return self.fold.merge(left, right)
+
+    def finish(self, state: Any) -> Any:
+        return state if isinstance(state, Refusal) else self.fold.finish(state)

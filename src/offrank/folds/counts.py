@@ -45,7 +45,7 @@ class CountsFold:
 
 def join(*parts: Integers | int) -> Integers:
     """One 64-bit key for several codes; order matters, and collisions are as rare as for a good hash."""
-    key = np.uint64(0x243F6A8885A308D3)
+    key = np.asarray(0x243F6A8885A308D3, dtype=np.uint64)
     with np.errstate(over="ignore"):
         for part in parts:
             x = (np.asarray(part, dtype=np.int64).view(np.uint64) ^ key) * np.uint64(0x9E3779B97F4A7C15)
@@ -57,4 +57,5 @@ def join(*parts: Integers | int) -> Integers:
 
 def _sum(keys: Integers, weights: Floats) -> KeyedCounts:
     distinct, place = np.unique(keys, return_inverse=True)
-    return KeyedCounts(distinct, np.bincount(place, weights=weights, minlength=len(distinct)))
+    counts = np.bincount(place, weights=weights, minlength=len(distinct))
+    return KeyedCounts(distinct, counts.astype(np.float64, copy=False))

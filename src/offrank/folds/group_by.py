@@ -31,9 +31,7 @@ class GroupBy(Generic[S, R]):
     def empty(self) -> dict[str, S]:
         return {}
 
-    def add_groups(
-        self, state: dict[str, S], batch: Sample, codes: Integers, names: Sequence[str]
-    ) -> dict[str, S]:
+    def add_groups(self, state: dict[str, S], batch: Sample, codes: Integers, names: Sequence[str]) -> dict[str, S]:
         """Add a sample whose row i belongs to group names[codes[i]]."""
         state = dict(state)
         order = np.argsort(codes, kind="stable")

@@ -63,7 +63,8 @@ class Spread:
     def difference(self, left: Ratio, right: Ratio) -> Interval:
         """left - right on the same rows: their covariance is taken into account."""
         sums = self.moments.sums
-        value = float(left.value(sums) - right.value(sums))
+        one, other = float(left.value(sums)), float(right.value(sums))
+        value = one - other if abs(one - other) > 1e-12 * abs(one) else 0.0  # else it is rounding
         influence = left.influence(self.moments) - right.influence(self.moments)
         draws = None
         if self.replicates is not None:
@@ -90,12 +91,12 @@ class Spread:
     def _standard_error(self, influence: Floats) -> float:
         n = self.moments.n
         if self.buckets is None:
-            variance = influence @ self.moments.comoment @ influence / (n * max(n - 1, 1))
+            variance = float(influence @ self.moments.comoment @ influence) / (n * max(n - 1, 1))
         else:
             groups = max(self.clusters(), 2)
             sums = self.buckets[:, :-1] @ influence
             variance = groups / (groups - 1) * float(sums @ sums) / n**2
-        return math.sqrt(max(float(variance), 0.0))
+        return math.sqrt(max(variance, 0.0))
 
     def _quantile(self) -> float:
         level = 0.5 + self.confidence / 2
@@ -130,6 +131,6 @@ def _percentiles(draws: Floats, confidence: float) -> tuple[float, float]:
 
 
 def _student(level: float, freedom: int) -> float:
-    from scipy.special import stdtrit  # noqa: PLC0415  scipy costs 0.25 s and only few clusters need it
+    from scipy.special import stdtrit
 
     return float(stdtrit(freedom, level))

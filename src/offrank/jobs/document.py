@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import datetime
+import datetime as dt
 import os
 import platform
 from collections.abc import Mapping, Sequence
@@ -117,14 +117,12 @@ def versions() -> dict[str, str]:
 
 def now() -> str:
     """The time of the run, in universal time."""
-    return datetime.datetime.now(datetime.UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    return dt.datetime.now(dt.UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
-def call(function: str, first: str, arguments: Mapping[str, Any], defaults: Mapping[str, Any]) -> str:
+def call(function: str, first: str, arguments: Mapping[str, Any], defaults: Mapping[str, Any] | None) -> str:
     """The Python call that repeats a job; arguments equal to their defaults are left out."""
-    words = [first] + [
-        f"{name}={value!r}" for name, value in arguments.items() if defaults.get(name) != value
-    ]
+    words = [first] + [f"{name}={value!r}" for name, value in arguments.items() if (defaults or {}).get(name) != value]
     return f"offrank.{function}({', '.join(words)})"
 
 

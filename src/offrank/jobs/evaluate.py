@@ -129,10 +129,11 @@ class Plan:
             raise EmptyLogError(f"{source.describe()} has no impressions{skipped}", "give a log with some")
         whole, groups = (found["terms"], {}) if self.by is None else found["terms"]
         summary = Summary(layout, self.doubt, whole)
-        by_group = {name: self._estimates(Summary(layout, self.doubt, part)) for name, part in groups.items()}
-        return Result(self._estimates(summary), by_group, self._facts(summary, impressions, source))
+        by_group = {name: self.estimates(Summary(layout, self.doubt, part)) for name, part in groups.items()}
+        return Result(self.estimates(summary), by_group, self._facts(summary, impressions, source))
 
-    def _estimates(self, summary: Summary) -> Estimates:
+    def estimates(self, summary: Summary) -> Estimates:
+        """Every estimator for every target."""
         found: dict[Key, Estimate | NoOverlapError] = {}
         for name, target in self.targets.items():
             for key, estimator in self.estimators.items():
@@ -154,7 +155,7 @@ class Plan:
             "by": self.by,
             "examination": self._examination(),
             "logged": document.interval(summary.logged(summary.layout.estimators[0])),
-            "weights": list(self._histograms(summary)),
+            "weights": list(self.histograms(summary)),
             "ranks": document.rank_rows(impressions, doubt.confidence),
             "checks": [],
             "slots": [],
@@ -168,7 +169,8 @@ class Plan:
                 return list(estimator.examination)
         return None
 
-    def _histograms(self, summary: Summary) -> Iterator[dict[str, Any]]:
+    def histograms(self, summary: Summary) -> Iterator[dict[str, Any]]:
+        """How the weights of each target and weighting are spread."""
         for name, target in self.targets.items():
             for estimator in summary.layout.estimators:
                 yield document.histogram_row(name, repr(estimator), summary.histogram(target, estimator))
@@ -177,9 +179,10 @@ class Plan:
 def _with_bases(estimators: Mapping[str, Any]) -> Iterator[Any]:
     """Every estimator and what it wraps."""
     for estimator in estimators.values():
-        while estimator is not None:
-            yield estimator
-            estimator = getattr(estimator, "base", None)
+        inner = estimator
+        while inner is not None:
+            yield inner
+            inner = getattr(inner, "base", None)
 
 
 def _targets(target: Target) -> dict[str, Policy]:
@@ -197,8 +200,6 @@ def _check(confidence: float, interval: str, cluster: str | None, replicates: in
     if interval not in METHODS:
         raise UsageError(f"interval is {interval!r}", "say " + ", ".join(METHODS))
     if interval == "bernstein" and cluster is not None:
-        raise UsageError(
-            "bernstein intervals take rows as independent", "use normal or bootstrap with cluster"
-        )
+        raise UsageError("bernstein intervals take rows as independent", "use normal or bootstrap with cluster")
     if replicates < 20:
         raise UsageError(f"replicates is {replicates}", "give at least 20, better 200")

@@ -27,7 +27,7 @@ class Estimates(Mapping[Key, Estimate]):
 
     found: Mapping[Key, Estimate | NoOverlapError]
 
-    def __getitem__(self, key: str | Key) -> Estimate:  # type: ignore[override]
+    def __getitem__(self, key: str | Key) -> Estimate:
         if isinstance(key, str):
             key = (self._only_target(), key)
         if key not in self.found:
@@ -57,9 +57,7 @@ class Estimates(Mapping[Key, Estimate]):
     def _only_target(self) -> str:
         targets = {target for target, _ in self.found}
         if len(targets) > 1:
-            raise KeyError(
-                f"there are several targets: ask for result[name, estimator], name in {sorted(targets)}"
-            )
+            raise KeyError(f"there are several targets: ask for result[name, estimator], name in {sorted(targets)}")
         return next(iter(targets))
 
 
@@ -87,8 +85,11 @@ class Result:
 
     @property
     def trustworthy(self) -> bool:
-        """Every estimate was given, none with a serious warning."""
-        return not self.estimates.refused and all(e.trustworthy for e in self.estimates.given.values())
+        """Every estimate was given, and nothing serious was found."""
+        checks = self.facts.get("checks", [])
+        if self.estimates.refused or any(row["status"] == "serious" for row in checks):
+            return False
+        return all(estimate.trustworthy for estimate in self.estimates.given.values())
 
     def with_truths(self, truths: Mapping[str, float]) -> Result:
         """The same result beside the true values of its targets, known in simulations only."""

@@ -137,7 +137,7 @@ class Summary:
 
 def _no_overlap(target: Policy, estimator: object, n: int) -> NoOverlapError:
     return NoOverlapError(
-        f"{estimator!r}: {target!r} never does what was logged, in any of {n:,} impressions; the log says nothing about it",
+        f"{estimator!r}: {target!r} never does what was logged, in any of {n:,} impressions",
         "use an item-level estimator (ipm, interpol(window=2), pbm), evaluate a policy closer to the logging one, or "
         "log more randomly",
     )

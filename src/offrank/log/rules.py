@@ -43,9 +43,7 @@ NEGATIVE_SCORE = Rule(
     "holds a negative Plackett-Luce weight",
     "if these are logits, say plackett_luce(..., log=True)",
 )
-BAD_CLICKS = Rule(
-    "bad-clicks", "holds a click below 0 or not a number", "write 0 for no click, null for none"
-)
+BAD_CLICKS = Rule("bad-clicks", "holds a click below 0 or not a number", "write 0 for no click, null for none")
 BAD_REWARD = Rule("bad-reward", "is not a finite number", "write a finite reward")
 BAD_PROPENSITY = Rule(
     "bad-propensity",

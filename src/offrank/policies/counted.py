@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import ClassVar
+from typing import ClassVar, NoReturn
 
 import numpy as np
 
@@ -66,7 +66,7 @@ class Counted(Spelled):
         law /= np.where(shown > 0, shown, 1.0)[:, None, None]
         return np.where((items >= 0)[:, :, None], law, 0.0)
 
-    def _unable(self, ability: Ability) -> None:
+    def _unable(self, ability: Ability) -> NoReturn:
         unable(
             self,
             ability,
@@ -79,7 +79,7 @@ class _ShownFold:
     """Counts impressions per context, and per (context, item, rank), each divided by its inclusion."""
 
     by: str
-    counts: CountsFold = CountsFold()
+    counts: CountsFold = field(default_factory=CountsFold)
 
     def empty(self) -> KeyedCounts:
         return self.counts.empty()

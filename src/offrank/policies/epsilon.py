@@ -33,18 +33,19 @@ class EpsilonUniform(Spelled):
         return self.base.needs(ability) | _UNIFORM.needs(ability)
 
     def sample(self, contexts: Contexts, rng: np.random.Generator) -> Integers:
-        return sample(self.base, self._share(contexts), contexts, rng)
+        return sample(self.base, self.uniform_share(contexts), contexts, rng)
 
     def log_prob(self, contexts: Contexts, slates: Integers) -> Floats:
-        return log_prob(self.base, self._share(contexts), contexts, slates)
+        return log_prob(self.base, self.uniform_share(contexts), contexts, slates)
 
     def slot_probs(self, contexts: Contexts, slates: Integers) -> Floats:
-        return slot_probs(self.base, self._share(contexts), contexts, slates)
+        return slot_probs(self.base, self.uniform_share(contexts), contexts, slates)
 
     def rank_probs(self, contexts: Contexts, items: Integers) -> Floats:
-        return rank_probs(self.base, self._share(contexts), contexts, items)
+        return rank_probs(self.base, self.uniform_share(contexts), contexts, items)
 
-    def _share(self, contexts: Contexts) -> Floats:
+    def uniform_share(self, contexts: Contexts) -> Floats:
+        """[n] probability of the uniform slate."""
         return np.full(len(contexts), float(self.epsilon))
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, NoReturn
 
 import numpy as np
 
@@ -35,7 +35,7 @@ class Logged(Spelled):
     def log_prob(self, contexts: Contexts, slates: Integers) -> Floats:
         if contexts.propensity is None:
             self._unable("log_prob")
-        return np.log(contexts.propensity)
+        return np.asarray(np.log(contexts.propensity))
 
     def slot_probs(self, contexts: Contexts, slates: Integers) -> Floats:
         self._unable("slot_probs")
@@ -45,7 +45,7 @@ class Logged(Spelled):
             self._unable("rank_probs")
         return contexts.rank_propensity
 
-    def _unable(self, ability: Ability) -> None:
+    def _unable(self, ability: Ability) -> NoReturn:
         unable(
             self,
             ability,

@@ -16,8 +16,7 @@ from .top import Top
 from .uniform import Uniform
 
 POLICIES = {
-    policy.name: policy
-    for policy in (Counted, EpsilonUniform, Logged, PlackettLuce, Ranking, Swaps, Top, Uniform)
+    policy.name: policy for policy in (Counted, EpsilonUniform, Logged, PlackettLuce, Ranking, Swaps, Top, Uniform)
 }
 
 

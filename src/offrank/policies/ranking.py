@@ -33,9 +33,7 @@ class Ranking(Spelled):
         slates = contexts.rankings[self.column][:, : contexts.slots]
         slates = np.where(np.arange(slates.shape[1]) < contexts.length[:, None], slates, -1)
         if (slates == -2).any():
-            unable(
-                self, "sample", f"{self.column!r} ranks items that are not candidates: log `candidates` too"
-            )
+            unable(self, "sample", f"{self.column!r} ranks items that are not candidates: log `candidates` too")
         return slates
 
     def log_prob(self, contexts: Contexts, slates: Integers) -> Floats:

@@ -7,6 +7,7 @@ from functools import cached_property
 
 from ..log.batch import Floats, LogBatch
 from .base import Policy
+from .rank_law import RankLaw, rank_law
 
 
 @dataclass(frozen=True)
@@ -27,6 +28,6 @@ class Shown:
         return self.policy.slot_probs(self.batch.contexts, self.batch.slates)
 
     @cached_property
-    def rank_probs(self) -> Floats:
-        """[n, k, k] probability of displayed item i at rank j; 0 on pads."""
-        return self.policy.rank_probs(self.batch.contexts, self.batch.slates)
+    def rank_law(self) -> RankLaw:
+        """Probability of each displayed item at each rank."""
+        return rank_law(self.policy, self.batch.contexts, self.batch.slates)

@@ -35,18 +35,19 @@ class Swaps(Spelled):
         return self.base.needs(ability) | Needs(frozenset(["candidates"]))
 
     def sample(self, contexts: Contexts, rng: np.random.Generator) -> Integers:
-        return epsilon.sample(self.base, self._share(contexts), contexts, rng)
+        return epsilon.sample(self.base, self.uniform_share(contexts), contexts, rng)
 
     def log_prob(self, contexts: Contexts, slates: Integers) -> Floats:
-        return epsilon.log_prob(self.base, self._share(contexts), contexts, slates)
+        return epsilon.log_prob(self.base, self.uniform_share(contexts), contexts, slates)
 
     def slot_probs(self, contexts: Contexts, slates: Integers) -> Floats:
-        return epsilon.slot_probs(self.base, self._share(contexts), contexts, slates)
+        return epsilon.slot_probs(self.base, self.uniform_share(contexts), contexts, slates)
 
     def rank_probs(self, contexts: Contexts, items: Integers) -> Floats:
-        return epsilon.rank_probs(self.base, self._share(contexts), contexts, items)
+        return epsilon.rank_probs(self.base, self.uniform_share(contexts), contexts, items)
 
-    def _share(self, contexts: Contexts) -> Floats:
+    def uniform_share(self, contexts: Contexts) -> Floats:
+        """[n] probability b of the uniform permutation."""
         size = contexts.size
         share = np.where(size > 1, (1 - self.stay) * size / np.maximum(size - 1, 1), 0.0)
         if share.max(initial=0) > 1:

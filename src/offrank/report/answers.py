@@ -21,6 +21,8 @@ def answers(document: Document) -> list[Answer]:
     """The document in a few sentences: what is wrong with the log, then one answer per target."""
     found = ((name, facts.estimates_of(document, name)) for name in facts.targets(document))
     lines = _checks(document)
+    if document.get("kind") == "check" and lines:
+        return lines
     lines += [_target(document, name, estimates) for name, estimates in found if estimates]
     return lines or [Answer("There is nothing to report: the document holds neither estimates nor checks.")]
 
@@ -108,7 +110,7 @@ def _checks(document: Document) -> list[Answer]:
         return [
             Answer(f"**{number}** ({words.listing(doubtful)}): see the checks below.", severity="warning")
         ]
-    if checks and not facts.estimates(document):
+    if checks and (document.get("kind") == "check" or not facts.estimates(document)):
         made = words.plural(len(checks) - len(titles.get("skipped", [])), "check", "checks")
         return [Answer(f"**Nothing speaks against this log**: {made} made.")]
     return []

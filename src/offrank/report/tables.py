@@ -44,6 +44,9 @@ def _parts(document: Document, width: int) -> Iterator[RenderableType]:
         yield Text(words.printable(document["title"]), style="bold")
     for answer in answers(document):
         yield _spaced(_prose(f"{answer.text} {answer.aside}".strip()))
+    if document.get("kind") == "check":
+        yield from _checked(document)
+        return
     for target in facts.targets(document):
         if worded := rows(document, target):
             lines = [(one.estimator, one) for one in worded]
@@ -52,9 +55,16 @@ def _parts(document: Document, width: int) -> Iterator[RenderableType]:
         yield from _groups(document, marks, width)
     for finding in found:
         yield _spaced(_finding(finding, marks[finding.code]))
+    yield from _checked(document)
+
+
+def _checked(document: Document) -> Iterator[RenderableType]:
+    """What was checked, and the inverse propensities per slot count."""
     if document.get("checks"):
         yield _spaced(Text("Checks of the log", style="bold"))
         yield _checks(document["checks"])
+    if document.get("slots"):
+        yield _spaced(_slots(document["slots"]))
 
 
 def _groups(document: Document, marks: dict[str, int], width: int) -> Iterator[RenderableType]:
@@ -122,12 +132,26 @@ def _checks(checks: list[Record]) -> Table:
     table.add_column()
     for check in checks:
         status = check.get("status") or "ok"
-        said = f"{check.get('title') or check['code']}: {measured(check)}"
+        said = str(check.get("title") or check["code"])
+        if check.get("value") is not None:
+            said += f": {measured(check)}"
         if check.get("expected") is not None:
             said += f", expected {check['expected']:g}"
-        if status != "ok":
+        if status != "ok" or check.get("value") is None:
             said += f"\n{check.get('message') or ''} {check.get('remedy') or ''}".rstrip()
         table.add_row(Text(status, _STYLES.get(status, "dim")), _prose(said))
+    return table
+
+
+def _slots(slots: list[Record]) -> Table:
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, title="1 / propensity", title_justify="left")
+    table.add_column("slots", justify="right")
+    for name in ("impressions", "before sub-sampling", "mean", "largest"):
+        table.add_column(name, justify="right")
+    for one in slots:
+        counts = [f"{one['impressions']:,}", f"{one['estimated_impressions']:,.0f}"]
+        sizes = [f"{one[name]:.4g}" for name in ("mean_inverse_propensity", "max_inverse_propensity")]
+        table.add_row(str(one["slots"]), *counts, *sizes)
     return table
 
 

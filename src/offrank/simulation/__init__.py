@@ -1,0 +1,5 @@
+"""Worlds with known truth."""
+
+from .search import SearchWorld
+
+__all__ = ["SearchWorld"]

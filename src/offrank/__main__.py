@@ -1,0 +1,5 @@
+"""`python -m offrank`."""
+
+from .cli import main
+
+main(prog_name="offrank")

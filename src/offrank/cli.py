@@ -1,0 +1,208 @@
+"""The command line: the same words as in Python.
+
+Exit codes: 0 fine, 1 error, 2 usage, 3 not to be trusted (with --strict).
+"""
+
+from __future__ import annotations
+
+import re
+import shlex
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import wraps
+from typing import Any
+
+import click
+
+import offrank
+
+from .log.errors import OffrankError, UsageError
+
+_NAMED = re.compile(r"^([A-Za-z][\w-]*)\s*=\s*(.+)$", re.DOTALL)
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(offrank.__version__, prog_name="offrank")
+def main() -> None:
+    """What would a new ranking have earned, judged from the logs you already have?"""
+
+
+def _safely(command: Callable[..., None]) -> Callable[..., None]:
+    """Errors as one message and an exit code, without a traceback."""
+
+    @wraps(command)
+    def guarded(*arguments: Any, **options: Any) -> None:
+        try:
+            command(*arguments, **options)
+        except OffrankError as error:
+            click.echo(f"error: {error}", err=True)
+            sys.exit(2 if isinstance(error, UsageError) else 1)
+        except KeyboardInterrupt:
+            click.echo("interrupted; nothing was left half-written", err=True)
+            sys.exit(130)
+
+    return guarded
+
+
+def _log_options(command: Callable[..., None]) -> Callable[..., None]:
+    """What every command that reads a log takes."""
+    options = [
+        click.argument("log"),
+        click.option("--column", "columns", multiple=True, metavar="ROLE=NAME", help="The log's name of a column."),
+        click.option("--format", "kind", help="parquet, arrow, csv, criteo, open_bandit or yandex; else by suffix."),
+        click.option("--skip-invalid", is_flag=True, help="Leave out rows that break a rule, and count them."),
+        click.option("--logging", default="logged", show_default=True, help="The policy that drew the log."),
+        click.option("--html", type=click.Path(dir_okay=False), help="Write a report for people."),
+        click.option("--json", "json_path", type=click.Path(dir_okay=False), help="Write everything for programs."),
+        click.option("--strict", is_flag=True, help="Exit with 3 where a number should not be trusted."),
+        click.option("--workers", type=click.IntRange(1), help="Threads; by default one per core."),
+        click.option("--quiet", is_flag=True, help="Print nothing but errors."),
+    ]
+    for option in reversed(options):
+        command = option(command)
+    return command
+
+
+@main.command()
+@_log_options
+@click.option("--target", "targets", multiple=True, required=True, help="A new policy: top(new_score), or NAME=POLICY.")
+@click.option(
+    "-e", "--estimator", "estimators", multiple=True, help="ips, snips, interpol(window=2), clip(ips, 10) ..."
+)
+@click.option("--examination", metavar="P,P,...", help="Probability that each rank is looked at, for pbm and interpol.")
+@click.option("--confidence", default=0.95, show_default=True, help="Level of the intervals.")
+@click.option("--interval", default="normal", show_default=True, help="normal, bootstrap or bernstein.")
+@click.option("--replicates", default=200, show_default=True, help="Replicates of the bootstrap.")
+@click.option("--seed", default=0, show_default=True, help="Seed of the bootstrap.")
+@click.option("--cluster", metavar="COLUMN", help="Rows with the same value depend on each other.")
+@click.option("--by", metavar="COLUMN", help="A table per value of this column.")
+@_safely
+def evaluate(log: str, targets: tuple[str, ...], estimators: tuple[str, ...], **options: Any) -> None:
+    """What would TARGET have earned per impression, had it drawn the slates of LOG?
+
+    offrank evaluate log.parquet --target 'top(new_score)' --logging 'plackett_luce(old_score)' -e snips -e ipm
+    """
+    with _reading(options) as (progress, executor):
+        result = offrank.evaluate(
+            _source(log, options),
+            _targets(targets),
+            options["logging"],
+            estimators or ("ips", "snips"),
+            examination=_examination(options["examination"]),
+            confidence=options["confidence"],
+            interval=options["interval"],
+            cluster=options["cluster"],
+            by=options["by"],
+            replicates=options["replicates"],
+            seed=options["seed"],
+            executor=executor,
+            progress=progress,
+        )
+    _deliver(result, options)
+
+
+@main.command()
+@_log_options
+@click.option("--target", help="A policy whose support in the log is of interest.")
+@click.option("--confidence", default=0.99, show_default=True, help="Level of the intervals.")
+@_safely
+def check(log: str, target: str | None, confidence: float, **options: Any) -> None:
+    """Is LOG fit to judge other rankings by? Propensities, weights, support, sub-sampling."""
+    with _reading(options) as (progress, executor):
+        result = offrank.check(
+            _source(log, options),
+            options["logging"],
+            target,
+            confidence=confidence,
+            executor=executor,
+            progress=progress,
+        )
+    _deliver(result, options)
+
+
+@main.command()
+@click.argument("folder", default="offrank-demo")
+@click.option("--impressions", default=200_000, show_default=True, type=click.IntRange(1000))
+@click.option("--seed", default=7, show_default=True)
+@click.option("--quiet", is_flag=True, help="Print nothing but errors.")
+@_safely
+def demo(folder: str, impressions: int, seed: int, quiet: bool) -> None:
+    """See what offrank is for: simulate a log into FOLDER, check it, judge a better and a worse ranker."""
+    say = len if quiet else click.echo
+    with _reading({"quiet": quiet, "workers": None}) as (progress, _):
+        made = offrank.demo(folder, impressions=impressions, seed=seed, say=say, progress=progress)
+    if not quiet:
+        click.echo(f"\n{made.evaluated}")
+        click.echo(f"The report: {made.report}\nTry it yourself:")
+        for line in made.next_steps:
+            click.echo(f"  {line}")
+
+
+def _source(log: str, options: dict[str, Any]) -> Any:
+    columns = dict(_pair(text) for text in options["columns"])
+    return offrank.read_log(
+        log, columns, format=options["kind"], invalid="skip" if options["skip_invalid"] else "raise"
+    )
+
+
+def _pair(text: str) -> tuple[str, str]:
+    role, equals, name = text.partition("=")
+    if not (role and equals and name):
+        raise UsageError(f"--column {text!r}", "write --column role=name, such as --column slate=shown")
+    return role, name
+
+
+def _targets(texts: tuple[str, ...]) -> Any:
+    named = [_NAMED.match(text) for text in texts]
+    if len(texts) == 1 and named[0] is None:
+        return texts[0]
+    return {
+        (match[1] if match else text): (match[2] if match else text) for match, text in zip(named, texts, strict=True)
+    }
+
+
+def _examination(text: str | None) -> list[float] | None:
+    try:
+        return None if text is None else [float(word) for word in text.split(",")]
+    except ValueError as error:
+        raise UsageError(f"--examination {text!r}", "write numbers with commas: 1,.5,.33") from error
+
+
+@contextmanager
+def _reading(options: dict[str, Any]) -> Iterator[tuple[Any, Any]]:
+    """A progress bar on a terminal, and the executor that was asked for."""
+    workers = options["workers"]
+    if workers is None:
+        executor = None
+    else:
+        from concurrent.futures import ThreadPoolExecutor
+
+        executor = ThreadPoolExecutor(workers)
+    if options["quiet"] or not sys.stderr.isatty():
+        yield None, executor
+        return
+    from rich.console import Console
+    from rich.progress import Progress
+
+    with Progress(console=Console(stderr=True), transient=True) as bars:
+        task = bars.add_task("reading")
+        yield (lambda done, total: bars.update(task, completed=done, total=total)), executor
+
+
+def _deliver(result: Any, options: dict[str, Any]) -> None:
+    """Print, write, and exit with what the result is worth."""
+    result = result.with_facts(command=shlex.join(["offrank", *sys.argv[1:]]))
+    if options["html"]:
+        result.save_html(options["html"])
+    if options["json_path"]:
+        result.to_json(options["json_path"])
+    if not options["quiet"]:
+        click.echo(str(result))
+    for error in result.estimates.refused.values():
+        click.echo(f"error: {error}", err=True)
+    if result.estimates.refused:
+        sys.exit(1)
+    if options["strict"] and not result.trustworthy:
+        click.echo("not to be trusted: see the serious warnings above (--strict)", err=True)
+        sys.exit(3)

@@ -1,0 +1,101 @@
+"""`demo`: the main job from end to end, on a simulated log with known truth."""
+
+from __future__ import annotations
+
+import os
+import shlex
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import pyarrow.parquet as pq
+
+from ..policies.top import Top
+from ..readers.log import read_log
+from ..running.executors import Progress
+from ..simulation.search import LOGGING, SearchWorld
+from .check import check
+from .evaluate import evaluate
+from .result import Result
+
+TARGETS = {"better": Top("new_score"), "worse": Top("naive_score")}
+ESTIMATORS = (
+    "ips",
+    "snips",
+    "clip(snips, 200)",
+    "rips",
+    "snrips",
+    "ipm",
+    "snipm",
+    "interpol(window=1)",
+    "interpol(window=1, form=windowed)",
+    "pbm",
+)
+_PART_ROWS = 25_000
+
+
+@dataclass(frozen=True)
+class Demo:
+    """What the demo made: the log, its check, the evaluation beside the truth, and the report."""
+
+    log: Path
+    report: Path
+    checked: Result
+    evaluated: Result
+
+    @property
+    def next_steps(self) -> list[str]:
+        """Commands to try on the demo's log."""
+        log = shlex.quote(str(self.log))
+        question = f"offrank evaluate {log} --logging 'plackett_luce(old_score)'"
+        better = f"{question} --target 'top(new_score)' -e snipm -e 'interpol(window=1)'"
+        return [
+            f"offrank check {log} --logging 'plackett_luce(old_score)' --target 'top(new_score)'",
+            f"{better} --examination 1,.5,.333,.25 --by device",
+            f"{question} --target 'epsilon(top(new_score), 0.2)' -e snips -e snipm --html report.html",
+        ]
+
+
+def demo(
+    folder: str | os.PathLike[str] = "offrank-demo",
+    *,
+    impressions: int = 200_000,
+    seed: int = 7,
+    say: Callable[[str], object] = len,
+    progress: Progress | None = None,
+) -> Demo:
+    """Simulate a log, check it, evaluate a better and a worse ranker, and write the report.
+
+    folder: where `log.parquet`, `report.html` and `result.json` go. say: called with what is being done, in words.
+    """
+    world = SearchWorld(impressions=impressions, seed=seed)
+    place = Path(folder)
+    place.mkdir(parents=True, exist_ok=True)
+    log, report = place / "log.parquet", place / "report.html"
+    say(f"1. Simulating {world.impressions:,} impressions of {world.queries} queries to {log}")
+    write(world, log)
+    source = read_log(log)
+    say("2. Checking the log: are its propensities right, and how far can it see?")
+    checked = check(source, LOGGING, progress=progress)
+    say(f"3. Evaluating a better and a worse ranker with {len(ESTIMATORS)} estimators, in one pass")
+    evaluated = evaluate(source, TARGETS, LOGGING, ESTIMATORS, examination=list(world.examination), progress=progress)
+    truths = {name: world.truth(target) for name, target in TARGETS.items()}
+    evaluated = evaluated.with_truths(truths).with_facts(kind="demo", command="offrank demo")
+    evaluated.save_html(report)
+    evaluated.to_json(place / "result.json")
+    return Demo(log, report, checked, evaluated)
+
+
+def write(world: SearchWorld, path: Path) -> None:
+    """Write a world's log as Parquet, whole or not at all."""
+    temporary = path.with_name(f".{path.name}.{os.getpid()}")
+    sizes = [min(_PART_ROWS, world.impressions - start) for start in range(0, world.impressions, _PART_ROWS)]
+    try:
+        first = world.table(sizes[0], 0)
+        with pq.ParquetWriter(temporary, first.schema, compression="zstd") as writer:
+            writer.write_table(first)
+            for part, rows in enumerate(sizes[1:], start=1):
+                writer.write_table(world.table(rows, part))
+        temporary.replace(path)
+    finally:
+        temporary.unlink(missing_ok=True)

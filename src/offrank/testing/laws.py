@@ -1,0 +1,119 @@
+"""The laws of all policies once more, from their definitions, in plain Python: slow, short and independent.
+
+A law maps every slate that can happen in a situation to its probability.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from itertools import permutations
+
+from ..policies.base import Policy
+from ..policies.epsilon import EpsilonUniform
+from ..policies.plackett_luce import PlackettLuce
+from ..policies.ranking import Ranking
+from ..policies.swaps import Swaps
+from ..policies.top import Top
+from ..policies.uniform import Uniform
+
+Slate = tuple[int, ...]
+Law = Mapping[Slate, float]
+
+
+@dataclass(frozen=True)
+class Situation:
+    """A context small enough to write down every slate.
+
+    size: candidates m; slots: slots k to fill. scores: name -> m numbers. rankings: name ->
+    candidate indices, top first, -2 for an item that is no candidate.
+    """
+
+    size: int
+    slots: int
+    scores: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
+    rankings: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
+
+    def slates(self) -> Iterator[Slate]:
+        """Every ordered choice of k among m candidates."""
+        return permutations(range(self.size), self.slots)
+
+
+Behaviour = Policy | Callable[[Situation], Law]
+"""A policy of the library, or a function that writes its law down."""
+
+
+def law(policy: Behaviour, situation: Situation) -> dict[Slate, float]:
+    """Every possible slate with its probability.
+
+    Raises:
+        TypeError: a policy whose law is not written here; give a function instead.
+    """
+    match policy:
+        case PlackettLuce():
+            found = _plackett_luce(_weights(policy, situation), situation)
+        case Uniform():
+            found = _plackett_luce([1.0] * situation.size, situation)
+        case Top():
+            scores = situation.scores[policy.scores]
+            best = sorted(range(situation.size), key=lambda item: (-scores[item], item))
+            found = {tuple(best[: situation.slots]): 1.0}
+        case Ranking():
+            found = {situation.rankings[policy.column][: situation.slots]: 1.0}
+        case EpsilonUniform():
+            found = _mixture(policy.base, policy.epsilon, situation)
+        case Swaps():
+            share = (1 - policy.stay) * situation.size / max(situation.size - 1, 1)
+            found = _mixture(policy.base, share if situation.size > 1 else 0.0, situation)
+        case _ if callable(policy):
+            found = dict(policy(situation))
+        case _:
+            raise TypeError(f"no law of {policy!r} is written down; give a function from situation to law")
+    return {slate: chance for slate, chance in found.items() if chance > 0}
+
+
+def slot_probs(found: Law, slate: Slate) -> list[float]:
+    """Probability of each slot given the slots above, by summing over slates that begin alike."""
+    prefixes = [_begins(found, slate[:length]) for length in range(len(slate) + 1)]
+    pairs = zip(prefixes[1:], prefixes[:-1], strict=True)
+    return [inside / above if above > 0 else 0.0 for inside, above in pairs]
+
+
+def rank_probs(found: Law, item: int, slots: int) -> list[float]:
+    """Probability of an item at each rank, by summing over slates."""
+    ranks = range(slots)
+    return [
+        math.fsum(p for slate, p in found.items() if len(slate) > rank and slate[rank] == item)
+        for rank in ranks
+    ]
+
+
+def _begins(found: Law, prefix: Slate) -> float:
+    return math.fsum(p for slate, p in found.items() if slate[: len(prefix)] == prefix)
+
+
+def _weights(policy: PlackettLuce, situation: Situation) -> list[float]:
+    scores = situation.scores[policy.scores]
+    if policy.log:
+        return [math.exp((score - max(scores)) / policy.temperature) for score in scores]
+    return [score ** (1 / policy.temperature) for score in scores]
+
+
+def _plackett_luce(weights: list[float], situation: Situation) -> dict[Slate, float]:
+    """Draw one item after the other; where only weights of zero are left, uniformly."""
+    found = {}
+    for slate in situation.slates():
+        left, chance = list(range(situation.size)), 1.0
+        for item in slate:
+            mass = math.fsum(weights[other] for other in left)
+            chance *= weights[item] / mass if mass > 0 else 1 / len(left)
+            left.remove(item)
+        found[slate] = chance
+    return found
+
+
+def _mixture(base: Policy, share: float, situation: Situation) -> dict[Slate, float]:
+    mostly, sometimes = law(base, situation), law(Uniform(), situation)
+    slates = {**mostly, **sometimes}
+    return {s: (1 - share) * mostly.get(s, 0.0) + share * sometimes.get(s, 0.0) for s in slates}

@@ -1,0 +1,50 @@
+"""Expected clicks of simple users, one for each assumption that estimators make."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from .exact import Clicks
+from .laws import Slate
+
+Table = Sequence[Sequence[float]]
+
+
+def position_based(relevance: Table, examination: Sequence[float]) -> Clicks:
+    """relevance[context][item] * examination[slot]."""
+
+    def clicks(context: int, slate: Slate) -> list[float]:
+        return [relevance[context][item] * examination[slot] for slot, item in enumerate(slate)]
+
+    return clicks
+
+
+def item_position(relevance: Table) -> Clicks:
+    """Any function of item and slot, whatever stands elsewhere: here no product of the two."""
+
+    def clicks(context: int, slate: Slate) -> list[float]:
+        return [relevance[context][item] ** (1 + slot * (1 + item % 2)) for slot, item in enumerate(slate)]
+
+    return clicks
+
+
+def cascade(relevance: Table) -> Clicks:
+    """A user reads from the top and grows tired of each item by its relevance."""
+
+    def clicks(context: int, slate: Slate) -> list[float]:
+        chances = [relevance[context][item] for item in slate]
+        return [p * math.prod(1 - 0.7 * q for q in chances[:slot]) for slot, p in enumerate(chances)]
+
+    return clicks
+
+
+def whole_slate(relevance: Table) -> Clicks:
+    """Every click depends on all that is shown, below and above: only whole-slate weights are right."""
+
+    def clicks(context: int, slate: Slate) -> list[float]:
+        chances = [relevance[context][item] for item in slate]
+        mood = math.fsum((slot + 1) * p for slot, p in enumerate(chances))
+        return [p / (slot + 1) / (1 + mood) for slot, p in enumerate(chances)]
+
+    return clicks
