@@ -83,10 +83,7 @@ def slot_probs(found: Law, slate: Slate) -> list[float]:
 def rank_probs(found: Law, item: int, slots: int) -> list[float]:
     """Probability of an item at each rank, by summing over slates."""
     ranks = range(slots)
-    return [
-        math.fsum(p for slate, p in found.items() if len(slate) > rank and slate[rank] == item)
-        for rank in ranks
-    ]
+    return [math.fsum(p for slate, p in found.items() if len(slate) > rank and slate[rank] == item) for rank in ranks]
 
 
 def _begins(found: Law, prefix: Slate) -> float:

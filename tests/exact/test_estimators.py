@@ -1,0 +1,149 @@
+"""Every estimator against the truth, by enumeration: no randomness, no tolerance but rounding.
+
+Where an estimator's assumption about users holds, its expectation is the target's value. The same
+table shows that it is not where the assumption fails, so that these tests could fail.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+
+import pytest
+
+from offrank.estimators import estimator
+from offrank.jobs.evaluate import evaluate
+from offrank.jobs.result import Result
+from offrank.policies import policy
+from offrank.testing.exact import World
+from tests.exact.worlds import EXAMINATION, world
+
+TARGETS = (
+    "top(new)",
+    "ranking(written)",
+    "plackett_luce(new)",
+    "plackett_luce(logit, temperature=0.7, log=True)",
+    "uniform",
+    "epsilon(top(new), 0.25)",
+    "swaps(ranking(written), 0.7)",
+)
+LOGGING = (
+    "plackett_luce(old)",
+    "plackett_luce(logit, log=True)",
+    "uniform",
+    "epsilon(top(old), 0.4)",
+    "epsilon(plackett_luce(old, temperature=0.5), 0.1)",
+    "swaps(top(old), 0.6)",
+)
+#: estimator -> the users it is right for, and users it is wrong for
+ESTIMATORS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
+    "ips": (("position", "item", "cascade", "slate", "reward"), ()),
+    "snips": (("position", "item", "cascade", "slate", "reward"), ()),
+    "rips": (("position", "item", "cascade"), ("slate",)),
+    "snrips": (("position", "item", "cascade"), ("slate",)),
+    "ipm": (("position", "item"), ("cascade", "slate")),
+    "snipm": (("position", "item"), ("cascade", "slate")),
+    "interpol(window=0)": (("position", "item"), ("slate",)),
+    "interpol(window=1)": (("position",), ("item", "slate")),
+    "interpol(window=2)": (("position",), ("item", "slate")),
+    "interpol(window=3)": (("position",), ("item", "slate")),
+    'interpol(window=0, form="windowed")': (("position", "item"), ("slate",)),
+    'interpol(window=1, form="windowed")': (("position",), ("item", "slate")),
+    'interpol(window=4, form="windowed")': (("position",), ("item", "slate")),
+    "sninterpol(window=1)": (("position",), ("item", "slate")),
+    'sninterpol(window=2, form="windowed")': (("position",), ("item", "slate")),
+    "pbm": (("position",), ("item", "slate")),
+    "clip(ips, 1e9)": (("slate", "reward"), ()),
+    "clip(snrips, 1e9)": (("cascade",), ("slate",)),
+    "clip(sninterpol(window=2), 1e9)": (("position",), ("item",)),
+}
+ANY_REWARD = {"ips", "snips", "clip(ips, 1e9)"}
+EXACT = 1e-9
+SEES_ALL_ONLY = {"pbm"}  # counts what was not shown as earning nothing
+BY_THE_LOG = [name for name in ESTIMATORS if "rips" not in name]  # the log has no slot propensities
+
+
+@cache
+def found(shape: str, users: str, drawn: str, logging: str) -> Result:
+    """All estimators for all targets, on the log of the policy `drawn`, read as if drawn by `logging`."""
+    names = [name for name in ESTIMATORS if users != "reward" or name in ANY_REWARD]
+    return evaluate(
+        world(shape, users).source(policy(drawn)),
+        {target: target for target in TARGETS},
+        logging,
+        [name for name in names if logging != "logged" or name in BY_THE_LOG],
+        examination=EXAMINATION,
+    )
+
+
+def errors(result: Result, here: World, name: str) -> list[float]:
+    """Relative error of an estimator for each target."""
+    key = repr(estimator(name))
+    return [result[target, key].value / here.value(policy(target)) - 1 for target in TARGETS]
+
+
+CASES = [
+    (name, shape, logging)
+    for name in ESTIMATORS
+    for shape in ("full", "top")
+    for logging in (*LOGGING, "logged")
+    if not (shape == "top" and name in SEES_ALL_ONLY) and not (logging == "logged" and name not in BY_THE_LOG)
+]
+
+
+@pytest.mark.parametrize(("name", "shape", "logging"), CASES)
+def test_expectation_is_the_truth(name: str, shape: str, logging: str) -> None:
+    drawn = "plackett_luce(old)" if logging == "logged" else logging
+    for users in ESTIMATORS[name][0]:
+        result = found(shape, users, drawn, logging)
+        assert errors(result, world(shape, users), name) == pytest.approx([0.0] * len(TARGETS), abs=EXACT), users
+
+
+@pytest.mark.parametrize("logging", LOGGING)
+@pytest.mark.parametrize("name", ESTIMATORS)
+def test_expectation_is_off_where_the_assumption_fails(name: str, logging: str) -> None:
+    for users in ESTIMATORS[name][1]:
+        result = found("full", users, logging, logging)
+        assert max(map(abs, errors(result, world("full", users), name))) > 1e-3, users
+
+
+@pytest.mark.parametrize("logging", LOGGING)
+@pytest.mark.parametrize("name", sorted(SEES_ALL_ONLY))
+def test_items_that_were_not_shown_are_missed(name: str, logging: str) -> None:
+    result = found("top", "position", logging, logging)
+    assert max(errors(result, world("top", "position"), name)) < -0.05
+    assert "unseen-items" in [caution.code for caution in result["uniform", name].warnings]
+
+
+@pytest.mark.parametrize("logging", LOGGING)
+@pytest.mark.parametrize("shape", ["full", "top"])
+@pytest.mark.parametrize("users", ["slate", "reward"])
+def test_the_logged_mean_is_what_logging_earns(shape: str, users: str, logging: str) -> None:
+    here = world(shape, users)
+    earned = evaluate(here.source(policy(logging)), "uniform", logging, ["logged", "ips"])
+    truth = here.value(policy(logging))
+    assert earned["logged"].value == pytest.approx(truth, rel=EXACT)
+    gain = here.value(policy("uniform")) - truth
+    assert earned["ips"].difference is not None
+    assert earned["ips"].difference.value == pytest.approx(gain, rel=EXACT, abs=EXACT)
+
+
+@pytest.mark.parametrize("logging", [*LOGGING, "logged"])
+@pytest.mark.parametrize("shape", ["full", "top"])
+def test_weights_have_expectation_one(shape: str, logging: str) -> None:
+    drawn = "plackett_luce(old)" if logging == "logged" else logging
+    result = found(shape, "position", drawn, logging)
+    for (target, name), estimate in result.estimates.given.items():
+        assert (estimate.mean_weight is None) == (name == "pbm")
+        if estimate.mean_weight is not None:
+            assert estimate.mean_weight == pytest.approx(1, rel=EXACT), (target, name)
+
+
+@pytest.mark.parametrize("name", ["snips", "ipm", "interpol(window=1)", "pbm", "snrips"])
+def test_groups_are_right_one_by_one(name: str) -> None:
+    here = world("full", "position")
+    target, logging = policy("plackett_luce(new)"), policy("epsilon(top(old), 0.4)")
+    result = evaluate(here.source(logging), target, logging, [name], examination=EXAMINATION, by="situation")
+    assert sorted(result.groups) == [str(index) for index in range(len(here.situations))]
+    for group, estimates in result.groups.items():
+        alone = World((here.situations[int(group)],), lambda _, slate, g=int(group): here.clicks(g, slate))
+        assert estimates[name].value == pytest.approx(alone.value(target), rel=EXACT)

@@ -1,0 +1,110 @@
+"""Logs that cannot show everything: what is missed, and what a window saves."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+
+from offrank.estimators import estimator
+from offrank.jobs.evaluate import evaluate
+from offrank.log.errors import AbilityError, ImpossibleSlateError, NoOverlapError
+from offrank.policies import policy
+from offrank.testing.exact import World
+from offrank.testing.laws import Law, Situation, law
+from offrank.testing.users import position_based
+from tests.exact.worlds import EXAMINATION, world
+
+RELEVANCE = ((0.9, 0.5, 0.7, 0.2),)
+#: Item 3 has no chance to be shown; the written ranking wants it in slot 1.
+SCORES = {"old": (2.0, 1.0, 1.0, 0.0), "new": (0.1, 0.4, 0.2, 0.0)}
+TOP_TWO = World((Situation(4, 2, SCORES, {"written": (0, 3)}),), position_based(RELEVANCE, EXAMINATION))
+ITEM_LEVEL = ["ipm", "interpol(window=1)", 'interpol(window=1, form="windowed")']
+
+
+@pytest.mark.parametrize("name", ITEM_LEVEL)
+def test_an_item_without_support_earns_nothing(name: str) -> None:
+    logging = policy("plackett_luce(old)")
+    found = evaluate(TOP_TWO.source(logging), "ranking(written)", logging, [name], examination=EXAMINATION)
+    estimate = found[repr(estimator(name))]
+    assert estimate.value == pytest.approx(0.9 * 1.0, rel=1e-9)
+    assert TOP_TWO.value(policy("ranking(written)")) == pytest.approx(0.9 * 1.0 + 0.2 * 0.6)
+    assert estimate.mean_weight == pytest.approx(1 / 2)
+
+
+@pytest.mark.parametrize("name", ["ips", "snips", "ipm", "rips", *ITEM_LEVEL])
+def test_zero_scores_on_both_sides_do_no_harm(name: str) -> None:
+    logging, target = policy("plackett_luce(old)"), policy("plackett_luce(new)")
+    found = evaluate(TOP_TWO.source(logging), target, logging, [name], examination=EXAMINATION)
+    assert found[repr(estimator(name))].value == pytest.approx(TOP_TWO.value(target), rel=1e-9)
+
+
+def first_item_never_first(situation: Situation) -> Law:
+    """Uniform over the slates that show item 0 anywhere but in the first slot."""
+    slates = [slate for slate in situation.slates() if slate[0] != 0]
+    return dict.fromkeys(slates, 1 / len(slates))
+
+
+@pytest.mark.parametrize("shape", ["full", "top"])
+@pytest.mark.parametrize("form", ["paper", "windowed"])
+def test_a_window_reaches_where_the_item_was_not_shown(shape: str, form: str) -> None:
+    sizes = (4, 4) if shape == "full" else (4, 3)
+    here = World((Situation(*sizes, {}, {"written": (0, 1, 2, 3)}),), position_based(RELEVANCE, EXAMINATION))
+    wide = f"interpol(window=1, form={form!r})"
+    found = evaluate(
+        here.source(first_item_never_first),
+        "ranking(written)",
+        "logged",
+        ["ipm", wide],
+        examination=EXAMINATION,
+    )
+    truth = here.value(policy("ranking(written)"))
+    assert found["ipm"].value == pytest.approx(truth - 0.9, rel=1e-9)
+    assert found[repr(estimator(wide))].value == pytest.approx(truth, rel=1e-9)
+
+
+@pytest.mark.parametrize("maximum", [0.3, 1.0, 2.5])
+@pytest.mark.parametrize("shape", ["full", "top"])
+def test_clipping_bias_is_the_mass_above_the_maximum(shape: str, maximum: float) -> None:
+    here, logging, target = world(shape, "slate"), policy("epsilon(top(old), 0.4)"), policy("plackett_luce(new)")
+    names = [f"clip(ips, {maximum})", f"clip(snips, {maximum})"]
+    found = evaluate(here.source(logging), target, logging, names)
+    earned, mass = [], []
+    for index, situation in enumerate(here.situations):
+        drawn, wanted = law(logging, situation), law(target, situation)
+        for slate, chance in drawn.items():
+            weight = min(wanted.get(slate, 0.0) / chance, maximum)
+            earned.append(chance * weight * sum(here.clicks(index, slate)))
+            mass.append(chance * weight)
+    plain, normalised = (found[repr(estimator(name))] for name in names)
+    assert plain.value == pytest.approx(math.fsum(earned) / len(here.situations), rel=1e-9)
+    assert normalised.value == pytest.approx(math.fsum(earned) / math.fsum(mass), rel=1e-9)
+    assert plain.mean_weight == pytest.approx(math.fsum(mass) / len(here.situations), rel=1e-9)
+
+
+@pytest.mark.parametrize("name", ["ips", "rips", "ipm"])
+def test_a_logged_slate_that_cannot_happen_is_an_error(name: str) -> None:
+    source = TOP_TWO.source(policy("uniform"))
+    with pytest.raises(ImpossibleSlateError, match=r"row 2: plackett_luce\(old\).*probability 0") as error:
+        evaluate(source, "uniform", "plackett_luce(old)", [name])
+    assert "score column" in error.value.remedy
+
+
+@pytest.mark.parametrize("name", ["ips", "snips", "rips", "ipm"])
+def test_no_overlap_is_an_error(name: str) -> None:
+    here = World((Situation(4, 2, {}, {"shown": (0, 1), "written": (2, 3)}),), TOP_TWO.clicks)
+    with pytest.raises(NoOverlapError, match="never does what was logged"):
+        evaluate(here.source(policy("ranking(shown)")), "ranking(written)", "ranking(shown)", [name])
+
+
+def test_partial_overlap_refuses_only_what_it_must() -> None:
+    here = World((Situation(4, 2, {}, {"shown": (0, 1), "written": (0, 3)}),), TOP_TWO.clicks)
+    found = evaluate(here.source(policy("ranking(shown)")), "ranking(written)", "ranking(shown)", ["ips", "ipm"])
+    assert list(found.estimates.refused) == [("ranking(written)", "ips")]
+    assert found["ipm"].value == pytest.approx(0.9)
+
+
+@pytest.mark.parametrize(("name", "words"), [("rips", "each slot given the slots above"), ("ips", "draws|probability")])
+def test_what_the_log_cannot_know(name: str, words: str) -> None:
+    with pytest.raises(AbilityError, match=words):
+        evaluate(TOP_TWO.source(policy("uniform")), "uniform", "counted(by=query)", [name])

@@ -1,0 +1,46 @@
+"""The small worlds of the exact tests: ragged, with ties, seen in full or from the top only."""
+
+from __future__ import annotations
+
+from functools import cache
+
+from offrank.testing.exact import World
+from offrank.testing.laws import Situation
+from offrank.testing.users import cascade, item_position, position_based, whole_slate
+
+EXAMINATION = (1.0, 0.6, 0.45, 0.3)
+RELEVANCE = (
+    (0.9, 0.2, 0.5, 0.7, 0.35),
+    (0.1, 0.8, 0.4, 0.3, 0.6),
+    (0.3, 0.9, 0.05, 0.5, 0.2),
+    (0.6, 0.25, 0.7, 0.1, 0.4),
+)
+OLD = ((3.0, 1.0, 1.0, 0.5, 2.0), (0.2, 1.5, 0.4, 0.4, 0.7), (1.0, 2.0, 4.0, 3.0, 0.1), (0.5, 0.5, 1.0, 1.0, 1.0))
+NEW = ((0.1, 0.9, 0.9, 2.0, 0.4), (1.0, 0.5, 2.5, 0.1, 0.3), (2.0, 2.0, 1.0, 0.3, 0.7), (0.8, 0.2, 0.3, 0.9, 0.1))
+LOGITS = ((0.5, -1.0, 2.0, 0.0, 1.0), (3.0, 3.0, -0.5, 1.0, 0.2), (-2.0, 0.0, 0.3, 0.1, 0.4), (0.0, 1.0, 0.5, 0.2, 2.0))
+WRITTEN = ((2, 0, 3, 1, 4), (1, 3, 0, 2, 4), (2, 1, 0, 3, 4), (0, 1, 2, 3, 4))
+
+#: (candidates, slots) of each situation
+SHAPES = {"full": ((3, 3), (4, 4), (1, 1), (2, 2)), "top": ((4, 2), (5, 3), (3, 3), (2, 1))}
+USERS = {
+    "position": position_based(RELEVANCE, EXAMINATION),
+    "item": item_position(RELEVANCE),
+    "cascade": cascade(RELEVANCE),
+    "slate": whole_slate(RELEVANCE),
+}
+
+
+def situation(index: int, size: int, slots: int) -> Situation:
+    scores = {"old": OLD, "new": NEW, "logit": LOGITS}
+    written = tuple(item for item in WRITTEN[index] if item < size)
+    return Situation(size, slots, {name: rows[index][:size] for name, rows in scores.items()}, {"written": written})
+
+
+@cache
+def world(shape: str, users: str) -> World:
+    """The world of a shape (full, top) whose users are position, item, cascade, slate or reward."""
+    situations = tuple(situation(index, *sizes) for index, sizes in enumerate(SHAPES[shape]))
+    if users != "reward":
+        return World(situations, USERS[users])
+    clicks = USERS["slate"]
+    return World(situations, clicks, lambda index, slate: 5 - sum(clicks(index, slate)) ** 2 * (1 + slate[0]))
