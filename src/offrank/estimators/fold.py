@@ -109,29 +109,33 @@ class BySlots:
 
 
 @dataclass(frozen=True)
-class GroupedTermsFold(Generic[S, R]):
-    """As TermsFold, with a state per group."""
+class GroupedTermsFold:
+    """As TermsFold, and beside the whole log's state one of `each` for every group."""
 
-    terms: TermsFold[S, R]
+    terms: TermsFold[Any, Any]
     by: ByColumn | BySlots
+    each: Fold[Any, Sample, Any]
 
-    def empty(self) -> dict[str, S]:
-        return self._groups.empty()
+    def empty(self) -> tuple[Any, dict[str, Any]]:
+        return self.terms.empty(), self._groups.empty()
 
-    def add(self, state: dict[str, S], batch: LogBatch) -> dict[str, S]:
-        labels = self.by(batch)
-        return self._groups.add_groups(state, self.terms.sample(batch), labels.codes, labels.names)
+    def add(self, state: tuple[Any, dict[str, Any]], batch: LogBatch) -> tuple[Any, dict[str, Any]]:
+        sample, labels = self.terms.sample(batch), self.by(batch)
+        groups = self._groups.add_groups(state[1], sample, labels.codes, labels.names)
+        return self.terms.inner.add(state[0], sample), groups
 
-    def merge(self, left: dict[str, S], right: dict[str, S]) -> dict[str, S]:
-        return self._groups.merge(left, right)
+    def merge(
+        self, left: tuple[Any, dict[str, Any]], right: tuple[Any, dict[str, Any]]
+    ) -> tuple[Any, dict[str, Any]]:
+        return self.terms.merge(left[0], right[0]), self._groups.merge(left[1], right[1])
 
-    def finish(self, state: dict[str, S]) -> tuple[R, dict[str, R]]:
+    def finish(self, state: tuple[Any, dict[str, Any]]) -> tuple[Any, dict[str, Any]]:
         """The whole log's result, and each group's."""
-        return self._groups.fold.finish(self._groups.total(state)), self._groups.finish(state)
+        return self.terms.finish(state[0]), self._groups.finish(state[1])
 
     @property
-    def _groups(self) -> GroupBy[S, R]:
-        return GroupBy(self.terms.inner)
+    def _groups(self) -> GroupBy[Any, Any]:
+        return GroupBy(self.each)
 
 
 def needs(layout: Layout, logging: Policy) -> Needs:

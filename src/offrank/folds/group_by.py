@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Generic, TypeVar
+from typing import Generic, TypeVar
 
 import numpy as np
 
@@ -15,7 +15,7 @@ from .base import Fold, Sample
 S = TypeVar("S")
 R = TypeVar("R")
 
-MOST_GROUPS = 10_000
+MOST_GROUPS = 2_000
 
 
 @dataclass(frozen=True)
@@ -50,13 +50,6 @@ class GroupBy(Generic[S, R]):
 
     def finish(self, state: dict[str, S]) -> dict[str, R]:
         return {name: self.fold.finish(state[name]) for name in sorted(state)}
-
-    def total(self, state: dict[str, S]) -> S:
-        """The state of all groups together."""
-        total: Any = self.fold.empty()
-        for name in sorted(state):
-            total = self.fold.merge(total, state[name])
-        return total
 
 
 def _bounded(state: dict[str, S]) -> dict[str, S]:

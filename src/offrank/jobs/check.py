@@ -83,7 +83,7 @@ class _Checking:
         if self.plan is not None:
             layout = self.plan.layout
             terms: Any = TermsFold(layout, logging, doubt.folds(layout))
-            self._take("terms", GroupedTermsFold(terms, BySlots()), self.plan.needs())
+            self._take("terms", GroupedTermsFold(terms, BySlots(), doubt.group_folds(layout)), self.plan.needs())
         slots = SlotsFold(logging)
         self._try("slots", slots)
         self._try("actions", ActionsFold(logging, whole=not isinstance(logging, Logged)))

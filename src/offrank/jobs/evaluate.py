@@ -120,7 +120,7 @@ class Plan:
         """Read the source once, and summarise."""
         layout = self.layout
         terms: Any = TermsFold(layout, self.logging, self.doubt.folds(layout), self.doubt.cluster)
-        terms = terms if self.by is None else GroupedTermsFold(terms, ByColumn(self.by))
+        terms = terms if self.by is None else GroupedTermsFold(terms, ByColumn(self.by), self.doubt.group_folds(layout))
         folds = Together({"terms": terms, "impressions": ImpressionsFold()})
         found = run(source.select(self.needs()), folds, executor, progress)
         impressions: Impressions = found["impressions"]

@@ -43,18 +43,23 @@ class Doubt:
     counted: bool = False
 
     def folds(self, layout: Layout) -> Together:
-        """The folds that reduce samples to what the estimates need."""
+        """The folds that reduce samples to what the estimates need, and to histograms of the weights."""
         weights = tuple(weight for _, _, _, weight in layout.pairs())
-        folds: dict[str, Any] = {
-            "moments": MomentsFold(layout.columns),
-            "largest": LargestFold(weights),
-            "histogram": HistogramFold(weights),
-        }
+        largest, histogram = LargestFold(weights), HistogramFold(weights)
+        return Together({**self._spread(layout), "largest": largest, "histogram": histogram})
+
+    def group_folds(self, layout: Layout) -> Together:
+        """The folds of one of many groups: no histograms, and a shorter tail."""
+        weights = tuple(weight for _, _, _, weight in layout.pairs())
+        return Together({**self._spread(layout), "largest": LargestFold(weights, keep=256)})
+
+    def _spread(self, layout: Layout) -> dict[str, Any]:
+        folds: dict[str, Any] = {"moments": MomentsFold(layout.columns)}
         if self.method == "bootstrap":
             folds["replicates"] = BootstrapFold(layout.columns, self.replicates, self.seed)
         if self.cluster is not None and self.method == "normal":
             folds["buckets"] = BucketsFold(layout.columns)
-        return Together(folds)
+        return folds
 
 
 @dataclass(frozen=True)

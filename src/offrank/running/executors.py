@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import threading
+from collections import deque
 from collections.abc import Callable
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from typing import TypeVar
@@ -54,13 +55,15 @@ def _reduce(source: Source, fold: Fold[S, LogBatch, R], part: int, stop: threadi
     return state
 
 
-def _merge(futures: list[Future[S]], fold: Fold[S, LogBatch, R], progress: Progress | None) -> R:
-    state = fold.empty()
+def _merge(pending: list[Future[S]], fold: Fold[S, LogBatch, R], progress: Progress | None) -> R:
+    state, parts = fold.empty(), len(pending)
+    futures = deque(pending)
+    pending.clear()  # a state is let go once merged, however many parts there are
     try:
-        for done, future in enumerate(futures, start=1):
-            state = fold.merge(state, future.result())
+        while futures:
+            state = fold.merge(state, futures.popleft().result())
             if progress is not None:
-                progress(done, len(futures))
+                progress(parts - len(futures), parts)
     except BaseException:
         for future in futures:
             future.cancel()
