@@ -13,79 +13,85 @@ import numpy as np
 _jit = numba.njit(cache=True, nogil=True, error_model="numpy")
 
 
-@numba.njit(inline="always")
-def _chance(law, row, i, j):
-    """P(displayed item i at rank j)."""
-    dense, ranks, spread, point = law
-    if dense.size:
-        return dense[row, i, j]
-    return spread[row] + point[row] if ranks[row, i] == j else spread[row]
-
-
-@numba.njit(inline="always")
-def _inside(law, row, i, first, last, mass, whole):
-    """Sum of P(displayed item i at rank l) mass[l] over first <= l < last; whole: the sum of mass there."""
-    dense, ranks, spread, point = law
-    if dense.size:
-        total = 0.0
-        for l in range(first, last):  # noqa: E741
-            total += dense[row, i, l] * mass[l]
-        return total
-    rank = ranks[row, i]
-    return spread[row] * whole + (point[row] * mass[rank] if first <= rank < last else 0.0)
-
-
-@numba.njit(inline="always")
-def _reach(law, row, i, first, last):
-    """The part of first <= j < last where the item can stand at all."""
-    dense, ranks, spread, _ = law
-    if dense.size == 0 and spread[row] == 0.0:
-        return max(first, ranks[row, i]), min(last, ranks[row, i] + 1)
-    return first, last
-
-
 @_jit
 def item_position(target, logging, length, k):
-    """[n, k] target over logging probability of the item at its own rank; not finite where that was impossible."""
+    """[n, k] target over logging probability of the item at its own rank; infinite where that was impossible."""
     n = len(length)
     weight = np.zeros((n, k))
+    wanted, drawn = own_rank(target, length, k), own_rank(logging, length, k)
     for row in range(n):
         for i in range(length[row]):
-            drawn = _chance(logging, row, i, i)
-            weight[row, i] = _chance(target, row, i, i) / drawn if drawn > 0.0 else np.inf
+            weight[row, i] = wanted[row, i] / drawn[row, i] if drawn[row, i] > 0.0 else np.inf
     return weight
 
 
 @_jit
-def interpol(target, logging, length, examination, window, windowed):
-    """Weight and control [n, k] of INTERPOL, expected over the target's rank j of item i.
+def own_rank(law, length, k):
+    """[n, k] P(displayed item i at rank i); 0 on pads."""
+    dense, ranks, spread, point = law
+    n, full = len(length), dense.size > 0
+    out = np.zeros((n, k))
+    for row in range(n):
+        for i in range(length[row]):
+            if full:
+                out[row, i] = dense[row, i, i]
+            else:
+                out[row, i] = spread[row] + (point[row] if ranks[row, i] == i else 0.0)
+    return out
 
-    Paper form (Eq. 5): 1{|i - j| <= T} / P(rank in [j - T, j + T]) * p_j / p_i.
-    Windowed form: 1{|i - j| <= T} * p_j / sum over the window of P(rank = l) p_l.
-    The control is the weight of a click worth p_i / p_j: its expectation is 1 for each target slot.
+
+@_jit
+def window_mass(mass, window):
+    """[k + 1, k] sum of mass within the window around rank j, in a slate of so many slots."""
+    k = len(mass)
+    out = np.zeros((k + 1, k))
+    for slots in range(k + 1):
+        for j in range(slots):
+            for l in range(max(0, j - window), min(slots, j + window + 1)):  # noqa: E741
+                out[slots, j] += mass[l]
+    return out
+
+
+@_jit
+def interpol(target, logging, length, examination, mass, window):
+    """Weight and control [n, k], before they are scaled by what depends on the own rank i alone.
+
+    Sums over the target's rank j of item i, within the window, of
+    P(j | target) / sum over the window around j of P(rank l | logging) mass[l],
+    for the weight times examination[j]. Infinite where the window was impossible.
     """
     n, k = len(length), len(examination)
     weight, control = np.zeros((n, k)), np.zeros((n, k))
-    mass = examination if windowed else np.ones(k)
-    whole = np.zeros((k + 1, k))  # mass within the window around j, in a slate of so many slots
-    for slots in range(k + 1):
-        for j in range(slots):
-            whole[slots, j] = mass[max(0, j - window) : min(slots, j + window + 1)].sum()
+    whole = window_mass(mass, window)
+    # Taken apart here, once: in the loops that would count references, at more than the arithmetic costs.
+    t_dense, t_ranks, t_spread, t_point = target
+    l_dense, l_ranks, l_spread, l_point = logging
+    t_full, l_full = t_dense.size > 0, l_dense.size > 0
     for row in range(n):
         slots = length[row]
         for i in range(slots):
-            moved, total = 0.0, 0.0
-            first, last = _reach(target, row, i, max(0, i - window), min(slots, i + window + 1))
+            first, last = max(0, i - window), min(slots, i + window + 1)
+            if not t_full and t_spread[row] == 0.0:  # at one rank only
+                first, last = max(first, t_ranks[row, i]), min(last, t_ranks[row, i] + 1)
             for j in range(first, last):
-                chance = _chance(target, row, i, j)
+                if t_full:
+                    chance = t_dense[row, i, j]
+                else:
+                    chance = t_spread[row] + (t_point[row] if t_ranks[row, i] == j else 0.0)
                 if chance == 0.0:
                     continue
                 low, high = max(0, j - window), min(slots, j + window + 1)
-                share = chance / _inside(logging, row, i, low, high, mass, whole[slots, j])
-                moved += share * examination[j]
-                total += share
-            weight[row, i] = moved if windowed else moved / examination[i]
-            control[row, i] = total * examination[i] if windowed else total
+                inside = 0.0
+                if l_full:
+                    for l in range(low, high):  # noqa: E741
+                        inside += l_dense[row, i, l] * mass[l]
+                else:
+                    rank = l_ranks[row, i]
+                    inside = l_spread[row] * whole[slots, j]
+                    inside += l_point[row] * mass[rank] if low <= rank < high else 0.0
+                share = chance / inside
+                weight[row, i] += share * examination[j]
+                control[row, i] += share
     return weight, control
 
 
@@ -93,14 +99,26 @@ def interpol(target, logging, length, examination, window, windowed):
 def position_based(target, length, examination):
     """[n, k] expected examination at the target's rank over that at the own rank; and P(the target shows it)."""
     n, k = len(length), len(examination)
-    weight, control, ones = np.zeros((n, k)), np.zeros((n, k)), np.ones(k)
-    whole = np.zeros(k + 1)
-    whole[1:] = np.cumsum(examination)
+    weight, control = np.zeros((n, k)), np.zeros((n, k))
+    dense, ranks, spread, point = target
+    full = dense.size > 0
     for row in range(n):
         slots = length[row]
+        everywhere = 0.0
+        for j in range(slots):
+            everywhere += examination[j]
         for i in range(slots):
-            weight[row, i] = _inside(target, row, i, 0, slots, examination, whole[slots]) / examination[i]
-            control[row, i] = _inside(target, row, i, 0, slots, ones, slots)
+            if full:
+                for j in range(slots):
+                    weight[row, i] += dense[row, i, j] * examination[j]
+                    control[row, i] += dense[row, i, j]
+            else:
+                rank = ranks[row, i]
+                weight[row, i] = spread[row] * everywhere
+                control[row, i] = spread[row] * slots
+                if rank >= 0:
+                    weight[row, i] += point[row] * examination[rank]
+                    control[row, i] += point[row]
     return weight, control
 
 

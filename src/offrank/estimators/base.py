@@ -94,7 +94,7 @@ def refuse_impossible(batch: LogBatch, impossible: np.ndarray, logging: Shown) -
         row = int(batch.row[impossible.argmax()]) - batch.base
         raise ImpossibleSlateError(
             f"{batch.file}, row {row}: {logging.policy!r} gives the logged slate probability 0 "
-            f"({int(impossible.sum())} such rows in this batch of {len(batch)})",
+            f"({len(rows)} such rows in this batch of {len(batch)})",
             "this cannot be the policy that drew the log: check the score column, the temperature and "
             "the candidates, or use the propensities that were logged (logging=logged)",
         )

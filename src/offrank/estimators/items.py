@@ -80,14 +80,20 @@ class Interpol(Spelled):
     def weights(self, batch: LogBatch, logging: Shown, target: Shown) -> Weights:
         slots = batch.slates.shape[1]
         curve = np.ones(slots) if self.examination is None else _curve(self.examination, slots, self)
+        ones = np.ones(slots)
+        # A click is worth p_j / p_i over P(window), or p_j over the expected examination in the window.
+        # The control is the weight of a click worth p_i / p_j: its expectation is 1 for each target slot.
+        mass, own = (ones, 1 / curve) if self.form == "paper" else (curve, ones)
         weight, control = _kernels.interpol(
             target.rank_law.arrays,
             logging.rank_law.arrays,
             batch.contexts.length,
             curve,
+            mass,
             min(self.window, slots),
-            self.form == "windowed",
         )
+        weight *= own
+        control *= own * curve
         refuse_impossible(batch, ~np.isfinite(weight), logging)
         return Weights(weight, control)
 
@@ -118,7 +124,8 @@ class PBM(Spelled):
     def weights(self, batch: LogBatch, logging: Shown, target: Shown) -> Weights:
         slots = batch.slates.shape[1]
         curve = _curve(self.examination or (), slots, self)
-        return Weights(*_kernels.position_based(target.rank_law.arrays, batch.contexts.length, curve))
+        weight, control = _kernels.position_based(target.rank_law.arrays, batch.contexts.length, curve)
+        return Weights(weight / curve, control)
 
 
 def _tidy(estimator: Interpol | PBM) -> None:
