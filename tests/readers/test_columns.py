@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import polars as pl
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 import offrank
@@ -132,6 +134,17 @@ def test_keys_and_labels_of_the_long_layout(kind: str) -> None:
     ).append_column("query", QUERIES[kind])
     found = contents(offrank.read_log(log.slice(0, 2)), EVERYTHING | Needs(labels=frozenset(["query"])))
     assert [row["label:query"] for row in found] == ["a", "b"]
+
+
+def test_categories_that_differ_from_row_group_to_row_group(tmp_path: Path) -> None:
+    items = ["a", "b", "c", "d", "e"]
+    log = pa.table({"impression": [1, 1, 2, 2, 3], "position": [1, 2, 1, 2, 1], "click": [0] * 5})
+    log = log.append_column("item", pa.array(items).dictionary_encode())
+    log = log.append_column("banner", pa.array(["x", "x", "y", "y", "z"]).dictionary_encode())
+    pq.write_table(log, tmp_path / "log.parquet", row_group_size=1)
+    found = contents(offrank.read_log(tmp_path), EVERYTHING | Needs(labels=frozenset(["banner"])))
+    assert [row["slate"] for row in found] == [codes(["a", "b"]), codes(["c", "d"]), codes(["e"])]
+    assert [row["label:banner"] for row in found] == ["x", "y", "z"]
 
 
 def test_null_labels_are_a_group() -> None:
