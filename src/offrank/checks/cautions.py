@@ -143,6 +143,13 @@ def about_method(method: Method, clusters: int | None) -> Iterator[Caution]:
         )
 
 
+CLICKS_NOT_REWARD = Caution(
+    "clicks-not-reward",
+    "note",
+    "This estimator corrects click by click and estimates clicks; the log's rewards are something else.",
+    "Compare it with other click estimates only, or log the reward of each item as its click.",
+)
+
 COUNTED = Caution(
     "counted-propensities",
     "note",

@@ -142,6 +142,9 @@ class Plan:
 
     def _facts(self, summary: Summary, impressions: Impressions, source: Source) -> dict[str, Any]:
         doubt = self.doubt
+        earned = {estimator.earns for estimator in summary.layout.estimators}
+        one_unit = len(earned) == 1 or summary.rewards_are_clicks
+        clicked = summary.moments.sums[1] == summary.moments.sums[2] or earned == {"clicks"}
         return {
             "schema": 1,
             "kind": "evaluate",
@@ -154,7 +157,8 @@ class Plan:
             "cluster": doubt.cluster,
             "by": self.by,
             "examination": self._examination(),
-            "logged": document.interval(summary.logged(summary.layout.estimators[0])),
+            "logged": document.interval(summary.logged(summary.layout.estimators[0])) if one_unit else None,
+            "unit": "clicks per impression" if one_unit and clicked else "per impression",
             "weights": list(self.histograms(summary)),
             "ranks": document.rank_rows(impressions, doubt.confidence),
             "checks": [],

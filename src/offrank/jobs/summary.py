@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from ..checks.cautions import (
+    CLICKS_NOT_REWARD,
     COUNTED,
     about_clipping,
     about_coverage,
@@ -123,6 +124,12 @@ class Summary:
                 return index, value, weight
         raise KeyError((target, estimator))
 
+    @property
+    def rewards_are_clicks(self) -> bool:
+        """Whether the logged reward is the sum of the clicks (or one of them was not logged)."""
+        _, reward, clicks = self.moments.sums[:3]
+        return bool(reward == clicks or not clicks or not reward)
+
     def _cautions(self, made: Estimate, bare: Estimator, value: int, weight: int) -> list[Caution]:
         sums, squares = self.moments.sums, self.moments.squares
         mean = float(sums[weight] / sums[0])
@@ -135,6 +142,7 @@ class Summary:
             found += about_coverage(mean)
         found += about_rewards(float(sums[value] ** 2 / squares[value]) if squares[value] else 0.0)
         found += about_method(self.doubt.method, self.spread.clusters() if "buckets" in self.folded else None)
+        found += [CLICKS_NOT_REWARD] if bare.earns == "clicks" and not self.rewards_are_clicks else []
         found += [COUNTED] if self.doubt.counted and bare.asks_logging else []
         order = {"serious": 0, "warning": 1, "note": 2}
         return sorted(found, key=lambda caution: order[caution.severity])
