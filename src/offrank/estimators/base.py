@@ -91,7 +91,7 @@ def refuse_impossible(batch: LogBatch, impossible: np.ndarray, logging: Shown) -
     """Raise if any row [n], or slot [n, k], has probability zero under the policy that is said to have drawn it."""
     if impossible.any():
         rows = np.flatnonzero(impossible.reshape(len(batch), -1).any(axis=1))
-        row = int(rows[0])
+        row = int(batch.row[rows[0]]) - batch.base
         raise ImpossibleSlateError(
             f"{batch.file}, row {row}: {logging.policy!r} gives the logged slate probability 0 "
             f"({len(rows)} such rows in this batch of {len(batch)})",
