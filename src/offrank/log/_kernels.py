@@ -10,8 +10,6 @@ import numpy as np
 
 _jit = numba.njit(cache=True, nogil=True)
 
-_FEW = 16  # up to here comparing all pairs beats a hash table
-
 
 @_jit
 def hash_strings(data, offsets):
@@ -47,75 +45,60 @@ def pad_square(values, starts, lengths, out):
 
 
 @numba.njit(cache=True, nogil=True, inline="always")
-def _slot(code, mask):
-    h = np.uint64(code) * np.uint64(0x9E3779B97F4A7C15)
-    return np.int64((h ^ (h >> np.uint64(32))) & np.uint64(mask))
+def _slot(code, bits):
+    """Fibonacci hashing: the top bits of a product, so that neighbouring codes do not collide."""
+    return np.int64((np.uint64(code) * np.uint64(0x9E3779B97F4A7C15)) >> np.uint64(64 - bits))
+
+
+@_jit
+def _bits(lengths):
+    """Size of a hash table for the longest list, as a power of two: at most a quarter full."""
+    longest = 1
+    for length in lengths:
+        longest = max(longest, length)
+    bits = 2
+    while 1 << bits < 4 * longest:
+        bits += 1
+    return bits
 
 
 @_jit
 def duplicates(values, starts, lengths):
     """[n] whether a list holds a value twice."""
-    n = len(starts)
+    n, bits = len(starts), _bits(lengths)
     found = np.zeros(n, dtype=np.bool_)
-    mask = _table_mask(lengths)
-    table, stamp = np.empty(mask + 1, dtype=np.int64), np.full(mask + 1, -1)
+    # A slot belongs to the row that stamped it, so that the table need not be cleared.
+    seen, stamp = np.empty(1 << bits, dtype=np.int64), np.full(1 << bits, -1)
     for row in range(n):
-        first, size = starts[row], lengths[row]
-        if size <= _FEW:
-            for i in range(1, size):
-                for j in range(i):
-                    found[row] |= values[first + i] == values[first + j]
-            continue
-        for i in range(size):
-            slot = _slot(values[first + i], mask)
-            while stamp[slot] == row and values[first + table[slot]] != values[first + i]:
-                slot = (slot + 1) & mask
+        for i in range(starts[row], starts[row] + lengths[row]):
+            slot = _slot(values[i], bits)
+            while stamp[slot] == row and seen[slot] != values[i]:
+                slot = (slot + 1) & (len(stamp) - 1)
             found[row] |= stamp[slot] == row
-            table[slot], stamp[slot] = i, row
+            seen[slot], stamp[slot] = values[i], row
     return found
 
 
 @_jit
 def locate(items, item_starts, item_lengths, values, starts, lengths, out):
     """Write to out[n, k] the place of each item in the row's list of values, -2 where it has none."""
-    mask = _table_mask(lengths)
-    table, stamp = np.empty(mask + 1, dtype=np.int64), np.full(mask + 1, -1)
+    bits = _bits(lengths)
+    seen, stamp = np.empty(1 << bits, dtype=np.int64), np.full(1 << bits, -1)
+    place = np.empty(1 << bits, dtype=np.int64)
     for row in range(len(starts)):
-        first, size = starts[row], lengths[row]
-        hashed = size > _FEW
-        if hashed:
-            for i in range(size):
-                slot = _slot(values[first + i], mask)
-                while stamp[slot] == row and values[first + table[slot]] != values[first + i]:
-                    slot = (slot + 1) & mask
-                if stamp[slot] != row:
-                    table[slot], stamp[slot] = i, row
+        for i in range(lengths[row]):
+            value = values[starts[row] + i]
+            slot = _slot(value, bits)
+            while stamp[slot] == row and seen[slot] != value:
+                slot = (slot + 1) & (len(stamp) - 1)
+            if stamp[slot] != row:  # of two equal values the first
+                seen[slot], stamp[slot], place[slot] = value, row, i
         for j in range(item_lengths[row]):
-            item, place = items[item_starts[row] + j], -2
-            if hashed:
-                slot = _slot(item, mask)
-                while stamp[slot] == row and values[first + table[slot]] != item:
-                    slot = (slot + 1) & mask
-                if stamp[slot] == row:
-                    place = table[slot]
-            else:
-                for i in range(size):
-                    if values[first + i] == item:
-                        place = i
-                        break
-            out[row, j] = place
-
-
-@_jit
-def _table_mask(lengths):
-    """Size of a hash table for the longest list, less one: a power of two at least twice as large."""
-    size = 2
-    longest = 0
-    for length in lengths:
-        longest = max(longest, length)
-    while size < 2 * longest:
-        size *= 2
-    return size - 1
+            item = items[item_starts[row] + j]
+            slot = _slot(item, bits)
+            while stamp[slot] == row and seen[slot] != item:
+                slot = (slot + 1) & (len(stamp) - 1)
+            out[row, j] = place[slot] if stamp[slot] == row else -2
 
 
 @_jit
