@@ -125,17 +125,22 @@ def ranks_by_score(scores, size, length, items):
 
 
 @_jit
-def ranks_in_list(rankings, length, items):
+def ranks_in_list(rankings, length, items, candidates):
     """[n, q] place of each item in a ranking, -1 where it is not among the first `length`."""
     n, q = items.shape
     out = np.full((n, q), -1)
+    place = np.full(candidates, -1)
     for row in range(n):
         depth = min(length[row], rankings.shape[1])
+        for rank in range(depth):
+            if rankings[row, rank] >= 0:
+                place[rankings[row, rank]] = rank
         for j in range(q):
-            for rank in range(depth):
-                if items[row, j] >= 0 and rankings[row, rank] == items[row, j]:
-                    out[row, j] = rank
-                    break
+            if items[row, j] >= 0:
+                out[row, j] = place[items[row, j]]
+        for rank in range(depth):
+            if rankings[row, rank] >= 0:
+                place[rankings[row, rank]] = -1
     return out
 
 

@@ -27,7 +27,7 @@ class Ranking(Spelled):
     def ranks(self, contexts: Contexts, items: Integers) -> Integers:
         """[n, q] rank of each item, -1 where it is not shown."""
         ranking = contexts.rankings[self.column]
-        return np.asarray(_kernels.ranks_in_list(ranking, contexts.length, items))
+        return np.asarray(_kernels.ranks_in_list(ranking, contexts.length, items, contexts.candidates.shape[1]))
 
     def sample(self, contexts: Contexts, rng: np.random.Generator) -> Integers:
         slates = contexts.rankings[self.column][:, : contexts.slots]
