@@ -1,13 +1,16 @@
 """Every example in README and docs runs as it is written, page by page, from top to bottom.
 
 Python blocks of a page share their names. Of a console block the lines `$ offrank ...` are run and must end
-with status 0, or with the status that a following `$ echo $?` shows. A page works in its own copy of a folder
-where `offrank demo` has been run. `<!-- skip: next -->` before a block leaves it out.
+with status 0, or with the status that a following `$ echo $?` shows. What a page shows of the output must be
+true: each line below a command, and each line of a text block below a Python block, is a line of what was
+printed (on 80 columns, spaces aside; `...` stands for whatever is left out). A page works in its own copy of a
+folder where `offrank demo` has been run. `<!-- skip: next -->` before a block leaves it out.
 """
 
 from __future__ import annotations
 
 import contextlib
+import io
 import os
 import re
 import shutil
@@ -27,38 +30,60 @@ PAGES = [path for path in (ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.
 pytestmark = pytest.mark.xdist_group("docs")
 
 COMMAND = re.compile(
-    r"""^\$\ (offrank\b (?: .*\\\n )* .*)          # a command, perhaps on several lines
-        (?: (?: \n (?!\$\ ).* )* \n\$\ echo\ \$\?\n (\d+) )?  # what it prints, and its status
+    r"""^\$\ (offrank\b (?: .*\\\n )* .*)      # a command, perhaps on several lines
+        ( (?: \n (?!\$\ ).* )* )               # what it prints
+        (?: \n\$\ echo\ \$\?\n (\d+) )?        # its status
     """,
     re.MULTILINE | re.VERBOSE,
 )
 
 
-def commands(block: str) -> list[tuple[str, int]]:
-    """The `offrank` commands of a console block, each with the exit status that the page promises."""
-    return [(match[1], int(match[2] or 0)) for match in COMMAND.finditer(block)]
+def commands(block: str) -> list[tuple[str, str, int]]:
+    """The `offrank` commands of a console block, each with the output and the exit status that the page shows."""
+    return [(match[1], match[2].strip("\n"), int(match[3] or 0)) for match in COMMAND.finditer(block)]
 
 
-def run(command: str, expected: int = 0, folder: Path | None = None) -> None:
+def missing(shown: str, printed: str) -> list[str]:
+    """Lines that a page shows and that were not printed."""
+    found = {" ".join(line.split()) for line in printed.splitlines()}
+    lines = [" ".join(line.split()) for line in shown.splitlines()]
+    return [line for line in lines if line not in {"", "..."} and line not in found]
+
+
+def run(command: str, expected: int = 0, folder: Path | None = None) -> str:
     """Run a line as a reader's shell would, with the `offrank` of this Python first on the path."""
     path = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", "")])
     done = subprocess.run(
         ["bash", "-c", command],
         cwd=folder,
-        env={**os.environ, "PATH": path, "COLUMNS": "100"},
+        env={**os.environ, "PATH": path, "COLUMNS": "80"},
         capture_output=True,
         text=True,
         check=False,
     )
     assert done.returncode == expected, f"$ {command}\n{done.stdout}\n{done.stderr}"
+    return done.stdout + done.stderr
 
 
 def run_console(example: Example) -> None:
-    for command, status in commands(example.parsed):
-        run(command, status)
+    for command, shown, status in commands(example.parsed):
+        printed = run(command, status)
+        assert not missing(shown, printed), f"$ {command}\n{printed}"
 
 
-EXAMPLES = Sybil(parsers=[PythonCodeBlockParser(), CodeBlockParser("console", run_console), SkipParser()])
+def look_at_text(example: Example) -> None:
+    printed = example.namespace["printed_by_the_last_block"]
+    assert not missing(example.parsed, printed), printed
+
+
+EXAMPLES = Sybil(
+    parsers=[
+        PythonCodeBlockParser(),
+        CodeBlockParser("console", run_console),
+        CodeBlockParser("text", look_at_text),
+        SkipParser(),
+    ]
+)
 
 
 @pytest.fixture(scope="session")
@@ -77,13 +102,21 @@ def test_examples(page: Path, request: pytest.FixtureRequest, monkeypatch: pytes
     folder = request.getfixturevalue("tmp_path") / "page"
     shutil.copytree(request.getfixturevalue("demo"), folder)
     monkeypatch.chdir(folder)
+    monkeypatch.setenv("COLUMNS", "80")
     for example in examples:
+        printed = io.StringIO()
         # A skipped block that says why raises this; the rest of the page still runs.
-        with contextlib.suppress(unittest.SkipTest):
+        with contextlib.suppress(unittest.SkipTest), contextlib.redirect_stdout(printed):
             example.evaluate()
+        example.namespace["printed_by_the_last_block"] = printed.getvalue()
 
 
 def test_commands_are_read_as_a_reader_would() -> None:
     check = "offrank check a.parquet \\\n    --strict"
     block = f"$ pip install offrank\n$ {check}\nlow-ess ...\n$ echo $?\n3\n$ offrank demo\n"
-    assert commands(block) == [(check, 3), ("offrank demo", 0)]
+    assert commands(block) == [(check, "low-ess ...", 3), ("offrank demo", "", 0)]
+
+
+def test_what_a_page_shows_must_have_been_printed() -> None:
+    assert missing("a  1\n...\n\nb 2", "a 1\nc\nb   2\n") == []
+    assert missing("a 1\nb 3", "a 1\nb 2") == ["b 3"]
