@@ -39,6 +39,38 @@ def slot_probs(weights, size, slates):
 
 
 @_jit
+def log_slot_probs(logs, size, slates):
+    """As `slot_probs`, log-probabilities from log-weights, which may differ by more than a float can hold."""
+    n, k = slates.shape
+    out = np.zeros((n, k))
+    shown = np.zeros(logs.shape[1], dtype=np.bool_)
+    for row in range(n):
+        length = 0
+        while length < k and slates[row, length] >= 0:
+            shown[slates[row, length]] = True
+            length += 1
+        largest, rest, left = -np.inf, 0.0, size[row] - length
+        if left > 0:
+            for item in range(size[row]):
+                if not shown[item]:
+                    largest = max(largest, logs[row, item])
+            for item in range(size[row]):
+                if not shown[item] and logs[row, item] > -np.inf:
+                    rest += np.exp(logs[row, item] - largest)
+        for slot in range(length - 1, -1, -1):
+            item = slates[row, slot]
+            shown[item] = False
+            left += 1
+            own = logs[row, item]
+            if own > largest:
+                rest, largest = rest * np.exp(largest - own) + 1.0, own
+            elif own > -np.inf:
+                rest += np.exp(own - largest)
+            out[row, slot] = own - largest - np.log(rest) if largest > -np.inf else -np.log(left)
+    return out
+
+
+@_jit
 def log_product(probs):
     """[n] log of the product of each row, with one logarithm for most rows."""
     n, k = probs.shape
@@ -46,18 +78,38 @@ def log_product(probs):
     for row in range(n):
         total, product = 0.0, 1.0
         for slot in range(k):
-            product *= probs[row, slot]
-            if product < 1e-280:
-                if product == 0.0:
-                    break
+            p = probs[row, slot]
+            if p == 0.0:
+                product = 0.0
+                break
+            if product * p < 1e-280:
                 total += np.log(product)
-                product = 1.0
+                product = p
+            else:
+                product *= p
         out[row] = total + np.log(product) if product > 0.0 else -np.inf
     return out
 
 
 @_jit
-def rank_probs(weights, size, length, items, slots):
+def _rescale(logs, above, weights):
+    """Write the weights of the items outside a set relative to the largest of them, and return their sum.
+
+    Where only weights of zero are left they are alike.
+    """
+    largest, total = -np.inf, 0.0
+    for item in range(len(logs)):
+        if not above & (1 << item):
+            largest = max(largest, logs[item])
+    for item in range(len(logs)):
+        if not above & (1 << item):
+            weights[item] = np.exp(logs[item] - largest) if largest > -np.inf else 1.0
+            total += weights[item]
+    return total
+
+
+@_jit
+def rank_probs(logs, size, length, items, slots):
     """Plackett-Luce P(item at rank), exactly, by summing over the sets that can stand above.
 
     P(S) is the probability that the first |S| draws are the set S; item i follows S with
@@ -68,18 +120,18 @@ def rank_probs(weights, size, length, items, slots):
     widest = 0
     for row in range(n):
         widest = max(widest, size[row])
-    chance = np.empty(1 << widest)
-    mass = np.empty(1 << widest)
-    law = np.empty((widest, slots))
+    chance, mass = np.empty(1 << widest), np.empty(1 << widest)
+    law, weights = np.empty((widest, slots)), np.empty(widest)
     for row in range(n):
         m, depth = size[row], min(length[row], size[row])
         full = (1 << m) - 1
         chance[: full + 1] = 0.0
         law[:m] = 0.0
+        _rescale(logs[row, :m], 0, weights)
         mass[0] = 0.0
         for item in range(m):
             for below in range(1 << item):
-                mass[(1 << item) | below] = mass[below] + weights[row, item]
+                mass[(1 << item) | below] = mass[below] + weights[item]
         chance[0] = 1.0
         for above in range(full):
             if chance[above] == 0.0:
@@ -91,12 +143,18 @@ def rank_probs(weights, size, length, items, slots):
             if rank >= depth:
                 continue
             rest = mass[full ^ above]
+            tiny = rest < 1e-200  # what is left may differ by more than a float can hold
+            if tiny:
+                rest = _rescale(logs[row, :m], above, weights)
+            share = chance[above] / rest
             for item in range(m):
                 if above & (1 << item):
                     continue
-                p = weights[row, item] / rest if rest > 0.0 else 1.0 / (m - rank)
-                law[item, rank] += chance[above] * p
-                chance[above | (1 << item)] += chance[above] * p
+                p = share * weights[item]
+                law[item, rank] += p
+                chance[above | (1 << item)] += p
+            if tiny:
+                _rescale(logs[row, :m], 0, weights)
         for j in range(q):
             if items[row, j] >= 0:
                 out[row, j] = law[items[row, j]]

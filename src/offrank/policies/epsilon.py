@@ -67,12 +67,17 @@ def log_prob(base: Policy, share: Floats, contexts: Contexts, slates: Integers) 
 
 
 def slot_probs(base: Policy, share: Floats, contexts: Contexts, slates: Integers) -> Floats:
-    """[n, k]: the mixture is over whole slates, so each slot is a ratio of prefix probabilities."""
-    mostly = np.cumprod(base.slot_probs(contexts, slates), axis=1) * (1 - share)[:, None]
-    sometimes = np.cumprod(_UNIFORM.slot_probs(contexts, slates), axis=1) * share[:, None]
-    prefix = mostly + sometimes
-    above = np.concatenate([np.ones((len(prefix), 1)), prefix[:, :-1]], axis=1)
-    return np.divide(prefix, above, out=np.zeros_like(prefix), where=above > 0)
+    """[n, k]: the mixture is over whole slates, so its shares follow from the slots above (Bayes' rule)."""
+    mostly, sometimes = 1 - share, share
+    usual, uniform = base.slot_probs(contexts, slates), _UNIFORM.slot_probs(contexts, slates)
+    probs = np.empty(slates.shape)
+    for slot in range(slates.shape[1]):
+        mostly, sometimes = mostly * usual[:, slot], sometimes * uniform[:, slot]
+        probs[:, slot] = mostly + sometimes
+        # Shares of what is left, not products of all slots so far, which underflow on long slates.
+        whole = np.where(probs[:, slot] > 0, probs[:, slot], 1.0)
+        mostly, sometimes = mostly / whole, sometimes / whole
+    return probs
 
 
 def rank_probs(base: Policy, share: Floats, contexts: Contexts, items: Integers) -> Floats:

@@ -39,13 +39,17 @@ class PlackettLuce(Spelled):
         return Needs(frozenset(["candidates"]), scores=column, weights=frozenset() if self.log else column)
 
     def sample(self, contexts: Contexts, rng: np.random.Generator) -> Integers:
-        return sample(self.weights(contexts), contexts, rng)
+        return sample(self.log_weights(contexts), contexts, rng)
 
     def log_prob(self, contexts: Contexts, slates: Integers) -> Floats:
-        return np.asarray(_kernels.log_product(self.slot_probs(contexts, slates)))
+        if self._plain:
+            return np.asarray(_kernels.log_product(self.slot_probs(contexts, slates)))
+        return np.asarray(self._log_slot_probs(contexts, slates).sum(axis=1))
 
     def slot_probs(self, contexts: Contexts, slates: Integers) -> Floats:
-        return np.asarray(_kernels.slot_probs(self.weights(contexts), contexts.size, slates))
+        if self._plain:
+            return np.asarray(_kernels.slot_probs(contexts.scores[self.scores], contexts.size, slates))
+        return np.exp(self._log_slot_probs(contexts, slates))
 
     def rank_probs(self, contexts: Contexts, items: Integers) -> Floats:
         """As `Policy.rank_probs`, exact.
@@ -61,29 +65,32 @@ class PlackettLuce(Spelled):
                 f"{contexts.size.max()}): log a `rank_propensity` column and use `logged`, or use "
                 "ips, snips, rips or snrips, which do not need them",
             )
-        weights = self.weights(contexts)
-        return np.asarray(_kernels.rank_probs(weights, contexts.size, contexts.length, items, contexts.slots))
+        logs = self.log_weights(contexts)
+        return np.asarray(_kernels.rank_probs(logs, contexts.size, contexts.length, items, contexts.slots))
 
-    def weights(self, contexts: Contexts) -> Floats:
-        """[n, m] Plackett-Luce weights; zero beyond a row's candidates."""
-        scores = contexts.scores[self.scores]
-        if not self.log and self.temperature == 1.0:
-            return scores
-        inside = np.arange(scores.shape[1]) < contexts.size[:, None]
-        # Only ratios matter: the row's largest weight is set to 1, so that nothing overflows.
-        if self.log:
-            largest = np.where(inside, scores, -np.inf).max(axis=1, keepdims=True)
-            return np.where(inside, np.exp((scores - largest) / self.temperature), 0.0)
-        largest = scores.max(axis=1, keepdims=True)
-        return (scores / np.where(largest > 0, largest, 1.0)) ** (1.0 / self.temperature)
+    def log_weights(self, contexts: Contexts) -> Floats:
+        """[n, m] logarithms of the weights; anything beyond a row's candidates."""
+        logs = contexts.scores[self.scores]
+        if not self.log:
+            logs = np.log(logs, out=np.full(logs.shape, -np.inf), where=logs > 0)
+        return logs / self.temperature
+
+    def _log_slot_probs(self, contexts: Contexts, slates: Integers) -> Floats:
+        return np.asarray(_kernels.log_slot_probs(self.log_weights(contexts), contexts.size, slates))
+
+    @property
+    def _plain(self) -> bool:
+        """Whether the scores are the weights, so that no logarithm is needed."""
+        return not self.log and self.temperature == 1.0
 
 
-def sample(weights: Floats, contexts: Contexts, rng: np.random.Generator) -> Integers:
+def sample(log_weights: Floats, contexts: Contexts, rng: np.random.Generator) -> Integers:
     """[n, k] slates, drawn by the Gumbel race: the largest log-weights plus Gumbel noise, in order."""
-    n, m = weights.shape
+    n, m = log_weights.shape
     inside = np.arange(m) < contexts.size[:, None]
+    finite = np.isfinite(log_weights)
     # exp(-1e6) is zero, so a zero weight stays behind every positive one, yet keeps its noise.
-    log_weights = np.log(weights, out=np.full((n, m), -1e6), where=weights > 0)
-    race = np.where(inside, log_weights + rng.gumbel(size=(n, m)), -np.inf)
+    behind = np.where(finite, log_weights, 0.0).min(axis=1, keepdims=True, initial=0.0) - 1e6
+    race = np.where(inside, np.where(finite, log_weights, behind) + rng.gumbel(size=(n, m)), -np.inf)
     order = np.argsort(-race, axis=1)[:, : contexts.slots]
     return np.where(np.arange(order.shape[1]) < contexts.length[:, None], order, -1)

@@ -25,8 +25,7 @@ class Uniform(Spelled):
         return Needs(frozenset(["candidates"]))
 
     def sample(self, contexts: Contexts, rng: np.random.Generator) -> Integers:
-        inside = np.arange(contexts.candidates.shape[1]) < contexts.size[:, None]
-        return sample(inside.astype(np.float64), contexts, rng)
+        return sample(np.zeros(contexts.candidates.shape), contexts, rng)
 
     def log_prob(self, contexts: Contexts, slates: Integers) -> Floats:
         return np.asarray(_kernels.log_product(self.slot_probs(contexts, slates)))

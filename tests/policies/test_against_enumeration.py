@@ -1,0 +1,183 @@
+"""Every ability of every policy against the enumerated law, on one ragged batch."""
+
+from __future__ import annotations
+
+import math
+from functools import cache
+
+import numpy as np
+import pytest
+from scipy.stats import chi2
+
+from offrank.log.batch import Contexts, Integers
+from offrank.log.errors import AbilityError
+from offrank.policies import policy
+from offrank.policies.base import all_items
+from offrank.policies.rank_law import rank_law
+from offrank.testing.exact import World, padded
+from offrank.testing.laws import Situation, Slate, law, rank_probs, slot_probs
+
+#: (candidates, slots), the scores and a written ranking of each situation
+SITUATIONS = (
+    (4, 4, {"score": (4, 2, 1, 1), "logit": (0.3, -0.7, 2, 0), "zero": (0, 3, 0, 1)}, (2, 0, 3, 1)),
+    (5, 2, {"score": (1, 3, 3, 0.5, 3), "logit": (5, 4, 3, 2, 1), "zero": (0, 0, 0, 0, 0)}, (4, 1, 0)),
+    (3, 3, {"score": (0.2, 0.2, 0.2), "logit": (-1, -1, 4), "zero": (1, 0, 0)}, (0, 1, 2)),
+    (1, 1, {"score": (2,), "logit": (-3,), "zero": (0,)}, (0,)),
+    (5, 3, {"score": (1, 2, 3, 4, 5), "logit": (0, 0, 1, 1, 2), "zero": (0, 2, 2, 0, 1)}, (3, 2, 4, 1, 0)),
+    (2, 1, {"score": (7, 1), "logit": (0, 1), "zero": (0, 1)}, (1, 0)),
+)
+#: The same rankings with items that are no candidates, and cut short.
+OUTSIDE = ((-2, 0, 3, 1), (4, -2, 0), (0, 1, -2), (-2,), (3, -2, -2, 1, 0), (1, -2))
+SHORT = ((2, 0), (4,), (0, 1), (0,), (3, 2), (1,))
+
+WORLD = World(
+    tuple(
+        Situation(m, k, scores, {"written": written, "outside": OUTSIDE[i], "short": SHORT[i]})
+        for i, (m, k, scores, written) in enumerate(SITUATIONS)
+    ),
+    clicks=lambda context, slate: [0.0] * len(slate),
+)
+POLICIES = (
+    "plackett_luce(score)",
+    "plackett_luce(score, temperature=0.4)",
+    "plackett_luce(score, temperature=3)",
+    "plackett_luce(zero)",
+    "plackett_luce(zero, temperature=0.5)",
+    "plackett_luce(logit, log=True)",
+    "plackett_luce(logit, temperature=0.3, log=True)",
+    "uniform",
+    "top(score)",
+    "top(logit)",
+    "top(zero)",
+    "ranking(written)",
+    "epsilon(top(score), 0.2)",
+    "epsilon(plackett_luce(zero), 0.3)",
+    "epsilon(plackett_luce(score), 0)",
+    "epsilon(ranking(written), 1)",
+    "epsilon(ranking(written), 0)",
+    "epsilon(uniform, 0.5)",
+    "epsilon(epsilon(top(score), 0.1), 0.4)",
+    "epsilon(swaps(top(logit), 0.7), 0.25)",
+    "swaps(top(score), 0.55)",
+    "swaps(ranking(written), 1)",
+    "swaps(plackett_luce(logit, log=True), 0.8)",
+    "swaps(epsilon(top(zero), 0.5), 0.6)",
+)
+PARTIAL = ("ranking(outside)", "ranking(short)", "epsilon(ranking(outside), 0.4)")
+"""Deterministic part of the ranks only: their slates may hold nothing in some slots."""
+
+
+@cache
+def everything() -> tuple[Contexts, Integers, list[tuple[int, Slate]]]:
+    """Every slate of every situation, possible or not, and those that leave the last slots empty."""
+    rows = [(index, slate) for index, situation in enumerate(WORLD.situations) for slate in situation.slates()]
+    contexts = WORLD.contexts(np.array([index for index, _ in rows]))
+    return contexts, padded([slate for _, slate in rows], contexts.slots, -1).astype(np.int64), rows
+
+
+@pytest.mark.parametrize("name", [*POLICIES, "ranking(outside)"])
+def test_log_prob(name: str) -> None:
+    contexts, slates, rows = everything()
+    found = np.exp(policy(name).log_prob(contexts, slates))
+    expected = [law(policy(name), WORLD.situations[index]).get(slate, 0.0) for index, slate in rows]
+    assert found == pytest.approx(np.array(expected), rel=1e-12, abs=1e-300)
+
+
+@pytest.mark.parametrize("name", POLICIES)
+def test_slot_probs(name: str) -> None:
+    contexts, slates, rows = everything()
+    found = policy(name).slot_probs(contexts, slates)
+    assert found.shape == slates.shape
+    for probs, (index, slate) in zip(found, rows, strict=True):
+        expected = slot_probs(law(policy(name), WORLD.situations[index]), slate)
+        known = next((slot + 1 for slot, p in enumerate(expected) if p == 0), len(slate))
+        assert probs[:known] == pytest.approx(expected[:known], rel=1e-12, abs=0)
+        if known == len(slate) and expected[-1] > 0:
+            assert probs[known:] == pytest.approx(1)
+
+
+@pytest.mark.parametrize("name", [*POLICIES, *PARTIAL])
+@pytest.mark.parametrize("asked", ["shown", "all"])
+def test_rank_probs(name: str, asked: str) -> None:
+    contexts, slates, rows = everything()
+    items = slates if asked == "shown" else all_items(contexts)
+    found = policy(name).rank_probs(contexts, items)
+    assert found.shape == (*items.shape, contexts.slots)
+    expected = np.zeros(found.shape)
+    for row, (index, _) in enumerate(rows):
+        expected[row] = ranks_of(name, index, tuple(items[row].tolist()), contexts.slots)
+    assert found == pytest.approx(expected, rel=1e-12, abs=1e-15)
+
+
+@cache
+def ranks_of(name: str, index: int, items: Slate, slots: int) -> np.ndarray:
+    """[q, slots] the enumerated rank probabilities of these items; zeros for -1."""
+    written = law(policy(name), WORLD.situations[index])
+    return np.array([rank_probs(written, item, slots) if item >= 0 else [0.0] * slots for item in items])
+
+
+@pytest.mark.parametrize("name", [*POLICIES, *PARTIAL])
+def test_the_law_of_shown_items_is_their_rank_probs(name: str) -> None:
+    contexts, slates, _ = everything()
+    found = rank_law(policy(name), contexts, slates)
+    expected = policy(name).rank_probs(contexts, slates)
+    if found.dense.size:
+        assert found.dense == pytest.approx(expected)
+        return
+    ranks = np.arange(contexts.slots)
+    dense = found.spread[:, None, None] + found.point[:, None, None] * (found.ranks[:, :, None] == ranks)
+    there = (ranks < contexts.length[:, None])[:, None, :] & (slates >= 0)[:, :, None]
+    assert np.where(there, dense, 0.0) == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("name", POLICIES)
+def test_samples_come_as_often_as_they_should(name: str) -> None:
+    for index, situation in enumerate(WORLD.situations):
+        draws = 3000
+        contexts = WORLD.contexts(np.full(draws, index))
+        rng = np.random.default_rng([7, index])
+        slates = policy(name).sample(contexts, rng)
+        assert slates.shape == (draws, situation.slots)
+        expected = law(policy(name), situation)
+        found = dict.fromkeys(expected, 0)
+        for slate in map(tuple, slates.tolist()):
+            assert slate in found, f"{slate} cannot happen"
+            found[slate] += 1
+        assert chi_square(found, expected, draws) < chi2.ppf(1 - 1e-5, max(len(expected) - 1, 1)), index
+
+
+def chi_square(found: dict[Slate, int], expected: dict[Slate, float], draws: int) -> float:
+    """Pearson's statistic, rare slates together in one cell."""
+    cells = {slate: draws * p for slate, p in expected.items() if draws * p >= 5}
+    rare = draws - math.fsum(cells.values())
+    often = sum((found[slate] - count) ** 2 / count for slate, count in cells.items())
+    rarely = sum(found.values()) - sum(found[slate] for slate in cells)
+    return often + ((rarely - rare) ** 2 / rare if rare >= 5 else 0.0)
+
+
+def test_slates_in_ragged_batches_are_padded() -> None:
+    contexts = WORLD.contexts(np.arange(len(WORLD.situations)))
+    for name in POLICIES:
+        slates = policy(name).sample(contexts, np.random.default_rng(1))
+        assert slates.shape == (len(contexts), contexts.slots)
+        for row, slate in enumerate(slates):
+            length = contexts.length[row]
+            assert (slate[length:] == -1).all()
+            assert len(set(slate[:length].tolist())) == length
+            assert (slate[:length] >= 0).all()
+            assert (slate[:length] < contexts.size[row]).all()
+
+
+@pytest.mark.parametrize("name", ["ranking(outside)", "epsilon(ranking(outside), 0.5)"])
+def test_what_is_no_candidate_cannot_be_drawn(name: str) -> None:
+    contexts = WORLD.contexts(np.arange(len(WORLD.situations)))
+    with pytest.raises(AbilityError, match="draw slates") as error:
+        policy(name).sample(contexts, np.random.default_rng(1))
+    assert "candidates" in error.value.remedy
+
+
+def test_a_policy_needs_only_its_own_columns() -> None:
+    needed = policy("epsilon(plackett_luce(score), 0.1)").needs("log_prob")
+    assert (needed.roles, needed.scores, needed.weights) == ({"candidates"}, {"score"}, {"score"})
+    assert not policy("plackett_luce(score, log=True)").needs("log_prob").weights
+    assert policy("swaps(ranking(written), 0.5)").needs("rank_probs").rankings == {"written"}

@@ -1,0 +1,168 @@
+"""Policies that rest on what the log says: written down (`logged`) or counted (`counted`)."""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from offrank.log.batch import LogBatch
+from offrank.log.errors import AbilityError
+from offrank.policies import Counted, Logged, policy
+from offrank.policies.base import Ability, all_items
+from offrank.policies.prepared import counts, prepared
+from offrank.testing.exact import MemorySource
+from tests.exact.worlds import world
+
+ABILITIES: tuple[Ability, ...] = ("sample", "log_prob", "slot_probs", "rank_probs")
+
+
+def log(rows: int = 400, seed: int = 3) -> LogBatch:
+    """A ragged log, each row kept with its own probability."""
+    here, rng = world("top", "position"), np.random.default_rng(seed)
+    contexts = here.contexts(rng.integers(0, len(here.situations), rows))
+    slates = policy("epsilon(top(old), 0.5)").sample(contexts, rng)
+    inclusion = rng.choice([0.1, 0.5, 1.0], rows)
+    return LogBatch(contexts, slates, (slates >= 0) * 1.0, None, inclusion, np.arange(rows, dtype=np.uint64))
+
+
+def pieces(whole: LogBatch, parts: int) -> MemorySource:
+    """The rows dealt out to several batches."""
+    return MemorySource(tuple(rows(whole, np.arange(part, len(whole), parts)) for part in range(parts)))
+
+
+def rows(whole: LogBatch, which: np.ndarray) -> LogBatch:
+    c = whole.contexts
+    contexts = replace(
+        c,
+        candidates=c.candidates[which],
+        size=c.size[which],
+        length=c.length[which],
+        keys={name: values[which] for name, values in c.keys.items()},
+        scores={},
+        rankings={},
+    )
+    return replace(
+        whole,
+        contexts=contexts,
+        slates=whole.slates[which],
+        clicks=None,
+        inclusion=whole.inclusion[which],
+        row=whole.row[which],
+    )
+
+
+def by_hand(whole: LogBatch) -> tuple[dict[int, float], dict[tuple[int, int, int], float]]:
+    """Weighted impressions of each query, and of each (query, item code, rank)."""
+    seen: dict[int, list[float]] = defaultdict(list)
+    shown: dict[tuple[int, int, int], list[float]] = defaultdict(list)
+    for row in range(len(whole)):
+        query, weight = int(whole.contexts.keys["query"][row]), 1 / whole.inclusion[row]
+        seen[query].append(weight)
+        for rank, item in enumerate(whole.slates[row]):
+            if item >= 0:
+                shown[query, int(whole.contexts.candidates[row, item]), rank].append(weight)
+    return {k: math.fsum(v) for k, v in seen.items()}, {k: math.fsum(v) for k, v in shown.items()}
+
+
+@pytest.mark.parametrize("parts", [1, 7])
+@pytest.mark.parametrize("asked", ["shown", "all"])
+def test_counted_is_the_weighted_share_of_impressions(asked: str, parts: int) -> None:
+    whole = log()
+    ready = Counted(by="query").prepare(pieces(whole, parts))
+    items = whole.slates if asked == "shown" else all_items(whole.contexts)
+    found = ready.rank_probs(whole.contexts, items)
+    seen, shown = by_hand(whole)
+    for row in range(len(whole)):
+        query = int(whole.contexts.keys["query"][row])
+        for place, item in enumerate(items[row]):
+            code = int(whole.contexts.candidates[row, item])
+            for rank in range(whole.contexts.slots):
+                expected = shown.get((query, code, rank), 0.0) / seen[query] if item >= 0 else 0.0
+                assert found[row, place, rank] == pytest.approx(expected, rel=1e-12)
+
+
+def test_counted_sums_to_one_over_items() -> None:
+    whole = log()
+    found = Counted().prepare(pieces(whole, 2)).rank_probs(whole.contexts, all_items(whole.contexts))
+    filled = np.arange(whole.contexts.slots) < whole.contexts.length[:, None]
+    assert found.sum(axis=1) == pytest.approx(filled.astype(float), rel=1e-12)
+
+
+def test_counted_knows_nothing_of_other_contexts() -> None:
+    whole = log()
+    ready = Counted().prepare(pieces(whole, 2))
+    elsewhere = replace(whole.contexts, keys={"query": whole.contexts.keys["query"] + 1000})
+    assert (ready.rank_probs(elsewhere, whole.slates) == 0).all()
+
+
+def test_counted_must_be_prepared_once() -> None:
+    whole, bare = log(), policy("counted(by=query)")
+    with pytest.raises(AbilityError) as error:
+        bare.rank_probs(whole.contexts, whole.slates)
+    assert "prepare(log)" in error.value.remedy
+    ready = prepared(bare, pieces(whole, 1))
+    assert prepared(ready, pieces(whole, 1)) is ready
+    assert (ready, repr(ready)) == (bare, "counted(by=query)")
+    assert hash(ready) == hash(bare)
+
+
+def test_what_wraps_counted_is_prepared_too() -> None:
+    whole, mixed = log(), policy("epsilon(counted, 0.25)")
+    ready = prepared(mixed, pieces(whole, 1))
+    inner = Counted().prepare(pieces(whole, 1)).rank_probs(whole.contexts, whole.slates)
+    uniform = policy("uniform").rank_probs(whole.contexts, whole.slates)
+    found = ready.rank_probs(whole.contexts, whole.slates)
+    assert found == pytest.approx(0.75 * inner + 0.25 * uniform)
+    assert counts(mixed)
+    assert not counts(policy("epsilon(top(old), 0.1)"))
+    fixed = policy("epsilon(top(old), 0.1)")
+    assert prepared(fixed, pieces(whole, 1)) is fixed
+
+
+def test_logged_is_what_was_written() -> None:
+    whole = world("top", "position").batch(policy("plackett_luce(old)"))
+    drawn = policy("plackett_luce(old)")
+    assert Logged().log_prob(whole.contexts, whole.slates) == pytest.approx(
+        drawn.log_prob(whole.contexts, whole.slates)
+    )
+    found = Logged().rank_probs(whole.contexts, whole.slates)
+    assert found == pytest.approx(drawn.rank_probs(whole.contexts, whole.slates), abs=1e-15)
+    assert Logged().needs("log_prob").roles == {"propensity"}
+    assert Logged().needs("rank_probs").roles == {"rank_propensity"}
+
+
+def test_logged_needs_its_columns() -> None:
+    whole = log()
+    for ask in (Logged().log_prob, Logged().rank_probs):
+        with pytest.raises(AbilityError, match=r"^logged cannot"):
+            ask(whole.contexts, whole.slates)
+
+
+UNABLE = {"logged": ("sample", "slot_probs"), "counted": ("sample", "log_prob", "slot_probs")}
+WORKS = {"logged": "plackett_luce(scores)", "counted": "ipm, snipm, interpol or pbm"}
+
+
+@pytest.mark.parametrize("name", UNABLE)
+@pytest.mark.parametrize("ability", ABILITIES)
+def test_a_refused_ability_names_what_works(name: str, ability: Ability) -> None:
+    refusing = policy(name)
+    if ability not in UNABLE[name]:
+        refusing.needs(ability)
+        return
+    whole = log(5)
+    asks = {
+        "needs": lambda: refusing.needs(ability),
+        "method": lambda: getattr(refusing, ability)(
+            whole.contexts, np.random.default_rng(0) if ability == "sample" else whole.slates
+        ),
+    }
+    for ask in asks.values():
+        with pytest.raises(
+            AbilityError, match=f"^{refusing!r} cannot".replace("(", r"\(").replace(")", r"\)")
+        ) as error:
+            ask()
+        assert WORKS[name] in error.value.remedy
