@@ -15,13 +15,14 @@ from ..log.errors import AbilityError
 from ..log.source import Needs, Source
 from ..running.executors import Executor
 
-Ability = Literal["sample", "log_prob", "slot_probs", "rank_probs"]
+Ability = Literal["sample", "log_prob", "slot_probs", "rank_probs", "pair_probs"]
 
 _WANTED = {
     "sample": "draw slates",
     "log_prob": "give the probability of a slate",
     "slot_probs": "give the probability of each slot given the slots above it",
     "rank_probs": "give the probability of an item at a rank",
+    "pair_probs": "give the joint probability of two items at two ranks",
 }
 
 
@@ -58,6 +59,14 @@ class Deterministic(Protocol):
 
     def ranks(self, contexts: Contexts, items: Integers) -> Integers:
         """[n, q] rank of each item, -1 where it is not shown."""
+
+
+@runtime_checkable
+class PairProbs(Protocol):
+    """A policy that knows which items it shows together, beyond what follows from its structure."""
+
+    def pair_probs(self, contexts: Contexts) -> Floats:
+        """[n, m, k, m, k] P(candidate a at rank j and candidate b at rank l); 0 on pads."""
 
 
 def all_items(contexts: Contexts) -> Integers:
