@@ -36,7 +36,8 @@ class GroupBy(Generic[S, R]):
         state = dict(state)
         order = np.argsort(codes, kind="stable")
         present, starts = np.unique(codes[order], return_index=True)
-        for code, rows in zip(present, np.split(order, starts[1:]), strict=True):
+        groups = np.split(order, starts[1:]) if len(order) else []
+        for code, rows in zip(present, groups, strict=True):
             before = state.get(names[code])
             part = Sample(batch.values[rows], batch.key[rows])
             state[names[code]] = self.fold.add(self.fold.empty() if before is None else before, part)

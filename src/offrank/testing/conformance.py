@@ -1,0 +1,116 @@
+"""Laws that every fold must keep: the same answer under any partition and order of the rows.
+
+A fold that is tested like this may be run in chunks, in threads and on many machines.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import pickle
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..folds.base import Fold
+
+
+def take(batch: Any, rows: NDArray[np.integer]) -> Any:
+    """Some rows [r] of a batch: every array in it that has a line per row."""
+    return _take(batch, rows, len(batch))
+
+
+def check_fold(
+    fold: Fold[Any, Any, Any], batch: Any, rng: np.random.Generator, parts: int = 5, tolerance: float = 1e-9
+) -> None:
+    """Assert that a fold keeps its laws on the rows of a batch, dealt out at random.
+
+    parts: pieces to cut the rows into, some of them empty. tolerance: relative, for what depends
+    on the order of additions.
+
+    Raises:
+        AssertionError: which law is broken, and where the two sides differ.
+    """
+    dealt = rng.integers(0, parts, len(batch))
+    pieces = [take(batch, np.flatnonzero(dealt == part)) for part in range(parts)]
+    states = [fold.add(fold.empty(), piece) for piece in pieces]
+    kept = pickle.dumps(states)
+    whole = fold.add(fold.empty(), batch)
+    _empty_is_the_identity(fold, states[0], tolerance)
+    same(_together(fold, states), whole, tolerance, "parts merged from the left")
+    same(_together(fold, states[::-1]), whole, tolerance, "parts merged in reverse")
+    same(_at_random(fold, states, rng), whole, tolerance, "parts merged in a random tree")
+    same(_one_after_another(fold, pieces, rng), whole, tolerance, "batches added in random order")
+    shuffled = take(batch, rng.permutation(len(batch)))
+    same(fold.finish(fold.add(fold.empty(), shuffled)), fold.finish(whole), tolerance, "rows in random order")
+    same(pickle.loads(kept), states, 0.0, "states, which no merge may change, and their pickles")  # noqa: S301
+
+
+def same(left: Any, right: Any, tolerance: float, where: str) -> None:
+    """Assert that two states or results are alike, down to every number."""
+    if dataclasses.is_dataclass(left) and not isinstance(left, type):
+        assert type(left) is type(right), where
+        for name in [field.name for field in dataclasses.fields(left)]:
+            same(getattr(left, name), getattr(right, name), tolerance, f"{where}: {name}")
+    elif isinstance(left, Mapping):
+        assert set(left) == set(right), f"{where}: {sorted(left)} against {sorted(right)}"
+        for name in left:
+            same(left[name], right[name], tolerance, f"{where}: {name}")
+    elif isinstance(left, list | tuple):
+        assert len(left) == len(right), where
+        for index, pair in enumerate(zip(left, right, strict=True)):
+            same(*pair, tolerance, f"{where}: {index}")
+    elif isinstance(left, np.ndarray | float):
+        _numbers(np.asarray(left), np.asarray(right), tolerance, where)
+    else:
+        assert left == right, f"{where}: {left!r} against {right!r}"
+
+
+def _numbers(left: NDArray[Any], right: NDArray[Any], tolerance: float, where: str) -> None:
+    assert left.shape == right.shape, f"{where}: shape {left.shape} against {right.shape}"
+    assert left.dtype == right.dtype, f"{where}: {left.dtype} against {right.dtype}"
+    finite = np.abs(right[np.isfinite(right)]) if right.size else right
+    scale = float(finite.max(initial=0.0))
+    close = np.isclose(left, right, rtol=tolerance, atol=tolerance * scale, equal_nan=True)
+    assert close.all(), f"{where}: {left[~close][:5]} against {right[~close][:5]}"
+
+
+def _empty_is_the_identity(fold: Fold[Any, Any, Any], state: Any, tolerance: float) -> None:
+    same(fold.merge(fold.empty(), state), state, 0.0, "empty merged from the left")
+    same(fold.merge(state, fold.empty()), state, 0.0, "empty merged from the right")
+    same(fold.merge(fold.empty(), fold.empty()), fold.empty(), tolerance, "empty merged with empty")
+
+
+def _together(fold: Fold[Any, Any, Any], states: Sequence[Any]) -> Any:
+    merged = fold.empty()
+    for state in states:
+        merged = fold.merge(merged, state)
+    return merged
+
+
+def _at_random(fold: Fold[Any, Any, Any], states: Sequence[Any], rng: np.random.Generator) -> Any:
+    """Merge random neighbours until one is left: any bracketing, in the given order."""
+    left = list(states)
+    while len(left) > 1:
+        at = int(rng.integers(len(left) - 1))
+        left[at : at + 2] = [fold.merge(left[at], left[at + 1])]
+    return left[0]
+
+
+def _one_after_another(fold: Fold[Any, Any, Any], pieces: Sequence[Any], rng: np.random.Generator) -> Any:
+    state = fold.empty()
+    for index in rng.permutation(len(pieces)):
+        state = fold.add(state, pieces[index])
+    return state
+
+
+def _take(value: Any, rows: NDArray[np.integer], length: int) -> Any:
+    if isinstance(value, np.ndarray):
+        return value[rows] if value.ndim and len(value) == length else value
+    if isinstance(value, Mapping):
+        return {name: _take(item, rows, length) for name, item in value.items()}
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        fields = [field.name for field in dataclasses.fields(value)]
+        return dataclasses.replace(value, **{name: _take(getattr(value, name), rows, length) for name in fields})
+    return value

@@ -1,0 +1,57 @@
+"""Hypothesis strategies for what the library takes: rows to be reduced, situations, policies.
+
+Needs hypothesis, which is installed with `offrank[dev]`.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from hypothesis import strategies as st
+
+from ..folds.base import Sample
+from ..policies.base import Policy
+from ..policies.epsilon import EpsilonUniform
+from ..policies.plackett_luce import PlackettLuce
+from ..policies.ranking import Ranking
+from ..policies.swaps import Swaps
+from ..policies.top import Top
+from ..policies.uniform import Uniform
+from .laws import Situation
+
+
+@st.composite
+def samples(draw: st.DrawFn, columns: int, *, most: int = 60) -> Sample:
+    """Up to `most` rows of non-negative numbers of all sizes, many of them zero or equal; few distinct keys."""
+    rows = draw(st.integers(0, most))
+    rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
+    values = rng.choice([0.0, 1.0, 1.5, 1e-6, 1e9], (rows, columns)) * rng.lognormal(0, 1, (rows, columns))
+    values = np.where(rng.random((rows, columns)) < 0.3, np.round(values), values)
+    return Sample(values, rng.integers(0, max(rows // 2, 1), rows).astype(np.uint64))
+
+
+@st.composite
+def situations(draw: st.DrawFn, *, most: int = 4) -> Situation:
+    """Up to `most` candidates with positive scores `score`, logits `logit` and a written ranking `written`."""
+    size = draw(st.integers(1, most))
+    slots = draw(st.integers(1, size))
+    scores = draw(st.lists(st.floats(0.01, 100), min_size=size, max_size=size))
+    logits = draw(st.lists(st.floats(-8, 8), min_size=size, max_size=size))
+    written = draw(st.permutations(range(size)))
+    return Situation(size, slots, {"score": tuple(scores), "logit": tuple(logits)}, {"written": tuple(written)})
+
+
+def supported() -> st.SearchStrategy[Policy]:
+    """Policies that can show every slate: fit for logging."""
+    temperature = st.floats(0.5, 2)
+    return st.one_of(
+        st.just(Uniform()),
+        st.builds(lambda t: PlackettLuce("score", temperature=t), temperature),
+        st.builds(lambda t: PlackettLuce("logit", temperature=t, log=True), temperature),
+        st.builds(lambda e: EpsilonUniform(Top("score"), e), st.floats(0.1, 1)),
+        st.builds(lambda s: Swaps(Ranking("written"), s), st.floats(0.5, 0.9)),
+    )
+
+
+def policies() -> st.SearchStrategy[Policy]:
+    """Any policy for a situation of `situations`, deterministic ones too."""
+    return st.one_of(supported(), st.sampled_from([Top("score"), Top("logit"), Ranking("written")]))

@@ -1,0 +1,165 @@
+"""Every fold gives the same answer under any partition and order of the rows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from offrank.checks.impressions import ImpressionsFold
+from offrank.estimators import estimator
+from offrank.estimators.fold import ByColumn, BySlots, GroupedTermsFold, Layout, TermsFold
+from offrank.folds import BootstrapFold, BucketsFold, GroupBy, HistogramFold, LargestFold, MomentsFold, Together
+from offrank.folds.base import Attempt, Fold, Refusal, Sample
+from offrank.folds.counts import CountsFold, KeyedCounts, join
+from offrank.log.errors import AbilityError
+from offrank.policies import policy
+from offrank.testing import check_fold
+from offrank.testing.strategies import samples
+from tests.exact.worlds import EXAMINATION, world
+
+seeds = st.integers(0, 2**32 - 1).map(np.random.default_rng)
+SAMPLE_FOLDS: dict[str, Fold[Any, Sample, Any]] = {
+    "moments": MomentsFold(3),
+    "bootstrap": BootstrapFold(3, replicates=21, seed=5),
+    "buckets": BucketsFold(3),
+    "histogram": HistogramFold((0, 2)),
+    "largest": LargestFold((1, 2), keep=7),
+    "together": Together({"moments": MomentsFold(3), "largest": LargestFold((0,), keep=200)}),
+    "attempt": Attempt(MomentsFold(3)),
+}
+ORDERLESS = {"histogram", "largest"}
+
+
+@pytest.mark.parametrize("name", SAMPLE_FOLDS)
+@given(batch=samples(3), rng=seeds)
+def test_folds_of_samples(name: str, batch: Sample, rng: np.random.Generator) -> None:
+    check_fold(SAMPLE_FOLDS[name], batch, rng, tolerance=0.0 if name in ORDERLESS else 1e-11)
+
+
+@dataclass(frozen=True)
+class ByKey:
+    """A GroupBy as a fold of samples: groups by the key."""
+
+    groups: GroupBy[Any, Any]
+
+    def empty(self) -> Any:
+        return self.groups.empty()
+
+    def add(self, state: Any, batch: Sample) -> Any:
+        names = sorted({str(key) for key in batch.key})
+        codes = np.array([names.index(str(key)) for key in batch.key], dtype=np.int64)
+        return self.groups.add_groups(state, batch, codes, names)
+
+    def merge(self, left: Any, right: Any) -> Any:
+        return self.groups.merge(left, right)
+
+    def finish(self, state: Any) -> Any:
+        return self.groups.finish(state)
+
+
+@given(batch=samples(2), rng=seeds)
+def test_groups(batch: Sample, rng: np.random.Generator) -> None:
+    check_fold(ByKey(GroupBy(MomentsFold(2))), batch, rng, tolerance=1e-11)
+
+
+@dataclass(frozen=True)
+class CountKeys:
+    """A CountsFold as a fold of samples: counts keys."""
+
+    counts: CountsFold = CountsFold()  # noqa: RUF009  frozen
+
+    def empty(self) -> KeyedCounts:
+        return self.counts.empty()
+
+    def add(self, state: KeyedCounts, batch: Sample) -> KeyedCounts:
+        return self.counts.add(state, (join(batch.key.view(np.int64), 7), batch.values[:, 0]))
+
+    def merge(self, left: KeyedCounts, right: KeyedCounts) -> KeyedCounts:
+        return self.counts.merge(left, right)
+
+    def finish(self, state: KeyedCounts) -> KeyedCounts:
+        return state
+
+
+@given(batch=samples(1), rng=seeds)
+def test_counts(batch: Sample, rng: np.random.Generator) -> None:
+    check_fold(CountKeys(), batch, rng, tolerance=1e-11)
+    found = CountKeys().add(CountKeys().empty(), batch)
+    for key in np.unique(batch.key):
+        asked = join(np.array([key]).view(np.int64), 7)
+        assert found.of(asked) == pytest.approx([batch.values[batch.key == key, 0].sum()], rel=1e-12)
+    assert found.of(join(np.array([-5]), 7)) == [0.0]
+
+
+LAYOUT = Layout(
+    (policy("top(new)"), policy("plackett_luce(new)")),
+    (
+        estimator("ips"),  # type: ignore[arg-type]
+        estimator("ipm"),  # type: ignore[arg-type]
+        estimator("interpol(window=1)").examined(EXAMINATION),  # type: ignore[arg-type]
+        estimator("rips"),  # type: ignore[arg-type]
+    ),
+)
+TERMS = TermsFold(LAYOUT, policy("plackett_luce(old)"), Together({"moments": MomentsFold(LAYOUT.columns)}))
+LOG_FOLDS: dict[str, Fold[Any, Any, Any]] = {
+    "terms": TERMS,
+    "clustered": TermsFold(LAYOUT, policy("uniform"), BucketsFold(LAYOUT.columns), cluster="query"),
+    "by column": GroupedTermsFold(TERMS, ByColumn("situation"), MomentsFold(LAYOUT.columns)),
+    "by slots": GroupedTermsFold(TERMS, BySlots(), MomentsFold(LAYOUT.columns)),
+    "impressions": ImpressionsFold(),
+}
+
+
+@pytest.mark.parametrize("name", LOG_FOLDS)
+@given(rng=seeds)
+def test_folds_of_logs(name: str, rng: np.random.Generator) -> None:
+    batch = world("top", "cascade").batch(policy("plackett_luce(old)"))
+    check_fold(LOG_FOLDS[name], batch, rng)
+
+
+@dataclass(frozen=True)
+class Refuses(MomentsFold):
+    """Cannot take rows with the key 3."""
+
+    def add(self, state: Any, batch: Sample) -> Any:
+        if (batch.key == 3).any():
+            raise AbilityError("three is too many")
+        return super().add(state, batch)
+
+
+@given(rng=seeds)
+def test_a_refusal_is_never_lost(rng: np.random.Generator) -> None:
+    batch = Sample(np.ones((12, 2)), np.arange(12, dtype=np.uint64))
+    check_fold(Attempt(Refuses(2)), batch, rng)
+    fold = Attempt(Refuses(2))
+    assert fold.finish(fold.add(fold.empty(), batch)) == Refusal("three is too many")
+
+
+@dataclass(frozen=True)
+class Last(MomentsFold):
+    """No fold: remembers the last batch only."""
+
+    def add(self, state: Any, batch: Sample) -> Any:
+        return super().add(self.empty(), batch)
+
+
+@dataclass(frozen=True)
+class Careless(BucketsFold):
+    """No fold: merges into the left state."""
+
+    def merge(self, left: Any, right: Any) -> Any:
+        left += right
+        return left
+
+
+@pytest.mark.parametrize("fold", [Last(2), Careless(2)])
+def test_what_is_no_fold_is_found_out(fold: Fold[Any, Any, Any]) -> None:
+    rng = np.random.default_rng(0)
+    batch = Sample(rng.random((30, 2)), np.arange(30, dtype=np.uint64))
+    with pytest.raises(AssertionError):
+        check_fold(fold, batch, rng)
