@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 
 from ..folds.estimate import Caution, Estimate
@@ -58,7 +59,7 @@ def about_weights(estimate: Estimate) -> Iterator[Caution]:
 def about_mean_weight(estimate: Estimate, sampling_factor: float) -> Iterator[Caution]:
     """Warnings that follow from a mean weight that is not 1. sampling_factor: the largest 1 / inclusion."""
     found = estimate.mean_weight_interval
-    if found is None or (found.standard_error == 0 and found.value == 1):
+    if found is None or not math.isfinite(found.standard_error):
         return
     away = abs(found.value - 1) / max(found.standard_error, 1e-6)
     if away < ODD_MEAN_WEIGHT or abs(found.value - 1) < 0.005:
@@ -116,7 +117,14 @@ def about_coverage(covered: float) -> Iterator[Caution]:
 
 def about_rewards(effective_rewards: float) -> Iterator[Caution]:
     """Warnings that follow from how many rewards the estimate rests on."""
-    if effective_rewards < FEW_REWARDS:
+    if effective_rewards == 0:
+        yield Caution(
+            "few-rewards",
+            "serious",
+            "No impression that counts for this policy earned anything, so the interval has no width.",
+            "Log more; the value is near zero, but how near this log cannot say.",
+        )
+    elif effective_rewards < FEW_REWARDS:
         yield Caution(
             "few-rewards",
             "warning",
@@ -138,7 +146,7 @@ def about_method(method: Method, clusters: int | None) -> Iterator[Caution]:
         yield Caution(
             "few-clusters",
             "serious" if clusters < 5 else "warning",
-            f"The log has only about {clusters} independent clusters.",
+            f"The log has only about {clusters} independent cluster{'s' if clusters > 1 else ''}.",
             "Cluster by something finer, or log more of them.",
         )
 

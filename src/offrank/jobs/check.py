@@ -16,20 +16,20 @@ from ..estimators.ips import IPS
 from ..estimators.items import IPM
 from ..estimators.wrappers import SelfNormalised
 from ..folds.base import Attempt, Refusal, Together
-from ..log.errors import AbilityError, ColumnError, EmptyLogError, UsageError
+from ..log.errors import AbilityError, ColumnError, EmptyLogError
 from ..log.source import Needs, Source
-from ..policies.base import Policy
+from ..policies.base import Ability, Policy
 from ..policies.epsilon import EpsilonUniform
 from ..policies.logged import Logged
-from ..policies.named import policy as named_policy
 from ..policies.prepared import counts, prepared
 from ..policies.uniform import Uniform
-from ..readers.log import read_log
 from ..running.executors import Executor, Progress, run
-from . import document, findings
+from . import arguments, document, findings
 from .evaluate import Plan
 from .result import Estimates, Result
 from .summary import Doubt, Summary
+
+_ABILITIES: tuple[Ability, ...] = ("log_prob", "rank_probs")
 
 EPSILONS = (0.1, 0.5)
 """How far from the logging policy towards uniform the mean weight is looked at, besides uniform itself."""
@@ -58,17 +58,33 @@ def check(
         LogError: the log breaks a rule.
         UsageError: arguments that cannot work.
     """
-    if not 0 < confidence < 1:
-        raise UsageError(f"confidence is {confidence}", "give a level between 0 and 1, such as 0.99")
-    source = log if hasattr(log, "batches") else read_log(log)
-    drawn = named_policy(logging)
+    arguments.check_doubt(confidence)
+    source, drawn = arguments.source(log), arguments.policy(logging)
+    wanted = None if target is None else prepared(arguments.policy(target), source, executor)
+    for policy in (drawn, wanted or drawn):
+        _refuse_unknown(source, policy)
     doubt = Doubt("normal", confidence, counted=counts(drawn))
-    checking = _Checking(
-        source, prepared(drawn, source, executor), None if target is None else named_policy(target), doubt
-    )
-    arguments = {"logging": repr(drawn), "target": None if target is None else repr(checking.target)}
-    command = document.call("check", "log", {**arguments, "confidence": confidence}, check.__kwdefaults__ or {})
+    checking = _Checking(source, prepared(drawn, source, executor), wanted, doubt)
+    said = {"logging": repr(drawn), "target": None if wanted is None else repr(wanted), "confidence": confidence}
+    defaults = {**(check.__kwdefaults__ or {}), "target": None}
+    command = document.call("check", arguments.spelled_log(log), said, defaults)
     return checking.run(executor, progress).with_facts(command=command)
+
+
+def _refuse_unknown(source: Source, policy: Policy) -> None:
+    """A misspelt column is an error, not a reason to skip every check that reads it."""
+    errors: list[AbilityError | ColumnError] = []
+    for ability in _ABILITIES:
+        try:
+            source.select(policy.needs(ability))
+        except (AbilityError, ColumnError) as error:
+            errors.append(error)
+    if len(errors) < len(_ABILITIES):
+        return
+    if isinstance(policy, Logged):
+        remedy = "log the propensity of each slate, or say which policy drew them: logging='plackett_luce(old_score)'"
+        raise ColumnError(f"{source.describe()} has no propensities to check", remedy) from errors[0]
+    raise errors[0]
 
 
 class _Checking:
@@ -118,7 +134,7 @@ class _Checking:
             try:
                 self.source.select(plan.needs())
             except (AbilityError, ColumnError) as error:
-                self.reasons["weights"] = error.message
+                self.reasons.setdefault("weights", error.message)
             else:
                 self.reasons.pop("weights", None)
                 return plan
@@ -168,9 +184,9 @@ class _Checking:
         }
 
     def _findings(self, found: dict[str, Any], whole: Estimates) -> Iterator[dict[str, Any]]:
-        yield from findings.of_weights(whole, self.reasons.get("weights") or self.reasons.get("terms"))
+        yield from findings.of_weights(whole, self.target, self.reasons.get("weights") or self.reasons.get("terms"))
         yield from findings.of_slots(found.get("slots"), self.reasons.get("slots"))
         yield from findings.of_actions(found.get("actions"), self.reasons.get("actions"))
-        wanted = repr(self.target or Uniform())
-        yield from findings.of_support(found.get("support"), wanted, self.reasons.get("support"))
+        wanted, asked = repr(self.target or Uniform()), self.target is not None
+        yield from findings.of_support(found.get("support"), wanted, asked, self.reasons.get("support"))
         yield from findings.of_reading(found["impressions"])

@@ -9,30 +9,25 @@ from typing import Any
 from ..checks.impressions import Impressions, ImpressionsFold
 from ..estimators.base import Estimator
 from ..estimators.fold import ByColumn, GroupedTermsFold, Layout, TermsFold, needs
-from ..estimators.named import estimator as named_estimator
 from ..estimators.wrappers import SelfNormalised
 from ..folds.base import Together
 from ..folds.estimate import Estimate
-from ..folds.intervals import METHODS, Method
-from ..log.errors import EmptyLogError, NoOverlapError, UsageError
+from ..folds.intervals import Method
+from ..log.errors import EmptyLogError, NoOverlapError
 from ..log.source import Needs, Source
 from ..policies.base import Policy
-from ..policies.named import policy as named_policy
 from ..policies.prepared import counts, prepared
-from ..readers.log import read_log
 from ..running.executors import Executor, Progress, run
-from . import document
+from . import arguments, document
 from .result import Estimates, Key, Result, refuse_empty
 from .summary import Doubt, Summary
-
-Target = str | Policy | Mapping[str, str | Policy]
 
 
 def evaluate(
     log: Any,
-    target: Target,
+    target: arguments.Target,
     logging: str | Policy = "logged",
-    estimators: Sequence[str | Estimator | SelfNormalised] = ("ips", "snips"),
+    estimators: arguments.Estimators = ("ips", "snips"),
     *,
     examination: Sequence[float] | None = None,
     confidence: float = 0.95,
@@ -49,7 +44,7 @@ def evaluate(
     - log: from `read_log`, or anything that it takes.
     - target: a policy or its spelling, or a dict of several by name.
     - logging: the policy that drew the log; `logged` uses the propensities written in it.
-    - estimators: spellings such as `"snips"`, `"interpol(window=2)"`, `"clip(ips, 100)"`.
+    - estimators: one or several, spelled such as `"snips"`, `"interpol(window=2)"`, `"clip(ips, 100)"`.
     - examination: probability that each rank is looked at, top first, for pbm and interpol.
     - interval: `normal` (delta method), `bootstrap` (Poisson, `replicates` of them, `seed`) or
       `bernstein` (empirical Bernstein), at level `confidence`.
@@ -62,30 +57,19 @@ def evaluate(
         LogError: the log breaks a rule.
         NoOverlapError: no estimate at all can be given.
     """
-    _check(confidence, interval, cluster, replicates)
-    source = log if hasattr(log, "batches") else read_log(log)
-    chosen = [named_estimator(e) for e in estimators]
+    arguments.check_doubt(confidence, interval, cluster, replicates)
+    source, drawn = arguments.source(log), arguments.policy(logging)
+    wanted, chosen = arguments.targets(target), arguments.estimators(estimators)
+    curve = arguments.examination(examination)
     plan = Plan(
-        _targets(target),
-        prepared(named_policy(logging), source, executor),
-        {repr(e): e.examined(examination) for e in chosen},
-        Doubt(interval, confidence, cluster, replicates, seed, counts(named_policy(logging))),
+        {name: prepared(policy, source, executor) for name, policy in wanted.items()},
+        prepared(drawn, source, executor),
+        {repr(e): e.examined(curve) for e in chosen},
+        Doubt(interval, confidence, cluster, replicates, seed, counts(drawn)),
         by,
     )
-    arguments = {
-        "target": document.spelled(plan.targets) if isinstance(target, Mapping) else repr(plan.only_target),
-        "logging": repr(plan.logging),
-        "estimators": [repr(e) for e in chosen],
-        "examination": None if examination is None else [float(p) for p in examination],
-        "confidence": confidence,
-        "interval": interval,
-        "cluster": cluster,
-        "by": by,
-        "seed": seed,
-    }
-    command = document.call("evaluate", "log", arguments, evaluate.__kwdefaults__)
-    result = plan.run(source, executor, progress)
-    return refuse_empty(result.with_facts(command=command))
+    command = _command(arguments.spelled_log(log), plan, curve, isinstance(target, Mapping))
+    return refuse_empty(plan.run(source, executor, progress).with_facts(command=command))
 
 
 @dataclass(frozen=True)
@@ -180,6 +164,24 @@ class Plan:
                 yield document.histogram_row(name, repr(estimator), summary.histogram(target, estimator))
 
 
+def _command(log: str, plan: Plan, examination: Sequence[float] | None, several: bool) -> str:
+    """The call that repeats an evaluation."""
+    doubt = plan.doubt
+    said = {
+        "target": document.spelled(plan.targets) if several else repr(plan.only_target),
+        "logging": repr(plan.logging),
+        "estimators": list(plan.estimators),
+        "examination": None if examination is None else list(examination),
+        "confidence": doubt.confidence,
+        "interval": doubt.method,
+        "cluster": doubt.cluster,
+        "by": plan.by,
+        "replicates": doubt.replicates,
+        "seed": doubt.seed,
+    }
+    return document.call("evaluate", log, said, evaluate.__kwdefaults__)
+
+
 def _with_bases(estimators: Mapping[str, Any]) -> Iterator[Any]:
     """Every estimator and what it wraps."""
     for estimator in estimators.values():
@@ -187,23 +189,3 @@ def _with_bases(estimators: Mapping[str, Any]) -> Iterator[Any]:
         while inner is not None:
             yield inner
             inner = getattr(inner, "base", None)
-
-
-def _targets(target: Target) -> dict[str, Policy]:
-    if isinstance(target, Mapping):
-        if not target:
-            raise UsageError("there is no target", "give a policy, or a dict of policies by name")
-        return {str(name): named_policy(value) for name, value in target.items()}
-    found = named_policy(target)
-    return {repr(found): found}
-
-
-def _check(confidence: float, interval: str, cluster: str | None, replicates: int) -> None:
-    if not 0 < confidence < 1:
-        raise UsageError(f"confidence is {confidence}", "give a level between 0 and 1, such as 0.95")
-    if interval not in METHODS:
-        raise UsageError(f"interval is {interval!r}", "say " + ", ".join(METHODS))
-    if interval == "bernstein" and cluster is not None:
-        raise UsageError("bernstein intervals take rows as independent", "use normal or bootstrap with cluster")
-    if replicates < 20:
-        raise UsageError(f"replicates is {replicates}", "give at least 20, better 200")

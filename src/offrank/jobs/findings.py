@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
@@ -10,6 +11,7 @@ from ..checks.impressions import Impressions
 from ..checks.slots import SlotsRow
 from ..folds.estimate import Caution, Interval
 from ..log.batch import Floats
+from ..policies.base import Policy
 from .document import number
 from .result import Estimates
 
@@ -32,29 +34,34 @@ def row(code: str, title: str, status: str, message: str, remedy: str = "", **nu
     return {"code": code, "title": title, "status": status, "message": message, "remedy": remedy, **known}
 
 
-def of_weights(estimates: Estimates, reason: str | None) -> Iterator[Row]:
-    """Per policy the mean weight, and every warning about its weights."""
+def of_weights(estimates: Estimates, target: Policy | None, reason: str | None) -> Iterator[Row]:
+    """Per policy the mean weight, and every warning about its weights.
+
+    What makes estimates of policies other than `target` hard says nothing against the log: at most a note.
+    """
     if reason is not None:
         yield row("mean-weight", "Mean importance weight", "skipped", f"Not checked: {reason}.")
     seen: set[str] = set()
     said: set[tuple[str, str]] = set()  # policies between logging and uniform share their tail
-    for (target, _), error in estimates.refused.items():
-        if target not in seen:
-            yield row("no-overlap", f"Overlap with {target}", "serious", error.message, error.remedy)
-        seen.add(target)
-    for (target, _), estimate in estimates.given.items():
-        if target in seen:
+    for (name, _), error in estimates.refused.items():
+        if name not in seen:
+            status = "serious" if name == repr(target) else "note"
+            yield row("no-overlap", f"Overlap with {name}", status, error.message, error.remedy)
+        seen.add(name)
+    for (name, _), estimate in estimates.given.items():
+        if name in seen:
             continue
-        seen.add(target)
+        seen.add(name)
         found = estimate.mean_weight_interval
         about = [c for c in estimate.warnings if c.code in ("mean-weight", "double-subsampling")]
-        yield _mean_weight(target, found, about[0] if about else None)
+        yield _mean_weight(name, found, about[0] if about else None)
         for caution in estimate.warnings:
             if caution in about or caution.code not in _TITLES or (caution.code, caution.message) in said:
                 continue
             said.add((caution.code, caution.message))
-            title = f"{_TITLES[caution.code]}, {target}"
-            yield row(caution.code, title, caution.severity, caution.message, caution.remedy)
+            title = f"{_TITLES[caution.code]}, {name}"
+            status = caution.severity if name == repr(target) else "note"
+            yield row(caution.code, title, status, caution.message, caution.remedy)
 
 
 def of_slots(slots: Sequence[SlotsRow] | None, reason: str | None) -> Iterator[Row]:
@@ -107,8 +114,8 @@ def of_actions(tests: Mapping[str, ActionsTest] | None, reason: str | None) -> I
         yield row(name, f"{title}, {name} test", status, message, remedy, **numbers)
 
 
-def of_support(shares: Floats | None, target: str, reason: str | None) -> Iterator[Row]:
-    """What the target shows and the logging policy never does."""
+def of_support(shares: Floats | None, target: str, asked: bool, reason: str | None) -> Iterator[Row]:
+    """What the target shows and the logging policy never does. asked: whether somebody wants to judge the target."""
     title = f"Support for {target}"
     if shares is None:
         yield row("support", title, "skipped", f"Not checked: {reason}.")
@@ -121,8 +128,8 @@ def of_support(shares: Floats | None, target: str, reason: str | None) -> Iterat
     yield row(
         "support",
         title,
-        "serious" if worst > 0.05 else "warning",
-        f"The logging policy never does what the target would do with {ranks}.",
+        "serious" if asked and worst > 0.05 else "warning",
+        f"The logging policy never shows what {target} would show: {ranks}.",
         "Estimates miss that share. Judge a policy closer to the logging one, widen interpol's window, or log more "
         "randomly.",
         value=worst,
@@ -137,9 +144,11 @@ def of_reading(impressions: Impressions) -> Iterator[Row]:
         yield row("skipped", "Left out while reading", "warning", message, "Look at why they break it.", value=count)
 
 
-def _mean_weight(target: str, found: Interval | None, caution: Caution | None) -> Row:
+def _mean_weight(name: str, found: Interval | None, caution: Caution | None) -> Row:
     numbers: dict[str, Any] = {} if found is None else {"value": found.value, "low": found.low, "high": found.high}
-    title = f"Mean importance weight of {target}"
+    title = f"Mean importance weight of {name}"
+    if found is not None and not math.isfinite(found.standard_error):
+        return row("mean-weight", title, "skipped", "Not checked: one impression alone has no interval.")
     if caution is None:
         message = "As expected where the propensities are right and the log supports the policy."
         return row("mean-weight", title, "ok", message, expected=1.0, **numbers)

@@ -3,19 +3,27 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from os import PathLike
 from typing import Any
 
 import pyarrow as pa
+from rich.console import Console
 
+from ..estimators.base import Estimator
+from ..estimators.wrappers import SelfNormalised
 from ..folds.estimate import Estimate
-from ..log.errors import NoOverlapError, UsageError
+from ..log.errors import NoOverlapError
 from ..report import page, tables
 from . import document
 
+MOST_COLUMNS = 120
+"""Wider tables are harder to read."""
+
 Key = tuple[str, str]
+Asked = str | Estimator | SelfNormalised | tuple[str, str | Estimator | SelfNormalised]
 
 
 @dataclass(frozen=True)
@@ -27,16 +35,18 @@ class Estimates(Mapping[Key, Estimate]):
 
     found: Mapping[Key, Estimate | NoOverlapError]
 
-    def __getitem__(self, key: str | Key) -> Estimate:
-        if isinstance(key, str):
-            key = (self._only_target(), key)
-        if key not in self.found:
-            known = ", ".join(f"{target!r}, {name!r}" for target, name in self.found)
-            raise KeyError(f"no estimate {key!r}; there are: {known}")
-        estimate = self.found[key]
+    def __getitem__(self, key: Asked) -> Estimate:
+        estimate = self.found[self._known(key)]
         if isinstance(estimate, NoOverlapError):
             raise estimate
         return estimate
+
+    def __contains__(self, key: object) -> bool:
+        """Whether it was asked for; the log may still refuse it."""
+        try:
+            return self._known(key) in self.found
+        except KeyError:
+            return False
 
     def __iter__(self) -> Iterator[Key]:
         return iter(self.found)
@@ -54,11 +64,20 @@ class Estimates(Mapping[Key, Estimate]):
         """The estimates that the log can give."""
         return {key: value for key, value in self.found.items() if isinstance(value, Estimate)}
 
-    def _only_target(self) -> str:
-        targets = {target for target, _ in self.found}
-        if len(targets) > 1:
-            raise KeyError(f"there are several targets: ask for result[name, estimator], name in {sorted(targets)}")
-        return next(iter(targets))
+    def _known(self, key: Any) -> Key:
+        """The key that is meant: the estimator may be spelled in any way, or be the object itself."""
+        targets = list(dict.fromkeys(target for target, _ in self.found))
+        target, name = key if isinstance(key, tuple) and len(key) == 2 else (None, key)
+        if target is None:
+            if len(targets) > 1:
+                raise KeyError(f"there are several targets: ask for result[name, estimator], name in {targets}")
+            target = "".join(targets)
+        if str(target) not in targets:
+            raise KeyError(f"no target {target!r}; there are: {targets}")
+        names = {_plain(known): known for other, known in self.found if other == str(target)}
+        if _plain(name) not in names:
+            raise KeyError(f"no estimate {name!r}; there are: {list(names.values())}")
+        return str(target), names[_plain(name)]
 
 
 @dataclass(frozen=True)
@@ -75,7 +94,7 @@ class Result:
     facts: Mapping[str, Any] = field(default_factory=dict)
     truths: Mapping[str, float] = field(default_factory=dict)
 
-    def __getitem__(self, key: str | Key) -> Estimate:
+    def __getitem__(self, key: Asked) -> Estimate:
         return self.estimates[key]
 
     def __str__(self) -> str:
@@ -83,13 +102,21 @@ class Result:
 
     __repr__ = __str__
 
+    def show(self) -> None:
+        """Print the tables, in colour on a terminal."""
+        tables.print_result(self.to_dict(), Console(width=min(Console().width, MOST_COLUMNS)))
+
     @property
     def trustworthy(self) -> bool:
-        """Every estimate was given, and nothing serious was found."""
-        checks = self.facts.get("checks", [])
-        if self.estimates.refused or any(row["status"] == "serious" for row in checks):
+        """Every estimate was given, and nothing serious was found.
+
+        A check is judged by its findings alone: its estimates are of policies that nobody asked for.
+        """
+        if any(row["status"] == "serious" for row in self.facts.get("checks", [])):
             return False
-        return all(estimate.trustworthy for estimate in self.estimates.given.values())
+        if self.facts.get("kind") == "check":
+            return True
+        return not self.estimates.refused and all(e.trustworthy for e in self.estimates.given.values())
 
     def with_truths(self, truths: Mapping[str, float]) -> Result:
         """The same result beside the true values of its targets, known in simulations only."""
@@ -139,8 +166,11 @@ def refuse_empty(result: Result) -> Result:
         NoOverlapError: the first of the refusals.
     """
     refused = result.estimates.refused
-    if not len(result.estimates):
-        raise UsageError("there is nothing to estimate", "name at least one estimator and one target")
     if len(refused) == len(result.estimates):
         raise next(iter(refused.values()))
     return result
+
+
+def _plain(name: object) -> str:
+    """A spelling without the spaces and quotes that it may have or not."""
+    return re.sub(r"[\s'\"]", "", str(name))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
@@ -58,7 +59,7 @@ class Doubt:
         folds: dict[str, Any] = {"moments": MomentsFold(layout.columns)}
         if self.method == "bootstrap":
             folds["replicates"] = BootstrapFold(layout.columns, self.replicates, self.seed)
-        if self.cluster is not None and self.method == "normal":
+        if self.cluster is not None:
             folds["buckets"] = BucketsFold(layout.columns)
         return folds
 
@@ -86,7 +87,7 @@ class Summary:
 
     def logged(self, estimator: Estimator) -> Interval:
         """What the logging policy earned, in the outcome that the estimator weighs."""
-        return self.spread.ratio(self.layout.logged(estimator))
+        return self._interval(self.layout.logged(estimator))
 
     def estimate(self, target: Policy, estimator: Estimator | SelfNormalised) -> Estimate | NoOverlapError:
         """The estimate of one estimator for one target, or why there is none."""
@@ -95,10 +96,9 @@ class Summary:
         sums, squares = self.moments.sums, self.moments.squares
         if not sums[weight] > 0:
             return _no_overlap(target, estimator, self.moments.n)
-        spread, plain = self.spread, Ratio(value, 0)
-        ratio = Ratio(value, weight) if isinstance(estimator, SelfNormalised) else plain
-        earned = spread.ratio(ratio)
-        mean_weight = spread.ratio(Ratio(weight, 0)) if bare.normalised else None
+        ratio = Ratio(value, weight if isinstance(estimator, SelfNormalised) else 0)
+        earned = self._interval(ratio)
+        mean_weight = self._interval(Ratio(weight, 0)) if bare.normalised else None
         made = Estimate(
             earned.value,
             earned.low,
@@ -110,9 +110,21 @@ class Summary:
             max_weight_share=float(self.moments.largest[weight] / sums[weight]),
             tail_index=tail_index(self.folded["largest"][index], self.moments.n),
             mean_weight_interval=mean_weight,
-            difference=spread.difference(ratio, self.layout.logged(bare)),
+            difference=self._interval(ratio, self.layout.logged(bare)),
         )
         return replace(made, warnings=tuple(self._cautions(made, bare, value, weight)))
+
+    def _interval(self, ratio: Ratio, other: Ratio | None = None) -> Interval:
+        """A ratio, or its difference to another; without ends where there is but one impression or cluster."""
+        found = self.spread.ratio(ratio) if other is None else self.spread.difference(ratio, other)
+        independent = min(self.moments.n, self._clusters or self.moments.n)
+        if independent > 1:
+            return found
+        return Interval(found.value, math.nan, math.nan, math.nan)
+
+    @property
+    def _clusters(self) -> int | None:
+        return self.spread.clusters() if "buckets" in self.folded else None
 
     def histogram(self, target: Policy, estimator: Estimator) -> Any:
         """How the weights of an estimator are spread."""
@@ -141,7 +153,7 @@ class Summary:
         else:
             found += about_coverage(mean)
         found += about_rewards(float(sums[value] ** 2 / squares[value]) if squares[value] else 0.0)
-        found += about_method(self.doubt.method, self.spread.clusters() if "buckets" in self.folded else None)
+        found += about_method(self.doubt.method, self._clusters)
         found += [CLICKS_NOT_REWARD] if bare.earns == "clicks" and not self.rewards_are_clicks else []
         found += [COUNTED] if self.doubt.counted and bare.asks_logging else []
         order = {"serious": 0, "warning": 1, "note": 2}

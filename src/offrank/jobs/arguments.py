@@ -1,0 +1,120 @@
+"""What the jobs are given, read and refused in the same words everywhere."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from os import PathLike, fspath
+from typing import Any
+
+from ..estimators.base import Estimator
+from ..estimators.named import estimator as named_estimator
+from ..estimators.wrappers import SelfNormalised
+from ..folds.intervals import METHODS
+from ..log.errors import UsageError
+from ..log.source import Source
+from ..policies.base import Policy
+from ..policies.named import policy as named_policy
+from ..readers.log import read_log
+
+Target = str | Policy | Mapping[str, str | Policy]
+Estimators = str | Estimator | SelfNormalised | Sequence[str | Estimator | SelfNormalised]
+
+_METHODS = ("needs", "sample", "log_prob", "slot_probs", "rank_probs")
+
+
+def source(log: Any) -> Source:
+    """A log that was opened already, or what `read_log` takes."""
+    opened: Source = log if hasattr(log, "batches") else read_log(log)
+    return opened
+
+
+def spelled_log(log: Any) -> str:
+    """How a log is written in the call that repeats a job: its path, or the name `log` for what has none."""
+    return repr(fspath(log)) if isinstance(log, str | PathLike) else "log"
+
+
+def policy(given: str | Policy) -> Policy:
+    """The policy that is meant.
+
+    Raises:
+        UsageError: not a policy, or a policy around what is not one.
+    """
+    found = named_policy(given)
+    if not _is_policy(found):
+        raise UsageError(f"{given!r} is not a policy", "give one such as 'top(new_score)' or offrank.Top('new_score')")
+    for name in ("scores", "column", "by"):
+        if not isinstance(getattr(found, name, ""), str):
+            raise UsageError(f"{found!r}: {getattr(found, name)!r} is not a column", "name a column of the log")
+    inner = getattr(found, "base", found)
+    if not _is_policy(inner):
+        raise UsageError(f"{found!r}: {inner!r} is not a policy", f"write one there, such as top({inner})")
+    if inner is not found:
+        policy(inner)
+    return found
+
+
+def targets(given: Target) -> dict[str, Policy]:
+    """Target policies by name; a single one is named by its spelling.
+
+    Raises:
+        UsageError: none, or not policies.
+    """
+    if isinstance(given, Mapping):
+        if not given:
+            raise UsageError("there is no target", "give a policy, or a dict of policies by name")
+        return {str(name): policy(value) for name, value in given.items()}
+    found = policy(given)
+    return {repr(found): found}
+
+
+def estimators(given: Estimators) -> list[Estimator | SelfNormalised]:
+    """Estimators in the order in which they were named; one spelling may list several: "ips, snips".
+
+    Raises:
+        UsageError: none, or not estimators.
+    """
+    several = given if isinstance(given, Iterable) and not isinstance(given, str) else [given]
+    found: list[Estimator | SelfNormalised] = []
+    for one in several:
+        made: Any = named_estimator(one)
+        found += made if isinstance(made, tuple) else [made]
+    for made in found:
+        if isinstance(made, type) or not hasattr(made, "examined"):
+            raise UsageError(f"{made!r} is not an estimator", "give one such as 'snips' or 'interpol(window=2)'")
+    if not found:
+        raise UsageError("there is no estimator", "name at least one, such as 'snips'")
+    return found
+
+
+def examination(given: Sequence[float] | None) -> tuple[float, ...] | None:
+    """The probability that each rank is looked at.
+
+    Raises:
+        UsageError: not numbers.
+    """
+    try:
+        return None if given is None else tuple(float(p) for p in given)
+    except (TypeError, ValueError) as error:
+        raise UsageError(f"examination is {given!r}", "give a number per rank, top first: [1, .5, .33]") from error
+
+
+def check_doubt(
+    confidence: float, interval: str = "normal", cluster: str | None = None, replicates: int = 200
+) -> None:
+    """Refuse what no interval can be made from.
+
+    Raises:
+        UsageError: a level outside (0, 1), an unknown method, or one that does not fit the clusters.
+    """
+    if not 0 < confidence < 1:
+        raise UsageError(f"confidence is {confidence}", "give a level between 0 and 1, such as 0.95")
+    if interval not in METHODS:
+        raise UsageError(f"interval is {interval!r}", "say " + ", ".join(METHODS))
+    if interval == "bernstein" and cluster is not None:
+        raise UsageError("bernstein intervals take rows as independent", "use normal or bootstrap with cluster")
+    if replicates < 20:
+        raise UsageError(f"replicates is {replicates}", "give at least 20, better 200")
+
+
+def _is_policy(found: Any) -> bool:
+    return not isinstance(found, type) and all(hasattr(found, method) for method in _METHODS)
