@@ -18,26 +18,22 @@ def item_position(target, logging, length, k):
     """[n, k] target over logging probability of the item at its own rank; infinite where that was impossible."""
     n = len(length)
     weight = np.zeros((n, k))
-    wanted, drawn = own_rank(target, length, k), own_rank(logging, length, k)
+    # Taken apart here, once: in the loops that would count references, at more than the arithmetic costs.
+    t_dense, t_ranks, t_spread, t_point = target
+    l_dense, l_ranks, l_spread, l_point = logging
+    t_full, l_full = t_dense.size > 0, l_dense.size > 0
     for row in range(n):
         for i in range(length[row]):
-            weight[row, i] = wanted[row, i] / drawn[row, i] if drawn[row, i] > 0.0 else np.inf
-    return weight
-
-
-@_jit
-def own_rank(law, length, k):
-    """[n, k] P(displayed item i at rank i); 0 on pads."""
-    dense, ranks, spread, point = law
-    n, full = len(length), dense.size > 0
-    out = np.zeros((n, k))
-    for row in range(n):
-        for i in range(length[row]):
-            if full:
-                out[row, i] = dense[row, i, i]
+            if t_full:
+                wanted = t_dense[row, i, i]
             else:
-                out[row, i] = spread[row] + (point[row] if ranks[row, i] == i else 0.0)
-    return out
+                wanted = t_spread[row] + t_point[row] * (t_ranks[row, i] == i)
+            if l_full:
+                drawn = l_dense[row, i, i]
+            else:
+                drawn = l_spread[row] + l_point[row] * (l_ranks[row, i] == i)
+            weight[row, i] = wanted / drawn if drawn > 0.0 else np.inf
+    return weight
 
 
 @_jit
@@ -53,17 +49,16 @@ def window_mass(mass, window):
 
 
 @_jit
-def interpol(target, logging, length, examination, mass, window):
-    """Weight and control [n, k], before they are scaled by what depends on the own rank i alone.
+def interpol(target, logging, length, examination, mass, own, window):
+    """Weight and control [n, k]; infinite where a window was impossible.
 
-    Sums over the target's rank j of item i, within the window, of
+    The sum over the target's rank j of item i, within the window, of
     P(j | target) / sum over the window around j of P(rank l | logging) mass[l],
-    for the weight times examination[j]. Infinite where the window was impossible.
+    times own[i] examination[j] for the weight and own[i] examination[i] for the control.
     """
     n, k = len(length), len(examination)
     weight, control = np.zeros((n, k)), np.zeros((n, k))
     whole = window_mass(mass, window)
-    # Taken apart here, once: in the loops that would count references, at more than the arithmetic costs.
     t_dense, t_ranks, t_spread, t_point = target
     l_dense, l_ranks, l_spread, l_point = logging
     t_full, l_full = t_dense.size > 0, l_dense.size > 0
@@ -89,9 +84,9 @@ def interpol(target, logging, length, examination, mass, window):
                     rank = l_ranks[row, i]
                     inside = l_spread[row] * whole[slots, j]
                     inside += l_point[row] * mass[rank] if low <= rank < high else 0.0
-                share = chance / inside
+                share = chance / inside * own[i]
                 weight[row, i] += share * examination[j]
-                control[row, i] += share
+                control[row, i] += share * examination[i]
     return weight, control
 
 

@@ -90,10 +90,9 @@ class Interpol(Spelled):
             batch.contexts.length,
             curve,
             mass,
+            own,
             min(self.window, slots),
         )
-        weight *= own
-        control *= own * curve
         refuse_impossible(batch, ~np.isfinite(weight), logging)
         return Weights(weight, control)
 
