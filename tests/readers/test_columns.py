@@ -16,6 +16,7 @@ import pytest
 import offrank
 from offrank.log.errors import ColumnError
 from offrank.log.source import Needs
+from offrank.readers.long import LongLog
 from offrank.readers.tables import MemoryTable, Piece
 from offrank.readers.wide import WideLog
 from tests.readers.plain import EVERYTHING, code, codes, contents
@@ -214,3 +215,10 @@ def test_only_needed_columns_are_read(case: str) -> None:
     spy = Spy(MemoryTable(pa.table(WIDE)))
     contents(WideLog(spy, {}), needed)
     assert spy.asked == columns
+
+
+def test_only_needed_columns_of_the_long_layout_are_read() -> None:
+    log = {"impression": [1], "item": [2], "position": [1], "click": [0.0], "score": [1.0], "query": ["q"]}
+    spy = Spy(MemoryTable(pa.table(log | {"heavy": ["x"]})))
+    contents(LongLog(spy, {}), Needs(frozenset(["clicks"]), scores=frozenset(["score"])))
+    assert spy.asked == {"impression", "item", "position", "click", "score"}

@@ -88,6 +88,15 @@ def stream(folder: Path) -> Path:
     return folder / "log.arrow"
 
 
+def folders(folder: Path) -> str:
+    for number in range(4):
+        day = folder / f"day={number}"
+        day.mkdir()
+        pq.write_table(TABLE.slice(number, 1), day / "part.parquet")
+        (day / ".part.parquet.crc").write_bytes(b"crc")
+    return str(folder / "day=*")
+
+
 FILES: dict[str, Callable[[Path], Any]] = {
     "parquet": parquet,
     "parquet as text": lambda folder: str(parquet(folder)),
@@ -95,6 +104,8 @@ FILES: dict[str, Callable[[Path], Any]] = {
     "glob": lambda folder: str(parts(folder) / "part-*.parquet"),
     "list": lambda folder: [parts(folder) / f"part-{number}.parquet" for number in range(4)],
     "list of globs": lambda folder: [str(parts(folder) / g) for g in ("part-[01].parquet", "part-[23].parquet")],
+    "glob of folders": folders,
+    "glob of folders and files": lambda folder: str(Path(folders(folder)).parent / "**"),
     "feather": feather,
     "arrow stream": stream,
 }

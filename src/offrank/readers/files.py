@@ -43,22 +43,20 @@ def describe(paths: Sequence[str]) -> str:
 
 
 def _expand_one(source: str | Path, suffixes: Collection[str] | None) -> list[str]:
-    path = Path(source)
-    if path.is_dir():
-        found = sorted(str(p) for p in path.rglob("*") if _is_data(p, path, suffixes))
-    elif path.is_file():
-        found = [str(path)]
-    else:
-        found = sorted(p for p in glob.glob(str(source), recursive=True) if Path(p).is_file())  # noqa: PTH207  absolute patterns too
+    names = [source] if Path(source).exists() else sorted(glob.glob(str(source), recursive=True))  # noqa: PTH207
+    # `**` matches a folder and what is in it; each file is read once all the same.
+    found = list(dict.fromkeys(str(path) for name in names for path in _files(Path(name), suffixes)))
     if not found:
         raise LogError(f"there is no log at {str(source)!r}", "check the path, or quote the glob")
     return found
 
 
-def _is_data(path: Path, folder: Path, suffixes: Collection[str] | None) -> bool:
-    """Whether a file of a folder is part of the log: marker files (`_SUCCESS`) and hidden ones are not."""
-    hidden = any(name.startswith(("_", ".")) for name in path.relative_to(folder).parts)
-    return path.is_file() and not hidden and (suffixes is None or suffix(path) in suffixes)
+def _files(path: Path, suffixes: Collection[str] | None) -> list[Path]:
+    """The file itself, or those of a folder: marker files (`_SUCCESS`) and hidden ones are no part of a log."""
+    if not path.is_dir():
+        return [path]
+    found = [p for p in sorted(path.rglob("*")) if p.is_file() and (suffixes is None or suffix(p) in suffixes)]
+    return [p for p in found if not any(name.startswith(("_", ".")) for name in p.relative_to(path).parts)]
 
 
 def suffix(path: str | Path) -> str:
