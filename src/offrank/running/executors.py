@@ -38,8 +38,8 @@ def run(
         return _merge(futures, fold, progress)
     stop = threading.Event()
     with ThreadPoolExecutor(os.cpu_count()) as threads:
-        futures = [threads.submit(_reduce, source, fold, part, stop) for part in range(source.parts())]
         try:
+            futures = [threads.submit(_reduce, source, fold, part, stop) for part in range(source.parts())]
             return _merge(futures, fold, progress)
         except BaseException:
             stop.set()
