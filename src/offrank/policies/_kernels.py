@@ -109,6 +109,86 @@ def _rescale(logs, above, weights):
 
 
 @_jit
+def _block_weights(logs, size, first, rows, weights):
+    """Write the weights [m, lanes] of some rows, relative to each row's largest; 0 beyond a row's candidates.
+
+    Lanes without a row repeat the last one. False where a weight is so small that sums may underflow.
+    """
+    fine = True
+    for lane in range(weights.shape[1]):
+        row = first + min(lane, rows - 1)
+        largest = -np.inf
+        for item in range(size[row]):
+            largest = max(largest, logs[row, item])
+        for item in range(len(weights)):
+            weights[item, lane] = np.exp(logs[row, item] - largest) if item < size[row] else 0.0
+            fine &= item >= size[row] or weights[item, lane] > 1e-200
+    return fine
+
+
+@_jit
+def _sum_over_sets(weights, m, depth, drawn, chance, mass, law):
+    """Add up `law` [m, slots, lanes] for rows side by side; drawn[S]: size of the set S."""
+    full, lanes = (1 << m) - 1, weights.shape[1]
+    share = np.empty(lanes)
+    chance[: full + 1] = 0.0
+    chance[0] = 1.0
+    law[:m] = 0.0
+    mass[0] = 0.0
+    for item in range(m):
+        for below in range(1 << item):
+            for lane in range(lanes):
+                mass[(1 << item) | below, lane] = mass[below, lane] + weights[item, lane]
+    for above in range(full):
+        rank = drawn[above]
+        if rank >= depth:
+            continue
+        for lane in range(lanes):
+            rest = mass[full ^ above, lane]
+            share[lane] = chance[above, lane] / rest if rest > 0.0 else 0.0
+        for item in range(m):
+            if above & (1 << item):
+                continue
+            after = above | (1 << item)
+            for lane in range(lanes):
+                p = share[lane] * weights[item, lane]
+                law[item, rank, lane] += p
+                chance[after, lane] += p
+
+
+@_jit
+def _sum_far_apart(logs, depth, drawn, chance, mass, law):
+    """As `_sum_over_sets`, for one row whose weights differ by more than a float can hold."""
+    m = len(logs)
+    full, weights = (1 << m) - 1, np.empty(m)
+    chance[: full + 1] = 0.0
+    chance[0] = 1.0
+    law[:m] = 0.0
+    _rescale(logs, 0, weights)
+    mass[0] = 0.0
+    for item in range(m):
+        for below in range(1 << item):
+            mass[(1 << item) | below] = mass[below] + weights[item]
+    for above in range(full):
+        rank = drawn[above]
+        if chance[above] == 0.0 or rank >= depth:
+            continue
+        rest = mass[full ^ above]
+        tiny = rest < 1e-200
+        if tiny:
+            rest = _rescale(logs, above, weights)
+        share = chance[above] / rest
+        for item in range(m):
+            if above & (1 << item):
+                continue
+            p = share * weights[item]
+            law[item, rank] += p
+            chance[above | (1 << item)] += p
+        if tiny:
+            _rescale(logs, 0, weights)
+
+
+@_jit
 def rank_probs(logs, size, length, items, slots):
     """Plackett-Luce P(item at rank), exactly, by summing over the sets that can stand above.
 
@@ -120,44 +200,27 @@ def rank_probs(logs, size, length, items, slots):
     widest = 0
     for row in range(n):
         widest = max(widest, size[row])
-    chance, mass = np.empty(1 << widest), np.empty(1 << widest)
-    law, weights = np.empty((widest, slots)), np.empty(widest)
-    for row in range(n):
-        m, depth = size[row], min(length[row], size[row])
-        full = (1 << m) - 1
-        chance[: full + 1] = 0.0
-        law[:m] = 0.0
-        _rescale(logs[row, :m], 0, weights)
-        mass[0] = 0.0
-        for item in range(m):
-            for below in range(1 << item):
-                mass[(1 << item) | below] = mass[below] + weights[item]
-        chance[0] = 1.0
-        for above in range(full):
-            if chance[above] == 0.0:
-                continue
-            rank, bits = 0, above
-            while bits:
-                bits &= bits - 1
-                rank += 1
-            if rank >= depth:
-                continue
-            rest = mass[full ^ above]
-            tiny = rest < 1e-200  # what is left may differ by more than a float can hold
-            if tiny:
-                rest = _rescale(logs[row, :m], above, weights)
-            share = chance[above] / rest
-            for item in range(m):
-                if above & (1 << item):
-                    continue
-                p = share * weights[item]
-                law[item, rank] += p
-                chance[above | (1 << item)] += p
-            if tiny:
-                _rescale(logs[row, :m], 0, weights)
-        for j in range(q):
-            if items[row, j] >= 0:
-                out[row, j] = law[items[row, j]]
+    lanes = 64  # rows side by side, so that the innermost loops are vectors
+    chance, mass = np.empty((1 << widest, lanes)), np.empty((1 << widest, lanes))
+    law, weights = np.empty((widest, slots, lanes)), np.empty((widest, lanes))
+    drawn = np.zeros(1 << widest, dtype=np.int64)
+    for item in range(widest):
+        for below in range(1 << item):
+            drawn[(1 << item) | below] = drawn[below] + 1
+    for first in range(0, n, lanes):
+        rows = min(lanes, n - first)
+        if _block_weights(logs, size, first, rows, weights):
+            m, depth = size[first : first + rows].max(), length[first : first + rows].max()
+            _sum_over_sets(weights, m, depth, drawn, chance, mass, law)
+        else:
+            for row in range(first, first + rows):
+                lane, depth = row - first, min(length[row], size[row])
+                _sum_far_apart(logs[row, : size[row]], depth, drawn, chance[:, lane], mass[:, lane], law[:, :, lane])
+        for row in range(first, first + rows):
+            for j in range(q):
+                if items[row, j] >= 0:
+                    for rank in range(min(length[row], size[row])):
+                        out[row, j, rank] = law[items[row, j], rank, row - first]
     return out
 
 
