@@ -69,6 +69,14 @@ class PairProbs(Protocol):
         """[n, m, k, m, k] P(candidate a at rank j and candidate b at rank l); 0 on pads."""
 
 
+@runtime_checkable
+class OrderGivenSet(Protocol):
+    """A policy that knows how it would have ordered the items that are displayed."""
+
+    def order_given_set(self, contexts: Contexts, slates: Integers) -> Floats:
+        """[n, k, k] probability of the item in slot i at rank j, given the displayed set; 0 on pads."""
+
+
 def all_items(contexts: Contexts) -> Integers:
     """[n, m] every candidate's index, -1 beyond a row's candidates."""
     index = np.arange(contexts.candidates.shape[1])
