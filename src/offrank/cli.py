@@ -5,12 +5,14 @@ Exit codes: 0 fine, 1 error, 2 usage, 3 not to be trusted (with --strict).
 
 from __future__ import annotations
 
+import os
 import re
 import shlex
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from functools import wraps
+from functools import partial, wraps
+from pathlib import Path
 from typing import Any
 
 import click
@@ -19,10 +21,19 @@ import offrank
 
 from .log.errors import OffrankError, UsageError
 
+_FILE = click.Path(dir_okay=False, writable=True)
 _NAMED = re.compile(r"^([A-Za-z][\w-]*)\s*=\s*(.+)$", re.DOTALL)
 
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+class _Group(click.Group):
+    """Remembers the words that it was called with, for the report."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        ctx.meta["offrank.words"] = list(args)
+        return super().parse_args(ctx, args)
+
+
+@click.group(cls=_Group, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
 @click.version_option(offrank.__version__, prog_name="offrank")
 def main() -> None:
     """What would a new ranking have earned, judged from the logs you already have?"""
@@ -38,11 +49,23 @@ def _safely(command: Callable[..., None]) -> Callable[..., None]:
         except OffrankError as error:
             click.echo(f"error: {error}", err=True)
             sys.exit(2 if isinstance(error, UsageError) else 1)
+        except BrokenPipeError:
+            raise  # the reader of the output has left: nothing to tell it
+        except OSError as error:
+            click.echo(f"error: {error.filename or 'input or output'}: {error.strerror or error}", err=True)
+            sys.exit(1)
         except KeyboardInterrupt:
             click.echo("interrupted; nothing was left half-written", err=True)
             sys.exit(130)
 
     return guarded
+
+
+def _writable(_context: click.Context, option: click.Parameter, path: str | None) -> str | None:
+    """Refuse a place that cannot be written to before anything is read, not after hours."""
+    if path is not None and not os.access(Path(path).parent, os.W_OK):
+        raise click.BadParameter(f"there is no folder {str(Path(path).parent)!r} to write to", param=option)
+    return path
 
 
 def _log_options(command: Callable[..., None]) -> Callable[..., None]:
@@ -53,8 +76,8 @@ def _log_options(command: Callable[..., None]) -> Callable[..., None]:
         click.option("--format", "kind", help="parquet, arrow, csv, criteo, open_bandit or yandex; else by suffix."),
         click.option("--skip-invalid", is_flag=True, help="Leave out rows that break a rule, and count them."),
         click.option("--logging", default="logged", show_default=True, help="The policy that drew the log."),
-        click.option("--html", type=click.Path(dir_okay=False), help="Write a report for people."),
-        click.option("--json", "json_path", type=click.Path(dir_okay=False), help="Write everything for programs."),
+        click.option("--html", type=_FILE, callback=_writable, help="Write a report for people."),
+        click.option("--json", type=_FILE, callback=_writable, help="Write everything for programs."),
         click.option("--strict", is_flag=True, help="Exit with 3 where a number should not be trusted."),
         click.option("--workers", type=click.IntRange(1), help="Threads; by default one per core."),
         click.option("--quiet", is_flag=True, help="Print nothing but errors."),
@@ -129,12 +152,12 @@ def check(log: str, target: str | None, confidence: float, **options: Any) -> No
 @_safely
 def demo(folder: str, impressions: int, seed: int, quiet: bool) -> None:
     """See what offrank is for: simulate a log into FOLDER, check it, judge a better and a worse ranker."""
-    say = len if quiet else click.echo
+    say = len if quiet else partial(click.echo, err=True)
     with _reading({"quiet": quiet, "workers": None}) as (progress, _):
         made = offrank.demo(folder, impressions=impressions, seed=seed, say=say, progress=progress)
     if not quiet:
-        click.echo(f"\n{made.evaluated}")
-        click.echo(f"The report: {made.report}\nTry it yourself:")
+        made.evaluated.show()
+        click.echo(f"\nThe report: {made.report}\nTry it yourself:")
         for line in made.next_steps:
             click.echo(f"  {line}")
 
@@ -157,9 +180,11 @@ def _targets(texts: tuple[str, ...]) -> Any:
     named = [_NAMED.match(text) for text in texts]
     if len(texts) == 1 and named[0] is None:
         return texts[0]
-    return {
-        (match[1] if match else text): (match[2] if match else text) for match, text in zip(named, texts, strict=True)
-    }
+    found = [(match[1], match[2]) if match else (text, text) for match, text in zip(named, texts, strict=True)]
+    names = [name for name, _ in found]
+    if twice := [name for name in names if names.count(name) > 1]:
+        raise UsageError(f"two targets are called {twice[0]!r}", "give each another name: --target NAME=POLICY")
+    return dict(found)
 
 
 def _examination(text: str | None) -> list[float] | None:
@@ -172,37 +197,45 @@ def _examination(text: str | None) -> list[float] | None:
 @contextmanager
 def _reading(options: dict[str, Any]) -> Iterator[tuple[Any, Any]]:
     """A progress bar on a terminal, and the executor that was asked for."""
-    workers = options["workers"]
-    if workers is None:
-        executor = None
-    else:
-        from concurrent.futures import ThreadPoolExecutor
+    from concurrent.futures import ThreadPoolExecutor
 
-        executor = ThreadPoolExecutor(workers)
-    if options["quiet"] or not sys.stderr.isatty():
-        yield None, executor
-        return
     from rich.console import Console
     from rich.progress import Progress
 
-    with Progress(console=Console(stderr=True), transient=True) as bars:
-        task = bars.add_task("reading")
-        yield (lambda done, total: bars.update(task, completed=done, total=total)), executor
+    executor = ThreadPoolExecutor(options["workers"]) if options["workers"] else None
+    try:
+        if options["quiet"] or not sys.stderr.isatty():
+            yield None, executor
+            return
+        with Progress(console=Console(stderr=True), transient=True) as bars:
+            task = bars.add_task("reading", total=None)
+            yield (lambda done, total: bars.update(task, completed=done, total=total)), executor
+    finally:
+        if executor is not None:
+            executor.shutdown(wait=False, cancel_futures=True)
 
 
 def _deliver(result: Any, options: dict[str, Any]) -> None:
     """Print, write, and exit with what the result is worth."""
-    result = result.with_facts(command=shlex.join(["offrank", *sys.argv[1:]]))
+    words = click.get_current_context().meta["offrank.words"]
+    result = result.with_facts(command=shlex.join(["offrank", *words]))
+    if not options["quiet"]:
+        result.show()
     if options["html"]:
         result.save_html(options["html"])
-    if options["json_path"]:
-        result.to_json(options["json_path"])
-    if not options["quiet"]:
-        click.echo(str(result))
-    for error in result.estimates.refused.values():
-        click.echo(f"error: {error}", err=True)
-    if result.estimates.refused:
+    if options["json"]:
+        result.to_json(options["json"])
+    if refused := _refusals(result):
+        click.echo("\n".join(refused), err=True)
         sys.exit(1)
     if options["strict"] and not result.trustworthy:
         click.echo("not to be trusted: see the serious warnings above (--strict)", err=True)
         sys.exit(3)
+
+
+def _refusals(result: Any) -> list[str]:
+    """Estimates that were asked for and cannot be given; a check has found that out, not failed."""
+    if result.facts.get("kind") == "check":
+        return []
+    refused = result.estimates.refused.items()
+    return [f"error: {name} for {target}: {error.message}" for (target, name), error in refused]

@@ -1,6 +1,7 @@
 """Is the log fit for use, and can a number be trusted?"""
 
 from .actions import ActionsFold, ActionsTest
+from .agreement import Agreement, AgreementFold
 from .impressions import Impressions, ImpressionsFold, RankRow
 from .slots import SlotsFold, SlotsRow
 from .support import SupportFold
@@ -8,6 +9,8 @@ from .support import SupportFold
 __all__ = [
     "ActionsFold",
     "ActionsTest",
+    "Agreement",
+    "AgreementFold",
     "Impressions",
     "ImpressionsFold",
     "RankRow",

@@ -17,6 +17,8 @@ from ..policies.base import Policy, all_items
 
 MOST_ITEMS = 2_000
 _FEWEST_EXPECTED = 10.0
+# A mean of 1 / P that rests on fewer is likely too low, and so is its error, when P is sometimes tiny.
+_FEWEST_EFFECTIVE = 50.0
 
 
 @dataclass(frozen=True)

@@ -19,6 +19,9 @@ FEW_REWARDS = 30.0
 FEW_CLUSTERS = 30
 ODD_MEAN_WEIGHT = 3.3  # standard errors: one in a thousand
 IMPOSSIBLE_MEAN_WEIGHT = 5.0
+# Markov's inequality: weights are >= 0 with expectation 1, so the chance of a mean of t or more is at most 1 / t.
+ODD_BY_MARKOV = 20.0
+IMPOSSIBLE_BY_MARKOV = 100.0
 
 
 def about_weights(estimate: Estimate) -> Iterator[Caution]:
@@ -62,7 +65,7 @@ def about_mean_weight(estimate: Estimate, sampling_factor: float) -> Iterator[Ca
     if found is None or not math.isfinite(found.standard_error):
         return
     away = abs(found.value - 1) / max(found.standard_error, 1e-6)
-    if away < ODD_MEAN_WEIGHT or abs(found.value - 1) < 0.005:
+    if found.value < ODD_BY_MARKOV and (away < ODD_MEAN_WEIGHT or abs(found.value - 1) < 0.005):
         return
     if sampling_factor > 1.5 and 0.7 < found.value / sampling_factor < 1.3:
         yield Caution(
@@ -84,7 +87,7 @@ def about_mean_weight(estimate: Estimate, sampling_factor: float) -> Iterator[Ca
     )
     yield Caution(
         "mean-weight",
-        "serious" if away > IMPOSSIBLE_MEAN_WEIGHT else "warning",
+        "serious" if away > IMPOSSIBLE_MEAN_WEIGHT or found.value > IMPOSSIBLE_BY_MARKOV else "warning",
         f"The mean weight is {found.value:.4g} ({far} standard errors from 1): on average the propensities are "
         f"{factor:.3g} times too {'large' if low else 'small'} for this policy.",
         f"{reason} would do this. Run `offrank check`; a plain estimate is off by this factor, a self-normalised one "

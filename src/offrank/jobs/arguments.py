@@ -98,9 +98,7 @@ def examination(given: Sequence[float] | None) -> tuple[float, ...] | None:
         raise UsageError(f"examination is {given!r}", "give a number per rank, top first: [1, .5, .33]") from error
 
 
-def check_doubt(
-    confidence: float, interval: str = "normal", cluster: str | None = None, replicates: int = 200
-) -> None:
+def check_doubt(confidence: float, interval: str = "normal", cluster: str | None = None, replicates: int = 200) -> None:
     """Refuse what no interval can be made from.
 
     Raises:

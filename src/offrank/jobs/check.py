@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import asdict
 from typing import Any
 
 from ..checks.actions import ActionsFold
+from ..checks.agreement import AgreementFold
 from ..checks.impressions import ImpressionsFold
 from ..checks.slots import SlotsFold
 from ..checks.support import SupportFold
@@ -16,7 +17,8 @@ from ..estimators.ips import IPS
 from ..estimators.items import IPM
 from ..estimators.wrappers import SelfNormalised
 from ..folds.base import Attempt, Refusal, Together
-from ..log.errors import AbilityError, ColumnError, EmptyLogError
+from ..folds.estimate import Estimate
+from ..log.errors import AbilityError, ColumnError, EmptyLogError, NoOverlapError
 from ..log.source import Needs, Source
 from ..policies.base import Ability, Policy
 from ..policies.epsilon import EpsilonUniform
@@ -26,7 +28,7 @@ from ..policies.uniform import Uniform
 from ..running.executors import Executor, Progress, run
 from . import arguments, document, findings
 from .evaluate import Plan
-from .result import Estimates, Result
+from .result import Estimates, Key, Result
 from .summary import Doubt, Summary
 
 _ABILITIES: tuple[Ability, ...] = ("log_prob", "rank_probs")
@@ -47,7 +49,8 @@ def check(
     """Look for what would make estimates from this log wrong.
 
     For policies between the logging one and uniform (and `target`, if given) the mean importance
-    weight must be 1 (paper criteo-test-bed, section 3). Where all impressions have the same candidates,
+    weight must be 1 (paper criteo-test-bed, section 3), of slates and of items. The log's propensities must be
+    those of the policy that is said to have drawn it. Where all impressions have the same candidates,
     how often each item stood at each rank is compared with what the logging policy says. Further: the
     effective sample size, the weights' tail, inverse propensities per slot count, and the share of the
     target (or of uniform) that the logging policy never shows, per rank.
@@ -93,17 +96,17 @@ class _Checking:
     def __init__(self, source: Source, logging: Policy, target: Policy | None, doubt: Doubt) -> None:
         self.source, self.logging, self.target, self.doubt = source, logging, target, doubt
         self.reasons: dict[str, str] = {}
-        self.plan = self._weights()
         self.folds: dict[str, Any] = {"impressions": ImpressionsFold()}
         self.needed = Needs()
-        if self.plan is not None:
-            layout = self.plan.layout
-            terms: Any = TermsFold(layout, logging, doubt.folds(layout))
-            self._take("terms", GroupedTermsFold(terms, BySlots(), doubt.group_folds(layout)), self.plan.needs())
-        slots = SlotsFold(logging)
-        self._try("slots", slots)
+        self.plans: dict[str, Plan] = {}
+        between = [EpsilonUniform(logging, epsilon) for epsilon in EPSILONS]
+        self._weigh("slates", IPS(), [Uniform(), *between])
+        self._weigh("items", IPM(), [Uniform()])
+        self._try("slots", SlotsFold(logging))
         self._try("actions", ActionsFold(logging, whole=not isinstance(logging, Logged)))
         self._try("support", SupportFold(target or Uniform(), logging))
+        if not isinstance(logging, Logged):
+            self._try("agreement", AgreementFold(logging))
 
     def run(self, executor: Executor | None, progress: Progress | None) -> Result:
         """Read the source once, and say what was found."""
@@ -115,78 +118,77 @@ class _Checking:
         impressions = found["impressions"]
         if not impressions.n:
             raise EmptyLogError(f"{self.source.describe()} has no impressions", "give a log with some")
-        whole, groups = Estimates({}), {}
-        if self.plan is not None and found.get("terms") is not None:
-            total, parts = found["terms"]
-            whole = self._estimates(total)
-            groups = {name: self._estimates(part) for name, part in parts.items()} if len(parts) > 1 else {}
-        return Result(whole, groups, self._facts(found, whole))
+        return Result(*self._estimates(found), self._facts(found))
 
-    def _weights(self) -> Plan | None:
-        """Uniform, half-way policies and the target, weighted by slate or else by item; None if neither can be."""
-        targets: dict[str, Policy] = {}
-        for policy in (Uniform(), *(EpsilonUniform(self.logging, e) for e in EPSILONS), self.target):
-            if policy is not None:
-                targets[repr(policy)] = policy
-        for bare in (IPS(), IPM()):
-            estimators: dict[str, Estimator | SelfNormalised] = {repr(e): e for e in (bare, SelfNormalised(bare))}
-            plan = Plan(targets, self.logging, estimators, self.doubt)
-            try:
-                self.source.select(plan.needs())
-            except (AbilityError, ColumnError) as error:
-                self.reasons.setdefault("weights", error.message)
-            else:
-                self.reasons.pop("weights", None)
-                return plan
-        return None
+    def _weigh(self, name: str, bare: Estimator, targets: list[Policy]) -> None:
+        """Plan the weights of some policies, and of the target."""
+        wanted = {repr(policy): policy for policy in (*targets, self.target) if policy is not None}
+        both: dict[str, Estimator | SelfNormalised] = {repr(e): e for e in (bare, SelfNormalised(bare))}
+        plan = Plan(wanted, self.logging, both, self.doubt)
+        terms: Any = TermsFold(plan.layout, self.logging, self.doubt.folds(plan.layout))
+        if self._try(name, GroupedTermsFold(terms, BySlots(), self.doubt.group_folds(plan.layout)), plan.needs):
+            self.plans[name] = plan
 
-    def _try(self, name: str, fold: Any) -> None:
+    def _try(self, name: str, fold: Any, needs: Callable[[], Needs] | None = None) -> bool:
+        """Take a fold on, unless a column is missing or a policy cannot know what it asks."""
         try:
-            needed = fold.needs()
+            needed = (needs or fold.needs)()
             self.source.select(needed)
         except (AbilityError, ColumnError) as error:
             self.reasons[name] = error.message
-        else:
-            self._take(name, fold, needed)
-
-    def _take(self, name: str, fold: Any, needed: Needs) -> None:
+            return False
         self.folds[name] = Attempt(fold)
         self.needed |= needed
+        return True
 
-    def _estimates(self, folded: Any) -> Estimates:
-        assert self.plan is not None
-        summary = Summary(self.plan.layout, self.doubt, folded)
-        return self.plan.estimates(summary)
+    def _estimates(self, found: dict[str, Any]) -> tuple[Estimates, dict[str, Estimates]]:
+        """Of the whole log, and by the number of slots where that varies."""
+        whole: dict[Key, Estimate | NoOverlapError] = {}
+        groups: dict[str, dict[Key, Estimate | NoOverlapError]] = {}
+        for name, plan in self.plans.items():
+            if found[name] is None:
+                continue
+            total, parts = found[name]
+            whole |= plan.estimates(Summary(plan.layout, self.doubt, total)).found
+            for slots, part in parts.items() if len(parts) > 1 else ():
+                groups.setdefault(slots, {}).update(plan.estimates(Summary(plan.layout, self.doubt, part)).found)
+        return Estimates(whole), {slots: Estimates(part) for slots, part in groups.items()}
 
-    def _facts(self, found: dict[str, Any], whole: Estimates) -> dict[str, Any]:
+    def _facts(self, found: dict[str, Any]) -> dict[str, Any]:
         impressions = found["impressions"]
-        slots = found.get("slots") or []
-        summary = Summary(self.plan.layout, self.doubt, found["terms"][0]) if self.plan and found.get("terms") else None
+        summaries = [
+            (plan, Summary(plan.layout, self.doubt, found[name][0]))
+            for name, plan in self.plans.items()
+            if found[name] is not None
+        ]
+        logged = next((summary.logged(plan.layout.estimators[0]) for plan, summary in summaries), None)
         return {
             "schema": 1,
             "kind": "check",
             "title": "Is this log fit to judge other rankings by?",
             "log": document.log_facts(impressions, self.source.describe()),
             "logging": repr(self.logging),
-            "targets": {} if self.plan is None else document.spelled(self.plan.targets),
+            "targets": {name: repr(one) for plan, _ in summaries for name, one in plan.targets.items()},
             "confidence": self.doubt.confidence,
             "interval": self.doubt.method,
             "cluster": None,
             "by": "slots",
             "examination": None,
-            "logged": None if summary is None else document.interval(summary.logged(IPS())),
-            "weights": [] if summary is None or self.plan is None else list(self.plan.histograms(summary)),
+            "logged": document.interval(logged),
+            "weights": [row for plan, summary in summaries for row in plan.histograms(summary)],
             "ranks": document.rank_rows(impressions, self.doubt.confidence),
-            "checks": list(self._findings(found, whole)),
-            "slots": [asdict(row) for row in slots],
+            "checks": list(self._findings(found)),
+            "slots": [asdict(row) for row in found.get("slots") or []],
             "versions": document.versions(),
             "created": document.now(),
         }
 
-    def _findings(self, found: dict[str, Any], whole: Estimates) -> Iterator[dict[str, Any]]:
-        yield from findings.of_weights(whole, self.target, self.reasons.get("weights") or self.reasons.get("terms"))
-        yield from findings.of_slots(found.get("slots"), self.reasons.get("slots"))
-        yield from findings.of_actions(found.get("actions"), self.reasons.get("actions"))
+    def _findings(self, found: dict[str, Any]) -> Iterator[dict[str, Any]]:
+        reasons = self.reasons
+        yield from findings.of_agreement(found.get("agreement"), repr(self.logging))
+        yield from findings.of_weights(self._estimates(found)[0], self.target, reasons)
+        yield from findings.of_slots(found.get("slots"), reasons.get("slots"))
+        yield from findings.of_actions(found.get("actions"), reasons.get("actions"))
         wanted, asked = repr(self.target or Uniform()), self.target is not None
-        yield from findings.of_support(found.get("support"), wanted, asked, self.reasons.get("support"))
+        yield from findings.of_support(found.get("support"), wanted, asked, reasons.get("support"))
         yield from findings.of_reading(found["impressions"])

@@ -7,10 +7,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from ..checks.actions import ActionsTest
+from ..checks.agreement import Agreement
 from ..checks.impressions import Impressions
 from ..checks.slots import SlotsRow
-from ..folds.estimate import Caution, Interval
+from ..folds.estimate import Estimate
 from ..log.batch import Floats
+from ..log.errors import NoOverlapError
 from ..policies.base import Policy
 from .document import number
 from .result import Estimates
@@ -18,14 +20,14 @@ from .result import Estimates
 Row = dict[str, Any]
 
 _TITLES = {
-    "mean-weight": "Mean importance weight",
-    "double-subsampling": "Sub-sampling corrected twice",
     "low-ess": "Effective sample size",
     "small-ess-share": "Effective sample size",
     "large-weight": "Largest weight",
     "heavy-tail": "Tail of the weights",
     "counted-propensities": "Counted propensities",
 }
+_MEANS = {"ips": "Mean importance weight", "ipm": "Mean item weight"}
+_OF_MEANS = ("mean-weight", "double-subsampling")
 
 
 def row(code: str, title: str, status: str, message: str, remedy: str = "", **numbers: float | None) -> Row:
@@ -34,34 +36,43 @@ def row(code: str, title: str, status: str, message: str, remedy: str = "", **nu
     return {"code": code, "title": title, "status": status, "message": message, "remedy": remedy, **known}
 
 
-def of_weights(estimates: Estimates, target: Policy | None, reason: str | None) -> Iterator[Row]:
-    """Per policy the mean weight, and every warning about its weights.
+def of_agreement(found: Agreement | None, logging: str) -> Iterator[Row]:
+    """Whether the log's own propensities are those of the policy; nothing where it has none."""
+    if found is None:
+        return
+    title = "Logged propensities against the policy"
+    if not found.apart:
+        yield row("propensity-mismatch", title, "ok", f"All {found.rows:,} are those of {logging}.")
+        return
+    yield row(
+        "propensity-mismatch",
+        title,
+        "serious" if found.share_apart > 0.01 else "warning",
+        f"In {found.apart:,} of {found.rows:,} impressions the log's propensity is not that of {logging}; typically it "
+        f"is {found.typical_ratio:.3g} times that.",
+        "One of them is wrong: look at the score column and the temperature, or use logging=logged.",
+    )
+
+
+def of_weights(estimates: Estimates, target: Policy | None, reasons: Mapping[str, str]) -> Iterator[Row]:
+    """Per policy the mean weight of slates and of items, and every warning about its weights.
 
     What makes estimates of policies other than `target` hard says nothing against the log: at most a note.
     """
-    if reason is not None:
-        yield row("mean-weight", "Mean importance weight", "skipped", f"Not checked: {reason}.")
-    seen: set[str] = set()
-    said: set[tuple[str, str]] = set()  # policies between logging and uniform share their tail
-    for (name, _), error in estimates.refused.items():
-        if name not in seen:
-            status = "serious" if name == repr(target) else "note"
-            yield row("no-overlap", f"Overlap with {name}", status, error.message, error.remedy)
-        seen.add(name)
-    for (name, _), estimate in estimates.given.items():
-        if name in seen:
+    for name, title in (("slates", "Mean importance weight"), ("items", "Mean item weight")):
+        if name in reasons:
+            yield row("mean-weight", title, "skipped", f"Not checked: {reasons[name]}.")
+    for (name, spelled), found in estimates.found.items():
+        if spelled not in _MEANS:
             continue
-        seen.add(name)
-        found = estimate.mean_weight_interval
-        about = [c for c in estimate.warnings if c.code in ("mean-weight", "double-subsampling")]
-        yield _mean_weight(name, found, about[0] if about else None)
-        for caution in estimate.warnings:
-            if caution in about or caution.code not in _TITLES or (caution.code, caution.message) in said:
-                continue
-            said.add((caution.code, caution.message))
-            title = f"{_TITLES[caution.code]}, {name}"
-            status = caution.severity if name == repr(target) else "note"
-            yield row(caution.code, title, status, caution.message, caution.remedy)
+        asked = name == repr(target)
+        if isinstance(found, NoOverlapError):
+            status = "serious" if asked else "note"
+            yield row(found.code, f"Overlap with {name}", status, found.message, found.remedy)
+            continue
+        yield _mean_weight(f"{_MEANS[spelled]} of {name}", found)
+        if asked or (spelled, name) == ("ips", "uniform"):
+            yield from _other_cautions(found, name, asked)
 
 
 def of_slots(slots: Sequence[SlotsRow] | None, reason: str | None) -> Iterator[Row]:
@@ -144,12 +155,24 @@ def of_reading(impressions: Impressions) -> Iterator[Row]:
         yield row("skipped", "Left out while reading", "warning", message, "Look at why they break it.", value=count)
 
 
-def _mean_weight(name: str, found: Interval | None, caution: Caution | None) -> Row:
+def _mean_weight(title: str, estimate: Estimate) -> Row:
+    found = estimate.mean_weight_interval
     numbers: dict[str, Any] = {} if found is None else {"value": found.value, "low": found.low, "high": found.high}
-    title = f"Mean importance weight of {name}"
-    if found is not None and not math.isfinite(found.standard_error):
+    if found is None or not math.isfinite(found.standard_error):
         return row("mean-weight", title, "skipped", "Not checked: one impression alone has no interval.")
-    if caution is None:
-        message = "As expected where the propensities are right and the log supports the policy."
-        return row("mean-weight", title, "ok", message, expected=1.0, **numbers)
-    return row(caution.code, title, caution.severity, caution.message, caution.remedy, expected=1.0, **numbers)
+    for caution in estimate.warnings:
+        if caution.code in _OF_MEANS:
+            return row(caution.code, title, caution.severity, caution.message, caution.remedy, expected=1.0, **numbers)
+    status, message = "ok", "As expected where the propensities are right and the log supports the policy."
+    if not found.low <= 1 <= found.high:
+        status, message = "note", "The interval misses 1, which so many intervals do by chance now and then."
+    return row("mean-weight", title, status, message, expected=1.0, **numbers)
+
+
+def _other_cautions(estimate: Estimate, name: str, asked: bool) -> list[Row]:
+    """What is to be said of the weights besides their mean."""
+    found = [caution for caution in estimate.warnings if caution.code in _TITLES]
+    return [
+        row(one.code, f"{_TITLES[one.code]}, {name}", one.severity if asked else "note", one.message, one.remedy)
+        for one in found
+    ]

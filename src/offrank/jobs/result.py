@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from os import PathLike
@@ -104,7 +105,12 @@ class Result:
 
     def show(self) -> None:
         """Print the tables, in colour on a terminal."""
-        tables.print_result(self.to_dict(), Console(width=min(Console().width, MOST_COLUMNS)))
+        console = Console()
+        console.width = min(console.width, MOST_COLUMNS)
+        if console.is_terminal:
+            tables.print_result(self.to_dict(), console)
+        else:
+            sys.stdout.write(str(self))
 
     @property
     def trustworthy(self) -> bool:

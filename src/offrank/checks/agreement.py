@@ -1,0 +1,65 @@
+"""Do the propensities that were written down agree with the policy that is said to have drawn the log?"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..log.batch import LogBatch
+from ..log.source import Needs
+from ..policies.base import Policy
+
+CLOSE = 0.01
+"""Propensities within a per cent agree: scores are often logged in single precision."""
+
+
+@dataclass(frozen=True)
+class Agreement:
+    """Of `rows` impressions, how many have another propensity than the policy's, and the mean log-ratio of both.
+
+    log_ratio: sum over rows of log(written / policy's), impossible slates left out; apart: rows that
+    differ by more than `CLOSE`.
+    """
+
+    rows: int = 0
+    apart: int = 0
+    log_ratio: float = 0.0
+
+    @property
+    def share_apart(self) -> float:
+        """Share of the impressions whose propensities differ."""
+        return self.apart / self.rows if self.rows else 0.0
+
+    @property
+    def typical_ratio(self) -> float:
+        """Geometric mean of written / policy's propensity."""
+        return float(np.exp(self.log_ratio / self.rows)) if self.rows else 1.0
+
+
+@dataclass(frozen=True)
+class AgreementFold:
+    """Compares the column `propensity` with the logging policy, impression by impression."""
+
+    logging: Policy
+
+    def needs(self) -> Needs:
+        """The column, and what the policy reads."""
+        return self.logging.needs("log_prob") | Needs(frozenset(["propensity"]))
+
+    def empty(self) -> Agreement:
+        return Agreement()
+
+    def add(self, state: Agreement, batch: LogBatch) -> Agreement:
+        written = batch.contexts.propensity
+        assert written is not None
+        ratio = np.log(written) - self.logging.log_prob(batch.contexts, batch.slates)
+        apart = ~(np.abs(ratio) <= CLOSE)
+        found = Agreement(len(batch), int(apart.sum()), float(ratio[np.isfinite(ratio)].sum()))
+        return self.merge(state, found)
+
+    def merge(self, left: Agreement, right: Agreement) -> Agreement:
+        return Agreement(left.rows + right.rows, left.apart + right.apart, left.log_ratio + right.log_ratio)
+
+    def finish(self, state: Agreement) -> Agreement:
+        return state
