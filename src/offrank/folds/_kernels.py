@@ -8,9 +8,9 @@ import numpy as np
 _fast = numba.njit(cache=True, nogil=True, fastmath={"reassoc", "contract", "nsz", "arcp"})
 
 POISSON = np.array(
-    # P(Poisson(1) <= j) * 2^16, rounded: a 16-bit draw is compared with these.
-    np.round(65536 * np.cumsum(np.exp(-1.0) / np.array([1, 1, 2, 6, 24, 120, 720, 5040, 40320], float))),
-    dtype=np.uint32,
+    # P(Poisson(1) <= j) * 2^16, rounded: a 16-bit draw is compared with these. More than 8 never come up.
+    np.round(65536 * np.cumsum(np.exp(-1.0) / np.array([1, 1, 2, 6, 24, 120, 720, 5040], float))),
+    dtype=np.uint16,
 )
 
 
@@ -52,26 +52,29 @@ def moments(values):
 
 @_fast
 def poisson_sums(sums, values, key, thresholds):
-    """Add every row, times its Poisson(1) multiplicity, to each replicate's sums [B, d].
+    """Add every row, times its Poisson(1) multiplicity, to each replicate's sums [d, B].
 
-    The multiplicity depends on (key, replicate) alone. Each 64-bit word gives four draws.
+    The multiplicity depends on (key, replicate) alone. Each 64-bit word gives four draws. Loops
+    over replicates are innermost, so that they are vectors.
     """
     n, d = values.shape
-    replicates = sums.shape[0]
-    times = np.empty(replicates + 4)
+    replicates = sums.shape[1]
+    words = np.empty((replicates + 3) // 4, dtype=np.uint64)
+    draws = words.view(np.uint16)
+    times = np.empty(len(draws))
     for row in range(n):
         seed = _mix(key[row])
-        for start in range(0, replicates, 4):
-            word = _mix(seed + np.uint64(start))
-            for lane in range(4):
-                draw = np.uint32((word >> np.uint64(16 * lane)) & np.uint64(0xFFFF))
-                count = 0
-                for j in range(thresholds.shape[0]):
-                    count += draw >= thresholds[j]
-                times[start + lane] = count
-        for b in range(replicates):
-            for a in range(d):
-                sums[b, a] += times[b] * values[row, a]
+        for word in range(len(words)):
+            words[word] = _mix(seed + np.uint64(4 * word))
+        for b in range(len(draws)):
+            count = 0
+            for j in range(8):
+                count += draws[b] >= thresholds[j]
+            times[b] = count
+        for a in range(d):
+            x = values[row, a]
+            for b in range(replicates):
+                sums[a, b] += times[b] * x
 
 
 @_fast

@@ -23,11 +23,11 @@ class BootstrapFold:
         return np.zeros((self.replicates, self.columns))
 
     def add(self, state: Floats, batch: Sample) -> Floats:
-        sums = self.empty()
+        sums = np.zeros((self.columns, self.replicates))
         # The golden-ratio multiple keeps the keys of two seeds apart.
         key = batch.key + np.uint64((self.seed * 0x9E3779B97F4A7C15) % 2**64)
         _kernels.poisson_sums(sums, batch.values, key, _kernels.POISSON)
-        return state + sums
+        return state + sums.T
 
     def merge(self, left: Floats, right: Floats) -> Floats:
         return left + right
