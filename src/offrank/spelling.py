@@ -8,10 +8,14 @@ from __future__ import annotations
 import ast
 import dataclasses
 import difflib
+import keyword
 from collections.abc import Callable, Mapping
 from typing import Any, ClassVar
 
 from .log.errors import SpellingError
+
+_TAKEN: set[str] = set()
+"""Names of policies and estimators: a column of that name is written in quotes."""
 
 
 class Spelled:
@@ -21,6 +25,9 @@ class Spelled:
     """
 
     name: ClassVar[str]
+
+    def __init_subclass__(cls) -> None:
+        _TAKEN.add(cls.__dict__.get("name", ""))
 
     def __repr__(self) -> str:
         words = []
@@ -56,7 +63,8 @@ def example(makers: Mapping[str, Callable[..., Any]]) -> str:
 
 def _spell(value: Any) -> str:
     if isinstance(value, str):
-        return value if value.isidentifier() else repr(value)
+        plain = value.isidentifier() and not keyword.iskeyword(value) and value not in _TAKEN
+        return value if plain else repr(value)
     if isinstance(value, tuple):
         return "[" + ", ".join(_spell(v) for v in value) + "]"
     if isinstance(value, float):
@@ -83,6 +91,8 @@ def _build(
         arguments = [_build(a, text, makers, what) for a in node.args]
         keywords = {k.arg: _build(k.value, text, makers, what) for k in node.keywords if k.arg}
         return _call(makers[node.func.id], node.func.id, arguments, keywords, text, makers)
+    if outermost and isinstance(node, ast.Constant | ast.List | ast.Tuple):
+        raise SpellingError(f"{text!r} does not begin with the name of a {what}", example(makers))
     if isinstance(node, ast.List | ast.Tuple):
         return tuple(_build(e, text, makers, what) for e in node.elts)
     try:

@@ -34,6 +34,7 @@ def _fit(excess: Floats) -> float:
     grid = 30 + int(math.sqrt(n))
     quartile = excess[int(n / 4 + 0.5) - 1]
     theta = 1 / excess[-1] + (1 - np.sqrt(grid / (np.arange(1, grid + 1) - 0.5))) / (3 * quartile)
+    theta = theta[theta != 0]  # the exponential law itself, where the formulas below divide by zero
     shape = np.log1p(-theta[:, None] * excess).mean(axis=1)
     profile = n * (np.log(-theta / shape) - shape - 1)
     posterior = np.exp(profile - profile.max())

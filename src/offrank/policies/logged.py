@@ -49,6 +49,6 @@ class Logged(Spelled):
         unable(
             self,
             ability,
-            "the log's propensities describe the logged slates only: if the scores behind them were logged, "
-            "use plackett_luce(scores), epsilon(top(scores), 0.1) or swaps(top(scores), 0.9)",
+            "it reads the columns `propensity` (of the logged slate) and `rank_propensity` (of its items) only: "
+            "if the scores behind them were logged, use plackett_luce(scores), epsilon(top(scores), 0.1) or swaps(top(scores), 0.9)",
         )

@@ -59,6 +59,8 @@ class WideLog:
             roles = roles - {"reward"} | {"clicks"}
         if not known.has("candidates"):
             roles -= {"candidates"}
+        if "rank_propensity" in roles and not known.has("rank_propensity") and known.has("propensity"):
+            roles = roles - {"rank_propensity"} | {"propensity"}  # the same thing on one slot
         chosen |= {role: known.of(role) for role in sorted(roles)}
         for kind in ("scores", "rankings", "keys", "labels"):
             for name in sorted(getattr(self.needed, kind)):
@@ -122,7 +124,7 @@ class _Flat:
             rankings={name: self._picked(ranking, rows) for name, ranking in self.rankings.items()},
             keys={name: np.ascontiguousarray(key[pick]) for name, key in self.keys.items()},
             propensity=self._row_numbers("propensity", pick),
-            rank_propensity=None if self.square is None else self._squares(rows, slots),
+            rank_propensity=self._rank_propensity(rows, pick, slots),
         )
         return LogBatch(
             contexts,
@@ -212,6 +214,13 @@ class _Flat:
         self.faults.mark(bad, rules.BAD_RANK_PROPENSITY, column)
         self._matrices = matrices
         return found
+
+    def _rank_propensity(self, rows: Integers | None, pick: Any, slots: int) -> Floats | None:
+        if self.square is not None:
+            return self._squares(rows, slots)
+        wanted = slots == 1 and "rank_propensity" in self.needed.roles
+        alone = self._row_numbers("propensity", pick) if wanted else None
+        return None if alone is None else alone[:, None, None]
 
     def _squares(self, rows: Integers | None, slots: int) -> Floats:
         if rows is None and self._matrices.shape[1] == slots:
