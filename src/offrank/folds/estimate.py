@@ -35,11 +35,13 @@ class Interval:
 class Estimate:
     """What a policy would have earned per impression, and how far to trust it.
 
-    value, low, high, standard_error: in units of the reward. n: impressions read. ess: effective
-    sample size, (sum of weights)^2 / sum of squared weights. mean_weight: an interval that should
-    hold 1, or None where the weights have no expectation of 1. max_weight_share: the largest
-    weight as a share of all. tail_index: Pareto index of the weights, None if too few. difference:
-    to what the logging policy earned on the same rows, paired.
+    - value, low, high, standard_error: in units of the reward.
+    - n: impressions read.
+    - ess: effective sample size, (sum of weights)^2 / sum of squared weights.
+    - mean_weight: should be 1 within mean_weight_interval; None where the weights have no expectation of 1.
+    - max_weight_share: the largest weight as a share of all.
+    - tail_index: Pareto index of the weights, None if too few.
+    - difference: to what the logging policy earned on the same rows, paired.
     """
 
     value: float

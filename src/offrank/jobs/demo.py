@@ -66,7 +66,10 @@ def demo(
 ) -> Demo:
     """Simulate a log, check it, evaluate a better and a worse ranker, and write the report.
 
-    folder: where `log.parquet`, `report.html` and `result.json` go. say: called with what is being done, in words.
+    - folder: where `log.parquet`, `report.html` and `result.json` go.
+    - impressions, seed: size of the log, and which of many like it.
+    - say: called with what is being done, in words.
+    - progress: called with (parts done, parts in all).
     """
     world = SearchWorld(impressions=impressions, seed=seed)
     place = Path(folder)

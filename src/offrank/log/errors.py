@@ -1,17 +1,17 @@
 """Everything that offrank raises on purpose, as one tree.
 
-OffrankError
-|-- UsageError              an argument that cannot work (also a ValueError)
-|   |-- SpellingError       a policy or estimator that cannot be read
-|   `-- AbilityError        a policy asked for what it cannot know
-|-- LogError                the log breaks a rule
-|   |-- ColumnError         a column is missing or of the wrong kind
-|   |-- RowError            a row breaks a rule: file, row, column, rule, remedy
-|   `-- EmptyLogError       no impressions
-|-- SupportError            the log cannot answer the question
-|   |-- NoOverlapError      the target never does what was logged
-|   `-- ImpossibleSlateError  the logging policy says a logged slate cannot happen
-`-- MissingExtraError       an optional library is not installed (also an ImportError)
+    OffrankError
+    |-- UsageError              an argument that cannot work (also a ValueError)
+    |   |-- SpellingError       a policy or estimator that cannot be read
+    |   `-- AbilityError        a policy asked for what it cannot know
+    |-- LogError                the log breaks a rule
+    |   |-- ColumnError         a column is missing or of the wrong kind
+    |   |-- RowError            a row breaks a rule: file, row, column, rule, remedy
+    |   `-- EmptyLogError       no impressions
+    |-- SupportError            the log cannot answer the question
+    |   |-- NoOverlapError      the target never does what was logged
+    |   `-- ImpossibleSlateError  the logging policy says a logged slate cannot happen
+    `-- MissingExtraError       an optional library is not installed (also an ImportError)
 """
 
 from __future__ import annotations

@@ -40,12 +40,12 @@ def read_log(
 ) -> Source:
     """A log, to be read lazily: nothing but names is looked at until a job asks for columns.
 
-    source: a Parquet file, glob or folder; an Arrow IPC file; a CSV file (long layout, `.csv` or
-    `.csv.gz`); a list of paths; a pandas, Polars or Arrow table (anything with
-    `__arrow_c_stream__`); a list of dicts.
-    columns: role -> the log's own name of that column, `{"slate": "shown"}`.
-    format: `criteo`, `open_bandit` or `yandex` for those data sets; by default from the file's suffix.
-    invalid: "raise" at the first row that breaks a rule, or "skip" such rows and count them.
+    - source: a Parquet file, glob or folder; an Arrow IPC file; a CSV file (long layout, `.csv` or
+      `.csv.gz`); a list of paths; a pandas, Polars or Arrow table (anything with
+      `__arrow_c_stream__`); a list of dicts.
+    - columns: role -> the log's own name of that column, `{"slate": "shown"}`.
+    - format: `criteo`, `open_bandit` or `yandex` for those data sets; by default from the file's suffix.
+    - invalid: "raise" at the first row that breaks a rule, or "skip" such rows and count them.
 
     The layout is wide (a row per impression) where there is a `slate` column, long (a row per
     item) where there are `impression` and `item`.
