@@ -1,0 +1,78 @@
+"""The docs cannot lag: every code, role, policy, estimator and public name has its place in them."""
+
+from __future__ import annotations
+
+import ast
+import re
+from pathlib import Path
+
+import pytest
+
+import offrank
+from offrank.estimators.named import ESTIMATORS
+from offrank.log import errors
+from offrank.log.schema import LONG_ROLES, ROLES
+from offrank.policies.named import POLICIES
+
+ROOT = Path(__file__).resolve().parents[2]
+SOURCE, DOCS = ROOT / "src" / "offrank", ROOT / "docs"
+#: Where codes are given: calls of these names, whose first argument is the code.
+GIVING = {"Caution", "Rule", "row"}
+
+
+def given(path: Path) -> set[str]:
+    """Codes of warnings, findings and rules that a module gives, read off its text."""
+    calls = [node for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))) if isinstance(node, ast.Call)]
+    named = [call for call in calls if isinstance(call.func, ast.Name) and call.func.id in GIVING and call.args]
+    words = [call.args[0].value for call in named if isinstance(call.args[0], ast.Constant)]
+    return {word for word in words if isinstance(word, str)}
+
+
+def codes() -> set[str]:
+    found = set().union(*map(given, [*SOURCE.glob("checks/*.py"), *SOURCE.glob("jobs/*.py"), *SOURCE.glob("log/*.py")]))
+    raised = {kind.code for kind in vars(errors).values() if isinstance(kind, type) and hasattr(kind, "code")}
+    return found | raised | {"arithmetic", "harmonic", "click-outside-slate"}
+
+
+def text(page: str) -> str:
+    return (DOCS / page).read_text(encoding="utf-8")
+
+
+def code_words(page: str) -> set[str]:
+    """What a page sets as code or has as a heading."""
+    prose = re.sub(r"^```.*?^```", "", text(page), flags=re.MULTILINE | re.DOTALL)
+    headings = re.findall(r"^#+ +([\w-]+)$", prose, re.MULTILINE)
+    spelled = (re.match(r"[\w-]+", words) for words in re.findall(r"`([^`\n]+)`", prose))
+    return set(headings) | {match[0] for match in spelled if match}
+
+
+def test_codes_are_read_off_the_source() -> None:
+    assert {"low-ess", "mean-weight", "no-overlap", "support", "ragged", "impossible-slate"} <= codes()
+
+
+@pytest.mark.parametrize("code", sorted(codes()))
+def test_code_is_explained(code: str) -> None:
+    assert code in code_words("trust.md")
+
+
+@pytest.mark.parametrize("role", sorted({*ROLES, *LONG_ROLES}))
+def test_role_is_explained(role: str) -> None:
+    assert role in code_words("log-format.md")
+
+
+@pytest.mark.parametrize("name", sorted(ESTIMATORS))
+def test_estimator_is_explained(name: str) -> None:
+    assert name in code_words("choosing.md")
+
+
+@pytest.mark.parametrize("name", sorted(POLICIES))
+def test_policy_is_explained(name: str) -> None:
+    assert name in code_words("choosing.md") | code_words("how-to/from-your-table.md")
+
+
+@pytest.mark.parametrize("name", offrank.__all__)
+def test_public_name_is_in_the_reference(name: str) -> None:
+    listed = re.findall(r"^::: offrank\.(?:\w+\.)*(\w+)$", text("reference/api.md"), re.MULTILINE)
+    assert name in {*listed, *vars(errors)}  # the errors are listed by their module
+
+
