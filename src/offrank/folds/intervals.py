@@ -79,8 +79,7 @@ class Spread:
         self, value: float, influence: Floats, draws: Floats | None, ratios: list[tuple[Ratio, float]]
     ) -> Interval:
         if draws is not None:
-            low, high = _percentiles(draws, self.confidence)
-            return Interval(value, low, high, float(np.std(draws, ddof=1)))
+            return _of_draws(value, draws, self.confidence)
         error = self._standard_error(influence)
         if self.method == "bernstein":
             half = self._bernstein(error, ratios)
@@ -89,11 +88,12 @@ class Spread:
         return Interval(value, value - half, value + half, error)
 
     def _standard_error(self, influence: Floats) -> float:
-        n = self.moments.n
+        n, groups = self.moments.n, self.clusters()
+        if (n if self.buckets is None else groups) < 2:
+            return math.inf  # one row or one cluster does not say how much others would differ
         if self.buckets is None:
-            variance = float(influence @ self.moments.comoment @ influence) / (n * max(n - 1, 1))
+            variance = float(influence @ self.moments.comoment @ influence) / (n * (n - 1))
         else:
-            groups = max(self.clusters(), 2)
             sums = self.buckets[:, :-1] @ influence
             variance = groups / (groups - 1) * float(sums @ sums) / n**2
         return math.sqrt(max(variance, 0.0))
@@ -120,14 +120,14 @@ def _span(ratio: Ratio, moments: Moments) -> float:
     return float((widest + abs(value) * (moments.largest[bottom] - moments.least[bottom])) / mean)
 
 
-def _percentiles(draws: Floats, confidence: float) -> tuple[float, float]:
-    draws = draws[np.isfinite(draws)]
+def _of_draws(value: float, draws: Floats, confidence: float) -> Interval:
+    draws = draws[np.isfinite(draws)]  # where few rows have weight, a replicate may hold none of them
     if len(draws) < 2:
-        return math.nan, math.nan
+        return Interval(value, -math.inf, math.inf, math.inf)
     tail = (1 - confidence) / 2
     # Weibull's plotting positions: with B draws the interval covers like one of B + 1 exchangeable values.
     low, high = np.quantile(draws, [tail, 1 - tail], method="weibull")
-    return float(low), float(high)
+    return Interval(value, float(low), float(high), float(np.std(draws, ddof=1)))
 
 
 def _student(level: float, freedom: int) -> float:
