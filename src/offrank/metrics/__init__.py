@@ -1,0 +1,33 @@
+"""Ranking metrics: of ranked lists as arrays, and of models on logged clicks."""
+
+from .comparisons import Comparison
+from .measure import (
+    banner_disagreement,
+    counterfactual_disagreement,
+    counterfactual_loss,
+    counterfactual_ndcg,
+    measure,
+    pairwise_disagreement,
+)
+from .measured import Measured, Measurements
+from .ranking import average_precision, dcg, discount, err, mean, mrr, ndcg, ranked
+
+__all__ = [
+    "Comparison",
+    "Measured",
+    "Measurements",
+    "average_precision",
+    "banner_disagreement",
+    "counterfactual_disagreement",
+    "counterfactual_loss",
+    "counterfactual_ndcg",
+    "dcg",
+    "discount",
+    "err",
+    "mean",
+    "measure",
+    "mrr",
+    "ndcg",
+    "pairwise_disagreement",
+    "ranked",
+]

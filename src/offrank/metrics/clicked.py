@@ -1,0 +1,132 @@
+"""The clicked impressions of a batch, and what could have stood where the click was."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..log.batch import Contexts, Floats, Integers, LogBatch
+from ..policies.base import Policy, all_items
+from . import _kernels
+from .comparisons import Comparison
+from .orders import drawn_order_law, order_law
+from .rows import taken
+
+_MOST_NUMBERS = 4_000_000  # of a law [n, q, k]: rows are taken in pieces below it
+
+
+@dataclass(frozen=True)
+class Alternatives:
+    """What is compared: items [n, q] (candidate index, -1 pads), law [n, q, k], own [n, k] shown item per rank."""
+
+    items: Integers
+    law: Floats
+    own: Integers
+
+
+@dataclass(frozen=True)
+class Clicked:
+    """Impressions with at least one click; laws are computed once, however many metrics and models ask."""
+
+    contexts: Contexts
+    slates: Integers
+    clicks: Floats
+    inclusion: Floats
+    row: NDArray[np.uint64]
+    codes: Mapping[str, Integers]
+    logging: Policy
+    _known: dict[Any, Any] = field(default_factory=dict, compare=False)
+
+    def __len__(self) -> int:
+        return len(self.row)
+
+    def weight(self, metric: Comparison) -> Floats:
+        """[n] the comparison weight of each row: its clicks less what the metric cannot compare."""
+        return self._once(("weight", metric.against, metric.several, metric.draws, metric.seed), self._weight, metric)
+
+    def cost(self, metric: Comparison, model: str) -> Floats:
+        """[n] the summed costs of each row under a model's scores."""
+        found, scores = self.alternatives(metric), self._scores(metric, model)
+        allowed, clicks = self._allowed(metric), self._counted(metric)
+        if metric.cost != "ndcg":
+            kind = _kernels.DISAGREEMENT if metric.cost == "disagreement" else _kernels.LOGISTIC
+            kind = _kernels.HINGE if metric.form == "hinge" else kind
+            return np.asarray(_kernels.losses(found.law, found.own, clicks, allowed, scores, kind))
+        inside = found.items >= 0
+        worth = _kernels.discounted_ranks(scores, inside)
+        size = np.maximum(inside.sum(axis=1), 1)
+        lift = _kernels.losses(found.law, found.own, clicks, allowed, worth, _kernels.GAIN)
+        # A random order gains the mean worth; 1 - 1/q makes shuffled slates give their own nDCG.
+        return np.asarray(worth.sum(axis=1) / size * self.weight(metric) + (1 - 1 / size) * lift)
+
+    def alternatives(self, metric: Comparison) -> Alternatives:
+        """What the metric compares a click with."""
+        return self._once((metric.against, metric.draws, metric.seed), self._alternatives, metric)
+
+    def _alternatives(self, metric: Comparison) -> Alternatives:
+        shown = np.where(self.slates >= 0, np.arange(self.slates.shape[1]), -1)
+        if metric.against == "pairwise":
+            filled = self.slates >= 0
+            others = np.maximum(filled.sum(axis=1) - 1, 1)
+            law = (filled[:, :, None] & filled[:, None, :]) / others[:, None, None]
+            return Alternatives(self.slates, law, shown)
+        if metric.against == "banner":
+            items = all_items(self.contexts)
+            return Alternatives(items, self.logging.rank_probs(self.contexts, items), self.slates)
+        law = self._once("order", self._order, metric)
+        if metric.draws:
+            law = drawn_order_law(law, self.slates, metric.draws, metric.seed, self.row)
+        return Alternatives(self.slates, law, shown)
+
+    def _order(self, metric: Comparison) -> Floats:
+        return order_law(self.logging, self.contexts, self.slates)
+
+    def _weight(self, metric: Comparison) -> Floats:
+        found = self.alternatives(metric)
+        return np.asarray(_kernels.compared(found.law, found.own, self._counted(metric), self._allowed(metric)))
+
+    def _scores(self, metric: Comparison, model: str) -> Floats:
+        items = self.alternatives(metric).items
+        return np.take_along_axis(self.contexts.scores[model], np.maximum(items, 0), axis=1)
+
+    def _counted(self, metric: Comparison) -> Floats:
+        """[n, k] the clicks that the metric's convention counts."""
+        if metric.several != "single":
+            return self.clicks
+        alone = (self.clicks > 0).sum(axis=1) == 1
+        return self.clicks * alone[:, None]
+
+    def _allowed(self, metric: Comparison) -> NDArray[np.bool_]:
+        """[n, q] items that a click may be compared with."""
+        found = self.alternatives(metric)
+        allowed = found.items >= 0
+        if metric.several == "unclicked":
+            rows, ranks = np.nonzero((self.clicks > 0) & (found.own >= 0))
+            allowed[rows, found.own[rows, ranks]] = False
+        return allowed
+
+    def _once(self, key: Any, compute: Any, metric: Comparison) -> Any:
+        if key not in self._known:
+            self._known[key] = compute(metric)
+        return self._known[key]
+
+
+def clicked(batch: LogBatch, logging: Policy, *, banner: bool) -> Iterator[Clicked]:
+    """The clicked rows of a batch, in pieces whose laws fit into memory. banner: laws of all candidates."""
+    if batch.clicks is None:
+        return
+    rows = np.flatnonzero((batch.clicks > 0).any(axis=1))
+    slots = max(batch.contexts.slots, 1)
+    items = batch.contexts.candidates.shape[1] if banner else slots
+    step = max(_MOST_NUMBERS // max(items * slots, 1), 1)
+    for start in range(0, len(rows), step):
+        some = rows[start : start + step]
+        contexts = taken(batch.contexts, some)
+        slates = batch.slates[some, : contexts.slots]
+        clicks = batch.clicks[some, : contexts.slots]
+        codes = {name: labels.codes[some] for name, labels in batch.labels.items()}
+        yield Clicked(contexts, slates, clicks, batch.inclusion[some], batch.row[some], codes, logging)

@@ -1,0 +1,106 @@
+"""Metrics that compare a clicked item with other items: which others, and what a comparison costs.
+
+A metric is named `<against>_<cost>`, and every combination exists:
+
+- `pairwise_...`: against the other items of the slate, each with the same weight. Right on traffic that was
+  shuffled uniformly; elsewhere what stood at the top is favoured (position bias).
+- `counterfactual_...`: against what would have stood at the same rank, had the slate's items been put in
+  order once more; paper non-shuffled-traffic, Algorithm 2, as an exact expectation without rejection.
+- `banner_...`: the same, had the whole slate been drawn once more; section 5.1.
+
+- `..._disagreement`: 1 where the model scores the other item higher, 1/2 where it ties.
+- `..._loss`: logistic (or hinge) loss of the difference of the scores; section 5.2.
+- `..._ndcg`: the gain 1 / log2(1 + rank by the model) of the clicked item less that of the other one, on the
+  scale of nDCG; section 5.2. On shuffled slates of one size it is their nDCG exactly.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Literal, get_args
+
+from ..log.errors import UsageError
+from ..spelling import parse
+
+Against = Literal["pairwise", "counterfactual", "banner"]
+Cost = Literal["disagreement", "loss", "ndcg"]
+Form = Literal["logistic", "hinge"]
+Several = Literal["each", "unclicked", "single"]
+
+
+@dataclass(frozen=True, repr=False)
+class Comparison:
+    """A metric of a model's scores: sum of costs / sum of comparison weights, over the clicks of a log.
+
+    - against, cost: what is compared, and how (see the module).
+    - form: of the loss, `logistic` or `hinge`.
+    - several: the convention for slates with several clicks, of which the paper has none. `each`: every
+      click is compared with all other items, so that a pair counts for its better item at either rank.
+      `unclicked`: only with items that were not clicked, as pairwise metrics usually do; the comparison of
+      two items then depends on where the other one stood, a trace of position bias. `single`: slates with
+      one click only; the clicks of all others count as not compared.
+    - draws: 0 for the exact expectation, else that many orders drawn per slate (Algorithm 2), by `seed`.
+    """
+
+    against: Against
+    cost: Cost
+    form: Form = field(default="logistic", kw_only=True)
+    several: Several = field(default="each", kw_only=True)
+    draws: int = field(default=0, kw_only=True)
+    seed: int = field(default=0, kw_only=True)
+
+    def __post_init__(self) -> None:
+        for name, kind in (("against", Against), ("cost", Cost), ("form", Form), ("several", Several)):
+            if getattr(self, name) not in get_args(kind):
+                raise UsageError(f"{name} is {getattr(self, name)!r}", "say " + ", ".join(get_args(kind)))
+        if self.form != "logistic" and self.cost != "loss":
+            raise UsageError(f"{self.name} has no form", "a form belongs to a loss")
+        if self.draws < 0 or (self.draws and self.against != "counterfactual"):
+            raise UsageError(
+                f"{self.name} with draws={self.draws}",
+                "only counterfactual metrics draw orders; 0 is the exact expectation, better than any number of draws",
+            )
+
+    @property
+    def name(self) -> str:
+        """The metric without its options."""
+        return f"{self.against}_{self.cost}"
+
+    def __repr__(self) -> str:
+        defaults = {"form": "logistic", "several": "each", "draws": 0, "seed": 0}
+        words = [f"{key}={getattr(self, key)}" for key, value in defaults.items() if getattr(self, key) != value]
+        return f"{self.name}({', '.join(words)})" if words else self.name
+
+    __str__ = __repr__
+
+
+METRICS = {
+    f"{against}_{cost}": partial(Comparison, against, cost) for against in get_args(Against) for cost in get_args(Cost)
+}
+"""Makers of the metrics by name."""
+
+Metrics = str | Comparison | Iterable[str | Comparison]
+
+
+def metric(spelling: str | Comparison) -> Comparison:
+    """The metric that a spelling names; a metric is returned as it is.
+
+    Raises:
+        SpellingError: not a metric's spelling.
+    """
+    found: Comparison = parse(spelling, METRICS, "metric") if isinstance(spelling, str) else spelling
+    return found
+
+
+def metrics(given: Metrics) -> tuple[Comparison, ...]:
+    """Several metrics, each once.
+
+    Raises:
+        UsageError: none.
+    """
+    several = [given] if isinstance(given, str | Comparison) else list(given)
+    if not several:
+        raise UsageError("there is no metric", "name at least one, such as counterfactual_disagreement")
+    return tuple(dict.fromkeys(metric(one) for one in several))

@@ -1,0 +1,230 @@
+"""Ranking metrics of a log: which of several models agrees best with what users clicked."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from ..checks.impressions import Impressions, ImpressionsFold
+from ..folds.base import Together
+from ..folds.estimate import Caution
+from ..folds.intervals import Method, Ratio, Spread
+from ..log.errors import EmptyLogError, NoOverlapError
+from ..log.source import Source
+from ..policies.base import Policy
+from ..policies.named import policy as named_policy
+from ..policies.prepared import counts, prepared
+from ..policies.uniform import Uniform
+from ..readers.log import read_log
+from ..running.executors import Executor, Progress, run
+from . import comparisons
+from .comparisons import Comparison, Metrics
+from .fold import ComparisonsFold, Intervals
+from .measured import Found, Key, Measured, Measurements, refuse_empty
+
+FEW_COMPARISONS = 100.0
+MOSTLY_REJECTED = 0.95
+SEVERAL_CLICKS = 0.01
+
+Models = str | Sequence[str]
+
+
+def measure(
+    log: Any,
+    model: Models,
+    logging: str | Policy = "logged",
+    metrics: Metrics = ("counterfactual_disagreement",),
+    *,
+    confidence: float = 0.95,
+    interval: Method = "normal",
+    cluster: str | None = None,
+    by: str | None = None,
+    replicates: int = 200,
+    seed: int = 0,
+    executor: Executor | None = None,
+    progress: Progress | None = None,
+) -> Measurements:
+    """Any number of metrics of any number of models, in one pass over the log.
+
+    - log: from `read_log`, or anything that it takes.
+    - model: the score column of a model, or several; differences are to the first.
+    - logging: the policy that drew the log. It is asked for the order of the shown items given which are
+      shown (`counterfactual_...`) or for the probability of each candidate at each rank (`banner_...`).
+    - metrics: spellings such as `"pairwise_disagreement"`, `"counterfactual_loss(form=hinge)"`,
+      `"counterfactual_disagreement(several=unclicked)"`; see `Comparison`.
+    - interval: `normal` (delta method), `bootstrap` or `bernstein`, at level `confidence`.
+    - cluster: a column whose equal values mark dependent rows. by: a column to group by.
+
+    Raises:
+        UsageError: arguments that cannot work, or a logging policy that cannot know what a metric asks.
+        LogError: the log breaks a rule.
+        NoOverlapError: no click can be compared with anything.
+    """
+    source: Source = log if hasattr(log, "batches") else read_log(log)
+    fold = ComparisonsFold(
+        comparisons.metrics(metrics),
+        (model,) if isinstance(model, str) else tuple(dict.fromkeys(model)),
+        prepared(named_policy(logging), source, executor),
+        Intervals(interval, confidence, cluster, replicates, seed),
+        by,
+    )
+    folds = Together({"comparisons": fold, "impressions": ImpressionsFold()})
+    found = run(source.select(fold.needs()), folds, executor, progress)
+    impressions: Impressions = found["impressions"]
+    if not impressions.n:
+        raise EmptyLogError(f"{source.describe()} has no impressions", "give a log with some")
+    return refuse_empty(Summary(fold, found["comparisons"]).measurements(source, impressions))
+
+
+def pairwise_disagreement(log: Any, model: Models, **options: Any) -> Measurements:
+    """How often the model scores another shown item above the clicked one; for shuffled traffic.
+
+    0 for a perfect model, 1/2 for a random one, ties count 1/2. options: as `measure`, and `several`.
+    """
+    return _one("pairwise_disagreement", log, model, options)
+
+
+def counterfactual_disagreement(
+    log: Any, model: Models, logging: str | Policy = "logged", **options: Any
+) -> Measurements:
+    """How often the model scores above the clicked item what else would have stood at its rank.
+
+    With clicked item p at rank k, P the law of the order given the shown items and f the model's score:
+    sum over clicks of sum_{q != p} P(q at k) 1{f(q) > f(p)} / sum over clicks of (1 - P(p at k)), ties 1/2;
+    the expectation of Algorithm 2 of paper non-shuffled-traffic. options: as `measure`, and `several`, `draws`.
+    """
+    return _one("counterfactual_disagreement", log, model, {"logging": logging, **options})
+
+
+def banner_disagreement(log: Any, model: Models, logging: str | Policy = "logged", **options: Any) -> Measurements:
+    """As `counterfactual_disagreement`, had the items been drawn once more too; section 5.1 of the paper."""
+    return _one("banner_disagreement", log, model, {"logging": logging, **options})
+
+
+def counterfactual_loss(log: Any, model: Models, logging: str | Policy = "logged", **options: Any) -> Measurements:
+    """As `counterfactual_disagreement`, with log(1 + exp(f(q) - f(p))) in the place of 1{f(q) > f(p)}.
+
+    options: also `form="hinge"` for max(0, 1 + f(q) - f(p)).
+    """
+    return _one("counterfactual_loss", log, model, {"logging": logging, **options})
+
+
+def counterfactual_ndcg(log: Any, model: Models, logging: str | Policy = "logged", **options: Any) -> Measurements:
+    """nDCG of the model's order of the shown items, corrected for where they stood.
+
+    With g = 1 / log2(1 + rank by the model) and l shown items, each click is worth
+    mean(g) + (1 - 1/l) E[g(p) - g(q)], q as in `counterfactual_disagreement`. On shuffled slates of one
+    size this is nDCG; a random model gets mean(g) everywhere.
+    """
+    return _one("counterfactual_ndcg", log, model, {"logging": logging, **options})
+
+
+@dataclass(frozen=True)
+class Summary:
+    """The reduced log, ready to be asked for metrics."""
+
+    fold: ComparisonsFold
+    reduced: dict[str, tuple[Any, dict[str, Any]]]
+
+    def measurements(self, source: Source, impressions: Impressions) -> Measurements:
+        """Every metric of every model, for the whole log and for each group."""
+        fold = self.fold
+        groups = sorted({name for _, groups in self.reduced.values() for name in groups})
+        facts = {
+            "schema": 1,
+            "kind": "metrics",
+            "title": f"Ranking metrics on {source.describe()}",
+            "log": {"source": source.describe(), "impressions": impressions.n, "skipped": dict(impressions.skipped)},
+            "logging": repr(fold.logging),
+            "confidence": fold.intervals.confidence,
+            "interval": fold.intervals.method,
+            "cluster": fold.intervals.cluster,
+            "by": fold.by,
+        }
+        return Measurements(self._of(None), {group: self._of(group) for group in groups}, facts)
+
+    def _of(self, group: str | None) -> Found:
+        found: dict[Key, Measured | NoOverlapError] = {}
+        for model_index, model in enumerate(self.fold.models):
+            for metric in self.fold.metrics:
+                whole, groups = self.reduced[repr(metric)]
+                folded = whole if group is None else groups.get(group)
+                measured = _no_clicks() if folded is None else self._measured(metric, folded, model_index)
+                found[model, repr(metric)] = measured
+        return found
+
+    def _measured(self, metric: Comparison, folded: dict[str, Any], model: int) -> Measured | NoOverlapError:
+        spread = self.fold.intervals.spread(folded)
+        n, sums, squares = spread.moments.n, spread.moments.sums, spread.moments.squares
+        if not n:
+            return _no_clicks()
+        if not sums[1] > 1e-9 * sums[0]:
+            return _nothing_compared(metric, self.fold.logging, n)
+        cost = Ratio(2 + model, 1)
+        value = spread.ratio(cost)
+        rejected = max(1 - float(sums[1] / sums[0]), 0.0)
+        ess = float(sums[1] ** 2 / squares[1])
+        return Measured(
+            value.value,
+            value.low,
+            value.high,
+            value.standard_error,
+            n,
+            float(sums[0]),
+            rejected,
+            ess,
+            spread.difference(cost, Ratio(2, 1)) if model else None,
+            tuple(self._cautions(metric, spread, rejected, ess)),
+        )
+
+    def _cautions(self, metric: Comparison, spread: Spread, rejected: float, ess: float) -> Iterator[Caution]:
+        if ess < FEW_COMPARISONS:
+            yield Caution(
+                "few-comparisons",
+                "serious",
+                f"The comparisons are worth {ess:.0f} clicked impressions.",
+                "Log more, or log more randomly.",
+            )
+        if rejected > MOSTLY_REJECTED and metric.against != "pairwise":
+            yield Caution(
+                "mostly-rejected",
+                "warning",
+                f"{rejected:.1%} of the clicks have nothing to be compared with: the logging was nearly deterministic, "
+                "so the metric speaks of its few random contexts.",
+                "Look at groups with by=, or log more randomly.",
+            )
+        if metric.against == "pairwise" and not isinstance(self.fold.logging, Uniform):
+            yield Caution(
+                "position-bias",
+                "note",
+                "Pairwise metrics favour what was shown at the top, unless the slates were shuffled uniformly.",
+                "Use counterfactual_... with the logging policy; or say logging=uniform if they were.",
+            )
+        if counts(self.fold.logging) and metric.against != "pairwise":
+            yield Caution(
+                "counted-propensities",
+                "note",
+                "The logging probabilities were counted in the log itself; their error is not in the intervals.",
+                "Log the scores behind the slates, and use plackett_luce(scores).",
+            )
+
+
+def _one(name: str, log: Any, model: Models, options: dict[str, Any]) -> Measurements:
+    given = dict(options)
+    own: dict[str, Any] = {key: given.pop(key) for key in ("several", "draws", "form") if key in given}
+    if own.get("draws"):
+        own["seed"] = given.get("seed", 0)
+    return measure(log, model, metrics=comparisons.METRICS[name](**own), **given)
+
+
+def _no_clicks() -> NoOverlapError:
+    return NoOverlapError("no impression has a click", "these metrics compare clicked items: give a log with clicks")
+
+
+def _nothing_compared(metric: Comparison, logging: Policy, n: int) -> NoOverlapError:
+    return NoOverlapError(
+        f"{metric!r}: in none of {n:,} clicked impressions could anything else have stood at the click's rank, "
+        f"according to {logging!r}",
+        "the logging was deterministic, or slates have one slot or several clicks (several=each counts those)",
+    )

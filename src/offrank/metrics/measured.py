@@ -1,0 +1,204 @@
+"""What measuring returns: a number with its doubt per model and metric, and ways to show and keep them."""
+
+from __future__ import annotations
+
+import io
+import json
+import math
+import shutil
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass, field, replace
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+from rich import box
+from rich.console import Console
+from rich.table import Table
+
+from ..folds.estimate import Caution, Interval
+from ..log.errors import NoOverlapError, UsageError
+
+Key = tuple[str, str]
+
+_NUMBERS = ("value", "low", "high", "standard_error", "clicks", "rejected", "ess")
+
+
+@dataclass(frozen=True)
+class Measured:
+    """A ranking metric of one model, and how far to trust it.
+
+    - value, low, high, standard_error: of the metric.
+    - impressions: clicked ones that were read. clicks: theirs, each divided by the inclusion probability.
+    - rejected: share of the clicks' mass that cannot be compared, 1 - (sum of comparison weights) / clicks; how
+      deterministic the logging was. The same for every model.
+    - ess: impressions of equal weight that would be worth as much, (sum of weights)^2 / sum of squared weights.
+    - difference: to the first model on the same clicks, paired.
+    """
+
+    value: float
+    low: float
+    high: float
+    standard_error: float
+    impressions: int
+    clicks: float
+    rejected: float
+    ess: float
+    difference: Interval | None = None
+    warnings: tuple[Caution, ...] = field(default=())
+
+    @property
+    def trustworthy(self) -> bool:
+        """No serious warning."""
+        return all(caution.severity != "serious" for caution in self.warnings)
+
+
+Found = Mapping[Key, Measured | NoOverlapError]
+
+
+@dataclass(frozen=True)
+class Measurements(Mapping[Key, Measured]):
+    """Metrics by (model, metric); by model alone where there is one metric, by metric where there is one model.
+
+    - found: of the whole log; groups: the same for each value of the `by` column; facts: what else `to_dict` holds.
+
+    Asking for one that the log cannot give raises NoOverlapError; `refused` says which those are.
+    """
+
+    found: Found
+    groups: Mapping[str, Found] = field(default_factory=dict)
+    facts: Mapping[str, Any] = field(default_factory=dict)
+
+    def __getitem__(self, key: str | Key) -> Measured:
+        matching = [known for known in self.found if key == known or (isinstance(key, str) and key in known)]
+        if len(matching) != 1:
+            known = ", ".join(f"{model!r}, {name!r}" for model, name in self.found)
+            raise KeyError(f"{key!r} is {'several of' if matching else 'none of'} the metrics: {known}")
+        measured = self.found[matching[0]]
+        if isinstance(measured, NoOverlapError):
+            raise measured
+        return measured
+
+    def __iter__(self) -> Iterator[Key]:
+        return iter(self.found)
+
+    def __len__(self) -> int:
+        return len(self.found)
+
+    def __str__(self) -> str:
+        return _text(self)
+
+    __repr__ = __str__
+
+    @property
+    def models(self) -> list[str]:
+        """The models, in the order in which they were named."""
+        return list(dict.fromkeys(model for model, _ in self.found))
+
+    @property
+    def refused(self) -> dict[Key, NoOverlapError]:
+        """The metrics that the log cannot give."""
+        return {key: value for key, value in self.found.items() if isinstance(value, NoOverlapError)}
+
+    @property
+    def given(self) -> dict[Key, Measured]:
+        """The metrics that the log can give."""
+        return {key: value for key, value in self.found.items() if isinstance(value, Measured)}
+
+    @property
+    def trustworthy(self) -> bool:
+        """Every metric was given, and nothing serious was found."""
+        return not self.refused and all(measured.trustworthy for measured in self.given.values())
+
+    def with_facts(self, **facts: Any) -> Measurements:
+        """The same with facts replaced (title, command)."""
+        return replace(self, facts={**self.facts, **facts})
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything, as plain lists, dicts and numbers (None for what is not known)."""
+        rows = [_row(key, None, value) for key, value in self.found.items()]
+        rows += [_row(key, group, value) for group, found in self.groups.items() for key, value in found.items()]
+        return {**self.facts, "metrics": rows}
+
+    def to_json(self, path: str | PathLike[str] | None = None, indent: int | None = 2) -> str:
+        """The same as JSON text; written to `path` if given."""
+        text = json.dumps(self.to_dict(), indent=indent, allow_nan=False)
+        if path is not None:
+            Path(path).write_text(text, encoding="utf-8")
+        return text
+
+
+def refuse_empty(found: Measurements) -> Measurements:
+    """The measurements, unless there are none at all.
+
+    Raises:
+        UsageError: no models. NoOverlapError: nothing could be compared.
+    """
+    if not len(found):
+        raise UsageError("there is no model", "name at least one score column")
+    if not found.given:
+        raise next(iter(found.refused.values()))
+    return found
+
+
+def _row(key: Key, group: str | None, value: Measured | NoOverlapError) -> dict[str, Any]:
+    row: dict[str, Any] = {"model": key[0], "metric": key[1], "group": group}
+    if isinstance(value, NoOverlapError):
+        error = {"code": value.code, "message": value.message, "remedy": value.remedy}
+        return {**row, **dict.fromkeys((*_NUMBERS, "impressions", "difference")), "warnings": [], "error": error}
+    row |= {name: _number(getattr(value, name)) for name in _NUMBERS}
+    away = value.difference
+    return {
+        **row,
+        "impressions": value.impressions,
+        "difference": None if away is None else {name: _number(part) for name, part in asdict(away).items()},
+        "warnings": [asdict(caution) for caution in value.warnings],
+        "error": None,
+    }
+
+
+def _number(value: float) -> float | None:
+    return float(value) if math.isfinite(value) else None
+
+
+def _text(found: Measurements) -> str:
+    written = io.StringIO()
+    width = min(shutil.get_terminal_size((80, 24)).columns, 120)
+    console = Console(file=written, width=width, color_system=None, force_terminal=False, highlight=False)
+    if found.facts.get("title"):
+        console.print(found.facts["title"], markup=False)
+    for metric in dict.fromkeys(metric for _, metric in found.found):
+        console.print(_table(found, metric))
+    for caution in {caution.code: caution for one in found.given.values() for caution in one.warnings}.values():
+        console.print(f"{caution.severity}: {caution}", markup=False)
+    for error in dict.fromkeys(str(error) for error in found.refused.values()):
+        console.print(f"error: {error}", markup=False)
+    return "\n".join(line.rstrip() for line in written.getvalue().splitlines()) + "\n"
+
+
+def _table(found: Measurements, metric: str) -> Table:
+    """One metric: a row per model, for the whole log and each group."""
+    table = Table(box=box.SIMPLE_HEAD, title=metric, title_justify="left", title_style="bold")
+    if found.groups:
+        table.add_column(str(found.facts.get("by")))
+    table.add_column("model")
+    names = ["value", f"{found.facts.get('confidence', 0.95):.0%} interval"]
+    names += ["to the first"] if len(found.models) > 1 else []
+    for name in (*names, "rejected", "worth"):
+        table.add_column(name, justify="right", no_wrap=True)
+    for group, part in ({"all": found.found} | dict(found.groups)).items():
+        for model in found.models:
+            one = part[model, metric]
+            cells = ["-"] if isinstance(one, NoOverlapError) else list(_cells(one, len(names) > 2))
+            table.add_row(*([group] if found.groups else []), model, *cells)
+    return table
+
+
+def _cells(one: Measured, several: bool) -> Iterator[str]:
+    yield f"{one.value:.4f}"
+    yield f"{one.low:.4f} to {one.high:.4f}"
+    if several:
+        half = 0.0 if one.difference is None else (one.difference.high - one.difference.low) / 2
+        yield "" if one.difference is None else f"{one.difference.value:+.4f} ± {half:.4f}"
+    yield f"{one.rejected:.1%}"
+    yield f"{one.ess:,.0f}"

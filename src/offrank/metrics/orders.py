@@ -1,0 +1,99 @@
+"""The law of the order in which a slate's items are shown, given which items are shown.
+
+Exact for Plackett-Luce and uniform logging at any size, for a `rank_propensity` column that was written for the
+shown items, and for every other policy by trying all orders of up to MOST_SLOTS slots.
+"""
+
+from __future__ import annotations
+
+from itertools import permutations
+from typing import NoReturn
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..log.batch import Contexts, Floats, Integers
+from ..log.errors import AbilityError
+from ..log.source import Needs
+from ..policies.base import OrderGivenSet, Policy
+from ..policies.counted import Counted
+from ..policies.logged import Logged
+from ..policies.uniform import Uniform
+from .rows import taken
+
+MOST_SLOTS = 6  # 720 orders
+
+
+def order_needs(policy: Policy) -> Needs:
+    """The columns that the order law reads."""
+    return policy.needs("rank_probs" if isinstance(policy, Logged | Counted) else "log_prob")
+
+
+def order_law(policy: Policy, contexts: Contexts, slates: Integers) -> Floats:
+    """[n, k, k] probability that the policy puts shown item i at rank j, given the set of shown items.
+
+    Paper non-shuffled-traffic, appendix A. This is the marginal law only where every candidate is shown.
+
+    Raises:
+        AbilityError: the policy does not know it.
+    """
+    filled = slates >= 0
+    if isinstance(policy, Uniform):
+        return (filled[:, :, None] & filled[:, None, :]) / np.maximum(contexts.length, 1)[:, None, None]
+    if isinstance(policy, Logged | Counted):
+        return _written(policy, contexts, slates)
+    if isinstance(policy, OrderGivenSet):
+        return policy.order_given_set(contexts, slates)
+    return _enumerated(policy, contexts, slates)
+
+
+def drawn_order_law(law: Floats, slates: Integers, draws: int, seed: int, row: NDArray[np.uint64]) -> Floats:
+    """The same, but counted in so many draws of the item at each rank, as Algorithm 2 makes them.
+
+    law: [n, k, k] what `order_law` gives. row: [n] ids that the randomness is keyed by, so that it survives
+    another partition of the log.
+    """
+    drawn = np.zeros_like(law)
+    for index, length in enumerate((slates >= 0).sum(axis=1)):
+        rng = np.random.default_rng([seed, int(row[index])])
+        chances = law[index, :length, :length].T
+        drawn[index, :length, :length] = rng.multinomial(draws, chances / chances.sum(axis=1, keepdims=True)).T
+    return drawn / draws
+
+
+def _written(policy: Logged | Counted, contexts: Contexts, slates: Integers) -> Floats:
+    """The law in the log, where it speaks of the order alone: every shown item is certain to be shown."""
+    law = policy.rank_probs(contexts, slates)
+    certain = law.sum(axis=2)[slates >= 0]
+    if (np.abs(certain - 1) > 0.01).any():
+        _unknown(policy, f"an item that was shown has rank probabilities of sum {certain.min():.3g}, not 1")
+    return law
+
+
+def _enumerated(policy: Policy, contexts: Contexts, slates: Integers) -> Floats:
+    """By Bayes' rule over all orders of the shown items."""
+    law = np.zeros((*slates.shape, slates.shape[1]))
+    if slates.shape[1] > MOST_SLOTS:
+        _unknown(policy, f"all orders are tried for up to {MOST_SLOTS} slots only (the log has {slates.shape[1]})")
+    for length in np.unique(contexts.length):
+        rows = np.flatnonzero(contexts.length == length)
+        law[rows, :length, :length] = _all_orders(policy, taken(contexts, rows), slates[rows, :length])
+    return law
+
+
+def _all_orders(policy: Policy, contexts: Contexts, slates: Integers) -> Floats:
+    n, length = slates.shape
+    law, ranks = np.zeros((n, length, length)), np.arange(length)
+    for order in permutations(range(length)):
+        chance = np.exp(policy.log_prob(contexts, np.ascontiguousarray(slates[:, order])))
+        law[:, order, ranks] += chance[:, None]
+    total = law[:, :, :1].sum(axis=1, keepdims=True)
+    return np.divide(law, total, out=np.zeros_like(law), where=total > 0)
+
+
+def _unknown(policy: Policy, why: str) -> NoReturn:
+    raise AbilityError(
+        f"{policy!r} does not know the order of the shown items given which are shown: {why}",
+        "if the scores behind the log were logged, use plackett_luce(scores); on shuffled traffic use uniform or a "
+        "pairwise metric; or log a `rank_propensity` column given the shown items",
+    )

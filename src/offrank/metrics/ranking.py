@@ -1,0 +1,197 @@
+"""Metrics of one ranked list each: relevance grades in, a value per list out.
+
+Everywhere: `relevance` [..., k] holds the grades in ranked order, top first, and the last axis is
+reduced. `where` [..., k] says which of them are items; padding takes no rank, wherever it stands.
+`cutoff`: only this many items at the top count.
+"""
+
+from __future__ import annotations
+
+from typing import Literal, get_args
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ..log.batch import Floats, Integers
+from ..log.errors import UsageError
+
+Gains = Literal["exponential", "linear"]
+"""What a grade is worth: 2^grade - 1, or the grade itself."""
+
+Discounts = Literal["log2", "log2-flat"]
+"""What rank j = 1, 2, ... is worth: 1 / log2(j + 1), or 1 / log2(max(2, j)), which treats ranks 1 and 2 alike."""
+
+Truths = NDArray[np.bool_]
+
+
+def dcg(
+    relevance: ArrayLike,
+    *,
+    cutoff: int | None = None,
+    gains: Gains = "exponential",
+    discounts: Discounts = "log2",
+    where: ArrayLike | None = None,
+) -> Floats:
+    """Discounted cumulative gain [...]: the sum of gain(grade) * discount(rank).
+
+    Paper slate-pseudoinverse prints `log2`; the code that was published with it computes `log2-flat`.
+
+    Raises:
+        UsageError: no such gains or discounts, grades that are not finite, a cut-off below 1.
+    """
+    grades, ranks, counted = _ranked(relevance, where, cutoff)
+    worth = _gains(grades, gains) * discount(ranks, discounts)
+    return np.asarray(np.where(counted, worth, 0.0).sum(axis=-1))
+
+
+def ndcg(
+    relevance: ArrayLike,
+    *,
+    cutoff: int | None = None,
+    gains: Gains = "exponential",
+    discounts: Discounts = "log2",
+    where: ArrayLike | None = None,
+    judged: ArrayLike | None = None,
+    empty: float = 0.0,
+) -> Floats:
+    """DCG as a share of the DCG of the best order [...], in 0 to 1.
+
+    judged: [..., q] grades of all that could have been ranked, in any order, padded with 0; by default
+    the ranked items themselves. empty: the value of a list for which nothing has a gain.
+
+    Raises:
+        UsageError: as `dcg`.
+    """
+    found = dcg(relevance, cutoff=cutoff, gains=gains, discounts=discounts, where=where)
+    grades, _, counted = _ranked(relevance if judged is None else judged, where if judged is None else None, None)
+    best = -np.sort(-np.where(counted, grades, 0.0), axis=-1)
+    ideal = dcg(best, cutoff=cutoff, gains=gains, discounts=discounts)
+    return _share(found, ideal, empty)
+
+
+def err(relevance: ArrayLike, *, highest: int = 4, cutoff: int | None = None, where: ArrayLike | None = None) -> Floats:
+    """Expected reciprocal rank [...]: sum_r R_r / r prod_{i < r} (1 - R_i), R = (2^grade - 1) / 2^highest.
+
+    highest: the largest grade there is, 4 for five grades. A reader goes down the list and stops at an
+    item with probability R (Chapelle and others, 2009).
+
+    Raises:
+        UsageError: a grade below 0 or above `highest`; as `dcg`.
+    """
+    grades, ranks, counted = _ranked(relevance, where, cutoff)
+    _check_grades(grades, highest)
+    stops = np.where(counted, (np.exp2(grades) - 1) / 2.0**highest, 0.0)
+    arrives = np.cumprod(1 - stops, axis=-1)
+    arrives = np.concatenate([np.ones_like(arrives[..., :1]), arrives[..., :-1]], axis=-1)
+    return np.asarray((arrives * stops / ranks).sum(axis=-1))
+
+
+def mrr(
+    relevance: ArrayLike, *, relevant: float = 1.0, cutoff: int | None = None, where: ArrayLike | None = None
+) -> Floats:
+    """Reciprocal rank of the first item of grade `relevant` or better [...]; 0 where there is none.
+
+    Its mean over lists is the mean reciprocal rank.
+
+    Raises:
+        UsageError: as `dcg`.
+    """
+    grades, ranks, counted = _ranked(relevance, where, cutoff)
+    hits = counted & (grades >= relevant)
+    return np.asarray(np.where(hits, 1 / ranks, 0.0).max(axis=-1, initial=0.0))
+
+
+def average_precision(
+    relevance: ArrayLike,
+    *,
+    relevant: float = 1.0,
+    cutoff: int | None = None,
+    where: ArrayLike | None = None,
+    total: ArrayLike | None = None,
+    empty: float = 0.0,
+) -> Floats:
+    """Mean of the precision at the rank of each relevant item [...]; one that is not ranked counts as 0.
+
+    relevant: the least grade that is relevant. total: [...] how many relevant items there are, by default
+    those in the list. empty: the value of a list without any.
+
+    Raises:
+        UsageError: as `dcg`.
+    """
+    grades, ranks, counted = _ranked(relevance, where, cutoff)
+    hits = counted & (grades >= relevant)
+    precision = np.where(hits, np.cumsum(hits, axis=-1) / ranks, 0.0).sum(axis=-1)
+    if total is None:
+        everywhere, _, inside = _ranked(relevance, where, None)
+        total = (inside & (everywhere >= relevant)).sum(axis=-1)
+    return _share(precision, np.asarray(total, dtype=np.float64), empty)
+
+
+def ranked(relevance: ArrayLike, by: ArrayLike, *, where: ArrayLike | None = None) -> Floats:
+    """Grades [..., k] sorted by score, best first; ties keep their order, padding goes last as grade 0."""
+    grades = np.asarray(relevance, dtype=np.float64)
+    scores = np.asarray(by, dtype=np.float64)
+    inside = _mask(where, grades)
+    order = np.argsort(np.where(inside, -scores, np.inf), axis=-1, kind="stable")
+    return np.take_along_axis(np.where(inside, grades, 0.0), order, axis=-1)
+
+
+def mean(values: ArrayLike, weights: ArrayLike | None = None) -> float:
+    """Weighted mean of per-list values [n]; lists whose value is not a number are left out."""
+    found = np.asarray(values, dtype=np.float64)
+    weight = np.ones_like(found) if weights is None else np.broadcast_to(np.asarray(weights, float), found.shape)
+    known = ~np.isnan(found)
+    total = float(weight[known].sum())
+    return float((found[known] * weight[known]).sum() / total) if total else float("nan")
+
+
+def discount(ranks: ArrayLike, name: Discounts = "log2") -> Floats:
+    """What ranks 1, 2, ... are worth.
+
+    Raises:
+        UsageError: no such discounts.
+    """
+    places = np.asarray(ranks, dtype=np.float64)
+    if name == "log2":
+        return np.asarray(1 / np.log2(places + 1))
+    if name == "log2-flat":
+        return np.asarray(1 / np.log2(np.maximum(places, 2)))
+    raise UsageError(f"discounts is {name!r}", "say " + " or ".join(get_args(Discounts)))
+
+
+def _gains(grades: Floats, name: Gains) -> Floats:
+    if name == "exponential":
+        return np.asarray(np.exp2(grades) - 1)
+    if name == "linear":
+        return grades
+    raise UsageError(f"gains is {name!r}", "say " + " or ".join(get_args(Gains)))
+
+
+def _ranked(relevance: ArrayLike, where: ArrayLike | None, cutoff: int | None) -> tuple[Floats, Integers, Truths]:
+    """Grades, their ranks from 1 (1 on leading pads), and whether they count."""
+    grades = np.asarray(relevance, dtype=np.float64)
+    if cutoff is not None and cutoff < 1:
+        raise UsageError(f"cutoff is {cutoff}", "let at least one rank count")
+    inside = _mask(where, grades)
+    grades = np.where(inside, grades, 0.0)
+    if not np.isfinite(grades).all():
+        raise UsageError("a relevance grade is not a finite number", "mask what is not an item with `where`")
+    ranks = np.maximum(np.cumsum(inside, axis=-1), 1)
+    return grades, ranks, inside if cutoff is None else inside & (ranks <= cutoff)
+
+
+def _mask(where: ArrayLike | None, grades: Floats) -> Truths:
+    if where is None:
+        return np.ones(grades.shape, dtype=np.bool_)
+    return np.broadcast_to(np.asarray(where, dtype=np.bool_), grades.shape)
+
+
+def _check_grades(grades: Floats, highest: int) -> None:
+    if (grades < 0).any() or (grades > highest).any():
+        raise UsageError(
+            f"a relevance grade is not in 0 to {highest}", "give the largest grade there is: err(..., highest=...)"
+        )
+
+
+def _share(part: Floats, whole: Floats, empty: float) -> Floats:
+    return np.asarray(np.divide(part, whole, out=np.full(np.shape(part), float(empty)), where=whole > 0))
