@@ -74,5 +74,3 @@ def test_policy_is_explained(name: str) -> None:
 def test_public_name_is_in_the_reference(name: str) -> None:
     listed = re.findall(r"^::: offrank\.(?:\w+\.)*(\w+)$", text("reference/api.md"), re.MULTILINE)
     assert name in {*listed, *vars(errors)}  # the errors are listed by their module
-
-

@@ -1,5 +1,7 @@
 """Everything that offrank raises on purpose, as one tree.
 
+Catch the root or any branch:
+
     OffrankError
     |-- UsageError              an argument that cannot work (also a ValueError)
     |   |-- SpellingError       a policy or estimator that cannot be read
