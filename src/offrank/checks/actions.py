@@ -17,8 +17,9 @@ from ..policies.base import Policy, all_items
 
 MOST_ITEMS = 2_000
 _FEWEST_EXPECTED = 10.0
-# A mean of 1 / P that rests on fewer is likely too low, and so is its error, when P is sometimes tiny.
 _FEWEST_EFFECTIVE = 50.0
+_EVEN = 0.5  # effective share of the rows that showed an item, where only those are known
+_SUMS = 7
 
 
 @dataclass(frozen=True)
@@ -45,9 +46,11 @@ class ActionsTest:
 
 @dataclass(frozen=True)
 class Actions:
-    """State: item codes [m] of the one candidate set (None before any row), and sums [m, k, 5] over rows.
+    """State: item codes [m] of the one candidate set (None before any row), and sums [m, k, 7] over rows.
 
-    varies: whether another candidate set was met; rows: sum of 1 / inclusion.
+    With h = 1 / inclusion, y whether the item stood there, P its probability to: h y, h P,
+    h^2 P (1 - P), h^2 (y - P)^2, h y / P, (h y / P)^2, h^2 (1 - P) / P.
+    varies: whether another candidate set was met; rows: sum of h.
     """
 
     codes: Integers | None
@@ -71,7 +74,7 @@ class ActionsFold:
         return self.logging.needs("rank_probs") | Needs(frozenset(["candidates"]))
 
     def empty(self) -> Actions:
-        return Actions(None, np.zeros((0, 0, 5)))
+        return Actions(None, np.zeros((0, 0, _SUMS)))
 
     def add(self, state: Actions, batch: LogBatch) -> Actions:
         if state.varies or not len(batch):
@@ -90,7 +93,7 @@ class ActionsFold:
         if not np.array_equal(left.codes, right.codes):
             return Actions(None, left.sums, varies=True)
         slots = max(left.sums.shape[1], right.sums.shape[1])
-        both = np.zeros((len(left.codes), slots, 5))
+        both = np.zeros((len(left.codes), slots, _SUMS))
         for state in (left, right):
             both[:, : state.sums.shape[1]] += state.sums
         return Actions(left.codes, both, left.rows + right.rows)
@@ -99,34 +102,47 @@ class ActionsFold:
         """The arithmetic and the harmonic test, or None where the candidates vary."""
         if state.codes is None:
             return None
-        shown, wanted, spread, inverse, inverse_squared = np.moveaxis(state.sums, 2, 0)
+        shown, wanted, binomial, empirical, inverse, squared, expected = np.moveaxis(state.sums, 2, 0)
         found = {}
         if self.whole:
-            enough = (wanted >= _FEWEST_EXPECTED) & (spread > 0)
-            deviation = np.where(enough, (shown - wanted) / np.sqrt(np.where(spread > 0, spread, 1)), 0)
-            found["arithmetic"] = _worst(state, deviation, shown, wanted)
-        # The mean of 1{shown} / P has expectation 1; its variance is estimated from the same sums.
+            # The binomial variance is exact where no row was left out; what was left out may depend on the clicks.
+            variance = np.maximum(binomial, empirical)
+            enough = wanted**2 >= _FEWEST_EXPECTED * binomial
+            found["arithmetic"] = _worst(state, _in_errors(shown - wanted, variance, enough), shown, wanted)
+        # h y / P has expectation 1. Its variance is known with P; else it is that of the rows that were seen, which
+        # is too small where 1 / P varies much: the rows that make it large are those that are seldom seen.
         mean = inverse / state.rows
-        error = np.sqrt(np.maximum(inverse_squared - inverse**2 / state.rows, 0)) / state.rows
-        deviation = np.where((shown >= _FEWEST_EXPECTED) & (error > 0), (mean - 1) / np.where(error > 0, error, 1), 0)
-        found["harmonic"] = _worst(state, deviation, mean, np.ones_like(mean))
+        variance = np.maximum(np.maximum(squared - inverse**2 / state.rows, 0), expected) / state.rows**2
+        even = _FEWEST_EFFECTIVE if self.whole else np.maximum(_FEWEST_EFFECTIVE, _EVEN * shown)
+        enough = inverse**2 >= even * squared
+        found["harmonic"] = _worst(state, _in_errors(mean - 1, variance, enough), mean, np.ones_like(mean))
         return found
 
     def _sums(self, batch: LogBatch, codes: Integers) -> Floats:
         contexts, h = batch.contexts, 1 / batch.inclusion
-        sums = np.zeros((len(codes), batch.slates.shape[1], 5))
-        if self.whole:
-            law = self.logging.rank_probs(contexts, all_items(contexts))
-            place = np.searchsorted(codes, contexts.candidates)
-            np.add.at(sums[:, :, 1], place, law * h[:, None, None])
-            np.add.at(sums[:, :, 2], place, law * (1 - law) * (h * h)[:, None, None])
+        sums = np.zeros((len(codes), batch.slates.shape[1], _SUMS))
         row, rank = np.nonzero(batch.slates >= 0)
+        item = np.searchsorted(codes, contexts.candidates[row, batch.slates[row, rank]])
         own = np.einsum("nii->ni", self.logging.rank_probs(contexts, batch.slates))[row, rank]
         inverse = np.divide(h[row], own, out=np.zeros(len(row)), where=own > 0)
-        item = np.searchsorted(codes, contexts.candidates[row, batch.slates[row, rank]])
-        for column, term in ((0, h[row]), (3, inverse), (4, inverse * inverse)):
+        for column, term in ((0, h[row]), (4, inverse), (5, inverse * inverse)):
             np.add.at(sums[:, :, column], (item, rank), term)
+        if self.whole:
+            law = self.logging.rank_probs(contexts, all_items(contexts))
+            place, each, square = np.searchsorted(codes, contexts.candidates), h[:, None, None], (h * h)[:, None, None]
+            np.add.at(sums[:, :, 1], place, law * each)
+            np.add.at(sums[:, :, 2], place, law * (1 - law) * square)
+            rare = np.divide(1 - law, law, out=np.zeros_like(law), where=law > 0)
+            np.add.at(sums[:, :, 6], place, rare * square)
+            if (h != 1).any():
+                np.add.at(sums[:, :, 3], place, law * law * square)
+                np.add.at(sums[:, :, 3], (item, rank), (h * h)[row] * (1 - 2 * own))
         return sums
+
+
+def _in_errors(away: Floats, variance: Floats, enough: np.ndarray) -> Floats:
+    """How many standard errors, 0 where there is not enough to say."""
+    return np.where(enough & (variance > 0), away / np.sqrt(np.where(variance > 0, variance, 1)), 0)
 
 
 def _worst(state: Actions, deviation: Floats, observed: Floats, expected: Floats) -> ActionsTest:
