@@ -22,7 +22,7 @@ def tail_index(largest: Floats, n: int) -> float | None:
     if count < 20:
         return None
     excess = np.sort(positive[:count] - positive[count])
-    excess = excess[excess > 0]
+    excess = excess[excess > 1e-9 * positive[count]]  # less is rounding, whose tail may look heavy
     if len(excess) < 20:
         return -math.inf  # the largest weights are all equal: bounded
     return _fit(excess)

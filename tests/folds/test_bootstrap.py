@@ -1,0 +1,99 @@
+"""The multiplicities of the Poisson bootstrap: law, independence, and what they depend on."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from offrank.folds import BootstrapFold, MomentsFold, Ratio, Sample, Spread
+from offrank.log.batch import Floats
+
+ROWS, REPLICATES = 500, 1200
+
+
+def multiplicities(keys: Floats, seed: int = 0, replicates: int = REPLICATES) -> Floats:
+    """[replicates, n] how often each row is drawn, read off rows that each have a column of their own."""
+    fold = BootstrapFold(len(keys), replicates, seed)
+    return fold.add(fold.empty(), Sample(np.eye(len(keys)), np.asarray(keys, dtype=np.uint64)))
+
+
+@pytest.fixture(scope="module", params=["consecutive", "far apart", "hashes"])
+def drawn(request: pytest.FixtureRequest) -> Floats:
+    keys = np.arange(ROWS)
+    if request.param == "far apart":
+        keys = keys * 2**40
+    if request.param == "hashes":
+        keys = np.random.default_rng(0).integers(0, 2**63, ROWS)
+    return multiplicities(keys)
+
+
+def test_multiplicities_are_poisson(drawn: Floats) -> None:
+    counts = np.bincount(drawn.astype(int).ravel(), minlength=12)
+    law = np.array([math.exp(-1) / math.factorial(j) for j in range(8)])
+    assert counts[:8] / drawn.size == pytest.approx(law, abs=5 * 0.5 / math.sqrt(drawn.size))
+    assert drawn.mean() == pytest.approx(1, abs=5 / math.sqrt(drawn.size))
+    assert drawn.var() == pytest.approx(1, abs=0.02)
+    assert drawn.max() <= 9
+
+
+def test_every_row_and_every_replicate_is_drawn_alike(drawn: Floats) -> None:
+    for axis, size in ((0, REPLICATES), (1, ROWS)):
+        assert drawn.mean(axis=axis) == pytest.approx(np.ones(drawn.shape[1 - axis]), abs=5 / math.sqrt(size))
+
+
+@pytest.mark.parametrize("across", ["rows", "replicates"])
+def test_multiplicities_are_independent(drawn: Floats, across: str) -> None:
+    centred = (drawn if across == "rows" else drawn.T) - 1
+    correlation = centred.T @ centred / len(centred)
+    apart = correlation[~np.eye(len(correlation), dtype=bool)]
+    assert abs(apart).max() < 6.5 / math.sqrt(len(centred))
+    assert apart.mean() == pytest.approx(0, abs=0.005)
+    assert apart.std() == pytest.approx(1 / math.sqrt(len(centred)), rel=0.1)
+
+
+def test_equal_keys_are_drawn_together_and_others_apart() -> None:
+    found = multiplicities(np.array([5, 9, 5, 2**63, 9]), replicates=400)
+    assert (found[:, 0] == found[:, 2]).all()
+    assert (found[:, 1] == found[:, 4]).all()
+    assert (found[:, 0] != found[:, 1]).any()
+
+
+def test_seeds_differ() -> None:
+    keys = np.arange(50)
+    one, other = multiplicities(keys, 0, 400), multiplicities(keys, 1, 400)
+    correlation = np.corrcoef(one.ravel(), other.ravel())[0, 1]
+    assert abs(correlation) < 5 / math.sqrt(one.size)
+
+
+@pytest.mark.parametrize("replicates", [20, 21, 22, 23, 200])
+def test_any_number_of_replicates(replicates: int) -> None:
+    found = multiplicities(np.arange(20), replicates=replicates)
+    assert found.shape == (replicates, 20)
+    assert (found == multiplicities(np.arange(20), replicates=203)[:replicates]).all()
+
+
+def test_the_interval_is_that_of_the_replicates() -> None:
+    rng = np.random.default_rng(4)
+    values = np.column_stack([np.ones(300), rng.random(300), rng.lognormal(0, 1, 300)])
+    batch = Sample(values, np.arange(300, dtype=np.uint64))
+    fold, moments = BootstrapFold(3, 199), MomentsFold(3)
+    spread = Spread(moments.add(moments.empty(), batch), "bootstrap", 0.9, replicates=fold.add(fold.empty(), batch))
+    sums = multiplicities(np.arange(300), replicates=199) @ values
+    ratio, plain = np.sort(sums[:, 2] / sums[:, 1]), sums[:, 1] / sums[:, 0]
+    found = spread.ratio(Ratio(2, 1))
+    assert (found.low, found.high) == pytest.approx((ratio[9], ratio[189]))  # the 10th and 190th of 199
+    assert found.standard_error == pytest.approx(np.std(ratio, ddof=1))
+    apart = spread.difference(Ratio(1, 0), Ratio(2, 0))
+    assert apart.standard_error == pytest.approx(np.std(plain - sums[:, 2] / sums[:, 0], ddof=1))
+
+
+def test_replicates_without_weight_do_not_count() -> None:
+    values = np.array([[1.0, 0.0], [0.0, 0.0], [3.0, 2.0]])
+    batch = Sample(values, np.arange(3, dtype=np.uint64))
+    fold, moments = BootstrapFold(2, 200), MomentsFold(2)
+    replicates = fold.add(fold.empty(), batch)
+    assert (replicates[:, 1] == 0).any()
+    found = Spread(moments.add(moments.empty(), batch), "bootstrap", 0.9, replicates=replicates).ratio(Ratio(0, 1))
+    assert np.isfinite([found.low, found.high, found.standard_error]).all()

@@ -1,0 +1,120 @@
+"""What each fold reduces to, once more in plain NumPy."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+
+from offrank.folds import BucketsFold, GroupBy, HistogramFold, LargestFold, MomentsFold, Sample
+from offrank.folds import group_by as group_by_module
+from offrank.log.errors import UsageError
+from offrank.testing.strategies import samples
+
+
+def keyed(values: np.ndarray) -> Sample:
+    return Sample(values, np.arange(len(values), dtype=np.uint64))
+
+
+@given(batch=samples(3))
+def test_moments(batch: Sample) -> None:
+    found, x = MomentsFold(3).add(MomentsFold(3).empty(), batch), batch.values
+    assert found.n == len(x)
+    if not len(x):
+        return
+    scale = np.abs(x).max(initial=0.0)
+    assert found.mean == pytest.approx(x.mean(axis=0), rel=1e-12, abs=1e-12 * scale)
+    centred = x - x.mean(axis=0)
+    assert found.comoment == pytest.approx(centred.T @ centred, rel=1e-11, abs=1e-11 * scale**2 * len(x))
+    assert found.sums == pytest.approx(x.sum(axis=0), rel=1e-12)
+    assert found.squares == pytest.approx((x**2).sum(axis=0), rel=1e-10)
+    assert (found.least == x.min(axis=0)).all()
+    assert (found.largest == x.max(axis=0)).all()
+
+
+def test_moments_keep_a_small_variance_beside_a_large_mean() -> None:
+    x = 1e4 + 1e-4 * np.random.default_rng(0).standard_normal((20_000, 1))
+    fold = MomentsFold(1)
+    state = fold.empty()
+    for part in np.array_split(x, 13):
+        state = fold.add(state, keyed(part))
+    assert state.comoment[0, 0] / (len(x) - 1) == pytest.approx(x[:, 0].var(ddof=1), rel=1e-6)
+
+
+@given(batch=samples(2))
+def test_histogram(batch: Sample) -> None:
+    fold = HistogramFold((1, 0))
+    for column, found in zip((1, 0), fold.finish(fold.add(fold.empty(), batch)), strict=True):
+        x = batch.values[:, column]
+        positive = x[x > 0]
+        assert found.zeros == (x == 0).sum()
+        assert found.counts.sum() == len(positive)
+        if len(positive):
+            assert found.edges[0] <= positive.min()
+            assert positive.max() < found.edges[-1]
+            between = (positive[:, None] >= found.edges[:-1]) & (positive[:, None] < found.edges[1:])
+            assert (found.counts == between.sum(axis=0)).all()
+            assert min(found.counts[0], found.counts[-1]) > 0
+
+
+def test_histogram_edges_are_powers_of_two_and_halves_between() -> None:
+    fold = HistogramFold((0,))
+    batch = keyed(np.array([[0.0], [0.75], [1.0], [1.49], [1.5], [2.0], [5.0]]))
+    found = fold.finish(fold.add(fold.empty(), batch))[0]
+    assert found.zeros == 1
+    assert found.edges.tolist() == [0.75, 1, 1.5, 2, 3, 4, 6]
+    assert found.counts.tolist() == [1, 2, 1, 1, 0, 1]
+
+
+def test_histogram_of_nothing_positive() -> None:
+    fold = HistogramFold((0,))
+    found = fold.finish(fold.add(fold.empty(), keyed(np.zeros((4, 1)))))[0]
+    assert (found.zeros, len(found.edges), len(found.counts)) == (4, 0, 0)
+
+
+@given(batch=samples(2, most=40))
+def test_largest(batch: Sample) -> None:
+    fold = LargestFold((1, 0, 1), keep=6)
+    found = fold.add(fold.empty(), batch)
+    for line, column in enumerate((1, 0, 1)):
+        best = np.sort(batch.values[:, column])[::-1][:6]
+        assert found[line].tolist() == [*best.tolist(), *[-np.inf] * (6 - len(best))]
+
+
+@given(batch=samples(2))
+def test_buckets_add_up_the_rows_of_a_key(batch: Sample) -> None:
+    found = BucketsFold(2).add(BucketsFold(2).empty(), batch)
+    assert found[:, -1].sum() == len(batch)
+    assert found[:, :2].sum(axis=0) == pytest.approx(batch.values.sum(axis=0), rel=1e-12)
+    for key in np.unique(batch.key):
+        own = batch.key == key
+        alone = BucketsFold(2).add(BucketsFold(2).empty(), Sample(batch.values[own], batch.key[own]))
+        assert np.count_nonzero(alone[:, -1]) == 1
+        assert found[alone[:, -1] > 0, -1] >= own.sum()
+
+
+def test_buckets_spread_keys_evenly() -> None:
+    found = BucketsFold(1).add(BucketsFold(1).empty(), keyed(np.ones((102_400, 1))))
+    assert (found[:, -1].min(), found[:, -1].max()) == pytest.approx((100, 100), abs=45)
+    assert found[:, -1].var() == pytest.approx(100, rel=0.2)
+
+
+@given(batch=samples(1))
+def test_groups_add_up(batch: Sample) -> None:
+    groups = GroupBy(MomentsFold(1))
+    names = ["odd", "even", "never"]
+    codes = (batch.key % np.uint64(2)).astype(np.int64)
+    found = groups.finish(groups.add_groups(groups.empty(), batch, codes, names))
+    assert set(found) == {names[code] for code in codes}
+    for name, moments in found.items():
+        own = codes == names.index(name)
+        assert moments.n == own.sum()
+        assert moments.sums == pytest.approx(batch.values[own].sum(axis=0), rel=1e-12)
+
+
+def test_too_many_groups_are_refused() -> None:
+    most = group_by_module.MOST_GROUPS
+    groups, names = GroupBy(MomentsFold(1)), [str(code) for code in range(most + 1)]
+    batch = keyed(np.ones((most + 1, 1)))
+    with pytest.raises(UsageError, match=f"more than {most} values"):
+        groups.add_groups(groups.empty(), batch, np.arange(most + 1), names)
