@@ -5,6 +5,7 @@ from .ips import IPS
 from .items import IPM, PBM, Interpol
 from .logged import LoggedMean
 from .named import ESTIMATORS, estimator
+from .pseudoinverse.estimator import PI
 from .rips import RIPS
 from .wrappers import Clip, SelfNormalised, clip
 
@@ -13,6 +14,7 @@ __all__ = [
     "IPM",
     "IPS",
     "PBM",
+    "PI",
     "RIPS",
     "Clip",
     "Estimator",

@@ -10,6 +10,7 @@ from .base import Estimator
 from .ips import IPS
 from .items import IPM, PBM, Interpol
 from .logged import LoggedMean
+from .pseudoinverse.estimator import PI
 from .rips import RIPS
 from .wrappers import SelfNormalised, clip
 
@@ -25,11 +26,13 @@ ESTIMATORS: dict[str, Callable[..., Any]] = {
     "ips": IPS,
     "logged": LoggedMean,
     "pbm": PBM,
+    "pi": PI,
     "rips": RIPS,
     "sninterpol": _self_normalised(Interpol),
     "snipm": _self_normalised(IPM),
     "snips": _self_normalised(IPS),
     "snrips": _self_normalised(RIPS),
+    "wpi": _self_normalised(PI),
 }
 
 

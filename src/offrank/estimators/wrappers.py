@@ -75,7 +75,7 @@ class SelfNormalised(Spelled):
     def __repr__(self) -> str:
         if isinstance(self.base, Clip):
             return f"clip({SelfNormalised(self.base.base)!r}, {self.base.maximum:g})"
-        return f"sn{self.base!r}"
+        return f"{getattr(self.base, 'prefix', 'sn')}{self.base!r}"
 
     __str__ = __repr__
 

@@ -1,0 +1,79 @@
+"""Compiled loops of the pseudoinverse estimator.
+
+A coordinate is item * k + slot: a slate is k coordinates, an inverse a matrix of coordinates.
+"""
+
+from __future__ import annotations
+
+import numba
+import numpy as np
+
+_jit = numba.njit(cache=True, nogil=True)
+
+
+@_jit
+def uniform_weights(target, size, length, k):
+    """[n] q' Gamma^+ 1_s under uniform logging, from the target's law over the displayed items alone.
+
+    target: the arrays of a `RankLaw`. Paper slate-pseudoinverse, Eqs. 23 and 26, expected over the target.
+    """
+    dense, ranks, spread, point = target
+    n, full = len(length), dense.size > 0
+    out = np.empty(n)
+    for row in range(n):
+        m, slots = size[row], min(length[row], k)
+        same, shown = 0.0, 0.0
+        for i in range(slots):
+            if full:
+                same += dense[row, i, i]
+                for j in range(slots):
+                    shown += dense[row, i, j]
+            else:
+                rank = ranks[row, i]
+                same += spread[row] + (point[row] if rank == i else 0.0)
+                shown += spread[row] * slots + (point[row] if rank >= 0 else 0.0)
+        if slots < m:
+            out[row] = 1.0 + (m - 1) * (same + (shown - slots) / (m - slots))
+        else:
+            out[row] = (m - 1) * same - m + 2.0
+    return out
+
+
+@_jit
+def slate_weights(inverse, wanted, shown):
+    """[n] 1_w' Gamma^+ 1_s for the coordinates wanted and shown, both [n, k]."""
+    n, k = shown.shape
+    out = np.zeros(n)
+    for row in range(n):
+        for i in range(k):
+            line = inverse[wanted[row, i]]
+            for j in range(k):
+                out[row] += line[shown[row, j]]
+    return out
+
+
+@_jit
+def expected_weights(inverse, wanted, shown):
+    """[n] q' Gamma^+ 1_s for expected indicators wanted [n, m * k] and coordinates shown [n, k]."""
+    n, k = shown.shape
+    out = np.zeros(n)
+    for row in range(n):
+        for j in range(k):
+            out[row] += np.dot(wanted[row], inverse[shown[row, j]])
+    return out
+
+
+@_jit
+def hashes(content):
+    """[n] 64-bit hashes of rows of integers."""
+    n, width = content.shape
+    out = np.empty(n, np.uint64)
+    for row in range(n):
+        state = np.uint64(0x9E3779B97F4A7C15)
+        for column in range(width):
+            state ^= np.uint64(content[row, column])
+            state ^= state >> np.uint64(32)
+            state *= np.uint64(0xD6E8FEB86659FD93)
+            state ^= state >> np.uint64(29)
+        out[row] = state
+    return out

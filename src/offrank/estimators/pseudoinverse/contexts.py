@@ -1,0 +1,158 @@
+"""Contexts in which a policy does the same, found by content.
+
+Gamma depends only on the scores or rankings that the logging policy reads. Where it reads one
+column, candidates are put in that column's order first: logs whose scores follow from the rank
+alone then have one Gamma for each number of candidates.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterator
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from ...log.batch import Contexts, Floats, Integers
+from ...log.source import Needs
+from . import _kernels
+
+
+def taken(contexts: Contexts, rows: Integers) -> Contexts:
+    """Some rows of the contexts, or one row many times."""
+    return replace(
+        contexts,
+        candidates=contexts.candidates[rows],
+        size=contexts.size[rows],
+        length=contexts.length[rows],
+        scores={name: values[rows] for name, values in contexts.scores.items()},
+        rankings={name: values[rows] for name, values in contexts.rankings.items()},
+        keys={name: values[rows] for name, values in contexts.keys.items()},
+        propensity=None,
+        rank_propensity=None,
+    )
+
+
+def relevant(contexts: Contexts, needed: Needs) -> Contexts:
+    """The contexts without what a policy does not read: other columns, and rankings below the last slot."""
+    return replace(
+        contexts,
+        scores={name: contexts.scores[name] for name in sorted(needed.scores)},
+        rankings={name: _cut(contexts.rankings[name], contexts.length) for name in sorted(needed.rankings)},
+        keys={name: contexts.keys[name] for name in sorted(needed.keys)},
+        propensity=None,
+        rank_propensity=None,
+    )
+
+
+@dataclass(frozen=True)
+class Alike:
+    """Rows grouped by content.
+
+    group: [n]. contexts: one row for each group, candidates in the group's own order. place: [n', m]
+    where each candidate went, by distinct row; row: [n] index into it.
+    """
+
+    contexts: Contexts
+    group: Integers
+    place: Integers
+    row: Integers
+
+    def groups(self) -> Iterator[tuple[int, Integers]]:
+        """Each group with its rows."""
+        order = np.argsort(self.group, kind="stable")
+        for rows in np.split(order, np.flatnonzero(np.diff(self.group[order])) + 1):
+            if len(rows):
+                yield int(self.group[rows[0]]), rows
+
+    def coordinates(self, rows: Integers, slates: Integers) -> Integers:
+        """[r, k] item * k + slot of slates [r, k], in the group's order of candidates."""
+        slots = slates.shape[1]
+        return np.take_along_axis(self.place[self.row[rows]], slates, axis=1) * slots + np.arange(slots)
+
+    def reordered(self, rows: Integers, law: Floats) -> Floats:
+        """[r, m * k] indicators law [r, m, k] in the group's order of candidates."""
+        order = np.argsort(self.place[self.row[rows], : law.shape[1]], axis=1)
+        return np.take_along_axis(law, order[:, :, None], axis=1).reshape(len(rows), -1)
+
+
+def alike(contexts: Contexts) -> Alike:
+    """Group contexts by all that they hold, but for the candidates' codes and, with one column, their order."""
+    first, row = distinct(content(contexts))
+    contexts = taken(contexts, first)
+    order = _order(contexts)
+    place = np.argsort(order, axis=1)
+    contexts = _reordered(contexts, order, place)
+    first, group = distinct(content(contexts))
+    return Alike(taken(contexts, first), group[row], place, row)
+
+
+def single(contexts: Contexts, row: int) -> Contexts:
+    """One row without its pads."""
+    size, length = int(contexts.size[row]), int(contexts.length[row])
+    one = taken(contexts, np.array([row]))
+    return replace(
+        one,
+        candidates=one.candidates[:, :size],
+        scores={name: values[:, :size] for name, values in one.scores.items()},
+        rankings={name: values[:, :length] for name, values in one.rankings.items()},
+    )
+
+
+def key(one: Contexts) -> Hashable:
+    """What tells a single context from others, short of candidates' codes."""
+    columns = (one.scores, one.rankings, one.keys)
+    return (
+        int(one.size[0]),
+        int(one.length[0]),
+        tuple((name, values.tobytes()) for part in columns for name, values in part.items()),
+    )
+
+
+def content(contexts: Contexts) -> Integers:
+    """[n, c] everything but the candidates' codes, as integers."""
+    columns = [contexts.size, contexts.length, *contexts.keys.values()]
+    inside = np.arange(contexts.candidates.shape[1]) < contexts.size[:, None]
+    # Adding 0.0 makes the two zeros one.
+    scores = [np.where(inside, values + 0.0, 0.0).view(np.int64) for values in contexts.scores.values()]
+    return np.column_stack([*columns, *scores, *contexts.rankings.values()]).astype(np.int64, copy=False)
+
+
+def distinct(rows: Integers) -> tuple[Integers, Integers]:
+    """First of each distinct row of rows [n, c], and [n] which one a row is."""
+    _, first, which = np.unique(_kernels.hashes(rows), return_index=True, return_inverse=True)
+    if not np.array_equal(rows[first][which], rows):  # two contents of one hash
+        _, first, which = np.unique(rows, axis=0, return_index=True, return_inverse=True)
+    return first, which.reshape(-1)
+
+
+def _cut(ranking: Integers, length: Integers) -> Integers:
+    ranking = ranking[:, : length.max(initial=0)]
+    return np.where(np.arange(ranking.shape[1]) < length[:, None], ranking, -1)
+
+
+def _order(contexts: Contexts) -> Integers:
+    """[n, m] the candidates by the only column, best first (ties as they stand); else as they stand."""
+    n, m = contexts.candidates.shape
+    inside = np.arange(m) < contexts.size[:, None]
+    if len(contexts.scores) == 1 and not contexts.rankings and not contexts.keys:
+        (scores,) = contexts.scores.values()
+        return np.argsort(np.where(inside, -scores, np.inf), axis=1, kind="stable")
+    if len(contexts.rankings) == 1 and not contexts.scores and not contexts.keys:
+        (ranking,) = contexts.rankings.values()
+        rank = np.full((n, m), ranking.shape[1])
+        row, where = np.nonzero(ranking >= 0)
+        rank[row, ranking[row, where]] = where
+        return np.argsort(np.where(inside, rank, ranking.shape[1] + 1), axis=1, kind="stable")
+    return np.broadcast_to(np.arange(m), (n, m))
+
+
+def _reordered(contexts: Contexts, order: Integers, place: Integers) -> Contexts:
+    def moved(ranking: Integers) -> Integers:
+        return np.where(ranking >= 0, np.take_along_axis(place, np.maximum(ranking, 0), axis=1), ranking)
+
+    return replace(
+        contexts,
+        candidates=np.take_along_axis(contexts.candidates, order, axis=1),
+        scores={name: np.take_along_axis(values, order, axis=1) for name, values in contexts.scores.items()},
+        rankings={name: moved(values) for name, values in contexts.rankings.items()},
+    )

@@ -1,0 +1,152 @@
+"""The pseudoinverse estimator: additive rewards of whole slates, without clicks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from typing import ClassVar, Literal
+
+import numpy as np
+
+from ...log.batch import Contexts, Floats, Integers, LogBatch
+from ...log.errors import UsageError
+from ...policies.base import Ability, Deterministic, Policy
+from ...policies.pair_law import pair_probs
+from ...policies.rank_law import RankLaw
+from ...policies.shown import Shown
+from ...policies.uniform import Uniform
+from ...spelling import Spelled
+from .. import _kernels as item_kernels
+from ..base import Earns, Weights, refuse_impossible
+from . import _kernels
+from .contexts import Alike, alike, key, relevant, single, taken
+from .gamma import Inverse, pseudoinverse
+from .indicators import drawn_slates, expected_indicators, fills_slots, frequencies, portions, shown_slates
+from .memo import Memo
+
+Slots = Literal["joint", "independent"]
+
+INVERSES: Memo[Inverse] = Memo(512 << 20)
+
+
+@dataclass(frozen=True, repr=False)
+class PI(Spelled):
+    """w = q_target' Gamma_logging^+ 1_slate (paper slate-pseudoinverse, Eq. 6).
+
+    Unbiased where a slate's reward is a sum of unobserved rewards, one for each item and slot; needs
+    the slate's reward only. Uniform logging has a closed form (Prop. 4); other policies must give
+    pair probabilities, from which Gamma is inverted once for each distinct context.
+
+    slots: "independent" where the logging policy drew each slot on its own (Prop. 2): needs only the
+    probability of each shown item in its slot. samples: expect the target over so many drawn slates
+    rather than exactly, for policies without rank probabilities.
+    """
+
+    name: ClassVar[str] = "pi"
+    prefix: ClassVar[str] = "w"
+    earns: ClassVar[Earns] = "reward"
+    normalised: ClassVar[bool] = True
+    slots: Slots = field(default="joint", kw_only=True)
+    samples: int = field(default=0, kw_only=True)
+
+    def __post_init__(self) -> None:
+        if self.slots not in ("joint", "independent"):
+            raise UsageError(f"slots is {self.slots!r}", 'give "joint" or "independent" (each slot drawn on its own)')
+        if not isinstance(self.samples, int) or self.samples < 0:  # type: ignore[redundant-expr]
+            raise UsageError(f"samples is {self.samples!r}", "give a number of slates to draw, or 0 for exactly")
+        if self.slots == "independent" and self.samples:
+            raise UsageError(f"{self!r}: nothing to sample", "with independent slots leave samples away")
+
+    @property
+    def asks_logging(self) -> Ability:
+        return "pair_probs" if self.slots == "joint" else "rank_probs"
+
+    @property
+    def asks_target(self) -> Ability:
+        return "sample" if self.samples else "rank_probs"
+
+    def examined(self, examination: Sequence[float] | None) -> PI:
+        return self
+
+    def weights(self, batch: LogBatch, logging: Shown, target: Shown) -> Weights:
+        if self.slots == "independent":
+            weight = independent_weights(batch, logging, target)
+        elif isinstance(logging.policy, Uniform):
+            weight = self._uniform(batch, target)
+        else:
+            weight = self._joint(batch, logging, target.policy)
+        return Weights(weight, weight)
+
+    def _uniform(self, batch: LogBatch, target: Shown) -> Floats:
+        contexts, slots = batch.contexts, batch.slates.shape[1]
+        weight = np.empty(len(batch))
+        if not self.samples:
+            law = target.rank_law.arrays
+            weight[:] = _kernels.uniform_weights(law, contexts.size, contexts.length, slots)
+        else:
+            for rows in portions(contexts):
+                some, slates = taken(contexts, rows), batch.slates[rows]
+                every = self.indicators(target.policy, some)
+                dense = np.take_along_axis(every, np.maximum(slates, 0)[:, :, None], axis=1)
+                nothing = RankLaw(dense, np.empty((0, 0), np.int64), np.empty(0), np.empty(0))
+                weight[rows] = _kernels.uniform_weights(nothing.arrays, some.size, some.length, slots)
+        return np.where(fills_slots(target.policy, contexts), weight, 0.0)
+
+    def _joint(self, batch: LogBatch, logging: Shown, target: Policy) -> Floats:
+        weight, impossible = np.zeros(len(batch)), np.zeros(len(batch), np.bool_)
+        for rows, found, same in inverses(logging.policy, batch.contexts):
+            length = int(batch.contexts.length[rows[0]])
+            shown = same.coordinates(rows, batch.slates[rows, :length])
+            if not found.whole:
+                impossible[rows] = ~found.supports(shown)
+            for some, wanted in self.wanted(target, batch.contexts, rows, same):
+                weight[rows[some]] = found.weights(wanted, shown[some])
+        refuse_impossible(batch, impossible, logging)
+        return weight
+
+    def wanted(
+        self, target: Policy, contexts: Contexts, rows: Integers, same: Alike
+    ) -> Iterator[tuple[Integers, Floats | Integers]]:
+        """Rows of one group of contexts with what the target shows there.
+
+        Coordinates of its slates [r, k] where it is deterministic, else expected indicators [r, m * k].
+        """
+        length = int(contexts.length[rows[0]])
+        size = int(contexts.size[rows[0]])
+        for some in portions(contexts, len(rows)):
+            here = taken(contexts, rows[some])
+            if isinstance(target, Deterministic):
+                slates = shown_slates(target, here)[:, :length]
+                whole = (slates >= 0).all(axis=1)
+                yield some[whole], same.coordinates(rows[some[whole]], slates[whole])
+            else:
+                every = self.indicators(target, here)[:, :size, :length]
+                yield some, same.reordered(rows[some], every)
+
+    def indicators(self, target: Policy, contexts: Contexts) -> Floats:
+        """[n, m, k] q of the target, exactly or from samples."""
+        if not self.samples:
+            return expected_indicators(target, contexts)
+        slates, which = drawn_slates(target, contexts, self.samples, seed=0)
+        return frequencies(slates, contexts.candidates.shape[1])[which]
+
+
+def independent_weights(batch: LogBatch, logging: Shown, target: Shown) -> Floats:
+    """[n] sum over slots of target / logging probability of the item there, - k + 1 (Prop. 2, Eq. 17)."""
+    length = batch.contexts.length
+    ratio = item_kernels.item_position(target.rank_law.arrays, logging.rank_law.arrays, length, batch.slates.shape[1])
+    refuse_impossible(batch, ~np.isfinite(ratio), logging)
+    return np.asarray(ratio.sum(axis=1) - length + 1)
+
+
+def inverses(policy: Policy, contexts: Contexts) -> Iterator[tuple[Integers, Inverse, Alike]]:
+    """The rows of each distinct context with its inverse, and how candidates are ordered there."""
+    same = alike(relevant(contexts, policy.needs("pair_probs")))
+    for group, rows in same.groups():
+        one = single(same.contexts, group)
+        yield rows, INVERSES.get((policy, key(one)), partial(_inverse, policy, one)), same
+
+
+def _inverse(policy: Policy, one: Contexts) -> Inverse:
+    return pseudoinverse(pair_probs(policy, one)[0])

@@ -1,0 +1,179 @@
+"""Gamma, the second moments of slate indicators under the logging policy, and its pseudoinverse.
+
+Coordinates are item * k + slot, k slots: Gamma = E[1_s 1_s'] [m k, m k] (paper slate-pseudoinverse,
+Sec. 3.1). A slate fills each slot once, so Gamma is always singular; but its null space is known
+without any decomposition, so that one Cholesky factor gives the pseudoinverse. No singular value
+has to be told from rounding, which is where general pseudoinverses go wrong here.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import eigh, helmert, lapack
+
+from ...log.batch import Floats, Integers
+from ...log.errors import SupportError
+from . import _kernels
+
+IMPOSSIBLE = 1e-12  # a probability below this cannot be told from zero
+ILL_CONDITIONED = 1e10
+GAP = 1e4
+TOLERANCE = 1e-7
+
+
+@dataclass(frozen=True)
+class Inverse:
+    """The pseudoinverse of Gamma, and what the logging policy cannot show.
+
+    matrix: [m k, m k] Gamma^+. possible: [m k] whether an item can stand in a slot. null: [m k, d]
+    orthonormal basis of the null space within the possible. whole: every order of every choice of
+    items can be shown.
+    """
+
+    matrix: Floats
+    possible: NDArray[np.bool_]
+    null: Floats
+    whole: bool
+
+    def weights(self, wanted: Floats | Integers, shown: Integers) -> Floats:
+        """[n] q' Gamma^+ 1_s, zero where the log does not identify the target (`supports`).
+
+        wanted: [n, m k] expected indicators (floats), or [n, k] coordinates of one slate (integers).
+        shown: [n, k] coordinates of the logged slates.
+        """
+        kernel = _kernels.slate_weights if wanted.dtype == np.int64 else _kernels.expected_weights
+        return np.where(self.supports(wanted), kernel(self.matrix, wanted, shown), 0.0)
+
+    def supports(self, wanted: Floats | Integers) -> NDArray[np.bool_]:
+        """[n] whether q lies in the range of Gamma, so that additive rewards identify its value.
+
+        Weaker than every slate of the target having been possible (Assumption 2), and all that
+        Proposition 1 needs.
+        """
+        if wanted.dtype == np.int64:
+            if self.whole:
+                return np.ones(len(wanted), np.bool_)
+            inside = self.possible[wanted].all(axis=1)
+            outside = self.null[wanted].sum(axis=1)
+        else:
+            inside = ~(wanted[:, ~self.possible] > TOLERANCE).any(axis=1)
+            outside = wanted @ self.null
+        return inside & (np.abs(outside) < TOLERANCE).all(axis=1)
+
+    @cached_property
+    def nbytes(self) -> int:
+        """Memory that it takes."""
+        return self.matrix.nbytes + self.null.nbytes + self.possible.nbytes
+
+
+def pseudoinverse(gamma: Floats) -> Inverse:
+    """The pseudoinverse of Gamma [m, k, m, k], by one Cholesky factor.
+
+    With D the marginals and N a basis of the null space, A = D^-1/2 Gamma D^-1/2 + Q Q', where Q is
+    an orthonormal basis of D^1/2 N, is positive definite; D^-1/2 A^-1 D^-1/2, projected on the
+    complement of N, is Gamma^+. Where less can be shown than all orders of some items, the null
+    space is larger: then it is read off the eigenvalues, if they leave a gap.
+
+    Raises:
+        SupportError: the eigenvalues leave no gap: nearly deterministic logging.
+    """
+    m, k = gamma.shape[:2]
+    whole = np.ascontiguousarray(gamma).reshape(m * k, m * k)
+    marginal = np.diagonal(whole)
+    possible = marginal > IMPOSSIBLE
+    part = whole if possible.all() else whole[np.ix_(possible, possible)]
+    root = np.sqrt(marginal[possible])
+    scaled = part / root[:, None] / root
+    null = _known_null(possible.reshape(m, k))
+    inverse = _by_cholesky(scaled, root, null, part)
+    if inverse is not None:
+        full = bool(possible.all())
+        return Inverse(_embed(inverse, possible), possible, _embed_rows(null, possible), full)
+    inverse, null = _by_eigenvalues(scaled, root)
+    return Inverse(_embed(inverse, possible), possible, _embed_rows(null, possible), whole=False)
+
+
+def _known_null(possible: NDArray[np.bool_]) -> Floats:
+    """[possible, d] orthonormal vectors that no slate sees: constants per slot (and per item) of sum zero.
+
+    If the possible slots of the items are all or none, and as many as there are items, every slate shows
+    every item once: then constants per item are unseen too.
+    """
+    counts = possible.sum(axis=0)
+    slots = len(counts)
+    item, slot = np.nonzero(possible)
+    shifts = (helmert(slots).T if slots > 1 else np.empty((1, 0)))[slot]
+    if not (possible.all(axis=1) == possible.any(axis=1)).all():
+        return _orthonormal(shifts)
+    items = int(counts[0])
+    shifts /= np.sqrt(items)
+    if items > slots or items == 1:
+        return shifts
+    among = np.cumsum(possible.any(axis=1)) - 1
+    return np.hstack([shifts, helmert(items).T[among[item]] / np.sqrt(slots)])
+
+
+def _by_cholesky(scaled: Floats, root: Floats, null: Floats, gamma: Floats) -> Floats | None:
+    """The pseudoinverse, or None where the null space is larger than the known one."""
+    unseen = _orthonormal(null * root[:, None])
+    full = scaled + unseen @ unseen.T
+    size = np.abs(full).sum(axis=0).max()
+    factor, failed = lapack.dpotrf(full, lower=1, overwrite_a=1)
+    if failed:
+        return None
+    lower, failed = lapack.dpotri(factor, lower=1, overwrite_c=1)
+    lower = np.tril(lower)
+    inverse = lower + np.tril(lower, -1).T
+    if failed or size * np.abs(inverse).sum(axis=0).max() > ILL_CONDITIONED:
+        return None
+    inverse /= root[:, None]
+    inverse /= root
+    inverse = _project(inverse, null)
+    marginal = np.diagonal(gamma)
+    # Gamma Gamma^+ q = q for the logging policy's own q, as a check on the null space.
+    return inverse if np.abs(gamma @ (inverse @ marginal) - marginal).max() < TOLERANCE else None
+
+
+def _by_eigenvalues(scaled: Floats, root: Floats) -> tuple[Floats, Floats]:
+    """The pseudoinverse and an orthonormal basis of the null space, where it must be found."""
+    values, vectors = eigh(scaled)
+    seen = values > 1e-9 * values[-1]
+    dropped = max(float(np.abs(values[~seen]).max(initial=0.0)), np.finfo(float).eps * len(values))
+    if values[seen].min() < GAP * dropped:
+        raise SupportError(
+            "the logging policy is so close to deterministic that what it can show cannot be told from what it "
+            f"cannot (eigenvalues {values[seen].min():.1e} and {dropped:.1e} of the scaled second moments)",
+            "judge a policy closer to the logging one with snips, or log more randomly",
+        )
+    null = _orthonormal(vectors[:, ~seen] / root[:, None])
+    half = vectors[:, seen] / root[:, None]
+    return _project((half / values[seen]) @ half.T, null), null
+
+
+def _project(matrix: Floats, null: Floats) -> Floats:
+    """P M P with P = I - N N', for symmetric M: makes any generalised inverse the Moore-Penrose one."""
+    half = matrix - null @ (null.T @ matrix)
+    return np.asarray(half - (half @ null) @ null.T)
+
+
+def _orthonormal(vectors: Floats) -> Floats:
+    return np.asarray(np.linalg.qr(vectors)[0])
+
+
+def _embed(matrix: Floats, possible: NDArray[np.bool_]) -> Floats:
+    """Zeros at the coordinates that are impossible."""
+    if possible.all():
+        return np.ascontiguousarray(matrix)
+    out = np.zeros((len(possible), len(possible)))
+    out[np.ix_(possible, possible)] = matrix
+    return out
+
+
+def _embed_rows(vectors: Floats, possible: NDArray[np.bool_]) -> Floats:
+    out = np.zeros((len(possible), vectors.shape[1]))
+    out[possible] = vectors
+    return out

@@ -1,0 +1,55 @@
+"""Pair probabilities: which candidates a policy shows together, and where."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..log.batch import Contexts, Floats, Integers
+from .base import Deterministic, PairProbs, Policy, all_items, unable
+from .rank_law import MixesUniform
+from .uniform import Uniform
+
+_REMEDY = (
+    "plackett_luce(scores), uniform, top(scores) and ranking(column) can, and epsilon(...) and swaps(...) of "
+    "these; where each slot was drawn on its own, pi(slots=independent) does without"
+)
+
+
+def pair_probs(policy: Policy, contexts: Contexts) -> Floats:
+    """[n, m, k, m, k] P(candidate a at rank i and candidate b at rank j); the diagonal holds the marginals.
+
+    Closed forms for uniform and deterministic policies; mixtures with uniform slates are linear in
+    their parts; other policies are asked (`PairProbs`).
+
+    Raises:
+        AbilityError: the policy cannot know.
+    """
+    if isinstance(policy, PairProbs):
+        return policy.pair_probs(contexts)
+    if isinstance(policy, Uniform):
+        return uniform_pairs(contexts)
+    if isinstance(policy, Deterministic):
+        shown = policy.rank_probs(contexts, all_items(contexts))
+        return shown[:, :, :, None, None] * shown[:, None, None, :, :]
+    if not isinstance(policy, MixesUniform):
+        unable(policy, "pair_probs", _REMEDY)
+    share = policy.uniform_share(contexts)[:, None, None, None, None]
+    return (1 - share) * pair_probs(policy.base, contexts) + share * uniform_pairs(contexts)
+
+
+def uniform_pairs(contexts: Contexts) -> Floats:
+    """[n, m, k, m, k] 1 / m at the same item and rank, 1 / (m (m - 1)) where both differ, else 0."""
+    m, k = contexts.candidates.shape[1], contexts.slots
+    item = _inside(contexts.size, m)[:, :, None] & _inside(contexts.length, k)[:, None, :]
+    both = item[:, :, :, None, None] & item[:, None, None, :, :]
+    size = contexts.size[:, None, None, None, None]
+    same_item = np.eye(m, dtype=bool)[:, None, :, None]
+    same_rank = np.eye(k, dtype=bool)[None, :, None, :]
+    apart = 1.0 / np.maximum(size * (size - 1), 1)
+    law = np.where(same_item & same_rank, 1.0 / np.maximum(size, 1), np.where(same_item | same_rank, 0.0, apart))
+    return np.where(both, law, 0.0)
+
+
+def _inside(ends: Integers, width: int) -> NDArray[np.bool_]:
+    return np.asarray(np.arange(width) < ends[:, None])
