@@ -114,6 +114,15 @@ def test_items_that_were_not_shown_are_missed(name: str, logging: str) -> None:
     assert "unseen-items" in [caution.code for caution in result["uniform", name].warnings]
 
 
+@pytest.mark.parametrize("drawn", LOGGING)
+@pytest.mark.parametrize("shape", ["full", "top"])
+@pytest.mark.parametrize("name", ["ipm", "snipm", "interpol(window=1)", "sninterpol(window=2, form='windowed')"])
+def test_counting_a_whole_log_finds_its_rank_probabilities(name: str, shape: str, drawn: str) -> None:
+    here, target = world(shape, "position"), policy("plackett_luce(new)")
+    found = evaluate(here.source(policy(drawn)), target, "counted", [name], examination=EXAMINATION)
+    assert found[repr(estimator(name))].value == pytest.approx(here.value(target), rel=EXACT)
+
+
 @pytest.mark.parametrize("logging", LOGGING)
 @pytest.mark.parametrize("shape", ["full", "top"])
 @pytest.mark.parametrize("users", ["slate", "reward"])

@@ -14,7 +14,7 @@ from offrank.log.errors import AbilityError
 from offrank.policies import Counted, Logged, policy
 from offrank.policies.base import Ability, all_items
 from offrank.policies.prepared import counts, prepared
-from offrank.testing.exact import MemorySource
+from offrank.testing import MemorySource, take
 from tests.exact.worlds import world
 
 ABILITIES: tuple[Ability, ...] = ("sample", "log_prob", "slot_probs", "rank_probs")
@@ -31,28 +31,7 @@ def log(rows: int = 400, seed: int = 3) -> LogBatch:
 
 def pieces(whole: LogBatch, parts: int) -> MemorySource:
     """The rows dealt out to several batches."""
-    return MemorySource(tuple(rows(whole, np.arange(part, len(whole), parts)) for part in range(parts)))
-
-
-def rows(whole: LogBatch, which: np.ndarray) -> LogBatch:
-    c = whole.contexts
-    contexts = replace(
-        c,
-        candidates=c.candidates[which],
-        size=c.size[which],
-        length=c.length[which],
-        keys={name: values[which] for name, values in c.keys.items()},
-        scores={},
-        rankings={},
-    )
-    return replace(
-        whole,
-        contexts=contexts,
-        slates=whole.slates[which],
-        clicks=None,
-        inclusion=whole.inclusion[which],
-        row=whole.row[which],
-    )
+    return MemorySource(tuple(take(whole, np.arange(part, len(whole), parts)) for part in range(parts)))
 
 
 def by_hand(whole: LogBatch) -> tuple[dict[int, float], dict[tuple[int, int, int], float]]:

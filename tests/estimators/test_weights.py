@@ -1,0 +1,145 @@
+"""Weights of single impressions by hand, how estimators become each other, and what they refuse."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from offrank.estimators import IPM, IPS, PBM, RIPS, Clip, Estimator, Interpol, SelfNormalised, clip, estimator
+from offrank.jobs.evaluate import evaluate
+from offrank.log.batch import Floats
+from offrank.log.errors import UsageError
+from offrank.policies import Shown, policy
+from offrank.testing import Situation, World
+from tests.exact.worlds import EXAMINATION, world
+
+POLICIES = ["plackett_luce(new)", "top(new)", "epsilon(top(new), 0.3)"]
+
+
+def weights(made: Estimator, shape: str, target: str, logging: str = "plackett_luce(old)") -> Floats:
+    """[2, ...] weight and control."""
+    batch = world(shape, "item").batch(policy(logging))
+    found = made.weights(batch, Shown(policy(logging), batch), Shown(policy(target), batch))
+    return np.stack([found.weight, found.control])
+
+
+@pytest.mark.parametrize("form", ["paper", "windowed"])
+@pytest.mark.parametrize("shape", ["full", "top"])
+@pytest.mark.parametrize("target", POLICIES)
+def test_no_window_is_the_item_position_model(target: str, shape: str, form: Any) -> None:
+    here = weights(Interpol(window=0, form=form, examination=EXAMINATION), shape, target)
+    assert here == pytest.approx(weights(IPM(), shape, target), rel=1e-12)
+
+
+@pytest.mark.parametrize("target", POLICIES)
+def test_a_full_window_is_the_position_based_model(target: str) -> None:
+    for window in (3, 4, 100):
+        wide, _ = weights(Interpol(window=window, examination=EXAMINATION), "full", target)
+        assert wide == pytest.approx(weights(PBM(examination=EXAMINATION), "full", target)[0], rel=1e-12)
+
+
+@pytest.mark.parametrize("target", POLICIES)
+def test_windowed_forms_with_a_flat_curve_are_the_same(target: str) -> None:
+    flat = (1.0,) * 4
+    one, other = (
+        weights(Interpol(window=1, form=form, examination=flat), "top", target)
+        for form in ("paper", "windowed")  # type: ignore[arg-type]
+    )
+    assert one == pytest.approx(other, rel=1e-12)
+
+
+@pytest.mark.parametrize("made", [IPS(), RIPS(), IPM()])
+@pytest.mark.parametrize("name", ["plackett_luce(old)", "uniform", "swaps(top(old), 0.6)"])
+def test_the_logging_policy_itself_has_weight_one(made: Estimator, name: str) -> None:
+    weight, control = weights(made, "top", name, name)
+    shown = world("top", "item").batch(policy(name)).slates >= 0
+    expected = shown.astype(float) if weight.ndim == 2 else np.ones(len(weight))
+    assert weight == pytest.approx(expected, rel=1e-12)
+    assert (control == weight).all()
+
+
+def by_hand() -> tuple[World, str]:
+    """Three items shown in the order 1, 0, 2; the target wants 0, 1, 2; each order is drawn alike."""
+    here = World((Situation(3, 3, {}, {"wanted": (0, 1, 2)}),), lambda _, slate: [1.0] * len(slate))
+    return here, "ranking(wanted)"
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("ips", [0.0]),
+        ("rips", [0.0, 0.0, 0.0]),
+        ("ipm", [0.0, 0.0, 1 / (1 / 3)]),
+        ("pbm", [0.5 / 1, 1 / 0.5, 0.2 / 0.2]),
+        # Item 1 at rank 1, wanted at rank 2: every rank is inside its window. And so on.
+        ("interpol(window=1)", [1.0 * 0.5 / 1, 1 / (2 / 3) * 1 / 0.5, 1 / (2 / 3)]),
+        ("interpol(window=1, form='windowed')", [0.5 / (1.7 / 3), 1 / (1.5 / 3), 0.2 / (0.7 / 3)]),
+        ("clip(pbm, 1.5)", [0.5, 1.5, 1.0]),
+    ],
+)
+def test_one_impression(name: str, expected: list[float]) -> None:
+    here, wanted = by_hand()
+    batch = here.batch(policy("uniform"))
+    row = batch.slates.tolist().index([1, 0, 2])
+    made = estimator(name).examined((1, 0.5, 0.2))
+    assert not isinstance(made, SelfNormalised)
+    found = made.weights(batch, Shown(policy("uniform"), batch), Shown(policy(wanted), batch)).weight
+    assert np.atleast_1d(found[row]) == pytest.approx(expected, rel=1e-12)
+
+
+def test_clipping_is_a_wrapper() -> None:
+    assert clip(IPS(), 5) == Clip(IPS(), 5)
+    assert clip(SelfNormalised(IPS()), 5) == SelfNormalised(Clip(IPS(), 5))
+    assert repr(clip(SelfNormalised(IPS()), 5)) == "clip(snips, 5)"
+    inner = Clip(Interpol(window=1), 3.0).examined(EXAMINATION)
+    assert inner.base == Interpol(window=1, examination=EXAMINATION)
+    assert (inner.earns, inner.asks_logging, inner.asks_target) == ("clicks", "rank_probs", "rank_probs")
+
+
+@pytest.mark.parametrize("target", POLICIES)
+def test_clipping_bounds_weights_and_their_controls(target: str) -> None:
+    free, control = weights(Interpol(window=1, examination=EXAMINATION), "full", target)
+    cut, cut_control = weights(Clip(Interpol(window=1, examination=EXAMINATION), 0.8), "full", target)
+    assert cut.max() <= 0.8
+    assert cut == pytest.approx(np.minimum(free, 0.8))
+    assert cut_control[free > 0] == pytest.approx((control * cut)[free > 0] / free[free > 0])
+
+
+@pytest.mark.parametrize(
+    ("make", "words"),
+    [
+        (lambda: Interpol(window=-1), "window is -1"),
+        (lambda: Interpol(window=1.5), "window is 1.5"),  # type: ignore[arg-type]
+        (lambda: Interpol(window=1, form="mine"), "form is 'mine'"),  # type: ignore[arg-type]
+        (lambda: PBM(examination=()), r"examination is \[\]"),
+        (lambda: PBM(examination=(1, 0)), r"examination is \[1.0, 0.0\]"),
+        (lambda: PBM(examination=(1, float("nan"))), "examination is"),
+        (lambda: Clip(IPS(), 0), "maximum is 0"),
+        (lambda: Clip(IPS(), float("nan")), "maximum is nan"),
+        (lambda: SelfNormalised(PBM()), "pbm has no self-normalised form"),
+        (lambda: PBM().examined(None), "pbm needs an examination curve"),
+        (lambda: Interpol(window=1).examined(None), r"interpol\(window=1\) needs an examination curve"),
+    ],
+)
+def test_arguments_that_cannot_work(make: Any, words: str) -> None:
+    with pytest.raises(UsageError, match=words) as error:
+        make()
+    assert error.value.remedy
+
+
+def test_no_window_needs_no_curve() -> None:
+    assert Interpol(window=0).examined(None) == Interpol(window=0)
+
+
+def test_a_curve_given_to_the_estimator_is_kept() -> None:
+    own = PBM(examination=(1, 0.2, 0.1, 0.05))
+    assert own.examined(EXAMINATION) is own
+
+
+@pytest.mark.parametrize("name", ["pbm", "interpol(window=1)"])
+def test_a_curve_must_reach_the_last_slot(name: str) -> None:
+    source = world("full", "position").source(policy("uniform"))
+    with pytest.raises(UsageError, match="the examination curve has 2 ranks, the log's slates 4"):
+        evaluate(source, "top(new)", "uniform", [name], examination=[1, 0.5])
