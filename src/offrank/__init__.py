@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from .jobs.check import check
     from .jobs.demo import demo
     from .jobs.evaluate import evaluate
+    from .jobs.metrics import measure
     from .jobs.result import Result
     from .log.errors import OffrankError
     from .policies.counted import Counted
@@ -41,6 +42,7 @@ _HOMES = {
     "check": "jobs.check",
     "demo": "jobs.demo",
     "evaluate": "jobs.evaluate",
+    "measure": "jobs.metrics",
     "read_log": "readers.log",
 }
 
@@ -60,11 +62,14 @@ __all__ = [
     "check",
     "demo",
     "evaluate",
+    "measure",
     "read_log",
 ]
 
 
 def __getattr__(name: str) -> Any:
+    if name == "metrics":  # a package of public functions, as `offrank.metrics.ndcg`
+        return importlib.import_module(".metrics", __name__)
     if name not in _HOMES:
         raise AttributeError(f"module 'offrank' has no attribute {name!r}")
     value = getattr(importlib.import_module(f".{_HOMES[name]}", __name__), name)

@@ -145,6 +145,38 @@ def check(log: str, target: str | None, confidence: float, **options: Any) -> No
 
 
 @main.command()
+@_log_options
+@click.option("--model", "models", multiple=True, required=True, help="A score column; differences are to the first.")
+@click.option(
+    "-m", "--metric", "names", multiple=True, help="counterfactual_disagreement, pairwise_loss, banner_ndcg ..."
+)
+@click.option("--confidence", default=0.95, show_default=True, help="Level of the intervals.")
+@click.option("--interval", default="normal", show_default=True, help="normal, bootstrap or bernstein.")
+@click.option("--cluster", metavar="COLUMN", help="Rows with the same value depend on each other.")
+@click.option("--by", metavar="COLUMN", help="Rows per value of this column.")
+@_safely
+def metrics(log: str, models: tuple[str, ...], names: tuple[str, ...], **options: Any) -> None:
+    """Which MODEL agrees best with the clicks of LOG, whatever stood at the top?
+
+    offrank metrics log.parquet --model new_score --model old_score --logging 'plackett_luce(old_score)'
+    """
+    with _reading(options) as (progress, executor):
+        result = offrank.measure(
+            _source(log, options),
+            models,
+            options["logging"],
+            names or ("counterfactual_disagreement",),
+            confidence=options["confidence"],
+            interval=options["interval"],
+            cluster=options["cluster"],
+            by=options["by"],
+            executor=executor,
+            progress=progress,
+        )
+    _deliver(result, options)
+
+
+@main.command()
 @click.argument("folder", default="offrank-demo")
 @click.option("--impressions", default=200_000, show_default=True, type=click.IntRange(1000))
 @click.option("--seed", default=7, show_default=True)

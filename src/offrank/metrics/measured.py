@@ -8,8 +8,6 @@ import math
 import shutil
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field, replace
-from os import PathLike
-from pathlib import Path
 from typing import Any
 
 from rich import box
@@ -120,12 +118,9 @@ class Measurements(Mapping[Key, Measured]):
         rows += [_row(key, group, value) for group, found in self.groups.items() for key, value in found.items()]
         return {**self.facts, "metrics": rows}
 
-    def to_json(self, path: str | PathLike[str] | None = None, indent: int | None = 2) -> str:
-        """The same as JSON text; written to `path` if given."""
-        text = json.dumps(self.to_dict(), indent=indent, allow_nan=False)
-        if path is not None:
-            Path(path).write_text(text, encoding="utf-8")
-        return text
+    def to_json(self, indent: int | None = 2) -> str:
+        """The same as JSON text."""
+        return json.dumps(self.to_dict(), indent=indent, allow_nan=False)
 
 
 def refuse_empty(found: Measurements) -> Measurements:
@@ -166,7 +161,8 @@ def _text(found: Measurements) -> str:
     width = min(shutil.get_terminal_size((80, 24)).columns, 120)
     console = Console(file=written, width=width, color_system=None, force_terminal=False, highlight=False)
     if found.facts.get("title"):
-        console.print(found.facts["title"], markup=False)
+        level = found.facts.get("confidence", 0.95)
+        console.print(f"{found.facts['title']}, {level:.3g} intervals", markup=False)
     for metric in dict.fromkeys(metric for _, metric in found.found):
         console.print(_table(found, metric))
     for caution in {caution.code: caution for one in found.given.values() for caution in one.warnings}.values():
@@ -178,27 +174,37 @@ def _text(found: Measurements) -> str:
 
 def _table(found: Measurements, metric: str) -> Table:
     """One metric: a row per model, for the whole log and each group."""
-    table = Table(box=box.SIMPLE_HEAD, title=metric, title_justify="left", title_style="bold")
-    if found.groups:
-        table.add_column(str(found.facts.get("by")))
-    table.add_column("model")
-    names = ["value", f"{found.facts.get('confidence', 0.95):.0%} interval"]
+    table = Table(box=box.SIMPLE_HEAD, title=_heading(found, metric), title_justify="left", title_style="bold")
+    names = ["value", "interval"]
     names += ["to the first"] if len(found.models) > 1 else []
-    for name in (*names, "rejected", "worth"):
+    names += ["rejected"] if found.groups else []
+    for name in [str(found.facts.get("by"))] if found.groups else []:
+        table.add_column(name)
+    table.add_column("model")
+    for name in names:
         table.add_column(name, justify="right", no_wrap=True)
     for group, part in ({"all": found.found} | dict(found.groups)).items():
         for model in found.models:
-            one = part[model, metric]
-            cells = ["-"] if isinstance(one, NoOverlapError) else list(_cells(one, len(names) > 2))
-            table.add_row(*([group] if found.groups else []), model, *cells)
+            cells = _cells(part[model, metric])
+            table.add_row(*([group] if found.groups else []), model, *(cells.get(name, "-") for name in names))
     return table
 
 
-def _cells(one: Measured, several: bool) -> Iterator[str]:
-    yield f"{one.value:.4f}"
-    yield f"{one.low:.4f} to {one.high:.4f}"
-    if several:
-        half = 0.0 if one.difference is None else (one.difference.high - one.difference.low) / 2
-        yield "" if one.difference is None else f"{one.difference.value:+.4f} ± {half:.4f}"
-    yield f"{one.rejected:.1%}"
-    yield f"{one.ess:,.0f}"
+def _heading(found: Measurements, metric: str) -> str:
+    """The metric, and what is the same for every model."""
+    given = [one for (_, name), one in found.given.items() if name == metric]
+    if not given:
+        return metric
+    return f"{metric}: {given[0].rejected:.1%} of the clicks rejected, worth {given[0].ess:,.0f} impressions"
+
+
+def _cells(one: Measured | NoOverlapError) -> Mapping[str, str]:
+    """What a row says under each heading."""
+    if isinstance(one, NoOverlapError):
+        return {}
+    interval = f"{one.low:.4f} to {one.high:.4f}"
+    cells = {"value": f"{one.value:.4f}", "interval": interval, "to the first": "", "rejected": f"{one.rejected:.1%}"}
+    if one.difference is not None:
+        half = (one.difference.high - one.difference.low) / 2
+        cells["to the first"] = f"{one.difference.value:+.4f} ± {half:.4f}"
+    return cells

@@ -1,0 +1,138 @@
+"""Points and lines on two axes, as SVG that stands alone or inside a page; the data come first."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from html import escape
+
+from offrank.report.plots import Axis
+from offrank.report.svg import typographic
+
+Numbers = Sequence[float]
+
+_WIDTH, _HEIGHT = 520, 340
+_LEFT, _RIGHT, _TOP, _BOTTOM = 66, 14, 12, 48
+_COLOURS = ("#2f6fb5", "#c2571a", "#2e8b57", "#8e5bb5", "#b8860b", "#50717b")
+
+
+@dataclass(frozen=True)
+class Series:
+    """Points (or, joined, a line) with a name; low and high are the ends of their intervals."""
+
+    name: str
+    x: Numbers
+    y: Numbers
+    low: Numbers | None = None
+    high: Numbers | None = None
+    line: bool = False
+
+
+@dataclass(frozen=True)
+class Chart:
+    """Series on two axes. diagonal: a line where both are equal. log_x, log_y: by powers of ten."""
+
+    title: str
+    x_label: str
+    y_label: str
+    series: tuple[Series, ...]
+    diagonal: bool = False
+    log_x: bool = False
+    log_y: bool = False
+
+    @property
+    def x_axis(self) -> Axis:
+        """Wide enough for every point."""
+        return _axis([value for one in self.series for value in one.x], self.log_x)
+
+    @property
+    def y_axis(self) -> Axis:
+        """Wide enough for every point and interval."""
+        ends = [end for one in self.series for end in (one.y, one.low or (), one.high or ())]
+        return _axis([value for end in ends for value in end], self.log_y)
+
+
+def chart_svg(chart: Chart) -> str:
+    """The chart as one `<svg>` element, readable in light and dark."""
+    name = escape(chart.title)
+    content = _frame(chart)
+    if chart.diagonal:
+        content += _diagonal(chart)
+    for index, series in enumerate(chart.series):
+        content += _series(chart, series, _COLOURS[index % len(_COLOURS)])
+    if len(chart.series) > 1:
+        content += _legend(chart)
+    size = f'viewBox="0 0 {_WIDTH} {_HEIGHT}" style="max-width:{_WIDTH}px"'
+    font = 'font-family="system-ui, sans-serif" font-size="12"'
+    start = f'<svg xmlns="http://www.w3.org/2000/svg" role="img" aria-label="{name}" {size} {font} fill="currentColor">'
+    return f"{start}<title>{name}</title>{content}</svg>"
+
+
+def _axis(values: list[float], log: bool) -> Axis:
+    low, high = min(values, default=0.0), max(values, default=1.0)
+    if log:
+        return Axis(low / 1.15, high * 1.15, log=True)
+    margin = 0.05 * (high - low) or 0.05 * abs(high) or 1.0
+    return Axis(low - margin, high + margin)
+
+
+def _place(chart: Chart, x: float, y: float) -> tuple[float, float]:
+    across, up = chart.x_axis.position(x), chart.y_axis.position(y)
+    return _LEFT + across * (_WIDTH - _LEFT - _RIGHT), _HEIGHT - _BOTTOM - up * (_HEIGHT - _TOP - _BOTTOM)
+
+
+def _frame(chart: Chart) -> str:
+    right, bottom = _WIDTH - _RIGHT, _HEIGHT - _BOTTOM
+    drawn = ""
+    for tick in chart.x_axis.ticks():
+        x = _LEFT + tick.position * (right - _LEFT)
+        drawn += _line(x, _TOP, x, bottom, 'stroke="currentColor" opacity=".12"')
+        drawn += _text(x, bottom + 17, tick.label, "middle")
+    for tick in chart.y_axis.ticks():
+        y = bottom - tick.position * (bottom - _TOP)
+        drawn += _line(_LEFT, y, right, y, 'stroke="currentColor" opacity=".12"')
+        drawn += _text(_LEFT - 8, y + 4, tick.label, "end")
+    drawn += _line(_LEFT, bottom, right, bottom, 'stroke="currentColor" opacity=".5"')
+    middle = (_TOP + bottom) / 2
+    turned = f'<g transform="rotate(-90 14 {middle:g})">{_text(14, middle, chart.y_label, "middle")}</g>'
+    return drawn + _text((_LEFT + right) / 2, _HEIGHT - 8, chart.x_label, "middle") + turned
+
+
+def _diagonal(chart: Chart) -> str:
+    low = max(chart.x_axis.low, chart.y_axis.low)
+    high = min(chart.x_axis.high, chart.y_axis.high)
+    if low >= high:
+        return ""
+    ends = (*_place(chart, low, low), *_place(chart, high, high))
+    return _line(*ends, 'stroke="currentColor" opacity=".5" stroke-dasharray="4 3"')
+
+
+def _series(chart: Chart, series: Series, colour: str) -> str:
+    places = [_place(chart, x, y) for x, y in zip(series.x, series.y, strict=True)]
+    drawn = ""
+    if series.low is not None and series.high is not None:
+        for x, low, high in zip(series.x, series.low, series.high, strict=True):
+            ends = (*_place(chart, x, low), *_place(chart, x, high))
+            drawn += _line(*ends, f'stroke="{colour}" opacity=".55"')
+    if series.line:
+        path = "L".join(f"{x:.1f} {y:.1f}" for x, y in places)
+        drawn += f'<path d="M{path}" fill="none" stroke="{colour}" stroke-width="1.8"/>'
+    radius = 2.4 if series.line else 3.6
+    return drawn + "".join(f'<circle cx="{x:.1f}" cy="{y:.1f}" r="{radius}" fill="{colour}"/>' for x, y in places)
+
+
+def _legend(chart: Chart) -> str:
+    drawn = ""
+    for index, series in enumerate(chart.series):
+        y = _TOP + 14 + 17 * index
+        drawn += f'<circle cx="{_LEFT + 14}" cy="{y - 4}" r="4" fill="{_COLOURS[index % len(_COLOURS)]}"/>'
+        drawn += _text(_LEFT + 24, y, series.name, "start")
+    return drawn
+
+
+def _line(x1: float, y1: float, x2: float, y2: float, style: str) -> str:
+    return f'<line x1="{x1:.1f}" y1="{y1:.1f}" x2="{x2:.1f}" y2="{y2:.1f}" {style}/>'
+
+
+def _text(x: float, y: float, text: str, anchor: str) -> str:
+    return f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}">{escape(typographic(text))}</text>'
