@@ -2,5 +2,7 @@
 
 from .estimator import PI
 from .gamma import Inverse, pseudoinverse
+from .overlap import ContextOverlap, Overlap, diagnostics, overlap
+from .uniform import action_rewards
 
-__all__ = ["PI", "Inverse", "pseudoinverse"]
+__all__ = ["PI", "ContextOverlap", "Inverse", "Overlap", "action_rewards", "diagnostics", "overlap", "pseudoinverse"]

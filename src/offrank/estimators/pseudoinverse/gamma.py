@@ -31,13 +31,14 @@ class Inverse:
 
     matrix: [m k, m k] Gamma^+. possible: [m k] whether an item can stand in a slot. null: [m k, d]
     orthonormal basis of the null space within the possible. whole: every order of every choice of
-    items can be shown.
+    items can be shown. candidates: m.
     """
 
     matrix: Floats
     possible: NDArray[np.bool_]
     null: Floats
     whole: bool
+    candidates: int
 
     def weights(self, wanted: Floats | Integers, shown: Integers) -> Floats:
         """[n] q' Gamma^+ 1_s, zero where the log does not identify the target (`supports`).
@@ -47,6 +48,21 @@ class Inverse:
         """
         kernel = _kernels.slate_weights if wanted.dtype == np.int64 else _kernels.expected_weights
         return np.where(self.supports(wanted), kernel(self.matrix, wanted, shown), 0.0)
+
+    def solve(self, wanted: Floats) -> Floats:
+        """[n, m k] Gamma^+ q for expected indicators wanted [n, m k]: the weight of each shown item and slot."""
+        return np.asarray(wanted @ self.matrix)
+
+    def norms(self, shown: Integers) -> Floats:
+        """[n] 1_s' Gamma^+ 1_s of slates by their coordinates [n, k]."""
+        return np.asarray(_kernels.slate_weights(self.matrix, shown, shown))
+
+    def action_rewards(self, shown: Integers, reward: Floats) -> Floats:
+        """[n, m k] estimated reward of each item in each slot, Gamma^+ (reward 1_slate); shown [n, k].
+
+        The mean over the impressions of a context estimates phi, up to what no slate can tell.
+        """
+        return np.asarray(self.matrix[shown].sum(axis=1) * reward[:, None])
 
     def supports(self, wanted: Floats | Integers) -> NDArray[np.bool_]:
         """[n] whether q lies in the range of Gamma, so that additive rewards identify its value.
@@ -92,9 +108,9 @@ def pseudoinverse(gamma: Floats) -> Inverse:
     inverse = _by_cholesky(scaled, root, null, part)
     if inverse is not None:
         full = bool(possible.all())
-        return Inverse(_embed(inverse, possible), possible, _embed_rows(null, possible), full)
+        return Inverse(_embed(inverse, possible), possible, _embed_rows(null, possible), full, m)
     inverse, null = _by_eigenvalues(scaled, root)
-    return Inverse(_embed(inverse, possible), possible, _embed_rows(null, possible), whole=False)
+    return Inverse(_embed(inverse, possible), possible, _embed_rows(null, possible), whole=False, candidates=m)
 
 
 def _known_null(possible: NDArray[np.bool_]) -> Floats:

@@ -1,0 +1,206 @@
+"""How well a log can judge a target with the pseudoinverse estimator, before any reward is seen."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import linear_sum_assignment
+
+from ...folds.estimate import Interval
+from ...log.batch import Contexts, Floats, Integers, LogBatch
+from ...log.errors import EmptyLogError, UsageError
+from ...policies.base import Deterministic, Policy
+from ...policies.named import policy as named_policy
+from ...policies.uniform import Uniform
+from ...readers.log import read_log
+from ...running.executors import Executor, run
+from .contexts import Alike, alike, distinct, relevant, taken
+from .estimator import PI, inverses
+from .gamma import Inverse
+from .indicators import drawn_slates
+from .uniform import UniformInverse
+
+
+@dataclass(frozen=True)
+class Overlap:
+    """Paper slate-pseudoinverse, Eq. 8, over the contexts of a log of n impressions.
+
+    sigma2: mean over contexts of q' Gamma^+ q, the mean squared weight: at most this times the largest
+    squared reward is the variance of one impression. rho: the largest weight, up to its sign, that any
+    slate could have. Both are 1 where target and logging are the same. supported: share of the
+    contexts whose target value additive rewards identify; the others have weight 0. sampling_error:
+    with a target expected over samples, the root mean squared error of a weight from that.
+    inclusion: the smallest probability that a row was kept.
+    """
+
+    n: int
+    sigma2: float
+    rho: float
+    supported: float
+    sampling_error: float
+    inclusion: float
+
+    def half_width(self, confidence: float = 0.95, largest_reward: float = 1.0, n: int | None = None) -> float:
+        """Theorem 1: pi is off by more than this with a probability of at most 1 - confidence.
+
+        largest_reward: rewards lie between minus and plus this. n: of another log of the same kind. With
+        r in [-1, 1]: sqrt(2 sigma^2 ln(2 / delta) / n) + 2 (rho + 1) ln(2 / delta) / (3 n).
+
+        Raises:
+            UsageError: the log was sub-sampled, which the theorem does not cover.
+        """
+        if self.inclusion < 1:
+            raise UsageError(
+                "Theorem 1 takes every impression as logged, and some rows were kept with probability "
+                f"{self.inclusion:g} only",
+                "use interval=bernstein",
+            )
+        if not 0 < confidence < 1:
+            raise UsageError(f"confidence is {confidence}", "give a level between 0 and 1, such as 0.95")
+        n = self.n if n is None else n
+        doubt = math.log(2 / (1 - confidence))
+        width = math.sqrt(2 * self.sigma2 * doubt / n) + 2 * (self.rho + 1) * doubt / (3 * n)
+        return largest_reward * width
+
+    def interval(self, value: float, confidence: float = 0.95, largest_reward: float = 1.0) -> Interval:
+        """The interval of Theorem 1 around an estimate of `pi`; its standard error is the bound on it."""
+        half = self.half_width(confidence, largest_reward)
+        return Interval(value, value - half, value + half, largest_reward * math.sqrt(self.sigma2 / self.n))
+
+
+@dataclass(frozen=True)
+class ContextOverlap:
+    """As `Overlap`, per context: all [n]. sampling: variance of a weight from sampling the target."""
+
+    sigma2: Floats
+    rho: Floats
+    supported: NDArray[np.bool_]
+    sampling: Floats
+
+
+def diagnostics(
+    log: Any,
+    target: str | Policy,
+    logging: str | Policy,
+    *,
+    samples: int = 0,
+    executor: Executor | None = None,
+) -> Overlap:
+    """Read a log's contexts, and say what `pi` and `wpi` could tell of a target: no rewards are looked at.
+
+    log: from `read_log`, or anything that it takes. samples: as in `pi(samples=...)`.
+
+    Raises:
+        AbilityError: the logging policy cannot give pair probabilities.
+    """
+    source = log if hasattr(log, "batches") else read_log(log)
+    fold = OverlapFold(named_policy(target), named_policy(logging), samples)
+    needed = fold.logging.needs("pair_probs") | fold.target.needs("sample" if samples else "rank_probs")
+    return run(source.select(needed), fold, executor)
+
+
+def overlap(logging: Policy, target: Policy, contexts: Contexts, samples: int = 0) -> ContextOverlap:
+    """sigma^2 = q' Gamma^+ q and rho = max |q' Gamma^+ 1_s| of each context.
+
+    rho is exact where all orders can be shown: the best of all slates is an assignment of items to
+    slots. Elsewhere it is an upper bound.
+    """
+    n = len(contexts)
+    found = ContextOverlap(np.zeros(n), np.zeros(n), np.zeros(n, np.bool_), np.zeros(n))
+    estimator = PI(samples=samples)
+    for rows, inverse, same in _inverses(logging, contexts):
+        slots = int(contexts.length[rows[0]])
+        for some, wanted in estimator.wanted(target, contexts, rows, same):
+            law = _dense(wanted, inverse.candidates * slots)
+            first, which = distinct(np.ascontiguousarray(law + 0.0).view(np.int64))
+            sigma2, rho, supported = _per_target(inverse, law[first], slots)
+            here = rows[some]
+            found.sigma2[here], found.rho[here], found.supported[here] = sigma2[which], rho[which], supported[which]
+        if samples and not isinstance(target, Deterministic):
+            found.sampling[rows] = _sampling(inverse, target, contexts, rows, same, samples) - found.sigma2[rows]
+    return replace(found, sampling=np.maximum(found.sampling, 0.0) / max(samples, 1))
+
+
+@dataclass(frozen=True)
+class OverlapFold:
+    """Reduces batches to an `Overlap`. State: sums of (1, sigma^2, support, sampling), and extremes."""
+
+    target: Policy
+    logging: Policy
+    samples: int = 0
+
+    def empty(self) -> tuple[Floats, Floats]:
+        return np.zeros(5), np.array([0.0, -1.0])
+
+    def add(self, state: tuple[Floats, Floats], batch: LogBatch) -> tuple[Floats, Floats]:
+        if not len(batch):
+            return state
+        here = overlap(self.logging, self.target, batch.contexts, self.samples)
+        columns = np.column_stack([np.ones(len(batch)), here.sigma2, here.supported, here.sampling])
+        sums = (columns / batch.inclusion[:, None]).sum(axis=0)
+        extremes = np.array([here.rho.max(), -batch.inclusion.min()])
+        return self.merge(state, (np.array([len(batch), *sums]), extremes))
+
+    def merge(self, left: tuple[Floats, Floats], right: tuple[Floats, Floats]) -> tuple[Floats, Floats]:
+        return left[0] + right[0], np.maximum(left[1], right[1])
+
+    def finish(self, state: tuple[Floats, Floats]) -> Overlap:
+        n, rows, sigma2, supported, sampling = map(float, state[0])
+        if not n:
+            raise EmptyLogError("the log has no impressions", "give a log with some")
+        rho, inclusion = float(state[1][0]), -float(state[1][1])
+        return Overlap(int(n), sigma2 / rows, rho, supported / rows, math.sqrt(sampling / rows), inclusion)
+
+
+def _inverses(logging: Policy, contexts: Contexts) -> Iterator[tuple[Integers, Inverse | UniformInverse, Alike]]:
+    if not isinstance(logging, Uniform):
+        yield from inverses(logging, contexts)
+        return
+    same = alike(relevant(contexts, logging.needs("pair_probs")))
+    for _, rows in same.groups():
+        yield rows, UniformInverse(int(contexts.size[rows[0]]), int(contexts.length[rows[0]])), same
+
+
+def _dense(wanted: Floats | Integers, width: int) -> Floats:
+    """[n, m k] expected indicators; a slate's coordinates become ones."""
+    if wanted.dtype == np.float64:
+        return np.asarray(wanted, np.float64)
+    law = np.zeros((len(wanted), width))
+    law[np.arange(len(law))[:, None], wanted] = 1.0
+    return law
+
+
+def _per_target(inverse: Inverse | UniformInverse, law: Floats, slots: int) -> tuple[Floats, Floats, NDArray[np.bool_]]:
+    """sigma^2, rho and support of expected indicators law [t, m k]."""
+    supported = inverse.supports(law)
+    weights = inverse.solve(law)
+    sigma2 = np.where(supported, (weights * law).sum(axis=1), 0.0)
+    rho = np.array([_largest(table) for table in weights.reshape(len(law), -1, slots)])
+    return sigma2, np.where(supported, rho, 0.0), supported
+
+
+def _largest(table: Floats) -> float:
+    """The largest |sum over slots| of a table [m, k] that a slate without repetition can pick."""
+    return max(abs(float(table[linear_sum_assignment(table, maximize=up)].sum())) for up in (True, False))
+
+
+def _sampling(
+    inverse: Inverse | UniformInverse, target: Policy, contexts: Contexts, rows: Integers, same: Alike, samples: int
+) -> Floats:
+    """[r] mean of 1_w' Gamma^+ 1_w over the slates w drawn from the target.
+
+    Over the logged slate, (1_w' Gamma^+ 1_s)^2 has this mean: less sigma^2 it is the variance over w.
+    """
+    slates, which = drawn_slates(target, taken(contexts, rows), samples, seed=0)
+    first = np.unique(which, return_index=True)[1]
+    slots = int(contexts.length[rows[0]])
+    means = [
+        inverse.norms(same.coordinates(np.full(samples, rows[row]), slates[context, :, :slots])).mean()
+        for context, row in enumerate(first)
+    ]
+    return np.array(means)[which]
