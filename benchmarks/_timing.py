@@ -1,0 +1,54 @@
+"""Times of one process, as tables of ratios."""
+
+from __future__ import annotations
+
+import statistics
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+
+
+@dataclass(frozen=True)
+class Times:
+    """Seconds of several runs."""
+
+    runs: Sequence[float]
+
+    @property
+    def best(self) -> float:
+        return min(self.runs)
+
+    @property
+    def median(self) -> float:
+        return statistics.median(self.runs)
+
+
+def in_turn(jobs: Mapping[str, Callable[[], Any]], repeats: int) -> dict[str, Times]:
+    """Run every job once to warm up, then all of them in turn, so that a busy moment hits them alike."""
+    for job in jobs.values():
+        job()
+    runs: dict[str, list[float]] = {name: [] for name in jobs}
+    for _ in range(repeats):
+        for name, job in jobs.items():
+            start = time.perf_counter()
+            job()
+            runs[name].append(time.perf_counter() - start)
+    return {name: Times(found) for name, found in runs.items()}
+
+
+def show(title: str, times: Mapping[str, Times], rows: int, against: str) -> None:
+    """Print seconds, rates, and ratios to the job `against`."""
+    table = Table(title=title, title_justify="left")
+    table.add_column("job")
+    for heading in ("best s", "median s", "million rows/s", "times the reference, best", "median"):
+        table.add_column(heading, justify="right")
+    reference = times[against]
+    for name, found in times.items():
+        ratios = (found.best / reference.best, found.median / reference.median)
+        cells = (found.best, found.median, rows / found.best / 1e6, *ratios)
+        table.add_row(name, *(f"{cell:.3g}" for cell in cells))
+    Console(width=120).print(table)

@@ -1,0 +1,85 @@
+"""Simulated logs to measure on, as Arrow tables."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+
+def lists(values: NDArray[np.generic]) -> pa.Array:
+    """[n, k] numbers as a list column whose lists and values cannot be null."""
+    n, width = values.shape
+    inner = pa.array(np.ascontiguousarray(values).ravel())
+    offsets = pa.array(np.arange(0, n * width + 1, width, dtype=np.int32))
+    return pa.ListArray.from_arrays(offsets, inner, type=pa.list_(pa.field("item", inner.type, nullable=False)))
+
+
+def squares(values: NDArray[np.generic]) -> pa.Array:
+    """[n, k, k] numbers as a column of lists of lists."""
+    n, width, _ = values.shape
+    inner = lists(values.reshape(n * width, width))
+    offsets = pa.array(np.arange(0, n * width + 1, width, dtype=np.int32))
+    return pa.ListArray.from_arrays(offsets, inner, type=pa.list_(pa.field("item", inner.type, nullable=False)))
+
+
+def table(columns: dict[str, pa.Array]) -> pa.Table:
+    """A table of columns that cannot be null."""
+    fields = [pa.field(name, column.type, nullable=False) for name, column in columns.items()]
+    return pa.table(list(columns.values()), schema=pa.schema(fields))
+
+
+def draw(scores: NDArray[np.float64], rng: np.random.Generator) -> NDArray[np.int64]:
+    """[n, m] orders drawn by Plackett-Luce with weights `scores`."""
+    return np.argsort(rng.exponential(size=scores.shape) / scores, axis=1)
+
+
+def reranked(n: int, slots: int, seed: int = 0, examination: Sequence[float] | None = None) -> pa.Table:
+    """A Plackett-Luce log whose candidates are the slate: all items are shown, in random order.
+
+    `old_score` drew the slates and stands beside them, as do `new_score` and position-based clicks.
+    """
+    rng = np.random.default_rng(seed)
+    curve = 1 / np.arange(1, slots + 1) if examination is None else np.asarray(examination)
+    merit = rng.normal(size=(n, slots))
+    old = np.exp(merit * 0.5)
+    new = np.exp(merit * 0.5 + rng.normal(scale=0.3, size=(n, slots)))
+    order = draw(old, rng)
+    old, new, merit = (np.take_along_axis(a, order, axis=1) for a in (old, new, merit))
+    clicks = rng.random((n, slots)) < curve * 0.5 / (1 + np.exp(-merit))
+    return table(
+        {
+            "slate": lists(order),
+            "old_score": lists(old),
+            "new_score": lists(new),
+            "clicks": lists(clicks.astype(np.uint8)),
+        }
+    )
+
+
+def swapped(n: int, slots: int, rng: np.random.Generator, stay: float = 0.9, matrices: bool = False) -> pa.Table:
+    """A log of a fixed ranking with random swaps, as in paper interpol; position-based clicks 1 / rank.
+
+    `base` is the ranking before the swaps and `new` another system's, `base_score` and `new_score` are
+    scores that sort alike. With `matrices`, a `rank_propensity` column replaces the base ranking.
+    """
+    items = np.arange(slots)
+    first = rng.integers(0, 2**20, size=(n, 1))
+    uniform = rng.random(n) < (1 - stay) * slots / (slots - 1)
+    slate = np.where(uniform[:, None], np.argsort(rng.random((n, slots)), axis=1), items)
+    merit = -items + rng.normal(scale=1.5, size=(n, slots))
+    new = np.argsort(-merit, axis=1)
+    chance = 0.3 * np.exp(0.1 * np.take_along_axis(merit, slate, axis=1)) / np.arange(1, slots + 1)
+    columns = {
+        "slate": lists((slate + first).astype(np.int64)),
+        "clicks": lists((rng.random((n, slots)) < chance).astype(np.uint8)),
+        "new": lists((new + first).astype(np.int64)),
+        "new_score": lists(np.take_along_axis(merit, slate, axis=1).astype(np.float32)),
+    }
+    if matrices:
+        law = np.where(slate[:, :, None] == items, stay, (1 - stay) / (slots - 1)).astype(np.float32)
+        return table(columns | {"rank_propensity": squares(law)})
+    base = np.broadcast_to(items, (n, slots)) + first
+    return table(columns | {"base": lists(base.astype(np.int64)), "base_score": lists((-slate).astype(np.float32))})
