@@ -68,16 +68,13 @@ def targets(given: Target) -> dict[str, Policy]:
 
 
 def estimators(given: Estimators) -> list[Estimator | SelfNormalised]:
-    """Estimators in the order in which they were named; one spelling may list several: "ips, snips".
+    """Estimators in the order in which they were named; one alone needs no list.
 
     Raises:
         UsageError: none, or not estimators.
     """
     several = given if isinstance(given, Iterable) and not isinstance(given, str) else [given]
-    found: list[Estimator | SelfNormalised] = []
-    for one in several:
-        made: Any = named_estimator(one)
-        found += made if isinstance(made, tuple) else [made]
+    found = [named_estimator(one) for one in several]
     for made in found:
         if isinstance(made, type) or not hasattr(made, "examined"):
             raise UsageError(f"{made!r} is not an estimator", "give one such as 'snips' or 'interpol(window=2)'")

@@ -83,10 +83,16 @@ def demo(
     say(f"3. Evaluating a better and a worse ranker with {len(ESTIMATORS)} estimators, in one pass")
     evaluated = evaluate(source, TARGETS, LOGGING, ESTIMATORS, examination=list(world.examination), progress=progress)
     truths = {name: world.truth(target) for name, target in TARGETS.items()}
-    evaluated = evaluated.with_truths(truths).with_facts(kind="demo", command="offrank demo")
+    shown = {name: checked.facts[name] for name in ("checks", "slots")}
+    evaluated = evaluated.with_truths(truths).with_facts(kind="demo", command=_command(folder, world), **shown)
     evaluated.save_html(report)
     evaluated.to_json(place / "result.json")
     return Demo(log, report, checked, evaluated)
+
+
+def _command(folder: str | os.PathLike[str], world: SearchWorld) -> str:
+    options = ["--impressions", str(world.impressions), "--seed", str(world.seed)]
+    return shlex.join(["offrank", "demo", os.fspath(folder), *options])
 
 
 def write(world: SearchWorld, path: Path) -> None:

@@ -120,7 +120,7 @@ class Summary:
         independent = min(self.moments.n, self._clusters or self.moments.n)
         if independent > 1:
             return found
-        return Interval(found.value, math.nan, math.nan, math.nan)
+        return Interval(found.value, -math.inf, math.inf, math.inf)
 
     @property
     def _clusters(self) -> int | None:
