@@ -1,0 +1,138 @@
+"""What a result document must look like: the contract between the jobs and the reports."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable, Mapping
+from typing import Any
+
+Check = Callable[[Any, str], None]
+
+
+def kind(*types: type) -> Check:
+    """A value of one of these types; whole numbers are floats too, truth values are not numbers."""
+    wide = (*types, int) if float in types else types
+
+    def check(value: Any, place: str) -> None:
+        assert isinstance(value, wide), f"{place}: {value!r}"
+        assert bool in types or not isinstance(value, bool), f"{place}: {value!r}"
+
+    return check
+
+
+def one_of(*values: Any) -> Check:
+    def check(value: Any, place: str) -> None:
+        assert value in values, f"{place}: {value!r}"
+
+    return check
+
+
+def optional(inside: Check) -> Check:
+    return lambda value, place: None if value is None else inside(value, place)
+
+
+def many(inside: Check) -> Check:
+    def check(values: Any, place: str) -> None:
+        assert isinstance(values, list), place
+        for index, value in enumerate(values):
+            inside(value, f"{place}[{index}]")
+
+    return check
+
+
+def by_name(inside: Check) -> Check:
+    def check(values: Any, place: str) -> None:
+        assert isinstance(values, dict), place
+        for name, value in values.items():
+            assert isinstance(name, str), place
+            inside(value, f"{place}.{name}")
+
+    return check
+
+
+def shape(fields: Mapping[str, Check]) -> Check:
+    def check(value: Any, place: str) -> None:
+        assert isinstance(value, dict), place
+        assert fields.keys() <= value.keys(), f"{place} lacks {fields.keys() - value.keys()}"
+        for name, inside in fields.items():
+            inside(value[name], f"{place}.{name}")
+
+    return check
+
+
+TEXT, WHOLE, NUMBER, MAYBE = kind(str), kind(int), kind(float), optional(kind(float))
+INTERVAL = shape(dict.fromkeys(("value", "low", "high"), MAYBE))
+SEVERITY = one_of("note", "warning", "serious")
+ESTIMATE = shape(
+    {
+        **dict.fromkeys(("target", "estimator"), TEXT),
+        **dict.fromkeys(("value", "low", "high", "standard_error", "ess", "mean_weight"), MAYBE),
+        **dict.fromkeys(("mean_weight_low", "mean_weight_high", "max_weight_share", "tail_index", "truth"), MAYBE),
+        "group": optional(TEXT),
+        "n": optional(WHOLE),
+        "difference": optional(INTERVAL),
+        "warnings": many(shape({"code": TEXT, "severity": SEVERITY, "message": TEXT, "remedy": TEXT})),
+        "error": optional(shape({"code": TEXT, "message": TEXT, "remedy": TEXT})),
+    }
+)
+DOCUMENT = shape(
+    {
+        "schema": one_of(1),
+        "kind": one_of("evaluate", "check", "demo"),
+        "title": TEXT,
+        "log": shape(
+            {"source": TEXT, "impressions": WHOLE, "estimated_impressions": NUMBER, "skipped": by_name(WHOLE)}
+        ),
+        "logging": TEXT,
+        "targets": by_name(TEXT),
+        "confidence": NUMBER,
+        "interval": one_of("normal", "bootstrap", "bernstein"),
+        "cluster": optional(TEXT),
+        "by": optional(TEXT),
+        "examination": optional(many(NUMBER)),
+        "logged": optional(INTERVAL),
+        "estimates": many(ESTIMATE),
+        "weights": many(
+            shape(
+                {"target": TEXT, "estimator": TEXT, "edges": many(NUMBER), "counts": many(NUMBER), "zeros": NUMBER}
+            )
+        ),
+        "ranks": many(shape({"rank": WHOLE, **dict.fromkeys(("impressions", "clicks", "click_rate"), NUMBER)})),
+        "checks": many(
+            shape(
+                {
+                    **dict.fromkeys(("code", "title", "message", "remedy"), TEXT),
+                    "status": one_of("ok", "note", "warning", "serious", "skipped"),
+                    **dict.fromkeys(("value", "low", "high", "expected"), MAYBE),
+                }
+            )
+        ),
+        "slots": many(
+            shape(
+                {
+                    **dict.fromkeys(("slots", "impressions"), WHOLE),
+                    **dict.fromkeys(("mean_inverse_propensity", "max_inverse_propensity"), NUMBER),
+                    "estimated_impressions": NUMBER,
+                }
+            )
+        ),
+        "command": TEXT,
+        "versions": by_name(TEXT),
+        "created": TEXT,
+    }
+)
+
+
+def assert_document(document: Any) -> None:
+    """Fail where a document breaks the contract."""
+    DOCUMENT(document, "document")
+    assert json.loads(json.dumps(document, allow_nan=False)) == document
+    for one in document["estimates"]:
+        numbers = [one[name] for name in ("value", "low", "high", "ess", "n")]
+        assert (one["error"] is None) or numbers == [None] * 5, "a refused estimate has no numbers"
+        assert one["target"] in document["targets"]
+    for one in document["weights"]:
+        assert len(one["edges"]) in (len(one["counts"]) + 1, 0)
+        assert all(low < high for low, high in zip(one["edges"], one["edges"][1:], strict=False))
+        assert math.fsum(one["counts"]) + one["zeros"] >= 0
