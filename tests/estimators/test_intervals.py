@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -134,6 +135,16 @@ def test_bootstrap_of_clusters_is_wider_where_rows_repeat() -> None:
     normal = found("snips", cluster="query")
     assert wide.standard_error > 1.5 * narrow.standard_error
     assert wide.standard_error == pytest.approx(normal.standard_error, rel=0.4)
+    assert "few-clusters" in [caution.code for caution in wide.warnings]
+
+
+@pytest.mark.parametrize("interval", ["normal", "bootstrap"])
+def test_one_cluster_has_no_interval(interval: str) -> None:
+    contexts = replace(log().contexts, keys={"all": np.zeros(len(log()), dtype=np.int64)})
+    alone = source(replace(log(), contexts=contexts))
+    estimate = evaluate(alone, TARGET, LOGGING, ["snips"], cluster="all", interval=interval)["snips"]
+    assert not np.isfinite([estimate.low, estimate.high, estimate.standard_error]).any()
+    assert not estimate.trustworthy
 
 
 def test_bootstrap_does_not_depend_on_partitions_but_on_the_seed() -> None:

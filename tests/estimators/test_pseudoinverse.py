@@ -1,0 +1,279 @@
+"""The pseudoinverse of Gamma, its closed forms and the estimator's weights, against the definitions."""
+
+from __future__ import annotations
+
+import math
+from concurrent.futures import ThreadPoolExecutor
+from itertools import permutations
+from threading import Event
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from offrank.estimators import PI, SelfNormalised, estimator
+from offrank.estimators.pseudoinverse import Overlap, action_rewards, pseudoinverse
+from offrank.estimators.pseudoinverse.contexts import alike, distinct
+from offrank.estimators.pseudoinverse.memo import Memo
+from offrank.estimators.pseudoinverse.uniform import UniformInverse, solve
+from offrank.log.batch import Contexts, Floats
+from offrank.log.errors import SupportError, UsageError
+
+Slate = tuple[int, ...]
+
+PLACKETT_LUCE = (4.0, 2.0, 1.0, 1.0)
+#: Weights of the target (0, 1) under Plackett-Luce logging (4, 2, 1, 1), two slots.
+GOLDEN = {
+    (0, 1): 3.545552,
+    (0, 2): 0.454448,
+    (0, 3): 0.454448,
+    (1, 0): 0.360129,
+    (1, 2): -0.720257,
+    (1, 3): -0.720257,
+    (2, 0): -0.42015,
+    (2, 1): 1.590568,
+    (2, 3): -1.500536,
+    (3, 0): -0.42015,
+    (3, 1): 1.590568,
+    (3, 2): -1.500536,
+}
+
+
+def plackett_luce(weights: tuple[float, ...], slots: int) -> dict[Slate, float]:
+    law = {}
+    for slate in permutations(range(len(weights)), slots):
+        left, chance = sum(weights), 1.0
+        for item in slate:
+            chance *= weights[item] / left
+            left -= weights[item]
+        law[slate] = chance
+    return law
+
+
+def indicator(slate: Slate, items: int) -> Floats:
+    """[m, k] one where the slate has the item in the slot."""
+    table = np.zeros((items, len(slate)))
+    table[list(slate), range(len(slate))] = 1
+    return table
+
+
+def second_moments(law: dict[Slate, float], items: int) -> Floats:
+    """[m, k, m, k] Gamma by its definition."""
+    tables = ((chance, indicator(slate, items)) for slate, chance in law.items())
+    return np.asarray(sum(chance * table[:, :, None, None] * table for chance, table in tables))
+
+
+def coordinates(*slates: Slate) -> np.ndarray:
+    return np.array([[item * len(slate) + slot for slot, item in enumerate(slate)] for slate in slates])
+
+
+def test_golden_weights_of_plackett_luce_logging() -> None:
+    inverse = pseudoinverse(second_moments(plackett_luce(PLACKETT_LUCE, 2), 4))
+    shown = coordinates(*GOLDEN)
+    found = inverse.weights(np.repeat(coordinates((0, 1)), len(shown), axis=0), shown)
+    assert found == pytest.approx(list(GOLDEN.values()), abs=6e-7)
+    assert inverse.norms(coordinates((0, 1))) == pytest.approx(3.545552, abs=6e-7)  # sigma^2
+
+
+def test_the_six_weights_of_three_items_in_two_slots() -> None:
+    # Logged (1, 0); for each target m = 3, k = 2: 1 - 2 * 2 + 2 * matches + 2 * items in common.
+    expected = {(1, 0): 5, (0, 1): 1, (1, 2): 1, (2, 1): -1, (2, 0): 1, (0, 2): -1}
+    law = dict.fromkeys(expected, 1 / 6)
+    inverse = pseudoinverse(second_moments(law, 3))
+    shown = np.repeat(coordinates((1, 0)), 6, axis=0)
+    assert inverse.weights(coordinates(*expected), shown) == pytest.approx(list(expected.values()))
+
+
+@pytest.mark.parametrize(("items", "slots"), [(1, 1), (2, 1), (2, 2), (4, 1), (4, 2), (4, 3), (4, 4), (5, 3)])
+def test_uniform_logging_needs_no_matrix(items: int, slots: int) -> None:
+    law = dict.fromkeys(permutations(range(items), slots), 1 / math.perm(items, slots))
+    gamma = second_moments(law, items).reshape(items * slots, -1)
+    inverse, closed = pseudoinverse(gamma.reshape(items, slots, items, slots)), UniformInverse(items, slots)
+    pinv = np.linalg.pinv(gamma, rcond=1e-10, hermitian=True)
+    assert inverse.whole
+    assert inverse.matrix == pytest.approx(pinv, abs=1e-12)
+    identity = np.eye(items * slots)
+    # Only what slates can see is the same: constants per slot that add up to zero are not.
+    assert gamma @ closed.solve(identity) @ gamma == pytest.approx(gamma, abs=1e-12)
+    slates = coordinates(*law)
+    assert closed.norms(slates) == pytest.approx(inverse.norms(slates))
+    rows = np.stack([indicator(slate, items) for slate in law])
+    assert solve(rows).reshape(len(rows), -1) == pytest.approx(rows.reshape(len(rows), -1) @ pinv, abs=1e-12)
+
+
+@settings(max_examples=25)
+@given(st.data())
+def test_it_is_the_moore_penrose_inverse(data: st.DataObject) -> None:
+    items = data.draw(st.integers(1, 5))
+    slots = data.draw(st.integers(1, min(items, 3)))
+    weights = tuple(data.draw(st.lists(st.floats(0.01, 10), min_size=items, max_size=items)))
+    gamma = second_moments(plackett_luce(weights, slots), items)
+    inverse, flat = pseudoinverse(gamma), gamma.reshape(items * slots, -1)
+    found = inverse.matrix
+    assert inverse.whole
+    assert inverse.null.shape[1] == (slots - 1 if slots < items else 2 * (items - 1))
+    assert found == pytest.approx(found.T, abs=1e-9 * np.abs(found).max())
+    assert flat @ found @ flat == pytest.approx(flat, abs=1e-10)
+    assert found @ flat @ found == pytest.approx(found, abs=1e-8 * np.abs(found).max())
+    assert found @ flat == pytest.approx((found @ flat).T, abs=1e-8)
+
+
+def test_far_scores_keep_their_digits() -> None:
+    # The smallest marginal is about 1e-8; scaled by the marginals nothing is ill-conditioned.
+    law = plackett_luce((1.0, 1e-3, 1e-5, 1e-6), 2)
+    inverse = pseudoinverse(second_moments(law, 4))
+    slates = coordinates(*law)
+    for target in ((0, 1), (3, 2), (2, 0)):
+        each = inverse.weights(np.repeat(coordinates(target), len(slates), axis=0), slates)
+        chances = np.array(list(law.values()))
+        assert chances @ each == pytest.approx(1, abs=1e-8)
+        assert chances @ each**2 == pytest.approx(inverse.norms(coordinates(target))[0], rel=1e-5)
+
+
+@pytest.mark.parametrize("slots", [2, 3])
+def test_what_was_never_shown_is_told_from_what_was(slots: int) -> None:
+    # Of five items two can be shown first, the others alike after them: fewer than all orders.
+    law = {slate: 1 / 36 for slate in permutations(range(5), 3) if {0, 1} == set(slate[:2]) or slots == 2}
+    law = {slate[:slots]: 1.0 for slate in law if slots == 3 or slate[0] in {0, 1}}
+    law = dict.fromkeys(law, 1 / len(law))
+    gamma = second_moments(law, 5)
+    inverse, flat = pseudoinverse(gamma), gamma.reshape(5 * slots, -1)
+    assert not inverse.whole
+    assert flat @ inverse.matrix @ flat == pytest.approx(flat, abs=1e-12)
+    assert inverse.supports(coordinates(*law)).all()
+    impossible = coordinates((4, 0, 1)[:slots], (4, 3, 2)[:slots])
+    assert not inverse.supports(impossible).any()
+    assert not inverse.weights(impossible, coordinates(*law)[:2]).any()
+
+
+def test_nearly_deterministic_logging_is_refused() -> None:
+    # Off the first slate both orders of the others have about 1e-9: neither possible nor impossible.
+    law = {(0, 1, 2): 1 - 3e-9, (0, 2, 1): 1e-9, (1, 0, 2): 1e-9 * (1 + 1e-7), (2, 0, 1): 1e-9}
+    law |= {(1, 2, 0): 1e-15, (2, 1, 0): 3e-16}
+    with pytest.raises(SupportError, match="deterministic"):
+        pseudoinverse(second_moments(law, 3))
+
+
+@pytest.mark.parametrize(("items", "slots"), [(5, 2), (4, 4)])
+def test_estimated_rewards_of_items_and_slots_add_up_to_those_of_slates(items: int, slots: int) -> None:
+    rng = np.random.default_rng(5)
+    phi = rng.normal(size=(items, slots))
+    slates = np.array(list(permutations(range(items), slots)))
+    earned = phi[slates, np.arange(slots)].sum(axis=1)
+    mean = action_rewards(slates, earned, items).mean(axis=0)
+    assert mean[slates, np.arange(slots)].sum(axis=1) == pytest.approx(earned)
+    law = plackett_luce(tuple(rng.uniform(0.5, 2, items)), slots)
+    inverse = pseudoinverse(second_moments(law, items))
+    each = inverse.action_rewards(coordinates(*map(tuple, slates.tolist())), earned)
+    general = np.array([law[tuple(slate)] for slate in slates.tolist()]) @ each
+    assert general.reshape(items, slots)[slates, np.arange(slots)].sum(axis=1) == pytest.approx(earned)
+
+
+def test_the_closed_form_of_one_impression() -> None:
+    # r (1 / k - (m - 1) / (m - k) + (m - 1) 1{s_j = a} + (m - 1) / (m - k) 1{a in s}), m = 4, k = 2, s = (3, 0).
+    nothing, there, beside = 1 / 2 - 3 / 2, 3, 3 / 2
+    expected = np.full((4, 2), nothing)
+    expected[[0, 3]] += beside
+    expected[3, 0] += there
+    expected[0, 1] += there
+    assert action_rewards(np.array([[3, 0]]), np.array([2.0]), 4)[0] == pytest.approx(2 * expected)
+
+
+def test_theorem_1_is_an_interval() -> None:
+    overlap = Overlap(n=1000, sigma2=46.0, rho=46.0, supported=1.0, sampling_error=0.0, inclusion=1.0)
+    doubt = math.log(2 / 0.05)
+    half = math.sqrt(2 * 46 * doubt / 1000) + 2 * 47 * doubt / 3000
+    assert overlap.half_width(0.95) == pytest.approx(half)
+    assert overlap.half_width(0.95, largest_reward=10) == pytest.approx(10 * half)
+    interval = overlap.interval(0.3, 0.95)
+    assert (interval.low, interval.high) == pytest.approx((0.3 - half, 0.3 + half))
+    assert interval.standard_error == pytest.approx(math.sqrt(46 / 1000))
+    with pytest.raises(UsageError, match="kept with probability"):
+        Overlap(1000, 46.0, 46.0, 1.0, 0.0, inclusion=0.1).half_width()
+
+
+@pytest.mark.parametrize(
+    ("spelling", "made"),
+    [
+        ("pi", PI()),
+        ("wpi", SelfNormalised(PI())),
+        ("pi(slots=independent)", PI(slots="independent")),
+        ("wpi(samples=20)", SelfNormalised(PI(samples=20))),
+    ],
+)
+def test_spellings(spelling: str, made: object) -> None:
+    assert estimator(spelling) == made
+    assert repr(made) == spelling
+
+
+@pytest.mark.parametrize("spelling", ["pi(slots=all)", "pi(samples=-1)", "pi(samples=.5)"])
+def test_what_cannot_work_is_refused(spelling: str) -> None:
+    with pytest.raises(UsageError):
+        estimator(spelling)
+
+
+# Contexts of one content ---------------------------------------------------------------------------------------------
+
+
+def test_contexts_with_the_same_scores_in_another_order_are_alike() -> None:
+    scores = np.array([[3.0, 1.0, 2.0, 0], [1.0, 2.0, 3.0, 0], [2.0, 3.0, 1.0, 0], [3.0, 2.0, 1.0, 1.0], [0, 0, 0, 0]])
+    size, length = np.array([3, 3, 3, 4, 3]), np.array([2, 2, 1, 2, 2])
+    same = alike(Contexts(np.arange(20).reshape(5, 4), size, length, {"old": scores}))
+    assert len(same.contexts) == 4
+    assert same.group[0] == same.group[1]
+    assert len(set(same.group[1:].tolist())) == 4
+    # Slot 0 holds the best item of either row, slot 1 the worst: coordinates item * 2 + slot.
+    shown = same.coordinates(np.array([0, 1]), np.array([[0, 1], [2, 0]]))
+    assert shown.tolist() == [[0, 5], [0, 5]]
+
+
+def test_two_columns_keep_the_order_of_the_candidates() -> None:
+    scores = {"a": np.array([[1.0, 2.0], [2.0, 1.0]]), "b": np.array([[0.0, -0.0], [-0.0, 0.0]])}
+    same = alike(Contexts(np.zeros((2, 2), np.int64), np.full(2, 2), np.full(2, 1), scores))
+    assert len(set(same.group.tolist())) == 2
+    assert same.coordinates(np.array([1]), np.array([[1]])).tolist() == [[1]]
+
+
+def test_distinct_rows_are_those_of_unique() -> None:
+    rows = np.random.default_rng(0).integers(0, 3, (500, 4)) << 60
+    first, which = distinct(rows)
+    assert np.array_equal(rows[first][which], rows)
+    assert len(first) == len(np.unique(rows, axis=0))
+
+
+# The memory of inverses ----------------------------------------------------------------------------------------------
+
+
+def test_what_is_dear_is_made_once_however_many_ask() -> None:
+    memo: Memo[Floats] = Memo(1000)
+    made, go = [], Event()
+
+    def make() -> Floats:
+        made.append(1)
+        go.wait(5)
+        return np.zeros(1)
+
+    with ThreadPoolExecutor(4) as threads:
+        asked = [threads.submit(memo.get, "key", make) for _ in range(4)]
+        go.set()
+        assert len({id(future.result()) for future in asked}) == 1
+    assert len(made) == 1
+
+
+def test_the_longest_unused_is_let_go() -> None:
+    memo: Memo[Floats] = Memo(8 * 25)
+    for key in (1, 2, 1, 3):
+        memo.get(key, lambda: np.zeros(10))
+    assert list(memo.made) == [1, 3]
+
+
+def test_a_failure_is_raised_and_forgotten() -> None:
+    memo: Memo[Floats] = Memo(100)
+
+    def fail() -> Floats:
+        raise SupportError("no", "")
+
+    with pytest.raises(SupportError):
+        memo.get("key", fail)
+    assert memo.get("key", lambda: np.ones(1)) == 1
