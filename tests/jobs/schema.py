@@ -94,9 +94,7 @@ DOCUMENT = shape(
         "logged": optional(INTERVAL),
         "estimates": many(ESTIMATE),
         "weights": many(
-            shape(
-                {"target": TEXT, "estimator": TEXT, "edges": many(NUMBER), "counts": many(NUMBER), "zeros": NUMBER}
-            )
+            shape({"target": TEXT, "estimator": TEXT, "edges": many(NUMBER), "counts": many(NUMBER), "zeros": NUMBER})
         ),
         "ranks": many(shape({"rank": WHOLE, **dict.fromkeys(("impressions", "clicks", "click_rate"), NUMBER)})),
         "checks": many(

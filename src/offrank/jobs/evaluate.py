@@ -158,10 +158,13 @@ class Plan:
         return None
 
     def histograms(self, summary: Summary) -> Iterator[dict[str, Any]]:
-        """How the weights of each target and weighting are spread."""
+        """How the weights of each target and weighting are spread; ips and snips share theirs, under the first name."""
+        named: dict[Estimator, str] = {}
+        for key, estimator in self.estimators.items():
+            named.setdefault(estimator.base if isinstance(estimator, SelfNormalised) else estimator, key)
         for name, target in self.targets.items():
-            for estimator in summary.layout.estimators:
-                yield document.histogram_row(name, repr(estimator), summary.histogram(target, estimator))
+            for estimator, key in named.items():
+                yield document.histogram_row(name, key, summary.histogram(target, estimator))
 
 
 def _command(log: str, plan: Plan, examination: Sequence[float] | None, several: bool) -> str:
