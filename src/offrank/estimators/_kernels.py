@@ -114,6 +114,7 @@ def position_based(target, length, examination):
                 if rank >= 0:
                     weight[row, i] += point[row] * examination[rank]
                     control[row, i] += point[row]
+            weight[row, i] /= examination[i]
     return weight, control
 
 

@@ -84,7 +84,8 @@ class TermsFold(Generic[S, R]):
         for target, estimator, value, weight in self.layout.pairs():
             found = terms(estimator, batch, logging, shown[id(target)])
             values[:, value], values[:, weight] = found.value, found.weight
-        values /= batch.inclusion[:, None]
+        if (batch.inclusion != 1).any():
+            values /= batch.inclusion[:, None]
         key = batch.row if self.cluster is None else batch.contexts.keys[self.cluster].view(np.uint64)
         return Sample(values, key)
 
@@ -124,9 +125,7 @@ class GroupedTermsFold:
         groups = self._groups.add_groups(state[1], sample, labels.codes, labels.names)
         return self.terms.inner.add(state[0], sample), groups
 
-    def merge(
-        self, left: tuple[Any, dict[str, Any]], right: tuple[Any, dict[str, Any]]
-    ) -> tuple[Any, dict[str, Any]]:
+    def merge(self, left: tuple[Any, dict[str, Any]], right: tuple[Any, dict[str, Any]]) -> tuple[Any, dict[str, Any]]:
         return self.terms.merge(left[0], right[0]), self._groups.merge(left[1], right[1])
 
     def finish(self, state: tuple[Any, dict[str, Any]]) -> tuple[Any, dict[str, Any]]:

@@ -123,8 +123,7 @@ class PBM(Spelled):
     def weights(self, batch: LogBatch, logging: Shown, target: Shown) -> Weights:
         slots = batch.slates.shape[1]
         curve = _curve(self.examination or (), slots, self)
-        weight, control = _kernels.position_based(target.rank_law.arrays, batch.contexts.length, curve)
-        return Weights(weight / curve, control)
+        return Weights(*_kernels.position_based(target.rank_law.arrays, batch.contexts.length, curve))
 
 
 def _tidy(estimator: Interpol | PBM) -> None:

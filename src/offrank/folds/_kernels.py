@@ -36,17 +36,21 @@ def moments(values):
             largest[a] = max(largest[a], x)
     mean /= n
     comoment = np.zeros((d, d))
-    centred = np.empty(d)
-    for row in range(n):
+    block = 128  # rows, turned so that the innermost loops are vectors
+    centred = np.empty((d, block))
+    for first in range(0, n, block):
+        rows = min(block, n - first)
         for a in range(d):
-            centred[a] = values[row, a] - mean[a]
-        for a in range(d):
-            x = centred[a]
-            for b in range(a, d):
-                comoment[a, b] += x * centred[b]
+            for i in range(rows):
+                centred[a, i] = values[first + i, a] - mean[a]
+            for b in range(a + 1):
+                total = 0.0
+                for i in range(rows):
+                    total += centred[a, i] * centred[b, i]
+                comoment[a, b] += total
     for a in range(d):
         for b in range(a):
-            comoment[a, b] = comoment[b, a]
+            comoment[b, a] = comoment[a, b]
     return mean, comoment, least, largest
 
 

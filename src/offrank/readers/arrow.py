@@ -29,12 +29,13 @@ class Lists:
         return self if rows is None else Lists(self.values, self.starts[rows], self.lengths[rows])
 
     def padded(self, width: int, fill: float = 0) -> NDArray[Any]:
-        """[n, width] array of its own, filled up where a list is shorter."""
+        """[n, width] writable array, filled up where a list is shorter."""
         n = len(self.starts)
         if n and len(self.values) and (self.lengths == width).all():
             first = int(self.starts[0])
             if (np.diff(self.starts) == width).all():
-                return np.array(self.values[first : first + n * width]).reshape(n, width)
+                block = self.values[first : first + n * width].reshape(n, width)
+                return block if block.flags.writeable else block.copy()  # Arrow's own memory is not
         out = np.full((n, width), fill, dtype=self.values.dtype)
         _kernels.pad(self.values, self.starts, self.lengths, out)
         return out
