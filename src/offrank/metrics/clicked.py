@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -30,8 +30,12 @@ class Alternatives:
 
 @dataclass(frozen=True)
 class Clicked:
-    """Impressions with at least one click; laws are computed once, however many metrics and models ask."""
+    """Impressions with at least one click; laws are computed once, however many metrics and models ask.
 
+    rows: [n] which rows of the batch these are. The other fields are as in `LogBatch`.
+    """
+
+    rows: Integers
     contexts: Contexts
     slates: Integers
     clicks: Floats
@@ -42,7 +46,7 @@ class Clicked:
     _known: dict[Any, Any] = field(default_factory=dict, compare=False)
 
     def __len__(self) -> int:
-        return len(self.row)
+        return len(self.rows)
 
     def weight(self, metric: Comparison) -> Floats:
         """[n] the comparison weight of each row: its clicks less what the metric cannot compare."""
@@ -66,6 +70,15 @@ class Clicked:
     def alternatives(self, metric: Comparison) -> Alternatives:
         """What the metric compares a click with."""
         return self._once((metric.against, metric.draws, metric.seed), self._alternatives, metric)
+
+    def impossible(self, metric: Comparison) -> NDArray[np.bool_]:
+        """[n] whether the logging policy could not have shown an item where it was shown."""
+        if metric.against == "pairwise":
+            return np.zeros(len(self), dtype=np.bool_)
+        found = self.alternatives(replace(metric, draws=0))
+        ranks = np.arange(found.own.shape[1])
+        chance = found.law[np.arange(len(self))[:, None], np.maximum(found.own, 0), ranks]
+        return np.asarray(((chance <= 0) & (found.own >= 0)).any(axis=1))
 
     def _alternatives(self, metric: Comparison) -> Alternatives:
         shown = np.where(self.slates >= 0, np.arange(self.slates.shape[1]), -1)
@@ -129,4 +142,4 @@ def clicked(batch: LogBatch, logging: Policy, *, banner: bool) -> Iterator[Click
         slates = batch.slates[some, : contexts.slots]
         clicks = batch.clicks[some, : contexts.slots]
         codes = {name: labels.codes[some] for name, labels in batch.labels.items()}
-        yield Clicked(contexts, slates, clicks, batch.inclusion[some], batch.row[some], codes, logging)
+        yield Clicked(some, contexts, slates, clicks, batch.inclusion[some], batch.row[some], codes, logging)

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from ..estimators.base import refuse_impossible
 from ..folds.base import Fold, Sample, Together
 from ..folds.bootstrap import BootstrapFold
 from ..folds.buckets import BucketsFold
@@ -18,6 +19,7 @@ from ..log.batch import LogBatch
 from ..log.errors import UsageError
 from ..log.source import Needs
 from ..policies.base import Policy
+from ..policies.shown import Shown
 from .clicked import Clicked, clicked
 from .comparisons import Comparison
 from .orders import order_needs
@@ -126,6 +128,9 @@ class ComparisonsFold:
         return Sample(values, piece.row if cluster is None else piece.contexts.keys[cluster].view(np.uint64))
 
     def _added(self, before: tuple[Any, Any], metric: Comparison, piece: Clicked, batch: LogBatch) -> tuple[Any, Any]:
+        impossible = np.zeros(len(batch), dtype=np.bool_)
+        impossible[piece.rows] = piece.impossible(metric)
+        refuse_impossible(batch, impossible, Shown(self.logging, batch))
         sample, (whole, groups) = self.sample(metric, piece), before
         if self.by is not None:
             groups = self._groups.add_groups(groups, sample, piece.codes[self.by], batch.labels[self.by].names)
