@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 
-from ..folds.estimate import Caution, Estimate
+from ..folds.estimate import Caution, Estimate, Interval
 from ..folds.intervals import Method
 
 # Thresholds; docs/trust.md gives the reasons.
@@ -60,7 +60,11 @@ def about_weights(estimate: Estimate) -> Iterator[Caution]:
 
 
 def about_mean_weight(estimate: Estimate, sampling_factor: float) -> Iterator[Caution]:
-    """Warnings that follow from a mean weight that is not 1. sampling_factor: the largest 1 / inclusion."""
+    """Warnings that follow from a mean weight that is not 1.
+
+    sampling_factor: sum of squared 1 / inclusion over its sum, which the mean weight would be if the
+    propensities contained the factor already.
+    """
     found = estimate.mean_weight_interval
     if found is None or not math.isfinite(found.standard_error):
         return
@@ -71,7 +75,7 @@ def about_mean_weight(estimate: Estimate, sampling_factor: float) -> Iterator[Ca
         yield Caution(
             "double-subsampling",
             "serious",
-            f"The mean weight is {found.value:.3g}, and rows count up to {sampling_factor:.3g}-fold for the "
+            f"The mean weight is {found.value:.3g}, and rows count {sampling_factor:.3g}-fold for the "
             "sub-sampling: the propensities contain that factor already.",
             "Correct for the sub-sampling once: multiply it out of the propensities, or leave `inclusion` away.",
         )
@@ -116,6 +120,19 @@ def about_coverage(covered: float) -> Iterator[Caution]:
             "Use interpol with a wide window, which knows how likely an item was shown; pbm is for logs that show "
             "every candidate.",
         )
+
+
+def about_disagreement(other: str, difference: Interval) -> Caution:
+    """An estimator that differs from one which assumes less, further than chance would have it."""
+    away = abs(difference.value) / difference.standard_error if difference.standard_error > 0 else math.inf
+    far = f"{away:.1f}" if away < 1000 else "over 1,000"
+    return Caution(
+        "disagreement",
+        "serious",
+        f"It differs from `{other}`, which assumes less of users, by {far} standard errors of their difference.",
+        "What it assumes beyond that is wrong here (the examination curve, or that a click depends on its own item "
+        "only): believe the one that assumes less.",
+    )
 
 
 def about_rewards(effective_rewards: float) -> Iterator[Caution]:

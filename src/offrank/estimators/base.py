@@ -66,6 +66,14 @@ class Estimator(Protocol):
     def normalised(self) -> bool:
         """Whether its weights have expectation 1."""
 
+    @property
+    def assumes(self) -> float:
+        """How much is assumed of users; each step is a special case of the one before.
+
+        0 nothing (ips), 1 reading from the top (rips), 2 that a click depends on its item and rank (ipm),
+        2 + window an examination curve within that window (interpol), infinity everywhere (pbm).
+        """
+
     def examined(self, examination: Sequence[float] | None) -> Estimator:
         """The same estimator with this examination curve, where it wants one and has none."""
 

@@ -24,6 +24,7 @@ class IPS(Spelled):
     asks_logging: ClassVar[Ability | None] = "log_prob"
     asks_target: ClassVar[Ability | None] = "log_prob"
     normalised: ClassVar[bool] = True
+    assumes: ClassVar[float] = 0
 
     def examined(self, examination: Sequence[float] | None) -> IPS:
         return self

@@ -33,6 +33,7 @@ class IPM(Spelled):
     asks_logging: ClassVar[Ability | None] = "rank_probs"
     asks_target: ClassVar[Ability | None] = "rank_probs"
     normalised: ClassVar[bool] = True
+    assumes: ClassVar[float] = 2
 
     def examined(self, examination: Sequence[float] | None) -> IPM:
         return self
@@ -72,6 +73,10 @@ class Interpol(Spelled):
             raise UsageError(f"form is {self.form!r}", 'give "paper" (Eq. 5) or "windowed"')
         _tidy(self)
 
+    @property
+    def assumes(self) -> float:
+        return 2 + self.window
+
     def examined(self, examination: Sequence[float] | None) -> Interpol:
         if self.examination is not None or (examination is None and self.window == 0):
             return self
@@ -110,6 +115,7 @@ class PBM(Spelled):
     asks_logging: ClassVar[Ability | None] = None
     asks_target: ClassVar[Ability | None] = "rank_probs"
     normalised: ClassVar[bool] = False
+    assumes: ClassVar[float] = math.inf
     examination: tuple[float, ...] | None = field(default=None, kw_only=True)
 
     def __post_init__(self) -> None:

@@ -24,6 +24,7 @@ class LoggedMean(Spelled):
     asks_logging: ClassVar[Ability | None] = None
     asks_target: ClassVar[Ability | None] = None
     normalised: ClassVar[bool] = True
+    assumes: ClassVar[float] = 0
 
     def examined(self, examination: Sequence[float] | None) -> LoggedMean:
         return self

@@ -28,6 +28,7 @@ class RIPS(Spelled):
     asks_logging: ClassVar[Ability | None] = "slot_probs"
     asks_target: ClassVar[Ability | None] = "slot_probs"
     normalised: ClassVar[bool] = True
+    assumes: ClassVar[float] = 1
 
     def examined(self, examination: Sequence[float] | None) -> RIPS:
         return self

@@ -44,6 +44,10 @@ class Clip(Spelled):
     def normalised(self) -> bool:
         return self.base.normalised
 
+    @property
+    def assumes(self) -> float:
+        return self.base.assumes
+
     def examined(self, examination: Sequence[float] | None) -> Clip:
         return replace(self, base=self.base.examined(examination))
 

@@ -19,6 +19,7 @@ from ..policies.base import Policy
 from ..policies.prepared import counts, prepared
 from ..running.executors import Executor, Progress, run
 from . import arguments, document
+from .contradiction import contradicted
 from .result import Estimates, Key, Result, refuse_empty
 from .summary import Doubt, Summary
 
@@ -120,8 +121,10 @@ class Plan:
         """Every estimator for every target."""
         found: dict[Key, Estimate | NoOverlapError] = {}
         for name, target in self.targets.items():
-            for key, estimator in self.estimators.items():
-                found[name, key] = summary.estimate(target, estimator)
+            made = {key: summary.estimate(target, estimator) for key, estimator in self.estimators.items()}
+            given = {key: (self.estimators[key], e) for key, e in made.items() if isinstance(e, Estimate)}
+            judged = contradicted(summary, target, given)
+            found |= {(name, key): judged.get(key, estimate) for key, estimate in made.items()}
         return Estimates(found)
 
     def _facts(self, summary: Summary, impressions: Impressions, source: Source) -> dict[str, Any]:

@@ -96,7 +96,7 @@ class Summary:
         sums, squares = self.moments.sums, self.moments.squares
         if not sums[weight] > 0:
             return _no_overlap(target, estimator, self.moments.n)
-        ratio = Ratio(value, weight if isinstance(estimator, SelfNormalised) else 0)
+        ratio = self._ratio(target, estimator)
         earned = self._interval(ratio)
         mean_weight = self._interval(Ratio(weight, 0)) if bare.normalised else None
         made = Estimate(
@@ -113,6 +113,17 @@ class Summary:
             difference=self._interval(ratio, self.layout.logged(bare)),
         )
         return replace(made, warnings=tuple(self._cautions(made, bare, value, weight)))
+
+    def difference(
+        self, target: Policy, one: Estimator | SelfNormalised, other: Estimator | SelfNormalised
+    ) -> Interval:
+        """One estimate less another of the same target, paired."""
+        return self._interval(self._ratio(target, one), self._ratio(target, other))
+
+    def _ratio(self, target: Policy, estimator: Estimator | SelfNormalised) -> Ratio:
+        bare = estimator.base if isinstance(estimator, SelfNormalised) else estimator
+        _, value, weight = self._columns(target, bare)
+        return Ratio(value, weight if isinstance(estimator, SelfNormalised) else 0)
 
     def _interval(self, ratio: Ratio, other: Ratio | None = None) -> Interval:
         """A ratio, or its difference to another; without ends where there is but one impression or cluster."""
@@ -149,7 +160,7 @@ class Summary:
         if isinstance(bare, Clip):
             found += about_clipping(mean)
         elif bare.normalised:
-            found += about_mean_weight(made, float(self.moments.largest[0]))
+            found += about_mean_weight(made, float(squares[0] / sums[0]))
         else:
             found += about_coverage(mean)
         found += about_rewards(float(sums[value] ** 2 / squares[value]) if squares[value] else 0.0)

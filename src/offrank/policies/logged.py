@@ -50,5 +50,6 @@ class Logged(Spelled):
             self,
             ability,
             "it reads the columns `propensity` (of the logged slate) and `rank_propensity` (of its items) only: "
-            "if the scores behind them were logged, use plackett_luce(scores), epsilon(top(scores), 0.1) or swaps(top(scores), 0.9)",
+            "if the scores behind them were logged, use plackett_luce(scores), epsilon(top(scores), 0.1) or "
+            "swaps(top(scores), 0.9)",
         )

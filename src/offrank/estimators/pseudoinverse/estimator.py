@@ -47,6 +47,7 @@ class PI(Spelled):
     prefix: ClassVar[str] = "w"
     earns: ClassVar[Earns] = "reward"
     normalised: ClassVar[bool] = True
+    assumes: ClassVar[float] = 2
     slots: Slots = field(default="joint", kw_only=True)
     samples: int = field(default=0, kw_only=True)
 

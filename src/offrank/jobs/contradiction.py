@@ -1,0 +1,56 @@
+"""Estimates held against each other: what assumes more must agree with what assumes less."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from ..checks.cautions import about_disagreement
+from ..estimators.base import Estimator
+from ..estimators.logged import LoggedMean
+from ..estimators.wrappers import Clip, SelfNormalised
+from ..folds.estimate import Caution, Estimate
+from ..policies.base import Policy
+from .summary import Summary
+
+_ODD = 4.0
+"""Standard errors of the difference; with some ten pairs, chance gives fewer than one such in a thousand logs."""
+
+_Any = Estimator | SelfNormalised
+
+
+def contradicted(summary: Summary, target: Policy, given: Mapping[str, tuple[_Any, Estimate]]) -> dict[str, Estimate]:
+    """The estimates of a target by name, with a warning on those that differ from one which assumes less.
+
+    Where the further assumption holds, both estimate the same and their paired difference has mean 0
+    (Hausman's test of a specification). Estimates with a serious warning contradict nobody, clipped
+    ones neither contradict nor are contradicted: their bias is known.
+    """
+    return {name: _against(summary, target, name, given) for name in given}
+
+
+def _against(summary: Summary, target: Policy, name: str, given: Mapping[str, tuple[_Any, Estimate]]) -> Estimate:
+    estimator, estimate = given[name]
+    worst: tuple[float, Caution] | None = None
+    for other_name, (other, reference) in given.items():
+        if not (_comparable(summary, estimator, other) and reference.trustworthy):
+            continue
+        difference = summary.difference(target, estimator, other)
+        away = abs(difference.value) / difference.standard_error if difference.standard_error > 0 else 0.0
+        visible = abs(difference.value) > 0.25 * (estimate.high - estimate.low)
+        if away > _ODD and visible and (worst is None or away > worst[0]):
+            worst = away, about_disagreement(other_name, difference)
+    return estimate if worst is None else replace(estimate, warnings=(worst[1], *estimate.warnings))
+
+
+def _comparable(summary: Summary, estimator: _Any, other: _Any) -> bool:
+    """Whether `other` estimates the same thing and assumes less."""
+    one, two = bare(estimator), bare(other)
+    if any(isinstance(e, Clip | LoggedMean) for e in (one, two)):
+        return False
+    return two.assumes < one.assumes and (one.earns == two.earns or summary.rewards_are_clicks)
+
+
+def bare(estimator: _Any) -> Estimator:
+    """The weighting, whether or not it is self-normalised."""
+    return estimator.base if isinstance(estimator, SelfNormalised) else estimator
