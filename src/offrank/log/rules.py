@@ -43,7 +43,7 @@ NEGATIVE_SCORE = Rule(
     "holds a negative Plackett-Luce weight",
     "if these are logits, say plackett_luce(..., log=True)",
 )
-BAD_CLICKS = Rule("bad-clicks", "holds a click below 0 or not a number", "write 0 for no click, null for none")
+BAD_CLICKS = Rule("bad-clicks", "holds a click below 0 or not a number", "write 0 where an item was not clicked")
 BAD_REWARD = Rule("bad-reward", "is not a finite number", "write a finite reward")
 BAD_PROPENSITY = Rule(
     "bad-propensity",
@@ -58,7 +58,7 @@ BAD_RANK_PROPENSITY = Rule(
 BAD_INCLUSION = Rule("bad-inclusion", "is not in (0, 1]", "write the probability that the row was kept")
 BAD_POSITION = Rule(
     "bad-position",
-    "are not 1, 2, ... without gap or repetition",
+    "breaks the count 1, 2, ... of its impression",
     "number the shown items of an impression from 1",
 )
 NOT_CONSTANT = Rule(

@@ -44,6 +44,7 @@ def _parts(document: Document, width: int) -> Iterator[RenderableType]:
         yield Text(words.printable(document["title"]), style="bold")
     for answer in answers(document):
         yield _spaced(_prose(f"{answer.text} {answer.aside}".strip()))
+    yield from _skipped(document)
     if document.get("kind") == "check":
         yield from _checked(document)
         return
@@ -56,6 +57,13 @@ def _parts(document: Document, width: int) -> Iterator[RenderableType]:
     for finding in found:
         yield _spaced(_finding(finding, marks[finding.code]))
     yield from _checked(document)
+
+
+def _skipped(document: Document) -> Iterator[RenderableType]:
+    """What was left out while reading, never in silence."""
+    skipped = (document.get("log") or {}).get("skipped") or {}
+    if listed := [f"{words.count(number)} for `{rule}`" for rule, number in skipped.items() if number]:
+        yield _spaced(_prose(f"Left out while reading: {words.listing(listed)}."))
 
 
 def _checked(document: Document) -> Iterator[RenderableType]:
