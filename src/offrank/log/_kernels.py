@@ -101,17 +101,17 @@ def locate(items, item_starts, item_lengths, values, starts, lengths, out):
             out[row, j] = place[slot] if stamp[slot] == row else -2
 
 
-@_jit
+@numba.njit(cache=True, nogil=True, fastmath={"reassoc", "nsz"})
 def bad_rank_propensity(matrices, lengths):
     """[n] whether a matrix [k, k] is not one of probabilities with a positive diagonal."""
     n = len(lengths)
     bad = np.zeros(n, dtype=np.bool_)
     for row in range(n):
         for i in range(lengths[row]):
-            total = 0.0
+            total, negative = 0.0, 0.0  # a probability that is not a number shows in the total
             for j in range(lengths[row]):
                 p = matrices[row, i, j]
-                bad[row] |= not p >= 0.0
                 total += p
-            bad[row] |= (not total <= 1.001) | (matrices[row, i, i] <= 0.0)
+                negative += min(p, 0.0)
+            bad[row] |= (negative < 0.0) | (not total <= 1.001) | (matrices[row, i, i] <= 0.0)
     return bad

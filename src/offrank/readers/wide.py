@@ -251,7 +251,8 @@ def _squares(found: Lists, width: int) -> Floats:
     uniform = n and (found.lengths == width).all() and (np.diff(found.starts) == width * width).all()
     if uniform:
         first = int(found.starts[0])
-        return np.array(found.values[first : first + n * width * width]).reshape(n, width, width)
+        block = found.values[first : first + n * width * width].reshape(n, width, width)
+        return block if block.flags.writeable else block.copy()
     out = np.zeros((n, width, width))
     _kernels.pad_square(found.values, found.starts, found.lengths, out)
     return out
