@@ -19,7 +19,7 @@ MOST_ITEMS = 2_000
 _FEWEST_EXPECTED = 10.0
 _FEWEST_EFFECTIVE = 50.0
 _EVEN = 0.5  # effective share of the rows that showed an item, where only those are known
-_SUMS = 7
+_SUMS = 8
 
 
 @dataclass(frozen=True)
@@ -46,17 +46,18 @@ class ActionsTest:
 
 @dataclass(frozen=True)
 class Actions:
-    """State: item codes [m] of the one candidate set (None before any row), and sums [m, k, 7] over rows.
+    """State: item codes [m] of the one candidate set (None before any row), and sums [m, k, 8] over rows.
 
     With h = 1 / inclusion, y whether the item stood there, P its probability to: h y, h P,
-    h^2 P (1 - P), h^2 (y - P)^2, h y / P, (h y / P)^2, h^2 (1 - P) / P.
-    varies: whether another candidate set was met; rows: sum of h.
+    h^2 P (1 - P), h^2 (y - P)^2, h y / P, (h y / P)^2, h^2 (1 - P) / P,
+    and h where it could have stood there. varies: whether another candidate set was met; sampled:
+    whether any row stands for others too.
     """
 
     codes: Integers | None
     sums: Floats
-    rows: float = 0.0
     varies: bool = False
+    sampled: bool = False
 
 
 @dataclass(frozen=True)
@@ -83,7 +84,9 @@ class ActionsFold:
         same = (batch.contexts.size == codes.shape[1]).all() and (codes == codes[0]).all()
         if not same or codes.shape[1] > MOST_ITEMS:
             return Actions(None, state.sums, varies=True)
-        return self.merge(state, Actions(codes[0], self._sums(batch, codes[0]), float((1 / batch.inclusion).sum())))
+        return self.merge(
+            state, Actions(codes[0], self._sums(batch, codes[0]), sampled=bool((batch.inclusion < 1).any()))
+        )
 
     def merge(self, left: Actions, right: Actions) -> Actions:
         if left.codes is None or right.codes is None:
@@ -96,23 +99,24 @@ class ActionsFold:
         both = np.zeros((len(left.codes), slots, _SUMS))
         for state in (left, right):
             both[:, : state.sums.shape[1]] += state.sums
-        return Actions(left.codes, both, left.rows + right.rows)
+        return Actions(left.codes, both, sampled=left.sampled or right.sampled)
 
     def finish(self, state: Actions) -> dict[str, ActionsTest] | None:
         """The arithmetic and the harmonic test, or None where the candidates vary."""
         if state.codes is None:
             return None
-        shown, wanted, binomial, empirical, inverse, squared, expected = np.moveaxis(state.sums, 2, 0)
+        shown, wanted, binomial, empirical, inverse, squared, expected, rows = np.moveaxis(state.sums, 2, 0)
         found = {}
         if self.whole:
             # The binomial variance is exact where no row was left out; what was left out may depend on the clicks.
-            variance = np.maximum(binomial, empirical)
+            variance = np.maximum(binomial, empirical) if state.sampled else binomial
             enough = wanted**2 >= _FEWEST_EXPECTED * binomial
             found["arithmetic"] = _worst(state, _in_errors(shown - wanted, variance, enough), shown, wanted)
         # h y / P has expectation 1. Its variance is known with P; else it is that of the rows that were seen, which
         # is too small where 1 / P varies much: the rows that make it large are those that are seldom seen.
-        mean = inverse / state.rows
-        variance = np.maximum(np.maximum(squared - inverse**2 / state.rows, 0), expected) / state.rows**2
+        rows = np.where(rows > 0, rows, 1)
+        mean = inverse / rows
+        variance = np.maximum(np.maximum(squared - inverse**2 / rows, 0), expected) / rows**2
         even = _FEWEST_EFFECTIVE if self.whole else np.maximum(_FEWEST_EFFECTIVE, _EVEN * shown)
         enough = inverse**2 >= even * squared
         found["harmonic"] = _worst(state, _in_errors(mean - 1, variance, enough), mean, np.ones_like(mean))
@@ -120,10 +124,11 @@ class ActionsFold:
 
     def _sums(self, batch: LogBatch, codes: Integers) -> Floats:
         contexts, h = batch.contexts, 1 / batch.inclusion
-        sums = np.zeros((len(codes), batch.slates.shape[1], _SUMS))
-        row, rank = np.nonzero(batch.slates >= 0)
-        item = np.searchsorted(codes, contexts.candidates[row, batch.slates[row, rank]])
-        own = np.einsum("nii->ni", self.logging.rank_probs(contexts, batch.slates))[row, rank]
+        slates = batch.slates[:, : contexts.slots]
+        sums = np.zeros((len(codes), contexts.slots, _SUMS))
+        row, rank = np.nonzero(slates >= 0)
+        item = np.searchsorted(codes, contexts.candidates[row, slates[row, rank]])
+        own = np.einsum("nii->ni", self.logging.rank_probs(contexts, slates))[row, rank]
         inverse = np.divide(h[row], own, out=np.zeros(len(row)), where=own > 0)
         for column, term in ((0, h[row]), (4, inverse), (5, inverse * inverse)):
             np.add.at(sums[:, :, column], (item, rank), term)
@@ -134,9 +139,11 @@ class ActionsFold:
             np.add.at(sums[:, :, 2], place, law * (1 - law) * square)
             rare = np.divide(1 - law, law, out=np.zeros_like(law), where=law > 0)
             np.add.at(sums[:, :, 6], place, rare * square)
-            if (h != 1).any():
-                np.add.at(sums[:, :, 3], place, law * law * square)
-                np.add.at(sums[:, :, 3], (item, rank), (h * h)[row] * (1 - 2 * own))
+            np.add.at(sums[:, :, 7], place, (law > 0) * each)
+            np.add.at(sums[:, :, 3], place, law * law * square)
+            np.add.at(sums[:, :, 3], (item, rank), (h * h)[row] * (1 - 2 * own))
+        else:
+            sums[:, :, 7] = h @ (np.arange(contexts.slots) < contexts.length[:, None])
         return sums
 
 
