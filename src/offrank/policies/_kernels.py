@@ -234,12 +234,10 @@ def ranks_by_score(scores, size, length, items):
             item = items[row, j]
             if item < 0:
                 continue
-            own = scores[row, item]
-            rank = 0
-            for other in range(item):
-                rank += scores[row, other] >= own
-            for other in range(item + 1, size[row]):
-                rank += scores[row, other] > own
+            own, rank = scores[row, item], 0
+            for other in range(size[row]):  # one loop without a branch, which becomes a vector
+                score = scores[row, other]
+                rank += (score > own) | ((score == own) & (other < item))
             if rank < length[row]:
                 out[row, j] = rank
     return out
