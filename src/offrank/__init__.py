@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from .jobs.metrics import measure
     from .jobs.result import Result
     from .log.errors import OffrankError
+    from .papers.registry import reproduce
     from .policies.counted import Counted
     from .policies.epsilon import EpsilonUniform
     from .policies.logged import Logged
@@ -44,6 +45,7 @@ _HOMES = {
     "evaluate": "jobs.evaluate",
     "measure": "jobs.metrics",
     "read_log": "readers.log",
+    "reproduce": "papers.registry",
 }
 
 __all__ = [
@@ -64,6 +66,7 @@ __all__ = [
     "evaluate",
     "measure",
     "read_log",
+    "reproduce",
 ]
 
 

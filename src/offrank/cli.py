@@ -194,6 +194,24 @@ def demo(folder: str, impressions: int, seed: int, quiet: bool) -> None:
             click.echo(f"  {line}")
 
 
+@main.command()
+@click.argument("name")
+@click.option("-o", "folder", metavar="FOLDER", help="Where to write; by default reproduce-NAME.")
+@click.option("--scale", default=1.0, show_default=True, help="1 for the published size, less for a quick look.")
+@click.option("--seed", default=4, show_default=True)
+@click.option("--quiet", is_flag=True, help="Print nothing but errors.")
+@_safely
+def reproduce(name: str, folder: str | None, scale: float, seed: int, quiet: bool) -> None:
+    """Reproduce a paper: its tables, pictures and claims beside what is found here.
+
+    NAME is non-shuffled: ranking metrics on non-shuffled traffic.
+    """
+    say = len if quiet else partial(click.echo, err=True)
+    made = offrank.reproduce(name, folder, scale=scale, seed=seed, say=say)
+    if not quiet:
+        click.echo(str(made))
+
+
 def _source(log: str, options: dict[str, Any]) -> Any:
     columns = dict(_pair(text) for text in options["columns"])
     return offrank.read_log(

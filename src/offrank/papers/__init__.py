@@ -1,0 +1,5 @@
+"""Papers reproduced: the same tables and pictures, and each claim marked as found or not."""
+
+from .registry import REPRODUCTIONS, Reproduction, reproduce
+
+__all__ = ["REPRODUCTIONS", "Reproduction", "reproduce"]

@@ -1,0 +1,81 @@
+"""Reproductions by name, and how they are written down: a page, and each table and picture as a file."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Protocol
+
+from ..jobs import document
+from ..log.errors import UsageError
+from ..report.charts import chart_svg
+from ..report.sheet import Sheet
+from .non_shuffled import sheet as non_shuffled
+
+
+class Reproduction(Protocol):
+    """Makes the page of a paper. scale: 1 for the published size, less for a quick look. Seeded."""
+
+    def __call__(self, *, scale: float, seed: int, say: Callable[[str], object]) -> Sheet: ...
+
+
+REPRODUCTIONS: dict[str, Reproduction] = {"non-shuffled": non_shuffled}
+"""What `offrank reproduce` knows, by name."""
+
+
+@dataclass(frozen=True)
+class Reproduced:
+    """What was found, and the folder where it stands."""
+
+    sheet: Sheet
+    folder: Path
+
+    @property
+    def page(self) -> Path:
+        """The page to open."""
+        return self.folder / "index.html"
+
+    def __str__(self) -> str:
+        claims = [claim for section in self.sheet.sections for claim in section.claims]
+        lines = [self.sheet.title, *(f"  [{claim.status}] {claim.text} {claim.evidence}" for claim in claims)]
+        return "\n".join([*lines, f"The page: {self.page}"])
+
+
+def reproduce(
+    name: str,
+    folder: str | os.PathLike[str] | None = None,
+    *,
+    scale: float = 1.0,
+    seed: int = 4,
+    say: Callable[[str], object] = len,
+) -> Reproduced:
+    """Reproduce a paper: `index.html`, `result.json`, and each table (CSV) and picture (SVG) in a folder.
+
+    name: one of REPRODUCTIONS. folder: by default `reproduce-<name>`. say: called with what is being done.
+
+    Raises:
+        UsageError: no such reproduction, or a scale that is not positive.
+    """
+    if name not in REPRODUCTIONS:
+        raise UsageError(f"there is no reproduction {name!r}", "say one of " + ", ".join(sorted(REPRODUCTIONS)))
+    if not scale > 0:
+        raise UsageError(f"scale is {scale}", "give 1 for the published size, or a smaller number")
+    made = Reproduced(REPRODUCTIONS[name](scale=scale, seed=seed, say=say), Path(folder or f"reproduce-{name}"))
+    write(made)
+    return made
+
+
+def write(made: Reproduced) -> None:
+    """Write the page and all its parts."""
+    made.folder.mkdir(parents=True, exist_ok=True)
+    document.write(made.page, made.sheet.render())
+    content = {**asdict(made.sheet), "versions": document.versions()}
+    document.write(made.folder / "result.json", json.dumps(content, indent=2))
+    for number, section in enumerate(made.sheet.sections, 1):
+        for index, table in enumerate(section.tables, 1):
+            document.write(made.folder / f"table-{number}-{index}.csv", table.to_csv())
+        for index, chart in enumerate(section.charts, 1):
+            document.write(made.folder / f"figure-{number}-{index}.svg", chart_svg(chart))
