@@ -93,9 +93,7 @@ def test_uniform_logging_needs_no_matrix(items: int, slots: int) -> None:
     pinv = np.linalg.pinv(gamma, rcond=1e-10, hermitian=True)
     assert inverse.whole
     assert inverse.matrix == pytest.approx(pinv, abs=1e-12)
-    identity = np.eye(items * slots)
-    # Only what slates can see is the same: constants per slot that add up to zero are not.
-    assert gamma @ closed.solve(identity) @ gamma == pytest.approx(gamma, abs=1e-12)
+    assert closed.solve(np.eye(items * slots)) == pytest.approx(pinv, abs=1e-12)
     slates = coordinates(*law)
     assert closed.norms(slates) == pytest.approx(inverse.norms(slates))
     rows = np.stack([indicator(slate, items) for slate in law])

@@ -14,6 +14,7 @@ from ..log.errors import UsageError
 from ..report.charts import chart_svg
 from ..report.sheet import Sheet
 from .non_shuffled import sheet as non_shuffled
+from .slates_math import sheet as slates_math
 
 
 class Reproduction(Protocol):
@@ -22,7 +23,7 @@ class Reproduction(Protocol):
     def __call__(self, *, scale: float, seed: int, say: Callable[[str], object]) -> Sheet: ...
 
 
-REPRODUCTIONS: dict[str, Reproduction] = {"non-shuffled": non_shuffled}
+REPRODUCTIONS: dict[str, Reproduction] = {"non-shuffled": non_shuffled, "slates-math": slates_math}
 """What `offrank reproduce` knows, by name."""
 
 
