@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import ClassVar
 
@@ -13,8 +14,19 @@ from ..log.source import Needs
 from ..spelling import Spelled
 from . import _kernels
 from .base import Ability, unable
+from .races import (
+    PAIR_REMEDY,
+    order_given_set,
+    pair_probs,
+    pair_refusal,
+    rank_law,
+    rank_probs,
+    sample,
+    sample_order_given_set,
+    sample_rows,
+)
 
-MOST_CANDIDATES = 14  # the exact sum over sets costs 2^m per row
+__all__ = ["PlackettLuce", "order_given_set", "pair_probs", "rank_probs", "sample", "sample_order_given_set"]
 
 
 @dataclass(frozen=True, repr=False)
@@ -39,7 +51,7 @@ class PlackettLuce(Spelled):
         return Needs(frozenset(["candidates"]), scores=column, weights=frozenset() if self.log else column)
 
     def sample(self, contexts: Contexts, rng: np.random.Generator) -> Integers:
-        return sample(self.log_weights(contexts), contexts, rng)
+        return sample_rows(self.log_weights(contexts), contexts, rng)
 
     def log_prob(self, contexts: Contexts, slates: Integers) -> Floats:
         if self._plain:
@@ -52,21 +64,41 @@ class PlackettLuce(Spelled):
         return np.exp(self._log_slot_probs(contexts, slates))
 
     def rank_probs(self, contexts: Contexts, items: Integers) -> Floats:
-        """As `Policy.rank_probs`, exact.
+        return rank_law(self.log_weights(contexts), contexts.size, contexts.length, items, contexts.slots)
+
+    def pair_probs(self, contexts: Contexts) -> Floats:
+        """As `PairProbs.pair_probs`, exact; contexts that are alike are solved once.
 
         Raises:
-            AbilityError: more candidates than the exact sum over sets can take.
+            AbilityError: it would take too long or too much memory, said before anything is computed.
         """
-        if contexts.size.max(initial=0) > MOST_CANDIDATES:
-            unable(
-                self,
-                "rank_probs",
-                f"exact rank probabilities stop at {MOST_CANDIDATES} candidates here (the log has "
-                f"{contexts.size.max()}): log a `rank_propensity` column and use `logged`, or use "
-                "ips, snips, rips or snrips, which do not need them",
-            )
-        logs = self.log_weights(contexts)
-        return np.asarray(_kernels.rank_probs(logs, contexts.size, contexts.length, items, contexts.slots))
+        weights, slots = self._weights(contexts), contexts.slots
+        rows = [(weights[row, :m].tobytes(), int(k)) for row, (m, k) in enumerate(_ends(contexts))]
+        first = {key: row for row, key in reversed(list(enumerate(rows)))}
+        for row in first.values():
+            refusal = pair_refusal(weights[row, : contexts.size[row]], int(contexts.length[row]))
+            if refusal:
+                unable(self, "pair_probs", f"{refusal}: {PAIR_REMEDY}")
+        laws = {key: pair_probs(weights[row, : contexts.size[row]], key[1]) for key, row in first.items()}
+        out = np.zeros((len(contexts), weights.shape[1], slots, weights.shape[1], slots))
+        for row, key in enumerate(rows):
+            m, k = laws[key].shape[:2]
+            out[row, :m, :k, :m, :k] = laws[key]
+        return out
+
+    def order_given_set(self, contexts: Contexts, slates: Integers) -> Floats:
+        """As `OrderGivenSet.order_given_set`, exact; paper non-shuffled-traffic, appendix A."""
+        weights, filled = self._weights(contexts), slates >= 0
+        shown = np.where(filled, np.take_along_axis(weights, np.maximum(slates, 0), axis=1), 0.0)
+        row, slot = np.nonzero(filled)
+        weights[row, slates[row, slot]] = 0.0  # summed without the shown ones: a difference would lose digits
+        rest = weights.sum(axis=1)
+        out = np.zeros((*slates.shape, slates.shape[1]))
+        lengths = filled.sum(axis=1)
+        for length in np.unique(lengths[lengths > 0]):
+            rows = lengths == length
+            out[rows, :length, :length] = order_given_set(shown[rows, :length], rest[rows])
+        return out
 
     def log_weights(self, contexts: Contexts) -> Floats:
         """[n, m] logarithms of the weights; anything beyond a row's candidates."""
@@ -74,6 +106,14 @@ class PlackettLuce(Spelled):
         if not self.log:
             logs = np.log(logs, out=np.full(logs.shape, -np.inf), where=logs > 0)
         return logs / self.temperature
+
+    def _weights(self, contexts: Contexts) -> Floats:
+        """[n, m] weights over the row's largest, 0 beyond a row's candidates."""
+        logs = np.where(
+            np.arange(contexts.candidates.shape[1]) < contexts.size[:, None], self.log_weights(contexts), -np.inf
+        )
+        largest = logs.max(axis=1, keepdims=True, initial=-np.inf)
+        return np.exp(logs - np.where(np.isfinite(largest), largest, 0.0))
 
     def _log_slot_probs(self, contexts: Contexts, slates: Integers) -> Floats:
         return np.asarray(_kernels.log_slot_probs(self.log_weights(contexts), contexts.size, slates))
@@ -84,13 +124,5 @@ class PlackettLuce(Spelled):
         return not self.log and self.temperature == 1.0
 
 
-def sample(log_weights: Floats, contexts: Contexts, rng: np.random.Generator) -> Integers:
-    """[n, k] slates, drawn by the Gumbel race: the largest log-weights plus Gumbel noise, in order."""
-    n, m = log_weights.shape
-    inside = np.arange(m) < contexts.size[:, None]
-    finite = np.isfinite(log_weights)
-    # exp(-1e6) is zero, so a zero weight stays behind every positive one, yet keeps its noise.
-    behind = np.where(finite, log_weights, 0.0).min(axis=1, keepdims=True, initial=0.0) - 1e6
-    race = np.where(inside, np.where(finite, log_weights, behind) + rng.gumbel(size=(n, m)), -np.inf)
-    order = np.argsort(-race, axis=1)[:, : contexts.slots]
-    return np.where(np.arange(order.shape[1]) < contexts.length[:, None], order, -1)
+def _ends(contexts: Contexts) -> Iterator[tuple[int, int]]:
+    return zip(contexts.size.tolist(), contexts.length.tolist(), strict=True)

@@ -12,7 +12,7 @@ from ..log.source import Needs
 from ..spelling import Spelled
 from . import _kernels
 from .base import Ability
-from .plackett_luce import sample
+from .races import sample_rows
 
 
 @dataclass(frozen=True, repr=False)
@@ -25,7 +25,7 @@ class Uniform(Spelled):
         return Needs(frozenset(["candidates"]))
 
     def sample(self, contexts: Contexts, rng: np.random.Generator) -> Integers:
-        return sample(np.zeros(contexts.candidates.shape), contexts, rng)
+        return sample_rows(np.zeros(contexts.candidates.shape), contexts, rng)
 
     def log_prob(self, contexts: Contexts, slates: Integers) -> Floats:
         return np.asarray(_kernels.log_product(self.slot_probs(contexts, slates)))

@@ -1,0 +1,224 @@
+"""Compiled loops over exponential races: item i arrives at T_i ~ Exp(w_i); the order of arrival is the slate.
+
+At a time t, item i has arrived with probability p_i = 1 - exp(-w_i t). How many of a set of items
+have arrived is the polynomial prod_i (q_i + p_i x), cut off at the length of the slate. Polynomials
+stand for LANES times at once, side by side, so that the innermost loops are vectors.
+"""
+
+from __future__ import annotations
+
+import numba
+import numpy as np
+
+LANES = 8
+
+_jit = numba.njit(cache=True, nogil=True)
+
+
+@_jit
+def times(poly, p, q, depth):
+    """Multiply poly [depth, lanes] by q + p x, in every lane."""
+    for j in range(depth - 1, 0, -1):
+        for lane in range(LANES):
+            poly[j, lane] = poly[j, lane] * q[lane] + poly[j - 1, lane] * p[lane]
+    for lane in range(LANES):
+        poly[0, lane] *= q[lane]
+
+
+@_jit
+def leave_one_out(stack, p, q, gain, count, depth, law):
+    """Add sum_lanes gain[i] [x^j] (stack[0] * product of the factors of all items but i) to law[i, j].
+
+    By halving: the left half inherits the product of the right half, and the other way round. Only
+    sums of non-negative numbers, so nothing cancels. stack: [levels, depth, lanes], first the
+    product of everything outside these items.
+    """
+    todo = np.empty((2 * len(stack) + 2, 5), dtype=np.int64)
+    todo[0] = (0, count, 0, 0, 0)
+    left = 1 if count > 0 else 0
+    while left > 0:
+        left -= 1
+        low, high, level, other_low, other_high = todo[left]
+        poly = stack[level]
+        if level > 0:
+            poly[:depth] = stack[level - 1, :depth]
+        for item in range(other_low, other_high):
+            times(poly, p[item], q[item], depth)
+        if high - low == 1:
+            for j in range(depth):
+                total = 0.0
+                for lane in range(LANES):
+                    total += gain[low, lane] * poly[j, lane]
+                law[low, j] += total
+            continue
+        middle = (low + high) // 2
+        todo[left] = (low, middle, level + 1, middle, high)
+        todo[left + 1] = (middle, high, level + 1, low, middle)
+        left += 2
+
+
+@_jit
+def levels(count):
+    """How many polynomials `leave_one_out` needs for so many items."""
+    found = 2
+    while (1 << (found - 2)) < count:
+        found += 1
+    return found
+
+
+@_jit
+def _arrivals(logs, log_time, p, q):
+    """p, q [m, lanes]: whether each item has arrived, or not, by each of the times."""
+    for item in range(len(logs)):
+        for lane in range(LANES):
+            x = np.exp(min(logs[item] + log_time[lane], 700.0))
+            q[item, lane] = np.exp(-x)
+            p[item, lane] = -np.expm1(-x)
+
+
+@_jit
+def _product(p, q, depth, poly):
+    """poly <- product of all factors."""
+    poly[:depth] = 0.0
+    poly[0] = 1.0
+    for item in range(len(p)):
+        times(poly, p[item], q[item], min(depth, item + 2))
+
+
+@_jit
+def _heavy(p, q, poly, depth):
+    """How many items, heaviest first, cannot be divided out of the product without losing digits.
+
+    Division c_j = (P_j - p c_{j-1}) / q keeps its relative accuracy where p c_{j-1} <= q c_j for all j,
+    which follows, the coefficients being log-concave, from 2 p / q <= P_last / P_(last - 1).
+    At most three items per rank fail that.
+    """
+    count = 0
+    for lane in range(LANES):
+        while count < len(p) and (2 * p[count, lane] * poly[depth - 2, lane] > q[count, lane] * poly[depth - 1, lane]):
+            count += 1
+    return count
+
+
+@_jit
+def _divide_out(p, q, poly, gain, first, depth, law, rest, inverse):
+    """Add the integrals of the items from `first` on, each divided out of the product of all.
+
+    One lane after the other; the vectors here run over the items.
+    """
+    m = len(p)
+    for lane in range(LANES):
+        for item in range(first, m):
+            # What has not arrived with so small a probability adds nothing, and would overflow.
+            inverse[item] = 1.0 / q[item, lane] if q[item, lane] > 1e-150 else 0.0
+            rest[item] = poly[0, lane] * inverse[item]
+            law[0, item] += gain[item, lane] * rest[item]
+        for j in range(1, depth):
+            for item in range(first, m):
+                rest[item] = (poly[j, lane] - p[item, lane] * rest[item]) * inverse[item]
+                law[j, item] += gain[item, lane] * rest[item]
+
+
+@_jit
+def race_ranks(logs, depth, law):
+    """law [m, depth] <- P(item at rank) for finite log-weights, heaviest first, depth > 1.
+
+    P(a at j) = int w_a exp(-w_a t) [x^j] prod_(i != a) (q_i + p_i x) dt by the
+    trapezoid rule in s, where log t = s - exp(-s) + const: doubly exponential at both ends.
+    """
+    m = len(logs)
+    total = 0.0
+    for item in range(m):
+        total += np.exp(logs[item] - logs[0])
+    start = -logs[0] - np.log(total) - 3.0  # well before the first arrival
+    step = min(0.2, 0.6 / np.sqrt(depth))
+    p, q, gain = np.empty((m, LANES)), np.empty((m, LANES)), np.empty((m, LANES))
+    log_time, poly = np.empty(LANES), np.empty((depth, LANES))
+    stack = np.empty((levels(m), depth, LANES))
+    divided, rest, inverse = np.zeros((depth, m)), np.empty(m), np.empty(m)
+    law[:] = 0.0
+    s = -3.7
+    while True:
+        for lane in range(LANES):
+            log_time[lane] = start + (s + lane * step) - np.exp(-(s + lane * step))
+        _arrivals(logs, log_time, p, q)
+        _product(p, q, depth, poly)
+        if poly[:, 0].sum() < 1e-18:
+            break
+        for item in range(m):
+            for lane in range(LANES):
+                slope = step * (1.0 + np.exp(-(s + lane * step)))
+                gain[item, lane] = slope * np.exp(min(logs[item] + log_time[lane], 700.0)) * q[item, lane]
+        count = _heavy(p, q, poly, depth)
+        _divide_out(p, q, poly, gain, count, depth, divided, rest, inverse)
+        if count > 0:
+            stack[0] = 0.0
+            stack[0, 0] = 1.0
+            for item in range(count, m):
+                times(stack[0], p[item], q[item], depth)
+            leave_one_out(stack, p, q, gain, count, depth, law)
+        s += LANES * step
+    for item in range(m):
+        for j in range(depth):
+            law[item, j] += divided[j, item]
+
+
+@_jit
+def row_law(logs, depth, law):
+    """law [m, depth] <- P(item at rank) for log-weights in any order, -inf for a weight of zero.
+
+    Zeros come after all others, in uniform order.
+    """
+    m = len(logs)
+    order = np.argsort(-logs)
+    positive = 0
+    while positive < m and logs[order[positive]] > -np.inf:
+        positive += 1
+    law[:m, :depth] = 0.0
+    reached = min(depth, positive)
+    if reached == 1:
+        weights = np.exp(logs[order[:positive]] - logs[order[0]])
+        for index in range(positive):
+            law[order[index], 0] = weights[index] / weights.sum()
+    elif reached > 1:
+        part = np.empty((positive, reached))
+        race_ranks(logs[order[:positive]], reached, part)
+        for index in range(positive):
+            for rank in range(reached):
+                law[order[index], rank] = max(part[index, rank], 0.0)
+    for index in range(positive, m):
+        for rank in range(reached, depth):
+            law[order[index], rank] = 1.0 / (m - positive)
+
+
+@_jit
+def content_keys(bits, size, length):
+    """[n] hashes of what decides a row's law, so that equal rows can be put side by side. bits: float bits [n, m]."""
+    keys = np.empty(len(bits), dtype=np.uint64)
+    for row in range(len(bits)):
+        key = np.uint64(size[row] * 1000003 + length[row])
+        for item in range(size[row]):
+            key = (key ^ bits[row, item]) * np.uint64(0x9E3779B97F4A7C15)
+            key ^= key >> np.uint64(29)
+        keys[row] = key
+    return keys
+
+
+@_jit
+def rank_rows(logs, size, length, items, order, out):
+    """out [n, q, slots] <- P(item at rank) of the items [n, q]; one law for equal neighbours in `order`."""
+    law, last = np.empty((logs.shape[1], out.shape[2])), -1
+    for row in order:
+        m, depth = size[row], min(length[row], size[row])
+        same = last >= 0 and size[last] == m and length[last] == length[row]
+        item = 0
+        while same and item < m:
+            same = logs[row, item] == logs[last, item]
+            item += 1
+        if not same:
+            row_law(logs[row, :m], depth, law)
+        last = row
+        out[row] = 0.0
+        for j in range(items.shape[1]):
+            if items[row, j] >= 0:
+                out[row, j, :depth] = law[items[row, j], :depth]

@@ -1,0 +1,116 @@
+"""Probability of two items at two ranks: the second moments of a slate."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ...log.batch import Floats
+from ...log.errors import UsageError
+from . import _kernels_pair_races, _kernels_pairs
+from .arguments import slots_of, weights_of
+from .ranks import rank_probs
+
+MOST_SECONDS = 60.0
+MOST_BYTES = 4 * 2**30
+_SECONDS_PER_STEP = 1.2e-9  # one core of a server of 2024
+
+
+def pair_probs(scores: ArrayLike, length: int, most_seconds: float = MOST_SECONDS) -> Floats:
+    """[m, length, m, length] P(item a at rank j and item b at rank k) under Plackett-Luce, exact.
+
+    Where a = b and j = k it is `rank_probs`; where only one of the two agrees it is zero. Sums over what can
+    stand above, where candidates of equal score are one type; where those are too many, double quadrature.
+
+    Raises:
+        UsageError: negative scores, a length that is not between 1 and m, or an estimated cost
+            (`pair_seconds`) above `most_seconds` or 4 GiB, said before anything is computed.
+    """
+    weights = weights_of(scores, "scores")
+    if weights.ndim != 1:
+        raise UsageError(f"scores has shape {weights.shape}", "give the scores of one context, [m]")
+    slots = slots_of(length, len(weights))
+    by_types, by_races = _type_cost(weights, slots), _race_seconds(weights, slots)
+    refusal = pair_refusal(weights, slots, most_seconds)
+    if refusal:
+        raise UsageError(refusal, PAIR_REMEDY)
+    law = np.empty((len(weights), slots, len(weights), slots))
+    if by_types <= by_races:
+        levels, kinds, counts = np.unique(weights / max(weights.max(), 1e-300), return_inverse=True, return_counts=True)
+        single, pairs = _kernels_pairs.type_pairs(levels, counts, slots)
+        _kernels_pairs.spread(single, pairs, kinds, counts, law)
+    else:
+        _by_races(weights, slots, law)
+    return law
+
+
+PAIR_REMEDY = "round the scores to fewer levels (ties are cheap), shorten the slate, or allow more seconds"
+
+
+def pair_seconds(scores: ArrayLike, length: int) -> float:
+    """Estimated seconds that `pair_probs` takes, on one core; infinite where memory would not do."""
+    weights = weights_of(scores, "scores")
+    slots = slots_of(length, len(weights))
+    if 8.0 * (len(weights) * slots) ** 2 > MOST_BYTES:
+        return math.inf
+    return min(_type_cost(weights, slots), _race_seconds(weights, slots))
+
+
+def pair_refusal(weights: Floats, slots: int, most_seconds: float = MOST_SECONDS) -> str:
+    """Why pair probabilities are out of reach, with the cost; empty where they are not."""
+    seconds = pair_seconds(weights, slots)
+    if seconds <= most_seconds:
+        return ""
+    what = (
+        f"pair probabilities of {len(weights)} candidates ({len(np.unique(weights))} distinct scores) in {slots} slots"
+    )
+    if math.isinf(seconds):
+        return f"{what} would take {8 * (len(weights) * slots) ** 2 / 2**30:.3g} GiB"
+    return f"{what} would take about {seconds:.3g} seconds, more than {most_seconds:g}"
+
+
+def _type_cost(weights: Floats, slots: int) -> float:
+    """Seconds for the sum over multisets of types; infinite where the states do not fit in memory."""
+    counts = np.unique(weights, return_counts=True)[1]
+    states = _kernels_pairs.numbering(counts, slots)[1]
+    rank, types = np.arange(slots), len(counts)
+    steps = states[:slots] * (rank**3 + rank**2 * types + 2 * types)
+    widest = 8 * states[slots - 1] * (rank[-1] ** 2 + 1) + 8 * states[max(slots - 2, 0)] * types
+    return float(steps.sum() * _SECONDS_PER_STEP) if widest <= MOST_BYTES else math.inf
+
+
+def _race_seconds(weights: Floats, slots: int) -> float:
+    """Seconds for the double quadrature: nodes^2 * pairs of items * pairs of ranks."""
+    positive = np.sort(weights[weights > 0])[::-1]
+    reached = min(slots, len(positive))
+    if reached < 2:
+        return math.inf
+    last = positive[reached - 1 :].sum() / reached  # about the rate at which the last slot fills
+    nodes = (8 + math.log(positive.sum() / last)) / min(0.22, 0.7 / math.sqrt(reached))
+    m, places = len(positive), reached * (reached - 1) / 2
+    heavy = min(m, 2 * reached)
+    return nodes**2 * m * places * (m + 8 * heavy) * _SECONDS_PER_STEP * 0.6
+
+
+def _by_races(weights: Floats, slots: int, law: Floats) -> None:
+    """As `pair_probs`, by quadrature; scores of zero come last, in uniform order."""
+    order = np.argsort(-weights, kind="stable")
+    positive = int((weights > 0).sum())
+    reached, zeros = min(slots, positive), len(weights) - positive
+    pairs = np.empty((positive, reached * (reached - 1) // 2, positive))
+    found = np.zeros_like(law)
+    _kernels_pair_races.pair_race(weights[order[:positive]] / weights.max(), reached, pairs)
+    _kernels_pair_races.unfold(np.maximum(pairs, 0.0), reached, found)
+    single = rank_probs(weights[order], slots)
+    first, later = single[:positive, :reached], np.zeros((zeros, slots))
+    later[:, reached:] = 1.0 / max(zeros, 1)
+    found[:positive, :reached, positive:] = first[:, :, None, None] * later
+    found[positive:, :, :positive, :reached] = later[:, :, None, None] * first
+    among = later[:, :, None, None] * later / max(1.0 - 1.0 / max(zeros, 1), 1e-300)
+    among *= ~np.eye(zeros, dtype=bool)[:, None, :, None] & ~np.eye(slots, dtype=bool)[None, :, None, :]
+    found[positive:, :, positive:] = among
+    item, rank = np.indices(single.shape)
+    found[item, rank, item, rank] = single
+    law[order[:, None], :, order[None, :]] = found.transpose(0, 2, 1, 3)
