@@ -287,5 +287,6 @@ def _refusals(result: Any) -> list[str]:
     """Estimates that were asked for and cannot be given; a check has found that out, not failed."""
     if result.facts.get("kind") == "check":
         return []
-    refused = result.estimates.refused.items()
-    return [f"error: {name} for {target}: {error.message}" for (target, name), error in refused]
+    refused = list(result.estimates.refused.values())
+    remedies = dict.fromkeys(f"  what to do: {error.remedy}" for error in refused)
+    return [*(f"error: {error.message}" for error in refused), *remedies]

@@ -1,0 +1,144 @@
+"""`offrank evaluate` and `offrank check`: the same words as in Python, and what goes where."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pyarrow.csv
+import pyarrow.feather
+import pyarrow.parquet as pq
+import pytest
+
+import offrank
+from offrank.readers import read_log
+from tests.cli.commands import LOGGING, TARGET, call, written
+from tests.jobs.logs import coins, replaced, search
+from tests.jobs.schema import assert_document
+
+ALL_OPTIONS = [
+    *("--target", "new=top(new_score)", "--target", "b = epsilon(top(naive_score), 0.5)"),
+    *LOGGING,
+    *("-e", "snips", "-e", "interpol(window=2)", "--estimator", "clip(ipm, 9)"),
+    *("--examination", "1,.5,.33", "--confidence", "0.9", "--interval", "bootstrap", "--replicates", "40"),
+    *("--seed", "3", "--cluster", "query", "--by", "device", "--workers", "2"),
+]
+
+
+@pytest.fixture
+def log(tmp_path: Path) -> Path:
+    return written(tmp_path)
+
+
+def saved(tmp_path: Path, log: Path, *words: object) -> dict:
+    """What a command writes as JSON, without the time and the command."""
+    done = call(*words[:1], log, *words[1:], "--json", tmp_path / "out.json", "--quiet")
+    assert (done.exit_code, done.output) == (0, "")
+    document = json.loads((tmp_path / "out.json").read_text())
+    assert_document(document)
+    return {name: value for name, value in document.items() if name not in ("created", "command")}
+
+
+def test_the_command_line_and_python_say_the_same(tmp_path: Path, log: Path) -> None:
+    result = offrank.evaluate(
+        log,
+        {"new": "top(new_score)", "b": "epsilon(top(naive_score), 0.5)"},
+        "plackett_luce(old_score)",
+        ["snips", "interpol(window=2)", "clip(ipm, 9)"],
+        examination=[1, 0.5, 0.33],
+        confidence=0.9,
+        interval="bootstrap",
+        replicates=40,
+        seed=3,
+        cluster="query",
+        by="device",
+    )
+    found = saved(tmp_path, log, "evaluate", *ALL_OPTIONS)
+    assert found == {name: value for name, value in result.to_dict().items() if name in found}
+
+
+def test_the_same_seed_gives_the_same_json_whatever_the_workers(tmp_path: Path, log: Path) -> None:
+    first = saved(tmp_path, log, "evaluate", *ALL_OPTIONS)
+    assert saved(tmp_path, log, "evaluate", *ALL_OPTIONS) == first
+    assert saved(tmp_path, log, "evaluate", *ALL_OPTIONS, "--workers", "1") == first
+    assert saved(tmp_path, log, "evaluate", *ALL_OPTIONS, "--seed", "4") != first
+
+
+def test_check_says_the_same_as_python(tmp_path: Path, log: Path) -> None:
+    result = offrank.check(log, "plackett_luce(old_score)", "top(new_score)", confidence=0.9)
+    found = saved(tmp_path, log, "check", *LOGGING, *TARGET, "--confidence", "0.9")
+    assert found == {name: value for name, value in result.to_dict().items() if name in found}
+
+
+def test_results_on_stdout_and_nothing_else(log: Path) -> None:
+    done = call("evaluate", log, *TARGET, *LOGGING)
+    assert (done.exit_code, done.stderr) == (0, "")
+    assert done.stdout == str(offrank.evaluate(log, "top(new_score)", "plackett_luce(old_score)"))
+    assert "\x1b" not in done.stdout
+    assert max(map(len, done.stdout.splitlines())) <= 80
+    checked = call("check", log, *LOGGING)
+    assert (checked.exit_code, checked.stderr) == (0, "")
+    assert "Mean importance weight of uniform" in checked.stdout
+
+
+def test_the_report_repeats_the_command(tmp_path: Path, log: Path) -> None:
+    report = tmp_path / "report.html"
+    done = call("evaluate", log, *TARGET, *LOGGING, "-e", "ipm", "--html", report, "--json", tmp_path / "out.json")
+    assert done.exit_code == 0
+    command = json.loads((tmp_path / "out.json").read_text())["command"]
+    assert command.startswith(f"offrank evaluate {log} --target 'top(new_score)' --logging 'plackett_luce(old_score)'")
+    assert "--target" in report.read_text()
+
+
+@pytest.mark.parametrize("suffix", [".parquet", ".arrow", ".data"])
+def test_formats(tmp_path: Path, suffix: str) -> None:
+    path, words = tmp_path / f"other{suffix}", []
+    if suffix == ".arrow":
+        pyarrow.feather.write_feather(search(), path)
+    else:
+        pq.write_table(search(), path)
+    if suffix == ".data":
+        words = ["--format", "parquet"]
+        assert call("evaluate", path, *TARGET, *LOGGING).exit_code == 2
+    assert call("evaluate", path, *TARGET, *LOGGING, *words).stdout.startswith("What the new ranking")
+
+
+def test_a_long_csv(tmp_path: Path) -> None:
+    rows = [
+        {"impression": n, "item": item, "position": rank + 1, "click": click, "propensity": 0.5, "score": item + 1.0}
+        for n, one in enumerate(coins(200).to_pylist())
+        for rank, (item, click) in enumerate(zip(one["slate"], one["clicks"], strict=True))
+    ]
+    path = tmp_path / "long.csv"
+    pyarrow.csv.write_csv(pyarrow.Table.from_pylist(rows), path)
+    done = call("evaluate", path, "--target", "uniform", "-e", "ips")
+    assert (done.exit_code, done.stderr) == (0, "")
+
+
+def test_columns_by_role(tmp_path: Path) -> None:
+    path = tmp_path / "renamed.parquet"
+    pq.write_table(search().rename_columns({"slate": "shown", "clicks": "hits"}), path)
+    assert call("evaluate", path, *TARGET, *LOGGING).exit_code == 1
+    words = ["--column", "slate=shown", "--column", "clicks=hits"]
+    assert call("evaluate", path, *TARGET, *LOGGING, *words).exit_code == 0
+
+
+def test_rows_that_break_a_rule(tmp_path: Path) -> None:
+    path = tmp_path / "broken.parquet"
+    propensity = np.array(search()["propensity"].to_pylist())
+    propensity[5] = 2.0
+    pq.write_table(replaced(search(), propensity=propensity), path)
+    done = call("evaluate", path, *TARGET)
+    assert (done.exit_code, done.stdout) == (1, "")
+    assert f"{path}, row 5 (the first is 0), column 'propensity': 2.0 is not in (0, 1]" in done.stderr
+    assert "what to do: " in done.stderr
+    skipping = call("check", path, "--skip-invalid", "--json", tmp_path / "out.json")
+    assert skipping.exit_code == 0
+    assert json.loads((tmp_path / "out.json").read_text())["log"]["skipped"] == {"bad-propensity": 1}
+    assert read_log(path, invalid="skip").describe() in skipping.stdout or "left out" in skipping.stdout
+
+
+def test_quiet_prints_nothing_but_errors(log: Path) -> None:
+    assert call("evaluate", log, *TARGET, *LOGGING, "--quiet").output == ""
+    assert "no column" in call("evaluate", log, "--target", "top(nope)", "--quiet").stderr
