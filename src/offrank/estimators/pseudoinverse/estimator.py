@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from functools import partial
 from typing import ClassVar, Literal
 
 import numpy as np
@@ -12,7 +11,6 @@ import numpy as np
 from ...log.batch import Contexts, Floats, Integers, LogBatch
 from ...log.errors import UsageError
 from ...policies.base import Ability, Deterministic, Policy
-from ...policies.pair_law import pair_probs
 from ...policies.rank_law import RankLaw
 from ...policies.shown import Shown
 from ...policies.uniform import Uniform
@@ -20,14 +18,11 @@ from ...spelling import Spelled
 from .. import _kernels as item_kernels
 from ..base import Earns, Weights, refuse_impossible
 from . import _kernels
-from .contexts import Alike, alike, key, relevant, single, taken
-from .gamma import Inverse, pseudoinverse
+from .cases import cases
+from .contexts import Alike, taken
 from .indicators import drawn_slates, expected_indicators, fills_slots, frequencies, portions, shown_slates
-from .memo import Memo
 
 Slots = Literal["joint", "independent"]
-
-INVERSES: Memo[Inverse] = Memo(512 << 20)
 
 
 @dataclass(frozen=True, repr=False)
@@ -95,15 +90,13 @@ class PI(Spelled):
         return np.where(fills_slots(target.policy, contexts), weight, 0.0)
 
     def _joint(self, batch: LogBatch, logging: Shown, target: Policy) -> Floats:
-        weight, impossible = np.zeros(len(batch)), np.zeros(len(batch), np.bool_)
-        for rows, found, same in inverses(logging.policy, batch.contexts):
-            length = int(batch.contexts.length[rows[0]])
+        refuse_impossible(batch, np.isneginf(logging.log_prob), logging)
+        weight = np.zeros(len(batch))
+        for case in cases(logging.policy, batch.contexts):
+            rows, same, length = case.rows, case.same, int(batch.contexts.length[case.rows[0]])
             shown = same.coordinates(rows, batch.slates[rows, :length])
-            if not found.whole:
-                impossible[rows] = ~found.supports(shown)
             for some, wanted in self.wanted(target, batch.contexts, rows, same):
-                weight[rows[some]] = found.weights(wanted, shown[some])
-        refuse_impossible(batch, impossible, logging)
+                weight[rows[some]] = case.weights(wanted, shown[some])
         return weight
 
     def wanted(
@@ -139,15 +132,3 @@ def independent_weights(batch: LogBatch, logging: Shown, target: Shown) -> Float
     ratio = item_kernels.item_position(target.rank_law.arrays, logging.rank_law.arrays, length, batch.slates.shape[1])
     refuse_impossible(batch, ~np.isfinite(ratio), logging)
     return np.asarray(ratio.sum(axis=1) - length + 1)
-
-
-def inverses(policy: Policy, contexts: Contexts) -> Iterator[tuple[Integers, Inverse, Alike]]:
-    """The rows of each distinct context with its inverse, and how candidates are ordered there."""
-    same = alike(relevant(contexts, policy.needs("pair_probs")))
-    for group, rows in same.groups():
-        one = single(same.contexts, group)
-        yield rows, INVERSES.get((policy, key(one)), partial(_inverse, policy, one)), same
-
-
-def _inverse(policy: Policy, one: Contexts) -> Inverse:
-    return pseudoinverse(pair_probs(policy, one)[0])

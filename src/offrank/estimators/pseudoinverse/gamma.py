@@ -53,6 +53,11 @@ class Inverse:
         """[n, m k] Gamma^+ q for expected indicators wanted [n, m k]: the weight of each shown item and slot."""
         return np.asarray(wanted @ self.matrix)
 
+    def tables(self, wanted: Floats | Integers) -> Floats:
+        """[n, m k] the weight of each shown item and slot, wanted as of `weights`; zero without support."""
+        every = self.matrix[wanted].sum(axis=1) if wanted.dtype == np.int64 else wanted @ self.matrix
+        return np.where(self.supports(wanted)[:, None], every, 0.0)
+
     def norms(self, shown: Integers) -> Floats:
         """[n] 1_s' Gamma^+ 1_s of slates by their coordinates [n, k]."""
         return np.asarray(_kernels.slate_weights(self.matrix, shown, shown))

@@ -31,6 +31,10 @@ class Memo(Generic[V]):
     made: OrderedDict[Hashable, Future[V]] = field(default_factory=OrderedDict)
     lock: Lock = field(default_factory=Lock)
 
+    def __contains__(self, key: Hashable) -> bool:
+        with self.lock:
+            return key in self.made and self.made[key].done()
+
     def get(self, key: Hashable, make: Callable[[], V]) -> V:
         """The value of a key, made on first use."""
         with self.lock:

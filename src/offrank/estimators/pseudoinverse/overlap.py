@@ -19,8 +19,9 @@ from ...policies.named import policy as named_policy
 from ...policies.uniform import Uniform
 from ...readers.log import read_log
 from ...running.executors import Executor, run
+from .cases import cases
 from .contexts import Alike, alike, distinct, relevant, taken
-from .estimator import PI, inverses
+from .estimator import PI
 from .gamma import Inverse
 from .indicators import drawn_slates
 from .uniform import UniformInverse
@@ -159,7 +160,7 @@ class OverlapFold:
 
 def _inverses(logging: Policy, contexts: Contexts) -> Iterator[tuple[Integers, Inverse | UniformInverse, Alike]]:
     if not isinstance(logging, Uniform):
-        yield from inverses(logging, contexts)
+        yield from ((case.rows, case.inverse, case.same) for case in cases(logging, contexts))
         return
     same = alike(relevant(contexts, logging.needs("pair_probs")))
     for _, rows in same.groups():
