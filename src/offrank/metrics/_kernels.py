@@ -74,3 +74,11 @@ def discounted_ranks(scores, inside):
                         ties += scores[row, other] == scores[row, item]
                 worth[row, item] = (total[above + ties] - total[above]) / ties
     return worth
+
+
+@_jit
+def count_orders(orders, counts):
+    """Add drawn orders [d, l] to counts [k, k]: how often item i stood at rank j."""
+    for draw in range(orders.shape[0]):
+        for rank in range(orders.shape[1]):
+            counts[orders[draw, rank], rank] += 1.0

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -72,10 +72,10 @@ class Clicked:
         return self._once((metric.against, metric.draws, metric.seed), self._alternatives, metric)
 
     def impossible(self, metric: Comparison) -> NDArray[np.bool_]:
-        """[n] whether the logging policy could not have shown an item where it was shown."""
-        if metric.against == "pairwise":
+        """[n] whether the logging policy could not have shown an item where it was shown; unknown of drawn orders."""
+        if metric.against == "pairwise" or metric.draws:
             return np.zeros(len(self), dtype=np.bool_)
-        found = self.alternatives(replace(metric, draws=0))
+        found = self.alternatives(metric)
         ranks = np.arange(found.own.shape[1])
         chance = found.law[np.arange(len(self))[:, None], np.maximum(found.own, 0), ranks]
         return np.asarray(((chance <= 0) & (found.own >= 0)).any(axis=1))
@@ -90,13 +90,11 @@ class Clicked:
         if metric.against == "banner":
             items = all_items(self.contexts)
             return Alternatives(items, self.logging.rank_probs(self.contexts, items), self.slates)
-        law = self._once("order", self._order, metric)
         if metric.draws:
-            law = drawn_order_law(law, self.slates, metric.draws, metric.seed, self.row)
+            law = drawn_order_law(self.logging, self.contexts, self.slates, metric.draws, metric.seed, self.row)
+        else:
+            law = order_law(self.logging, self.contexts, self.slates)
         return Alternatives(self.slates, law, shown)
-
-    def _order(self, metric: Comparison) -> Floats:
-        return order_law(self.logging, self.contexts, self.slates)
 
     def _weight(self, metric: Comparison) -> Floats:
         found = self.alternatives(metric)

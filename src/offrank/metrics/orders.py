@@ -18,7 +18,9 @@ from ..log.source import Needs
 from ..policies.base import OrderGivenSet, Policy
 from ..policies.counted import Counted
 from ..policies.logged import Logged
+from ..policies.plackett_luce import PlackettLuce, sample_order_given_set
 from ..policies.uniform import Uniform
+from . import _kernels
 from .rows import taken
 
 MOST_SLOTS = 6  # 720 orders
@@ -47,18 +49,43 @@ def order_law(policy: Policy, contexts: Contexts, slates: Integers) -> Floats:
     return _enumerated(policy, contexts, slates)
 
 
-def drawn_order_law(law: Floats, slates: Integers, draws: int, seed: int, row: NDArray[np.uint64]) -> Floats:
-    """The same, but counted in so many draws of the item at each rank, as Algorithm 2 makes them.
+def drawn_order_law(
+    policy: Policy, contexts: Contexts, slates: Integers, draws: int, seed: int, row: NDArray[np.uint64]
+) -> Floats:
+    """As `order_law`, but counted in so many drawn orders per row, as Algorithm 2 draws them.
 
-    law: [n, k, k] what `order_law` gives. row: [n] ids that the randomness is keyed by, so that it survives
-    another partition of the log.
+    row: [n] ids that the randomness is keyed by, so that it survives another partition of the log.
+    Plackett-Luce orders are drawn from the exponential race, O(k log k) each, without computing their law.
+
+    Raises:
+        AbilityError: as `order_law`.
     """
-    drawn = np.zeros_like(law)
-    for index, length in enumerate((slates >= 0).sum(axis=1)):
-        rng = np.random.default_rng([seed, int(row[index])])
-        chances = law[index, :length, :length].T
-        drawn[index, :length, :length] = rng.multinomial(draws, chances / chances.sum(axis=1, keepdims=True)).T
+    drawn, lengths = np.zeros((*slates.shape, slates.shape[1])), (slates >= 0).sum(axis=1)
+    rngs = (np.random.default_rng([seed, int(key)]) for key in row)
+    if isinstance(policy, PlackettLuce):
+        shown, rest = _shown_weights(policy, contexts, slates)
+        for index, (length, rng) in enumerate(zip(lengths, rngs, strict=True)):
+            orders = sample_order_given_set(shown[index, :length], float(rest[index]), draws, rng)
+            _kernels.count_orders(orders, drawn[index])
+    else:
+        law = order_law(policy, contexts, slates)
+        for index, (length, rng) in enumerate(zip(lengths, rngs, strict=True)):
+            chances = law[index, :length, :length].T
+            chances = chances / chances.sum(axis=1, keepdims=True)
+            drawn[index, :length, :length] = rng.multinomial(draws, chances).T
     return drawn / draws
+
+
+def _shown_weights(policy: PlackettLuce, contexts: Contexts, slates: Integers) -> tuple[Floats, Floats]:
+    """[n, k] weights of the shown items, 0 on pads, and [n] their sum over the candidates not shown."""
+    inside = np.arange(contexts.candidates.shape[1]) < contexts.size[:, None]
+    logs = np.where(inside, policy.log_weights(contexts), -np.inf)
+    hidden = np.exp(logs - np.maximum(logs.max(axis=1, keepdims=True, initial=-np.inf), np.finfo(np.float64).min))
+    row, slot = np.nonzero(slates >= 0)
+    shown = np.zeros(slates.shape)
+    shown[row, slot] = hidden[row, slates[row, slot]]
+    hidden[row, slates[row, slot]] = 0.0  # a difference of sums would lose digits
+    return shown, np.asarray(hidden.sum(axis=1))
 
 
 def _written(policy: Logged | Counted, contexts: Contexts, slates: Integers) -> Floats:

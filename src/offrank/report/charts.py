@@ -12,7 +12,7 @@ from offrank.report.svg import typographic
 Numbers = Sequence[float]
 
 _WIDTH, _HEIGHT = 520, 340
-_LEFT, _RIGHT, _TOP, _BOTTOM = 66, 14, 12, 48
+_LEFT, _RIGHT, _TOP, _BOTTOM = 66, 14, 28, 48
 _COLOURS = ("#2f6fb5", "#c2571a", "#2e8b57", "#8e5bb5", "#b8860b", "#50717b")
 
 
@@ -122,11 +122,12 @@ def _series(chart: Chart, series: Series, colour: str) -> str:
 
 
 def _legend(chart: Chart) -> str:
-    drawn = ""
+    """The names of the series in a line above the axes."""
+    drawn, x = "", float(_LEFT)
     for index, series in enumerate(chart.series):
-        y = _TOP + 14 + 17 * index
-        drawn += f'<circle cx="{_LEFT + 14}" cy="{y - 4}" r="4" fill="{_COLOURS[index % len(_COLOURS)]}"/>'
-        drawn += _text(_LEFT + 24, y, series.name, "start")
+        drawn += f'<circle cx="{x + 5:.1f}" cy="12" r="4" fill="{_COLOURS[index % len(_COLOURS)]}"/>'
+        drawn += _text(x + 14, 16, series.name, "start")
+        x += 30 + 6.6 * len(series.name)
     return drawn
 
 
