@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from offrank.log.batch import Contexts
-from offrank.log.errors import AbilityError, UsageError
+from offrank.log.errors import UsageError
 from offrank.policies import PlackettLuce, Uniform
 from offrank.policies.base import all_items
 
@@ -42,16 +42,6 @@ def test_rank_probs_of_most_candidates_sum_to_one() -> None:
     found = PlackettLuce("score").rank_probs(here, all_items(here))[0]
     assert found.sum(axis=0) == pytest.approx(np.ones(14), rel=1e-13)
     assert found.sum(axis=1) == pytest.approx(np.ones(14), rel=1e-13)
-
-
-def test_rank_probs_of_more_candidates_are_refused() -> None:
-    here = contexts([1.0] * 15, 3)
-    with pytest.raises(AbilityError, match=r"plackett_luce\(score\) cannot .* at a rank") as error:
-        PlackettLuce("score").rank_probs(here, all_items(here))
-    assert "14 candidates" in error.value.remedy
-    assert "the log has 15" in error.value.remedy
-    for word in ("rank_propensity", "logged", "ips", "snips", "rips", "snrips"):
-        assert word in error.value.remedy
 
 
 @pytest.mark.parametrize("temperature", [0.0, -1.0, math.nan])

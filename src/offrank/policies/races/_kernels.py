@@ -86,22 +86,27 @@ def _product(p, q, depth, poly):
 
 
 @_jit
-def _heavy(p, q, poly, depth):
+def _heavy(p, q, poly, reach):
     """How many items, heaviest first, cannot be divided out of the product without losing digits.
 
-    Division c_j = (P_j - p c_{j-1}) / q keeps its relative accuracy where p c_{j-1} <= q c_j for all j,
+    Division c_j = (P_j - p c_(j-1)) / q keeps its relative accuracy where p c_(j-1) <= q c_j for all j,
     which follows, the coefficients being log-concave, from 2 p / q <= P_last / P_(last - 1).
-    At most three items per rank fail that.
+    At most three items per rank fail that. reach [lanes] <- coefficients that have not underflowed.
     """
     count = 0
     for lane in range(LANES):
-        while count < len(p) and (2 * p[count, lane] * poly[depth - 2, lane] > q[count, lane] * poly[depth - 1, lane]):
-            count += 1
+        top = len(poly) - 1
+        while top >= 0 and poly[top, lane] < 1e-280:
+            top -= 1
+        reach[lane] = top + 1
+        if top > 0:
+            while count < len(p) and 2 * p[count, lane] * poly[top - 1, lane] > q[count, lane] * poly[top, lane]:
+                count += 1
     return count
 
 
 @_jit
-def _divide_out(p, q, poly, gain, first, depth, law, rest, inverse):
+def _divide_out(p, q, poly, reach, gain, first, law, rest, inverse):
     """Add the integrals of the items from `first` on, each divided out of the product of all.
 
     One lane after the other; the vectors here run over the items.
@@ -113,7 +118,7 @@ def _divide_out(p, q, poly, gain, first, depth, law, rest, inverse):
             inverse[item] = 1.0 / q[item, lane] if q[item, lane] > 1e-150 else 0.0
             rest[item] = poly[0, lane] * inverse[item]
             law[0, item] += gain[item, lane] * rest[item]
-        for j in range(1, depth):
+        for j in range(1, reach[lane]):
             for item in range(first, m):
                 rest[item] = (poly[j, lane] - p[item, lane] * rest[item]) * inverse[item]
                 law[j, item] += gain[item, lane] * rest[item]
@@ -133,7 +138,7 @@ def race_ranks(logs, depth, law):
     start = -logs[0] - np.log(total) - 3.0  # well before the first arrival
     step = min(0.2, 0.6 / np.sqrt(depth))
     p, q, gain = np.empty((m, LANES)), np.empty((m, LANES)), np.empty((m, LANES))
-    log_time, poly = np.empty(LANES), np.empty((depth, LANES))
+    log_time, reach, poly = np.empty(LANES), np.empty(LANES, dtype=np.int64), np.empty((depth, LANES))
     stack = np.empty((levels(m), depth, LANES))
     divided, rest, inverse = np.zeros((depth, m)), np.empty(m), np.empty(m)
     law[:] = 0.0
@@ -142,6 +147,12 @@ def race_ranks(logs, depth, law):
         for lane in range(LANES):
             log_time[lane] = start + (s + lane * step) - np.exp(-(s + lane * step))
         _arrivals(logs, log_time, p, q)
+        arrived = 0
+        while arrived < m and q[arrived, LANES - 1] == 0.0:
+            arrived += 1
+        if 0 < arrived < m and logs[arrived] + log_time[LANES - 1] < -75.0:
+            s = -75.0 - logs[arrived] - start  # nothing happens until the next one may arrive
+            continue
         _product(p, q, depth, poly)
         if poly[:, 0].sum() < 1e-18:
             break
@@ -149,8 +160,8 @@ def race_ranks(logs, depth, law):
             for lane in range(LANES):
                 slope = step * (1.0 + np.exp(-(s + lane * step)))
                 gain[item, lane] = slope * np.exp(min(logs[item] + log_time[lane], 700.0)) * q[item, lane]
-        count = _heavy(p, q, poly, depth)
-        _divide_out(p, q, poly, gain, count, depth, divided, rest, inverse)
+        count = _heavy(p, q, poly, reach)
+        _divide_out(p, q, poly, reach, gain, count, divided, rest, inverse)
         if count > 0:
             stack[0] = 0.0
             stack[0, 0] = 1.0
