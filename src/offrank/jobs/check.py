@@ -101,7 +101,10 @@ class _Checking:
         self.plans: dict[str, Plan] = {}
         between = [EpsilonUniform(logging, epsilon) for epsilon in EPSILONS]
         self._weigh("slates", IPS(), [Uniform(), *between])
-        self._weigh("items", IPM(), [Uniform()])
+        if doubt.counted:
+            self.reasons["items"] = "propensities that were counted in the log agree with it by construction"
+        if target is not None or not doubt.counted:
+            self._weigh("items", IPM(), [] if doubt.counted else [Uniform()])
         self._try("slots", SlotsFold(logging))
         self._try("actions", ActionsFold(logging, whole=not isinstance(logging, Logged)))
         self._try("support", SupportFold(target or Uniform(), logging))

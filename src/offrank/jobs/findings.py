@@ -70,7 +70,11 @@ def of_weights(estimates: Estimates, target: Policy | None, reasons: Mapping[str
             status = "serious" if asked else "note"
             yield row(found.code, f"Overlap with {name}", status, found.message, found.remedy)
             continue
-        yield _mean_weight(f"{_MEANS[spelled]} of {name}", found)
+        mean = _mean_weight(f"{_MEANS[spelled]} of {name}", found)
+        if not asked and name != "uniform":
+            # Its weight is (1 - epsilon) + epsilon times uniform's: the same news.
+            mean |= {"message": "As for uniform, with which it mixes the logging policy.", "remedy": ""}
+        yield mean
         if asked or (spelled, name) == ("ips", "uniform"):
             yield from _other_cautions(found, name, asked)
 
@@ -94,7 +98,7 @@ def of_slots(slots: Sequence[SlotsRow] | None, reason: str | None) -> Iterator[R
         if part.max_inverse_propensity > part.estimated_impressions:
             yield row(
                 "huge-inverse-propensity",
-                f"{title}, {part.slots} slots",
+                f"{title}, {part.slots} slot{'s' if part.slots > 1 else ''}",
                 "warning",
                 f"The largest inverse propensity ({part.max_inverse_propensity:.3g}) exceeds the number of impressions "
                 f"({part.estimated_impressions:,.0f}): one of them could outweigh all others.",
@@ -165,7 +169,7 @@ def _mean_weight(title: str, estimate: Estimate) -> Row:
             return row(caution.code, title, caution.severity, caution.message, caution.remedy, expected=1.0, **numbers)
     status, message = "ok", "As expected where the propensities are right and the log supports the policy."
     if not found.low <= 1 <= found.high:
-        status, message = "note", "The interval misses 1, which so many intervals do by chance now and then."
+        status, message = "note", "The interval misses 1: by chance, as now and then, or for a tail that is too heavy."
     return row("mean-weight", title, status, message, expected=1.0, **numbers)
 
 
