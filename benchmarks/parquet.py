@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import argparse
 import multiprocessing
-import resource
+import re
 import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -91,7 +91,9 @@ def peak(job: Callable[[Path, Variant], object], path: Path, variant: Variant) -
 
 def _peak(job: Callable[[Path, Variant], object], path: Path, variant: Variant) -> float:
     job(path, variant)
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    # Not getrusage: its maximum survives exec, so it would be that of this process's parent.
+    found = re.search(r"VmHWM:\s+(\d+) kB", Path("/proc/self/status").read_text())
+    return int(found[1]) / 1024 if found else float("nan")
 
 
 def main() -> None:

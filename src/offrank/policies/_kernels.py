@@ -131,10 +131,16 @@ def _sum_over_sets(weights, m, depth, drawn, chance, mass, law):
     """Add up `law` [m, slots, lanes] for rows side by side; drawn[S]: size of the set S."""
     full, lanes = (1 << m) - 1, weights.shape[1]
     share = np.empty(lanes)
-    chance[: full + 1] = 0.0
-    chance[0] = 1.0
-    law[:m] = 0.0
-    mass[0] = 0.0
+    # Loops, not slices: a slice that is assigned to takes half a second to compile.
+    for above in range(full + 1):
+        for lane in range(lanes):
+            chance[above, lane] = above == 0
+    for item in range(m):
+        for rank in range(depth):
+            for lane in range(lanes):
+                law[item, rank, lane] = 0.0
+    for lane in range(lanes):
+        mass[0, lane] = 0.0
     for item in range(m):
         for below in range(1 << item):
             for lane in range(lanes):
@@ -161,9 +167,11 @@ def _sum_far_apart(logs, depth, drawn, chance, mass, law):
     """As `_sum_over_sets`, for one row whose weights differ by more than a float can hold."""
     m = len(logs)
     full, weights = (1 << m) - 1, np.empty(m)
-    chance[: full + 1] = 0.0
-    chance[0] = 1.0
-    law[:m] = 0.0
+    for above in range(full + 1):
+        chance[above] = above == 0
+    for item in range(m):
+        for rank in range(depth):
+            law[item, rank] = 0.0
     _rescale(logs, 0, weights)
     mass[0] = 0.0
     for item in range(m):
@@ -210,7 +218,9 @@ def rank_probs(logs, size, length, items, slots):
     for first in range(0, n, lanes):
         rows = min(lanes, n - first)
         if _block_weights(logs, size, first, rows, weights):
-            m, depth = size[first : first + rows].max(), length[first : first + rows].max()
+            m, depth = 0, 0
+            for row in range(first, first + rows):
+                m, depth = max(m, size[row]), max(depth, length[row])
             _sum_over_sets(weights, m, depth, drawn, chance, mass, law)
         else:
             for row in range(first, first + rows):
