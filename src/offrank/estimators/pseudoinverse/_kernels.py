@@ -77,3 +77,39 @@ def hashes(content):
             state ^= state >> np.uint64(29)
         out[row] = state
     return out
+
+
+@_jit
+def inverse_of_positive(matrix):
+    """[n, n] inverse of a positive definite matrix by its Cholesky factor, and whether it is one.
+
+    For small matrices: the threads of a linear algebra library wait for each other longer than this takes.
+    """
+    n = len(matrix)
+    factor, lower, inverse = np.zeros((n, n)), np.zeros((n, n)), np.zeros((n, n))
+    for i in range(n):
+        for j in range(i + 1):
+            total = matrix[i, j]
+            for k in range(j):
+                total -= factor[i, k] * factor[j, k]
+            if i > j:
+                factor[i, j] = total / factor[j, j]
+            elif total > 0.0:
+                factor[i, i] = np.sqrt(total)
+            else:
+                return inverse, False
+    for i in range(n):  # lower = factor^-1, row by row
+        for k in range(i):
+            for j in range(k + 1):
+                lower[i, j] -= factor[i, k] * lower[k, j]
+        lower[i, i] = 1.0
+        for j in range(i + 1):
+            lower[i, j] /= factor[i, i]
+    for k in range(n):  # inverse = lower' lower
+        for i in range(k + 1):
+            for j in range(i + 1):
+                inverse[i, j] += lower[k, i] * lower[k, j]
+    for i in range(n):
+        for j in range(i):
+            inverse[j, i] = inverse[i, j]
+    return inverse, True

@@ -23,6 +23,7 @@ IMPOSSIBLE = 1e-12  # a probability below this cannot be told from zero
 ILL_CONDITIONED = 1e10
 GAP = 1e4
 TOLERANCE = 1e-7
+SMALL = 160  # coordinates up to which a plain loop is faster than a library's threads
 
 
 @dataclass(frozen=True)
@@ -143,13 +144,8 @@ def _by_cholesky(scaled: Floats, root: Floats, null: Floats, gamma: Floats) -> F
     unseen = _orthonormal(null * root[:, None])
     full = scaled + unseen @ unseen.T
     size = np.abs(full).sum(axis=0).max()
-    factor, failed = lapack.dpotrf(full, lower=1, overwrite_a=1)
-    if failed:
-        return None
-    lower, failed = lapack.dpotri(factor, lower=1, overwrite_c=1)
-    lower = np.tril(lower)
-    inverse = lower + np.tril(lower, -1).T
-    if failed or size * np.abs(inverse).sum(axis=0).max() > ILL_CONDITIONED:
+    inverse, positive = _kernels.inverse_of_positive(full) if len(full) <= SMALL else _by_library(full)
+    if not positive or size * np.abs(inverse).sum(axis=0).max() > ILL_CONDITIONED:
         return None
     inverse /= root[:, None]
     inverse /= root
@@ -157,6 +153,16 @@ def _by_cholesky(scaled: Floats, root: Floats, null: Floats, gamma: Floats) -> F
     marginal = np.diagonal(gamma)
     # Gamma Gamma^+ q = q for the logging policy's own q, as a check on the null space.
     return inverse if np.abs(gamma @ (inverse @ marginal) - marginal).max() < TOLERANCE else None
+
+
+def _by_library(matrix: Floats) -> tuple[Floats, bool]:
+    """As `_kernels.inverse_of_positive`, for large matrices, which are overwritten."""
+    factor, failed = lapack.dpotrf(matrix.T, lower=1, overwrite_a=1)
+    if failed:
+        return factor, False
+    lower, failed = lapack.dpotri(factor, lower=1, overwrite_c=1)
+    lower = np.tril(lower)
+    return lower + np.tril(lower, -1).T, not failed
 
 
 def _by_eigenvalues(scaled: Floats, root: Floats) -> tuple[Floats, Floats]:
