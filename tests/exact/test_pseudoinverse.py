@@ -1,0 +1,277 @@
+"""pi and wpi against the truth, by enumeration: right for additive rewards, and for no others."""
+
+from __future__ import annotations
+
+from functools import cache
+
+import numpy as np
+import pytest
+
+from offrank.estimators import PI, estimator
+from offrank.estimators.pseudoinverse import cases, diagnostics, overlap
+from offrank.jobs.evaluate import evaluate
+from offrank.jobs.result import Result
+from offrank.log.batch import Floats, LogBatch
+from offrank.log.errors import AbilityError, ImpossibleSlateError, NoOverlapError
+from offrank.policies import Policy, Shown, policy
+from offrank.testing.conformance import take
+from offrank.testing.exact import Reward, World
+from offrank.testing.laws import Law, Situation
+from tests.exact.additive import additive, together, world
+from tests.exact.test_estimators import EXACT, LOGGING, TARGETS
+from tests.exact.worlds import USERS, situation
+
+NAMES = ["pi", "wpi", "clip(pi, 1e9)", "clip(wpi, 1e9)"]
+
+
+@cache
+def found(shape: str, logging: str, reward: Reward) -> Result:
+    here = world(shape, reward)
+    return evaluate(here.source(policy(logging)), {target: target for target in TARGETS}, logging, NAMES)
+
+
+def weights(batch: LogBatch, logging: Policy, target: Policy, using: str = "pi") -> Floats:
+    """[n] weights of each slate."""
+    made = estimator(using)
+    assert isinstance(made, PI)
+    return made.weights(batch, Shown(logging, batch), Shown(target, batch)).weight
+
+
+@pytest.mark.parametrize("logging", LOGGING)
+@pytest.mark.parametrize("shape", ["full", "top"])
+@pytest.mark.parametrize("name", NAMES)
+def test_expectation_is_the_truth(name: str, shape: str, logging: str) -> None:
+    result, here = found(shape, logging, additive), world(shape, additive)
+    for target in TARGETS:
+        estimate = result[target, repr(estimator(name))]
+        assert estimate.value == pytest.approx(here.value(policy(target)), rel=EXACT), target
+        assert estimate.mean_weight == pytest.approx(1, rel=EXACT), target
+
+
+@pytest.mark.parametrize("logging", LOGGING)
+@pytest.mark.parametrize("shape", ["full", "top"])
+def test_expectation_is_off_where_rewards_do_not_add_up(shape: str, logging: str) -> None:
+    result, here = found(shape, logging, together), world(shape, together)
+    off = [result[target, "pi"].value / here.value(policy(target)) - 1 for target in TARGETS]
+    assert max(map(abs, off)) > 1e-3
+
+
+@pytest.mark.parametrize("logging", LOGGING)
+@pytest.mark.parametrize("shape", ["full", "top"])
+def test_the_logging_policy_itself_has_weights_of_one(shape: str, logging: str) -> None:
+    # Claim 1: q' Gamma^+ 1_s = 1 for pi = mu; hence sigma^2 = rho = 1 (Claim 2).
+    batch, drawn = world(shape).batch(policy(logging)), policy(logging)
+    assert weights(batch, drawn, drawn) == pytest.approx(np.ones(len(batch)), abs=1e-11)
+    same = overlap(drawn, drawn, batch.contexts)
+    assert same.sigma2 == pytest.approx(np.ones(len(batch)), abs=1e-11)
+    assert same.rho == pytest.approx(np.ones(len(batch)), abs=1e-11)
+
+
+@pytest.mark.parametrize("logging", LOGGING)
+def test_one_slot_is_inverse_propensity_scoring(logging: str) -> None:
+    here = World((situation(0, 4, 1), situation(1, 5, 1)), USERS["slate"])
+    result = evaluate(here.source(policy(logging)), "epsilon(top(new), 0.2)", logging, ["pi", "ips"])
+    pi, ips = result["pi"], result["ips"]
+    assert (pi.value, pi.standard_error, pi.ess) == pytest.approx((ips.value, ips.standard_error, ips.ess), rel=EXACT)
+
+
+@pytest.mark.parametrize("target", TARGETS)
+@pytest.mark.parametrize("logging", LOGGING)
+@pytest.mark.parametrize("shape", ["full", "top"])
+def test_sigma_and_rho_are_those_of_the_enumerated_weights(shape: str, logging: str, target: str) -> None:
+    here, drawn, wanted = world(shape), policy(logging), policy(target)
+    batch = here.batch(drawn)
+    each, per_context = weights(batch, drawn, wanted), overlap(drawn, wanted, batch.contexts)
+    label = batch.labels["situation"].codes
+    for context in range(len(here.situations)):
+        rows = label == context
+        square = float((each[rows] ** 2 / batch.inclusion[rows]).sum())
+        assert per_context.sigma2[rows] == pytest.approx(square, rel=1e-9)
+        assert per_context.rho[rows] == pytest.approx(np.abs(each[rows]).max(), rel=1e-9)
+    whole = diagnostics(here.source(drawn), target, logging)
+    assert whole.sigma2 == pytest.approx(float((each**2 / batch.inclusion).sum()) / len(here.situations))
+    assert whole.rho == pytest.approx(float(np.abs(each).max()))
+    assert (whole.n, whole.supported) == (len(batch), pytest.approx(1))
+
+
+# Slots drawn each on its own -----------------------------------------------------------------------------------------
+
+SECTIONS = ((0, 1), (2, 3, 4), (5, 6))
+CHANCES = ((0.7, 0.3), (0.5, 0.3, 0.2), (0.9, 0.1))
+
+
+def sections(situation: Situation) -> Law:
+    """A page of sections, each with its own items, drawn independently."""
+    return {
+        (a, b, c): p * q * r
+        for a, p in zip(SECTIONS[0], CHANCES[0], strict=True)
+        for b, q in zip(SECTIONS[1], CHANCES[1], strict=True)
+        for c, r in zip(SECTIONS[2], CHANCES[2], strict=True)
+    }
+
+
+def no_clicks(index: int, slate: tuple[int, ...]) -> list[float]:
+    return [0.0] * len(slate)
+
+
+def page_value(index: int, slate: tuple[int, ...]) -> float:
+    return sum((item + 1) ** 0.5 * (slot + 1) for slot, item in enumerate(slate))
+
+
+def test_independent_slots_need_only_the_probability_of_each_slot() -> None:
+    here = World((Situation(7, 3, {}, {"written": (1, 4, 5)}),), no_clicks, page_value)
+    target, logged = policy("ranking(written)"), policy("logged")
+    result = evaluate(here.source(sections), target, logged, ["pi(slots=independent)"])
+    assert result["pi(slots=independent)"].value == pytest.approx(page_value(0, (1, 4, 5)), rel=EXACT)
+    batch = here.batch(sections)
+    each = weights(batch, logged, target, "pi(slots=independent)")
+    # sigma^2 = sum of 1 / mu over the slots - k + 1, where whole slates have the product of 1 / mu.
+    assert (each**2 / batch.inclusion).sum() == pytest.approx(1 / 0.3 + 1 / 0.2 + 1 / 0.9 - 2)
+
+
+def test_independent_slots_of_the_logging_policy_weigh_one() -> None:
+    batch = World((Situation(7, 3),), no_clicks).batch(sections)
+    logged = policy("logged")
+    assert weights(batch, logged, logged, "pi(slots=independent)") == pytest.approx(np.ones(len(batch)))
+
+
+# What the log cannot show --------------------------------------------------------------------------------------------
+
+#: Item 3 has no chance to be shown before the others.
+SCORES = {"old": (2.0, 1.0, 1.0, 0.0), "new": (0.1, 0.4, 0.2, 0.0)}
+
+
+def limited(slots: int, *written: int) -> World:
+    scores = SCORES if slots < 4 else {name: (*values[:2], 0.0, 0.0) for name, values in SCORES.items()}
+    return World((Situation(4, slots, scores, {"written": written}),), USERS["slate"], additive)
+
+
+@pytest.mark.parametrize("slots", [2, 3, 4])
+@pytest.mark.parametrize("target", ["plackett_luce(new)", "top(new)"])
+def test_scores_of_zero_on_both_sides_do_no_harm(slots: int, target: str) -> None:
+    here, logging = limited(slots), policy("plackett_luce(old)")
+    result = evaluate(here.source(logging), target, logging, ["pi", "wpi"])
+    for name in ("pi", "wpi"):
+        assert result[name].value == pytest.approx(here.value(policy(target)), rel=EXACT)
+
+
+@pytest.mark.parametrize(("slots", "written"), [(2, (0, 3)), (3, (3, 1, 2)), (4, (2, 0, 1, 3))])
+def test_a_target_without_support_is_refused(slots: int, written: tuple[int, ...]) -> None:
+    here, logging = limited(slots, *written), policy("plackett_luce(old)")
+    with pytest.raises(NoOverlapError):
+        evaluate(here.source(logging), "ranking(written)", logging, ["pi"])
+
+
+def test_additive_rewards_reach_slates_that_were_never_shown() -> None:
+    # (0, 1) was not shown, but its items were, in their slots: (0, 2) + (3, 1) - (3, 2).
+    shown = {(0, 2): 0.5, (3, 1): 0.2, (3, 2): 0.3}
+    batch = limited(2, 0, 1).batch(lambda _: shown)
+    gamma = np.zeros((4, 2, 4, 2))
+    for slate, chance in shown.items():
+        table = np.zeros((4, 2))
+        table[slate, (0, 1)] = 1
+        gamma += chance * table[:, :, None, None] * table
+    written = _Written(gamma)
+    each = weights(batch, written, policy("ranking(written)"))  # type: ignore[arg-type]
+    assert each / batch.inclusion == pytest.approx([1, 1, -1])
+
+
+class _Written:
+    """Pair probabilities and nothing else."""
+
+    def __init__(self, gamma: Floats) -> None:
+        self.gamma = gamma
+
+    def needs(self, ability: str) -> object:
+        return policy("uniform").needs("pair_probs")
+
+    def pair_probs(self, contexts: object) -> Floats:
+        return self.gamma[None]
+
+    def log_prob(self, contexts: object, slates: Floats) -> Floats:
+        return np.zeros(len(slates))
+
+
+@pytest.mark.parametrize("logging", ["uniform", "epsilon(top(old), 0.4)", "plackett_luce(old)"])
+def test_rankings_with_holes_weigh_nothing(logging: str) -> None:
+    holes = [(0, -2), (-2, 1), (2,), (2, 0)]
+    here = World(tuple(Situation(4, 2, SCORES, {"written": ranks}) for ranks in holes), USERS["slate"])
+    batch = here.batch(policy(logging) if "top" not in logging else _by_enumeration)
+    each = weights(batch, policy(logging), policy("ranking(written)"))
+    label = batch.labels["situation"].codes
+    assert not each[label < 3].any()
+    assert each[label == 3].any()
+
+
+def _by_enumeration(situation: Situation) -> Law:
+    return dict.fromkeys(situation.slates(), 1 / 12)
+
+
+def test_a_slate_that_cannot_happen_is_an_error() -> None:
+    source = limited(2).source(policy("uniform"))
+    with pytest.raises(ImpossibleSlateError, match=r"row 2: plackett_luce\(old\).*probability 0"):
+        evaluate(source, "uniform", "plackett_luce(old)", ["pi"])
+
+
+@pytest.mark.parametrize("logging", ["top(old)", "swaps(top(old), 1)", "epsilon(top(old), 0)"])
+def test_without_randomness_only_the_same_slate_can_be_judged(logging: str) -> None:
+    here = world("top", together)
+    result = evaluate(here.source(policy(logging)), "top(old)", logging, ["wpi"])
+    assert result["wpi"].value == pytest.approx(here.value(policy(logging)))
+    assert result["wpi"].ess == pytest.approx(len(here.situations))
+
+
+@pytest.mark.parametrize("logging", ["logged", "counted(by=query)"])
+def test_the_log_alone_does_not_know_pairs(logging: str) -> None:
+    with pytest.raises(AbilityError, match="two items at two ranks"):
+        evaluate(world("top").source(policy("uniform")), "top(new)", logging, ["pi"])
+
+
+# Batches, memory and samples -----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("logging", ["uniform", "plackett_luce(old)", "epsilon(top(old), 0.4)"])
+@pytest.mark.parametrize("name", ["pi", "pi(samples=20)"])
+def test_weights_do_not_depend_on_the_batch(logging: str, name: str) -> None:
+    batch = world("top").batch(policy(logging))
+    target = policy("plackett_luce(new)")
+    whole = weights(batch, policy(logging), target, name)
+    rng = np.random.default_rng(1)
+    for rows in np.array_split(rng.permutation(len(batch)), 9):
+        assert weights(take(batch, rows), policy(logging), target, name) == pytest.approx(whole[rows], abs=1e-12)
+
+
+@pytest.mark.parametrize("logging", ["uniform", "plackett_luce(old)"])
+def test_a_target_expected_over_samples_errs_as_reported(logging: str) -> None:
+    batch, drawn, target = world("top").batch(policy(logging)), policy(logging), policy("plackett_luce(new)")
+    exact = weights(batch, drawn, target)
+    for samples in (50, 2000):
+        error = weights(batch, drawn, target, f"pi(samples={samples})") - exact
+        seen = float(np.sqrt((error**2 / batch.inclusion).sum() / 4))
+        found = diagnostics(world("top").source(drawn), target, drawn, samples=samples)
+        assert 0.4 < seen / found.sampling_error < 1.8
+        assert float((error / batch.inclusion).sum()) == pytest.approx(0, abs=1e-9)  # each draw is a whole slate
+    assert weights(batch, drawn, policy("top(new)"), "pi(samples=5)") == pytest.approx(
+        weights(batch, drawn, policy("top(new)")), abs=1e-12
+    )
+
+
+def test_what_is_remembered_for_a_target_weighs_as_its_inverse(monkeypatch: pytest.MonkeyPatch) -> None:
+    logging, batch = policy("plackett_luce(old)"), world("top").batch(policy("plackett_luce(old)"))
+    for target in TARGETS:
+        by_inverse = weights(batch, logging, policy(target))
+        with monkeypatch.context() as nothing_kept:
+            nothing_kept.setattr(cases.INVERSES, "limit", 0)
+            cases.INVERSES.made.clear()
+            assert weights(batch, logging, policy(target)) == pytest.approx(by_inverse, abs=1e-12)
+            assert weights(batch, logging, policy(target)) == pytest.approx(by_inverse, abs=1e-12)
+
+
+def test_hours_are_refused_with_their_number(monkeypatch: pytest.MonkeyPatch) -> None:
+    logging, batch = policy("plackett_luce(new)"), world("top").batch(policy("plackett_luce(new)"))
+    monkeypatch.setattr(cases, "MOST_SECONDS", 1e-9)
+    cases.INVERSES.made.clear()
+    cases.SOLUTIONS.made.clear()
+    with pytest.raises(AbilityError, match="has 4 different ones") as error:
+        weights(batch, logging, policy("top(old)"))
+    assert "round the scores" in error.value.remedy
