@@ -108,6 +108,14 @@ def test_severity_grows() -> None:
     assert codes(judged(coins(N, clicks=[[0]] * N)))["few-rewards"] == "serious"
 
 
+def test_clipped_weights_have_no_heavy_tail() -> None:
+    free = judged(pareto(N, 0.95), target=Uniform())
+    assert "heavy-tail" in codes(free)
+    clipped = codes(judged(pareto(N, 0.95), "clip(snips, 20)", Uniform()))
+    assert "clipped" in clipped
+    assert "heavy-tail" not in clipped
+
+
 def test_warnings_are_listed_worst_first() -> None:
     found = judged(rare(2_000, 0.005), interval="bernstein")["ips"].warnings
     order = ["serious", "warning", "note"]

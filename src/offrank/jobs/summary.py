@@ -158,6 +158,8 @@ class Summary:
         mean = float(sums[weight] / sums[0])
         found = list(about_weights(made))
         if isinstance(bare, Clip):
+            # No tail is heavy that ends at the maximum: what clipping costs is bias, which about_clipping names.
+            found = [caution for caution in found if caution.code != "heavy-tail"]
             found += about_clipping(mean)
         elif bare.normalised:
             found += about_mean_weight(made, float(squares[0] / sums[0]))
