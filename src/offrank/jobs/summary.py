@@ -156,15 +156,15 @@ class Summary:
     def _cautions(self, made: Estimate, bare: Estimator, value: int, weight: int) -> list[Caution]:
         sums, squares = self.moments.sums, self.moments.squares
         mean = float(sums[weight] / sums[0])
-        found = list(about_weights(made))
-        if isinstance(bare, Clip):
+        found, clipped = list(about_weights(made)), isinstance(bare, Clip)
+        if clipped:
             # No tail is heavy that ends at the maximum: what clipping costs is bias, which about_clipping names.
             found = [caution for caution in found if caution.code != "heavy-tail"]
             found += about_clipping(mean)
-        elif bare.normalised:
-            found += about_mean_weight(made, float(squares[0] / sums[0]))
-        else:
+        if not bare.normalised:
             found += about_coverage(mean)
+        elif mean > 1 or not clipped:
+            found += about_mean_weight(made, float(squares[0] / sums[0]))
         found += about_rewards(float(sums[value] ** 2 / squares[value]) if squares[value] else 0.0)
         found += about_method(self.doubt.method, self._clusters)
         found += [CLICKS_NOT_REWARD] if bare.earns == "clicks" and not self.rewards_are_clicks else []
