@@ -26,9 +26,7 @@ def test_the_papers_main_claims_hold(tmp_path: Path) -> None:
     statuses = {text: claim.status for text, claim in claims.items()}
     for begins in ("The click-through rate depends", "Pairwise disagreement on non", "Counterfactual disagreement cor"):
         assert [status for text, status in statuses.items() if text.startswith(begins)] == ["reproduced"]
-    assert (
-        "Correlation 0.9" in claims["The metric can be computed for small banners only, of up to 16 products."].evidence
-    )
+    assert any("Correlation 0.9" in claim.evidence for claim in claims.values() if claim.status == "new")
     names = {path.name for path in tmp_path.iterdir()}
     assert {"index.html", "result.json", "figure-2-1.svg", "figure-2-2.svg", "table-2-1.csv"} <= names
     page = made.page.read_text(encoding="utf-8")

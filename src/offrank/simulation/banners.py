@@ -21,7 +21,7 @@ class BannerWorld:
     """A log of simulated banners; as a `Source` it is drawn again each time that it is read, always the same.
 
     - slots: kinds of banners, equally frequent, by their number of products; larger ones have more position
-      bias: P(look at rank j) = j^-bias with a bias of slots / 5, at most 1.2.
+      bias: P(look at rank j) = j^-bias with a bias of slots / 8, at most 1.25.
     - P(click on item i at rank j) = P(look at rank j) relevance_i, and one click per banner at most.
     - shuffled: whether the products that Plackett-Luce has drawn are put in a uniformly random order.
     - randomness: temperature that `old_score`, the Plackett-Luce weights of the logging policy, was made with.
@@ -84,7 +84,7 @@ class BannerWorld:
 
     def examination(self, slots: int) -> Floats:
         """[slots] probability that each rank is looked at."""
-        return np.asarray(np.arange(1, slots + 1) ** -min(slots / 5, 1.2))
+        return np.asarray(np.arange(1, slots + 1) ** -min(slots / 8, 1.25))
 
     @cached_property
     def relevance(self) -> Floats:
