@@ -160,7 +160,7 @@ class Summary:
         if clipped:
             # No tail is heavy that ends at the maximum: what clipping costs is bias, which about_clipping names.
             found = [caution for caution in found if caution.code != "heavy-tail"]
-            found += about_clipping(mean)
+            found += about_clipping(mean) if bare.normalised else []
         if not bare.normalised:
             found += about_coverage(mean)
         elif mean > 1 or not clipped:
