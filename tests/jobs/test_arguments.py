@@ -43,6 +43,7 @@ REFUSED: dict[str, tuple[dict[str, Any], type[OffrankError], str]] = {
     "a curve of words": ({"estimators": "pbm", "examination": "1,.5"}, errors.UsageError, "examination is '1,.5'"),
     "per cent": ({"confidence": 95}, errors.UsageError, "between 0 and 1"),
     "not a level": ({"confidence": float("nan")}, errors.UsageError, "between 0 and 1"),
+    "a word for a level": ({"confidence": "high"}, errors.UsageError, "'high'.*between 0 and 1"),
     "an unknown interval": ({"interval": "boot"}, errors.UsageError, "normal, bootstrap, bernstein"),
     "two replicates": ({"replicates": 2}, errors.UsageError, "at least 20"),
     "clusters for bernstein": ({"interval": "bernstein", "cluster": "query"}, errors.UsageError, "independent"),

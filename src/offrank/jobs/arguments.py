@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from numbers import Real
 from os import PathLike, fspath
 from typing import Any
 
@@ -101,8 +102,8 @@ def check_doubt(confidence: float, interval: str = "normal", cluster: str | None
     Raises:
         UsageError: a level outside (0, 1), an unknown method, or one that does not fit the clusters.
     """
-    if not 0 < confidence < 1:
-        raise UsageError(f"confidence is {confidence}", "give a level between 0 and 1, such as 0.95")
+    if not (isinstance(confidence, Real) and 0 < confidence < 1):
+        raise UsageError(f"confidence is {confidence!r}", "give a level between 0 and 1, such as 0.95")
     if interval not in METHODS:
         raise UsageError(f"interval is {interval!r}", "say " + ", ".join(METHODS))
     if interval == "bernstein" and cluster is not None:
