@@ -26,6 +26,29 @@ def times(poly, p, q, depth):
 
 
 @_jit
+def one(poly):
+    """poly <- 1."""
+    for place in range(len(poly)):
+        for lane in range(LANES):
+            poly[place, lane] = 0.0 if place else 1.0
+
+
+@_jit
+def copy(poly, source):
+    """poly <- source, as far as poly goes."""
+    for place in range(len(poly)):
+        for lane in range(LANES):
+            poly[place, lane] = source[place, lane]
+
+
+@_jit
+def push(todo, index, low, high, level, other_low, other_high):
+    """Note a range of items, its level, and the items that its polynomial still lacks."""
+    todo[index, 0], todo[index, 1], todo[index, 2] = low, high, level
+    todo[index, 3], todo[index, 4] = other_low, other_high
+
+
+@_jit
 def leave_one_out(stack, p, q, gain, count, depth, law):
     """Add sum_lanes gain[i] [x^j] (stack[0] * product of the factors of all items but i) to law[i, j].
 
@@ -34,15 +57,15 @@ def leave_one_out(stack, p, q, gain, count, depth, law):
     product of everything outside these items.
     """
     todo = np.empty((2 * len(stack) + 2, 5), dtype=np.int64)
-    todo[0] = (0, count, 0, 0, 0)
+    push(todo, 0, 0, count, 0, 0, 0)
     left = 1 if count > 0 else 0
     while left > 0:
         left -= 1
-        low, high, level, other_low, other_high = todo[left]
+        low, high, level = todo[left, 0], todo[left, 1], todo[left, 2]
         poly = stack[level]
         if level > 0:
-            poly[:depth] = stack[level - 1, :depth]
-        for item in range(other_low, other_high):
+            copy(poly, stack[level - 1])
+        for item in range(todo[left, 3], todo[left, 4]):
             times(poly, p[item], q[item], depth)
         if high - low == 1:
             for j in range(depth):
@@ -52,8 +75,8 @@ def leave_one_out(stack, p, q, gain, count, depth, law):
                 law[low, j] += total
             continue
         middle = (low + high) // 2
-        todo[left] = (low, middle, level + 1, middle, high)
-        todo[left + 1] = (middle, high, level + 1, low, middle)
+        push(todo, left, low, middle, level + 1, middle, high)
+        push(todo, left + 1, middle, high, level + 1, low, middle)
         left += 2
 
 
@@ -79,8 +102,7 @@ def _arrivals(logs, log_time, p, q):
 @_jit
 def _product(p, q, depth, poly):
     """poly <- product of all factors."""
-    poly[:depth] = 0.0
-    poly[0] = 1.0
+    one(poly)
     for item in range(len(p)):
         times(poly, p[item], q[item], min(depth, item + 2))
 
@@ -163,8 +185,7 @@ def race_ranks(logs, depth, law):
         count = _heavy(p, q, poly, reach)
         _divide_out(p, q, poly, reach, gain, count, divided, rest, inverse)
         if count > 0:
-            stack[0] = 0.0
-            stack[0, 0] = 1.0
+            one(stack[0])
             for item in range(count, m):
                 times(stack[0], p[item], q[item], depth)
             leave_one_out(stack, p, q, gain, count, depth, law)

@@ -11,7 +11,7 @@ from __future__ import annotations
 import numba
 import numpy as np
 
-from ._kernels import LANES, row_law, times
+from ._kernels import LANES, one, row_law, times
 
 MOST_IN_SETS = 18  # at 2^l steps; from here on quadrature is faster
 
@@ -201,8 +201,7 @@ def _given_last(weights, u, step, poly, p, q, gain, law):
             share[0, lane], share[1, lane] = odds / (1.0 + odds), 1.0 / (1.0 + odds)
             slope[lane] = step * (1.0 + left + right)
         _truncated(weights, u, share, slope, p, q, gain)
-        poly[:] = 0.0
-        poly[0] = 1.0
+        one(poly)
         for item in range(size):
             times(poly, p[item], q[item], item + 2)
         for lane in range(LANES):

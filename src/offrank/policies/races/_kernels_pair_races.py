@@ -12,7 +12,7 @@ from __future__ import annotations
 import numba
 import numpy as np
 
-from ._kernels import LANES, levels
+from ._kernels import LANES, copy, levels, one, push
 
 _jit = numba.njit(cache=True, nogil=True)
 
@@ -90,15 +90,15 @@ def _light_pairs(full, p, s, r, gain, first, begin, rest, law):
 def _heavy_pairs(stack, p, s, r, gain, members, begin, law):
     """Add the integrals of the items `members`, by halving as in `leave_one_out`; stack[0]: all other items."""
     todo = np.empty((2 * len(stack) + 2, 5), dtype=np.int64)
-    todo[0] = (0, len(members), 0, 0, 0)
+    push(todo, 0, 0, len(members), 0, 0, 0)
     left = 1 if len(members) > 0 else 0
     while left > 0:
         left -= 1
-        low, high, level, other_low, other_high = todo[left]
+        low, high, level = todo[left, 0], todo[left, 1], todo[left, 2]
         poly = stack[level]
         if level > 0:
-            poly[:] = stack[level - 1]
-        for index in range(other_low, other_high):
+            copy(poly, stack[level - 1])
+        for index in range(todo[left, 3], todo[left, 4]):
             item = members[index]
             _times(poly, p[item], s[item], r[item], begin)
         if high - low == 1:
@@ -109,100 +109,116 @@ def _heavy_pairs(stack, p, s, r, gain, members, begin, law):
                 law[place, members[low]] += total
             continue
         middle = (low + high) // 2
-        todo[left] = (low, middle, level + 1, middle, high)
-        todo[left + 1] = (middle, high, level + 1, low, middle)
+        push(todo, left, low, middle, level + 1, middle, high)
+        push(todo, left + 1, middle, high, level + 1, low, middle)
         left += 2
 
 
 @_jit
-def _second_arrivals(weights, time, gap, slope, p, s, r, gain):
-    """p, s, r [m, lanes] at t and t + gap, and gain [lanes, m]: density of the arrival at t + gap."""
+def _second_arrivals(weights, time, gap, slope, p, s, r, rows):
+    """p, s, r [m, lanes] at t and t + gap.
+
+    rows: the same items side by side, p [m], then s, r and the density of the arrival at t + gap [lanes, m].
+    """
+    by_p, by_s, by_r, gain = rows
     for item in range(len(weights)):
-        early = np.exp(-weights[item] * time)
+        early, arrived = np.exp(-weights[item] * time), -np.expm1(-weights[item] * time)
+        by_p[item] = arrived
         for lane in range(LANES):
             x = weights[item] * gap[lane]
-            p[item, lane] = -np.expm1(-weights[item] * time)
+            p[item, lane] = arrived
             r[item, lane] = early * np.exp(-x)
             s[item, lane] = -early * np.expm1(-x)
+            by_s[lane, item], by_r[lane, item] = s[item, lane], r[item, lane]
             gain[lane, item] = slope[lane] * x * r[item, lane]
 
 
 @_jit
-def _add_block(p, s, r, gain, first_gain, begin, work, law):
-    """Add to law[a, place, b], for one time of the first arrival and LANES of the second."""
-    m, places = len(p), begin[len(begin) - 1]
-    light, base, stack, rest = work
-    first = 0
+def _own_gain(gain, first_gain, a, own):
+    """own [lanes, m] <- density of a arriving first, and each other item second."""
     for lane in range(LANES):
-        while first < m and r[first, lane] < 0.5:
-            first += 1
-    light[:] = 0.0
-    light[0] = 1.0
-    for item in range(first, m):
-        _times(light, p[item], s[item], r[item], begin)
-    flat_s, flat_r, own = np.ascontiguousarray(s.T), np.ascontiguousarray(r.T), np.empty_like(gain)
-    for a in range(m):
-        if a < first:
-            base[:] = light
-        else:
-            _divide(light, p[a], s[a], r[a], begin, base)
-        for lane in range(LANES):
-            for b in range(m):
-                own[lane, b] = first_gain[a] * gain[lane, b]
-            own[lane, a] = 0.0
-        members = np.array([b for b in range(first) if b != a])
-        stack[0, :places] = base
-        _heavy_pairs(stack, p, s, r, own, members, begin, law[a])
-        for b in members:
-            _times(base, p[b], s[b], r[b], begin)
-        _light_pairs(base, p[:, 0].copy(), flat_s, flat_r, own, first, begin, rest, law[a])
+        for b in range(own.shape[1]):
+            own[lane, b] = first_gain[a] * gain[lane, b]
+        own[lane, a] = 0.0
 
 
 @_jit
-def _chance_below(p, count):
+def _add_block(p, s, r, rows, first_gain, begin, work, law):
+    """Add to law[a, place, b], for one time of the first arrival and LANES of the second."""
+    m, heavy = len(p), 0
+    by_p, by_s, by_r, gain = rows
+    light, base, stack, rest, own, members = work
+    for lane in range(LANES):
+        while heavy < m and r[heavy, lane] < 0.5:
+            heavy += 1
+    one(light)
+    for item in range(heavy, m):
+        _times(light, p[item], s[item], r[item], begin)
+    for a in range(m):
+        if a < heavy:
+            copy(base, light)
+        else:
+            _divide(light, p[a], s[a], r[a], begin, base)
+        _own_gain(gain, first_gain, a, own)
+        count = 0
+        for b in range(heavy):
+            if b != a:
+                members[count] = b
+                count += 1
+        copy(stack[0], base)
+        _heavy_pairs(stack, p, s, r, own, members[:count], begin, law[a])
+        for b in members[:count]:
+            _times(base, p[b], s[b], r[b], begin)
+        _light_pairs(base, by_p, by_s, by_r, own, heavy, begin, rest, law[a])
+
+
+@_jit
+def _chance_below(weights, time, count):
     """Probability that fewer than `count` items have arrived."""
-    poly = np.zeros(count)
+    poly, total = np.zeros(count), 0.0
     poly[0] = 1.0
-    for arrived in p:
+    for weight in weights:
+        arrived = -np.expm1(-weight * time)
         for j in range(count - 1, 0, -1):
             poly[j] = poly[j] * (1.0 - arrived) + poly[j - 1] * arrived
         poly[0] *= 1.0 - arrived
-    return poly.sum()
+    for j in range(count):
+        total += poly[j]
+    return total
 
 
 @_jit
 def pair_race(weights, length, law):
-    """law [m, places, m] <- P(a at j, b at k), j < k, at place(j, k - j - 1); positive weights, heaviest first.
+    """Add to law [m, places, m] P(a at j, b at k), j < k, at place(j, k - j - 1); positive weights, heaviest first.
 
     Both integrals by the trapezoid rule in log time, doubly exponential at both ends.
     """
-    m = len(weights)
-    begin = _rows(length - 2)
+    m, begin = len(weights), _rows(length - 2)
     places = begin[length - 1]
     step = min(0.22, 0.7 / np.sqrt(length))
     start = -np.log(weights.sum()) - 3.0
     p, s, r = np.empty((m, LANES)), np.empty((m, LANES)), np.empty((m, LANES))
-    gain, first_gain, gap, slope = np.empty((LANES, m)), np.empty(m), np.empty(LANES), np.empty(LANES)
-    stack = np.empty((levels(m), places, LANES))
-    work = (np.empty((places, LANES)), np.empty((places, LANES)), stack, np.empty((places, m)))
-    law[:] = 0.0
+    rows = (np.empty(m), np.empty((LANES, m)), np.empty((LANES, m)), np.empty((LANES, m)))
+    first_gain, gap, slope = np.empty(m), np.empty(LANES), np.empty(LANES)
+    light, base, stack = np.empty((places, LANES)), np.empty((places, LANES)), np.empty((levels(m), places, LANES))
+    work = (light, base, stack, np.empty((places, m)), np.empty((LANES, m)), np.empty(m, dtype=np.int64))
     outer = -3.3
     while True:
         time = np.exp(start + outer - np.exp(-outer))
-        if _chance_below(-np.expm1(-weights * time), length - 1) < 1e-14:
+        if _chance_below(weights, time, length - 1) < 1e-14:
             break
-        first_gain[:] = step * (1.0 + np.exp(-outer)) * weights * time  # exp(-w t) stands in the factor below
-        first_gain *= np.exp(-weights * time)
+        for item in range(m):
+            first_gain[item] = step * (1.0 + np.exp(-outer)) * weights[item] * time * np.exp(-weights[item] * time)
         inner = -3.3
         while True:
             for lane in range(LANES):
                 point = inner + lane * step
                 gap[lane] = np.exp(start + point - np.exp(-point))
                 slope[lane] = step * (1.0 + np.exp(-point))
-            if _chance_below(-np.expm1(-weights * (time + gap[0])), length) < 1e-14:
+            if _chance_below(weights, time + gap[0], length) < 1e-14:
                 break
-            _second_arrivals(weights, time, gap, slope, p, s, r, gain)
-            _add_block(p, s, r, gain, first_gain, begin, work, law)
+            _second_arrivals(weights, time, gap, slope, p, s, r, rows)
+            _add_block(p, s, r, rows, first_gain, begin, work, law)
             inner += LANES * step
         outer += step
 

@@ -99,7 +99,7 @@ def _by_races(weights: Floats, slots: int, law: Floats) -> None:
     order = np.argsort(-weights, kind="stable")
     positive = int((weights > 0).sum())
     reached, zeros = min(slots, positive), len(weights) - positive
-    pairs = np.empty((positive, reached * (reached - 1) // 2, positive))
+    pairs = np.zeros((positive, reached * (reached - 1) // 2, positive))
     found = np.zeros_like(law)
     _kernels_pair_races.pair_race(weights[order[:positive]] / weights.max(), reached, pairs)
     _kernels_pair_races.unfold(np.maximum(pairs, 0.0), reached, found)
