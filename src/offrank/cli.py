@@ -111,7 +111,7 @@ def evaluate(log: str, targets: tuple[str, ...], estimators: tuple[str, ...], **
             _source(log, options),
             _targets(targets),
             options["logging"],
-            estimators or ("ips", "snips"),
+            _listed(estimators) or ("ips", "snips"),
             examination=_examination(options["examination"]),
             confidence=options["confidence"],
             interval=options["interval"],
@@ -210,6 +210,11 @@ def reproduce(name: str, folder: str | None, scale: float, seed: int, quiet: boo
     made = offrank.reproduce(name, folder, scale=scale, seed=seed, say=say)
     if not quiet:
         click.echo(str(made))
+
+
+def _listed(texts: tuple[str, ...]) -> list[str]:
+    """Estimators, also where several stand in one word: `-e ips,snips`."""
+    return [word.strip() for text in texts for word in re.split(r",(?![^(\[]*[)\]])", text) if word.strip()]
 
 
 def _source(log: str, options: dict[str, Any]) -> Any:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import ast
 import dataclasses
 import difflib
+import inspect
 import keyword
 from collections.abc import Callable, Mapping
 from typing import Any, ClassVar
@@ -81,7 +82,7 @@ def _build(
 ) -> Any:
     if isinstance(node, ast.Name):
         if node.id in makers:
-            return _call(makers[node.id], node.id, [], {}, text, makers)
+            return _call(makers[node.id], node.id, [], {}, text)
         if outermost:
             raise _unknown(node.id, makers, what)
         return node.id
@@ -90,9 +91,9 @@ def _build(
             raise _unknown(node.func.id, makers, what)
         arguments = [_build(a, text, makers, what) for a in node.args]
         keywords = {k.arg: _build(k.value, text, makers, what) for k in node.keywords if k.arg}
-        return _call(makers[node.func.id], node.func.id, arguments, keywords, text, makers)
+        return _call(makers[node.func.id], node.func.id, arguments, keywords, text)
     if outermost and isinstance(node, ast.Constant | ast.List | ast.Tuple):
-        raise SpellingError(f"{text!r} does not begin with the name of a {what}", example(makers))
+        raise SpellingError(f"{text!r} does not begin with a name of the {what}s", example(makers))
     if isinstance(node, ast.List | ast.Tuple):
         return tuple(_build(e, text, makers, what) for e in node.elts)
     try:
@@ -107,13 +108,22 @@ def _call(
     arguments: list[Any],
     keywords: dict[str, Any],
     text: str,
-    makers: Mapping[str, Callable[..., Any]],
 ) -> Any:
     try:
         return maker(*arguments, **keywords)
     except TypeError as error:
-        problem = str(error).replace("__init__()", name)
-        raise SpellingError(f"{text!r} does not fit {name}: {problem}", example(makers)) from error
+        raise SpellingError(f"{text!r} does not fit {name}", f"write it as {signature(maker, name)}") from error
+
+
+def signature(maker: Callable[..., Any], name: str) -> str:
+    """How a maker is written: `plackett_luce(scores, temperature=1.0, log=False)`."""
+    words = []
+    for parameter in inspect.signature(maker).parameters.values():
+        required = parameter.default is parameter.empty
+        given = "..." if required else _spell(parameter.default)
+        named = not required or parameter.kind == parameter.KEYWORD_ONLY
+        words.append(f"{parameter.name}={given}" if named else parameter.name)
+    return f"{name}({', '.join(words)})" if words else name
 
 
 def _unknown(name: str, makers: Mapping[str, Callable[..., Any]], what: str) -> SpellingError:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import wraps
 from typing import Any
 
 from ..spelling import parse
@@ -12,15 +13,20 @@ from .items import IPM, PBM, Interpol
 from .logged import LoggedMean
 from .pseudoinverse.estimator import PI
 from .rips import RIPS
-from .wrappers import SelfNormalised, clip
+from .wrappers import SelfNormalised, clip, controlled
 
 
 def _self_normalised(base: Callable[..., Estimator]) -> Callable[..., SelfNormalised]:
-    return lambda *arguments, **keywords: SelfNormalised(base(*arguments, **keywords))
+    @wraps(base, updated=())
+    def make(*arguments: Any, **keywords: Any) -> SelfNormalised:
+        return SelfNormalised(base(*arguments, **keywords))
+
+    return make
 
 
 ESTIMATORS: dict[str, Callable[..., Any]] = {
     "clip": clip,
+    "controlled": controlled,
     "interpol": Interpol,
     "ipm": IPM,
     "ips": IPS,

@@ -8,6 +8,9 @@ import numpy as np
 
 from ..log.batch import Floats
 
+_CLEARLY = 0.4
+"""Some three standard errors of the index of a quarter of a usual tail."""
+
 
 def tail_index(largest: Floats, n: int) -> float | None:
     """Pareto index of the tail of n weights, from the largest of them; None if too few to say.
@@ -15,12 +18,21 @@ def tail_index(largest: Floats, n: int) -> float | None:
     Fits a generalised Pareto law to the largest min(n / 5, 3 sqrt(n)) weights by the profile
     estimate of Zhang and Stephens (2009). Above .5 the variance is infinite, above .7 means of
     feasible size cannot be trusted (Vehtari et al., Pareto smoothed importance sampling), above 1
-    even the mean is infinite. A bounded tail gives a negative index.
+    even the mean is infinite. A bounded tail gives a negative index. Where the largest quarter of these
+    weights has a clearly lesser index, it counts: the index is that of the far tail, and some matches of
+    a nearly deterministic target above a body of small weights are no heavy tail.
     """
     positive = largest[largest > 0]
     count = min(int(min(n / 5, 3 * math.sqrt(n))), len(positive) - 1)
     if count < 20:
         return None
+    whole, far = _index(positive, count), _index(positive, max(count // 4, 40))
+    return far if far < whole - _CLEARLY else whole
+
+
+def _index(positive: Floats, count: int) -> float:
+    """Index of the `count` largest of descending weights."""
+    count = min(count, len(positive) - 1)
     excess = np.sort(positive[:count] - positive[count])
     excess = excess[excess > 1e-9 * positive[count]]  # less is rounding, whose tail may look heavy
     if len(excess) < 20:

@@ -87,9 +87,7 @@ def _truth(best: Record) -> str:
         return ""
     places = words.decimals(best["value"], error_of(best))
     inside = "inside" if best["low"] <= truth <= best["high"] else "outside"
-    return (
-        f" In this simulated world the truth is known: {words.number(truth, places)}, {inside} the interval."
-    )
+    return f" In this simulated world the truth is known: {words.number(truth, places)}, {inside} the interval."
 
 
 def _checks(document: Document) -> list[Answer]:
@@ -107,9 +105,7 @@ def _checks(document: Document) -> list[Answer]:
         ]
     if doubtful := titles.get("warning"):
         number = words.plural(len(doubtful), "check of the log warns", "checks of the log warn")
-        return [
-            Answer(f"**{number}** ({words.listing(doubtful)}): see the checks below.", severity="warning")
-        ]
+        return [Answer(f"**{number}** ({words.listing(doubtful)}): see the checks below.", severity="warning")]
     if checks and (document.get("kind") == "check" or not facts.estimates(document)):
         made = words.plural(len(checks) - len(titles.get("skipped", [])), "check", "checks")
         return [Answer(f"**Nothing speaks against this log**: {made} made.")]

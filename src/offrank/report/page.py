@@ -38,9 +38,7 @@ def render(document: Document) -> str:
         mean_weights=[_drawn(plots.mean_weights(document, name), name) for name in facts.targets(document)],
         histograms=_histograms(document),
         ranks=_drawn(plots.ranks(document)),
-        groups=[_groups(document, name) for name in facts.targets(document)]
-        if facts.groups(document)
-        else [],
+        groups=[_groups(document, name) for name in facts.targets(document)] if facts.groups(document) else [],
         hidden_groups=facts.hidden_groups(document),
         log_facts=_log_facts(document),
     )
@@ -133,7 +131,7 @@ def _groups(document: Document, target: str) -> dict[str, Any]:
 
 def _group(document: Document, target: str, group: str) -> dict[str, Any]:
     found = facts.estimates_of(document, target, group)
-    cells = {one["estimator"]: row(document, one) for one in found}
+    cells = {one["estimator"]: row(one) for one in found}
     return {"group": group, "n": max((one.get("n") or 0 for one in found), default=0), "cells": cells}
 
 
@@ -149,9 +147,7 @@ def _log_facts(document: Document) -> list[tuple[str, str]]:
         "Logging policy": words.quote(document["logging"]) if document.get("logging") else "",
         "Examination by rank": ", ".join(f"{one:g}" for one in document.get("examination") or []),
         "Intervals": f"{document.get('interval') or ''} {100 * confidence:g} %".strip() if confidence else "",
-        "Dependent rows": f"taken together by {words.quote(document['cluster'])}"
-        if document.get("cluster")
-        else "",
+        "Dependent rows": f"taken together by {words.quote(document['cluster'])}" if document.get("cluster") else "",
     }
     known |= {f"Rows skipped: {rule}": words.count(number) for rule, number in skipped.items() if number}
     return [(name, value) for name, value in known.items() if value not in ("", words.MISSING)]

@@ -40,17 +40,13 @@ class Axis:
     def ticks(self, most: int = 5) -> tuple[Tick, ...]:
         """At most about so many ticks at round values."""
         if self.log:
-            exponents = range(
-                math.ceil(math.log10(self.low) - 1e-9), math.floor(math.log10(self.high) + 1e-9) + 1
-            )
+            exponents = range(math.ceil(math.log10(self.low) - 1e-9), math.floor(math.log10(self.high) + 1e-9) + 1)
             skip = max(1, math.ceil(len(exponents) / most))
             return tuple(Tick(self.position(10.0**e), f"{10.0**e:g}") for e in exponents if e % skip == 0)
         step = _round_step((self.high - self.low) / most)
         places = max(0, -math.floor(math.log10(step)))
         first, last = math.ceil(self.low / step), math.floor(self.high / step)
-        return tuple(
-            Tick(self.position(i * step), words.number(i * step, places)) for i in range(first, last + 1)
-        )
+        return tuple(Tick(self.position(i * step), words.number(i * step, places)) for i in range(first, last + 1))
 
 
 @dataclass(frozen=True)
@@ -127,7 +123,7 @@ def forest(document: Document, target: str) -> ForestPlot:
     ends = [logged.get("low"), logged.get("high")]
     return ForestPlot(
         title=f"Estimates for {target} with their intervals",
-        rows=tuple(_row(document, axis, one) for one in facts.estimates_of(document, target)),
+        rows=tuple(_row(axis, one) for one in facts.estimates_of(document, target)),
         ticks=axis.ticks(),
         reference=None if reference is None else axis.position(reference),
         reference_label="" if reference is None else f"logged {words.number(reference, _places(logged))}",
@@ -138,17 +134,13 @@ def forest(document: Document, target: str) -> ForestPlot:
 def group_forest(document: Document, target: str, estimator: str) -> ForestPlot:
     """One estimator in each of the largest groups, beside what the log earned there."""
     shown = set(facts.groups(document)[: facts.MOST_GROUPS])
-    found = [
-        one for one in facts.estimates(document) if one["target"] == target and one["estimator"] == estimator
-    ]
+    found = [one for one in facts.estimates(document) if one["target"] == target and one["estimator"] == estimator]
     found = sorted((one for one in found if one.get("group") in shown), key=lambda one: -(one.get("n") or 0))
     logged = [_logged_in_group(one) for one in found]
     axis = shared_axis([_span(one) for one in found], [value for value in logged if value is not None])
     return ForestPlot(
         title=f"{estimator} for {target} by {document.get('by') or 'group'}",
-        rows=tuple(
-            _row(document, axis, one, str(one["group"]), at) for one, at in zip(found, logged, strict=True)
-        ),
+        rows=tuple(_row(axis, one, str(one["group"]), at) for one, at in zip(found, logged, strict=True)),
         ticks=axis.ticks(),
     )
 
@@ -175,9 +167,7 @@ def ranks(document: Document) -> ForestPlot:
     axis = Axis(0.0, (highest or 1.0) * (1 + _MARGIN))
     return ForestPlot(
         title="Clicks per impression at each rank",
-        rows=tuple(
-            _span_row(axis, span, f"rank {one['rank']}") for one, span in zip(found, spans, strict=True)
-        ),
+        rows=tuple(_span_row(axis, span, f"rank {one['rank']}") for one, span in zip(found, spans, strict=True)),
         ticks=axis.ticks(),
         bars=True,
     )
@@ -202,10 +192,8 @@ def shared_axis(spans: Iterable[Span], known: Sequence[float] = ()) -> Axis:
     return Axis(low - margin, high + margin)
 
 
-def _row(
-    document: Document, axis: Axis, estimate: Record, label: str | None = None, logged: float | None = None
-) -> ForestRow:
-    worded = row(document, estimate)
+def _row(axis: Axis, estimate: Record, label: str | None = None, logged: float | None = None) -> ForestRow:
+    worded = row(estimate)
     truth = estimate.get("truth")
     drawn = _span(estimate)
     return ForestRow(

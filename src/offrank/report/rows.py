@@ -44,7 +44,7 @@ class Row:
         return self.refusal or f"{self.value} ({self.interval})"
 
 
-def row(document: Document, estimate: Record) -> Row:
+def row(estimate: Record) -> Row:
     """One estimate in words, its digits chosen from its standard error."""
     value, low, high = (estimate.get(key) for key in ("value", "low", "high"))
     places = words.decimals(value, error_of(estimate))
@@ -59,7 +59,7 @@ def row(document: Document, estimate: Record) -> Row:
         refusal=_refusal(estimate),
         value=words.number(value, places),
         interval=words.interval(low, high, places),
-        **_difference(document, estimate),
+        **_difference(estimate),
         ess=words.count(ess),
         ess_share=words.percent(ess / n) if ess is not None and n else "",
         mean_weight=words.number(estimate.get("mean_weight"), mean_places),
@@ -72,7 +72,7 @@ def row(document: Document, estimate: Record) -> Row:
 
 def rows(document: Document, target: str, group: str | None = None) -> list[Row]:
     """The estimates of one target in words, for the whole log or for one group."""
-    return [row(document, estimate) for estimate in facts.estimates_of(document, target, group)]
+    return [row(estimate) for estimate in facts.estimates_of(document, target, group)]
 
 
 def measured(check: Record) -> str:
@@ -88,14 +88,13 @@ def _refusal(estimate: Record) -> str:
     return str(error["code"]).replace("-", " ") if error else ""
 
 
-def _difference(document: Document, estimate: Record) -> dict[str, str]:
+def _difference(estimate: Record) -> dict[str, str]:
     difference = estimate.get("difference") or {}
     value, low, high = (difference.get(key) for key in ("value", "low", "high"))
-    logged = (document.get("logged") or {}).get("value")
+    earned = estimate.get("value")
     places = words.decimals(value, words.doubt(low, high))
-    change = ""
-    if estimate.get("group") is None and value is not None and logged:
-        change = words.percent(value / logged, signed=True)
+    logged = None if value is None or earned is None else earned - value  # in the unit of this estimate, of this group
+    change = words.percent(value / logged, signed=True) if logged else ""
     return {
         "difference": words.number(value, places, signed=True),
         "difference_interval": words.interval(low, high, places, signed=True),

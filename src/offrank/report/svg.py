@@ -30,9 +30,7 @@ def forest_svg(plot: ForestPlot) -> str:
         numbers += _number(row, top + index * _ROW + _TEXT)
     drawn = _figure("field", plot.title, bottom + _FOOT, field)
     texts = (("labels", labels), ("numbers", numbers))
-    sides = "".join(
-        f'<svg class="{kind}" width="100%" height="{bottom}">{text}</svg>' for kind, text in texts
-    )
+    sides = "".join(f'<svg class="{kind}" width="100%" height="{bottom}">{text}</svg>' for kind, text in texts)
     return f'<div class="forest">{drawn}{sides}</div>'
 
 
@@ -42,15 +40,11 @@ def histogram_svg(plot: Histogram) -> str:
     for bar in plot.bars:
         height = max(1.5, bar.height * (_HISTOGRAM - 8))
         width = _percent(bar.right - bar.left)
-        place = (
-            f'x="{_percent(bar.left)}" y="{_HISTOGRAM - height:.1f}" width="{width}" height="{height:.1f}"'
-        )
+        place = f'x="{_percent(bar.left)}" y="{_HISTOGRAM - height:.1f}" width="{width}" height="{height:.1f}"'
         bars += f'<rect class="bar" {place}/>'
     one = "" if plot.one is None else _line("reference", plot.one, plot.one, 0, _HISTOGRAM)
     floor = _line("floor", 0, 1, _HISTOGRAM, _HISTOGRAM)
-    return _figure(
-        "histogram", plot.title, _HISTOGRAM + _FOOT, bars + one + floor + _axis(plot.ticks, _HISTOGRAM)
-    )
+    return _figure("histogram", plot.title, _HISTOGRAM + _FOOT, bars + one + floor + _axis(plot.ticks, _HISTOGRAM))
 
 
 def _figure(kind: str, title: str, height: float, content: str) -> str:
@@ -80,9 +74,7 @@ def _reference(plot: ForestPlot, top: float, bottom: float) -> str:
         low, high = plot.band
         place = f'x="{_percent(low)}" width="{_percent(high - low)}" y="{top}" height="{bottom - top}"'
         band = f'<rect class="band" {place}/>'
-    label = _text(
-        "reference-label", plot.reference, top - 8, plot.reference_label, _anchor(plot.reference, 0.15)
-    )
+    label = _text("reference-label", plot.reference, top - 8, plot.reference_label, _anchor(plot.reference, 0.15))
     return band + _line("reference", plot.reference, plot.reference, top - 4, bottom) + label
 
 

@@ -81,7 +81,7 @@ def _groups(document: Document, marks: dict[str, int], width: int) -> Iterator[R
     for target in facts.targets(document):
         chosen = facts.grouped_estimator(document, target)
         found = [one for group in shown for one in facts.estimates_of(document, target, group)]
-        lines = [(str(one["group"]), row(document, one)) for one in found if one["estimator"] == chosen]
+        lines = [(str(one["group"]), row(one)) for one in found if one["estimator"] == chosen]
         if lines:
             yield _spaced(_table(f"{target} by {chosen}", document.get("by") or "group", lines, marks, width))
     left_out = ["Other estimators by group are in the HTML report and in the JSON."]
@@ -122,9 +122,7 @@ def _table(title: str, first: str, lines: list[tuple[str, Row]], marks: dict[str
 
 
 def _finding(finding: Finding, mark: int) -> Text:
-    text = Text(f"[{mark}] {finding.code}", style="bold").append(
-        f" ({finding.severity})", _STYLES[finding.severity]
-    )
+    text = Text(f"[{mark}] {finding.code}", style="bold").append(f" ({finding.severity})", _STYLES[finding.severity])
     for message, places in finding.shown(3):
         text.append_text(_prose(f"\n{message} ({places})"))
     if finding.rest(3):
