@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import ClassVar
 
 import numpy as np
@@ -18,7 +18,7 @@ from .base import Earns, Estimator, Weights
 
 @dataclass(frozen=True, repr=False)
 class Clip(Spelled):
-    """The base estimator with no weight above `maximum`: less variance, some bias towards zero."""
+    """The base estimator with no weight beyond `maximum`, up to its sign: less variance, some bias."""
 
     name: ClassVar[str] = "clip"
     base: Estimator
@@ -53,21 +53,24 @@ class Clip(Spelled):
 
     def weights(self, batch: LogBatch, logging: Shown, target: Shown) -> Weights:
         free = self.base.weights(batch, logging, target)
-        weight = np.minimum(free.weight, self.maximum)
+        weight = np.clip(free.weight, -self.maximum, self.maximum)
         if free.control is free.weight:
             return Weights(weight, weight)
-        kept = np.divide(weight, free.weight, out=np.ones(weight.shape), where=free.weight > 0)
+        kept = np.divide(weight, free.weight, out=np.ones(weight.shape), where=free.weight != 0)
         return Weights(weight, free.control * kept)
 
 
 @dataclass(frozen=True, repr=False)
 class SelfNormalised(Spelled):
-    """The base estimator divided by its mean weight: `snips` is SelfNormalised(IPS()).
+    """The base estimator corrected by its mean weight, whose expectation is 1: `snips` is SelfNormalised(IPS()).
 
-    A way to finish: the weights are those of the base.
+    A way to finish: the weights are those of the base. Divided by the mean weight; or, `controlled`,
+    less the multiple of (mean weight - 1) that leaves the least variance: between the plain and the
+    divided form, or beyond. Both are biased by the order of 1 / n only.
     """
 
     base: Estimator
+    controlled: bool = field(default=False, kw_only=True)
 
     def __post_init__(self) -> None:
         if not self.base.normalised:
@@ -77,6 +80,8 @@ class SelfNormalised(Spelled):
             )
 
     def __repr__(self) -> str:
+        if self.controlled:
+            return f"controlled({self.base!r})"
         if isinstance(self.base, Clip):
             return f"clip({SelfNormalised(self.base.base)!r}, {self.base.maximum:g})"
         return f"{getattr(self.base, 'prefix', 'sn')}{self.base!r}"
@@ -90,5 +95,16 @@ class SelfNormalised(Spelled):
 def clip(base: Estimator | SelfNormalised, maximum: float) -> Estimator | SelfNormalised:
     """The estimator with no weight above `maximum`, self-normalised where it was."""
     if isinstance(base, SelfNormalised):
-        return SelfNormalised(Clip(base.base, maximum))
+        return replace(base, base=Clip(base.base, maximum))
     return Clip(base, maximum)
+
+
+def controlled(base: Estimator | SelfNormalised) -> SelfNormalised:
+    """The estimator with its mean weight as a control variate.
+
+    Raises:
+        UsageError: it is self-normalised already.
+    """
+    if isinstance(base, SelfNormalised):
+        raise UsageError(f"{base!r} is corrected by its mean weight already", f"use controlled({base.base!r})")
+    return SelfNormalised(base, controlled=True)

@@ -44,6 +44,40 @@ class Ratio:
 
 
 @dataclass(frozen=True)
+class Controlled:
+    """A mean less `slope` times what another mean, of column `weight`, exceeds its expectation 1 by.
+
+    slope 0 is the plain mean, the mean's own value to first order the ratio to `weight`.
+    """
+
+    numerator: int
+    weight: int
+    denominator: int
+    slope: float
+
+    @classmethod
+    def best(cls, moments: Moments, numerator: int, weight: int, denominator: int) -> Controlled:
+        """With the slope of least variance, cov / var of the two means, taken from the same rows."""
+        left = Ratio(numerator, denominator).influence(moments)
+        right = Ratio(weight, denominator).influence(moments)
+        spread = float(right @ moments.comoment @ right)
+        return cls(numerator, weight, denominator, float(left @ moments.comoment @ right) / spread if spread else 0.0)
+
+    def value(self, sums: Floats) -> Floats:
+        """The controlled mean, for sums [..., d]."""
+        plain, weight = (Ratio(column, self.denominator).value(sums) for column in (self.numerator, self.weight))
+        return np.asarray(plain - self.slope * (weight - 1))
+
+    def influence(self, moments: Moments) -> Floats:
+        """[d] coefficients of a row's influence, the slope taken as given."""
+        plain, weight = (Ratio(column, self.denominator) for column in (self.numerator, self.weight))
+        return plain.influence(moments) - self.slope * weight.influence(moments)
+
+
+Mean = Ratio | Controlled
+
+
+@dataclass(frozen=True)
 class Spread:
     """All that intervals are made from. buckets: sums of dependent rows; replicates: of a bootstrap."""
 
@@ -53,14 +87,14 @@ class Spread:
     buckets: Floats | None = None
     replicates: Floats | None = None
 
-    def ratio(self, ratio: Ratio) -> Interval:
-        """A ratio with its interval."""
+    def ratio(self, ratio: Mean) -> Interval:
+        """A ratio, or a controlled mean, with its interval."""
         value = float(ratio.value(self.moments.sums))
         influence = ratio.influence(self.moments)
         draws = None if self.replicates is None else ratio.value(self.replicates)
         return self._interval(value, influence, draws, [(ratio, 1.0)])
 
-    def difference(self, left: Ratio, right: Ratio) -> Interval:
+    def difference(self, left: Mean, right: Mean) -> Interval:
         """left - right on the same rows: their covariance is taken into account."""
         sums = self.moments.sums
         one, other = float(left.value(sums)), float(right.value(sums))
@@ -76,7 +110,7 @@ class Spread:
         return 0 if self.buckets is None else int((self.buckets[:, -1] > 0).sum())
 
     def _interval(
-        self, value: float, influence: Floats, draws: Floats | None, ratios: list[tuple[Ratio, float]]
+        self, value: float, influence: Floats, draws: Floats | None, ratios: list[tuple[Mean, float]]
     ) -> Interval:
         if draws is not None:
             return _of_draws(value, draws, self.confidence)
@@ -104,7 +138,7 @@ class Spread:
             return NormalDist().inv_cdf(level)
         return _student(level, max(self.clusters() - 1, 1))
 
-    def _bernstein(self, error: float, ratios: list[tuple[Ratio, float]]) -> float:
+    def _bernstein(self, error: float, ratios: list[tuple[Mean, float]]) -> float:
         """Maurer and Pontil (2009), two-sided, with the range that was observed."""
         n = self.moments.n
         log_term = math.log(4 / (1 - self.confidence))
@@ -112,12 +146,10 @@ class Spread:
         return math.sqrt(2 * log_term) * error + 7 * span * log_term / (3 * max(n - 1, 1))
 
 
-def _span(ratio: Ratio, moments: Moments) -> float:
-    """A bound on the range of a row's influence, from the observed extremes of both columns."""
-    top, bottom = ratio.numerator, ratio.denominator
-    value, mean = float(ratio.value(moments.sums)), moments.mean[bottom]
-    widest = moments.largest[top] - moments.least[top]
-    return float((widest + abs(value) * (moments.largest[bottom] - moments.least[bottom])) / mean)
+def _span(mean: Mean, moments: Moments) -> float:
+    """A bound on the range of a row's influence, from the observed extremes of its columns."""
+    ranges = moments.largest - moments.least
+    return float(np.abs(mean.influence(moments)) @ np.where(np.isfinite(ranges), ranges, 0.0))
 
 
 def _of_draws(value: float, draws: Floats, confidence: float) -> Interval:

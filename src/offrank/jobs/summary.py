@@ -25,7 +25,7 @@ from ..folds.bootstrap import BootstrapFold
 from ..folds.buckets import BucketsFold
 from ..folds.estimate import Caution, Estimate, Interval
 from ..folds.histogram import HistogramFold
-from ..folds.intervals import Method, Ratio, Spread
+from ..folds.intervals import Controlled, Mean, Method, Ratio, Spread
 from ..folds.largest import LargestFold
 from ..folds.moments import Moments, MomentsFold
 from ..folds.tail import tail_index
@@ -120,12 +120,14 @@ class Summary:
         """One estimate less another of the same target, paired."""
         return self._interval(self._ratio(target, one), self._ratio(target, other))
 
-    def _ratio(self, target: Policy, estimator: Estimator | SelfNormalised) -> Ratio:
+    def _ratio(self, target: Policy, estimator: Estimator | SelfNormalised) -> Mean:
         bare = estimator.base if isinstance(estimator, SelfNormalised) else estimator
         _, value, weight = self._columns(target, bare)
+        if isinstance(estimator, SelfNormalised) and estimator.controlled:
+            return Controlled.best(self.moments, value, weight, 0)
         return Ratio(value, weight if isinstance(estimator, SelfNormalised) else 0)
 
-    def _interval(self, ratio: Ratio, other: Ratio | None = None) -> Interval:
+    def _interval(self, ratio: Mean, other: Mean | None = None) -> Interval:
         """A ratio, or its difference to another; without ends where there is but one impression or cluster."""
         found = self.spread.ratio(ratio) if other is None else self.spread.difference(ratio, other)
         independent = min(self.moments.n, self._clusters or self.moments.n)

@@ -1,0 +1,94 @@
+"""Self-normalisation's relative: the mean weight as a control variate."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from offrank.estimators import SelfNormalised, estimator
+from offrank.folds.base import Sample
+from offrank.folds.intervals import Controlled, Ratio, Spread
+from offrank.folds.moments import Moments, MomentsFold
+from offrank.jobs.evaluate import evaluate
+from offrank.log.batch import Floats
+from offrank.log.errors import UsageError
+from offrank.policies import policy
+from tests.estimators.simulated import LOGGING, TARGET, log, source
+from tests.exact.additive import world
+
+
+def columns(n: int, rng: np.random.Generator, mean: float = 1.0) -> Floats:
+    """[n, 3] ones, rewards times weights, weights of mean 1."""
+    weight = rng.gamma(0.5, 2.0, n)
+    return np.column_stack([np.ones(n), weight * rng.normal(mean, 0.5, n), weight])
+
+
+def moments(values: Floats) -> Moments:
+    fold = MomentsFold(values.shape[1])
+    return fold.add(fold.empty(), Sample(values, np.arange(len(values), dtype=np.uint64)))
+
+
+def test_the_best_slope_is_that_of_the_regression() -> None:
+    values = columns(2000, np.random.default_rng(0))
+    found = Controlled.best(moments(values), 1, 2, 0)
+    _, value, weight = values.T
+    slope = np.cov(value, weight)[0, 1] / weight.var(ddof=1)
+    assert found.slope == pytest.approx(slope)
+    assert found.value(values.sum(axis=0)) == pytest.approx(value.mean() - slope * (weight.mean() - 1))
+    error = Spread(moments(values), "normal", 0.95).ratio(found).standard_error
+    assert error == pytest.approx(float((value - slope * weight).std(ddof=1)) / np.sqrt(2000))
+
+
+def test_it_has_the_least_error_of_the_three() -> None:
+    values = columns(5000, np.random.default_rng(1), mean=0.3)
+    spread = Spread(moments(values), "normal", 0.95)
+    best = spread.ratio(Controlled.best(moments(values), 1, 2, 0)).standard_error
+    assert best <= spread.ratio(Ratio(1, 0)).standard_error
+    # Division by the mean weight scales the reported error too.
+    assert best <= spread.ratio(Ratio(1, 2)).standard_error * values[:, 2].mean() * (1 + 1e-3)
+
+
+def test_its_errors_are_as_large_as_reported() -> None:
+    rng = np.random.default_rng(2)
+    found = []
+    for _ in range(400):
+        kept = moments(columns(300, rng))
+        found.append(Spread(kept, "normal", 0.95).ratio(Controlled.best(kept, 1, 2, 0)))
+    values = np.array([interval.value for interval in found])
+    errors = np.array([interval.standard_error for interval in found])
+    assert values.std() / errors.mean() == pytest.approx(1, abs=0.15)
+    assert abs(values.mean() - 1) < 3 * values.std() / 20 + 0.01
+    assert np.mean([interval.low <= 1 <= interval.high for interval in found]) > 0.9
+
+
+def test_constant_weights_need_no_control() -> None:
+    values = np.column_stack([np.ones(10), np.arange(10.0), np.ones(10)])
+    assert Controlled.best(moments(values), 1, 2, 0) == Controlled(1, 2, 0, 0.0)
+
+
+@pytest.mark.parametrize("interval", ["normal", "bootstrap", "bernstein"])
+@pytest.mark.parametrize("name", ["controlled(ips)", "controlled(ipm)", "controlled(clip(ips, 5))"])
+def test_every_interval_holds_the_value(name: str, interval: str) -> None:
+    one = evaluate(source(log()), TARGET, LOGGING, [name], interval=interval)[name]
+    assert one.low < one.value < one.high
+    assert one.standard_error > 0
+
+
+@pytest.mark.parametrize("logging", ["plackett_luce(old)", "uniform"])
+def test_on_every_slate_once_it_is_the_truth(logging: str) -> None:
+    here = world("top")
+    found = evaluate(here.source(policy(logging)), "top(new)", logging, ["controlled(pi)", "controlled(ips)"])
+    for name in ("controlled(pi)", "controlled(ips)"):
+        assert found[name].value == pytest.approx(here.value(policy("top(new)")), rel=1e-9)
+
+
+def test_spellings() -> None:
+    made = estimator("controlled(clip(pi, 10))")
+    assert isinstance(made, SelfNormalised)
+    assert made.controlled
+    assert repr(made) == "controlled(clip(pi, 10))"
+    assert estimator("clip(controlled(pi), 10)") == made
+    with pytest.raises(UsageError, match="already"):
+        estimator("controlled(snips)")
+    with pytest.raises(UsageError, match="expectation of 1"):
+        estimator("controlled(pbm)")
