@@ -24,13 +24,15 @@ def contradicted(summary: Summary, target: Policy, given: Mapping[str, tuple[_An
 
     Where the further assumption holds, both estimate the same and their paired difference has mean 0
     (Hausman's test of a specification). Estimates with a serious warning contradict nobody, clipped
-    ones neither contradict nor are contradicted: their bias is known.
+    ones neither contradict nor are contradicted, for their bias is known, as is that of unseen items.
     """
     return {name: _against(summary, target, name, given) for name in given}
 
 
 def _against(summary: Summary, target: Policy, name: str, given: Mapping[str, tuple[_Any, Estimate]]) -> Estimate:
     estimator, estimate = given[name]
+    if any(caution.code == "unseen-items" for caution in estimate.warnings):
+        return estimate  # why it is off is said already
     worst: tuple[float, Caution] | None = None
     for other_name, (other, reference) in given.items():
         if not (_comparable(summary, estimator, other) and reference.trustworthy):
