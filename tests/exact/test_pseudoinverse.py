@@ -15,7 +15,7 @@ from offrank.log.batch import Floats, LogBatch
 from offrank.log.errors import AbilityError, ImpossibleSlateError, NoOverlapError
 from offrank.policies import Policy, Shown, policy
 from offrank.testing.conformance import take
-from offrank.testing.exact import Reward, World
+from offrank.testing.exact import MemorySource, Reward, World
 from offrank.testing.laws import Law, Situation
 from tests.exact.additive import additive, together, world
 from tests.exact.test_estimators import EXACT, LOGGING, TARGETS
@@ -225,6 +225,16 @@ def test_without_randomness_only_the_same_slate_can_be_judged(logging: str) -> N
 def test_the_log_alone_does_not_know_pairs(logging: str) -> None:
     with pytest.raises(AbilityError, match="two items at two ranks"):
         evaluate(world("top").source(policy("uniform")), "top(new)", logging, ["pi"])
+
+
+def test_weights_that_cancel_are_no_overlap() -> None:
+    # Uniform, three items in two slots, target (1, 0): slates (2, 1) and (0, 2) weigh -1, the others 1 or 5.
+    here = World((Situation(3, 2, {}, {"written": (1, 0)}),), USERS["slate"])
+    batch = here.batch(policy("uniform"))
+    slates = [tuple(slate) for slate in batch.slates.tolist()]
+    rows = np.array([slates.index((2, 1)), slates.index((0, 2)), slates.index((0, 1))])
+    with pytest.raises(NoOverlapError, match="add up to nothing or less"):
+        evaluate(MemorySource((take(batch, rows),)), "ranking(written)", "uniform", ["wpi"])
 
 
 # Batches, memory and samples -----------------------------------------------------------------------------------------

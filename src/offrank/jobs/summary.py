@@ -95,7 +95,7 @@ class Summary:
         index, value, weight = self._columns(target, bare)
         sums, squares = self.moments.sums, self.moments.squares
         if not sums[weight] > 0:
-            return _no_overlap(target, estimator, self.moments.n)
+            return _no_overlap(target, estimator, self.moments.n, cancelled=bool(squares[weight] > 0))
         ratio = self._ratio(target, estimator)
         earned = self._interval(ratio)
         mean_weight = self._interval(Ratio(weight, 0)) if bare.normalised else None
@@ -175,7 +175,13 @@ class Summary:
         return sorted(found, key=lambda caution: order[caution.severity])
 
 
-def _no_overlap(target: Policy, estimator: object, n: int) -> NoOverlapError:
+def _no_overlap(target: Policy, estimator: object, n: int, *, cancelled: bool) -> NoOverlapError:
+    if cancelled:  # weights of the pseudoinverse may be negative
+        return NoOverlapError(
+            f"{estimator!r}: the weights of {n:,} impressions add up to nothing or less for {target!r}, where their "
+            "number is expected",
+            "log more, or evaluate a policy closer to the logging one",
+        )
     return NoOverlapError(
         f"{estimator!r}: {target!r} never does what was logged, in any of {n:,} impressions",
         "use an item-level estimator (ipm, interpol(window=2), pbm), evaluate a policy closer to the logging one, or "
