@@ -47,14 +47,10 @@ def sample_order_given_set(shown: ArrayLike, rest: float, n: int, rng: np.random
 
 def sample_rows(log_weights: Floats, contexts: Contexts, rng: np.random.Generator) -> Integers:
     """[n, k] one slate per row, by the Gumbel race: the largest log-weights plus Gumbel noise, in order."""
-    n, m = log_weights.shape
-    inside = np.arange(m) < contexts.size[:, None]
-    finite = np.isfinite(log_weights)
-    # exp(-1e6) is zero, so a zero weight stays behind every positive one, yet keeps its noise.
-    behind = np.where(finite, log_weights, 0.0).min(axis=1, keepdims=True, initial=0.0) - 1e6
-    race = np.where(inside, np.where(finite, log_weights, behind) + rng.gumbel(size=(n, m)), -np.inf)
-    order = np.argsort(-race, axis=1)[:, : contexts.slots]
-    return np.where(np.arange(order.shape[1]) < contexts.length[:, None], order, -1)
+    slates = np.full((len(log_weights), contexts.slots), -1)
+    noise = rng.gumbel(size=log_weights.shape)
+    _kernels_draws.race_rows(log_weights, noise, contexts.size, contexts.length, slates)
+    return slates
 
 
 def _one_row(values: ArrayLike, name: str) -> Floats:

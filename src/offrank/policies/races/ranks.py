@@ -10,7 +10,8 @@ from .. import _kernels as sets
 from . import _kernels
 from .arguments import log_scores, slots_of, weights_of
 
-MOST_IN_SETS = 12  # at 2^m steps a row; from here on quadrature is faster
+# Sums over sets take 2^m steps, for 64 rows at a time; beyond these sizes quadrature is faster.
+_MOST_IN_SETS, _MOST_ALONE, _SIDE_BY_SIDE = 13, 8, 64
 
 
 def rank_probs(scores: ArrayLike, length: int) -> Floats:
@@ -33,7 +34,8 @@ def rank_probs(scores: ArrayLike, length: int) -> Floats:
 
 def rank_law(log_weights: Floats, size: Integers, length: Integers, items: Integers, slots: int) -> Floats:
     """[n, q, slots] P(items[n, q] at rank) for rows of log-weights [n, m], 0 on pads; equal rows are solved once."""
-    if size.max(initial=0) <= MOST_IN_SETS:
+    most = _MOST_IN_SETS if len(size) >= _SIDE_BY_SIDE else _MOST_ALONE
+    if size.max(initial=0) <= most:
         return np.asarray(sets.rank_probs(log_weights, size, length, items, slots))
     logs = np.ascontiguousarray(log_weights)
     order = np.argsort(_kernels.content_keys(logs.view(np.uint64), size, length))
