@@ -43,9 +43,7 @@ def duplicated(files: dict[str, list[tuple[int, str]]]) -> dict[Place, list[Plac
     for starts in homes.values():
         places = [(label, files[label][start][0]) for label, start in starts]
         if len(starts) > 1:
-            found.update(
-                {(label, files[label][i][0]): places for label, s in starts for i in range(s, s + BLOCK)}
-            )
+            found.update({(label, files[label][i][0]): places for label, s in starts for i in range(s, s + BLOCK)})
     return found
 
 

@@ -13,8 +13,7 @@ TEXTS = sorted(
     path
     for pattern in ("*.md", "*.toml", "Makefile", "docs/**/*", "src/**/*", "benchmarks/**/*", "scripts/*")
     for path in ROOT.glob(pattern)
-    if path.suffix in {"", ".cfg", ".css", ".html", ".jinja", ".js", ".json", ".md", ".py", ".toml"}
-    and path.is_file()
+    if path.suffix in {"", ".cfg", ".css", ".html", ".jinja", ".js", ".json", ".md", ".py", ".toml"} and path.is_file()
 )
 
 FOREIGN = re.compile(

@@ -25,9 +25,7 @@ GROUPS = {"electronics": 61_200, "books": 43_900, "garden & home": 31_404, "toys
 def document() -> dict[str, Any]:
     """The whole document, new each time, so that a test may change it."""
     estimates = [estimate(target, name) for target in TARGETS for name in ESTIMATORS]
-    estimates += [
-        estimate(target, name, group) for target in TARGETS for name in ESTIMATORS for group in GROUPS
-    ]
+    estimates += [estimate(target, name, group) for target in TARGETS for name in ESTIMATORS for group in GROUPS]
     return {
         "schema": 1,
         "kind": "demo",
@@ -149,9 +147,7 @@ def weights(target: str, name: str) -> dict[str, Any]:
     """A histogram of weights by quarters of a power of ten, wider for the estimators with more doubt."""
     edges = [10 ** (step / 4) for step in range(-12, 17)]
     spread = 0.3 + 12 * ESTIMATORS[name][1]
-    counts = [
-        round(2e4 * math.exp(-((math.log10(edge) + 0.2) ** 2) / (2 * spread**2))) for edge in edges[:-1]
-    ]
+    counts = [round(2e4 * math.exp(-((math.log10(edge) + 0.2) ** 2) / (2 * spread**2))) for edge in edges[:-1]]
     return {
         "target": target,
         "estimator": name,
@@ -218,9 +214,7 @@ def checks() -> list[dict[str, Any]]:
             1.0,
             "The mean weight is near 10, which is the factor of the sub-sampling.",
         ),
-        check(
-            "harmonic", "Harmonic test", "skipped", None, None, None, None, "The set of slates is not fixed."
-        ),
+        check("harmonic", "Harmonic test", "skipped", None, None, None, None, "The set of slates is not fixed."),
     ]
 
 
@@ -235,9 +229,7 @@ def check(
     message: str,
 ) -> dict[str, Any]:
     """One check as the document holds it."""
-    remedy = (
-        "Look at how `propensity` and `inclusion` were written." if status in ("warning", "serious") else ""
-    )
+    remedy = "Look at how `propensity` and `inclusion` were written." if status in ("warning", "serious") else ""
     return {
         "code": code,
         "title": title,

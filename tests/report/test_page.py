@@ -85,9 +85,7 @@ def test_hostile_names_are_text() -> None:
 
 def test_all_sections_are_there() -> None:
     page = render(sample.document())
-    headings = [
-        re.sub("<[^>]+>", "", found).strip() for found in re.findall(r"<h2>(.*?)</h2>", page, re.DOTALL)
-    ]
+    headings = [re.sub("<[^>]+>", "", found).strip() for found in re.findall(r"<h2>(.*?)</h2>", page, re.DOTALL)]
     assert headings == [
         "Before you rely on it",
         "better plackett_luce(new_score)",

@@ -81,9 +81,7 @@ def test_a_value_beyond_the_axis_is_an_arrow() -> None:
     assert 0.42 < axis.high < 0.5
 
 
-@pytest.mark.parametrize(
-    "spans", [[], [Span(0.0, 0.0, 0.0)], [Span(3.0, None, None)], [Span(None, None, None)]]
-)
+@pytest.mark.parametrize("spans", [[], [Span(0.0, 0.0, 0.0)], [Span(3.0, None, None)], [Span(None, None, None)]])
 def test_an_axis_is_never_empty(spans: list[Span]) -> None:
     axis = plots.shared_axis(spans)
     assert axis.low < axis.high

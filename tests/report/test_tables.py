@@ -54,9 +54,7 @@ def test_plain_text_has_no_colour_and_no_marks() -> None:
 
 def test_a_terminal_gets_colour_and_a_file_does_not() -> None:
     terminal, file = io.StringIO(), io.StringIO()
-    print_result(
-        sample.document(), Console(file=terminal, force_terminal=True, color_system="standard", width=100)
-    )
+    print_result(sample.document(), Console(file=terminal, force_terminal=True, color_system="standard", width=100))
     print_result(sample.document(), Console(file=file, width=100))
     assert "\x1b[" in terminal.getvalue()
     assert "\x1b[" not in file.getvalue()

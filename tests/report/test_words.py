@@ -35,13 +35,7 @@ def test_a_rounded_zero_has_no_sign() -> None:
 
 
 def test_what_is_missing_is_a_dash() -> None:
-    assert (
-        words.number(None, 2)
-        == words.interval(None, 1.0, 2)
-        == words.count(None)
-        == words.percent(None)
-        == "-"
-    )
+    assert words.number(None, 2) == words.interval(None, 1.0, 2) == words.count(None) == words.percent(None) == "-"
 
 
 @pytest.mark.parametrize(
@@ -83,10 +77,7 @@ def test_wide_letters_count_twice() -> None:
 
 def test_control_characters_do_not_reach_a_terminal() -> None:
     assert words.printable("a\x1b[31mb\u202ec\nd") == "a\ufffd[31mb\ufffdc d"
-    assert (
-        words.printable("é 推荐 \U0001f469\u200d\U0001f4bb\u00a0x")
-        == "é 推荐 \U0001f469\u200d\U0001f4bb\u00a0x"
-    )
+    assert words.printable("é 推荐 \U0001f469\u200d\U0001f4bb\u00a0x") == "é 推荐 \U0001f469\u200d\U0001f4bb\u00a0x"
 
 
 def test_listing_counts_what_it_leaves_out() -> None:
