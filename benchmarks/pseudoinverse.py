@@ -89,8 +89,8 @@ def measure(items: int, slots: int, rows: int, repeats: int) -> None:
     whole = {
         "uniform logging, closed form": lambda: weigh(batch, Uniform(), Top("new")),
         "plackett_luce(old), from nothing": lambda: (
-            SOLUTIONS.made.clear(),
-            INVERSES.made.clear(),
+            SOLUTIONS.clear(),
+            INVERSES.clear(),
             weigh(batch, PlackettLuce("old"), Top("new")),
         ),
     }

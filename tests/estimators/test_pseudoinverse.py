@@ -19,6 +19,7 @@ from offrank.estimators.pseudoinverse.memo import Memo
 from offrank.estimators.pseudoinverse.uniform import UniformInverse, solve
 from offrank.log.batch import Contexts, Floats
 from offrank.log.errors import SupportError, UsageError
+from offrank.policies.plackett_luce import pair_probs
 
 Slate = tuple[int, ...]
 
@@ -74,6 +75,18 @@ def test_golden_weights_of_plackett_luce_logging() -> None:
     found = inverse.weights(np.repeat(coordinates((0, 1)), len(shown), axis=0), shown)
     assert found == pytest.approx(list(GOLDEN.values()), abs=6e-7)
     assert inverse.norms(coordinates((0, 1))) == pytest.approx(3.545552, abs=6e-7)  # sigma^2
+
+
+def test_the_spread_that_the_paper_s_logging_policies_give() -> None:
+    # 5 of 10 candidates, weights 2^-floor(log2 rank): the logging policy's own best slate, and one at random.
+    gamma = pair_probs(2.0 ** -np.floor(np.log2(np.arange(1, 11))), 5)
+    inverse = pseudoinverse(gamma)
+    assert (gamma[0, 0, 1, 1], gamma[0, 0, 9, 4]) == pytest.approx((0.0623782, 0.0225740), abs=5e-8)
+    assert inverse.norms(coordinates((0, 1, 2, 3, 4)))[0] == pytest.approx(29, abs=0.5)
+    chosen = [tuple(np.random.default_rng(seed).permutation(10)[:5].tolist()) for seed in range(200)]
+    assert np.median(inverse.norms(coordinates(*chosen))) == pytest.approx(65, rel=0.1)
+    assert UniformInverse(10, 5).norms(np.zeros((1, 5), np.int64)) == 46
+    assert UniformInverse(100, 10).norms(np.zeros((1, 10), np.int64)) == 991
 
 
 def test_the_six_weights_of_three_items_in_two_slots() -> None:
@@ -263,6 +276,10 @@ def test_the_longest_unused_is_let_go() -> None:
     for key in (1, 2, 1, 3):
         memo.get(key, lambda: np.zeros(10))
     assert list(memo.made) == [1, 3]
+    assert memo.held == 160
+    memo.clear()
+    assert 1 not in memo
+    assert memo.held == 0
 
 
 def test_a_failure_is_raised_and_forgotten() -> None:

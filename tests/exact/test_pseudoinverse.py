@@ -272,7 +272,7 @@ def test_what_is_remembered_for_a_target_weighs_as_its_inverse(monkeypatch: pyte
         by_inverse = weights(batch, logging, policy(target))
         with monkeypatch.context() as nothing_kept:
             nothing_kept.setattr(cases.INVERSES, "limit", 0)
-            cases.INVERSES.made.clear()
+            cases.INVERSES.clear()
             assert weights(batch, logging, policy(target)) == pytest.approx(by_inverse, abs=1e-12)
             assert weights(batch, logging, policy(target)) == pytest.approx(by_inverse, abs=1e-12)
 
@@ -280,8 +280,8 @@ def test_what_is_remembered_for_a_target_weighs_as_its_inverse(monkeypatch: pyte
 def test_hours_are_refused_with_their_number(monkeypatch: pytest.MonkeyPatch) -> None:
     logging, batch = policy("plackett_luce(new)"), world("top").batch(policy("plackett_luce(new)"))
     monkeypatch.setattr(cases, "MOST_SECONDS", 1e-9)
-    cases.INVERSES.made.clear()
-    cases.SOLUTIONS.made.clear()
+    cases.INVERSES.clear()
+    cases.SOLUTIONS.clear()
     with pytest.raises(AbilityError, match="has 4 different ones") as error:
         weights(batch, logging, policy("top(old)"))
     assert "round the scores" in error.value.remedy

@@ -29,6 +29,7 @@ class Memo(Generic[V]):
 
     limit: int
     made: OrderedDict[Hashable, Future[V]] = field(default_factory=OrderedDict)
+    held: int = 0
     lock: Lock = field(default_factory=Lock)
 
     def __contains__(self, key: Hashable) -> bool:
@@ -48,18 +49,28 @@ class Memo(Generic[V]):
             future.set_result(make())
         except BaseException as error:
             with self.lock:
-                del self.made[key]
+                self.made.pop(key, None)
             future.set_exception(error)
             raise
-        self._shrink()
+        with self.lock:
+            if self.made.get(key) is future:
+                self.held += future.result().nbytes
+                self._shrink(key)
         return future.result()
 
-    def _shrink(self) -> None:
+    def clear(self) -> None:
+        """Forget everything."""
         with self.lock:
-            ready = {key: future.result().nbytes for key, future in self.made.items() if future.done()}
-            excess = sum(ready.values()) - self.limit
-            for key, size in list(ready.items())[:-1]:
-                if excess <= 0:
-                    break
-                del self.made[key]
-                excess -= size
+            self.made.clear()
+            self.held = 0
+
+    def _shrink(self, newest: Hashable) -> None:
+        """Let go of what was not used for the longest time; what is being made and the newest stay."""
+        for _ in range(len(self.made)):
+            if self.held <= self.limit:
+                break
+            key, future = self.made.popitem(last=False)
+            if future.done() and key != newest:
+                self.held -= future.result().nbytes
+            else:
+                self.made[key] = future
