@@ -111,7 +111,7 @@ def test_an_error_in_another_process_comes_through_whole() -> None:
 
 @dataclass
 class Endless:
-    """Parts that go on until they are stopped, or for half a minute."""
+    """Parts that go on until they are stopped, or for a minute."""
 
     first: LogBatch
     begun: list[int] = field(default_factory=list)
@@ -124,7 +124,7 @@ class Endless:
         for count in itertools.count():
             if count == 3 and part == 0:
                 signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGINT)  # as Ctrl-C does
-            if count > 3000:
+            if count > 6000:
                 raise AssertionError("was not stopped")
             time.sleep(0.01)
             yield self.first
@@ -140,10 +140,11 @@ class Endless:
     threading.current_thread() is not threading.main_thread(), reason="only the main thread is interrupted"
 )
 def test_interrupting_stops_what_has_begun_and_cancels_the_rest() -> None:
+    run(source(1), fold())  # loops may have to be compiled first
     endless, start = Endless(source(1).pieces[0]), time.monotonic()
     with pytest.raises(KeyboardInterrupt):
         run(endless, fold())
-    assert time.monotonic() - start < 15
+    assert time.monotonic() - start < 30
     assert len(endless.begun) < 50
 
 
