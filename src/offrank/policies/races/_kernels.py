@@ -90,13 +90,24 @@ def levels(count):
 
 
 @_jit
-def _arrivals(logs, log_time, p, q):
-    """p, q [m, lanes]: whether each item has arrived, or not, by each of the times."""
-    for item in range(len(logs)):
-        for lane in range(LANES):
-            x = np.exp(min(logs[item] + log_time[lane], 700.0))
-            q[item, lane] = np.exp(-x)
-            p[item, lane] = -np.expm1(-x)
+def _arrivals(weights, logs, log_time, p, q, x):
+    """p, q [m, lanes]: whether each item has arrived, or not, by each of the times; x = weight * time.
+
+    weights: over the largest; read only if they did not underflow.
+    """
+    m = len(logs)
+    far = weights[m - 1] < 1e-250
+    for lane in range(LANES):
+        time = np.exp(min(logs[0] + log_time[lane], 700.0))
+        for item in range(m):
+            own = np.exp(min(logs[item] + log_time[lane], 700.0)) if far else weights[item] * time
+            x[item, lane] = own
+            if own < 0.7:
+                p[item, lane] = -np.expm1(-own)
+                q[item, lane] = 1.0 - p[item, lane]
+            else:
+                q[item, lane] = np.exp(-own)
+                p[item, lane] = 1.0 - q[item, lane]
 
 
 @_jit
@@ -128,22 +139,24 @@ def _heavy(p, q, poly, reach):
 
 
 @_jit
-def _divide_out(p, q, poly, reach, gain, first, law, rest, inverse):
+def _divide_out(p, q, poly, reach, gain, first, law, rows):
     """Add the integrals of the items from `first` on, each divided out of the product of all.
 
-    One lane after the other; the vectors here run over the items.
+    One lane after the other; the vectors here run over the items. rows: four of [m] to work in.
     """
     m = len(p)
+    arrived, density, inverse, rest = rows
     for lane in range(LANES):
         for item in range(first, m):
+            arrived[item], density[item] = p[item, lane], gain[item, lane]
             # What has not arrived with so small a probability adds nothing, and would overflow.
             inverse[item] = 1.0 / q[item, lane] if q[item, lane] > 1e-150 else 0.0
             rest[item] = poly[0, lane] * inverse[item]
-            law[0, item] += gain[item, lane] * rest[item]
+            law[0, item] += density[item] * rest[item]
         for j in range(1, reach[lane]):
             for item in range(first, m):
-                rest[item] = (poly[j, lane] - p[item, lane] * rest[item]) * inverse[item]
-                law[j, item] += gain[item, lane] * rest[item]
+                rest[item] = (poly[j, lane] - arrived[item] * rest[item]) * inverse[item]
+                law[j, item] += density[item] * rest[item]
 
 
 @_jit
@@ -154,21 +167,22 @@ def race_ranks(logs, depth, law):
     trapezoid rule in s, where log t = s - exp(-s) + const: doubly exponential at both ends.
     """
     m = len(logs)
-    total = 0.0
+    weights, total = np.empty(m), 0.0
     for item in range(m):
-        total += np.exp(logs[item] - logs[0])
+        weights[item] = np.exp(logs[item] - logs[0])
+        total += weights[item]
     start = -logs[0] - np.log(total) - 3.0  # well before the first arrival
     step = min(0.2, 0.6 / np.sqrt(depth))
     p, q, gain = np.empty((m, LANES)), np.empty((m, LANES)), np.empty((m, LANES))
     log_time, reach, poly = np.empty(LANES), np.empty(LANES, dtype=np.int64), np.empty((depth, LANES))
     stack = np.empty((levels(m), depth, LANES))
-    divided, rest, inverse = np.zeros((depth, m)), np.empty(m), np.empty(m)
+    divided, rows = np.zeros((depth, m)), (np.empty(m), np.empty(m), np.empty(m), np.empty(m))
     law[:] = 0.0
     s = -3.7
     while True:
         for lane in range(LANES):
             log_time[lane] = start + (s + lane * step) - np.exp(-(s + lane * step))
-        _arrivals(logs, log_time, p, q)
+        _arrivals(weights, logs, log_time, p, q, gain)
         arrived = 0
         while arrived < m and q[arrived, LANES - 1] == 0.0:
             arrived += 1
@@ -178,12 +192,12 @@ def race_ranks(logs, depth, law):
         _product(p, q, depth, poly)
         if poly[:, 0].sum() < 1e-18:
             break
-        for item in range(m):
-            for lane in range(LANES):
-                slope = step * (1.0 + np.exp(-(s + lane * step)))
-                gain[item, lane] = slope * np.exp(min(logs[item] + log_time[lane], 700.0)) * q[item, lane]
+        for lane in range(LANES):
+            slope = step * (1.0 + np.exp(-(s + lane * step)))
+            for item in range(m):
+                gain[item, lane] *= slope * q[item, lane]
         count = _heavy(p, q, poly, reach)
-        _divide_out(p, q, poly, reach, gain, count, divided, rest, inverse)
+        _divide_out(p, q, poly, reach, gain, count, divided, rows)
         if count > 0:
             one(stack[0])
             for item in range(count, m):
