@@ -82,11 +82,11 @@ def test_clipping_bias_is_the_mass_above_the_maximum(shape: str, maximum: float)
     assert plain.mean_weight == pytest.approx(math.fsum(mass) / len(here.situations), rel=1e-9)
 
 
-@pytest.mark.parametrize("name", ["ips", "rips", "ipm"])
+@pytest.mark.parametrize("name", ["ips", "rips", "ipm", "interpol(window=0)", "interpol(window=1)"])
 def test_a_logged_slate_that_cannot_happen_is_an_error(name: str) -> None:
     source = TOP_TWO.source(policy("uniform"))
     with pytest.raises(ImpossibleSlateError, match=r"row 2: plackett_luce\(old\).*probability 0") as error:
-        evaluate(source, "uniform", "plackett_luce(old)", [name])
+        evaluate(source, "uniform", "plackett_luce(old)", [name], examination=[1, 0.5])
     assert "score column" in error.value.remedy
 
 

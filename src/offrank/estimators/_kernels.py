@@ -50,7 +50,7 @@ def window_mass(mass, window):
 
 @_jit
 def interpol(target, logging, length, examination, mass, own, window):
-    """Weight and control [n, k]; infinite where a window was impossible.
+    """Weight and control [n, k]; infinite where the logged rank was impossible.
 
     The sum over the target's rank j of item i, within the window, of
     P(j | target) / sum over the window around j of P(rank l | logging) mass[l],
@@ -66,6 +66,10 @@ def interpol(target, logging, length, examination, mass, own, window):
         slots = length[row]
         for i in range(slots):
             first, last = max(0, i - window), min(slots, i + window + 1)
+            drawn = l_dense[row, i, i] if l_full else l_spread[row] + l_point[row] * (l_ranks[row, i] == i)
+            if drawn <= 0.0:
+                weight[row, i] = np.inf
+                continue
             if not t_full and t_spread[row] == 0.0:  # at one rank only
                 first, last = max(first, t_ranks[row, i]), min(last, t_ranks[row, i] + 1)
             for j in range(first, last):
