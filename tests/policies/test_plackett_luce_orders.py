@@ -88,6 +88,36 @@ def test_a_hundred_items() -> None:
     assert law.sum(axis=1) == pytest.approx(np.ones(100), abs=1e-11)
 
 
+def of_two_kinds(many: tuple[int, int], weights: tuple[float, float], rest: float) -> np.ndarray:
+    """[l] P(a certain item of the first kind at rank j | set), forward and backward over how many are left of each."""
+    (first, second), (heavy, light) = many, weights
+    size = first + second
+    above, below = np.zeros((first + 1, second + 1)), np.zeros((first + 1, second + 1))
+    factor = [[size * heavy / (rest + i * heavy + j * light or 1) for j in range(second + 1)] for i in range(first + 1)]
+    below[0, 0] = above[first, second] = 1
+    for i, j in np.ndindex(first + 1, second + 1):
+        if i + j:
+            ways = (i and i * below[i - 1, j]) + (j and j * below[i, j - 1])
+            below[i, j] = factor[i][j] * ways / (i + j)
+    law = np.zeros(size)
+    for i, j in sorted(np.ndindex(first + 1, second + 1), key=sum, reverse=True):
+        share = above[i, j] * factor[i][j] / max(i + j, 1)
+        if i:
+            above[i - 1, j] += share * i
+            law[size - i - j] += share * i * below[i - 1, j]
+        if j:
+            above[i, j - 1] += share * j
+    return law / below[first, second] / first
+
+
+@pytest.mark.parametrize("rest", [1e-3, 1.0, 40.0, 1e5])
+@pytest.mark.parametrize("many", [(2, 3), (1, 18), (10, 20), (50, 10), (40, 60)], ids=str)
+def test_two_kinds_of_items(many: tuple[int, int], rest: float) -> None:
+    law = order_given_set(np.repeat([3.0, 0.5], many), rest)
+    expected = of_two_kinds(many, (3.0, 0.5), rest)
+    assert law[0] == pytest.approx(expected, rel=1e-9, abs=1e-12)
+
+
 def test_ties_share_one_law() -> None:
     shown = [2.0, 1.0, 2.0, 1.0, 1.0] * 5
     law = order_given_set(shown, 4.0)
