@@ -42,6 +42,21 @@ class Contexts:
     def __len__(self) -> int:
         return len(self.size)
 
+    def take(self, rows: Integers) -> Contexts:
+        """Some rows, or one row many times."""
+        columns = (self.scores, self.rankings, self.keys)
+        picked = ({name: values[rows] for name, values in column.items()} for column in columns)
+        length, matrices = self.length[rows], self.rank_propensity
+        slots = int(length.max(initial=0))
+        return Contexts(
+            self.candidates[rows],
+            self.size[rows],
+            length,
+            *picked,
+            propensity=None if self.propensity is None else self.propensity[rows],
+            rank_propensity=None if matrices is None else matrices[rows, :slots, :slots],
+        )
+
     @property
     def slots(self) -> int:
         """The widest row's number of slots."""

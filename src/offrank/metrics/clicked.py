@@ -14,7 +14,6 @@ from ..policies.base import Policy, all_items
 from . import _kernels
 from .comparisons import Comparison
 from .orders import drawn_order_law, order_law
-from .rows import taken
 
 _MOST_NUMBERS = 4_000_000  # of a law [n, q, k]: rows are taken in pieces below it
 
@@ -136,7 +135,7 @@ def clicked(batch: LogBatch, logging: Policy, *, banner: bool) -> Iterator[Click
     step = max(_MOST_NUMBERS // max(items * slots, 1), 1)
     for start in range(0, len(rows), step):
         some = rows[start : start + step]
-        contexts = taken(batch.contexts, some)
+        contexts = batch.contexts.take(some)
         slates = batch.slates[some, : contexts.slots]
         clicks = batch.clicks[some, : contexts.slots]
         codes = {name: labels.codes[some] for name, labels in batch.labels.items()}

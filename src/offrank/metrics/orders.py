@@ -21,7 +21,6 @@ from ..policies.logged import Logged
 from ..policies.plackett_luce import PlackettLuce, sample_order_given_set
 from ..policies.uniform import Uniform
 from . import _kernels
-from .rows import taken
 
 MOST_SLOTS = 6  # 720 orders
 
@@ -104,7 +103,7 @@ def _enumerated(policy: Policy, contexts: Contexts, slates: Integers) -> Floats:
         _unknown(policy, f"all orders are tried for up to {MOST_SLOTS} slots only (the log has {slates.shape[1]})")
     for length in np.unique(contexts.length):
         rows = np.flatnonzero(contexts.length == length)
-        law[rows, :length, :length] = _all_orders(policy, taken(contexts, rows), slates[rows, :length])
+        law[rows, :length, :length] = _all_orders(policy, contexts.take(rows), slates[rows, :length])
     return law
 
 

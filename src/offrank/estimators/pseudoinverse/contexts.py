@@ -17,21 +17,6 @@ from ...log.source import Needs
 from . import _kernels
 
 
-def taken(contexts: Contexts, rows: Integers) -> Contexts:
-    """Some rows of the contexts, or one row many times."""
-    return replace(
-        contexts,
-        candidates=contexts.candidates[rows],
-        size=contexts.size[rows],
-        length=contexts.length[rows],
-        scores={name: values[rows] for name, values in contexts.scores.items()},
-        rankings={name: values[rows] for name, values in contexts.rankings.items()},
-        keys={name: values[rows] for name, values in contexts.keys.items()},
-        propensity=None,
-        rank_propensity=None,
-    )
-
-
 def relevant(contexts: Contexts, needed: Needs) -> Contexts:
     """The contexts without what a policy does not read: other columns, and rankings below the last slot."""
     return replace(
@@ -78,18 +63,18 @@ class Alike:
 def alike(contexts: Contexts) -> Alike:
     """Group contexts by all that they hold, but for the candidates' codes and, with one column, their order."""
     first, row = distinct(content(contexts))
-    contexts = taken(contexts, first)
+    contexts = contexts.take(first)
     order = _order(contexts)
     place = np.argsort(order, axis=1)
     contexts = _reordered(contexts, order, place)
     first, group = distinct(content(contexts))
-    return Alike(taken(contexts, first), group[row], place, row)
+    return Alike(contexts.take(first), group[row], place, row)
 
 
 def single(contexts: Contexts, row: int) -> Contexts:
     """One row without its pads."""
     size, length = int(contexts.size[row]), int(contexts.length[row])
-    one = taken(contexts, np.array([row]))
+    one = contexts.take(np.array([row]))
     return replace(
         one,
         candidates=one.candidates[:, :size],

@@ -19,7 +19,7 @@ from .. import _kernels as item_kernels
 from ..base import Earns, Weights, refuse_impossible
 from . import _kernels
 from .cases import cases
-from .contexts import Alike, taken
+from .contexts import Alike
 from .indicators import drawn_slates, expected_indicators, fills_slots, frequencies, portions, shown_slates
 
 Slots = Literal["joint", "independent"]
@@ -82,7 +82,7 @@ class PI(Spelled):
             weight[:] = _kernels.uniform_weights(law, contexts.size, contexts.length, slots)
         else:
             for rows in portions(contexts):
-                some, slates = taken(contexts, rows), batch.slates[rows]
+                some, slates = contexts.take(rows), batch.slates[rows]
                 every = self.indicators(target.policy, some)
                 dense = np.take_along_axis(every, np.maximum(slates, 0)[:, :, None], axis=1)
                 nothing = RankLaw(dense, np.empty((0, 0), np.int64), np.empty(0), np.empty(0))
@@ -109,7 +109,7 @@ class PI(Spelled):
         length = int(contexts.length[rows[0]])
         size = int(contexts.size[rows[0]])
         for some in portions(contexts, len(rows)):
-            here = taken(contexts, rows[some])
+            here = contexts.take(rows[some])
             if isinstance(target, Deterministic):
                 slates = shown_slates(target, here)[:, :length]
                 whole = (slates >= 0).all(axis=1)

@@ -15,7 +15,7 @@ from ...policies.ranking import Ranking
 from ...policies.top import Top
 from ...policies.uniform import Uniform
 from . import _kernels
-from .contexts import content, distinct, relevant, single, taken
+from .contexts import content, distinct, relevant, single
 
 MOST_NUMBERS = 1 << 22  # of expected indicators in memory at once
 
@@ -36,7 +36,7 @@ def drawn_slates(policy: Policy, contexts: Contexts, samples: int, seed: int) ->
     for group, row in enumerate(first):
         one = single(contexts, int(row))
         rng = np.random.default_rng([seed, int(_kernels.hashes(content(one))[0])])
-        found = policy.sample(taken(one, np.zeros(samples, np.int64)), rng)
+        found = policy.sample(one.take(np.zeros(samples, np.int64)), rng)
         slates[group, :, : found.shape[1]] = found
     return slates, which
 
@@ -67,7 +67,7 @@ def fills_slots(policy: Policy, contexts: Contexts) -> NDArray[np.bool_]:
         return np.ones(len(contexts), np.bool_)
     filled = np.empty(len(contexts), np.bool_)
     for rows in portions(contexts):
-        some = taken(contexts, rows)
+        some = contexts.take(rows)
         mass = expected_indicators(policy, some).sum(axis=1)
         filled[rows] = (np.abs(mass - (np.arange(some.slots) < some.length[:, None])) < 1e-6).all(axis=1)
     return filled

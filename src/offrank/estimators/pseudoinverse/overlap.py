@@ -20,7 +20,7 @@ from ...policies.uniform import Uniform
 from ...readers.log import read_log
 from ...running.executors import Executor, run
 from .cases import cases
-from .contexts import Alike, alike, distinct, relevant, taken
+from .contexts import Alike, alike, distinct, relevant
 from .estimator import PI
 from .gamma import Inverse
 from .indicators import drawn_slates
@@ -197,7 +197,7 @@ def _sampling(
 
     Over the logged slate, (1_w' Gamma^+ 1_s)^2 has this mean: less sigma^2 it is the variance over w.
     """
-    slates, which = drawn_slates(target, taken(contexts, rows), samples, seed=0)
+    slates, which = drawn_slates(target, contexts.take(rows), samples, seed=0)
     first = np.unique(which, return_index=True)[1]
     slots = int(contexts.length[rows[0]])
     means = [
