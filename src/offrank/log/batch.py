@@ -44,15 +44,15 @@ class Contexts:
 
     def take(self, rows: Integers) -> Contexts:
         """Some rows, or one row many times."""
-        columns = (self.scores, self.rankings, self.keys)
-        picked = ({name: values[rows] for name, values in column.items()} for column in columns)
         length, matrices = self.length[rows], self.rank_propensity
         slots = int(length.max(initial=0))
         return Contexts(
             self.candidates[rows],
             self.size[rows],
             length,
-            *picked,
+            {name: score[rows] for name, score in self.scores.items()},
+            {name: ranking[rows] for name, ranking in self.rankings.items()},
+            {name: key[rows] for name, key in self.keys.items()},
             propensity=None if self.propensity is None else self.propensity[rows],
             rank_propensity=None if matrices is None else matrices[rows, :slots, :slots],
         )
