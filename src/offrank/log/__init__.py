@@ -1,6 +1,6 @@
 """What a log is: types, rules and errors."""
 
-from .batch import Contexts, Labels, LogBatch
+from .batch import Contexts, Labels, LogBatch, SparseFeatures
 from .source import Needs, Source
 
-__all__ = ["Contexts", "Labels", "LogBatch", "Needs", "Source"]
+__all__ = ["Contexts", "Labels", "LogBatch", "Needs", "Source", "SparseFeatures"]

@@ -19,6 +19,24 @@ Integers = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
+class SparseFeatures:
+    """Features of the candidates, line by line: line first[i] + j describes candidate j of row i.
+
+    first: [n]. offsets: [lines + 1]; line l has the features indices[offsets[l] : offsets[l + 1]], with
+    `values` beside them. An index may come several times in a line; its values add up.
+    """
+
+    first: Integers
+    offsets: Integers
+    indices: Integers
+    values: Floats
+
+    def take(self, rows: Integers) -> SparseFeatures:
+        """Some rows, or one row many times."""
+        return SparseFeatures(self.first[rows], self.offsets, self.indices, self.values)
+
+
+@dataclass(frozen=True)
 class Contexts:
     """What was known before anybody clicked: all that a policy may see.
 
@@ -28,6 +46,7 @@ class Contexts:
     keys: name -> [n] codes of columns that group rows (`query` and others).
     propensity: [n] probability of the logged slate; rank_propensity: [n, k, k] probability of
     displayed item i at rank j. Both were written down by the logging policy when it drew.
+    features: of the candidates, or None where the log has none or no policy reads them.
     """
 
     candidates: Integers
@@ -38,6 +57,7 @@ class Contexts:
     keys: Mapping[str, Integers] = field(default_factory=dict)
     propensity: Floats | None = None
     rank_propensity: Floats | None = None
+    features: SparseFeatures | None = None
 
     def __len__(self) -> int:
         return len(self.size)
@@ -55,6 +75,7 @@ class Contexts:
             {name: key[rows] for name, key in self.keys.items()},
             propensity=None if self.propensity is None else self.propensity[rows],
             rank_propensity=None if matrices is None else matrices[rows, :slots, :slots],
+            features=None if self.features is None else self.features.take(rows),
         )
 
     @property

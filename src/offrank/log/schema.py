@@ -16,6 +16,8 @@ ROLES: Mapping[str, str] = {
     "propensity": "probability with which the logging policy drew this slate, in (0, 1]",
     "rank_propensity": "list of lists: probability of each displayed item at each rank",
     "inclusion": "probability that the row was kept in the log, in (0, 1]; by default 1",
+    "features": "list of lists beside the candidates: indices of the features that each has",
+    "feature_values": "list of lists beside `features`: their values; by default 1",
     "query": "what the impression answered: rows with the same value have the same context",
 }
 """The wide layout: a row per impression."""
