@@ -69,7 +69,7 @@ ESTIMATE = shape(
         **dict.fromkeys(("target", "estimator"), TEXT),
         **dict.fromkeys(("value", "low", "high", "standard_error", "ess", "mean_weight"), MAYBE),
         **dict.fromkeys(("mean_weight_low", "mean_weight_high", "max_weight_share", "tail_index", "truth"), MAYBE),
-        "group": optional(TEXT),
+        **dict.fromkeys(("group", "chosen"), optional(TEXT)),
         "n": optional(WHOLE),
         "difference": optional(INTERVAL),
         "warnings": many(shape({"code": TEXT, "severity": SEVERITY, "message": TEXT, "remedy": TEXT})),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from ..folds.estimate import Caution, Estimate, Interval
 from ..folds.intervals import Method
@@ -132,6 +132,22 @@ def about_disagreement(other: str, difference: Interval) -> Caution:
         f"It differs from `{other}`, which assumes less of users, by {far} standard errors of their difference.",
         "What it assumes beyond that is wrong here (the examination curve, or that a click depends on its own item "
         "only): believe the one that assumes less.",
+    )
+
+
+def about_choice(names: Sequence[str], chosen: int | None, refuted: int | None) -> Caution:
+    """Which of several estimators the data chose, the first of them assuming least, and what spoke against more."""
+    if chosen is None:
+        message = f"This is `{names[0]}`, which assumes least: none of {len(names)} estimates can be trusted."
+        return Caution("chosen", "note", message, "Log more, or evaluate a policy closer to the logging one.")
+    reason = f"of {len(names)} estimates that all agree it has the least standard error"
+    if refuted is not None:
+        reason = f"it has the least standard error of those before `{names[refuted]}`, which does not agree with them"
+    return Caution(
+        "chosen",
+        "note",
+        f"This is `{names[chosen]}`: {reason} (SLOPE: values +- 2 standard errors must meet).",
+        f"The interval spans that of `{names[0]}` too, as no choice from the same data can assume less.",
     )
 
 

@@ -8,8 +8,9 @@ from typing import Any
 
 from ..spelling import parse
 from .base import Estimator
+from .family import interpol
 from .ips import IPS
-from .items import IPM, PBM, Interpol
+from .items import IPM, PBM
 from .logged import LoggedMean
 from .pseudoinverse.estimator import PI
 from .rips import RIPS
@@ -27,14 +28,14 @@ def _self_normalised(base: Callable[..., Estimator]) -> Callable[..., SelfNormal
 ESTIMATORS: dict[str, Callable[..., Any]] = {
     "clip": clip,
     "controlled": controlled,
-    "interpol": Interpol,
+    "interpol": interpol,
     "ipm": IPM,
     "ips": IPS,
     "logged": LoggedMean,
     "pbm": PBM,
     "pi": PI,
     "rips": RIPS,
-    "sninterpol": _self_normalised(Interpol),
+    "sninterpol": _self_normalised(interpol),
     "snipm": _self_normalised(IPM),
     "snips": _self_normalised(IPS),
     "snrips": _self_normalised(RIPS),

@@ -42,6 +42,7 @@ class Estimate:
     - max_weight_share: the largest weight as a share of all.
     - tail_index: Pareto index of the weights, None if too few.
     - difference: to what the logging policy earned on the same rows, paired.
+    - chosen: the spelling of the estimator that the data chose, where they could choose.
     """
 
     value: float
@@ -56,6 +57,7 @@ class Estimate:
     mean_weight_interval: Interval | None = None
     difference: Interval | None = None
     warnings: tuple[Caution, ...] = field(default=())
+    chosen: str | None = None
 
     @property
     def trustworthy(self) -> bool:

@@ -12,6 +12,7 @@ from ..checks.impressions import ImpressionsFold
 from ..checks.slots import SlotsFold
 from ..checks.support import SupportFold
 from ..estimators.base import Estimator
+from ..estimators.family import family
 from ..estimators.fold import BySlots, GroupedTermsFold, TermsFold
 from ..estimators.ips import IPS
 from ..estimators.items import IPM
@@ -126,7 +127,7 @@ class _Checking:
     def _weigh(self, name: str, bare: Estimator, targets: list[Policy]) -> None:
         """Plan the weights of some policies, and of the target."""
         wanted = {repr(policy): policy for policy in (*targets, self.target) if policy is not None}
-        both: dict[str, Estimator | SelfNormalised] = {repr(e): e for e in (bare, SelfNormalised(bare))}
+        both = {repr(e): family(e, None) for e in (bare, SelfNormalised(bare))}
         plan = Plan(wanted, self.logging, both, self.doubt)
         terms: Any = TermsFold(plan.layout, self.logging, self.doubt.folds(plan.layout))
         if self._try(name, GroupedTermsFold(terms, BySlots(), self.doubt.group_folds(plan.layout)), plan.needs):

@@ -11,6 +11,7 @@ from ..estimators.logged import LoggedMean
 from ..estimators.wrappers import Clip, SelfNormalised
 from ..folds.estimate import Caution, Estimate
 from ..policies.base import Policy
+from .choice import Chosen, Given
 from .summary import Summary
 
 _ODD = 4.0
@@ -19,22 +20,24 @@ _ODD = 4.0
 _Any = Estimator | SelfNormalised
 
 
-def contradicted(summary: Summary, target: Policy, given: Mapping[str, tuple[_Any, Estimate]]) -> dict[str, Estimate]:
+def contradicted(summary: Summary, target: Policy, found: Mapping[str, Chosen]) -> dict[str, Estimate]:
     """The estimates of a target by name, with a warning on those that differ from one which assumes less.
 
     Where the further assumption holds, both estimate the same and their paired difference has mean 0
     (Hausman's test of a specification). Estimates with a serious warning contradict nobody, clipped
     ones neither contradict nor are contradicted, for their bias is known, as is that of unseen items.
+    Where the data chose an estimator, those that they did not choose may contradict it too.
     """
-    return {name: _against(summary, target, name, given) for name in given}
+    listed = {name: (one.estimator, one.estimate) for name, one in found.items() if isinstance(one.estimate, Estimate)}
+    return {name: _against(summary, target, listed[name], listed | found[name].considered) for name in listed}
 
 
-def _against(summary: Summary, target: Policy, name: str, given: Mapping[str, tuple[_Any, Estimate]]) -> Estimate:
-    estimator, estimate = given[name]
+def _against(summary: Summary, target: Policy, given: tuple[_Any, Estimate], every: Given) -> Estimate:
+    estimator, estimate = given
     if any(caution.code == "unseen-items" for caution in estimate.warnings):
         return estimate  # why it is off is said already
     worst: tuple[float, Caution] | None = None
-    for other_name, (other, reference) in given.items():
+    for other_name, (other, reference) in every.items():
         if not (_comparable(summary, estimator, other) and reference.trustworthy):
             continue
         difference = summary.difference(target, estimator, other)

@@ -8,8 +8,8 @@ from typing import Any
 
 from ..checks.impressions import Impressions, ImpressionsFold
 from ..estimators.base import Estimator
+from ..estimators.family import Family, family
 from ..estimators.fold import ByColumn, GroupedTermsFold, Layout, TermsFold, needs
-from ..estimators.wrappers import SelfNormalised
 from ..folds.base import Together
 from ..folds.estimate import Estimate
 from ..folds.intervals import Method
@@ -19,7 +19,8 @@ from ..policies.base import Policy
 from ..policies.prepared import counts, prepared
 from ..running.executors import Executor, Progress, run
 from . import arguments, document
-from .contradiction import contradicted
+from .choice import Chosen, chosen
+from .contradiction import bare, contradicted
 from .result import Estimates, Key, Result, refuse_empty
 from .summary import Doubt, Summary
 
@@ -60,12 +61,12 @@ def evaluate(
     """
     arguments.check_doubt(confidence, interval, cluster, replicates)
     source, drawn = arguments.source(log), arguments.policy(logging)
-    wanted, chosen = arguments.targets(target), arguments.estimators(estimators)
+    wanted, named = arguments.targets(target), arguments.estimators(estimators)
     curve = arguments.examination(examination)
     plan = Plan(
         {name: prepared(policy, source, executor) for name, policy in wanted.items()},
         prepared(drawn, source, executor),
-        {repr(e): e.examined(curve) for e in chosen},
+        {repr(e): family(e, curve) for e in named},
         Doubt(interval, confidence, cluster, replicates, seed, counts(drawn)),
         by,
     )
@@ -75,11 +76,11 @@ def evaluate(
 
 @dataclass(frozen=True)
 class Plan:
-    """An evaluation, ready to run on any source."""
+    """An evaluation, ready to run on any source. estimators: what each spelling stands for."""
 
     targets: Mapping[str, Policy]
     logging: Policy
-    estimators: Mapping[str, Estimator | SelfNormalised]
+    estimators: Mapping[str, Family]
     doubt: Doubt
     by: str | None = None
 
@@ -91,8 +92,8 @@ class Plan:
     @property
     def layout(self) -> Layout:
         """Every different weighting once: ips and snips share theirs."""
-        bare = (e.base if isinstance(e, SelfNormalised) else e for e in self.estimators.values())
-        return Layout(tuple(dict.fromkeys(self.targets.values())), tuple(dict.fromkeys(bare)))
+        weighed = (bare(e) for members in self.estimators.values() for e in members.values())
+        return Layout(tuple(dict.fromkeys(self.targets.values())), tuple(dict.fromkeys(weighed)))
 
     def needs(self) -> Needs:
         """The columns that are read."""
@@ -121,11 +122,14 @@ class Plan:
         """Every estimator for every target."""
         found: dict[Key, Estimate | NoOverlapError] = {}
         for name, target in self.targets.items():
-            made = {key: summary.estimate(target, estimator) for key, estimator in self.estimators.items()}
-            given = {key: (self.estimators[key], e) for key, e in made.items() if isinstance(e, Estimate)}
-            judged = contradicted(summary, target, given)
-            found |= {(name, key): judged.get(key, estimate) for key, estimate in made.items()}
+            made = self._chosen(summary, target)
+            judged = contradicted(summary, target, made)
+            found |= {(name, key): judged.get(key, one.estimate) for key, one in made.items()}
         return Estimates(found)
+
+    def _chosen(self, summary: Summary, target: Policy) -> dict[str, Chosen]:
+        """What answers for each spelling."""
+        return {key: chosen(summary, target, members) for key, members in self.estimators.items()}
 
     def _facts(self, summary: Summary, impressions: Impressions, source: Source) -> dict[str, Any]:
         doubt = self.doubt
@@ -155,17 +159,15 @@ class Plan:
         }
 
     def _examination(self) -> list[float] | None:
-        for estimator in _with_bases(self.estimators):
-            if getattr(estimator, "examination", None):
-                return list(estimator.examination)
-        return None
+        curves = (getattr(one, "examination", None) for one in _with_bases(self.estimators))
+        return next((list(curve) for curve in curves if curve), None)
 
     def histograms(self, summary: Summary) -> Iterator[dict[str, Any]]:
         """How the weights of each target and weighting are spread; ips and snips share theirs, under the first name."""
-        named: dict[Estimator, str] = {}
-        for key, estimator in self.estimators.items():
-            named.setdefault(estimator.base if isinstance(estimator, SelfNormalised) else estimator, key)
         for name, target in self.targets.items():
+            named: dict[Estimator, str] = {}
+            for key, one in self._chosen(summary, target).items():
+                named.setdefault(bare(one.estimator), key)
             for estimator, key in named.items():
                 yield document.histogram_row(name, key, summary.histogram(target, estimator))
 
@@ -188,10 +190,10 @@ def _command(log: str, plan: Plan, examination: Sequence[float] | None, several:
     return document.call("evaluate", log, said, evaluate.__kwdefaults__)
 
 
-def _with_bases(estimators: Mapping[str, Any]) -> Iterator[Any]:
+def _with_bases(estimators: Mapping[str, Family]) -> Iterator[Any]:
     """Every estimator and what it wraps."""
-    for estimator in estimators.values():
-        inner = estimator
+    for estimator in (one for members in estimators.values() for one in members.values()):
+        inner: Any = estimator
         while inner is not None:
             yield inner
             inner = getattr(inner, "base", None)

@@ -1,0 +1,85 @@
+"""Several estimators under one spelling, from which the data choose: `interpol(window=slope)`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, ClassVar, Literal
+
+from ..log.batch import LogBatch
+from ..log.errors import UsageError
+from ..policies.base import Ability
+from ..policies.shown import Shown
+from ..spelling import Spelled
+from .base import Earns, Estimator, Weights
+from .items import Form, Interpol
+from .wrappers import SelfNormalised
+
+Family = dict[str, Estimator | SelfNormalised]
+"""The estimators that one spelling stands for, each under its own; the one that assumes least comes first."""
+
+
+@dataclass(frozen=True, repr=False)
+class InterpolWindows(Spelled):
+    """INTERPOL of every window; which one answers is chosen from the data when all have been estimated.
+
+    The windows are 0, 1, ... up to the last rank of the examination curve. It can be wrapped like any estimator,
+    but only its members have weights: see `family`.
+    """
+
+    name: ClassVar[str] = "interpol"
+    earns: ClassVar[Earns] = "clicks"
+    asks_logging: ClassVar[Ability | None] = "rank_probs"
+    asks_target: ClassVar[Ability | None] = "rank_probs"
+    normalised: ClassVar[bool] = True
+    assumes: ClassVar[float] = Interpol(window=0).assumes
+    window: Literal["slope"] = field(kw_only=True)
+    form: Form = field(default="paper", kw_only=True)
+    examination: tuple[float, ...] | None = field(default=None, kw_only=True)
+
+    def examined(self, examination: Sequence[float] | None) -> InterpolWindows:
+        found = Interpol(window=1, form=self.form, examination=self.examination).examined(examination)
+        return replace(self, examination=found.examination)
+
+    def weights(self, batch: LogBatch, logging: Shown, target: Shown) -> Weights:
+        raise TypeError(f"{self!r} stands for several estimators: weigh each of its family")
+
+    def members(self, slots: int) -> tuple[Interpol, ...]:
+        """One for each window that differs in slates of so many slots."""
+        return tuple(Interpol(window=w, form=self.form, examination=self.examination) for w in range(slots))
+
+
+def interpol(
+    *, window: int | Literal["slope"], form: Form = "paper", examination: tuple[float, ...] | None = None
+) -> Interpol | InterpolWindows:
+    """INTERPOL of one window; or, `window="slope"`, of the one that SLOPE chooses.
+
+    Raises:
+        UsageError: neither a number of ranks nor a way to choose one.
+    """
+    if window == "slope":
+        return InterpolWindows(window=window, form=form, examination=examination)
+    if isinstance(window, str):
+        raise UsageError(
+            f"window is {window!r}", "give a whole number of ranks, or `slope` to choose one from the data"
+        )
+    return Interpol(window=window, form=form, examination=examination)
+
+
+def family(estimator: Estimator | SelfNormalised, examination: Sequence[float] | None) -> Family:
+    """The estimators that a spelling stands for, ready to weigh; most stand for themselves.
+
+    Raises:
+        UsageError: one needs an examination curve, and there is none.
+    """
+    ready = estimator.examined(examination)
+    return {repr(member): member.examined(examination) for member in _members(estimator, ready)}
+
+
+def _members(estimator: Any, ready: Any) -> tuple[Any, ...]:
+    """The members, wrapped as the estimator is. ready: the same with its examination curve."""
+    if isinstance(estimator, InterpolWindows):
+        return estimator.members(len(ready.examination))
+    if not hasattr(estimator, "base"):
+        return (estimator,)
+    return tuple(replace(estimator, base=member) for member in _members(estimator.base, ready.base))

@@ -1,0 +1,68 @@
+"""The estimate of a spelling that leaves a choice to the data, and what it was chosen from."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field, replace
+
+from ..checks.cautions import about_choice
+from ..estimators.base import Estimator
+from ..estimators.family import Family
+from ..estimators.wrappers import SelfNormalised
+from ..folds.estimate import Estimate, Interval
+from ..log.errors import NoOverlapError
+from ..policies.base import Policy
+from ..selection.windows import slope
+from .summary import Summary
+
+Given = dict[str, tuple[Estimator | SelfNormalised, Estimate]]
+"""Estimators by their spelling, each with what it estimates."""
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """An estimate or why there is none, the estimator that it is from, and all that this was chosen from."""
+
+    estimator: Estimator | SelfNormalised
+    estimate: Estimate | NoOverlapError
+    considered: Given = field(default_factory=dict)
+
+
+def chosen(summary: Summary, target: Policy, family: Family) -> Chosen:
+    """The estimate of a family of estimators; of most spellings it has one member.
+
+    The interval spans that of the chosen estimate and that of the first, so that where the assumption of the
+    first holds it covers the truth at least as often as that one does, whatever was chosen.
+    """
+    made = {name: (estimator, summary.estimate(target, estimator)) for name, estimator in family.items()}
+    if len(made) == 1:
+        return Chosen(*next(iter(made.values())))
+    given = {name: (estimator, e) for name, (estimator, e) in made.items() if isinstance(e, Estimate)}
+    if not given:
+        return Chosen(*next(reversed(made.values())))
+    names, estimates = list(given), [estimate for _, estimate in given.values()]
+    half_widths = [_half_width(estimate) for estimate in estimates]
+    choice = slope([estimate.value for estimate in estimates], half_widths)
+    name, first, found = names[choice.index], estimates[0], estimates[choice.index]
+    why = about_choice(names, None if math.isinf(half_widths[choice.index]) else choice.index, choice.refuted)
+    honest = replace(
+        found,
+        low=min(first.low, found.low),
+        high=max(first.high, found.high),
+        difference=_span(first.difference, found.difference),
+        warnings=(*found.warnings, why),
+        chosen=name,
+    )
+    return Chosen(given[name][0], honest, given)
+
+
+def _half_width(estimate: Estimate) -> float:
+    """The standard error; infinite where the estimate says too little of itself to contradict another."""
+    return estimate.standard_error if estimate.trustworthy and estimate.standard_error > 0 else math.inf
+
+
+def _span(one: Interval | None, other: Interval | None) -> Interval | None:
+    """The interval of `other`, widened to hold that of `one`."""
+    if one is None or other is None:
+        return other
+    return replace(other, low=min(one.low, other.low), high=max(one.high, other.high))

@@ -1,0 +1,5 @@
+"""Which of several estimates to believe, chosen from the data."""
+
+from .windows import Choice, slope
+
+__all__ = ["Choice", "slope"]

@@ -1,0 +1,53 @@
+"""SLOPE: the estimate of least variance among those that bias does not set apart (Su, Srinath, Krishnamurthy, 2020)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+
+@dataclass(frozen=True)
+class Choice:
+    """Which estimate of a family was chosen, and what stopped the search.
+
+    - index: of the chosen one.
+    - refuted: the first whose interval does not meet all intervals before it; None if all meet.
+    - low, high: what the intervals before `refuted` have in common.
+    """
+
+    index: int
+    refuted: int | None
+    low: float
+    high: float
+
+
+def slope(values: Sequence[float], half_widths: Sequence[float], multiple: float = 2.0) -> Choice:
+    """Choose among estimates [m] of one quantity, ordered by growing bias: the first is the one to be held to.
+
+    The intervals are values +- multiple * half_widths. As long as the intervals meet, their differences may be
+    noise; the first that misses the others is biased, and so are all after it. Of those before it, the one with the
+    smallest half-width is chosen. Where half-widths fall, as the theorem assumes, that is the last of them; one that
+    is both more biased and more variable than another is never chosen. If with high probability every estimate is
+    within its half-width, plus its bias, of the truth, the error of the choice is at most a constant times the least
+    possible sum of both (with multiple = 2).
+
+    An infinite half-width marks an estimate that says nothing: it contradicts none and is chosen only if all are so.
+
+    Raises:
+        ValueError: no estimates, unlike lengths, a value that is no number or a negative half-width.
+    """
+    centre, half = np.asarray(values, dtype=np.float64), np.asarray(half_widths, dtype=np.float64)
+    if not (centre.ndim == 1 and centre.shape == half.shape and len(centre)):
+        raise ValueError(f"{centre.shape} values and {half.shape} half-widths: give as many of both, at least one")
+    if not (np.isfinite(centre).all() and (half >= 0).all() and multiple > 0):
+        raise ValueError("values must be finite, half-widths not negative and the multiple positive")
+    low = np.maximum.accumulate(centre - multiple * half)
+    high = np.minimum.accumulate(centre + multiple * half)
+    apart = np.flatnonzero(low > high)
+    meeting = int(apart[0]) if len(apart) else len(centre)
+    chosen = int(half[:meeting].argmin())
+    return Choice(
+        chosen, None if meeting == len(centre) else meeting, float(low[meeting - 1]), float(high[meeting - 1])
+    )

@@ -1,0 +1,109 @@
+"""The toy world of paper interpol, appendix B: one list of ten items, randomly swapped, four of them relevant."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from itertools import permutations, product
+
+import numpy as np
+
+from ..log.batch import Contexts, Floats, Integers, LogBatch
+from ..log.source import Needs
+from ..policies.ranking import Ranking
+from ..policies.swaps import Swaps
+
+BASE = (6, 0, 3, 1, 4, 8, 9, 7, 5, 2)
+TARGET = (7, 0, 3, 1, 5, 6, 8, 9, 2, 4)
+RELEVANT = (1, 2, 4, 7)
+ITEMS = len(BASE)
+EXAMINATION = np.arange(ITEMS, 0, -1) / ITEMS
+"""[10] probability that each rank is looked at: 1, 0.9, ..., 0.1."""
+TRUTH = 2.0
+"""What the target earns per impression."""
+
+
+@dataclass(frozen=True)
+class ToyWorld:
+    """A log of the toy world; as a `Source` it is drawn again each time that it is read, always the same.
+
+    A relevant item is clicked if its rank is looked at, each rank independently. Every item keeps its place in the
+    base ranking with probability `stay` (`Swaps` is the law). Where expectations are wanted, `placements` and
+    `patterns` enumerate what can happen.
+    """
+
+    impressions: int = 5_000
+    stay: float = 0.95
+    seed: int = 2
+
+    @property
+    def logging(self) -> Swaps:
+        """The policy that draws the log."""
+        return Swaps(Ranking("base"), self.stay)
+
+    @property
+    def target(self) -> Ranking:
+        """The policy that is asked about."""
+        return Ranking("target")
+
+    def parts(self) -> int:
+        return 1
+
+    def batches(self, part: int) -> Iterator[LogBatch]:
+        rng, found = np.random.default_rng([self.seed, part]), contexts(self.impressions)
+        slates = self.logging.sample(found, rng)
+        clicks = rng.random(slates.shape) < np.isin(slates, RELEVANT) * EXAMINATION
+        yield _log(found, slates, clicks.astype(np.float64))
+
+    def select(self, needed: Needs) -> ToyWorld:
+        return self
+
+    def describe(self) -> str:
+        return f"{self.impressions:,} simulated impressions of the toy world"
+
+    @cached_property
+    def law(self) -> Floats:
+        """[5041] probability of each of the placements."""
+        shuffled, count = (1 - self.stay) * ITEMS / (ITEMS - 1), len(placements())
+        return np.array([1 - shuffled] + (count - 1) * [shuffled / (count - 1)])
+
+
+def contexts(n: int) -> Contexts:
+    """n times the only context."""
+    base, target = (np.tile(np.array(ranking), (n, 1)) for ranking in (BASE, TARGET))
+    items = np.tile(np.arange(ITEMS), (n, 1))
+    return Contexts(items, np.full(n, ITEMS), np.full(n, ITEMS), rankings={"base": base, "target": target})
+
+
+@lru_cache(maxsize=1)
+def placements() -> LogBatch:
+    """The base ranking, then every placement of the four relevant items; clicks are their probabilities.
+
+    Where the other items stand does not matter, so these 5,041 rows are all that can happen to a slate.
+    """
+    others = [item for item in range(ITEMS) if item not in RELEVANT]
+    slates: list[tuple[int, ...]] = [BASE]
+    for ranks in permutations(range(ITEMS), len(RELEVANT)):
+        slate, rest = dict(zip(ranks, RELEVANT, strict=True)), iter(others)
+        slates.append(tuple(slate[rank] if rank in slate else next(rest) for rank in range(ITEMS)))
+    shown = np.array(slates)
+    return _log(contexts(len(shown)), shown, np.isin(shown, RELEVANT) * EXAMINATION)
+
+
+@lru_cache(maxsize=1)
+def patterns() -> tuple[Integers, Floats, Floats]:
+    """Which relevant items are clicked, given the placement.
+
+    Returns: ranks [5041, 4] of the relevant items, clicked [16, 4] 1 or 0, and the probability [5041, 16] of each
+    pattern of clicks.
+    """
+    ranks = np.argsort(placements().slates, axis=1)[:, list(RELEVANT)]
+    clicked = np.array(list(product((0.0, 1.0), repeat=len(RELEVANT))))
+    looked_at = EXAMINATION[ranks][:, None, :]
+    return ranks, clicked, np.where(clicked == 1, looked_at, 1 - looked_at).prod(axis=2)
+
+
+def _log(found: Contexts, slates: Integers, clicks: Floats) -> LogBatch:
+    n = len(found)
+    return LogBatch(found, slates, clicks, None, np.ones(n), np.arange(n, dtype=np.uint64))
