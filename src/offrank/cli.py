@@ -204,7 +204,8 @@ def demo(folder: str, impressions: int, seed: int, quiet: bool) -> None:
 def reproduce(name: str, folder: str | None, scale: float, seed: int, quiet: bool) -> None:
     """Reproduce a paper: its tables, pictures and claims beside what is found here.
 
-    NAME is non-shuffled: ranking metrics on non-shuffled traffic.
+    NAME is interpol (windows between two click models), non-shuffled (ranking metrics on non-shuffled traffic) or
+    slates-math (the pseudoinverse estimator of slates).
     """
     say = len if quiet else partial(click.echo, err=True)
     made = offrank.reproduce(name, folder, scale=scale, seed=seed, say=say)

@@ -13,6 +13,7 @@ from ..jobs import document
 from ..log.errors import UsageError
 from ..report.charts import chart_svg
 from ..report.sheet import Sheet
+from .interpol import sheet as interpol
 from .non_shuffled import sheet as non_shuffled
 from .slates_math import sheet as slates_math
 
@@ -23,7 +24,11 @@ class Reproduction(Protocol):
     def __call__(self, *, scale: float, seed: int, say: Callable[[str], object]) -> Sheet: ...
 
 
-REPRODUCTIONS: dict[str, Reproduction] = {"non-shuffled": non_shuffled, "slates-math": slates_math}
+REPRODUCTIONS: dict[str, Reproduction] = {
+    "interpol": interpol,
+    "non-shuffled": non_shuffled,
+    "slates-math": slates_math,
+}
 """What `offrank reproduce` knows, by name."""
 
 

@@ -13,7 +13,7 @@ Numbers = Sequence[float]
 
 _WIDTH, _HEIGHT = 520, 340
 _LEFT, _RIGHT, _TOP, _BOTTOM = 66, 14, 28, 48
-_COLOURS = ("#2f6fb5", "#c2571a", "#2e8b57", "#8e5bb5", "#b8860b", "#50717b")
+_COLOURS = ("#2f6fb5", "#c2571a", "#2e8b57", "#8e5bb5", "#b8860b", "#50717b", "#c0417a", "#6b8e23", "#8b5a3c")
 
 
 @dataclass(frozen=True)

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from itertools import permutations, product
 
 import numpy as np
 
+from ..estimators.base import Estimator
 from ..log.batch import Contexts, Floats, Integers, LogBatch
 from ..log.source import Needs
 from ..policies.ranking import Ranking
+from ..policies.shown import Shown
 from ..policies.swaps import Swaps
 
 BASE = (6, 0, 3, 1, 4, 8, 9, 7, 5, 2)
@@ -102,6 +104,21 @@ def patterns() -> tuple[Integers, Floats, Floats]:
     clicked = np.array(list(product((0.0, 1.0), repeat=len(RELEVANT))))
     looked_at = EXAMINATION[ranks][:, None, :]
     return ranks, clicked, np.where(clicked == 1, looked_at, 1 - looked_at).prod(axis=2)
+
+
+def moments(world: ToyWorld, estimators: Sequence[Estimator]) -> tuple[Floats, Floats]:
+    """Expectation and variance [estimators] of what one impression contributes to an estimate, exactly.
+
+    Given the placement, clicks are independent of each other. The estimators are of the kind that weighs clicks.
+    """
+    log = placements()
+    logging, target = Shown(world.logging, log), Shown(world.target, log)
+    weights = np.stack([estimator.weights(log, logging, target).weight for estimator in estimators])
+    assert log.clicks is not None
+    given = np.einsum("enk,nk->en", weights, log.clicks)
+    within = np.einsum("enk,nk->en", weights**2, log.clicks * (1 - log.clicks))
+    mean = given @ world.law
+    return mean, (within + given**2) @ world.law - mean**2
 
 
 def _log(found: Contexts, slates: Integers, clicks: Floats) -> LogBatch:
