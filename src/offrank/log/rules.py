@@ -55,6 +55,10 @@ BAD_RANK_PROPENSITY = Rule(
     "is not a matrix of probabilities, displayed item x rank, positive where the item was shown",
     "write a list per displayed item with its probability at each rank; each list sums to at most 1",
 )
+BAD_FEATURE = Rule("bad-feature", "holds a feature index below 0", "number the features from 0")
+BAD_FEATURE_VALUE = Rule(
+    "bad-feature-value", "holds a feature value that is not a finite number", "write finite values"
+)
 BAD_INCLUSION = Rule("bad-inclusion", "is not in (0, 1]", "write the probability that the row was kept")
 BAD_POSITION = Rule(
     "bad-position",

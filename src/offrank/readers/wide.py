@@ -11,12 +11,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..log import _kernels, rules
-from ..log.batch import Contexts, Floats, Integers, Labels, LogBatch
+from ..log.batch import Contexts, Floats, Integers, Labels, LogBatch, SparseFeatures
 from ..log.rules import Faults
 from ..log.schema import Columns
 from ..log.source import Needs
 from . import arrow
 from .arrow import Lists
+from .features import sparse_features
 from .tables import Piece, Table
 
 Invalid = Literal["raise", "skip"]
@@ -61,6 +62,8 @@ class WideLog:
             roles -= {"candidates"}
         if "rank_propensity" in roles and not known.has("rank_propensity") and known.has("propensity"):
             roles = roles - {"rank_propensity"} | {"propensity"}  # the same thing on one slot
+        if "features" in roles and known.has("feature_values"):
+            roles |= {"feature_values"}
         chosen |= {role: known.of(role) for role in sorted(roles)}
         for kind in ("scores", "rankings", "keys", "labels"):
             for name in sorted(getattr(self.needed, kind)):
@@ -110,6 +113,7 @@ class _Flat:
         self.keys = {name: self._key(f"keys:{name}") for name in self.needed.keys}
         self.by_row = {role: self._number(role) for role in _BY_ROW if role in self.columns}
         self.square = self._square() if "rank_propensity" in self.columns else None
+        self.features = self._features() if "features" in self.columns else None
 
     def batch(self, rows: Integers | None, skipped: Mapping[str, int]) -> LogBatch:
         """The log batch of these rows (all where None)."""
@@ -125,6 +129,7 @@ class _Flat:
             keys={name: np.ascontiguousarray(key[pick]) for name, key in self.keys.items()},
             propensity=self._row_numbers("propensity", pick),
             rank_propensity=self._rank_propensity(rows, pick, slots),
+            features=self.features if self.features is None or rows is None else self.features.take(rows),
         )
         return LogBatch(
             contexts,
@@ -214,6 +219,10 @@ class _Flat:
         self.faults.mark(bad, rules.BAD_RANK_PROPENSITY, column)
         self._matrices = matrices
         return found
+
+    def _features(self) -> SparseFeatures:
+        columns = self.columns["features"], self.columns.get("feature_values")
+        return sparse_features(columns, self.piece.data, self.candidates.lengths, self.faults)
 
     def _rank_propensity(self, rows: Integers | None, pick: Any, slots: int) -> Floats | None:
         if self.square is not None:
