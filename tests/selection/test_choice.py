@@ -129,6 +129,20 @@ def test_where_no_window_can_be_trusted_the_first_answers() -> None:
     assert "none of 2 estimates can be trusted" in found.warnings[-1].message
 
 
+def test_the_interval_spans_that_of_the_first_that_can_be_trusted() -> None:
+    # 800 impressions are worth some 40 to window 0.
+    fixed = [f"interpol(window={window})" for window in range(10)]
+    result = judged(1.0, ["interpol(window=slope)", *fixed], n=800)
+    one, several = result["interpol(window=slope)"], [result[name] for name in fixed]
+    anchor = next(place for place, estimate in enumerate(several) if estimate.trustworthy)
+    assert anchor > 0
+    assert one.chosen is not None
+    chosen = result[one.chosen]
+    assert (one.low, one.high) == (min(several[anchor].low, chosen.low), max(several[anchor].high, chosen.high))
+    assert one.warnings[-1].severity == "warning"
+    assert f"Nothing before `interpol(window={anchor})` can be trusted" in one.warnings[-1].message
+
+
 def test_it_is_spelled_as_it_is_built() -> None:
     made = estimator("interpol(window='slope', form=windowed)")
     assert made == InterpolWindows(window="slope", form="windowed")

@@ -135,19 +135,24 @@ def about_disagreement(other: str, difference: Interval) -> Caution:
     )
 
 
-def about_choice(names: Sequence[str], chosen: int | None, refuted: int | None) -> Caution:
-    """Which of several estimators the data chose, the first of them assuming least, and what spoke against more."""
-    if chosen is None:
+def about_choice(names: Sequence[str], chosen: int, refuted: int | None, trusted: int | None) -> Caution:
+    """Which of several estimators the data chose, the first of them assuming least, and what spoke against more.
+
+    refuted: the first that contradicts those before it. trusted: the first without a serious warning.
+    """
+    if trusted is None:
         message = f"This is `{names[0]}`, which assumes least: none of {len(names)} estimates can be trusted."
         return Caution("chosen", "note", message, "Log more, or evaluate a policy closer to the logging one.")
     reason = f"of {len(names)} estimates that all agree it has the least standard error"
     if refuted is not None:
         reason = f"it has the least standard error of those before `{names[refuted]}`, which does not agree with them"
+    unchecked = f" Nothing before `{names[trusted]}` can be trusted, so what that one assumes is not checked."
     return Caution(
         "chosen",
-        "note",
-        f"This is `{names[chosen]}`: {reason} (SLOPE: values +- 2 standard errors must meet).",
-        f"The interval spans that of `{names[0]}` too, as no choice from the same data can assume less.",
+        "warning" if trusted else "note",
+        f"This is `{names[chosen]}`: {reason} (SLOPE: values +- 2 standard errors must meet)."
+        + (unchecked if trusted else ""),
+        f"The interval spans that of `{names[trusted]}` too, as no choice from the same data can assume less.",
     )
 
 

@@ -31,8 +31,8 @@ class Chosen:
 def chosen(summary: Summary, target: Policy, family: Family) -> Chosen:
     """The estimate of a family of estimators; of most spellings it has one member.
 
-    The interval spans that of the chosen estimate and that of the first, so that where the assumption of the
-    first holds it covers the truth at least as often as that one does, whatever was chosen.
+    The interval spans that of the chosen estimate and that of the first which can be trusted, so that where the
+    assumption of that one holds it covers the truth at least as often as that one does, whatever was chosen.
     """
     made = {name: (estimator, summary.estimate(target, estimator)) for name, estimator in family.items()}
     if len(made) == 1:
@@ -43,14 +43,14 @@ def chosen(summary: Summary, target: Policy, family: Family) -> Chosen:
     names, estimates = list(given), [estimate for _, estimate in given.values()]
     half_widths = [_half_width(estimate) for estimate in estimates]
     choice = slope([estimate.value for estimate in estimates], half_widths)
-    name, first, found = names[choice.index], estimates[0], estimates[choice.index]
-    why = about_choice(names, None if math.isinf(half_widths[choice.index]) else choice.index, choice.refuted)
+    trusted = next((place for place, half in enumerate(half_widths) if math.isfinite(half)), None)
+    name, first, found = names[choice.index], estimates[trusted or 0], estimates[choice.index]
     honest = replace(
         found,
         low=min(first.low, found.low),
         high=max(first.high, found.high),
         difference=_span(first.difference, found.difference),
-        warnings=(*found.warnings, why),
+        warnings=(*found.warnings, about_choice(names, choice.index, choice.refuted, trusted)),
         chosen=name,
     )
     return Chosen(given[name][0], honest, given)
