@@ -122,7 +122,7 @@ class Endless:
     def batches(self, part: int) -> Iterator[LogBatch]:
         self.begun.append(part)
         for count in itertools.count():
-            if count % 200 == 3 and part == 0:  # again, should one get lost in a finaliser
+            if count == 3 and part == 0:
                 signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGINT)  # as Ctrl-C does
             if count > 6000:
                 raise AssertionError("was not stopped")

@@ -6,7 +6,7 @@ import os
 import threading
 from collections import deque
 from collections.abc import Callable
-from concurrent.futures import Executor, Future, ThreadPoolExecutor
+from concurrent.futures import Executor, Future, ThreadPoolExecutor, wait
 from typing import TypeVar
 
 from ..folds.base import Fold
@@ -61,7 +61,7 @@ def _merge(pending: list[Future[S]], fold: Fold[S, LogBatch, R], progress: Progr
     pending.clear()  # a state is let go once merged, however many parts there are
     try:
         while futures:
-            state = fold.merge(state, futures.popleft().result())
+            state = fold.merge(state, _result(futures.popleft()))
             if progress is not None:
                 progress(parts - len(futures), parts)
     except BaseException:
@@ -69,3 +69,10 @@ def _merge(pending: list[Future[S]], fold: Fold[S, LogBatch, R], progress: Progr
             future.cancel()
         raise
     return fold.finish(state)
+
+
+def _result(future: Future[S]) -> S:
+    """What a part came to. Waits in short steps: where signals restart system calls, one long wait ignores Ctrl-C."""
+    while not future.done():
+        wait([future], timeout=0.5)
+    return future.result()
