@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from .papers.registry import reproduce
     from .policies.counted import Counted
     from .policies.epsilon import EpsilonUniform
+    from .policies.linear import Linear
     from .policies.logged import Logged
     from .policies.plackett_luce import PlackettLuce
     from .policies.ranking import Ranking
@@ -32,6 +33,7 @@ _HOMES = {
     "Counted": "policies.counted",
     "EpsilonUniform": "policies.epsilon",
     "Estimate": "folds.estimate",
+    "Linear": "policies.linear",
     "Logged": "policies.logged",
     "OffrankError": "log.errors",
     "PlackettLuce": "policies.plackett_luce",
@@ -53,6 +55,7 @@ __all__ = [
     "Counted",
     "EpsilonUniform",
     "Estimate",
+    "Linear",
     "Logged",
     "OffrankError",
     "PlackettLuce",

@@ -8,6 +8,7 @@ from ..spelling import parse
 from .base import Policy
 from .counted import Counted
 from .epsilon import EpsilonUniform
+from .linear import Linear
 from .logged import Logged
 from .plackett_luce import PlackettLuce
 from .ranking import Ranking
@@ -16,7 +17,8 @@ from .top import Top
 from .uniform import Uniform
 
 POLICIES = {
-    policy.name: policy for policy in (Counted, EpsilonUniform, Logged, PlackettLuce, Ranking, Swaps, Top, Uniform)
+    policy.name: policy
+    for policy in (Counted, EpsilonUniform, Linear, Logged, PlackettLuce, Ranking, Swaps, Top, Uniform)
 }
 
 

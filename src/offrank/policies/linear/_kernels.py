@@ -1,0 +1,168 @@
+"""Compiled loops of linear scorers. Lines: `starts` [n + 1] of each row, `offsets` [lines + 1] into their features."""
+
+from __future__ import annotations
+
+import numba
+import numpy as np
+
+_jit = numba.njit(cache=True, nogil=True)
+_inline = numba.njit(cache=True, nogil=True, inline="always")
+
+
+@_inline
+def _mixed(code):
+    """Splitmix64's finish: every bit of a code decides every bit of the result."""
+    h = np.uint64(code)
+    h = (h ^ (h >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    h = (h ^ (h >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return h ^ (h >> np.uint64(31))
+
+
+@_inline
+def _bucket(index, bits):
+    """An index that fits stays as it is; others are hashed."""
+    if index < 1 << bits:
+        return np.int64(index)
+    return np.int64(_mixed(index) >> np.uint64(64 - bits))
+
+
+@_inline
+def _crossed(one, other, bits):
+    return np.int64(_mixed(np.uint64(one) * np.uint64(0x9E3779B97F4A7C15) + np.uint64(other)) >> np.uint64(64 - bits))
+
+
+@_jit
+def line_starts(size):
+    """[n + 1] where each row's lines begin."""
+    starts = np.zeros(len(size) + 1, dtype=np.int64)
+    for row in range(len(size)):
+        starts[row + 1] = starts[row] + size[row]
+    return starts
+
+
+@_jit
+def line_offsets(first, size, offsets, indices, bits, context, cross):
+    """[lines + 1] where each candidate's encoded features begin."""
+    total = 0
+    for row in range(len(size)):
+        total += size[row]
+    out, line = np.zeros(total + 1, dtype=np.int64), 0
+    for row in range(len(size)):
+        for source in range(first[row], first[row] + size[row]):
+            count = offsets[source + 1] - offsets[source]
+            if cross:
+                shared = 0
+                for at in range(offsets[source], offsets[source + 1]):
+                    shared += context[_bucket(indices[at], bits)]
+                count = (count - shared) * (1 + shared)
+            out[line + 1] = out[line] + count
+            line += 1
+    return out
+
+
+@_jit
+def encode(first, size, offsets, indices, values, bits, context, cross, scale, out_offsets, out_indices, out_values):
+    """Fill each candidate's features: its own, and with `cross` each of them times each of the context's.
+
+    Features of the context alone are left out where they are crossed: added to all candidates they change nothing.
+    """
+    line = 0
+    for row in range(len(size)):
+        for source in range(first[row], first[row] + size[row]):
+            to, low, high = out_offsets[line], offsets[source], offsets[source + 1]
+            for at in range(low, high):
+                own = _bucket(indices[at], bits)
+                if cross and context[own]:
+                    continue
+                value = values[at] * scale[own]
+                out_indices[to], out_values[to] = own, value
+                to += 1
+                if cross:
+                    for other_at in range(low, high):
+                        other = _bucket(indices[other_at], bits)
+                        if context[other]:
+                            out_indices[to] = _crossed(other, own, bits)
+                            out_values[to] = value * values[other_at] * scale[other]
+                            to += 1
+            line += 1
+
+
+@_jit
+def survey(starts, offsets, indices, values, seen, differs, largest, total, line_of, count, low, high):
+    """Mark the features that come, those that differ within a row, and each one's largest absolute value.
+
+    The last five arrays [features] are scratch: the value in a line, its line (initially -1), and over the lines
+    of a row their number and extremes.
+    """
+    for row in range(len(starts) - 1):
+        for line in range(starts[row], starts[row + 1]):
+            for at in range(offsets[line], offsets[line + 1]):
+                f = indices[at]
+                largest[f] = max(largest[f], abs(values[at]))
+                if differs[f]:
+                    continue
+                if line_of[f] != line:
+                    if line_of[f] < starts[row]:
+                        count[f], low[f], high[f] = 0, np.inf, -np.inf
+                    line_of[f], total[f] = line, 0.0
+                    count[f] += 1
+                seen[f] = True
+                total[f] += values[at]
+            for at in range(offsets[line], offsets[line + 1]):
+                f = indices[at]
+                if not differs[f]:
+                    low[f], high[f] = min(low[f], total[f]), max(high[f], total[f])
+        for at in range(offsets[starts[row]], offsets[starts[row + 1]]):  # the features of all lines of the row
+            f = indices[at]
+            if not differs[f] and (count[f] < starts[row + 1] - starts[row] or low[f] != high[f]):
+                differs[f] = True
+    return 0
+
+
+@_jit
+def padded_scores(starts, offsets, indices, values, weights, out):
+    """out [n, m] <- sum of weight times value for each candidate."""
+    for row in range(len(starts) - 1):
+        for line in range(starts[row], starts[row + 1]):
+            total = 0.0
+            for at in range(offsets[line], offsets[line + 1]):
+                total += weights[indices[at]] * values[at]
+            out[row, line - starts[row]] = total
+
+
+@_jit
+def greedy_slot_probs(scores, size, slates):
+    """[n, k] one over the number of the best that are left where the slot holds one of them, else 0; 1 on pads."""
+    n, k = slates.shape
+    probs = np.ones((n, k))
+    above = np.zeros(scores.shape[1], dtype=np.bool_)
+    for row in range(n):
+        above[:] = False
+        for slot in range(k):
+            item = slates[row, slot]
+            if item < 0:
+                break
+            better, equal = 0, 0
+            for other in range(size[row]):
+                if not above[other]:
+                    better += scores[row, other] > scores[row, item]
+                    equal += scores[row, other] == scores[row, item]
+            probs[row, slot] = 1.0 / equal if better == 0 else 0.0
+            above[item] = True
+    return probs
+
+
+@_jit
+def greedy_rank_probs(scores, size, length, items, out):
+    """out [n, q, k] <- each of those that tie is equally likely at each of the ranks that they fill together."""
+    n, q = items.shape
+    for row in range(n):
+        for j in range(q):
+            item, better, equal = items[row, j], 0, 0
+            if item < 0:
+                continue
+            for other in range(size[row]):
+                better += scores[row, other] > scores[row, item]
+                equal += scores[row, other] == scores[row, item]
+            for rank in range(better, min(better + equal, length[row])):
+                out[row, j, rank] = 1.0 / equal

@@ -1,0 +1,80 @@
+"""The weights of a linear scorer, and the one file that they are kept in."""
+
+from __future__ import annotations
+
+import json
+import os
+import zipfile
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ...log.batch import Contexts, Floats
+from ...log.errors import UsageError
+from .encoding import Encoding
+
+_FORMAT = 1
+
+
+@dataclass(frozen=True)
+class Model:
+    """score = features . weights. weights: [encoding.size]. facts: how it was learnt, for people."""
+
+    encoding: Encoding
+    weights: Floats
+    facts: Mapping[str, Any] = field(default_factory=dict)
+
+    def scores(self, contexts: Contexts) -> Floats:
+        """[n, m] of each candidate."""
+        scores = self.encoding.lines(contexts).scores(self.weights)
+        wide = contexts.candidates.shape[1] - scores.shape[1]
+        return np.pad(scores, ((0, 0), (0, wide))) if wide else scores
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write one `.npz`, whole or not at all; only what differs from its default takes room."""
+        target, encoding = Path(path), self.encoding
+        temporary = target.with_name(f".{target.name}.{os.getpid()}.npz")
+        used, scaled = np.flatnonzero(self.weights), np.flatnonzero(encoding.scale != 1)
+        try:
+            np.savez_compressed(
+                temporary,
+                format=np.array([_FORMAT, encoding.bits, encoding.cross]),
+                indices=used,
+                weights=self.weights[used],
+                scaled=scaled,
+                scale=encoding.scale[scaled],
+                context=np.flatnonzero(encoding.context),
+                facts=np.frombuffer(json.dumps(dict(self.facts)).encode(), dtype=np.uint8),
+            )
+            temporary.replace(target)
+        finally:
+            temporary.unlink(missing_ok=True)
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> Model:
+        """Read what `save` wrote; nothing in the file is executed.
+
+        Raises:
+            UsageError: no such file, or not one of ours.
+        """
+        try:
+            with np.load(path, allow_pickle=False) as found:
+                version, bits, cross = (int(number) for number in found["format"])
+                if version != _FORMAT:
+                    raise UsageError(f"{path} is of format {version}", f"this offrank reads format {_FORMAT}")
+                plain = Encoding.plain(bits)
+                plain.context[found["context"]] = True
+                plain.scale[found["scaled"]] = found["scale"]
+                weights = np.zeros(plain.size)
+                weights[found["indices"]] = found["weights"]
+                facts = json.loads(found["facts"].tobytes())
+        except UsageError:
+            raise
+        except FileNotFoundError as error:
+            raise UsageError(f"there is no policy {str(path)!r}", "write one with `offrank learn`") from error
+        except (KeyError, IndexError, ValueError, zipfile.BadZipFile, EOFError) as error:
+            raise UsageError(f"{str(path)!r} is not a learnt policy", "write one with `offrank learn`") from error
+        return cls(Encoding(bits, plain.context, plain.scale, bool(cross)), weights, facts)

@@ -1,0 +1,89 @@
+"""A learnt policy: score the candidates by their features, then draw or sort."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import ClassVar
+
+import numpy as np
+
+from ...log.batch import Contexts, Floats, Integers
+from ...log.errors import UsageError
+from ...log.source import Needs
+from ...spelling import Spelled
+from .. import _kernels as laws
+from ..base import Ability
+from ..races import rank_law, sample_rows
+from . import _kernels
+from .model import Model
+
+_FAR = 1e9  # temperature that makes the scores of ties alone decide a race
+
+
+@dataclass(frozen=True, repr=False)
+class Linear(Spelled):
+    """Plackett-Luce with weights exp(features . w / temperature), or with `greedy` the best first.
+
+    - path: a file that `offrank learn` wrote.
+    - greedy: sort by score. Candidates that tie share their ranks equally, so that the order in which a log
+      lists the candidates (often the shown ones first) cannot decide.
+    """
+
+    name: ClassVar[str] = "linear"
+    path: str
+    temperature: float = field(default=1.0, kw_only=True)
+    greedy: bool = field(default=False, kw_only=True)
+
+    def __post_init__(self) -> None:
+        if not self.temperature > 0:
+            raise UsageError(f"temperature is {self.temperature}", "give a temperature above zero, or greedy=True")
+
+    @cached_property
+    def model(self) -> Model:
+        """The scorer, read on first use."""
+        return Model.load(self.path)
+
+    def needs(self, ability: Ability) -> Needs:
+        return Needs(frozenset(["candidates", "features"]))
+
+    def scores(self, contexts: Contexts) -> Floats:
+        """[n, m] of each candidate, over the temperature."""
+        return self.model.scores(contexts) / self.temperature
+
+    def sample(self, contexts: Contexts, rng: np.random.Generator) -> Integers:
+        scores = self.scores(contexts)
+        if self.greedy:
+            scores = _dense_ranks(scores, contexts.size) * _FAR
+        return sample_rows(scores, contexts, rng)
+
+    def log_prob(self, contexts: Contexts, slates: Integers) -> Floats:
+        return slate_log_prob(self.scores(contexts), contexts.size, slates, self.greedy)
+
+    def slot_probs(self, contexts: Contexts, slates: Integers) -> Floats:
+        scores = self.scores(contexts)
+        if self.greedy:
+            return np.asarray(_kernels.greedy_slot_probs(scores, contexts.size, slates))
+        return np.exp(laws.log_slot_probs(scores, contexts.size, slates))
+
+    def rank_probs(self, contexts: Contexts, items: Integers) -> Floats:
+        scores = self.scores(contexts)
+        if not self.greedy:
+            return rank_law(scores, contexts.size, contexts.length, items, contexts.slots)
+        out = np.zeros((*items.shape, contexts.slots))
+        _kernels.greedy_rank_probs(scores, contexts.size, contexts.length, items, out)
+        return out
+
+
+def slate_log_prob(scores: Floats, size: Integers, slates: Integers, greedy: bool) -> Floats:
+    """[n] log-probability of each slate, drawn by scores [n, m] or sorted by them."""
+    if not greedy:
+        return np.asarray(laws.log_slot_probs(scores, size, slates).sum(axis=1))
+    return np.asarray(laws.log_product(_kernels.greedy_slot_probs(scores, size, slates)))
+
+
+def _dense_ranks(scores: Floats, size: Integers) -> Floats:
+    """[n, m] how many candidates of the row are worse."""
+    inside = np.arange(scores.shape[1]) < size[:, None]
+    worse = (scores[:, None, :] < scores[:, :, None]) & inside[:, None, :]
+    return np.asarray(worse.sum(axis=2), dtype=np.float64)
