@@ -1,0 +1,178 @@
+"""A world of banners in the shape of paper criteo-test-bed's log: sub-sampled, with a known truth."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from ..log.batch import Floats, Integers
+from ..policies.base import Policy, all_items
+from ..policies.plackett_luce import PlackettLuce
+from ..readers.tables import Piece
+from ..readers.wide import WideLog
+from .advert_pools import Pool, examination
+from .advert_text import write_text
+
+_PART_ROWS = 10_000
+_UNCLICKED_KEPT = 0.1
+_TRAFFIC = {1: 203.0, 2: 339.0, 3: 215.0, 4: 61.4, 5: 26.5, 6: 130.0}  # millions, Table 1 of the paper
+
+
+@dataclass(frozen=True)
+class AdvertWorld:
+    """A log of `impressions` rows, drawn piece by piece: it may be larger than the memory.
+
+    - slots: how many products a banner shows, one number or several; their traffic has the paper's proportions.
+    - Each banner has 5 to 10 candidates per slot, drawn by Plackett-Luce on `old_score` to the power `sharpness`.
+    - P(click at rank j) = P(look at rank j) relevance of the product there, and one click per banner at most.
+    - Of the banners without a click 10 % are in the log (`inclusion`).
+    - Relevance depends on the product's features, a little on their crossings with the banner's, and on how
+      willing to click this user is, which no feature says: users that click more are offered more of the products
+      that are clicked less. So click rates by feature mislead, and logged propensities do not.
+    - contexts: there are so many different ones in all; each impression is one of them.
+
+    Columns: slate, clicks, candidates, propensity, inclusion, old_score, features, feature_values, query (the
+    context), slots and banner (its type: size and two more features).
+    """
+
+    impressions: int = 200_000
+    seed: int = 7
+    slots: int | tuple[int, ...] = (1, 2, 3, 4, 5, 6)
+    sharpness: float = 1.0
+    contexts: int = 6_000
+    bits: int = 20
+
+    @property
+    def kinds(self) -> tuple[int, ...]:
+        """The numbers of slots that occur."""
+        return (self.slots,) if isinstance(self.slots, int) else self.slots
+
+    @property
+    def logging(self) -> PlackettLuce:
+        """The policy that draws the banners."""
+        return PlackettLuce("old_score")
+
+    def source(self) -> WideLog:
+        """The log, to be read like a file; the same each time."""
+        return WideLog(_AdvertTable(self), {})
+
+    def truth(self, policy: Policy, impressions: int | None = None, slots: int | None = None) -> float:
+        """Expected clicks per impression, exactly, before any sub-sampling.
+
+        The sum of P(product at rank j) P(look at rank j) relevance, over all contexts, or over some `impressions`
+        contexts of each kind; slots: on banners of this kind only.
+        """
+        kinds = self.kinds if slots is None else (slots,)
+        earned = [self._earned(policy, self.pools[kind], impressions) for kind in kinds]
+        return float(np.average(earned, weights=[_TRAFFIC[kind] for kind in kinds]))
+
+    def table(self, rows: int, part: int) -> pa.Table:
+        """`rows` impressions of the log in the wide layout, the same for the same seed, rows and part."""
+        rng, pieces, found = np.random.default_rng([self.seed, 1, part]), [], 0
+        while found < rows:
+            pieces.append(self._draw(8 * (rows - found) + 100, rng))
+            found += pieces[-1].num_rows
+        return pa.concat_tables(pieces).slice(0, rows)
+
+    def tables(self) -> Iterator[pa.Table]:
+        """The whole log, a part after the other."""
+        for part in range(-(-self.impressions // _PART_ROWS)):
+            yield self.table(self.rows(part), part)
+
+    def write_text(self, path: str | Path) -> None:
+        """Write the log in the paper's own format; packed where the name ends in `.gz`."""
+        write_text(path, self.tables(), self.pools)
+
+    def rows(self, part: int) -> int:
+        """Impressions of this part."""
+        return min(_PART_ROWS, self.impressions - part * _PART_ROWS)
+
+    @cached_property
+    def pools(self) -> dict[int, Pool]:
+        """The contexts by their number of slots."""
+        share = np.array([_TRAFFIC[kind] for kind in self.kinds])
+        sizes = np.maximum(share / share.sum() * self.contexts, min(200, self.contexts)).astype(int)
+        base = np.cumsum([0, *sizes])
+        return {
+            kind: Pool(kind, int(size), int(first), self.seed, self.sharpness, self.bits)
+            for kind, size, first in zip(self.kinds, sizes, base, strict=False)
+        }
+
+    def _earned(self, policy: Policy, pool: Pool, impressions: int | None) -> float:
+        rows = np.arange(pool.size if impressions is None else min(impressions, pool.size))
+        contexts = pool.contexts(rows)
+        law = policy.rank_probs(contexts, all_items(contexts))
+        return float(np.einsum("nmk,k,nm->n", law, examination(pool.slots), pool.relevance[rows]).mean())
+
+    def _draw(self, shown: int, rng: np.random.Generator) -> pa.Table:
+        """What is logged of `shown` banners."""
+        share = np.array([_TRAFFIC[kind] for kind in self.kinds])
+        kind = rng.choice(len(self.kinds), size=shown, p=share / share.sum())
+        place, pieces = [], []
+        for index, pool in enumerate(self.pools.values()):
+            kept, table = self._draw_kind(pool, int((kind == index).sum()), rng)
+            place.append(np.flatnonzero(kind == index)[kept])
+            pieces.append(table)
+        return pa.concat_tables(pieces).take(np.argsort(np.concatenate(place)))
+
+    def _draw_kind(self, pool: Pool, shown: int, rng: np.random.Generator) -> tuple[Integers, pa.Table]:
+        """Which of `shown` banners of one kind are logged, and those."""
+        query = rng.integers(pool.size, size=shown)
+        contexts = pool.contexts(query)
+        slates = self.logging.sample(contexts, rng)
+        clicks = _clicks(pool, query, slates, rng)
+        clicked = np.asarray(clicks.any(axis=1))
+        kept = np.flatnonzero(clicked | (rng.random(shown) < _UNCLICKED_KEPT))
+        slates, logged = slates[kept], contexts.take(kept)
+        columns: dict[str, Any] = {
+            "slate": _lists(np.take_along_axis(logged.candidates, slates, axis=1)),
+            "clicks": _lists(clicks[kept].astype(np.int8)),
+            "propensity": np.exp(self.logging.log_prob(logged, slates)),
+            "inclusion": np.where(clicked[kept], 1.0, _UNCLICKED_KEPT),
+        }
+        known = pool.table.take(query[kept])
+        return kept, pa.table(columns | dict(zip(known.column_names, known.columns, strict=True)))
+
+
+@dataclass(frozen=True)
+class _AdvertTable:
+    """The log as a table of the readers, drawn while it is read."""
+
+    world: AdvertWorld
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return tuple(self.world.table(1, 0).column_names)
+
+    def parts(self) -> int:
+        return -(-self.world.impressions // _PART_ROWS)
+
+    def pieces(self, part: int, columns: tuple[str, ...]) -> Iterator[Piece]:
+        table = self.world.table(self.world.rows(part), part).select(list(columns))
+        rows = np.arange(table.num_rows) + part * _PART_ROWS
+        (data,) = table.combine_chunks().to_batches() or [None]
+        if data is not None:
+            yield Piece(data, self.describe(), rows)
+
+    def describe(self) -> str:
+        return f"{self.world.impressions:,} simulated adverts"
+
+
+def _clicks(pool: Pool, query: Integers, slates: Integers, rng: np.random.Generator) -> np.ndarray:
+    """[n, k] at most one click: the slots share out a uniform number, what they leave is no click."""
+    chance = np.take_along_axis(pool.relevance[query], slates, axis=1) * examination(pool.slots)
+    ends: Floats = np.cumsum(chance, axis=1)
+    thrown = rng.random((len(slates), 1))
+    return np.asarray((thrown < ends) & (thrown >= ends - chance))
+
+
+def _lists(rows: np.ndarray) -> pa.Array:
+    """[n, k] as a list column."""
+    offsets = np.arange(0, rows.size + 1, rows.shape[1], dtype=np.int32)
+    return pa.ListArray.from_arrays(offsets, np.ascontiguousarray(rows).ravel())
