@@ -8,10 +8,11 @@ import numpy as np
 import pytest
 
 from offrank import metrics
+from offrank.folds.doubt import Doubt
 from offrank.log.errors import AbilityError, ImpossibleSlateError, NoOverlapError, SpellingError, UsageError
 from offrank.metrics.clicked import clicked
 from offrank.metrics.comparisons import METRICS, metric
-from offrank.metrics.fold import ComparisonsFold, Intervals
+from offrank.metrics.fold import ComparisonsFold
 from offrank.policies.epsilon import EpsilonUniform
 from offrank.policies.logged import Logged
 from offrank.policies.plackett_luce import PlackettLuce
@@ -113,15 +114,15 @@ def test_drawn_orders_approach_the_exact_expectation_and_are_keyed_by_row() -> N
     names = ["counterfactual_disagreement", "counterfactual_disagreement(draws=4000)"]
     found = metrics.measure(users.source(logging), "new", logging, names)
     assert found[names[1]].value == pytest.approx(found[names[0]].value, abs=0.01)
-    fold = ComparisonsFold((metric("counterfactual_loss(draws=3, seed=5)"),), ("new",), logging, Intervals())
+    fold = ComparisonsFold((metric("counterfactual_loss(draws=3, seed=5)"),), ("new",), logging, Doubt())
     check_fold(fold, users.batch(logging), np.random.default_rng(0))
 
 
-@pytest.mark.parametrize("intervals", [Intervals(), Intervals("bootstrap", replicates=20), Intervals(cluster="query")])
-def test_the_fold_keeps_its_laws(intervals: Intervals) -> None:
+@pytest.mark.parametrize("doubt", [Doubt(), Doubt("bootstrap", replicates=20), Doubt(cluster="query")])
+def test_the_fold_keeps_its_laws(doubt: Doubt) -> None:
     names = ("pairwise_disagreement", "counterfactual_loss", "banner_ndcg", "counterfactual_ndcg(several=unclicked)")
     logging = PlackettLuce("old")
-    fold = ComparisonsFold(tuple(map(metric, names)), ("new", "logit"), logging, intervals, by="situation")
+    fold = ComparisonsFold(tuple(map(metric, names)), ("new", "logit"), logging, doubt, by="situation")
     check_fold(fold, world("top", "slate").batch(logging), np.random.default_rng(1))
 
 

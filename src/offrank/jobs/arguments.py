@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from numbers import Real
 from os import PathLike, fspath
 from typing import Any
 
 from ..estimators.base import Estimator
 from ..estimators.named import estimator as named_estimator
 from ..estimators.wrappers import SelfNormalised
-from ..folds.intervals import METHODS
 from ..log.errors import UsageError
 from ..log.source import Source
 from ..policies.base import Policy
@@ -94,22 +92,6 @@ def examination(given: Sequence[float] | None) -> tuple[float, ...] | None:
         return None if given is None else tuple(float(p) for p in given)
     except (TypeError, ValueError) as error:
         raise UsageError(f"examination is {given!r}", "give a number per rank, top first: [1, .5, .33]") from error
-
-
-def check_doubt(confidence: float, interval: str = "normal", cluster: str | None = None, replicates: int = 200) -> None:
-    """Refuse what no interval can be made from.
-
-    Raises:
-        UsageError: a level outside (0, 1), an unknown method, or one that does not fit the clusters.
-    """
-    if not (isinstance(confidence, Real) and 0 < confidence < 1):
-        raise UsageError(f"confidence is {confidence!r}", "give a level between 0 and 1, such as 0.95")
-    if interval not in METHODS:
-        raise UsageError(f"interval is {interval!r}", "say " + ", ".join(METHODS))
-    if interval == "bernstein" and cluster is not None:
-        raise UsageError("bernstein intervals take rows as independent", "use normal or bootstrap with cluster")
-    if replicates < 20:
-        raise UsageError(f"replicates is {replicates}", "give at least 20, better 200")
 
 
 def _is_policy(found: Any) -> bool:

@@ -18,6 +18,7 @@ from ..estimators.ips import IPS
 from ..estimators.items import IPM
 from ..estimators.wrappers import SelfNormalised
 from ..folds.base import Attempt, Refusal, Together
+from ..folds.doubt import Doubt
 from ..folds.estimate import Estimate
 from ..log.errors import AbilityError, ColumnError, EmptyLogError, NoOverlapError
 from ..log.source import Needs, Source
@@ -30,7 +31,7 @@ from ..running.executors import Executor, Progress, run
 from . import arguments, document, findings
 from .evaluate import Plan
 from .result import Estimates, Key, Result
-from .summary import Doubt, Summary
+from .summary import group_folds, whole_folds
 
 _ABILITIES: tuple[Ability, ...] = ("log_prob", "rank_probs")
 
@@ -62,12 +63,11 @@ def check(
         LogError: the log breaks a rule.
         UsageError: arguments that cannot work.
     """
-    arguments.check_doubt(confidence)
     source, drawn = arguments.source(log), arguments.policy(logging)
     wanted = None if target is None else prepared(arguments.policy(target), source, executor)
     for policy in (drawn, wanted or drawn):
         _refuse_unknown(source, policy)
-    doubt = Doubt("normal", confidence, counted=counts(drawn))
+    doubt = Doubt("normal", confidence)
     checking = _Checking(source, prepared(drawn, source, executor), wanted, doubt)
     said = {"logging": repr(drawn), "target": None if wanted is None else repr(wanted), "confidence": confidence}
     defaults = {**(check.__kwdefaults__ or {}), "target": None}
@@ -96,16 +96,17 @@ class _Checking:
 
     def __init__(self, source: Source, logging: Policy, target: Policy | None, doubt: Doubt) -> None:
         self.source, self.logging, self.target, self.doubt = source, logging, target, doubt
+        self.counted = counts(logging)
         self.reasons: dict[str, str] = {}
         self.folds: dict[str, Any] = {"impressions": ImpressionsFold()}
         self.needed = Needs()
         self.plans: dict[str, Plan] = {}
         between = [EpsilonUniform(logging, epsilon) for epsilon in EPSILONS]
         self._weigh("slates", IPS(), [Uniform(), *between])
-        if doubt.counted:
+        if self.counted:
             self.reasons["items"] = "propensities that were counted in the log agree with it by construction"
-        if target is not None or not doubt.counted:
-            self._weigh("items", IPM(), [] if doubt.counted else [Uniform()])
+        if target is not None or not self.counted:
+            self._weigh("items", IPM(), [] if self.counted else [Uniform()])
         self._try("slots", SlotsFold(logging))
         self._try("actions", ActionsFold(logging, whole=not isinstance(logging, Logged)))
         self._try("support", SupportFold(target or Uniform(), logging))
@@ -129,8 +130,8 @@ class _Checking:
         wanted = {repr(policy): policy for policy in (*targets, self.target) if policy is not None}
         both = {repr(e): family(e, None) for e in (bare, SelfNormalised(bare))}
         plan = Plan(wanted, self.logging, both, self.doubt)
-        terms: Any = TermsFold(plan.layout, self.logging, self.doubt.folds(plan.layout))
-        if self._try(name, GroupedTermsFold(terms, BySlots(), self.doubt.group_folds(plan.layout)), plan.needs):
+        terms: Any = TermsFold(plan.layout, self.logging, whole_folds(self.doubt, plan.layout))
+        if self._try(name, GroupedTermsFold(terms, BySlots(), group_folds(self.doubt, plan.layout)), plan.needs):
             self.plans[name] = plan
 
     def _try(self, name: str, fold: Any, needs: Callable[[], Needs] | None = None) -> bool:
@@ -153,17 +154,15 @@ class _Checking:
             if found[name] is None:
                 continue
             total, parts = found[name]
-            whole |= plan.estimates(Summary(plan.layout, self.doubt, total)).found
+            whole |= plan.estimates(plan.summary(total)).found
             for slots, part in parts.items() if len(parts) > 1 else ():
-                groups.setdefault(slots, {}).update(plan.estimates(Summary(plan.layout, self.doubt, part)).found)
+                groups.setdefault(slots, {}).update(plan.estimates(plan.summary(part)).found)
         return Estimates(whole), {slots: Estimates(part) for slots, part in groups.items()}
 
     def _facts(self, found: dict[str, Any]) -> dict[str, Any]:
         impressions = found["impressions"]
         summaries = [
-            (plan, Summary(plan.layout, self.doubt, found[name][0]))
-            for name, plan in self.plans.items()
-            if found[name] is not None
+            (plan, plan.summary(found[name][0])) for name, plan in self.plans.items() if found[name] is not None
         ]
         logged = next((summary.logged(plan.layout.estimators[0]) for plan, summary in summaries), None)
         return {

@@ -11,6 +11,7 @@ from ..estimators.base import Estimator
 from ..estimators.family import Family, family
 from ..estimators.fold import ByColumn, GroupedTermsFold, Layout, TermsFold, needs
 from ..folds.base import Together
+from ..folds.doubt import Doubt
 from ..folds.estimate import Estimate
 from ..folds.intervals import Method
 from ..log.errors import EmptyLogError, NoOverlapError
@@ -22,7 +23,7 @@ from . import arguments, document
 from .choice import Chosen, chosen
 from .contradiction import bare, contradicted
 from .result import Estimates, Key, Result, refuse_empty
-from .summary import Doubt, Summary
+from .summary import Summary, group_folds, whole_folds
 
 
 def evaluate(
@@ -59,7 +60,7 @@ def evaluate(
         LogError: the log breaks a rule.
         NoOverlapError: no estimate at all can be given.
     """
-    arguments.check_doubt(confidence, interval, cluster, replicates)
+    doubt = Doubt(interval, confidence, cluster, replicates, seed)
     source, drawn = arguments.source(log), arguments.policy(logging)
     wanted, named = arguments.targets(target), arguments.estimators(estimators)
     curve = arguments.examination(examination)
@@ -67,7 +68,7 @@ def evaluate(
         {name: prepared(policy, source, executor) for name, policy in wanted.items()},
         prepared(drawn, source, executor),
         {repr(e): family(e, curve) for e in named},
-        Doubt(interval, confidence, cluster, replicates, seed, counts(drawn)),
+        doubt,
         by,
     )
     command = _command(arguments.spelled_log(log), plan, curve, isinstance(target, Mapping))
@@ -105,8 +106,9 @@ class Plan:
     def run(self, source: Source, executor: Executor | None, progress: Progress | None) -> Result:
         """Read the source once, and summarise."""
         layout = self.layout
-        terms: Any = TermsFold(layout, self.logging, self.doubt.folds(layout), self.doubt.cluster)
-        terms = terms if self.by is None else GroupedTermsFold(terms, ByColumn(self.by), self.doubt.group_folds(layout))
+        terms: Any = TermsFold(layout, self.logging, whole_folds(self.doubt, layout), self.doubt.cluster)
+        if self.by is not None:
+            terms = GroupedTermsFold(terms, ByColumn(self.by), group_folds(self.doubt, layout))
         folds = Together({"terms": terms, "impressions": ImpressionsFold()})
         found = run(source.select(self.needs()), folds, executor, progress)
         impressions: Impressions = found["impressions"]
@@ -114,9 +116,13 @@ class Plan:
             skipped = f"; {sum(impressions.skipped.values())} were skipped" if impressions.skipped else ""
             raise EmptyLogError(f"{source.describe()} has no impressions{skipped}", "give a log with some")
         whole, groups = (found["terms"], {}) if self.by is None else found["terms"]
-        summary = Summary(layout, self.doubt, whole)
-        by_group = {name: self.estimates(Summary(layout, self.doubt, part)) for name, part in groups.items()}
+        summary = self.summary(whole)
+        by_group = {name: self.estimates(self.summary(part)) for name, part in groups.items()}
         return Result(self.estimates(summary), by_group, self._facts(summary, impressions, source))
+
+    def summary(self, folded: Any) -> Summary:
+        """What the folds found, ready to be asked."""
+        return Summary(self.layout, self.doubt, folded, counts(self.logging))
 
     def estimates(self, summary: Summary) -> Estimates:
         """Every estimator for every target."""

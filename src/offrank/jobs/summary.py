@@ -21,56 +21,38 @@ from ..estimators.base import Estimator
 from ..estimators.fold import Layout
 from ..estimators.wrappers import Clip, SelfNormalised
 from ..folds.base import Together
-from ..folds.bootstrap import BootstrapFold
-from ..folds.buckets import BucketsFold
+from ..folds.doubt import Doubt
 from ..folds.estimate import Caution, Estimate, Interval
 from ..folds.histogram import HistogramFold
-from ..folds.intervals import Controlled, Mean, Method, Ratio, Spread
+from ..folds.intervals import Controlled, Mean, Ratio, Spread
 from ..folds.largest import LargestFold
-from ..folds.moments import Moments, MomentsFold
+from ..folds.moments import Moments
 from ..folds.tail import tail_index
 from ..log.errors import NoOverlapError
 from ..policies.base import Policy
 
 
-@dataclass(frozen=True)
-class Doubt:
-    """How intervals are made."""
+def whole_folds(doubt: Doubt, layout: Layout) -> Together:
+    """The folds that reduce samples to what the estimates need, and to histograms of the weights."""
+    weights = tuple(weight for _, _, _, weight in layout.pairs())
+    largest, histogram = LargestFold(weights), HistogramFold(weights)
+    return Together({**doubt.folds(layout.columns), "largest": largest, "histogram": histogram})
 
-    method: Method = "normal"
-    confidence: float = 0.95
-    cluster: str | None = None
-    replicates: int = 200
-    seed: int = 0
-    counted: bool = False
 
-    def folds(self, layout: Layout) -> Together:
-        """The folds that reduce samples to what the estimates need, and to histograms of the weights."""
-        weights = tuple(weight for _, _, _, weight in layout.pairs())
-        largest, histogram = LargestFold(weights), HistogramFold(weights)
-        return Together({**self._spread(layout), "largest": largest, "histogram": histogram})
-
-    def group_folds(self, layout: Layout) -> Together:
-        """The folds of one of many groups: no histograms, and a shorter tail."""
-        weights = tuple(weight for _, _, _, weight in layout.pairs())
-        return Together({**self._spread(layout), "largest": LargestFold(weights, keep=256)})
-
-    def _spread(self, layout: Layout) -> dict[str, Any]:
-        folds: dict[str, Any] = {"moments": MomentsFold(layout.columns)}
-        if self.method == "bootstrap":
-            folds["replicates"] = BootstrapFold(layout.columns, self.replicates, self.seed)
-        if self.cluster is not None:
-            folds["buckets"] = BucketsFold(layout.columns)
-        return folds
+def group_folds(doubt: Doubt, layout: Layout) -> Together:
+    """The folds of one of many groups: no histograms, and a shorter tail."""
+    weights = tuple(weight for _, _, _, weight in layout.pairs())
+    return Together({**doubt.folds(layout.columns), "largest": LargestFold(weights, keep=256)})
 
 
 @dataclass(frozen=True)
 class Summary:
-    """The reduced log, ready to be asked for estimates."""
+    """The reduced log, ready to be asked for estimates. counted: the logging probabilities were counted in it."""
 
     layout: Layout
     doubt: Doubt
     folded: Mapping[str, Any]
+    counted: bool = False
 
     @property
     def moments(self) -> Moments:
@@ -81,9 +63,7 @@ class Summary:
     @property
     def spread(self) -> Spread:
         """What intervals are made from."""
-        doubt = self.doubt
-        buckets, replicates = self.folded.get("buckets"), self.folded.get("replicates")
-        return Spread(self.moments, doubt.method, doubt.confidence, buckets, replicates)
+        return self.doubt.spread(self.folded)
 
     def logged(self, estimator: Estimator) -> Interval:
         """What the logging policy earned, in the outcome that the estimator weighs."""
@@ -170,7 +150,7 @@ class Summary:
         found += about_rewards(float(sums[value] ** 2 / squares[value]) if squares[value] else 0.0)
         found += about_method(self.doubt.method, self._clusters)
         found += [CLICKS_NOT_REWARD] if bare.earns == "clicks" and not self.rewards_are_clicks else []
-        found += [COUNTED] if self.doubt.counted and bare.asks_logging else []
+        found += [COUNTED] if self.counted and bare.asks_logging else []
         order = {"serious": 0, "warning": 1, "note": 2}
         return sorted(found, key=lambda caution: order[caution.severity])
 

@@ -9,14 +9,10 @@ from typing import Any
 import numpy as np
 
 from ..estimators.base import refuse_impossible
-from ..folds.base import Fold, Sample, Together
-from ..folds.bootstrap import BootstrapFold
-from ..folds.buckets import BucketsFold
+from ..folds.base import Sample, Together
+from ..folds.doubt import Doubt
 from ..folds.group_by import GroupBy
-from ..folds.intervals import METHODS, Method, Spread
-from ..folds.moments import MomentsFold
 from ..log.batch import LogBatch
-from ..log.errors import UsageError
 from ..log.source import Needs
 from ..policies.base import Policy
 from ..policies.shown import Shown
@@ -26,45 +22,6 @@ from .orders import order_needs
 
 State = dict[str, tuple[Any, dict[str, Any]]]
 """Per metric: the state of the whole log, and one per group."""
-
-
-@dataclass(frozen=True)
-class Intervals:
-    """How intervals are made: `normal`, `bootstrap` or `bernstein`, rows being dependent within a `cluster`.
-
-    Raises:
-        UsageError: a level outside (0, 1), an unknown method, or one that does not fit the clusters.
-    """
-
-    method: Method = "normal"
-    confidence: float = 0.95
-    cluster: str | None = None
-    replicates: int = 200
-    seed: int = 0
-
-    def __post_init__(self) -> None:
-        if not 0 < self.confidence < 1:
-            raise UsageError(f"confidence is {self.confidence}", "give a level between 0 and 1, such as 0.95")
-        if self.method not in METHODS or (self.method == "bernstein" and self.cluster is not None):
-            raise UsageError(
-                f"interval is {self.method!r} with cluster {self.cluster!r}",
-                "say " + ", ".join(METHODS) + "; bernstein takes no cluster",
-            )
-        if self.replicates < 20:
-            raise UsageError(f"replicates is {self.replicates}", "give at least 20, better 200")
-
-    def fold(self, columns: int) -> Together:
-        """Reduces samples to what `spread` needs."""
-        folds: dict[str, Fold[Any, Any, Any]] = {"moments": MomentsFold(columns)}
-        if self.method == "bootstrap":
-            folds["replicates"] = BootstrapFold(columns, self.replicates, self.seed)
-        elif self.cluster is not None:
-            folds["buckets"] = BucketsFold(columns)
-        return Together(folds)
-
-    def spread(self, folded: dict[str, Any]) -> Spread:
-        """What intervals are made from."""
-        return Spread(folded["moments"], self.method, self.confidence, folded.get("buckets"), folded.get("replicates"))
 
 
 @dataclass(frozen=True)
@@ -78,7 +35,7 @@ class ComparisonsFold:
     metrics: tuple[Comparison, ...]
     models: tuple[str, ...]
     logging: Policy
-    intervals: Intervals
+    doubt: Doubt
     by: str | None = None
 
     def needs(self) -> Needs:
@@ -93,8 +50,8 @@ class ComparisonsFold:
             asked.append(order_needs(self.logging))
         if "banner" in against:
             asked.append(self.logging.needs("rank_probs"))
-        if self.intervals.cluster is not None:
-            asked.append(Needs(keys=frozenset([self.intervals.cluster])))
+        if self.doubt.cluster is not None:
+            asked.append(Needs(keys=frozenset([self.doubt.cluster])))
         if self.by is not None:
             asked.append(Needs(labels=frozenset([self.by])))
         return reduce(Needs.__or__, asked)
@@ -124,7 +81,7 @@ class ComparisonsFold:
         columns = [piece.clicks.sum(axis=1), piece.weight(metric)]
         columns += [piece.cost(metric, model) for model in self.models]
         values = np.column_stack(columns) / piece.inclusion[:, None]
-        cluster = self.intervals.cluster
+        cluster = self.doubt.cluster
         return Sample(values, piece.row if cluster is None else piece.contexts.keys[cluster].view(np.uint64))
 
     def _added(self, before: tuple[Any, Any], metric: Comparison, piece: Clicked, batch: LogBatch) -> tuple[Any, Any]:
@@ -138,7 +95,7 @@ class ComparisonsFold:
 
     @property
     def _inner(self) -> Together:
-        return self.intervals.fold(2 + len(self.models))
+        return Together(self.doubt.folds(2 + len(self.models)))
 
     @property
     def _groups(self) -> GroupBy[Any, Any]:

@@ -8,6 +8,7 @@ from typing import Any
 
 from ..checks.impressions import Impressions, ImpressionsFold
 from ..folds.base import Together
+from ..folds.doubt import Doubt
 from ..folds.estimate import Caution
 from ..folds.intervals import Method, Ratio, Spread
 from ..log.errors import EmptyLogError, NoOverlapError
@@ -20,7 +21,7 @@ from ..readers.log import read_log
 from ..running.executors import Executor, Progress, run
 from . import comparisons
 from .comparisons import Comparison, Metrics
-from .fold import ComparisonsFold, Intervals
+from .fold import ComparisonsFold
 from .measured import Found, Key, Measured, Measurements, refuse_empty
 
 FEW_COMPARISONS = 100.0
@@ -66,7 +67,7 @@ def measure(
         comparisons.metrics(metrics),
         (model,) if isinstance(model, str) else tuple(dict.fromkeys(model)),
         prepared(named_policy(logging), source, executor),
-        Intervals(interval, confidence, cluster, replicates, seed),
+        Doubt(interval, confidence, cluster, replicates, seed),
         by,
     )
     folds = Together({"comparisons": fold, "impressions": ImpressionsFold()})
@@ -137,9 +138,9 @@ class Summary:
             "title": f"Ranking metrics on {source.describe()}",
             "log": {"source": source.describe(), "impressions": impressions.n, "skipped": dict(impressions.skipped)},
             "logging": repr(fold.logging),
-            "confidence": fold.intervals.confidence,
-            "interval": fold.intervals.method,
-            "cluster": fold.intervals.cluster,
+            "confidence": fold.doubt.confidence,
+            "interval": fold.doubt.method,
+            "cluster": fold.doubt.cluster,
             "by": fold.by,
         }
         return Measurements(self._of(None), {group: self._of(group) for group in groups}, facts)
@@ -155,7 +156,7 @@ class Summary:
         return found
 
     def _measured(self, metric: Comparison, folded: dict[str, Any], model: int) -> Measured | NoOverlapError:
-        spread = self.fold.intervals.spread(folded)
+        spread = self.fold.doubt.spread(folded)
         n, sums, squares = spread.moments.n, spread.moments.sums, spread.moments.squares
         if not n:
             return _no_clicks()
