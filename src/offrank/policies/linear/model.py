@@ -62,19 +62,23 @@ class Model:
         """
         try:
             with np.load(path, allow_pickle=False) as found:
-                version, bits, cross = (int(number) for number in found["format"])
-                if version != _FORMAT:
-                    raise UsageError(f"{path} is of format {version}", f"this offrank reads format {_FORMAT}")
-                plain = Encoding.plain(bits)
-                plain.context[found["context"]] = True
-                plain.scale[found["scaled"]] = found["scale"]
-                weights = np.zeros(plain.size)
-                weights[found["indices"]] = found["weights"]
-                facts = json.loads(found["facts"].tobytes())
+                return cls._read(found, path)
         except UsageError:
             raise
         except FileNotFoundError as error:
             raise UsageError(f"there is no policy {str(path)!r}", "write one with `offrank learn`") from error
         except (KeyError, IndexError, ValueError, zipfile.BadZipFile, EOFError) as error:
             raise UsageError(f"{str(path)!r} is not a learnt policy", "write one with `offrank learn`") from error
+
+    @classmethod
+    def _read(cls, found: Mapping[str, Any], path: str | os.PathLike[str]) -> Model:
+        version, bits, cross = (int(number) for number in found["format"])
+        if version != _FORMAT:
+            raise UsageError(f"{path} is of format {version}", f"this offrank reads format {_FORMAT}")
+        plain = Encoding.plain(bits)
+        plain.context[found["context"]] = True
+        plain.scale[found["scaled"]] = found["scale"]
+        weights = np.zeros(plain.size)
+        weights[found["indices"]] = found["weights"]
+        facts = json.loads(found["facts"].tobytes())
         return cls(Encoding(bits, plain.context, plain.scale, bool(cross)), weights, facts)

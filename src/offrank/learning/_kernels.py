@@ -1,0 +1,169 @@
+"""Compiled loops of learning: gradients over sparse lines.
+
+An impression has the lines starts[i] : starts[i + 1], a candidate each; a line has the coordinates
+indices[offsets[l] : offsets[l + 1]] with `values` beside them.
+"""
+
+from __future__ import annotations
+
+import numba
+import numpy as np
+
+_jit = numba.njit(cache=True, nogil=True)
+_inline = numba.njit(cache=True, nogil=True, inline="always")
+
+
+@_inline
+def _sigmoid(score):
+    return 1.0 / (1.0 + np.exp(-score)) if score > 0.0 else np.exp(score) / (1.0 + np.exp(score))
+
+
+@_inline
+def _score(offsets, indices, values, line, weights):
+    total = 0.0
+    for at in range(offsets[line], offsets[line + 1]):
+        total += weights[indices[at]] * values[at]
+    return total
+
+
+@_inline
+def _scatter(offsets, indices, values, line, factor, gradient):
+    for at in range(offsets[line], offsets[line + 1]):
+        gradient[indices[at]] += factor * values[at]
+
+
+@_jit
+def click_chances(offsets, indices, values, weights, intercept):
+    """[lines] logistic probability of a click on each candidate."""
+    lines = len(offsets) - 1
+    out = np.empty(lines)
+    for line in range(lines):
+        out[line] = _sigmoid(intercept + _score(offsets, indices, values, line, weights))
+    return out
+
+
+@_jit
+def adagrad(starts, offsets, indices, values, order, positive, total, rate, weights, squares, intercept):
+    """A pass of logistic regression, row after row in `order`; changes weights, squares and intercept [2] in place.
+
+    Line l counts as `total[l]` observations of which `positive[l]` are ones. intercept: its value and its squares.
+    """
+    for row in order:
+        for line in range(starts[row], starts[row + 1]):
+            if total[line] == 0.0:
+                continue
+            chance = _sigmoid(intercept[0] + _score(offsets, indices, values, line, weights))
+            slope = total[line] * chance - positive[line]
+            for at in range(offsets[line], offsets[line + 1]):
+                step = slope * values[at]
+                if step != 0.0:
+                    f = indices[at]
+                    squares[f] += step * step
+                    weights[f] -= rate * step / np.sqrt(squares[f])
+            intercept[1] += slope * slope
+            if slope != 0.0:
+                intercept[0] -= rate * slope / np.sqrt(intercept[1])
+
+
+@_jit
+def _slate_law(scores, m, slate, left, slope):
+    """Plackett-Luce log p = sum_j (s_{y_j} - log sum of exp over those not above j), and its slope [m] in s."""
+    log_p = 0.0
+    for item in range(m):
+        left[item], slope[item] = True, 0.0
+    for slot in range(len(slate)):
+        chosen = slate[slot]
+        if chosen < 0:
+            break
+        largest, rest = -np.inf, 0.0
+        for item in range(m):
+            if left[item]:
+                largest = max(largest, scores[item])
+        for item in range(m):
+            if left[item]:
+                rest += np.exp(scores[item] - largest)
+        log_p += scores[chosen] - largest - np.log(rest)
+        for item in range(m):
+            if left[item]:
+                slope[item] -= np.exp(scores[item] - largest) / rest
+        slope[chosen] += 1.0
+        left[chosen] = False
+    return log_p
+
+
+@_jit
+def weighted(starts, offsets, indices, values, slates, log_q, gain, clip, linear, square, weights, gradient, terms):
+    """terms [n] <- u = -gain min(w, clip), w = slate probability over exp(log_q); rows of gain 0 are not looked at.
+
+    gradient += that of the sum of linear u + square u^2; a clipped row has none.
+    """
+    widest = 0
+    for row in range(len(gain)):
+        widest = max(widest, starts[row + 1] - starts[row])
+    scores, slope, left = np.empty(widest), np.empty(widest), np.empty(widest, dtype=np.bool_)
+    for row in range(len(gain)):
+        terms[row] = 0.0
+        if gain[row] == 0.0:
+            continue
+        first, m = starts[row], starts[row + 1] - starts[row]
+        for item in range(m):
+            scores[item] = _score(offsets, indices, values, first + item, weights)
+        weight = np.exp(_slate_law(scores, m, slates[row], left, slope) - log_q[row])
+        u = -gain[row] * min(weight, clip)
+        terms[row] = u
+        if weight < clip:
+            factor = (linear + 2.0 * square * u) * u
+            for item in range(m):
+                _scatter(offsets, indices, values, first + item, factor * slope[item], gradient)
+
+
+@_jit
+def doubly_robust(
+    starts,
+    offsets,
+    indices,
+    values,
+    shown,
+    log_q,
+    reward,
+    share,
+    chances,
+    clip,
+    linear,
+    square,
+    weights,
+    gradient,
+    terms,
+):
+    """terms [n] <- u = -share (sum_a p_a chance_a + (reward - chance_y) min(w, clip)), one slot, y shown.
+
+    gradient += that of the sum of linear u + square u^2. chances: [lines] predicted reward of each candidate.
+    """
+    widest = 0
+    for row in range(len(reward)):
+        widest = max(widest, starts[row + 1] - starts[row])
+    p = np.empty(widest)
+    for row in range(len(reward)):
+        first, m = starts[row], starts[row + 1] - starts[row]
+        largest, rest, direct = -np.inf, 0.0, 0.0
+        for item in range(m):
+            p[item] = _score(offsets, indices, values, first + item, weights)
+            largest = max(largest, p[item])
+        for item in range(m):
+            p[item] = np.exp(p[item] - largest)
+            rest += p[item]
+        for item in range(m):
+            p[item] /= rest
+            direct += p[item] * chances[first + item]
+        weight = p[shown[row]] * np.exp(-log_q[row])
+        cut = weight >= clip
+        correction = (reward[row] - chances[first + shown[row]]) * min(weight, clip)
+        u = -share[row] * (direct + correction)
+        terms[row] = u
+        factor = -share[row] * (linear + 2.0 * square * u)
+        moved = 0.0 if cut else correction
+        for item in range(m):
+            slope = p[item] * (chances[first + item] - direct - moved)
+            if item == shown[row]:
+                slope += moved
+            _scatter(offsets, indices, values, first + item, factor * slope, gradient)

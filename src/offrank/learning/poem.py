@@ -1,0 +1,99 @@
+"""POEM: a policy that draws, learnt from clipped importance weights with a penalty on their variance."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from ..log.batch import Floats
+from . import _kernels
+from .base import Candidate
+from .descent import Descent, Terms
+from .examples import Data, Examples, Store
+
+
+@dataclass(frozen=True)
+class Poem:
+    """Policy optimiser for exponential models (Swaminathan and Joachims 2015), for slates of any length.
+
+    - variances: how much the standard error counts; l2: of the weights, both in units of the logged reward.
+    - clips: importance weights are cut at this quantile of the inverse propensities (.97 as published).
+    - rounds: passes of majorisation, each with several passes over the log.
+    """
+
+    greedy: ClassVar[bool] = False
+    one_slot: ClassVar[bool] = False
+    variances: tuple[float, ...] = (0.0, 1.0)
+    l2: tuple[float, ...] = (1e-4, 1e-3, 1e-2)
+    clips: tuple[float, ...] = (0.97, 1.0)
+    epochs: int = 8
+
+    def candidates(self, data: Data, seed: int) -> Iterator[Candidate]:
+        for variance, l2, clip in itertools.product(self.variances, self.l2, self.clips):
+            terms = Weighted.of(data.train, quantile(data.train, clip))
+            settings = {"variance": variance, "l2": l2, "clip": clip}
+            yield from rounds(Descent(data.train, data.encoding.size, variance, l2, self.epochs), terms, settings)
+
+
+def rounds(descent: Descent, terms: Terms, settings: dict[str, float]) -> Iterator[Candidate]:
+    """Candidates after 1, 2, 4 ... rounds and after the last."""
+    for number, weights in enumerate(descent.run(terms), 1):
+        if number == descent.rounds or number & (number - 1) == 0:
+            yield Candidate({**settings, "epochs": number}, weights)
+
+
+def quantile(store: Store, level: float) -> float:
+    """Quantile of the inverse propensities of the rows; level 1 cuts nothing."""
+    if level >= 1:
+        return math.inf
+    return float(np.quantile(np.concatenate([np.exp(-examples.log_q) for examples in store]), level))
+
+
+def unit(store: Store) -> float:
+    """Rows over impressions over the logged mean: terms in units of what was logged, their mean over rows."""
+    logged = sum(float((examples.reward / examples.inclusion).sum()) for examples in store)
+    return store.rows / logged
+
+
+@dataclass(frozen=True)
+class Weighted:
+    """u = -(reward - baseline) min(w, clip) / inclusion, in units of the logged mean; w the importance weight.
+
+    A row is corrected for sub-sampling here, once.
+    """
+
+    store: Store
+    clip: float
+    unit: float
+    baseline: float = 0.0
+
+    @classmethod
+    def of(cls, store: Store, clip: float) -> Weighted:
+        """Without a baseline."""
+        return cls(store, clip, unit(store))
+
+    def sums(self, weights: Floats, linear: float, square: float, gradient: Floats) -> tuple[float, float]:
+        total = squares = 0.0
+        for examples in self.store:
+            gain = (examples.reward - self.baseline) / examples.inclusion * self.unit
+            terms = weighed(examples, gain, self.clip, linear, square, weights, gradient)
+            total += float(terms.sum())
+            squares += float(terms @ terms)
+        return total, squares
+
+    def refreshed(self, weights: Floats) -> Weighted:
+        return self
+
+
+def weighed(
+    examples: Examples, gain: Floats, clip: float, linear: float, square: float, weights: Floats, gradient: Floats
+) -> Floats:
+    """[n] -gain min(w, clip); gradient as `Terms.sums`."""
+    lines, terms = (examples.starts, examples.offsets, examples.indices, examples.values), np.empty(len(gain))
+    _kernels.weighted(*lines, examples.slates, examples.log_q, gain, clip, linear, square, weights, gradient, terms)
+    return terms

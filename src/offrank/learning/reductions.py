@@ -1,0 +1,51 @@
+"""Logistic regression over candidates, by Adagrad: what the reductions to supervised learning share."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..log.batch import Floats
+from . import _kernels
+from .base import Candidate
+from .examples import Examples, Store
+
+Targets = Callable[[Examples], tuple[Floats, Floats]]
+"""(positive, total) [lines]: a candidate counts as `total` observations of which `positive` are ones."""
+
+
+@dataclass(frozen=True)
+class Scorer:
+    """A logistic model of what a candidate earns."""
+
+    weights: Floats
+    intercept: float
+
+    def chances(self, examples: Examples) -> Floats:
+        """[lines] predicted reward of each candidate."""
+        given = (examples.offsets, examples.indices, examples.values)
+        return np.asarray(_kernels.click_chances(*given, self.weights, self.intercept))
+
+
+def passes(store: Store, targets: Targets, rate: float, epochs: int, size: int, seed: int) -> Iterator[Scorer]:
+    """The model after each pass over the examples, in an order that depends on the seed alone."""
+    rng, weights, squares, intercept = np.random.default_rng(seed), np.zeros(size), np.zeros(size), np.zeros(2)
+    for _ in range(epochs):
+        for index in rng.permutation(len(store.pieces)):
+            examples = store.piece(int(index))
+            lines = (examples.starts, examples.offsets, examples.indices, examples.values)
+            order = rng.permutation(len(examples))
+            _kernels.adagrad(*lines, order, *targets(examples), rate, weights, squares, intercept)
+        yield Scorer(weights.copy(), float(intercept[0]))
+
+
+def grid(
+    store: Store, targets: Targets, rates: tuple[float, ...], epochs: int, size: int, seed: int
+) -> Iterator[Candidate]:
+    """Candidates for every learning rate, after 1, 2, 4 ... passes and after the last."""
+    for rate in rates:
+        for epoch, scorer in enumerate(passes(store, targets, rate, epochs, size, seed), 1):
+            if epoch == epochs or epoch & (epoch - 1) == 0:
+                yield Candidate({"rate": rate, "epochs": epoch}, scorer.weights)

@@ -1,0 +1,83 @@
+"""A third of a log to learn from, a third to choose by, a third to judge by."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Literal, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..log.batch import Integers, LogBatch
+from ..log.errors import UsageError
+from ..log.source import Needs, Source
+
+Part = Literal["train", "validate", "test"]
+PARTS: tuple[Part, ...] = get_args(Part)
+By = Literal["turn", "hash"]
+
+
+@dataclass(frozen=True)
+class Split:
+    """One third of a source, as a source.
+
+    by: `turn` gives the first impression to train, the second to validate, the third to test and so on (as paper
+    criteo-test-bed's code does); `hash` decides by a hash of the row number.
+    """
+
+    source: Source
+    part: Part
+    by: By = "turn"
+
+    def parts(self) -> int:
+        return self.source.parts()
+
+    def select(self, needed: Needs) -> Split:
+        return replace(self, source=self.source.select(needed))
+
+    def describe(self) -> str:
+        return f"{self.source.describe()} ({self.part} third, by {self.by})"
+
+    def batches(self, part: int) -> Iterator[LogBatch]:
+        for batch in self.source.batches(part):
+            yield take(batch, rows_of(batch, self.part, self.by))
+
+
+def check(by: str) -> None:
+    """Refuse an unknown way to split.
+
+    Raises:
+        UsageError: neither `turn` nor `hash`.
+    """
+    if by not in get_args(By):
+        raise UsageError(f"split is {by!r}", "say turn or hash")
+
+
+def rows_of(batch: LogBatch, part: Part, by: By) -> Integers:
+    """Places in the batch of the rows that belong to a third."""
+    key = batch.row if by == "turn" else _mixed(batch.row)
+    return np.flatnonzero(key % np.uint64(3) == PARTS.index(part))
+
+
+def take(batch: LogBatch, rows: Integers) -> LogBatch:
+    """Some impressions of a batch; what was skipped while reading stays counted."""
+    contexts = batch.contexts.take(rows)
+    return replace(
+        batch,
+        contexts=contexts,
+        slates=batch.slates[rows, : contexts.slots],
+        clicks=None if batch.clicks is None else batch.clicks[rows, : contexts.slots],
+        outcome=None if batch.outcome is None else batch.outcome[rows],
+        inclusion=batch.inclusion[rows],
+        row=batch.row[rows],
+        labels={name: replace(label, codes=label.codes[rows]) for name, label in batch.labels.items()},
+    )
+
+
+def _mixed(row: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    """Splitmix64's finish: neighbouring rows have nothing in common."""
+    h = (row + np.uint64(1)) * np.uint64(0x9E3779B97F4A7C15)
+    h = (h ^ (h >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    h = (h ^ (h >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return h ^ (h >> np.uint64(31))

@@ -1,0 +1,24 @@
+"""Random: nothing is learnt, every candidate scores the same."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from .base import Candidate
+from .examples import Data
+
+
+@dataclass(frozen=True)
+class Random:
+    """Weights of zero (paper criteo-test-bed, section 4.2, method 1)."""
+
+    greedy: ClassVar[bool] = False
+    one_slot: ClassVar[bool] = False
+    epochs: int = 0
+
+    def candidates(self, data: Data, seed: int) -> Iterator[Candidate]:
+        yield Candidate({}, np.zeros(data.encoding.size))
