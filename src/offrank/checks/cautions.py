@@ -152,7 +152,7 @@ def about_choice(names: Sequence[str], chosen: int, refuted: int | None, trusted
         "warning" if trusted else "note",
         f"This is `{names[chosen]}`: {reason} (SLOPE: values +- 2 standard errors must meet)."
         + (unchecked if trusted else ""),
-        f"The interval spans that of `{names[trusted]}` too, as no choice from the same data can assume less.",
+        f"Which one is right no log can tell for sure, so the interval spans that of `{names[trusted]}` too.",
     )
 
 

@@ -1,6 +1,7 @@
 """Log batches in, a value and a weight per impression out; a file per named method."""
 
 from .base import Estimator, Terms, Weights, terms
+from .family import InterpolWindows
 from .ips import IPS
 from .items import IPM, PBM, Interpol
 from .logged import LoggedMean
@@ -19,6 +20,7 @@ __all__ = [
     "Clip",
     "Estimator",
     "Interpol",
+    "InterpolWindows",
     "LoggedMean",
     "SelfNormalised",
     "Terms",

@@ -68,7 +68,10 @@ class Interpol(Spelled):
 
     def __post_init__(self) -> None:
         if not isinstance(self.window, int) or self.window < 0:  # type: ignore[redundant-expr]
-            raise UsageError(f"window is {self.window!r}", "give a whole number of ranks, 0 or more")
+            raise UsageError(
+                f"window is {self.window!r}",
+                "give a whole number of ranks, 0 or more, or let `interpol(window=slope)` choose one",
+            )
         if self.form not in ("paper", "windowed"):
             raise UsageError(f"form is {self.form!r}", 'give "paper" (Eq. 5) or "windowed"')
         _tidy(self)

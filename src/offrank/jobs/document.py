@@ -34,11 +34,10 @@ NUMBERS = (
 )
 
 ARROW_SCHEMA = pa.schema(
-    [("target", pa.string()), ("estimator", pa.string()), ("group", pa.string()), ("chosen", pa.string())]
-    + [("n", pa.int64())]
+    [("target", pa.string()), ("estimator", pa.string()), ("group", pa.string()), ("n", pa.int64())]
     + [(name, pa.float64()) for name in (*NUMBERS, "truth")]
     + [(f"difference_{name}", pa.float64()) for name in ("value", "low", "high")]
-    + [("warnings", pa.list_(pa.string())), ("error", pa.string())]
+    + [("warnings", pa.list_(pa.string())), ("error", pa.string()), ("chosen", pa.string())]
 )
 
 
