@@ -1,8 +1,9 @@
 """Readers: from files and tables to a `Source`."""
 
 from .criteo import criteo
+from .criteo_paper import criteo_paper
 from .log import read_log
 from .open_bandit import open_bandit
 from .yandex import yandex
 
-__all__ = ["criteo", "open_bandit", "read_log", "yandex"]
+__all__ = ["criteo", "criteo_paper", "open_bandit", "read_log", "yandex"]

@@ -11,6 +11,7 @@ from ..log.errors import EmptyLogError, SpellingError, UsageError
 from ..log.schema import Columns, check_renamed
 from ..log.source import Source
 from .criteo import criteo
+from .criteo_paper import criteo_paper
 from .files import expand, is_paths, suffix
 from .long import LongLog
 from .open_bandit import open_bandit
@@ -18,7 +19,12 @@ from .tables import ArrowTable, CsvTable, MemoryTable, ParquetTable, Table
 from .wide import Invalid, WideLog
 from .yandex import yandex
 
-FORMATS: dict[str, Callable[..., Source]] = {"criteo": criteo, "open_bandit": open_bandit, "yandex": yandex}
+FORMATS: dict[str, Callable[..., Source]] = {
+    "criteo": criteo,
+    "criteo_paper": criteo_paper,
+    "open_bandit": open_bandit,
+    "yandex": yandex,
+}
 """Formats of public data sets, by name."""
 
 _SUFFIXES = {
@@ -44,7 +50,8 @@ def read_log(
       `.csv.gz`); a list of paths; a pandas, Polars or Arrow table (anything with
       `__arrow_c_stream__`); a list of dicts.
     - columns: role -> the log's own name of that column, `{"slate": "shown"}`.
-    - format: `criteo`, `open_bandit` or `yandex` for those data sets; by default from the file's suffix.
+    - format: `criteo`, `criteo_paper`, `open_bandit` or `yandex` for those data sets; by default from the
+      file's suffix.
     - invalid: "raise" at the first row that breaks a rule, or "skip" such rows and count them.
 
     The layout is wide (a row per impression) where there is a `slate` column, long (a row per

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import gzip
+import io
 import zlib
 from collections import Counter
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -76,13 +78,37 @@ def lines(path: str) -> Iterator[tuple[int, str]]:
     Raises:
         LogError: not text, or a damaged archive.
     """
+    with _reading(path), _open(path) as packed, io.TextIOWrapper(packed, encoding="utf-8") as file:
+        yield from enumerate(file, start=1)
+
+
+def blocks(path: str, beginning: bytes, size: int) -> Iterator[bytes]:
+    """A file in pieces of about `size` bytes, each of which but the first begins with a line that begins so.
+
+    Raises:
+        LogError: a damaged archive.
+    """
+    rest, border = b"", b"\n" + beginning
+    with _reading(path), _open(path) as file:
+        while read := file.read(size):
+            rest += read
+            end = rest.rfind(border) + 1
+            if end and len(read) == size:  # less is the end of the file
+                yield rest[:end]
+                rest = rest[end:]
+        if rest:
+            yield rest
+
+
+def _open(path: str) -> Any:
+    return gzip.open(path, "rb") if path.endswith(".gz") else Path(path).open("rb")
+
+
+@contextmanager
+def _reading(path: str) -> Iterator[None]:
+    """What a file that is not what it should be raises, as one error."""
     try:
-        with (
-            gzip.open(path, "rt", encoding="utf-8")
-            if path.endswith(".gz")
-            else Path(path).open(encoding="utf-8") as file
-        ):
-            yield from enumerate(file, start=1)
+        yield
     except (UnicodeDecodeError, EOFError, zlib.error, gzip.BadGzipFile) as error:
         raise LogError(
             f"{path} cannot be read: {error}", "give a text file in UTF-8, plain or packed with gzip"

@@ -1,0 +1,254 @@
+"""Compiled loops that read the text of paper criteo-test-bed, byte by byte.
+
+A block holds whole impressions: a header line and a line per candidate. Tokens end at any byte up to the space.
+"""
+
+from __future__ import annotations
+
+import numba
+import numpy as np
+
+_jit = numba.njit(cache=True, nogil=True)
+_inline = numba.njit(cache=True, nogil=True, inline="always")
+
+FINE, BAD_HEADER, BAD_SIZES, BAD_CANDIDATE, BAD_CLICK, BAD_FEATURE = range(6)
+"""What was wrong with a line."""
+
+ID, CLICK, SLOTS, SIZE, LINE, HEAD, BANNER = range(7)
+"""Columns of `heads`: LINE is the number of the header line in the block, HEAD where its features begin, as a byte."""
+
+_SPACE, _NEWLINE, _COLON, _ZERO, _ONE, _NINE = 32, 10, 58, 48, 49, 57
+_EXACT = 1 << 53
+_POWERS = 10.0 ** np.arange(23)
+_OFFSET, _PRIME = np.uint64(0xCBF29CE484222325), np.uint64(0x100000001B3)
+
+
+@_inline
+def _blanks(data, at):
+    """Past the spaces of a line."""
+    while at < len(data) and data[at] <= _SPACE and data[at] != _NEWLINE:
+        at += 1
+    return at
+
+
+@_inline
+def _word(data, at):
+    """Where the token that begins here ends."""
+    while at < len(data) and data[at] > _SPACE:
+        at += 1
+    return at
+
+
+@_inline
+def _natural(data, at, end):
+    """A natural number of at most 18 digits, -1 if it is none."""
+    if at >= end or end - at > 18:
+        return np.int64(-1)
+    value = np.int64(0)
+    for i in range(at, end):
+        if data[i] < _ZERO or data[i] > _NINE:
+            return np.int64(-1)
+        value = value * 10 + np.int64(data[i] - _ZERO)
+    return value
+
+
+@_jit
+def decimal(data, at, end):
+    """(number, whether it is exact): Clinger's fast path; whatever else it is, Python shall say."""
+    mantissa, scale, digits, dot = np.int64(0), 0, 0, False
+    while at < end:
+        byte = data[at]
+        if _ZERO <= byte <= _NINE:
+            if mantissa >= _EXACT // 10:
+                return 0.0, False
+            mantissa = mantissa * 10 + np.int64(byte - _ZERO)
+            digits += 1
+            scale -= 1 if dot else 0
+        elif byte == 46 and not dot:  # .
+            dot = True
+        else:
+            break
+        at += 1
+    if digits == 0:
+        return 0.0, False
+    if at < end:
+        if data[at] | 32 != 101:  # e or E
+            return 0.0, False
+        sign = at + 1 < end and data[at + 1] == 45  # -
+        signed = sign or (at + 1 < end and data[at + 1] == 43)
+        exponent = _natural(data, at + 1 + (1 if signed else 0), end)
+        if exponent < 0 or exponent > 1000:
+            return 0.0, False
+        scale += -exponent if sign else exponent
+    if scale < -22 or scale > 22:
+        return 0.0, False
+    return (mantissa / _POWERS[-scale] if scale < 0 else mantissa * _POWERS[scale]), True
+
+
+@_inline
+def _finished(h):
+    """splitmix64's finish, so that all bits count."""
+    h = (h ^ (h >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    h = (h ^ (h >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return h ^ (h >> np.uint64(31))
+
+
+@_jit
+def _features(data, at, room, indices, values, count, slow, slows):
+    """The features of a line: (end of the line, entries, slow numbers, hash of the banner type), or an end of -1.
+
+    Features 1 and 2 are numbers with indices 0 and 1; others are categories. A category that is repeated
+    directly is counted.
+    """
+    before, banner, first = np.uint64(0), _OFFSET, count
+    while True:
+        at = _blanks(data, at)
+        if at >= len(data) or data[at] == _NEWLINE:
+            return at, count, slows, banner
+        start, h = at, _OFFSET
+        while at < len(data) and _ZERO <= data[at] <= _NINE:
+            h = (h ^ np.uint64(data[at])) * _PRIME
+            at += 1
+        colon = at
+        if at >= len(data) or data[at] != _COLON or colon == start:
+            return -1, count, slows, banner
+        while at < len(data) and data[at] > _SPACE:
+            h = (h ^ np.uint64(data[at])) * _PRIME
+            at += 1
+        if at == colon + 1:
+            return -1, count, slows, banner
+        feature = data[start] - _ZERO if colon == start + 1 else 0
+        if 1 <= feature <= 2:
+            indices[count] = feature - 1
+            values[count], exact = decimal(data, colon + 1, at)
+            if not exact:
+                slow[slows, 0], slow[slows, 1], slow[slows, 2] = count, colon + 1, at
+                slows += 1
+            count += 1
+        elif h == before and count > first:
+            values[count - 1] += 1
+        else:
+            indices[count], values[count] = 2 + np.int64(_finished(h) % room), 1
+            count += 1
+        if 1 <= feature <= 3 or feature == 5:
+            banner = (banner ^ h) * _PRIME
+        before = h
+
+
+@_inline
+def _begins(data, at, word):
+    """Whether a word stands here."""
+    same = at + len(word) <= len(data)
+    for i in range(len(word)):
+        same = same and data[at + i] == word[i]
+    return same
+
+
+@_jit
+def _header(data, at, head, propensity, slow, slows):
+    """The header up to its features: (where these begin, slow numbers), or where -1. slow: [.., 0] is -1."""
+    at = _blanks(data, at + 8)
+    end = _word(data, at)
+    head[ID] = _natural(data, at, end - 1)
+    if head[ID] < 0 or data[end - 1] != _COLON:
+        return -1, slows
+    at = _blanks(data, end)
+    end = _word(data, at)
+    if end == at:
+        return -1, slows  # the hash, which nothing needs
+    at = _blanks(data, end)
+    end = _word(data, at)
+    head[CLICK] = _natural(data, at, end)
+    if not 0 <= head[CLICK] <= 1:
+        return -1, slows
+    at = _blanks(data, end)
+    end = _word(data, at)
+    if end == at:
+        return -1, slows
+    propensity[0], exact = decimal(data, at, end)
+    if not exact:
+        slow[slows, 0], slow[slows, 1], slow[slows, 2] = -1, at, end
+        slows += 1
+    for column in (SLOTS, SIZE):
+        at = _blanks(data, end)
+        end = _word(data, at)
+        head[column] = _natural(data, at, end)
+        if head[column] < 0:
+            return -1, slows
+    head[HEAD] = end
+    return end, slows
+
+
+@_jit
+def parse(data, room, heads, propensity, clicks, ends, indices, values, slow):
+    """(impressions, lines with features, slow numbers, text lines, what is wrong, and in which line: its byte).
+
+    room: how many indices categories share. heads: [impressions, 7]. clicks, ends: [lines] of headers and
+    candidates alike: the click, and where the entries end in `indices` and `values`. slow: numbers for Python,
+    (entry, or -1 - impression for a propensity; first byte; end).
+    """
+    example = (101, 120, 97, 109, 112, 108, 101, 32)
+    exid = (101, 120, 105, 100, 58)
+    at, n, line, count, slows, text = 0, 0, 0, 0, 0, 0
+    while True:
+        while at < len(data) and data[at] <= _SPACE:
+            text += 1 if data[at] == _NEWLINE else 0
+            at += 1
+        if at >= len(data):
+            return n, line, slows, text, FINE, at
+        begin, head = at, heads[n]
+        if not _begins(data, at, example):
+            return n, line, slows, text, BAD_HEADER, begin
+        before = slows
+        at, slows = _header(data, at, head, propensity[n:], slow, slows)
+        if at < 0:
+            return n, line, slows, text, BAD_HEADER, begin
+        if slows > before:
+            slow[before, 0] = -1 - n
+        if head[SLOTS] < 1 or head[SLOTS] > head[SIZE]:
+            return n, line, slows, text, BAD_SIZES, begin
+        at, count, slows, banner = _features(data, at, room, indices, values, count, slow, slows)
+        if at < 0:
+            return n, line, slows, text, BAD_FEATURE, begin
+        head[BANNER], head[LINE] = np.int64(_finished(banner) >> np.uint64(1)), line
+        ends[line] = count
+        line += 1
+        for candidate in range(head[SIZE]):
+            at += 1  # the newline
+            text += 1
+            begin = min(at, len(data))
+            at = _blanks(data, at)
+            end = _word(data, at)
+            click = _natural(data, at, end)
+            if not 0 <= click <= 1:
+                return n, line, slows, text, BAD_CANDIDATE, begin
+            at = _blanks(data, end)
+            end = _word(data, at)
+            if not _begins(data, at, exid) or _natural(data, at + 5, end) != head[ID]:
+                return n, line, slows, text, BAD_CANDIDATE, begin
+            if candidate < head[SLOTS] and click > head[CLICK]:
+                return n, line, slows, text, BAD_CLICK, begin
+            at, count, slows, _ = _features(data, end, room, indices, values, count, slow, slows)
+            if at < 0:
+                return n, line, slows, text, BAD_FEATURE, begin
+            clicks[line], ends[line] = click, count
+            line += 1
+        n += 1
+
+
+@_jit
+def spread(heads, ends, indices, values, out_ends, out_indices, out_values):
+    """Give each candidate the features of its header, then its own. out_ends: [candidates + 1], the first is 0."""
+    count, row = 0, 0
+    for head in heads:
+        top = head[LINE]
+        first = ends[top - 1] if top else 0
+        for line in range(top + 1, top + 1 + head[SIZE]):
+            for entry in range(first, ends[top]):
+                out_indices[count], out_values[count] = indices[entry], values[entry]
+                count += 1
+            for entry in range(ends[line - 1], ends[line]):
+                out_indices[count], out_values[count] = indices[entry], values[entry]
+                count += 1
+            row += 1
+            out_ends[row] = count
