@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from .jobs.check import check
     from .jobs.demo import demo
     from .jobs.evaluate import evaluate
+    from .jobs.learn import learn
     from .jobs.metrics import measure
     from .jobs.result import Result
     from .log.errors import OffrankError
@@ -45,6 +46,7 @@ _HOMES = {
     "check": "jobs.check",
     "demo": "jobs.demo",
     "evaluate": "jobs.evaluate",
+    "learn": "jobs.learn",
     "measure": "jobs.metrics",
     "read_log": "readers.log",
     "reproduce": "papers.registry",
@@ -67,6 +69,7 @@ __all__ = [
     "check",
     "demo",
     "evaluate",
+    "learn",
     "measure",
     "read_log",
     "reproduce",

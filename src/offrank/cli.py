@@ -68,20 +68,32 @@ def _writable(_context: click.Context, option: click.Parameter, path: str | None
     return path
 
 
-def _log_options(command: Callable[..., None]) -> Callable[..., None]:
-    """What every command that reads a log takes."""
-    options = [
+def _source_options(command: Callable[..., None]) -> Callable[..., None]:
+    """Where a log is, how it is written, and who drew it."""
+    return _with(
+        command,
         click.argument("log"),
         click.option("--column", "columns", multiple=True, metavar="ROLE=NAME", help="The log's name of a column."),
-        click.option("--format", "kind", help="parquet, arrow, csv, criteo, open_bandit or yandex; else by suffix."),
+        click.option("--format", "kind", help="parquet, arrow, csv, criteo, criteo_paper, open_bandit or yandex."),
         click.option("--skip-invalid", is_flag=True, help="Leave out rows that break a rule, and count them."),
         click.option("--logging", default="logged", show_default=True, help="The policy that drew the log."),
+    )
+
+
+def _log_options(command: Callable[..., None]) -> Callable[..., None]:
+    """What every command that judges by a log takes."""
+    judged = _with(
+        command,
         click.option("--html", type=_FILE, callback=_writable, help="Write a report for people."),
         click.option("--json", type=_FILE, callback=_writable, help="Write everything for programs."),
         click.option("--strict", is_flag=True, help="Exit with 3 where a number should not be trusted."),
         click.option("--workers", type=click.IntRange(1), help="Threads; by default one per core."),
         click.option("--quiet", is_flag=True, help="Print nothing but errors."),
-    ]
+    )
+    return _source_options(judged)
+
+
+def _with(command: Callable[..., None], *options: Callable[..., Any]) -> Callable[..., None]:
     for option in reversed(options):
         command = option(command)
     return command
@@ -174,6 +186,38 @@ def metrics(log: str, models: tuple[str, ...], names: tuple[str, ...], **options
             progress=progress,
         )
     _deliver(result, options)
+
+
+@main.command()
+@click.argument("method")
+@_source_options
+@click.option("-o", "path", metavar="POLICY.NPZ", required=True, help="The file to write.")
+@click.option("--criterion", default="ips", show_default=True, help="Choose settings by ips, snips or lower.")
+@click.option("--split", default="turn", show_default=True, help="Thirds by rows in turn, or by hash.")
+@click.option("--interactions", is_flag=True, help="Cross the context's features with the candidates'.")
+@click.option("--epochs", type=click.IntRange(1), help="The most passes; by default the method's own.")
+@click.option("--bits", default=20, show_default=True, help="Weights are a table of 2^bits.")
+@click.option("--confidence", default=0.95, show_default=True, help="Level of the intervals.")
+@click.option("--seed", default=0, show_default=True, help="The same seed gives the same policy.")
+@click.option("--workers", type=click.IntRange(1), help="Threads; by default one per core.")
+@click.option("--quiet", is_flag=True, help="Print nothing but errors.")
+@_safely
+def learn(method: str, log: str, path: str, **options: Any) -> None:
+    """Learn a linear policy from a third of LOG, choose by another third, judge by the last.
+
+    METHOD is random, regression, ips, dro, poem, snpoem, dr-poem or plackett-luce. LOG has a column `features`.
+
+    offrank learn poem log.parquet -o policy.npz
+    """
+    how = ("logging", "criterion", "split", "interactions", "epochs", "bits", "confidence", "seed")
+    say = len if options["quiet"] else partial(click.echo, err=True)
+    with _reading(options) as (progress, executor):
+        given = {name: options[name] for name in how} | {"executor": executor, "progress": progress, "say": say}
+        made = offrank.learn(method, _source(log, options), path, **given)
+    if not options["quiet"]:
+        click.echo(str(made))
+        if made.tested is not None:
+            made.tested.show()
 
 
 @main.command()

@@ -17,7 +17,7 @@ class SlateGradient:
 
     greedy: ClassVar[bool] = False
     one_slot: ClassVar[bool] = False
-    l2: tuple[float, ...] = (1e-4, 1e-3, 1e-2)
+    l2: tuple[float, ...] = (1e-3, 1e-2, 1e-1)
     epochs: int = 8
 
     def candidates(self, data: Data, seed: int) -> Iterator[Candidate]:

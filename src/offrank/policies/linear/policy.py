@@ -47,27 +47,27 @@ class Linear(Spelled):
     def needs(self, ability: Ability) -> Needs:
         return Needs(frozenset(["candidates", "features"]))
 
-    def scores(self, contexts: Contexts) -> Floats:
-        """[n, m] of each candidate, over the temperature."""
+    def log_weights(self, contexts: Contexts) -> Floats:
+        """[n, m] score of each candidate, over the temperature."""
         return self.model.scores(contexts) / self.temperature
 
     def sample(self, contexts: Contexts, rng: np.random.Generator) -> Integers:
-        scores = self.scores(contexts)
+        scores = self.log_weights(contexts)
         if self.greedy:
             scores = _dense_ranks(scores, contexts.size) * _FAR
         return sample_rows(scores, contexts, rng)
 
     def log_prob(self, contexts: Contexts, slates: Integers) -> Floats:
-        return slate_log_prob(self.scores(contexts), contexts.size, slates, self.greedy)
+        return slate_log_prob(self.log_weights(contexts), contexts.size, slates, self.greedy)
 
     def slot_probs(self, contexts: Contexts, slates: Integers) -> Floats:
-        scores = self.scores(contexts)
+        scores = self.log_weights(contexts)
         if self.greedy:
             return np.asarray(_kernels.greedy_slot_probs(scores, contexts.size, slates))
         return np.exp(laws.log_slot_probs(scores, contexts.size, slates))
 
     def rank_probs(self, contexts: Contexts, items: Integers) -> Floats:
-        scores = self.scores(contexts)
+        scores = self.log_weights(contexts)
         if not self.greedy:
             return rank_law(scores, contexts.size, contexts.length, items, contexts.slots)
         out = np.zeros((*items.shape, contexts.slots))

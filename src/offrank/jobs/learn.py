@@ -1,0 +1,158 @@
+"""`learn`: from a log to a policy that can be evaluated, and run."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from ..folds.doubt import Doubt
+from ..folds.estimate import Interval
+from ..learning import splits, validation
+from ..learning.named import learner
+from ..learning.search import Preparation, Search
+from ..learning.survey import Survey
+from ..learning.validation import Criterion, Judged
+from ..log.errors import UsageError
+from ..policies.base import Policy
+from ..policies.linear import Encoding, Linear, Model
+from ..policies.prepared import prepared
+from ..running.executors import Executor, Progress
+from . import arguments
+from .evaluate import evaluate
+from .result import Result
+
+
+@dataclass(frozen=True)
+class Learnt:
+    """A learnt policy, and all that is known of it.
+
+    - policy: read from the file that was written; `greedy` says how its method means it to be used.
+    - tried: every setting with its estimates on the validation third, best first.
+    - tested: on the test third, the policy drawn from (`drawn`) and sorted by (`sorted`); None if not asked for.
+    - ignored: how many features are the same for all candidates of every impression, so that a linear scorer
+      without crossings cannot use them; `features` is the number of those that occur.
+    """
+
+    policy: Linear
+    method: str
+    criterion: Criterion
+    tried: tuple[Judged, ...]
+    tested: Result | None
+    features: int
+    ignored: int
+    crossed: bool
+
+    @property
+    def greedy(self) -> bool:
+        """Whether the method means its policy to be sorted by rather than drawn from."""
+        return self.policy.greedy
+
+    def __str__(self) -> str:
+        best = self.tried[0]
+        use = "crossed with the candidates'" if self.crossed else "without effect: --interactions crosses them"
+        chosen = f"the best of {len(self.tried)} by {self.criterion}"
+        found = f"ips {_interval(best.ips)}, snips {_interval(best.snips)}, mean weight {best.mean_weight:.4g}"
+        same = f"{self.ignored:,} are the same for all candidates of every impression"
+        lines = [
+            f"{self.policy!r}, learnt by {self.method}: {_spelled(best)}; {chosen}",
+            f"  validation third: {found}; too high for the best of many",
+            f"  {self.features:,} features; {same}" + (f", {use}" if self.ignored else ""),
+        ]
+        return "\n".join(lines)
+
+
+def learn(
+    method: str,
+    log: Any,
+    path: str | os.PathLike[str],
+    *,
+    logging: str | Policy = "logged",
+    criterion: Criterion = "ips",
+    split: splits.By = "turn",
+    interactions: bool = False,
+    epochs: int | None = None,
+    bits: int = 20,
+    confidence: float = 0.95,
+    seed: int = 0,
+    test: bool = True,
+    executor: Executor | None = None,
+    progress: Progress | None = None,
+    say: Callable[[str], object] = len,
+) -> Learnt:
+    """Learn a linear policy from a third of a log, choose its settings by another, judge it by the last.
+
+    - method: random, regression, ips, dro, poem, snpoem, dr-poem or plackett-luce.
+    - log: from `read_log`, or anything that it takes, with `features` beside the candidates.
+    - path: the `.npz` file to write; `linear('path.npz')` is the policy.
+    - logging: the policy that drew the log; `logged` uses the propensities written in it.
+    - criterion: what the settings are chosen by: `ips` (as in paper criteo-test-bed), `snips`, or `lower`, the
+      lower end of the interval of IPS at level `confidence`.
+    - split: `turn` (rows in turn) or `hash` (of the row number).
+    - interactions: multiply each feature of a candidate by each of the context's.
+    - epochs: the most passes over the log, by default the method's own. bits: weights are a table of 2^bits.
+    - seed: the same seed gives the same bits.
+    - say: called with what is being done.
+
+    Raises:
+        UsageError: arguments that cannot work, or a method that cannot learn from this log.
+        LogError: the log breaks a rule, or says nothing.
+    """
+    validation.check(criterion)
+    splits.check(split)
+    Doubt("normal", confidence)  # refuses levels that are none
+    target = _target(path)
+    search = Search(learner(method, epochs), method, criterion, confidence, seed)
+    Encoding.plain(bits)  # refused before anything is read
+    source = arguments.source(log)
+    drawn = prepared(arguments.policy(logging), source, executor)
+    with tempfile.TemporaryDirectory(dir=target.parent, prefix=".learning-") as folder:
+        preparation = Preparation(drawn, Path(folder), split, bits, interactions)
+        say("1. Reading the log, and encoding its features")
+        data, survey = preparation.data(source, executor, progress)
+        say(f"2. Learning from {data.train.rows:,} impressions, choosing by {data.validate.rows:,}")
+        tried = search.run(data, tried=lambda one: say(_line(one)))
+    facts = {"method": method, "criterion": criterion, "settings": dict(tried[0].candidate.settings), "seed": seed}
+    Model(data.encoding, tried[0].candidate.weights, facts).save(target)
+    policy = Linear(str(target), greedy=search.learner.greedy)
+    tested = None
+    if test:
+        say("3. Judging by the test third")
+        targets = both(policy.path)
+        third = splits.Split(source, "test", split)
+        tested = evaluate(third, targets, drawn, confidence=confidence, executor=executor, progress=progress)
+    return Learnt(policy, method, criterion, tried, tested, *_counts(survey), interactions)
+
+
+def both(path: str) -> dict[str, Policy]:
+    """A learnt scorer as the two policies that it can be."""
+    return {"drawn": Linear(path), "sorted": Linear(path, greedy=True)}
+
+
+def _target(path: str | os.PathLike[str]) -> Path:
+    target = Path(path)
+    if target.suffix != ".npz":
+        raise UsageError(f"the policy's file is {str(target)!r}", "give a name that ends in .npz")
+    if not os.access(target.parent, os.W_OK):
+        raise UsageError(f"there is no folder {str(target.parent)!r} to write to", "make it first")
+    return target
+
+
+def _counts(survey: Survey) -> tuple[int, int]:
+    return int(survey.seen.sum()), int(survey.context.sum())
+
+
+def _line(judged: Judged) -> str:
+    return f"   {_spelled(judged)}: ips {_interval(judged.ips)}"
+
+
+def _spelled(judged: Judged) -> str:
+    """The settings."""
+    return ", ".join(f"{name} {value:g}" for name, value in judged.candidate.settings.items()) or "nothing to set"
+
+
+def _interval(found: Interval) -> str:
+    return f"{found.value:.4g} [{found.low:.4g}, {found.high:.4g}]"
