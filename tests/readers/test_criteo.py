@@ -134,3 +134,21 @@ def test_unfit_arguments(path: Path) -> None:
         criteo(7)  # type: ignore[arg-type]
     with pytest.raises(LogError, match="no log at"):
         criteo(path.with_name("none.txt"))
+
+
+def test_features(path: Path) -> None:
+    (batch,) = criteo(path).select(Needs(frozenset(["candidates", "features"]))).batches(0)
+    features = batch.contexts.features
+    assert features is not None
+    assert features.first.tolist() == [0, 3, 5]
+    assert features.offsets.tolist() == [0, 2, 4, 6, 7, 8, 9]
+    assert features.indices.tolist() == [0, 1, 0, 1, 0, 1, 0, 0, 0]
+    assert features.values.tolist() == [300, 600, 300, 250, 300, 90, 2, 3, 7]
+
+
+@pytest.mark.parametrize("broken", ["0:abc", "0", ":3", "x:3", "0:", "99999999999:1", "0:0.1_2:"])
+def test_a_broken_feature_is_named_where_features_are_read(path: Path, broken: str) -> None:
+    path.write_text(TEXT.replace("12 |f 0:3", f"12 |f 1:2.123456789012345678 {broken} 0:3"), encoding="utf-8")
+    assert len(rows(criteo(path), NEEDED)) == 3
+    with pytest.raises(LogError, match=r"log\.txt, line 5: expected features"):
+        list(criteo(path).select(Needs(frozenset(["features"]))).batches(0))

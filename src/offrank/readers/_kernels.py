@@ -252,3 +252,32 @@ def spread(heads, ends, indices, values, out_ends, out_indices, out_values):
                 count += 1
             row += 1
             out_ends[row] = count
+
+
+@_jit
+def pairs(data, ends, indices, values, slow):
+    """Lines of `index:number`, each ended by a newline: (lines, slow numbers, whether all is well).
+
+    ends: [lines] where a line's entries end. slow: numbers for Python, (entry, first byte, end).
+    """
+    at, line, count, slows = 0, 0, 0, 0
+    while at < len(data):
+        at = _blanks(data, at)
+        if at < len(data) and data[at] == _NEWLINE:
+            ends[line] = count
+            line += 1
+            at += 1
+            continue
+        start = at
+        while at < len(data) and _ZERO <= data[at] <= _NINE:
+            at += 1
+        indices[count], end = _natural(data, start, at), _word(data, at)
+        if at >= len(data) or data[at] != _COLON or end == at + 1 or not 0 <= indices[count] < 1 << 31:
+            return line, slows, False
+        values[count], exact = decimal(data, at + 1, end)
+        if not exact:
+            slow[slows, 0], slow[slows, 1], slow[slows, 2] = count, at + 1, end
+            slows += 1
+        count += 1
+        at = end
+    return line, slows, True

@@ -14,9 +14,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar, Literal, get_args
 
+import numpy as np
 import pyarrow as pa
 
 from ..log.errors import LogError, UsageError
+from . import _kernels
 from .files import expand
 from .text import Impression, TextTable, lines, malformed
 from .wide import Invalid, WideLog
@@ -37,8 +39,9 @@ def criteo(
     """A log of the Criteo NIPS'17 challenge, plain or `.gz`; each impression shows one product.
 
     Candidates are numbered 0, 1, ... in the order of an impression's lines, so that the product
-    shown is always 0; the numbers mean nothing across impressions, and features are not read.
-    Columns: slate, candidates, clicks, propensity, inclusion (.1 without a click, else 1), `impression`.
+    shown is always 0; the numbers mean nothing across impressions.
+    Columns: slate, candidates, clicks, propensity, inclusion (.1 without a click, else 1), features and
+    feature_values (as the file numbers them), `impression`.
 
     propensities: "true" takes the factor 10 out of `|p` again, so that `inclusion` corrects the
     sub-sampling once; "as-written" is 1 / `|p` for all rows, which with `inclusion` corrects twice.
@@ -49,7 +52,14 @@ def criteo(
     """
     if propensities not in get_args(Propensities):
         raise UsageError(f"propensities is {propensities!r}", 'say "true" or "as-written"')
-    return WideLog(TextTable(expand(path), _Criteo(propensities == "true")), {}, invalid)
+    return WideLog(TextTable(expand(path), _Criteo(propensities == "true"), _PARSED), {}, invalid)
+
+
+_Head = tuple[str, float, float]
+"""Id, click and inverse propensity of an impression."""
+
+_Line = tuple[int, str]
+"""Number of a line and its features, `f k:v ...`."""
 
 
 @dataclass(frozen=True)
@@ -64,25 +74,29 @@ class _Criteo:
             "clicks": pa.list_(pa.float64()),
             "propensity": pa.float64(),
             "inclusion": pa.float64(),
+            "features": pa.list_(pa.list_(pa.int32())),
+            "feature_values": pa.list_(pa.list_(pa.float64())),
             "impression": pa.string(),
         }
     )
 
     def impressions(self, path: str) -> Iterator[Impression]:
-        head, candidates = None, 0
+        head: _Head | None = None
+        features: list[_Line] = []
         for number, line in lines(path):
             name, _, rest = line.partition("|")
             name = name.strip()
             if rest.startswith("l "):
                 if head is not None:
-                    yield self._impression(head, candidates)
-                head, candidates = (name, *self._shown(path, number, line, rest)), 1
-            elif head is not None and name == head[0] and rest.startswith("f"):
-                candidates += 1
-            elif name or rest:
-                raise _unexpected(path, number, line)
+                    yield self._impression(head, features)
+                head, features = (name, *self._shown(path, number, line, rest)), []
+            elif head is None or name != head[0] or not rest.startswith("f"):
+                if name or rest:
+                    raise _unexpected(path, number, line)
+                continue
+            features.append((number, rest.rpartition("|")[2]))
         if head is not None:
-            yield self._impression(head, candidates)
+            yield self._impression(head, features)
 
     def _shown(self, path: str, number: int, line: str, rest: str) -> tuple[float, float]:
         """(click, inverse propensity) of the product shown."""
@@ -96,7 +110,7 @@ class _Criteo:
             pass
         raise _unexpected(path, number, line)
 
-    def _impression(self, head: tuple[str, float, float], candidates: int) -> Impression:
+    def _impression(self, head: _Head, features: list[_Line]) -> Impression:
         name, click, inverse = head
         inclusion = 1.0 if click else _KEPT
         if self.true:
@@ -104,7 +118,41 @@ class _Criteo:
         propensity = 1 / inverse if inverse else 0.0
         if 1 < propensity <= 1 + _ROUNDING:
             propensity = 1.0
-        return ([0], list(range(candidates)), [click], propensity, inclusion, name), {}
+        candidates = list(range(len(features)))
+        return ([0], candidates, [click], propensity, inclusion, features, features, name), {}
+
+
+def _indices(path: str, impressions: Sequence[list[_Line]]) -> pa.Array:
+    return _features(path, impressions)[0]
+
+
+def _values(path: str, impressions: Sequence[list[_Line]]) -> pa.Array:
+    return _features(path, impressions)[1]
+
+
+_PARSED = {"features": _indices, "feature_values": _values}
+
+
+def _features(path: str, impressions: Sequence[list[_Line]]) -> tuple[pa.Array, pa.Array]:
+    """Indices and values of each line of each impression."""
+    flat = [line for impression in impressions for line in impression]
+    text = "".join(f"{features.lstrip()[1:].strip()}\n" for _, features in flat).encode()
+    most, ends = text.count(b":") + 1, np.zeros(len(flat) + 1, np.int32)
+    indices, values, slow = np.empty(most, np.int64), np.empty(most), np.empty((most, 3), np.int64)
+    read, slows, fine = _kernels.pairs(np.frombuffer(text, np.uint8), ends[1:], indices, values, slow)
+    try:
+        for entry, start, end in slow[:slows].tolist():
+            read = text.count(b"\n", 0, start)
+            values[entry] = float(text[start:end])
+    except ValueError:
+        fine = False
+    if not fine:
+        number, features = flat[read]
+        raise malformed(path, number, features, "features as 'index:number'", "give the file as it was published")
+    rows = np.concatenate([[0], np.cumsum([len(lines) for lines in impressions])]).astype(np.int32)
+    found = indices[: ends[-1]].astype(np.int32), values[: ends[-1]]
+    one, other = (pa.ListArray.from_arrays(rows, pa.ListArray.from_arrays(ends, each)) for each in found)
+    return one, other
 
 
 def _unexpected(path: str, number: int, line: str) -> LogError:

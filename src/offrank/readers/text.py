@@ -6,9 +6,9 @@ import gzip
 import io
 import zlib
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
 from typing import Any, Protocol
@@ -26,6 +26,10 @@ Impression = tuple[tuple[Any, ...], Mapping[str, int]]
 """The values of one impression, in the order of the schema; and what was left out of it, by rule."""
 
 
+Parsed = Callable[[str, Sequence[Any]], pa.Array]
+"""Makes a column of a path and of its values of some impressions."""
+
+
 class Format(Protocol):
     """How one file's text becomes impressions."""
 
@@ -39,10 +43,14 @@ class Format(Protocol):
 
 @dataclass(frozen=True)
 class TextTable:
-    """Text files as a table. One part: the files are read in order, each line once."""
+    """Text files as a table. One part: the files are read in order, each line once.
+
+    parsed: how columns are made of what the format says of them, where it is not yet what they hold; see `Parsed`.
+    """
 
     paths: tuple[str, ...]
     format: Format
+    parsed: Mapping[str, Parsed] = field(default_factory=dict)
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -60,16 +68,20 @@ class TextTable:
             first, found = 0, self.format.impressions(path)
             while chunk := list(islice(found, _PIECE_ROWS)):
                 rows = np.arange(first, first + len(chunk))
-                yield Piece(self._record_batch(chunk, columns), path, rows, base, _left_out(chunk))
+                yield Piece(self._record_batch(path, chunk, columns), path, rows, base, _left_out(chunk))
                 first += len(chunk)
             if not first:
                 raise EmptyLogError(f"{path} has no impressions", "give a log with at least one impression")
             base += first
 
-    def _record_batch(self, chunk: list[Impression], columns: tuple[str, ...]) -> pa.RecordBatch:
+    def _record_batch(self, path: str, chunk: list[Impression], columns: tuple[str, ...]) -> pa.RecordBatch:
         schema = self.format.schema
         values = dict(zip(schema.names, zip(*(values for values, _ in chunk), strict=True), strict=True))
-        return pa.record_batch({name: pa.array(values[name], schema.field(name).type) for name in columns})
+        found = {}
+        for name in columns:
+            parsed = self.parsed.get(name)
+            found[name] = parsed(path, values[name]) if parsed else pa.array(values[name], schema.field(name).type)
+        return pa.record_batch(found)
 
 
 def lines(path: str) -> Iterator[tuple[int, str]]:
