@@ -44,6 +44,26 @@ class Split:
             yield take(batch, rows_of(batch, self.part, self.by))
 
 
+@dataclass(frozen=True)
+class OneSlot:
+    """The impressions of a source that have one slot, as a source."""
+
+    source: Source
+
+    def parts(self) -> int:
+        return self.source.parts()
+
+    def select(self, needed: Needs) -> OneSlot:
+        return OneSlot(self.source.select(needed))
+
+    def describe(self) -> str:
+        return f"{self.source.describe()}, one slot"
+
+    def batches(self, part: int) -> Iterator[LogBatch]:
+        for batch in self.source.batches(part):
+            yield take(batch, np.flatnonzero(batch.contexts.length == 1))
+
+
 def check(by: str) -> None:
     """Refuse an unknown way to split.
 

@@ -7,12 +7,13 @@ import os
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
 
 from ..jobs import document
 from ..log.errors import UsageError
 from ..report.charts import chart_svg
 from ..report.sheet import Sheet
+from .criteo_learning import sheet as criteo_learning
 from .interpol import sheet as interpol
 from .non_shuffled import sheet as non_shuffled
 from .slates_math import sheet as slates_math
@@ -30,6 +31,18 @@ REPRODUCTIONS: dict[str, Reproduction] = {
     "slates-math": slates_math,
 }
 """What `offrank reproduce` knows, by name."""
+
+
+class LogReproduction(Protocol):
+    """As `Reproduction`, on a log of the user's own, or None for a simulated one."""
+
+    def __call__(self, *, log: Any, scale: float, seed: int, say: Callable[[str], object]) -> Sheet: ...
+
+
+OF_LOGS: dict[str, LogReproduction] = {
+    "criteo-learning": criteo_learning,
+}
+"""Those that take a log too, by name."""
 
 
 @dataclass(frozen=True)
@@ -54,22 +67,31 @@ def reproduce(
     name: str,
     folder: str | os.PathLike[str] | None = None,
     *,
+    log: Any = None,
     scale: float = 1.0,
     seed: int = 4,
     say: Callable[[str], object] = len,
 ) -> Reproduced:
     """Reproduce a paper: `index.html`, `result.json`, and each table (CSV) and picture (SVG) in a folder.
 
-    name: one of REPRODUCTIONS. folder: by default `reproduce-<name>`. say: called with what is being done.
+    name: one of REPRODUCTIONS or OF_LOGS. folder: by default `reproduce-<name>`. say: called with what is being done.
+    log: for those of OF_LOGS, from `read_log` or anything that it takes; by default a simulated one.
 
     Raises:
-        UsageError: no such reproduction, or a scale that is not positive.
+        UsageError: no such reproduction, one that takes no log, or a scale that is not positive.
     """
-    if name not in REPRODUCTIONS:
-        raise UsageError(f"there is no reproduction {name!r}", "say one of " + ", ".join(sorted(REPRODUCTIONS)))
+    known = sorted({**REPRODUCTIONS, **OF_LOGS})
+    if name not in known:
+        raise UsageError(f"there is no reproduction {name!r}", "say one of " + ", ".join(known))
+    if log is not None and name not in OF_LOGS:
+        raise UsageError(f"{name} takes no log", "leave it out, or say one of " + ", ".join(sorted(OF_LOGS)))
     if not scale > 0:
         raise UsageError(f"scale is {scale}", "give 1 for the published size, or a smaller number")
-    made = Reproduced(REPRODUCTIONS[name](scale=scale, seed=seed, say=say), Path(folder or f"reproduce-{name}"))
+    if name in OF_LOGS:
+        sheet = OF_LOGS[name](log=log, scale=scale, seed=seed, say=say)
+    else:
+        sheet = REPRODUCTIONS[name](scale=scale, seed=seed, say=say)
+    made = Reproduced(sheet, Path(folder or f"reproduce-{name}"))
     write(made)
     return made
 
