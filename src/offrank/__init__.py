@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from .policies.swaps import Swaps
     from .policies.top import Top
     from .policies.uniform import Uniform
+    from .readers.convert import convert
     from .readers.log import read_log
 
 __version__ = "0.1.0"
@@ -44,6 +45,7 @@ _HOMES = {
     "Top": "policies.top",
     "Uniform": "policies.uniform",
     "check": "jobs.check",
+    "convert": "readers.convert",
     "demo": "jobs.demo",
     "evaluate": "jobs.evaluate",
     "learn": "jobs.learn",
@@ -67,6 +69,7 @@ __all__ = [
     "Top",
     "Uniform",
     "check",
+    "convert",
     "demo",
     "evaluate",
     "learn",

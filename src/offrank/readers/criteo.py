@@ -143,7 +143,7 @@ def _features(path: str, impressions: Sequence[list[_Line]]) -> tuple[pa.Array, 
     try:
         for entry, start, end in slow[:slows].tolist():
             read = text.count(b"\n", 0, start)
-            values[entry] = float(text[start:end])
+            values[entry] = float(text[start:end].replace(b"_", b"?"))  # Python would read 1_000
     except ValueError:
         fine = False
     if not fine:

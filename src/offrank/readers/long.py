@@ -24,7 +24,7 @@ class LongLog:
     needed: Needs = field(default_factory=Needs)
 
     def parts(self) -> int:
-        return self._wide.parts()
+        return self.wide.parts()
 
     def describe(self) -> str:
         return self.table.describe()
@@ -32,7 +32,7 @@ class LongLog:
     def batches(self, part: int) -> Iterator[LogBatch]:
         own = {"slate": "item", "candidates": "item", "clicks": "click"}
         try:
-            yield from self._wide.batches(part)
+            yield from self.wide.batches(part)
         except RowError as error:
             if error.column not in own:
                 raise
@@ -43,11 +43,12 @@ class LongLog:
         known = Columns(self.table.names, self.renamed, self.describe())
         if "clicks" in needed.roles or ("reward" in needed.roles and not known.has("reward")):
             known.of("click")
-        self._wide.select(needed)
+        self.wide.select(needed)
         return replace(self, needed=needed)
 
     @property
-    def _wide(self) -> WideLog:
+    def wide(self) -> WideLog:
+        """The same log in the wide layout."""
         typed = _typed(self.table, self.renamed, self.needed)
         table = LongTable(typed, self.renamed, self.needed, self.invalid)
         kept = {role: name for role, name in self.renamed.items() if role in ROLES and role in LONG_ROLES}

@@ -42,16 +42,16 @@ class WideLog:
 
     def select(self, needed: Needs) -> WideLog:
         chosen = replace(self, needed=needed)
-        chosen._columns()
+        chosen.columns()
         return chosen
 
     def batches(self, part: int) -> Iterator[LogBatch]:
-        columns = self._columns()
+        columns = self.columns()
         decoder = Decoder(columns, self.needed, self.invalid)
         for piece in self.table.pieces(part, tuple(dict.fromkeys(columns.values()))):
             yield from decoder.decode(piece)
 
-    def _columns(self) -> dict[str, str]:
+    def columns(self) -> dict[str, str]:
         """What is read: role (or `score:name` and the like) -> column."""
         known = Columns(self.table.names, self.renamed, self.table.describe())
         chosen = {"slate": known.of("slate")}

@@ -1,0 +1,137 @@
+"""`convert`: any log that can be read, written once as Parquet in the wide layout."""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from ..log.errors import EmptyLogError, UsageError
+from ..log.schema import ROLES, Columns
+from ..log.source import Needs
+from .long import LongLog
+from .wide import Decoder, WideLog
+
+_GROUP_ROWS = 131_072
+_GROUP_BYTES = 1 << 27
+
+
+@dataclass(frozen=True)
+class Converted:
+    """What was written: rows, and rule -> rows (or clicks) left out."""
+
+    path: Path
+    rows: int
+    skipped: Mapping[str, int]
+
+    def __str__(self) -> str:
+        left_out = "".join(f"; left out: {count:,} {rule}" for rule, count in self.skipped.items())
+        return f"{self.rows:,} impressions in {self.path}{left_out}"
+
+
+def convert(
+    log: Any,
+    path: str | os.PathLike[str],
+    *,
+    scores: Sequence[str] = (),
+    progress: Callable[[int, int], None] | None = None,
+) -> Converted:
+    """Write a log as Parquet in the wide layout: columns under their roles' names, every rule checked.
+
+    - log: from `read_log`.
+    - path: written under another name first, so that there is never half a file.
+    - scores: in the long layout, the columns with a value per item; all others belong to the impression.
+    - progress: called with (parts done, parts in all).
+
+    Raises:
+        UsageError: not a log from `read_log`.
+        LogError: the log breaks a rule, unless it was read with `invalid="skip"`.
+    """
+    if not isinstance(log, WideLog | LongLog):
+        raise UsageError(f"cannot convert {type(log).__name__}", "give what read_log returns")
+    wide = log if isinstance(log, WideLog) else replace(log, needed=Needs(scores=frozenset(scores))).wide
+    final = Path(path)
+    partial = final.with_name(f".{final.name}.partial")
+    try:
+        rows, skipped = _write(wide, partial, progress)
+        partial.replace(final)
+    finally:
+        partial.unlink(missing_ok=True)
+    return Converted(final, rows, dict(skipped))
+
+
+def _write(log: WideLog, path: Path, progress: Callable[[int, int], None] | None) -> tuple[int, Counter[str]]:
+    """(rows, what was left out)."""
+    known = Columns(log.table.names, log.renamed, log.describe())
+    wanted = frozenset(role for role in ROLES if role != "query" and known.has(role))
+    decoder = Decoder(replace(log, needed=Needs(wanted)).columns(), Needs(wanted), log.invalid)
+    role_of = {log.renamed[role]: role for role in log.renamed}
+    names = [role_of.get(name, name) for name in log.table.names]
+    if twice := [name for name in names if names.count(name) > 1]:
+        raise UsageError(f"two columns would be called {twice[0]!r}", f"rename the log's own column {twice[0]!r}")
+    skipped: Counter[str] = Counter()
+    found = _checked(log, decoder, skipped, progress)
+    first = next(found, None)
+    if first is None:
+        raise EmptyLogError(f"{log.describe()} has no impressions", "give a log with some")
+    kinds = [_strict(kind) if name in ROLES else kind for name, kind in zip(names, first.schema.types, strict=True)]
+    schema, rows = pa.schema(list(zip(names, kinds, strict=True))), 0
+    repeating = [path for field in schema for path in _repeating(field.name, field.type)]
+    with pq.ParquetWriter(path, schema, compression="zstd", use_dictionary=repeating) as writer:
+        for group in _groups(first, found):
+            table = group.rename_columns(names).cast(schema)
+            writer.write_table(table, row_group_size=_GROUP_ROWS)
+            rows += table.num_rows
+    return rows, skipped
+
+
+def _strict(kind: pa.DataType) -> pa.DataType:
+    """Lists whose items are declared not null, as no role's may be: each reads faster by a level."""
+    if pa.types.is_list(kind) or pa.types.is_large_list(kind) or pa.types.is_fixed_size_list(kind):
+        return pa.list_(pa.field("element", _strict(kind.value_type), nullable=False))
+    return kind
+
+
+def _repeating(path: str, kind: pa.DataType) -> list[str]:
+    """The leaf of this column, unless it holds fractions, which a dictionary makes slower."""
+    if pa.types.is_list(kind) or pa.types.is_large_list(kind) or pa.types.is_fixed_size_list(kind):
+        return _repeating(f"{path}.list.element", kind.value_type)
+    return [] if pa.types.is_floating(kind) else [path]
+
+
+def _checked(
+    log: WideLog, decoder: Decoder, skipped: Counter[str], progress: Callable[[int, int], None] | None
+) -> Iterator[pa.RecordBatch]:
+    """The rows that keep every rule, piece by piece."""
+    for part in range(log.parts()):
+        for piece in log.table.pieces(part, log.table.names):
+            batches = list(decoder.decode(piece))
+            kept = sum(map(len, batches))
+            for batch in batches:
+                skipped.update(batch.skipped)
+            if kept == len(piece.data):
+                yield piece.data
+            elif kept:
+                rows = np.concatenate([batch.row for batch in batches])
+                yield piece.data.filter(pa.array(np.isin((piece.rows + piece.base).astype(np.uint64), rows)))
+        if progress is not None:
+            progress(part + 1, log.parts())
+
+
+def _groups(first: pa.RecordBatch, others: Iterator[pa.RecordBatch]) -> Iterator[pa.Table]:
+    """Record batches put together to row groups."""
+    waiting = [first]
+    for data in others:
+        if sum(map(len, waiting)) >= _GROUP_ROWS or sum(one.nbytes for one in waiting) >= _GROUP_BYTES:
+            yield pa.Table.from_batches(waiting)
+            waiting = []
+        waiting.append(data)
+    if waiting:
+        yield pa.Table.from_batches(waiting)
