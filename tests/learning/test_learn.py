@@ -1,0 +1,95 @@
+"""The job: thirds, the file, its judgement, the command line, and a real log."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from click.testing import CliRunner
+
+import offrank
+from offrank.cli import main
+from offrank.learning import Split
+from offrank.learning.splits import PARTS, By, OneSlot
+from offrank.log.errors import UsageError
+from offrank.log.source import needs
+from tests.learning.worlds import WORLD, source
+
+REAL = Path(__file__).resolve().parents[3] / "shared" / "data" / "criteo-nips17" / "criteo_first2000.txt.gz"
+
+
+@pytest.mark.parametrize("by", ["turn", "hash"])
+def test_thirds_share_no_row_and_leave_none_out(by: By) -> None:
+    chosen = source().select(needs("clicks"))
+    rows = []
+    for part in PARTS:
+        third = Split(chosen, part, by)
+        rows.append(np.concatenate([b.row for p in range(third.parts()) for b in third.batches(p)]))
+        assert len(rows[-1]) == pytest.approx(WORLD.impressions / 3, rel=0.05)
+    assert sorted(np.concatenate(rows)) == list(range(WORLD.impressions))
+    if by == "turn":
+        assert list(rows[1][:3]) == [1, 4, 7]
+
+
+def test_one_slot_leaves_the_others_out() -> None:
+    rows = [{"slate": [1, 2], "clicks": [0, 1]}, {"slate": [3], "clicks": [1]}]
+    (batch,) = OneSlot(offrank.read_log(rows)).batches(0)
+    assert batch.row.tolist() == [1]
+    assert batch.slates.shape == (1, 1)
+
+
+@pytest.mark.parametrize("criterion", ["ips", "snips", "lower"])
+def test_learnt_policy_is_judged_on_the_test_third(tmp_path: Path, criterion: str) -> None:
+    path = tmp_path / "policy.npz"
+    made = offrank.learn("regression", source(), path, criterion=criterion, bits=12, epochs=2)
+    again = offrank.evaluate(Split(source(), "test"), f"linear({str(path)!r}, greedy=True)")
+    assert made.greedy
+    assert made.tested is not None
+    assert made.tested["sorted", "ips"].value == again["ips"].value
+    worths = [one.worth(criterion) for one in made.tried]
+    assert worths == sorted(worths, reverse=True)
+    assert made.policy.model.facts["method"] == "regression"
+    assert f"{made.ignored} are the same" in str(made)
+    assert not list(tmp_path.glob(".learning*"))
+
+
+def test_command(tmp_path: Path) -> None:
+    log, path = tmp_path / "log.parquet", tmp_path / "policy.npz"
+    pq.write_table(pa.concat_tables(WORLD.tables()), log)
+    found = CliRunner().invoke(main, ["learn", "ips", str(log), "-o", str(path), "--bits", "12", "--epochs", "1"])
+    assert found.exit_code == 0, found.output
+    assert "validation third" in found.output
+    assert "without effect: --interactions crosses them" in found.output
+    command = ["evaluate", str(log), "--target", f"linear({str(path)!r})", "-e", "snips"]
+    judged = CliRunner().invoke(main, command)
+    assert judged.exit_code == 0, judged.output
+
+
+def test_arguments_that_cannot_work(tmp_path: Path) -> None:
+    wrong = {"criterion": "luck", "split": "half", "bits": 99, "confidence": 2, "epochs": 0}
+    for name, value in wrong.items():
+        with pytest.raises(UsageError, match=name):
+            offrank.learn("ips", source(), tmp_path / "p.npz", **{name: value})
+    for path in (tmp_path / "p.txt", tmp_path / "absent" / "p.npz"):
+        with pytest.raises(UsageError):
+            offrank.learn("ips", source(), path)
+    rows = [{"slate": [1], "clicks": [1], "candidates": [1, 2], "propensity": 0.5}] * 9
+    with pytest.raises(offrank.OffrankError, match="features"):
+        offrank.learn("ips", rows, tmp_path / "p.npz")
+
+
+@pytest.mark.skipif(not REAL.exists(), reason="the Criteo sample is not beside the repository")
+def test_real_log_says_how_little_it_can_tell(tmp_path: Path) -> None:
+    log = offrank.read_log(REAL, format="criteo")
+    random = offrank.learn("random", log, tmp_path / "random.npz", bits=18)
+    assert random.tested is not None
+    whole = offrank.evaluate(log, {"learnt": random.policy, "uniform": "uniform"})
+    assert whole["learnt", "ips"].value == pytest.approx(whole["uniform", "ips"].value)
+    assert whole["learnt", "ips"].mean_weight == pytest.approx(whole["uniform", "ips"].mean_weight)
+    assert whole["learnt", "ips"].ess < 200
+    found = offrank.learn("regression", log, tmp_path / "policy.npz", bits=18, epochs=2)
+    assert found.tested is not None
+    assert found.tested["sorted", "snips"].ess < 300
