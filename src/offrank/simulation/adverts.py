@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -72,11 +72,11 @@ class AdvertWorld:
         earned = [self._earned(policy, self.pools[kind], impressions) for kind in kinds]
         return float(np.average(earned, weights=[_TRAFFIC[kind] for kind in kinds]))
 
-    def table(self, rows: int, part: int) -> pa.Table:
-        """`rows` impressions of the log in the wide layout, the same for the same seed, rows and part."""
+    def table(self, rows: int, part: int, columns: Sequence[str] | None = None) -> pa.Table:
+        """`rows` impressions of the log in the wide layout, or some columns; the same for the same seed and part."""
         rng, pieces, found = np.random.default_rng([self.seed, 1, part]), [], 0
         while found < rows:
-            pieces.append(self._draw(8 * (rows - found) + 100, rng))
+            pieces.append(self._draw(8 * (rows - found) + 100, rng, columns))
             found += pieces[-1].num_rows
         return pa.concat_tables(pieces).slice(0, rows)
 
@@ -110,18 +110,21 @@ class AdvertWorld:
         law = policy.rank_probs(contexts, all_items(contexts))
         return float(np.einsum("nmk,k,nm->n", law, examination(pool.slots), pool.relevance[rows]).mean())
 
-    def _draw(self, shown: int, rng: np.random.Generator) -> pa.Table:
+    def _draw(self, shown: int, rng: np.random.Generator, columns: Sequence[str] | None) -> pa.Table:
         """What is logged of `shown` banners."""
         share = np.array([_TRAFFIC[kind] for kind in self.kinds])
         kind = rng.choice(len(self.kinds), size=shown, p=share / share.sum())
         place, pieces = [], []
-        for index, pool in enumerate(self.pools.values()):
-            kept, table = self._draw_kind(pool, int((kind == index).sum()), rng)
-            place.append(np.flatnonzero(kind == index)[kept])
+        for index in np.unique(kind):
+            rows = np.flatnonzero(kind == index)
+            kept, table = self._draw_kind(self.pools[self.kinds[index]], len(rows), rng, columns)
+            place.append(rows[kept])
             pieces.append(table)
         return pa.concat_tables(pieces).take(np.argsort(np.concatenate(place)))
 
-    def _draw_kind(self, pool: Pool, shown: int, rng: np.random.Generator) -> tuple[Integers, pa.Table]:
+    def _draw_kind(
+        self, pool: Pool, shown: int, rng: np.random.Generator, wanted: Sequence[str] | None
+    ) -> tuple[Integers, pa.Table]:
         """Which of `shown` banners of one kind are logged, and those."""
         query = rng.integers(pool.size, size=shown)
         contexts = pool.contexts(query)
@@ -136,8 +139,10 @@ class AdvertWorld:
             "propensity": np.exp(self.logging.log_prob(logged, slates)),
             "inclusion": np.where(clicked[kept], 1.0, _UNCLICKED_KEPT),
         }
-        known = pool.table.take(query[kept])
-        return kept, pa.table(columns | dict(zip(known.column_names, known.columns, strict=True)))
+        known = pool.table.column_names if wanted is None else [name for name in wanted if name not in columns]
+        of_context = pool.table.select(known).take(query[kept])
+        table = pa.table(columns | dict(zip(known, of_context.columns, strict=True)))
+        return kept, table if wanted is None else table.select(list(wanted))
 
 
 @dataclass(frozen=True)
@@ -154,7 +159,7 @@ class _AdvertTable:
         return -(-self.world.impressions // _PART_ROWS)
 
     def pieces(self, part: int, columns: tuple[str, ...]) -> Iterator[Piece]:
-        table = self.world.table(self.world.rows(part), part).select(list(columns))
+        table = self.world.table(self.world.rows(part), part, columns)
         rows = np.arange(table.num_rows) + part * _PART_ROWS
         (data,) = table.combine_chunks().to_batches() or [None]
         if data is not None:

@@ -1,0 +1,166 @@
+"""Policies between the logging one and uniform, all in one pass: paper criteo-test-bed, Eq. 9 and Tables 1 to 4."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ..folds.base import Sample, Together
+from ..folds.estimate import Caution, Estimate, Interval
+from ..folds.group_by import GroupBy
+from ..folds.intervals import Ratio, Spread
+from ..folds.largest import LargestFold
+from ..folds.moments import Moments, MomentsFold
+from ..folds.tail import tail_index
+from ..log.batch import Floats, LogBatch
+from ..log.source import Needs
+from ..policies.base import Policy
+from ..policies.uniform import Uniform
+from .cautions import about_mean_weight, about_rewards, about_weights
+
+_UNIFORM = Uniform()
+_ONE, _REWARD, _VALUE, _WEIGHT, _CORRECTED, _SLATES, _INVERSE = range(7)
+"""Columns of a sample; the first six are divided by the inclusion: 1, reward, reward w, w, 1 / q, slates; and 1 / q."""
+
+EPSILONS = (0.0, *(2.0**-power for power in range(10, -1, -1)))
+"""Those of Tables 2 to 4."""
+
+
+@dataclass(frozen=True)
+class Mixture:
+    """What is estimated of the policy that is uniform with probability epsilon, else the logging one.
+
+    mean_weight is C, which should be 1; plain is R by IPS, normalised is R / C; each per impression before
+    sub-sampling. cautions: why they should not be trusted.
+    """
+
+    epsilon: float
+    mean_weight: Interval
+    plain: Interval
+    normalised: Interval
+    ess: float
+    cautions: tuple[Caution, ...]
+
+    @property
+    def trustworthy(self) -> bool:
+        """No serious warning."""
+        return all(caution.severity != "serious" for caution in self.cautions)
+
+
+@dataclass(frozen=True)
+class Mixtures:
+    """The impressions with one number of slots, reduced. largest: the largest weights of the uniform policy."""
+
+    moments: Moments
+    largest: Floats
+
+    @property
+    def impressions(self) -> int:
+        """Rows read."""
+        return self.moments.n
+
+    @property
+    def estimated_impressions(self) -> float:
+        """Rows before sub-sampling: the sum of 1 / inclusion, Eq. 6."""
+        return float(self.moments.sums[_ONE])
+
+    @property
+    def mean_inverse_propensity(self) -> float:
+        """Over the rows read, as in Table 1, uncorrected for sub-sampling."""
+        return float(self.moments.mean[_INVERSE])
+
+    @property
+    def corrected_inverse_propensity(self) -> float:
+        """Before sub-sampling; its expectation is the mean number of slates that could have been shown."""
+        return float(self.moments.mean[_CORRECTED] / self.moments.mean[_ONE])
+
+    @property
+    def mean_slates(self) -> float:
+        """How many slates could have been shown."""
+        return float(self.moments.mean[_SLATES] / self.moments.mean[_ONE])
+
+    @property
+    def largest_inverse_propensity(self) -> float:
+        """Where this is of the order of the log, no normal interval can be trusted."""
+        return float(self.moments.largest[_INVERSE])
+
+    def at(self, epsilon: float, confidence: float = 0.99) -> Mixture:
+        """The estimates for one epsilon: its weight (1 - epsilon) + epsilon w is linear in that of uniform."""
+        mixed = self._mixed(epsilon)
+        spread = Spread(mixed, "normal", confidence)
+        weight, plain, normalised = spread.ratio(Ratio(2, 0)), spread.ratio(Ratio(1, 0)), spread.ratio(Ratio(1, 2))
+        ess = float(mixed.sums[2] ** 2 / mixed.squares[2])
+        cautions = tuple(self._cautions(epsilon, mixed, weight, plain, ess)) if epsilon else ()
+        return Mixture(epsilon, weight, plain, normalised, ess, cautions)
+
+    def _mixed(self, epsilon: float) -> Moments:
+        """Moments of 1, reward times weight, and weight, each divided by the inclusion."""
+        linear = np.zeros((3, len(self.moments.mean)))
+        linear[0, _ONE] = 1
+        linear[1, [_REWARD, _VALUE]] = linear[2, [_ONE, _WEIGHT]] = 1 - epsilon, epsilon
+        found = self.moments
+        unknown = np.zeros(3)  # the extremes, which a normal interval does not ask for
+        return Moments(found.n, linear @ found.mean, linear @ found.comoment @ linear.T, unknown, unknown)
+
+    def _cautions(
+        self, epsilon: float, mixed: Moments, weight: Interval, plain: Interval, ess: float
+    ) -> Iterator[Caution]:
+        """Why this should not be trusted. The tail counts where it makes most of the variance of the estimate."""
+        spread = np.diagonal(self.moments.comoment)
+        tail_counts = epsilon**2 * spread[_VALUE] > 0.5 * mixed.comoment[1, 1]
+        share = (1 - epsilon + epsilon * max(float(self.largest[0]), 0.0)) / float(mixed.sums[2])
+        made = Estimate(
+            plain.value,
+            plain.low,
+            plain.high,
+            plain.standard_error,
+            self.impressions,
+            ess,
+            weight.value,
+            share,
+            tail_index(self.largest, self.impressions) if tail_counts else None,
+            weight,
+        )
+        yield from about_weights(made)
+        yield from about_mean_weight(made, float(mixed.squares[0] / mixed.sums[0]))
+        yield from about_rewards(float(mixed.sums[1] ** 2 / mixed.squares[1]) if mixed.squares[1] else 0.0)
+
+
+@dataclass(frozen=True)
+class MixturesFold:
+    """Reduces batches to `Mixtures` for each number of slots. The log has a reward or clicks."""
+
+    logging: Policy
+
+    def needs(self) -> Needs:
+        """The columns that are read."""
+        return self.logging.needs("log_prob") | _UNIFORM.needs("log_prob") | Needs(frozenset(["reward"]))
+
+    def empty(self) -> dict[str, Any]:
+        return {}
+
+    def add(self, state: dict[str, Any], batch: LogBatch) -> dict[str, Any]:
+        slots, codes = np.unique(batch.contexts.length, return_inverse=True)
+        return self._groups.add_groups(state, self._sample(batch), codes, [str(number) for number in slots])
+
+    def merge(self, left: dict[str, Any], right: dict[str, Any]) -> dict[str, Any]:
+        return self._groups.merge(left, right)
+
+    def finish(self, state: dict[str, Any]) -> dict[int, Mixtures]:
+        found = {int(name): one for name, one in self._groups.finish(state).items()}
+        return {slots: Mixtures(found[slots]["moments"], found[slots]["largest"][0]) for slots in sorted(found)}
+
+    def _sample(self, batch: LogBatch) -> Sample:
+        inverse = np.exp(-self.logging.log_prob(batch.contexts, batch.slates))
+        slates = np.exp(-_UNIFORM.log_prob(batch.contexts, batch.slates))
+        weight, ones = inverse / slates, np.ones(len(batch))
+        values = np.stack([ones, batch.reward, batch.reward * weight, weight, inverse, slates, inverse], axis=1)
+        values[:, :_INVERSE] /= batch.inclusion[:, None]
+        return Sample(values, batch.row)
+
+    @property
+    def _groups(self) -> GroupBy[Any, Any]:
+        return GroupBy(Together({"moments": MomentsFold(7), "largest": LargestFold((_WEIGHT,))}))
