@@ -275,8 +275,8 @@ def reproduce(
     """Reproduce a paper: its tables, pictures and claims beside what is found here.
 
     NAME is interpol (windows between two click models), non-shuffled (ranking metrics on non-shuffled traffic),
-    slates-math (the pseudoinverse estimator of slates) or criteo-learning (learning from one-slot banners; on LOG,
-    or on a simulated one).
+    slates-math (the pseudoinverse estimator of slates), criteo-checks (propensities by number of slots) or
+    criteo-learning (learning from one-slot banners); the last two on LOG, or on a simulated one.
     """
     say = len if quiet else partial(click.echo, err=True)
     given = None if log is None else offrank.read_log(log, format=kind)

@@ -13,6 +13,7 @@ from ..jobs import document
 from ..log.errors import UsageError
 from ..report.charts import chart_svg
 from ..report.sheet import Sheet
+from .criteo_checks import sheet as criteo_checks
 from .criteo_learning import sheet as criteo_learning
 from .interpol import sheet as interpol
 from .non_shuffled import sheet as non_shuffled
@@ -40,6 +41,7 @@ class LogReproduction(Protocol):
 
 
 OF_LOGS: dict[str, LogReproduction] = {
+    "criteo-checks": criteo_checks,
     "criteo-learning": criteo_learning,
 }
 """Those that take a log too, by name."""

@@ -1,0 +1,91 @@
+"""Tables 1 to 4 of the test-bed: the numbers, by other ways; and that the page has them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import offrank
+from offrank import EpsilonUniform
+from offrank.checks.mixtures import EPSILONS, Mixtures, MixturesFold
+from offrank.log.errors import UsageError
+from offrank.policies.logged import Logged
+from offrank.running.executors import run
+from offrank.simulation.adverts import AdvertWorld
+
+WORLD = AdvertWorld(impressions=4_000, contexts=300, seed=5, slots=(1, 3))
+FOLD = MixturesFold(Logged())
+
+
+@pytest.fixture(scope="module")
+def found() -> dict[int, Mixtures]:
+    return run(WORLD.source().select(FOLD.needs()), FOLD)
+
+
+@pytest.mark.parametrize("epsilon", [2**-4, 0.5, 1.0])
+@pytest.mark.parametrize("estimator", ["ips", "snips"])
+def test_every_epsilon_follows_from_the_moments(found: dict[int, Mixtures], epsilon: float, estimator: str) -> None:
+    logging = WORLD.logging  # logged propensities are its own
+    target = EpsilonUniform(logging, epsilon)
+    result = offrank.evaluate(WORLD.source(), target, logging, estimator, by="slots", confidence=0.99)
+    for slots, one in found.items():
+        made, other = one.at(epsilon), result.groups[str(slots)][repr(target), estimator]
+        mine = made.plain if estimator == "ips" else made.normalised
+        assert (mine.value, mine.low, mine.high) == pytest.approx((other.value, other.low, other.high), rel=1e-9)
+        assert made.mean_weight.value == pytest.approx(other.mean_weight, rel=1e-9)
+        assert made.ess == pytest.approx(other.ess, rel=1e-9)
+
+
+def test_table_1(found: dict[int, Mixtures]) -> None:
+    table = WORLD.table(4_000, 0)
+    slots, inverse = table["slots"].to_numpy(), 1 / table["propensity"].to_numpy()
+    for number, one in found.items():
+        rows = slots == number
+        h = 1 / table["inclusion"].to_numpy()[rows]
+        sizes = np.array([len(items) for items in table["candidates"].to_pylist()])[rows]
+        slates = np.prod([sizes - j for j in range(number)], axis=0)
+        assert one.impressions == rows.sum()
+        assert one.estimated_impressions == pytest.approx(h.sum())
+        assert one.mean_inverse_propensity == pytest.approx(inverse[rows].mean())
+        assert one.corrected_inverse_propensity == pytest.approx(h @ inverse[rows] / h.sum())
+        assert one.mean_slates == pytest.approx(h @ slates / h.sum())
+        assert one.largest_inverse_propensity == pytest.approx(inverse[rows].max())
+
+
+def test_no_epsilon_is_the_log_itself(found: dict[int, Mixtures]) -> None:
+    for one in found.values():
+        same = one.at(0.0)
+        assert same.mean_weight.value == pytest.approx(1)
+        assert same.mean_weight.high - same.mean_weight.low == pytest.approx(0, abs=1e-9)
+        assert same.plain.value == pytest.approx(same.normalised.value)
+        assert same.trustworthy
+
+
+def test_heavy_weights_are_warned_of_where_they_count() -> None:
+    world = AdvertWorld(impressions=4_000, contexts=200, slots=6, sharpness=2.5)
+    one = run(world.source().select(FOLD.needs()), FOLD)[6]
+    assert not one.at(1.0).trustworthy
+    assert one.at(2.0**-10).trustworthy
+
+
+def test_the_page(tmp_path: Path) -> None:
+    made = offrank.reproduce("criteo-checks", tmp_path / "made", scale=0.01)
+    headings = [section.heading for section in made.sheet.sections]
+    assert headings[0] == "Propensities (Table 1)"
+    assert headings[-6:] == ["1 slot", "2 slots", "3 slots", "4 slots", "5 slots", "6 slots"]
+    tables = made.sheet.sections[-1].tables[0]
+    assert len(tables.rows) == len(EPSILONS) == 12
+    assert (tables.rows[0][0], tables.rows[1][0], tables.rows[-1][0]) == ("0", "2^-10", "1")
+    assert "mean weight" in made.page.read_text(encoding="utf-8")
+
+
+def test_a_log_of_ones_own(tmp_path: Path) -> None:
+    WORLD.write_text(tmp_path / "log.txt")
+    log = offrank.read_log(tmp_path / "log.txt", format="criteo_paper")
+    made = offrank.reproduce("criteo-checks", tmp_path / "made", log=log)
+    assert [section.heading for section in made.sheet.sections][2:] == ["1 slot", "3 slots"]
+    assert all(row[7] is None for row in made.sheet.sections[-1].tables[0].rows)  # nobody knows the truth
+    with pytest.raises(UsageError, match="takes no log"):
+        offrank.reproduce("interpol", tmp_path / "made", log=log)
