@@ -102,7 +102,18 @@ class Row:
         )
 
 
-_HEADER = ("policy", "IPS", "+-", "SNIPS", "+-", "published +-", "mean weight", "+-", "effective sample", "truth")
+_HEADER = (
+    "policy",
+    "IPS",
+    "IPS +-",
+    "SNIPS",
+    "SNIPS +-",
+    "published +-",
+    "mean weight",
+    "weight +-",
+    "effective sample",
+    "truth",
+)
 
 
 def sheet(*, log: Any, scale: float, seed: int, say: Callable[[str], object]) -> Sheet:
@@ -220,7 +231,8 @@ def _evidence(rows: list[Row], more: list[Interval]) -> str:
     gaps = ", ".join(
         f"{gap.value * _UNIT:+.1f} +- {(gap.high - gap.low) / 2 * _UNIT:.1f} to {o.name}" for gap, o in pairs
     )
-    return f"{numbers}. On the same impressions {gaps}."
+    small = any(gap.low <= 0 <= gap.high for gap in more)
+    return f"{numbers}. On the same impressions {gaps}." + (" The log is too small to tell." if small else "")
 
 
 def _number(row: Row) -> str:
