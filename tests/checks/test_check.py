@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 import pytest
 
 import offrank
@@ -52,6 +53,14 @@ def test_a_good_log_passes_everything(seed: int) -> None:
         "support",
     }
     assert whole.trustworthy
+
+
+def test_a_mean_weight_of_one_but_for_rounding_is_no_news() -> None:
+    chances = pa.array([0.2] * 2_000)
+    rows = {"slate": [[i % 5] for i in range(2_000)], "candidates": [[0, 1, 2, 3, 4]] * 2_000}
+    log = pa.table({**rows, "clicks": [[i % 2] for i in range(2_000)], "propensity": chances})
+    found = [one["status"] for one in offrank.check(log).facts["checks"] if one["code"] == "mean-weight"]
+    assert set(found) == {"ok"}
 
 
 def test_epsilon_policies_stand_between_logging_and_uniform() -> None:

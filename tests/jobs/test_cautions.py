@@ -117,6 +117,12 @@ def test_clipped_weights_have_no_heavy_tail() -> None:
     assert clipped["mean-weight"] == "serious"
 
 
+def test_only_a_plain_clipped_estimate_is_called_a_lower_bound() -> None:
+    found = judged(coins(N), ["clip(ips, 1.5)", "clip(snips, 1.5)", "controlled(clip(ips, 1.5))"]).estimates.given
+    remedies = [next(one.remedy for one in e.warnings if one.code == "clipped") for e in found.values()]
+    assert ["lower bound" in remedy for remedy in remedies] == [True, False, False]
+
+
 def test_warnings_are_listed_worst_first() -> None:
     found = judged(rare(2_000, 0.005), interval="bernstein")["ips"].warnings
     order = ["serious", "warning", "note"]

@@ -35,6 +35,9 @@ def test_estimates_are_found_by_name_spelling_or_object() -> None:
     assert one["ips"] is one[IPS()] is one["top(new_score)", "ips"] is one.estimates["ips"]
     assert one["clip(snips,20)"] is one["clip(snips, 20)"]
     assert one["interpol(window=0)"].value == pytest.approx(one["interpol( window = 0 )"].value)
+    curved = offrank.evaluate(search(), TARGET, LOGGING, ["pbm(examination=[1,.50,.4])", "clip(ips, 1e1)"])
+    assert curved["pbm(examination=[1,.50,.4])"] is curved["pbm(examination=[1, 0.5, 0.4])"]
+    assert curved["clip(ips, 1e1)"] is curved["clip(ips, 10.0)"] is curved["clip(ips, maximum=10)"]
     several = two()
     assert several["new", "snips"] is not several["uniform", "snips"]
     assert several.groups["phone"]["new", "snips"].n < several["new", "snips"].n

@@ -17,7 +17,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import offrank
-from offrank.log.errors import ColumnError, EmptyLogError, LogError, SpellingError, UsageError
+from offrank.log.errors import ColumnError, EmptyLogError, LogError, RowError, SpellingError, UsageError
 from offrank.log.source import Needs
 from tests.readers.plain import EVERYTHING, codes, contents, rows
 
@@ -312,6 +312,16 @@ def test_a_file_that_lacks_a_column(tmp_path: Path) -> None:
     pq.write_table(TABLE.drop_columns(["clicks"]), tmp_path / "2.parquet")
     with pytest.raises(ColumnError, match=r"2\.parquet has no column 'clicks', but .*1\.parquet has"):
         rows(offrank.read_log(tmp_path))
+
+
+def test_a_key_that_the_first_dict_lacks_is_not_dropped() -> None:
+    kept = [dict(row) for row in LOG]
+    for row in kept[1:]:
+        row["inclusion"] = 0.5
+    with pytest.raises(RowError, match=r"row 0 .*'inclusion': None"):
+        rows(offrank.read_log(kept))
+    kept[0]["inclusion"] = 1.0
+    assert len(rows(offrank.read_log(kept))) == len(LOG)
 
 
 def test_a_missing_score_is_named_at_once() -> None:

@@ -50,6 +50,16 @@ def test_the_tightest_without_warning_is_first() -> None:
     assert "1 of 2 other usable estimates agree with it" in answers(sample.only(*estimates))[0].aside
 
 
+def test_the_logged_mean_alone_is_said_to_be_that_of_the_logged_ranking() -> None:
+    found = answers(sample.only(plain(0.412, 0.0036, "logged")))[0]
+    assert found.text == "The logged ranking earned **0.412** clicks per impression (95 % interval 0.405 to 0.419)."
+    assert found.severity == "ok"
+    assert found.aside == "What `t` would have earned was not asked: name an estimator such as `snips`."
+    assert not answers(sample.only(plain(0.412, 0.0036, "logged")) | {"logging": "t"})[0].aside
+    doubtful = plain(0.412, 0.0036, "logged", warnings=warning("serious"))
+    assert answers(sample.only(doubtful))[0].severity == "serious"
+
+
 def test_a_warned_estimate_is_better_than_none_and_says_so() -> None:
     estimates = [plain(0.4, 0.001, warnings=warning("warning")), sample.refused("t", "ips")]
     assert "Even it carries a warning." in answers(sample.only(*estimates))[0].aside

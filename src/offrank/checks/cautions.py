@@ -87,7 +87,7 @@ def about_mean_weight(estimate: Estimate, sampling_factor: float) -> Iterator[Ca
         "Target slates without support in the log, a tail of weights that the log is too short to show, or "
         "propensities that are too large"
         if low
-        else "Propensities that are too small, or not those of the slate that was shown"
+        else "Propensities that are too small (a sub-sampling factor in them?), or not those of the slate shown"
     )
     yield Caution(
         "mean-weight",
@@ -99,14 +99,16 @@ def about_mean_weight(estimate: Estimate, sampling_factor: float) -> Iterator[Ca
     )
 
 
-def about_clipping(mean_weight: float) -> Iterator[Caution]:
-    """What clipping cut away."""
+def about_clipping(mean_weight: float, plain: bool) -> Iterator[Caution]:
+    """What clipping cut away. plain: not divided or corrected by what is left, which may move it either way."""
+    bound = ", or read it as a lower bound (rewards and weights being >= 0)."
+    free = ": divided by the weight that is left, it can be too high as well as too low."
     if mean_weight < 0.98:
         yield Caution(
             "clipped",
             "warning" if mean_weight < 0.8 else "note",
             f"Clipping removed {1 - mean_weight:.0%} of the weight, so the estimate leans towards the logged habits.",
-            "Raise the maximum until the value stops moving, or read it as a lower bound (rewards being >= 0).",
+            "Raise the maximum until the value stops moving" + (bound if plain else free),
         )
 
 

@@ -14,9 +14,10 @@ import pyarrow as pa
 from rich.console import Console
 
 from ..estimators.base import Estimator
+from ..estimators.named import estimator as named_estimator
 from ..estimators.wrappers import SelfNormalised
 from ..folds.estimate import Estimate
-from ..log.errors import NoOverlapError
+from ..log.errors import NoOverlapError, UsageError
 from ..report import page, tables
 from . import document
 
@@ -76,9 +77,10 @@ class Estimates(Mapping[Key, Estimate]):
         if str(target) not in targets:
             raise KeyError(f"no target {target!r}; there are: {targets}")
         names = {_plain(known): known for other, known in self.found if other == str(target)}
-        if _plain(name) not in names:
+        plain = _plain(name) if _plain(name) in names else _plain(_respelled(name))
+        if plain not in names:
             raise KeyError(f"no estimate {name!r}; there are: {list(names.values())}")
-        return str(target), names[_plain(name)]
+        return str(target), names[plain]
 
 
 @dataclass(frozen=True)
@@ -175,6 +177,14 @@ def refuse_empty(result: Result) -> Result:
     if len(refused) == len(result.estimates):
         raise next(iter(refused.values()))
     return result
+
+
+def _respelled(name: object) -> object:
+    """The spelling that results use: `clip(ips, 10)` for `clip(ips, 1e1)`; what is no estimator's stays as it is."""
+    try:
+        return named_estimator(name) if isinstance(name, str) else name
+    except UsageError:
+        return name
 
 
 def _plain(name: object) -> str:

@@ -92,7 +92,7 @@ class Summary:
             mean_weight_interval=mean_weight,
             difference=self._interval(ratio, self.layout.logged(bare)),
         )
-        return replace(made, warnings=tuple(self._cautions(made, bare, value, weight)))
+        return replace(made, warnings=tuple(self._cautions(made, estimator, value, weight)))
 
     def difference(
         self, target: Policy, one: Estimator | SelfNormalised, other: Estimator | SelfNormalised
@@ -135,14 +135,18 @@ class Summary:
         _, reward, clicks = self.moments.sums[:3]
         return bool(reward == clicks or not clicks or not reward)
 
-    def _cautions(self, made: Estimate, bare: Estimator, value: int, weight: int) -> list[Caution]:
+    def _cautions(
+        self, made: Estimate, estimator: Estimator | SelfNormalised, value: int, weight: int
+    ) -> list[Caution]:
+        plain = not isinstance(estimator, SelfNormalised)
+        bare = estimator.base if isinstance(estimator, SelfNormalised) else estimator
         sums, squares = self.moments.sums, self.moments.squares
         mean = float(sums[weight] / sums[0])
         found, clipped = list(about_weights(made)), isinstance(bare, Clip)
         if clipped:
             # No tail is heavy that ends at the maximum: what clipping costs is bias, which about_clipping names.
             found = [caution for caution in found if caution.code != "heavy-tail"]
-            found += about_clipping(mean) if bare.normalised else []
+            found += about_clipping(mean, plain) if bare.normalised else []
         if not bare.normalised:
             found += about_coverage(mean)
         elif mean > 1 or not clipped:

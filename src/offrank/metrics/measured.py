@@ -179,8 +179,8 @@ def _table(found: Measurements, metric: str) -> Table:
     names += ["to the first"] if len(found.models) > 1 else []
     names += ["rejected"] if found.groups else []
     for name in [str(found.facts.get("by"))] if found.groups else []:
-        table.add_column(name)
-    table.add_column("model")
+        table.add_column(name, overflow="fold")
+    table.add_column("model", overflow="fold")
     for name in names:
         table.add_column(name, justify="right", no_wrap=True)
     for group, part in ({"all": found.found} | dict(found.groups)).items():

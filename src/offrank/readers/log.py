@@ -92,11 +92,17 @@ def _table(source: Any, kind: str | None) -> Table:
     if hasattr(source, "__arrow_c_stream__"):
         return MemoryTable(pa.table(source))
     if isinstance(source, Sequence) and all(isinstance(item, Mapping) for item in source):
-        return MemoryTable(pa.Table.from_pylist(list(source)), "list")
+        return MemoryTable(_of_dicts(source), "list")
     raise UsageError(
         f"cannot read a log from {type(source).__name__}",
         "give a path, a glob, a table (pandas, Polars, Arrow) or a list of dicts",
     )
+
+
+def _of_dicts(rows: Sequence[Mapping[str, Any]]) -> pa.Table:
+    """A table of every key of any row; pyarrow by itself takes those of the first row and drops the others."""
+    names = dict.fromkeys(name for row in rows for name in row)
+    return pa.table({str(name): [row.get(name) for row in rows] for name in names})
 
 
 def _files(paths: tuple[str, ...], kind: str | None) -> Table:

@@ -29,10 +29,22 @@ def answers(document: Document) -> list[Answer]:
 
 def _target(document: Document, target: str, found: list[Record]) -> Answer:
     best = facts.most_trustworthy(found)
+    if best is None and all(facts.is_logged(one) and facts.is_sound(one) for one in found):
+        return _logged(document, target, found[0])
     if best is None:
         return Answer(_refusal(target, found), severity="serious")
     text = _value(document, target, best) + _difference(document, best)
     return Answer(text, _source(best, found) + _truth(best))
+
+
+def _logged(document: Document, target: str, mean: Record) -> Answer:
+    """Nothing was asked but what the log earned: that is an answer, if only about the logged ranking."""
+    text = f"The logged ranking earned {_amount(document, mean)}."
+    if target in ("logged", document.get("logging")):
+        return Answer(text)
+    return Answer(
+        text, f"What {words.quote(target)} would have earned was not asked: name an estimator such as `snips`."
+    )
 
 
 def _refusal(target: str, found: list[Record]) -> str:
@@ -43,12 +55,16 @@ def _refusal(target: str, found: list[Record]) -> str:
 
 
 def _value(document: Document, target: str, best: Record) -> str:
+    return f"{words.quote(target)} would have earned {_amount(document, best)}"
+
+
+def _amount(document: Document, best: Record) -> str:
     places = words.decimals(best["value"], error_of(best))
     value = words.number(best["value"], places)
     ends = words.interval(best["low"], best["high"], places)
     unit = document.get("unit") or "clicks per impression"
     confidence = f"{100 * (document.get('confidence') or 0.95):g} %"
-    return f"{words.quote(target)} would have earned **{value}** {unit} ({confidence} interval {ends})"
+    return f"**{value}** {unit} ({confidence} interval {ends})"
 
 
 def _difference(document: Document, best: Record) -> str:

@@ -87,9 +87,14 @@ def most_trustworthy(candidates: Iterable[Record]) -> Record | None:
 
 
 def is_usable(estimate: Record) -> bool:
-    """Whether an estimate has an interval, speaks of the target and has no serious warning."""
+    """Whether an estimate is sound and speaks of the target."""
+    return is_sound(estimate) and not is_logged(estimate)
+
+
+def is_sound(estimate: Record) -> bool:
+    """Whether an estimate has an interval and no serious warning."""
     numbers = all(estimate.get(key) is not None for key in ("value", "low", "high"))
-    return numbers and not is_logged(estimate) and severity(estimate) != "serious"
+    return numbers and severity(estimate) != "serious"
 
 
 @dataclass
