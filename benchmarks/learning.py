@@ -10,6 +10,7 @@ Memory: a log in Parquet, written by the generator, learnt from in a process of 
 from __future__ import annotations
 
 import argparse
+import math
 import multiprocessing
 import re
 import tempfile
@@ -112,7 +113,7 @@ def main() -> None:
     parser.add_argument("--folder", type=Path, help="where the log is written, by default a temporary folder")
     arguments = parser.parse_args()
     world = AdvertWorld(arguments.rows, slots=1)
-    throughput(Preparation(Logged(), Path()).data(world.source(), None, None)[0], arguments.repeats)
+    throughput(Preparation(Logged(), Path(), memory=math.inf).data(world.source(), None, None)[0], arguments.repeats)
     with tempfile.TemporaryDirectory(dir=arguments.folder) as folder:
         for rows in (arguments.stream // 4, arguments.stream):
             path = Path(folder) / f"{rows}.parquet"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from pathlib import Path
 
@@ -105,7 +106,11 @@ def test_context_is_found_and_crossed() -> None:
     data, survey = prepared()
     assert 0 < survey.context.sum() < survey.seen.sum()
     plain = data.train.piece(0)
-    crossed = Preparation(Logged(), Path(), bits=12, interactions=True).data(source(), None, None)[0].train.piece(0)
+    crossed = (
+        Preparation(Logged(), Path(), bits=12, interactions=True, memory=math.inf)
+        .data(source(), None, None)[0]
+        .train.piece(0)
+    )
     assert crossed.offsets[-1] > 3 * plain.offsets[-1]
     first = plain.lines.scores(survey.context.astype(float) * 7.0)  # weights of the context move all alike
     inside = np.arange(first.shape[1]) < plain.size[:, None]
@@ -131,7 +136,7 @@ def test_what_cannot_be_learnt_is_refused() -> None:
 
 def test_slates_of_several_slots_are_learnt_from() -> None:
     world = AdvertWorld(3_000, seed=1, slots=2, contexts=200)
-    data, _ = Preparation(Logged(), Path(), bits=12).data(world.source(), None, None)
+    data, _ = Preparation(Logged(), Path(), bits=12, memory=math.inf).data(world.source(), None, None)
     for name in ("regression", "poem", "snpoem", "plackett-luce"):
         found = next(iter(learner(name, 1).candidates(data, 0)))
         assert np.abs(found.weights).max() > 0

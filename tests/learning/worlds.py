@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from functools import cache
 from pathlib import Path
 
@@ -25,7 +26,7 @@ def source() -> Source:
 @cache
 def prepared() -> tuple[Data, Survey]:
     """Thirds of the world's log, in memory."""
-    return Preparation(Logged(), Path(), bits=12).data(source(), None, None)
+    return Preparation(Logged(), Path(), bits=12, memory=math.inf).data(source(), None, None)
 
 
 def examples(seed: int, slots: int = 1, n: int = 12, features: int = 8) -> Examples:
