@@ -182,7 +182,7 @@ def metrics(log: str, models: tuple[str, ...], names: tuple[str, ...], **options
             _source(log, options),
             models,
             options["logging"],
-            names or ("counterfactual_disagreement",),
+            _listed(names) or ["counterfactual_disagreement"],
             confidence=options["confidence"],
             interval=options["interval"],
             cluster=options["cluster"],
@@ -286,7 +286,7 @@ def reproduce(
 
 
 def _listed(texts: tuple[str, ...]) -> list[str]:
-    """Estimators, also where several stand in one word: `-e ips,snips`."""
+    """Estimators or metrics, also where several stand in one word: `-e ips,snips`."""
     return [word.strip() for text in texts for word in re.split(r",(?![^(\[]*[)\]])", text) if word.strip()]
 
 

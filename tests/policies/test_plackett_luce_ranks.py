@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -142,7 +144,9 @@ def test_mixtures_have_many_candidates_too() -> None:
     assert EpsilonUniform(base, 0.3).rank_probs(here, items) == pytest.approx(expected)
 
 
-@pytest.mark.parametrize(("scores", "length"), [([1, -1], 1), ([1, np.nan], 1), ([], 1), ([1, 2], 3), ([1, 2], 0)])
-def test_what_cannot_be(scores: list[float], length: int) -> None:
+@pytest.mark.parametrize(
+    ("scores", "length"), [([1, -1], 1), ([1, np.nan], 1), ([], 1), ([1, 2], 3), ([1, 2], 0), ([1, 2], 1.5)]
+)
+def test_what_cannot_be(scores: list[float], length: Any) -> None:
     with pytest.raises(UsageError, match=r"scores|length"):
         rank_probs(scores, length)

@@ -29,8 +29,8 @@ def slots_of(length: int, size: int) -> int:
     Raises:
         UsageError: no such slate.
     """
-    if not 1 <= length <= size:
-        raise UsageError(f"length is {length} for {size} candidates", "give a length between 1 and the candidates")
+    if not 1 <= length <= size or int(length) != length:
+        raise UsageError(f"length is {length} for {size} candidates", "give a whole number, from 1 to the candidates")
     return int(length)
 
 
