@@ -89,3 +89,14 @@ def test_a_log_of_ones_own(tmp_path: Path) -> None:
     assert all(row[7] is None for row in made.sheet.sections[-1].tables[0].rows)  # nobody knows the truth
     with pytest.raises(UsageError, match="takes no log"):
         offrank.reproduce("interpol", tmp_path / "made", log=log)
+
+
+def test_the_real_one_slot_log(tmp_path: Path, shared_data: Path) -> None:
+    text = offrank.read_log(shared_data / "criteo-nips17" / "criteo_first2000.txt.gz", format="criteo")
+    assert offrank.convert(text, tmp_path / "log.parquet").rows == 2000
+    for log in (text, offrank.read_log(tmp_path / "log.parquet")):
+        one = run(log.select(FOLD.needs()), FOLD)[1]
+        assert one.mean_slates == pytest.approx(12.44, abs=0.01)
+        assert one.at(1.0).mean_weight.value == pytest.approx(0.816, abs=1e-3)  # .98 on the whole log; see tests/real
+        assert one.at(1.0).ess < 200
+        assert not one.at(1.0).trustworthy
