@@ -99,4 +99,4 @@ def test_the_real_one_slot_log(tmp_path: Path, shared_data: Path) -> None:
         assert one.mean_slates == pytest.approx(12.44, abs=0.01)
         assert one.at(1.0).mean_weight.value == pytest.approx(0.816, abs=1e-3)  # .98 on the whole log; see tests/real
         assert one.at(1.0).ess < 200
-        assert not one.at(1.0).trustworthy
+        assert {caution.code for caution in one.at(1.0).cautions} == {"heavy-tail", "few-rewards"}
