@@ -117,6 +117,11 @@ def test_clipped_weights_have_no_heavy_tail() -> None:
     assert clipped["mean-weight"] == "serious"
 
 
+def test_rewards_that_cancel_are_not_none() -> None:
+    assert "few-rewards" not in codes(judged(coins(N, reward=(-1.0) ** np.arange(N)), target=Uniform()))
+    assert codes(judged(coins(N, reward=np.zeros(N)), target=Uniform()))["few-rewards"] == "serious"
+
+
 def test_only_a_plain_clipped_estimate_is_called_a_lower_bound() -> None:
     found = judged(coins(N), ["clip(ips, 1.5)", "clip(snips, 1.5)", "controlled(clip(ips, 1.5))"]).estimates.given
     remedies = [next(one.remedy for one in e.warnings if one.code == "clipped") for e in found.values()]

@@ -151,12 +151,20 @@ class Summary:
             found += about_coverage(mean)
         elif mean > 1 or not clipped:
             found += about_mean_weight(made, float(squares[0] / sums[0]))
-        found += about_rewards(float(sums[value] ** 2 / squares[value]) if squares[value] else 0.0)
+        found += about_rewards(self._effective_rewards(bare, value))
         found += about_method(self.doubt.method, self._clusters)
         found += [CLICKS_NOT_REWARD] if bare.earns == "clicks" and not self.rewards_are_clicks else []
         found += [COUNTED] if self.counted and bare.asks_logging else []
         order = {"serious": 0, "warning": 1, "note": 2}
         return sorted(found, key=lambda caution: order[caution.severity])
+
+    def _effective_rewards(self, estimator: Estimator, value: int) -> float:
+        """How many rewarded impressions an estimate rests on; infinite where losses cancel gains: no count is known."""
+        sums, squares = self.moments.sums, self.moments.squares
+        if not squares[value]:
+            return 0.0
+        losses = estimator.earns == "reward" and bool(self.moments.least[1] < 0)
+        return math.inf if losses else float(sums[value] ** 2 / squares[value])
 
 
 def _no_overlap(target: Policy, estimator: object, n: int, *, cancelled: bool) -> NoOverlapError:

@@ -7,7 +7,7 @@ from typing import Any, get_args
 
 import pyarrow as pa
 
-from ..log.errors import EmptyLogError, SpellingError, UsageError
+from ..log.errors import ColumnError, EmptyLogError, SpellingError, UsageError
 from ..log.schema import Columns, check_renamed
 from ..log.source import Source
 from .criteo import criteo
@@ -90,7 +90,7 @@ def _table(source: Any, kind: str | None) -> Table:
     if is_paths(source):
         return _files(expand(source, None if kind else _SUFFIXES), kind)
     if hasattr(source, "__arrow_c_stream__"):
-        return MemoryTable(pa.table(source))
+        return MemoryTable(_of_arrow(source))
     if isinstance(source, Sequence) and all(isinstance(item, Mapping) for item in source):
         return MemoryTable(_of_dicts(source), "list")
     raise UsageError(
@@ -99,10 +99,27 @@ def _table(source: Any, kind: str | None) -> Table:
     )
 
 
+_MIXED = "write the same kind of value in every row"
+
+
+def _of_arrow(source: Any) -> pa.Table:
+    try:
+        return pa.table(source)
+    except pa.ArrowException as error:  # pandas columns of mixed objects; the second argument names the column
+        raise ColumnError(f"the table cannot be read: {'; '.join(map(str, error.args))}", _MIXED) from error
+
+
 def _of_dicts(rows: Sequence[Mapping[str, Any]]) -> pa.Table:
     """A table of every key of any row; pyarrow by itself takes those of the first row and drops the others."""
     names = dict.fromkeys(name for row in rows for name in row)
-    return pa.table({str(name): [row.get(name) for row in rows] for name in names})
+    return pa.table({str(name): _column(str(name), [row.get(name) for row in rows]) for name in names})
+
+
+def _column(name: str, values: list[Any]) -> pa.Array:
+    try:
+        return pa.array(values)
+    except (pa.ArrowException, OverflowError) as error:
+        raise ColumnError(f"column {name!r} of the list cannot be read: {error}", _MIXED) from error
 
 
 def _files(paths: tuple[str, ...], kind: str | None) -> Table:
