@@ -120,7 +120,7 @@ def test_files_without_a_log(content: bytes, error: type[Exception], words: str,
         rows(criteo(tmp_path / "log.txt"), NEEDED)
 
 
-@pytest.mark.parametrize("content", [b"plain text", gzip.compress(TEXT.encode())[:-9]])
+@pytest.mark.parametrize("content", [b"plain text", gzip.compress(TEXT.encode())[:-9]], ids=["plain", "cut"])
 def test_a_damaged_archive(content: bytes, tmp_path: Path) -> None:
     (tmp_path / "log.txt.gz").write_bytes(content)
     with pytest.raises(LogError, match=r"log\.txt\.gz cannot be read"):
