@@ -1,7 +1,7 @@
 """The Criteo test-bed's text format: the compiled parser, one thread, against plain Python, and the same as Parquet.
 
-The log is simulated and written to a temporary folder as text, as packed text, and by `offrank convert` as Parquet.
-Plain Python splits lines and tokens and keeps them in lists; it checks nothing and hashes nothing. It reads only the
+The log is simulated and written to a temporary folder as text, as packed text, and by `offrank convert` as Parquet
+and as Arrow. Plain Python splits lines and tokens and keeps them in lists; it checks nothing and hashes nothing. It reads only the
 beginning of the log. Last, what a pass over the whole log takes of memory, in a process of its own.
 
     python benchmarks/criteo_parse.py [--impressions 50000] [--repeats 5] [--folder /tmp]
@@ -65,12 +65,13 @@ def peak(*words: object) -> float:
 
 
 def measure(folder: Path, impressions: int, repeats: int) -> None:
-    text, packed, columns = folder / "log.txt", folder / "log.txt.gz", folder / "log.parquet"
+    text, packed, columns, mapped = (folder / f"log.{end}" for end in ("txt", "txt.gz", "parquet", "arrow"))
     AdvertWorld(impressions).write_text(text)
     with gzip.open(packed, "wb", compresslevel=6) as file:
         file.write(text.read_bytes())
     written = offrank.read_log(text, format="criteo_paper")
     offrank.convert(written, columns)
+    offrank.convert(written, mapped)
     converted, zipped = offrank.read_log(columns), offrank.read_log(packed, format="criteo_paper")
     jobs = {
         "plain Python, the beginning": partial(plain, text),
@@ -80,13 +81,14 @@ def measure(folder: Path, impressions: int, repeats: int) -> None:
         "gzip alone": partial(inflate, packed),
         "Parquet, no features": partial(read, converted, LITTLE),
         "Parquet": partial(read, converted, FEATURES),
+        "Arrow": partial(read, offrank.read_log(mapped), FEATURES),
     }
     with text.open("rb") as file:
         beginning = sum(map(len, islice(file, PLAIN_LINES)))
     sizes = dict.fromkeys(jobs, text.stat().st_size) | {"plain Python, the beginning": beginning}
     show(in_turn(jobs, repeats), sizes, impressions)
     console = Console(width=120)
-    sized = {path.name: f"{path.stat().st_size / 1e6:,.0f} MB" for path in (text, packed, columns)}
+    sized = {path.name: f"{path.stat().st_size / 1e6:,.0f} MB" for path in (text, packed, columns, mapped)}
     console.print(f"sizes: {sized}")
     for job in ("check", "convert"):
         console.print(f"peak memory of {job}: {peak(text, 'criteo_paper', job, folder / 'again.parquet'):,.0f} MiB")

@@ -195,12 +195,12 @@ def metrics(log: str, models: tuple[str, ...], names: tuple[str, ...], **options
 
 @main.command()
 @_written_options
-@click.option("-o", "path", metavar="LOG.PARQUET", required=True, type=_FILE, callback=_writable, help="What to write.")
+@click.option("-o", "path", metavar="LOG.PARQUET|LOG.ARROW", required=True, type=_FILE, callback=_writable, help="What to write.")
 @click.option("--score", "scores", multiple=True, metavar="NAME", help="A score of the long layout; no other needs it.")
 @click.option("--quiet", is_flag=True, help="Print nothing but errors.")
 @_safely
 def convert(log: str, path: str, scores: tuple[str, ...], **options: Any) -> None:
-    """Write LOG once as Parquet in the wide layout, which reads many times faster than text.
+    """Write LOG once as Parquet (small) or Arrow (large, quickest to read) in the wide layout.
 
     offrank convert banners.txt.gz --format criteo_paper -o banners.parquet
     """

@@ -7,6 +7,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.ipc
 import pyarrow.parquet as pq
 import pytest
 from hypothesis import given
@@ -51,6 +53,24 @@ def test_features_and_row_groups(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     assert pq.ParquetFile(tmp_path / "log.parquet").num_row_groups == 3
     needed = Needs(frozenset(["clicks", "candidates", "features", "propensity"]), labels=frozenset(["banner"]))
     again = offrank.read_log(tmp_path / "log.parquet")
+    assert contents(again, needed) == contents(text, needed)
+    read = [[np.concatenate(list(entries(batch))) for batch in batches(log, needed)] for log in (again, text)]
+    np.testing.assert_array_equal(*(np.sort(np.concatenate(one)) for one in read))
+
+
+@pytest.mark.parametrize("compression", [None, "lz4"])
+def test_as_arrow(tmp_path: Path, compression: str | None) -> None:
+    AdvertWorld(impressions=300, contexts=40).write_text(tmp_path / "log.txt")
+    text = offrank.read_log(tmp_path / "log.txt", format="criteo_paper")
+    offrank.convert(text, tmp_path / "log.arrow")
+    if compression:  # no file of ours, but it is read alike
+        table = pa.ipc.open_file(tmp_path / "log.arrow").read_all()
+        with pa.ipc.new_file(
+            tmp_path / "log.arrow", table.schema, options=pa.ipc.IpcWriteOptions(compression=compression)
+        ) as file:
+            file.write_table(table)
+    needed = Needs(frozenset(["clicks", "candidates", "features", "propensity"]), labels=frozenset(["banner"]))
+    again = offrank.read_log(tmp_path / "log.arrow")
     assert contents(again, needed) == contents(text, needed)
     read = [[np.concatenate(list(entries(batch))) for batch in batches(log, needed)] for log in (again, text)]
     np.testing.assert_array_equal(*(np.sort(np.concatenate(one)) for one in read))

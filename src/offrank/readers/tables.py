@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cache, cached_property
 from typing import Any, Protocol
 
 import numpy as np
@@ -240,11 +240,25 @@ def _ipc(path: str, fields: list[int] | None = None) -> Any:
 
 def _ipc_batches(path: str, fields: list[int], only: int | None = None) -> Iterator[pa.RecordBatch]:
     """The record batches of a file, or only the one with this number."""
-    reader = _ipc(path, fields)
+    # Reading some fields copies them; what is mapped as it lies is free, and cut to these fields later.
+    reader = _ipc(path) if _lies_open(path) else _ipc(path, fields)
     if isinstance(reader, pa.ipc.RecordBatchFileReader):
         chosen = range(reader.num_record_batches) if only is None else [only]
         return (reader.get_batch(number) for number in chosen)
     return iter(reader)
+
+
+@cache
+def _lies_open(path: str) -> bool:
+    """Whether a file's arrays can be used where they lie: an IPC file that is not compressed."""
+    source = pa.memory_map(path)
+    whole = source.read_buffer(source.size())
+    try:
+        reader = pa.ipc.open_file(source)
+    except pa.ArrowInvalid:
+        return False
+    buffers = [b for b in reader.get_batch(0).column(0).buffers() if b] if reader.num_record_batches else []
+    return bool(buffers) and all(whole.address <= b.address < whole.address + max(whole.size, 1) for b in buffers)
 
 
 def _lengths(path: str) -> list[int]:
