@@ -1,8 +1,8 @@
 """The Criteo test-bed's text format: the compiled parser, one thread, against plain Python, and the same as Parquet.
 
 The log is simulated and written to a temporary folder as text, as packed text, and by `offrank convert` as Parquet
-and as Arrow. Plain Python splits lines and tokens and keeps them in lists; it checks nothing and hashes nothing. It reads only the
-beginning of the log. Last, what a pass over the whole log takes of memory, in a process of its own.
+and as Arrow. Plain Python splits lines and tokens and keeps them in lists; it checks nothing and hashes nothing. It
+reads only the beginning of the log. Last, what a pass over the whole log takes of memory, in a process of its own.
 
     python benchmarks/criteo_parse.py [--impressions 50000] [--repeats 5] [--folder /tmp]
 """

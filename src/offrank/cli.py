@@ -195,7 +195,9 @@ def metrics(log: str, models: tuple[str, ...], names: tuple[str, ...], **options
 
 @main.command()
 @_written_options
-@click.option("-o", "path", metavar="LOG.PARQUET|LOG.ARROW", required=True, type=_FILE, callback=_writable, help="What to write.")
+@click.option(
+    "-o", "path", metavar="LOG.PARQUET|LOG.ARROW", required=True, type=_FILE, callback=_writable, help="What to write."
+)
 @click.option("--score", "scores", multiple=True, metavar="NAME", help="A score of the long layout; no other needs it.")
 @click.option("--quiet", is_flag=True, help="Print nothing but errors.")
 @_safely
