@@ -94,8 +94,8 @@ def about_mean_weight(estimate: Estimate, sampling_factor: float) -> Iterator[Ca
         "serious" if away > IMPOSSIBLE_MEAN_WEIGHT or found.value > IMPOSSIBLE_BY_MARKOV else "warning",
         f"The mean weight is {found.value:.4g} ({far} standard errors from 1): on average the propensities are "
         f"{factor:.3g} times too {'large' if low else 'small'} for this policy.",
-        f"{reason} would do this. Run `offrank check`; a plain estimate is off by this factor, a self-normalised one "
-        "hides it.",
+        f"{reason} would do this; `offrank check` of the uniform policy tells them apart. A plain estimate is off by "
+        "this factor, a self-normalised one hides it.",
     )
 
 

@@ -92,6 +92,11 @@ class SelfNormalised(Spelled):
         return replace(self, base=self.base.examined(examination))
 
 
+def bare(estimator: Estimator | SelfNormalised) -> Estimator:
+    """The weighting, whether or not it is self-normalised."""
+    return estimator.base if isinstance(estimator, SelfNormalised) else estimator
+
+
 def clip(base: Estimator | SelfNormalised, maximum: float) -> Estimator | SelfNormalised:
     """The estimator with no weight above `maximum`, self-normalised where it was."""
     if isinstance(base, SelfNormalised):

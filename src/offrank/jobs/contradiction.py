@@ -8,7 +8,7 @@ from dataclasses import replace
 from ..checks.cautions import about_disagreement
 from ..estimators.base import Estimator
 from ..estimators.logged import LoggedMean
-from ..estimators.wrappers import Clip, SelfNormalised
+from ..estimators.wrappers import Clip, SelfNormalised, bare
 from ..folds.estimate import Caution, Estimate
 from ..policies.base import Policy
 from .choice import Chosen, Given
@@ -54,8 +54,3 @@ def _comparable(summary: Summary, estimator: _Any, other: _Any) -> bool:
     if any(isinstance(e, Clip | LoggedMean) for e in (one, two)):
         return False
     return two.assumes < one.assumes and (one.earns == two.earns or summary.rewards_are_clicks)
-
-
-def bare(estimator: _Any) -> Estimator:
-    """The weighting, whether or not it is self-normalised."""
-    return estimator.base if isinstance(estimator, SelfNormalised) else estimator

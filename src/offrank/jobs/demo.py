@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pyarrow.parquet as pq
 
+from ..files import whole
 from ..policies.top import Top
 from ..readers.log import read_log
 from ..running.executors import Progress
@@ -97,14 +98,9 @@ def _command(folder: str | os.PathLike[str], world: SearchWorld) -> str:
 
 def write(world: SearchWorld, path: Path) -> None:
     """Write a world's log as Parquet, whole or not at all."""
-    temporary = path.with_name(f".{path.name}.{os.getpid()}")
     sizes = [min(_PART_ROWS, world.impressions - start) for start in range(0, world.impressions, _PART_ROWS)]
-    try:
-        first = world.table(sizes[0], 0)
-        with pq.ParquetWriter(temporary, first.schema, compression="zstd") as writer:
-            writer.write_table(first)
-            for part, rows in enumerate(sizes[1:], start=1):
-                writer.write_table(world.table(rows, part))
-        temporary.replace(path)
-    finally:
-        temporary.unlink(missing_ok=True)
+    first = world.table(sizes[0], 0)
+    with whole(path) as temporary, pq.ParquetWriter(temporary, first.schema, compression="zstd") as writer:
+        writer.write_table(first)
+        for part, rows in enumerate(sizes[1:], start=1):
+            writer.write_table(world.table(rows, part))

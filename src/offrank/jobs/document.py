@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import datetime as dt
-import os
 import platform
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from importlib import metadata
-from os import PathLike
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -125,17 +122,6 @@ def call(function: str, first: str, arguments: Mapping[str, Any], defaults: Mapp
     """The Python call that repeats a job; arguments equal to their defaults are left out."""
     words = [first] + [f"{name}={value!r}" for name, value in arguments.items() if (defaults or {}).get(name) != value]
     return f"offrank.{function}({', '.join(words)})"
-
-
-def write(path: str | PathLike[str], text: str) -> None:
-    """Write a file whole or not at all."""
-    target = Path(path)
-    temporary = target.with_name(f".{target.name}.{os.getpid()}")
-    try:
-        temporary.write_text(text, encoding="utf-8")
-        temporary.replace(target)
-    finally:
-        temporary.unlink(missing_ok=True)
 
 
 def _version(name: str) -> str:

@@ -10,6 +10,7 @@ from ..checks.impressions import Impressions, ImpressionsFold
 from ..estimators.base import Estimator
 from ..estimators.family import Family, family
 from ..estimators.fold import ByColumn, GroupedTermsFold, Layout, TermsFold, needs
+from ..estimators.wrappers import bare
 from ..folds.base import Together
 from ..folds.doubt import Doubt
 from ..folds.estimate import Estimate
@@ -21,7 +22,7 @@ from ..policies.prepared import counts, prepared
 from ..running.executors import Executor, Progress, run
 from . import arguments, document
 from .choice import Chosen, chosen
-from .contradiction import bare, contradicted
+from .contradiction import contradicted
 from .result import Estimates, Key, Result, refuse_empty
 from .summary import Summary, group_folds, whole_folds
 

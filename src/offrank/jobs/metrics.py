@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from ..files import write_text
 from ..log.errors import NoOverlapError
 from ..metrics.comparisons import Metrics
 from ..metrics.measure import Models
@@ -75,12 +76,12 @@ class MetricsReport:
         """The same as JSON text; written to `path` if given."""
         text = self.estimates.to_json()
         if path is not None:
-            document.write(path, text)
+            write_text(path, text)
         return text
 
     def save_html(self, path: str | os.PathLike[str]) -> None:
         """Write one self-contained page."""
-        document.write(path, sheet(self.estimates).render())
+        write_text(path, sheet(self.estimates).render())
 
 
 def sheet(found: Measurements) -> Sheet:

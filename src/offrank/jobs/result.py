@@ -16,6 +16,7 @@ from rich.console import Console
 from ..estimators.base import Estimator
 from ..estimators.named import estimator as named_estimator
 from ..estimators.wrappers import SelfNormalised
+from ..files import write_text
 from ..folds.estimate import Estimate
 from ..log.errors import NoOverlapError, UsageError
 from ..report import page, tables
@@ -145,7 +146,7 @@ class Result:
         """The same as JSON text; written to `path` if given."""
         text = json.dumps(self.to_dict(), indent=indent, allow_nan=False)
         if path is not None:
-            document.write(path, text)
+            write_text(path, text)
         return text
 
     def to_arrow(self) -> pa.Table:

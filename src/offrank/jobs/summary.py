@@ -19,7 +19,7 @@ from ..checks.cautions import (
 )
 from ..estimators.base import Estimator
 from ..estimators.fold import Layout
-from ..estimators.wrappers import Clip, SelfNormalised
+from ..estimators.wrappers import Clip, SelfNormalised, bare
 from ..folds.base import Together
 from ..folds.doubt import Doubt
 from ..folds.estimate import Caution, Estimate, Interval
@@ -71,14 +71,14 @@ class Summary:
 
     def estimate(self, target: Policy, estimator: Estimator | SelfNormalised) -> Estimate | NoOverlapError:
         """The estimate of one estimator for one target, or why there is none."""
-        bare = estimator.base if isinstance(estimator, SelfNormalised) else estimator
-        index, value, weight = self._columns(target, bare)
+        weighting = bare(estimator)
+        index, value, weight = self._columns(target, weighting)
         sums, squares = self.moments.sums, self.moments.squares
         if not sums[weight] > 0:
             return _no_overlap(target, estimator, self.moments.n, cancelled=bool(squares[weight] > 0))
         ratio = self._ratio(target, estimator)
         earned = self._interval(ratio)
-        mean_weight = self._interval(Ratio(weight, 0)) if bare.normalised else None
+        mean_weight = self._interval(Ratio(weight, 0)) if weighting.normalised else None
         made = Estimate(
             earned.value,
             earned.low,
@@ -90,7 +90,7 @@ class Summary:
             max_weight_share=float(self.moments.largest[weight] / sums[weight]),
             tail_index=tail_index(self.folded["largest"][index], self.moments.n),
             mean_weight_interval=mean_weight,
-            difference=self._interval(ratio, self.layout.logged(bare)),
+            difference=self._interval(ratio, self.layout.logged(weighting)),
         )
         return replace(made, warnings=tuple(self._cautions(made, estimator, value, weight)))
 
@@ -101,8 +101,8 @@ class Summary:
         return self._interval(self._ratio(target, one), self._ratio(target, other))
 
     def _ratio(self, target: Policy, estimator: Estimator | SelfNormalised) -> Mean:
-        bare = estimator.base if isinstance(estimator, SelfNormalised) else estimator
-        _, value, weight = self._columns(target, bare)
+        weighting = bare(estimator)
+        _, value, weight = self._columns(target, weighting)
         if isinstance(estimator, SelfNormalised) and estimator.controlled:
             return Controlled.best(self.moments, value, weight, 0)
         return Ratio(value, weight if isinstance(estimator, SelfNormalised) else 0)
@@ -139,22 +139,22 @@ class Summary:
         self, made: Estimate, estimator: Estimator | SelfNormalised, value: int, weight: int
     ) -> list[Caution]:
         plain = not isinstance(estimator, SelfNormalised)
-        bare = estimator.base if isinstance(estimator, SelfNormalised) else estimator
+        weighting = bare(estimator)
         sums, squares = self.moments.sums, self.moments.squares
         mean = float(sums[weight] / sums[0])
-        found, clipped = list(about_weights(made)), isinstance(bare, Clip)
+        found, clipped = list(about_weights(made)), isinstance(weighting, Clip)
         if clipped:
             # No tail is heavy that ends at the maximum: what clipping costs is bias, which about_clipping names.
             found = [caution for caution in found if caution.code != "heavy-tail"]
-            found += about_clipping(mean, plain) if bare.normalised else []
-        if not bare.normalised:
+            found += about_clipping(mean, plain) if weighting.normalised else []
+        if not weighting.normalised:
             found += about_coverage(mean)
         elif mean > 1 or not clipped:
             found += about_mean_weight(made, float(squares[0] / sums[0]))
-        found += about_rewards(self._effective_rewards(bare, value))
+        found += about_rewards(self._effective_rewards(weighting, value))
         found += about_method(self.doubt.method, self._clusters)
-        found += [CLICKS_NOT_REWARD] if bare.earns == "clicks" and not self.rewards_are_clicks else []
-        found += [COUNTED] if self.counted and bare.asks_logging else []
+        found += [CLICKS_NOT_REWARD] if weighting.earns == "clicks" and not self.rewards_are_clicks else []
+        found += [COUNTED] if self.counted and weighting.asks_logging else []
         order = {"serious": 0, "warning": 1, "note": 2}
         return sorted(found, key=lambda caution: order[caution.severity])
 

@@ -26,7 +26,6 @@ from .measured import Found, Key, Measured, Measurements, refuse_empty
 
 FEW_COMPARISONS = 100.0
 MOSTLY_REJECTED = 0.95
-SEVERAL_CLICKS = 0.01
 
 Models = str | Sequence[str]
 

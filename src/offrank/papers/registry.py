@@ -9,6 +9,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
+from ..files import write_text
 from ..jobs import document
 from ..log.errors import UsageError
 from ..report.charts import chart_svg
@@ -101,11 +102,11 @@ def reproduce(
 def write(made: Reproduced) -> None:
     """Write the page and all its parts."""
     made.folder.mkdir(parents=True, exist_ok=True)
-    document.write(made.page, made.sheet.render())
+    write_text(made.page, made.sheet.render())
     content = {**asdict(made.sheet), "versions": document.versions()}
-    document.write(made.folder / "result.json", json.dumps(content, indent=2))
+    write_text(made.folder / "result.json", json.dumps(content, indent=2))
     for number, section in enumerate(made.sheet.sections, 1):
         for index, table in enumerate(section.tables, 1):
-            document.write(made.folder / f"table-{number}-{index}.csv", table.to_csv())
+            write_text(made.folder / f"table-{number}-{index}.csv", table.to_csv())
         for index, chart in enumerate(section.charts, 1):
-            document.write(made.folder / f"figure-{number}-{index}.svg", chart_svg(chart))
+            write_text(made.folder / f"figure-{number}-{index}.svg", chart_svg(chart))

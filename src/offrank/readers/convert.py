@@ -15,6 +15,7 @@ import pyarrow as pa
 import pyarrow.ipc
 import pyarrow.parquet as pq
 
+from ..files import whole
 from ..log.errors import EmptyLogError, UsageError
 from ..log.schema import ROLES, Columns
 from ..log.source import Needs
@@ -63,12 +64,8 @@ def convert(
         raise UsageError(f"cannot convert {type(log).__name__}", "give what read_log returns")
     wide = log if isinstance(log, WideLog) else replace(log, needed=Needs(scores=frozenset(scores))).wide
     final = Path(path)
-    partial = final.with_name(f".{final.name}.partial")
-    try:
-        rows, skipped = _write(wide, partial, progress)
-        partial.replace(final)
-    finally:
-        partial.unlink(missing_ok=True)
+    with whole(final) as temporary:
+        rows, skipped = _write(wide, temporary, progress)
     return Converted(final, rows, dict(skipped))
 
 
@@ -99,7 +96,7 @@ def _write(log: WideLog, path: Path, progress: Callable[[int, int], None] | None
 
 @contextmanager
 def _writer(path: Path, schema: pa.Schema) -> Iterator[Callable[[pa.Table], None]]:
-    """Takes tables, in the format that the suffix before `.partial` names."""
+    """Takes tables, in the format that the suffix names."""
     if _is_arrow(path):
         with pa.ipc.new_file(path, schema) as file:
             yield lambda table: file.write_table(table, max_chunksize=_GROUP_ROWS)
@@ -114,8 +111,8 @@ def _kept(kind: pa.DataType, path: Path) -> pa.DataType:
     return kind.value_type if pa.types.is_dictionary(kind) and _is_arrow(path) else kind
 
 
-def _is_arrow(partial: Path) -> bool:
-    return partial.with_suffix("").suffix in ARROW_SUFFIXES
+def _is_arrow(path: Path) -> bool:
+    return path.suffix in ARROW_SUFFIXES
 
 
 def _strict(kind: pa.DataType) -> pa.DataType:

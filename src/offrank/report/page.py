@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import os
 import re
-import tempfile
 from functools import cache
-from pathlib import Path
 from typing import Any
 
 from jinja2 import Environment, PackageLoader, Template
 from markupsafe import Markup
 
+from offrank.files import write_text
 from offrank.report import facts, plots, words
 from offrank.report.answers import answers
 from offrank.report.facts import Document
@@ -46,17 +45,7 @@ def render(document: Document) -> str:
 
 def save(document: Document, path: str | os.PathLike[str]) -> None:
     """Write the page to a file, whole or not at all: under a temporary name first, then renamed."""
-    place = Path(path)
-    content = render(document).encode("utf-8", "backslashreplace")
-    with tempfile.NamedTemporaryFile(dir=place.parent, prefix=f".{place.name}.", delete=False) as file:
-        try:
-            file.write(content)
-            file.close()
-            Path(file.name).chmod(0o666 & ~_umask())
-            Path(file.name).replace(place)
-        except BaseException:
-            Path(file.name).unlink(missing_ok=True)
-            raise
+    write_text(path, render(document))
 
 
 @cache
@@ -151,9 +140,3 @@ def _log_facts(document: Document) -> list[tuple[str, str]]:
     }
     known |= {f"Rows skipped: {rule}": words.count(number) for rule, number in skipped.items() if number}
     return [(name, value) for name, value in known.items() if value not in ("", words.MISSING)]
-
-
-def _umask() -> int:
-    current = os.umask(0)
-    os.umask(current)
-    return current

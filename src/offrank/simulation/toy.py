@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from itertools import permutations, product
+from itertools import permutations
 
 import numpy as np
 
@@ -91,19 +91,6 @@ def placements() -> LogBatch:
         slates.append(tuple(slate[rank] if rank in slate else next(rest) for rank in range(ITEMS)))
     shown = np.array(slates)
     return _log(contexts(len(shown)), shown, np.isin(shown, RELEVANT) * EXAMINATION)
-
-
-@lru_cache(maxsize=1)
-def patterns() -> tuple[Integers, Floats, Floats]:
-    """Which relevant items are clicked, given the placement.
-
-    Returns: ranks [5041, 4] of the relevant items, clicked [16, 4] 1 or 0, and the probability [5041, 16] of each
-    pattern of clicks.
-    """
-    ranks = np.argsort(placements().slates, axis=1)[:, list(RELEVANT)]
-    clicked = np.array(list(product((0.0, 1.0), repeat=len(RELEVANT))))
-    looked_at = EXAMINATION[ranks][:, None, :]
-    return ranks, clicked, np.where(clicked == 1, looked_at, 1 - looked_at).prod(axis=2)
 
 
 def moments(world: ToyWorld, estimators: Sequence[Estimator]) -> tuple[Floats, Floats]:

@@ -7,11 +7,11 @@ import os
 import zipfile
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from ...files import whole
 from ...log.batch import Contexts, Floats
 from ...log.errors import UsageError
 from .encoding import Encoding
@@ -35,12 +35,11 @@ class Model:
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write one `.npz`, whole or not at all; only what differs from its default takes room."""
-        target, encoding = Path(path), self.encoding
-        temporary = target.with_name(f".{target.name}.{os.getpid()}.npz")
+        encoding = self.encoding
         used, scaled = np.flatnonzero(self.weights), np.flatnonzero(encoding.scale != 1)
-        try:
+        with whole(path) as temporary, temporary.open("wb") as file:
             np.savez_compressed(
-                temporary,
+                file,
                 format=np.array([_FORMAT, encoding.bits, encoding.cross]),
                 indices=used,
                 weights=self.weights[used],
@@ -49,9 +48,6 @@ class Model:
                 context=np.flatnonzero(encoding.context),
                 facts=np.frombuffer(json.dumps(dict(self.facts)).encode(), dtype=np.uint8),
             )
-            temporary.replace(target)
-        finally:
-            temporary.unlink(missing_ok=True)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Model:
