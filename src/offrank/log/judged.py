@@ -1,0 +1,70 @@
+"""Queries whose documents were judged: grades and features, no clicks."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .batch import Floats, Integers
+from .errors import UsageError
+
+
+@dataclass(frozen=True)
+class Judged:
+    """Judged documents, query after query; q queries, d features. A row is a document of one query.
+
+    query: [q] ids, each once. first: [q + 1] offsets; the rows first[i] up to first[i + 1] belong to query i.
+    grade: [rows] as judged, usually 0 to 4. features: [rows, d], 0.0 where none was given.
+    document: [rows] ids that stay with a row through `take`; a running number where a file has none.
+    """
+
+    query: Integers
+    first: Integers
+    grade: Floats
+    features: Floats
+    document: Integers
+
+    def __len__(self) -> int:
+        return len(self.query)
+
+    @property
+    def rows(self) -> int:
+        """Documents of all queries."""
+        return len(self.grade)
+
+    @property
+    def sizes(self) -> Integers:
+        """[q] documents per query."""
+        return np.diff(self.first)
+
+    @property
+    def owner(self) -> Integers:
+        """[rows] index of each document's query into `query`."""
+        return np.repeat(np.arange(len(self)), self.sizes)
+
+    def take(self, queries: Integers) -> Judged:
+        """Some queries by their index, in this order."""
+        sizes = self.sizes[queries]
+        first = np.concatenate(([0], np.cumsum(sizes)))
+        rows = np.repeat(self.first[queries] - first[:-1], sizes) + np.arange(first[-1])
+        return self.pick(queries, sizes, rows)
+
+    def pick(self, queries: Integers, sizes: Integers, rows: Integers) -> Judged:
+        """Some queries by their index with `sizes` rows each, which `rows` names query after query."""
+        first = np.concatenate(([0], np.cumsum(sizes))).astype(np.int64)
+        return Judged(self.query[queries], first, self.grade[rows], self.features[rows], self.document[rows])
+
+    def table(self, values: NDArray[Any]) -> NDArray[Any]:
+        """[rows] values as [q, documents].
+
+        Raises:
+            UsageError: the queries do not have equally many documents.
+        """
+        sizes = np.unique(self.sizes)
+        if len(sizes) > 1:
+            message = f"queries have {sizes[0]} to {sizes[-1]} documents, which is no table"
+            raise UsageError(message, "reduce them to equally many first, with stratified(judged, documents=10)")
+        return values.reshape(len(self), int(sizes.sum()), *values.shape[1:])
