@@ -1,0 +1,89 @@
+"""The documents that a click model has parameters for: pairs of a query and an item, or items alone."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..folds.counts import join
+from ..log.batch import Contexts, Integers
+from ..log.errors import ColumnError
+from ..log.source import Needs, Source
+from . import _kernels
+
+UNSEEN = -1
+
+
+@dataclass(frozen=True)
+class Slots:
+    """What a model sees of slates.
+
+    document: [n, k] index into the tables of parameters; UNSEEN (-1) for what was not in the log that was learnt from:
+    tables hold what is expected of such a document in their last place. shown: [n, k] whether there is an item
+    at all; pads and holes are False.
+    """
+
+    document: Integers
+    shown: NDArray[np.bool_]
+
+
+@dataclass(frozen=True)
+class Documents:
+    """keys: [d] 64-bit keys, ascending; by: the column of the queries, None where items are known by themselves."""
+
+    keys: Integers
+    by: str | None = None
+
+    def __len__(self) -> int:
+        return len(self.keys)
+
+    def codes(self, contexts: Contexts) -> Integers:
+        """[n, m] index of each candidate, UNSEEN where it was never learnt."""
+        return _kernels.find(self._table, self.keys, keys(contexts, self.by))
+
+    def slots(self, contexts: Contexts, slates: Integers) -> Slots:
+        """The documents of slates [n, k], which are indices into the candidates."""
+        shown = slates >= 0
+        found = _kernels.find(self._table, self.keys, shown_keys(contexts, slates, self.by))
+        return Slots(found, shown)
+
+    @cached_property
+    def _table(self) -> Integers:
+        return np.asarray(_kernels.hash_table(self.keys))
+
+
+def keys(contexts: Contexts, by: str | None) -> Integers:
+    """[n, m] 64-bit key of each candidate."""
+    if by is None:
+        return contexts.candidates
+    return join(contexts.keys[by][:, None], contexts.candidates)
+
+
+def shown_keys(contexts: Contexts, slates: Integers, by: str | None) -> Integers:
+    """[n, k] key of each shown item; anything where there is none."""
+    items = np.take_along_axis(contexts.candidates, np.maximum(slates, 0), axis=1)
+    return items if by is None else join(contexts.keys[by][:, None], items)
+
+
+def grouping(source: Source, by: str | None) -> tuple[Source, str | None]:
+    """The source with the columns that click models read, and the column of the queries.
+
+    by: "auto" takes the column `query` where the log has one.
+
+    Raises:
+        ColumnError: no such column, or no clicks.
+    """
+    if by != "auto":
+        return source.select(needs(by)), by
+    try:
+        return source.select(needs("query")), "query"
+    except ColumnError:
+        return source.select(needs(None)), None
+
+
+def needs(by: str | None) -> Needs:
+    """Slates, clicks and the column of the queries."""
+    return Needs(frozenset(["clicks"]), keys=frozenset() if by is None else frozenset([by]))

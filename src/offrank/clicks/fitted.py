@@ -1,0 +1,97 @@
+"""A click model that has learnt."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+
+from ..folds.estimate import Caution
+from ..log.batch import Contexts, Floats, Integers
+from ..log.source import Needs
+from .documents import Documents, Slots, needs
+from .em import Parameters
+from .laws import ClickLaw
+from .learnt import Learnt
+from .sessions import Tally
+
+
+class Kind(Protocol):
+    """What a fitted model asks its kind; see `ClickModel`."""
+
+    def law(self, parameters: Parameters, slots: Slots) -> ClickLaw: ...
+
+    def relevance(self, parameters: Parameters, document: Integers) -> Floats: ...
+
+    def examination(self, parameters: Parameters) -> Floats | None: ...
+
+
+@dataclass(frozen=True)
+class Fitted:
+    """A click model with its parameters: predicts clicks, knows relevance, draws clicks.
+
+    contexts and slates are those of a log's batches: n slates [n, k] of indices into m candidates, -1 for none.
+    """
+
+    model: Kind
+    documents: Documents
+    learnt: Learnt
+    tally: Tally
+    source: str = "log"
+
+    def law(self, contexts: Contexts, slates: Integers) -> ClickLaw:
+        """The joint law of the clicks on these slates."""
+        return self.model.law(self.learnt.parameters, self.documents.slots(contexts, slates))
+
+    def click_probs(self, contexts: Contexts, slates: Integers) -> Floats:
+        """[n, k] P(C_k = 1 | slate): before anything is known of the session. 0 on pads."""
+        return self.law(contexts, slates).marginal()
+
+    def conditional_click_probs(self, contexts: Contexts, slates: Integers, clicks: Floats) -> Floats:
+        """[n, k] P(C_k = 1 | slate, clicks above rank k). Clicks at k and below are not looked at."""
+        return self.law(contexts, slates).conditional(clicks)
+
+    def relevance(self, contexts: Contexts) -> Floats:
+        """[n, m] the model's relevance of each candidate; NaN beyond a row's candidates."""
+        found = self.model.relevance(self.learnt.parameters, self.documents.codes(contexts))
+        inside = np.arange(found.shape[1]) < contexts.size[:, None]
+        return np.where(inside, found, np.nan)
+
+    def sample(self, contexts: Contexts, slates: Integers, rng: np.random.Generator) -> Floats:
+        """[n, k] clicks, 0 or 1."""
+        return self.law(contexts, slates).sample(rng)
+
+    def examination(self) -> Floats | None:
+        """[k] probability that each rank is looked at, over that of the first; None where it is no curve.
+
+        It is what `pbm` and `interpol` take as `examination`.
+        """
+        found = self.model.examination(self.learnt.parameters)
+        return None if found is None else found / found[0]
+
+    def interval(self, parameter: str, confidence: float = 0.95) -> tuple[Floats, Floats]:
+        """(low, high) of each entry of a table, by the quantiles of its posterior.
+
+        Raises:
+            KeyError: no such table, or one without a posterior.
+        """
+        from scipy.special import betaincinv  # scipy is slow to import, and few ask
+
+        value, strength = self.learnt.parameters[parameter], np.maximum(self.learnt.strength[parameter], 1e-9)
+        tail, a, b = (1 - confidence) / 2, value * strength, (1 - value) * strength
+        return betaincinv(a, b, tail), betaincinv(a, b, 1 - tail)
+
+    def needs(self) -> Needs:
+        """The columns that tell documents apart."""
+        return Needs(keys=needs(self.documents.by).keys)
+
+    @property
+    def cautions(self) -> tuple[Caution, ...]:
+        """What to know before this model is relied on."""
+        return self.learnt.cautions
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the model as JSON, whole or not at all; `offrank.clicks.load` reads it."""
+        raise NotImplementedError

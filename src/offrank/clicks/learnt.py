@@ -1,0 +1,31 @@
+"""What learning came to."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from ..folds.estimate import Caution
+from .em import Parameters
+
+
+@dataclass(frozen=True)
+class Learnt:
+    """Parameters, and how they were found.
+
+    - parameters: tables by name. A table of documents has a place more than there are documents: the last is what is
+      expected of a document that was never seen.
+    - strength: for tables of probabilities, how many observations each entry rests on: its posterior is close to
+      Beta(v s, (1 - v) s) for value v and strength s. Fitted.interval reads it.
+    - trace: the log-posterior (without prior: the log-likelihood) along the way.
+    - facts: what else is worth knowing (fitted priors, rounds), plain numbers and words.
+    """
+
+    parameters: Parameters
+    strength: Parameters = field(default_factory=dict)
+    trace: tuple[float, ...] = ()
+    rounds: int = 0
+    converged: bool = True
+    facts: Mapping[str, Any] = field(default_factory=dict)
+    cautions: tuple[Caution, ...] = ()

@@ -1,0 +1,101 @@
+"""What a click model is: settings that learn from a log, and tables of parameters that say how slates are clicked."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from typing import Any, ClassVar, final
+
+import numpy as np
+
+from ..folds.base import Fold
+from ..log.batch import Floats, Integers
+from ..log.source import Source
+from ..readers.log import read_log
+from ..running.executors import Executor, Progress, run
+from ..spelling import Spelled
+from . import documents
+from .documents import Slots
+from .em import Parameters
+from .fitted import Fitted
+from .laws import ClickLaw
+from .learnt import Learnt
+from .sessions import Gathered, Sessions, SessionsFold
+
+Say = Callable[[str], object]
+"""Called with what is being done."""
+
+
+class ClickModel(Spelled, ABC):
+    """A frozen dataclass: its fields are how it learns, its repr its spelling (`dbn`, `ubm(tolerance=1e-6)`)."""
+
+    name: ClassVar[str]
+
+    @final
+    def fit(
+        self,
+        log: Any,
+        *,
+        by: str | None = "auto",
+        executor: Executor | None = None,
+        progress: Progress | None = None,
+        say: Say = len,
+    ) -> Fitted:
+        """Learn from a log: anything that `read_log` takes, with slates and clicks.
+
+        by: the column whose values are the queries; a document is then a pair of query and item. "auto" is the
+        column `query` where there is one; None: items are known by themselves.
+
+        Raises:
+            UsageError: clicks that are no whole numbers.
+            LogError: the log breaks a rule, or is empty.
+        """
+        opened: Source = log if hasattr(log, "batches") else read_log(log)
+        source, column = documents.grouping(opened, by)
+        gathered = run(source, self.gather(column), executor, progress)
+        return self.of(gathered, say=say, source=opened.describe())
+
+    @final
+    def of(self, gathered: Gathered, *, say: Say = len, source: str = "log") -> Fitted:
+        """Learn from what was gathered before: one pass over the log serves several models."""
+        data = gathered.data
+        if isinstance(data, Sessions):
+            data = self.from_sessions(data)
+        return Fitted(self, gathered.documents, self.learn(data, say=say), gathered.tally, source)
+
+    def gather(self, by: str | None) -> Fold[Any, Any, Gathered]:
+        """What reduces a log to what this model learns from."""
+        return SessionsFold(by)
+
+    def from_sessions(self, sessions: Sessions) -> Any:
+        """The same from sessions in memory, whose weights may be any numbers above 0: mixtures share sessions out."""
+        return sessions
+
+    @abstractmethod
+    def learn(self, data: Any, *, start: Parameters | None = None, rounds: int | None = None, say: Say = len) -> Learnt:
+        """Parameters from what `gather` found.
+
+        start: where to begin (as `Learnt.parameters`); rounds: the most steps; both for mixtures.
+        """
+
+    @abstractmethod
+    def law(self, parameters: Parameters, slots: Slots) -> ClickLaw:
+        """How slates are clicked; document -1 is one that was never seen, shown = False no document at all."""
+
+    @abstractmethod
+    def relevance(self, parameters: Parameters, document: Integers) -> Floats:
+        """The model's relevance of each document (any shape), in the field's definition for this model."""
+
+    def examination(self, parameters: Parameters) -> Floats | None:
+        """[k] probability that each rank is looked at, whatever is shown; None where it depends on more."""
+        return None
+
+
+def of_documents(table: Floats, slots: Slots) -> Floats:
+    """[n, k] each document's entry of a table; 0 where nothing is shown."""
+    return np.where(slots.shown, table[slots.document], 0.0)
+
+
+def of_ranks(curve: Floats, ranks: int) -> Floats:
+    """[ranks] a curve's entries; its last one goes on below the lowest rank that was learnt from."""
+    return np.asarray(curve[np.minimum(np.arange(ranks), len(curve) - 1)])

@@ -1,0 +1,152 @@
+"""One pass over a log: the distinct sessions, which documents were in them, and what was left out."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..log.batch import Floats, LogBatch
+from ..log.errors import EmptyLogError, UsageError
+from . import _kernels
+from .documents import Documents, shown_keys
+
+
+@dataclass(frozen=True)
+class Sessions:
+    """document: [n, k] int32 index of the document at each rank, -1 for pads and holes. click: [n, k] uint8, 0 or 1.
+
+    weight: [n] how many sessions of the log were like this one, each divided by its inclusion probability.
+    documents: how many there are, so that tables of parameters have `documents` + 1 places.
+    """
+
+    document: NDArray[np.int32]
+    click: NDArray[np.uint8]
+    weight: Floats
+    documents: int
+
+    def __len__(self) -> int:
+        return len(self.weight)
+
+    @property
+    def ranks(self) -> int:
+        """The longest session's number of ranks."""
+        return self.document.shape[1]
+
+
+@dataclass(frozen=True)
+class Tally:
+    """What a pass over the log has met.
+
+    impressions: sessions read. repeated: clicks on what was clicked already, which count once. skipped: rule -> what
+    was left out while reading.
+    """
+
+    impressions: int = 0
+    repeated: float = 0.0
+    skipped: Mapping[str, int] = field(default_factory=dict)
+
+    def __add__(self, other: Tally) -> Tally:
+        skipped = Counter(self.skipped) + Counter(other.skipped)
+        return Tally(self.impressions + other.impressions, self.repeated + other.repeated, dict(skipped))
+
+
+@dataclass(frozen=True)
+class Gathered:
+    """What a click model learns from. data: Sessions, or counts where counts suffice."""
+
+    documents: Documents
+    data: object
+    tally: Tally
+
+
+@dataclass(frozen=True)
+class Chunk:
+    """A batch with documents of its own: keys [d], and sessions that index them."""
+
+    keys: NDArray[np.int64]
+    document: NDArray[np.int32]
+    click: NDArray[np.uint8]
+    weight: Floats
+
+
+def chunk(batch: LogBatch, by: str | None) -> Chunk:
+    """The sessions of a batch.
+
+    Raises:
+        UsageError: clicks that are no whole numbers.
+    """
+    assert batch.clicks is not None
+    if ((batch.clicks % 1) != 0).any():
+        row = int(batch.row[int(((batch.clicks % 1) != 0).any(axis=1).argmax())]) - batch.base
+        raise UsageError(
+            f"{batch.file}, row {row}: a click is not a whole number, and click models predict whether there is one",
+            "write 0 or 1 (or the number of clicks) in the column of clicks",
+        )
+    shown = batch.slates >= 0
+    keys, document = _kernels.encode(shown_keys(batch.contexts, batch.slates, by), shown)
+    return Chunk(keys, document, (batch.clicks > 0).astype(np.uint8), 1.0 / batch.inclusion)
+
+
+def tally(batch: LogBatch) -> Tally:
+    """What a batch adds to the tally."""
+    assert batch.clicks is not None
+    return Tally(len(batch), float(np.maximum(batch.clicks - 1, 0).sum()), dict(batch.skipped))
+
+
+@dataclass(frozen=True)
+class SessionsFold:
+    """Reduces a log to its distinct sessions. Memory: 5 bytes per rank of each session of the log, while it is read."""
+
+    by: str | None = None
+
+    def empty(self) -> tuple[tuple[Chunk, ...], Tally]:
+        return (), Tally()
+
+    def add(self, state: tuple[tuple[Chunk, ...], Tally], batch: LogBatch) -> tuple[tuple[Chunk, ...], Tally]:
+        return (*state[0], chunk(batch, self.by)), state[1] + tally(batch)
+
+    def merge(
+        self, left: tuple[tuple[Chunk, ...], Tally], right: tuple[tuple[Chunk, ...], Tally]
+    ) -> tuple[tuple[Chunk, ...], Tally]:
+        return left[0] + right[0], left[1] + right[1]
+
+    def finish(self, state: tuple[tuple[Chunk, ...], Tally]) -> Gathered:
+        documents = united(state[0], self.by)
+        return Gathered(documents, collapsed(joined(state[0], documents)), state[1])
+
+
+def united(chunks: tuple[Chunk, ...], by: str | None) -> Documents:
+    """The documents of all chunks.
+
+    Raises:
+        EmptyLogError: there are none.
+    """
+    if not sum(len(one.keys) for one in chunks):
+        raise EmptyLogError("the log has no impressions", "give a log with at least one impression")
+    return Documents(np.unique(np.concatenate([one.keys for one in chunks])), by)
+
+
+def joined(chunks: tuple[Chunk, ...], documents: Documents) -> Sessions:
+    """All sessions, in terms of the documents of the whole log."""
+    rows, ranks = sum(len(one.weight) for one in chunks), max(one.document.shape[1] for one in chunks)
+    document, click = np.full((rows, ranks), -1, np.int32), np.zeros((rows, ranks), np.uint8)
+    first = 0
+    for one in chunks:
+        last, width = first + len(one.weight), one.document.shape[1]
+        # A place more, for the -1 of pads.
+        codes = np.append(np.searchsorted(documents.keys, one.keys), -1).astype(np.int32)
+        document[first:last, :width], click[first:last, :width] = codes[one.document], one.click
+        first = last
+    return Sessions(document, click, np.concatenate([one.weight for one in chunks]), len(documents))
+
+
+def collapsed(sessions: Sessions) -> Sessions:
+    """Like sessions once, with their weights summed; in an order that the log's own does not change."""
+    codes = _kernels.session_hash(sessions.document, sessions.click)
+    _, first, place = np.unique(codes, return_index=True, return_inverse=True)
+    weight = np.bincount(place, weights=sessions.weight).astype(np.float64, copy=False)
+    return Sessions(sessions.document[first], sessions.click[first], weight, sessions.documents)
