@@ -1,0 +1,123 @@
+"""Verbs that judge by a log: evaluate, check, metrics."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import click
+
+import offrank
+
+from ..log.errors import UsageError
+from .options import listed, log_options, source
+from .running import deliver, reading, safely
+
+_NAMED = re.compile(r"^([A-Za-z][\w-]*)\s*=\s*(.+)$", re.DOTALL)
+
+
+@click.command()
+@log_options
+@click.option("--target", "targets", multiple=True, required=True, help="A new policy: top(new_score), or NAME=POLICY.")
+@click.option(
+    "-e", "--estimator", "estimators", multiple=True, help="ips, snips, interpol(window=2), clip(ips, 10) ..."
+)
+@click.option("--examination", metavar="P,P,...", help="Probability that each rank is looked at, for pbm and interpol.")
+@click.option("--confidence", default=0.95, show_default=True, help="Level of the intervals.")
+@click.option("--interval", default="normal", show_default=True, help="normal, bootstrap or bernstein.")
+@click.option("--replicates", default=200, show_default=True, help="Replicates of the bootstrap.")
+@click.option("--seed", default=0, show_default=True, help="Seed of the bootstrap.")
+@click.option("--cluster", metavar="COLUMN", help="Rows with the same value depend on each other.")
+@click.option("--by", metavar="COLUMN", help="A table per value of this column.")
+@safely
+def evaluate(log: str, targets: tuple[str, ...], estimators: tuple[str, ...], **options: Any) -> None:
+    """What would TARGET have earned per impression, had it drawn the slates of LOG?
+
+    offrank evaluate log.parquet --target 'top(new_score)' --logging 'plackett_luce(old_score)' -e snips -e ipm
+    """
+    with reading(options) as (progress, executor):
+        result = offrank.evaluate(
+            source(log, options),
+            _targets(targets),
+            options["logging"],
+            listed(estimators) or ("ips", "snips"),
+            examination=_examination(options["examination"]),
+            confidence=options["confidence"],
+            interval=options["interval"],
+            cluster=options["cluster"],
+            by=options["by"],
+            replicates=options["replicates"],
+            seed=options["seed"],
+            executor=executor,
+            progress=progress,
+        )
+    deliver(result, options)
+
+
+@click.command()
+@log_options
+@click.option("--target", help="A policy whose support in the log is of interest.")
+@click.option("--confidence", default=0.99, show_default=True, help="Level of the intervals.")
+@safely
+def check(log: str, target: str | None, confidence: float, **options: Any) -> None:
+    """Is LOG fit to judge other rankings by? Propensities, weights, support, sub-sampling."""
+    with reading(options) as (progress, executor):
+        result = offrank.check(
+            source(log, options),
+            options["logging"],
+            target,
+            confidence=confidence,
+            executor=executor,
+            progress=progress,
+        )
+    deliver(result, options)
+
+
+@click.command()
+@log_options
+@click.option("--model", "models", multiple=True, required=True, help="A score column; differences are to the first.")
+@click.option(
+    "-m", "--metric", "names", multiple=True, help="counterfactual_disagreement, pairwise_loss, banner_ndcg ..."
+)
+@click.option("--confidence", default=0.95, show_default=True, help="Level of the intervals.")
+@click.option("--interval", default="normal", show_default=True, help="normal, bootstrap or bernstein.")
+@click.option("--cluster", metavar="COLUMN", help="Rows with the same value depend on each other.")
+@click.option("--by", metavar="COLUMN", help="Rows per value of this column.")
+@safely
+def metrics(log: str, models: tuple[str, ...], names: tuple[str, ...], **options: Any) -> None:
+    """Which MODEL agrees best with the clicks of LOG, whatever stood at the top?
+
+    offrank metrics log.parquet --model new_score --model old_score --logging 'plackett_luce(old_score)'
+    """
+    with reading(options) as (progress, executor):
+        result = offrank.measure(
+            source(log, options),
+            models,
+            options["logging"],
+            listed(names) or ["counterfactual_disagreement"],
+            confidence=options["confidence"],
+            interval=options["interval"],
+            cluster=options["cluster"],
+            by=options["by"],
+            executor=executor,
+            progress=progress,
+        )
+    deliver(result, options)
+
+
+def _targets(texts: tuple[str, ...]) -> Any:
+    named = [_NAMED.match(text) for text in texts]
+    if len(texts) == 1 and named[0] is None:
+        return texts[0]
+    found = [(match[1], match[2]) if match else (text, text) for match, text in zip(named, texts, strict=True)]
+    names = [name for name, _ in found]
+    if twice := [name for name in names if names.count(name) > 1]:
+        raise UsageError(f"two targets are called {twice[0]!r}", "give each another name: --target NAME=POLICY")
+    return dict(found)
+
+
+def _examination(text: str | None) -> list[float] | None:
+    try:
+        return None if text is None else [float(word) for word in text.split(",")]
+    except ValueError as error:
+        raise UsageError(f"--examination {text!r}", "write numbers with commas: 1,.5,.33") from error

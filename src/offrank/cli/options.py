@@ -1,0 +1,81 @@
+"""Options that several verbs share, and how their words are read."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import click
+
+import offrank
+
+from ..log.errors import UsageError
+
+FILE = click.Path(dir_okay=False, writable=True)
+
+
+def writable(_context: click.Context, option: click.Parameter, path: str | None) -> str | None:
+    """Refuse a place that cannot be written to before anything is read, not after hours."""
+    if path is not None and not os.access(Path(path).parent, os.W_OK):
+        raise click.BadParameter(f"there is no folder {str(Path(path).parent)!r} to write to", param=option)
+    return path
+
+
+def source_options(command: Callable[..., None]) -> Callable[..., None]:
+    """Where a log is, how it is written, and who drew it."""
+    drawn = click.option("--logging", default="logged", show_default=True, help="The policy that drew the log.")
+    return written_options(drawn(command))
+
+
+def written_options(command: Callable[..., None]) -> Callable[..., None]:
+    """Where a log is and how it is written."""
+    return with_options(
+        command,
+        click.argument("log"),
+        click.option("--column", "columns", multiple=True, metavar="ROLE=NAME", help="The log's name of a column."),
+        click.option("--format", "kind", help="parquet, arrow, csv, criteo, criteo_paper, open_bandit or yandex."),
+        click.option("--skip-invalid", is_flag=True, help="Leave out rows that break a rule, and count them."),
+    )
+
+
+def log_options(command: Callable[..., None]) -> Callable[..., None]:
+    """What every command that judges by a log takes."""
+    judged = with_options(
+        command,
+        click.option("--html", type=FILE, callback=writable, help="Write a report for people."),
+        click.option("--json", type=FILE, callback=writable, help="Write everything for programs."),
+        click.option("--strict", is_flag=True, help="Exit with 3 where a number should not be trusted."),
+        click.option("--workers", type=click.IntRange(1), help="Threads; by default one per core."),
+        click.option("--quiet", is_flag=True, help="Print nothing but errors."),
+    )
+    return source_options(judged)
+
+
+def with_options(command: Callable[..., None], *options: Callable[..., Any]) -> Callable[..., None]:
+    """A command with these options, in this order in its help."""
+    for option in reversed(options):
+        command = option(command)
+    return command
+
+
+def listed(texts: tuple[str, ...]) -> list[str]:
+    """Estimators or metrics, also where several stand in one word: `-e ips,snips`."""
+    return [word.strip() for text in texts for word in re.split(r",(?![^(\[]*[)\]])", text) if word.strip()]
+
+
+def source(log: str, options: dict[str, Any]) -> Any:
+    """The log that `written_options` describe."""
+    columns = dict(_pair(text) for text in options["columns"])
+    return offrank.read_log(
+        log, columns, format=options["kind"], invalid="skip" if options["skip_invalid"] else "raise"
+    )
+
+
+def _pair(text: str) -> tuple[str, str]:
+    role, equals, name = text.partition("=")
+    if not (role and equals and name):
+        raise UsageError(f"--column {text!r}", "write --column role=name, such as --column slate=shown")
+    return role, name

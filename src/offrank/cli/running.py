@@ -1,0 +1,84 @@
+"""What happens around a job: errors, progress, threads, and delivering what it found."""
+
+from __future__ import annotations
+
+import shlex
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import wraps
+from typing import Any
+
+import click
+
+from ..log.errors import OffrankError, UsageError
+
+
+def safely(command: Callable[..., None]) -> Callable[..., None]:
+    """Errors as one message and an exit code, without a traceback."""
+
+    @wraps(command)
+    def guarded(*arguments: Any, **options: Any) -> None:
+        try:
+            command(*arguments, **options)
+        except OffrankError as error:
+            click.echo(f"error: {error}", err=True)
+            sys.exit(2 if isinstance(error, UsageError) else 1)
+        except BrokenPipeError:
+            raise  # the reader of the output has left: nothing to tell it
+        except OSError as error:
+            click.echo(f"error: {error.filename or 'input or output'}: {error.strerror or error}", err=True)
+            sys.exit(1)
+        except KeyboardInterrupt:
+            click.echo("interrupted; nothing was left half-written", err=True)
+            sys.exit(130)
+
+    return guarded
+
+
+@contextmanager
+def reading(options: dict[str, Any]) -> Iterator[tuple[Any, Any]]:
+    """A progress bar on a terminal, and the executor that was asked for."""
+    from concurrent.futures import ThreadPoolExecutor
+
+    from rich.console import Console
+    from rich.progress import Progress
+
+    executor = ThreadPoolExecutor(options["workers"]) if options["workers"] else None
+    try:
+        if options["quiet"] or not sys.stderr.isatty():
+            yield None, executor
+            return
+        with Progress(console=Console(stderr=True), transient=True) as bars:
+            task = bars.add_task("reading", total=None)
+            yield (lambda done, total: bars.update(task, completed=done, total=total)), executor
+    finally:
+        if executor is not None:
+            executor.shutdown(wait=False, cancel_futures=True)
+
+
+def deliver(result: Any, options: dict[str, Any]) -> None:
+    """Print, write, and exit with what the result is worth."""
+    words = click.get_current_context().meta["offrank.words"]
+    result = result.with_facts(command=shlex.join(["offrank", *words]))
+    if not options["quiet"]:
+        result.show()
+    if options["html"]:
+        result.save_html(options["html"])
+    if options["json"]:
+        result.to_json(options["json"])
+    if refused := _refusals(result):
+        click.echo("\n".join(refused), err=True)
+        sys.exit(1)
+    if options["strict"] and not result.trustworthy:
+        click.echo("not to be trusted: see the serious warnings above (--strict)", err=True)
+        sys.exit(3)
+
+
+def _refusals(result: Any) -> list[str]:
+    """Estimates that were asked for and cannot be given; a check has found that out, not failed."""
+    if result.facts.get("kind") == "check":
+        return []
+    refused = list(result.estimates.refused.values())
+    remedies = dict.fromkeys(f"  what to do: {error.remedy}" for error in refused)
+    return [*(f"error: {error.message}" for error in refused), *remedies]
