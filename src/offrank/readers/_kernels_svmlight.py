@@ -140,9 +140,8 @@ def _number(data, words, at):
 
 @_jit
 def _features(data, words, at, base, values, row, slow, slows):
-    """The features of a line into values [d]: (where it stopped, slow numbers, why)."""
+    """The features of a line into values [d], which are zeros: (where it stopped, slow numbers, why)."""
     before = np.int64(-1)
-    values[:] = 0.0
     while True:
         at = _blanks(data, at)
         if data[at] == _NEWLINE or data[at] == _HASH:
@@ -183,9 +182,9 @@ def parse(data, words, size, at, line, base, query, features, grade, row, runs, 
     """(where it stopped, line, query, row, runs, slow numbers, why, where the culprit is) from byte `at` of a text.
 
     words: the same text, eight bytes each. size: its bytes; at least 8 more follow. base: the lowest index. query:
-    that of the line before. features: [.., d]. grade: [..]. row: the first to fill. runs: [.., 3] id, first row and
-    line of the queries that begin here. slow: [.., 4] numbers for Python, (row; column, or -1 for the grade; first
-    byte; end). It stops at the beginning of a line.
+    that of the line before. features: [.., d] zeros. grade: [..]. row: the first to fill. runs: [.., 3] id, first
+    row and line of the queries that begin here. slow: [.., 4] numbers for Python, (row; column, or -1 for the grade;
+    first byte; end). It stops at the beginning of a line.
     """
     begun, slows = 0, 0
     while at < size:
@@ -220,17 +219,17 @@ def parse(data, words, size, at, line, base, query, features, grade, row, runs, 
 
 
 @_jit
-def highest(data, size, at):
-    """The highest index from byte `at` of a text on, -1 if there is none; at most 10^17."""
+def highest(data, size, at, limit):
+    """The highest index up to a limit from byte `at` of a text on, -1 if there is none."""
     best, value = np.int64(-1), np.int64(-1)
     while at < size:
         digit = np.int64(data[at]) - _ZERO
         if 0 <= digit <= 9:
-            value = min(max(value, 0) * 10 + digit, 10**17)
+            value = min(max(value, 0) * 10 + digit, limit + 1)
         elif data[at] == _HASH:
             at, value = _line(data, at) - 1, -1
         else:
-            if data[at] == _COLON:
+            if data[at] == _COLON and value <= limit:
                 best = max(best, value)
             value = -1
         at += 1

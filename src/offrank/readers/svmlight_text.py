@@ -12,15 +12,17 @@ from ..log.errors import EmptyLogError, LogError
 from . import _kernels_svmlight as kernels
 from .text import blocks, malformed
 
-_BLOCK = 1 << 22
+_BLOCK = 1 << 19  # fits the cache of a core
 _WIDEST = 100_000
 _MARK = b"\xef\xbb\xbf"  # some editors begin a UTF-8 file with it
 _REMEDY = "write each line as 'grade qid:query index:value ...', indices ascending; a comment begins with '#'"
 _NUMBER = "a number"
+_FEATURE = f"a feature as 'index:value', the index a whole number up to {_WIDEST:,}"
 _EXPECTED = {
     kernels.ZERO: "an index of 1 or more, as base=1 was asked for",
     kernels.BAD_QUERY: "'qid:' and a whole number of at most 18 digits",
-    kernels.BAD_FEATURE: "a feature as 'index:value'",
+    kernels.BAD_FEATURE: _FEATURE,
+    kernels.WIDER: _FEATURE,
     kernels.BAD_ORDER: "a higher index than that of the feature before it",
     kernels.MIXED: "'qid:' in all lines or in none",
 }
@@ -95,17 +97,19 @@ class Gathered:
 
     def _make_room(self, text: _Text, at: int, why: int, where: int) -> None:
         """Give the line at byte `at` the columns that it wants, if that is all that is wrong."""
+        width = self.features.shape[1]
         if why == kernels.WIDER:
-            columns = int(kernels.highest(text.bytes, text.size, at)) - self.base + 1
-            if columns > _WIDEST:
-                raise text.malformed(where, f"an index of at most {_WIDEST:,}", "number the features from 1 on")
-            wider = np.zeros((len(self.features), columns))
-            wider[: self.rows, : self.features.shape[1]] = self.features[: self.rows]
-            self.features = wider
+            columns = int(kernels.highest(text.bytes, text.size, at, _WIDEST)) - self.base + 1
         elif why == kernels.ZERO and not self.fixed:
-            self.base, self.features = 0, np.insert(self.features, 0, 0.0, axis=1)
+            self.base, columns = 0, width + 1
         else:
+            columns = width
+        if columns <= width:
             raise text.malformed(where, _EXPECTED[why])
+        wider = np.zeros((len(self.features), columns))
+        first = 1 if why == kernels.ZERO else 0
+        wider[: self.rows, first : first + width] = self.features[: self.rows]
+        self.features = wider
 
     def _resize(self, rows: int) -> None:
         """In place, as the system can lengthen large arrays without copying them."""
