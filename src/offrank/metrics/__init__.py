@@ -1,5 +1,7 @@
-"""Ranking metrics: of ranked lists as arrays, and of models on logged clicks."""
+"""Ranking metrics: of ranked lists as arrays, of models on logged clicks, and of what a model kept of the policy."""
 
+from .cmip import cmip
+from .cmip_result import Cmip
 from .comparisons import Comparison
 from .measure import (
     banner_disagreement,
@@ -13,11 +15,13 @@ from .measured import Measured, Measurements
 from .ranking import average_precision, dcg, discount, err, mean, mrr, ndcg, ranked
 
 __all__ = [
+    "Cmip",
     "Comparison",
     "Measured",
     "Measurements",
     "average_precision",
     "banner_disagreement",
+    "cmip",
     "counterfactual_disagreement",
     "counterfactual_loss",
     "counterfactual_ndcg",

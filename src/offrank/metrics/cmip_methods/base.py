@@ -1,0 +1,110 @@
+"""What every estimator of conditional mutual information is given and gives back."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import Protocol
+
+import numpy as np
+
+from ...folds.estimate import Caution
+from ...log.batch import Floats, Integers
+
+Progress = Callable[[int, int], None]
+"""Called with (steps done, steps in all)."""
+
+
+def silent(done: int, total: int) -> None:
+    """Progress that nobody sees."""
+
+
+@dataclass(frozen=True)
+class Documents:
+    """relevance, logging and grade [d] of documents, and the cluster [d] from 0 that each belongs to, or None.
+
+    grades [g] are the distinct ones, sorted; members [g] holds the indices of the documents of each.
+    """
+
+    relevance: Floats
+    logging: Floats
+    grade: Floats
+    cluster: Integers | None
+    grades: Floats
+    members: tuple[Integers, ...]
+
+    def __len__(self) -> int:
+        return len(self.relevance)
+
+    @classmethod
+    def of(cls, relevance: Floats, logging: Floats, grade: Floats, cluster: Integers | None = None) -> Documents:
+        """With the documents sorted by grade once."""
+        grades, inverse = np.unique(grade, return_inverse=True)
+        order = np.argsort(inverse, kind="stable")
+        members = np.split(order, np.cumsum(np.bincount(inverse))[:-1])
+        return cls(relevance, logging, grade, cluster, grades, tuple(members))
+
+    def exchanged(self, rng: np.random.Generator) -> Floats:
+        """[d] logging relevance dealt anew among the documents of each grade."""
+        dealt = self.logging.copy()
+        for own in self.members:
+            dealt[own] = self.logging[rng.permutation(own)]
+        return dealt
+
+    def kept(self, rows: Integers) -> Documents:
+        """Only these documents."""
+        cluster = None if self.cluster is None else self.cluster[rows]
+        return Documents.of(self.relevance[rows], self.logging[rows], self.grade[rows], cluster)
+
+    def halves(self, rng: np.random.Generator, count: int) -> Iterator[Documents]:
+        """Random halves of the documents of each grade, or of the clusters."""
+        for _ in range(count):
+            if self.cluster is None:
+                picked = [rng.permutation(own)[: (len(own) + 1) // 2] for own in self.members]
+                yield self.kept(np.concatenate(picked))
+            else:
+                coin = rng.permutation(int(self.cluster.max()) + 1) % 2 == 0
+                yield self.kept(np.flatnonzero(coin[self.cluster]))
+
+
+@dataclass(frozen=True)
+class Measured:
+    """What an estimator found.
+
+    - value, standard_error: nats.
+    - per_grade: [g] nats within each grade, None where the method does not tell them apart.
+    - null: [permutations] of the statistic where logging was dealt anew; may be empty. observed: what they are
+      compared with.
+    """
+
+    value: float
+    standard_error: float
+    per_grade: Floats | None
+    null: Floats
+    observed: float
+    cautions: tuple[Caution, ...] = field(default=())
+
+
+class CmiMethod(Protocol):
+    """An estimator of I(relevance; logging | grade).
+
+    - least: documents below which its benchmark calls it unreliable.
+    - smallest: documents that a grade needs to take part.
+    - permutations: how many of them it can afford unless asked for more.
+    """
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def least(self) -> int: ...
+
+    @property
+    def smallest(self) -> int: ...
+
+    @property
+    def permutations(self) -> int: ...
+
+    def measure(
+        self, documents: Documents, rng: np.random.Generator, permutations: int, progress: Progress | None
+    ) -> Measured: ...
