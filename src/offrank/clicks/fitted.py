@@ -11,6 +11,7 @@ import numpy as np
 from ..folds.estimate import Caution
 from ..log.batch import Contexts, Floats, Integers
 from ..log.source import Needs
+from . import storage
 from .documents import Documents, Slots, needs
 from .em import Parameters
 from .laws import ClickLaw
@@ -28,11 +29,12 @@ class Kind(Protocol):
     def examination(self, parameters: Parameters) -> Floats | None: ...
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Fitted:
     """A click model with its parameters: predicts clicks, knows relevance, draws clicks.
 
     contexts and slates are those of a log's batches: n slates [n, k] of indices into m candidates, -1 for none.
+    A fitted model equals itself only, and is written as its kind is.
     """
 
     model: Kind
@@ -40,6 +42,9 @@ class Fitted:
     learnt: Learnt
     tally: Tally
     source: str = "log"
+
+    def __repr__(self) -> str:
+        return repr(self.model)
 
     def law(self, contexts: Contexts, slates: Integers) -> ClickLaw:
         """The joint law of the clicks on these slates."""
@@ -94,4 +99,4 @@ class Fitted:
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the model as JSON, whole or not at all; `offrank.clicks.load` reads it."""
-        raise NotImplementedError
+        storage.write(path, self)

@@ -73,8 +73,8 @@ class Chunk:
     weight: Floats
 
 
-def chunk(batch: LogBatch, by: str | None) -> Chunk:
-    """The sessions of a batch.
+def whole_clicks(batch: LogBatch) -> Floats:
+    """[n, k] the clicks of a batch.
 
     Raises:
         UsageError: clicks that are no whole numbers.
@@ -86,9 +86,19 @@ def chunk(batch: LogBatch, by: str | None) -> Chunk:
             f"{batch.file}, row {row}: a click is not a whole number, and click models predict whether there is one",
             "write 0 or 1 (or the number of clicks) in the column of clicks",
         )
+    return batch.clicks
+
+
+def chunk(batch: LogBatch, by: str | None) -> Chunk:
+    """The sessions of a batch.
+
+    Raises:
+        UsageError: clicks that are no whole numbers.
+    """
+    clicks = whole_clicks(batch)
     shown = batch.slates >= 0
     keys, document = _kernels.encode(shown_keys(batch.contexts, batch.slates, by), shown)
-    return Chunk(keys, document, (batch.clicks > 0).astype(np.uint8), 1.0 / batch.inclusion)
+    return Chunk(keys, document, (clicks > 0).astype(np.uint8), 1.0 / batch.inclusion)
 
 
 def tally(batch: LogBatch) -> Tally:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from statistics import NormalDist
-from typing import Literal
+from typing import Literal, Protocol
 
 import numpy as np
 
@@ -74,7 +74,14 @@ class Controlled:
         return plain.influence(moments) - self.slope * weight.influence(moments)
 
 
-Mean = Ratio | Controlled
+class Mean(Protocol):
+    """A smooth function of column sums, such as a ratio of two."""
+
+    def value(self, sums: Floats) -> Floats:
+        """The function, for sums [..., d]."""
+
+    def influence(self, moments: Moments) -> Floats:
+        """[d] coefficients of a row's influence on it: the delta method."""
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,151 @@
+"""How well do click models predict the clicks of a log?"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from typing import Any, overload
+
+from ..folds.doubt import Doubt
+from ..folds.estimate import Caution, Interval
+from ..folds.intervals import Spread
+from ..log.errors import EmptyLogError, UsageError
+from ..log.source import Source
+from ..readers.log import read_log
+from ..running.executors import Executor, Progress, run
+from .evaluated import Evaluated, Evaluations
+from .fitted import Fitted
+from .layout import Layout, MeanPower, ranks, statistic
+from .predictions import CLIP, PredictionFold, Predictions, Predictor
+
+MANY_UNSEEN = 0.2
+
+
+@overload
+def evaluate(
+    model: Mapping[str, Predictor],
+    log: Any,
+    *,
+    confidence: float = ...,
+    cluster: str | None = ...,
+    executor: Executor | None = ...,
+    progress: Progress | None = ...,
+) -> Evaluations: ...
+
+
+@overload
+def evaluate(
+    model: Predictor,
+    log: Any,
+    *,
+    confidence: float = ...,
+    cluster: str | None = ...,
+    executor: Executor | None = ...,
+    progress: Progress | None = ...,
+) -> Evaluated: ...
+
+
+def evaluate(
+    model: Predictor | Mapping[str, Predictor],
+    log: Any,
+    *,
+    confidence: float = 0.95,
+    cluster: str | None = None,
+    executor: Executor | None = None,
+    progress: Progress | None = None,
+) -> Evaluated | Evaluations:
+    """Log-likelihood and perplexity of a click model on a log; of several by name in one pass, with paired differences.
+
+    - model: a `Fitted`, a simulated user, or a dict of such by name.
+    - log: from `read_log`, or anything that it takes, with slates and clicks.
+    - cluster: a column whose equal values mark dependent sessions, such as the query.
+
+    Raises:
+        UsageError: arguments that cannot work, or clicks that are no whole numbers.
+        LogError: the log breaks a rule, has no clicks, or lacks a column that a model reads.
+    """
+    models = dict(model) if isinstance(model, Mapping) else {"model": model}
+    for name, one in models.items():
+        if isinstance(one, type) or not (hasattr(one, "law") and hasattr(one, "needs")):
+            raise UsageError(f"{name!r} is no model that has learnt: {one!r}", "fit it first: PBM().fit(log)")
+    if not models:
+        raise UsageError("there is no model", "give a fitted click model, or a dict of them by name")
+    source: Source = log if hasattr(log, "batches") else read_log(log)
+    fold = PredictionFold(tuple(models.values()), Doubt("normal", confidence, cluster))
+    found = run(source.select(fold.needs()), fold, executor, progress)
+    if not found.tally.impressions:
+        raise EmptyLogError(f"{source.describe()} has no sessions", "give a log with at least one impression")
+    results = evaluations(models, fold, found)
+    return results if isinstance(model, Mapping) else results["model"]
+
+
+def evaluations(models: Mapping[str, Predictor], fold: PredictionFold, found: Predictions) -> Evaluations:
+    """The numbers of each model, with what to know before they are relied on."""
+    spread = fold.doubt.spread(found.folded)
+    each = {name: _evaluated(index, model, found, spread) for index, (name, model) in enumerate(models.items())}
+    return Evaluations(each, spread)
+
+
+def _evaluated(index: int, model: Predictor, found: Predictions, spread: Spread) -> Evaluated:
+    layout = Layout(len(found.impossible))
+    present, sums = ranks(layout, spread), spread.moments.sums
+    before, given = (
+        tuple(spread.ratio(MeanPower((layout.loss(index, rank, conditional=conditional),))) for rank in present)
+        for conditional in (False, True)
+    )
+    unseen = float(found.unseen[index]) / found.shown if isinstance(model, Fitted) and found.shown else None
+    impossible = int(found.impossible[index])
+    likelihood = spread.ratio(layout.log_likelihood(index))
+    made = Evaluated(
+        Interval(-math.inf, -math.inf, -math.inf, math.inf) if impossible else likelihood,
+        spread.ratio(statistic(layout, index, "perplexity", spread)),
+        spread.ratio(statistic(layout, index, "conditional_perplexity", spread)),
+        before,
+        given,
+        found.tally.impressions,
+        tuple(float(sums[layout.width(rank)]) for rank in present),
+        unseen,
+        impossible,
+        found.tally,
+    )
+    return replace(made, cautions=tuple(_cautions(made, model, layout.ranks(len(sums)))))
+
+
+def _cautions(made: Evaluated, model: Predictor, slots: int) -> Iterator[Caution]:
+    if made.unseen:
+        yield Caution(
+            "unseen-documents",
+            "warning" if made.unseen > MANY_UNSEEN else "note",
+            f"{made.unseen:.1%} of the shown documents were not in the log that the model learnt from: it expects of "
+            "them what it expects of any.",
+            "Learn from a log with the same queries and items.",
+        )
+    learnt = _learnt_ranks(model)
+    if learnt is not None and slots > learnt:
+        yield Caution(
+            "unseen-ranks",
+            "warning",
+            f"Slates have up to {slots} ranks, and the model learnt from {learnt}: what it says of rank {learnt} goes "
+            "on below.",
+            "Learn from slates as long as these.",
+        )
+    if made.impossible:
+        yield Caution(
+            "impossible-clicks",
+            "serious",
+            f"The model says that {made.impossible:,} of {made.sessions:,} sessions cannot happen: their "
+            f"log-likelihood is -inf. Perplexity keeps probabilities within [{CLIP:g}, 1 - {CLIP:g}].",
+            "Choose a model that allows such clicks, such as dcm or dbn in the place of cascade.",
+        )
+
+
+def _learnt_ranks(model: Predictor) -> int | None:
+    """How many ranks the model has parameters of; None where it has none, or does not say."""
+    if not isinstance(model, Fitted):
+        return None
+    known = model.learnt.facts.get("ranks")
+    curve = model.model.examination(model.learnt.parameters)
+    if known is None and curve is not None:
+        known = len(curve)
+    return None if known is None else int(known)

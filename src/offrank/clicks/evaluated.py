@@ -1,0 +1,108 @@
+"""How well click models predict the clicks of a log: numbers with their doubt, and differences between models."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+from ..folds.estimate import Caution, Interval
+from ..folds.intervals import Spread
+from ..log.errors import UsageError
+from .layout import QUANTITIES, Layout, Quantity, statistic
+from .sessions import Tally
+
+
+@dataclass(frozen=True)
+class Evaluated:
+    """How well a click model, or a simulated user, predicts the clicks of a log. Each number has its interval.
+
+    - log_likelihood: mean per session, in nats, of the probability of all its clicks together; -inf where the model
+      says that some session cannot happen.
+    - perplexity: mean over ranks of 2^(mean loss in bits at the rank), each click predicted before anything is known
+      of its session (Eq. 2 and 3 of paper cmip-debiasedness). 1 is perfect, 2 is a coin.
+    - conditional_perplexity: the same, each click predicted given the clicks above it.
+    - perplexity_at_rank, conditional_perplexity_at_rank: [k] of each rank, over the sessions that have it.
+    - sessions: read; sessions_at_rank: [k] that have this rank, each divided by its inclusion probability.
+    - unseen: share of the shown documents that the model has not learnt from; None where it learns from no documents.
+    - impossible: sessions that the model gives probability 0.
+    """
+
+    log_likelihood: Interval
+    perplexity: Interval
+    conditional_perplexity: Interval
+    perplexity_at_rank: tuple[Interval, ...]
+    conditional_perplexity_at_rank: tuple[Interval, ...]
+    sessions: int
+    sessions_at_rank: tuple[float, ...]
+    unseen: float | None
+    impossible: int
+    tally: Tally
+    cautions: tuple[Caution, ...] = ()
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything, as plain lists, dicts and numbers (None for what is not finite)."""
+        numbers: dict[str, Any] = {name: interval(getattr(self, name)) for name in QUANTITIES}
+        ranks = ("perplexity_at_rank", "conditional_perplexity_at_rank")
+        return {
+            **numbers,
+            **{name: [interval(one) for one in getattr(self, name)] for name in ranks},
+            "sessions": self.sessions,
+            "sessions_at_rank": list(self.sessions_at_rank),
+            "unseen": self.unseen,
+            "impossible": self.impossible,
+            "tally": asdict(self.tally),
+            "cautions": [asdict(caution) for caution in self.cautions],
+        }
+
+
+@dataclass(frozen=True)
+class Evaluations(Mapping[str, Evaluated]):
+    """Several models on the same sessions, by name; `difference` compares two of them pair by pair."""
+
+    found: Mapping[str, Evaluated]
+    spread: Spread = field(repr=False)
+
+    def __getitem__(self, name: str) -> Evaluated:
+        return self.found[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.found)
+
+    def __len__(self) -> int:
+        return len(self.found)
+
+    def difference(self, left: str, right: str, quantity: Quantity = "perplexity") -> Interval:
+        """left - right of a quantity on the same sessions: their covariance is taken into account.
+
+        Raises:
+            UsageError: no such model or quantity.
+        """
+        if quantity not in QUANTITIES:
+            raise UsageError(f"{quantity!r} is not compared", "say " + ", ".join(QUANTITIES))
+        for name in (left, right):
+            if name not in self.found:
+                raise UsageError(f"no model is called {name!r}", "the models are " + ", ".join(self.found))
+        value = getattr(self[left], quantity).value - getattr(self[right], quantity).value
+        if not math.isfinite(value):
+            return Interval(value, -math.inf, math.inf, math.inf)
+        names, layout = list(self.found), Layout(len(self.found))
+        both = [statistic(layout, names.index(name), quantity, self.spread) for name in (left, right)]
+        return self.spread.difference(*both)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything, as plain lists, dicts and numbers; differences are to the first model."""
+        first, *others = self.found
+        return {
+            "models": {name: one.to_dict() for name, one in self.found.items()},
+            "differences": {
+                name: {quantity: interval(self.difference(name, first, quantity)) for quantity in QUANTITIES}
+                for name in others
+            },
+        }
+
+
+def interval(found: Interval) -> dict[str, float | None]:
+    """A value with its interval, None for what is not finite."""
+    return {name: value if math.isfinite(value) else None for name, value in asdict(found).items()}

@@ -1,0 +1,75 @@
+"""How the sums of a log are laid out that click models are judged by, and what is made from them."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Literal, get_args
+
+import numpy as np
+
+from ..folds.intervals import Ratio, Spread
+from ..folds.moments import Moments
+from ..log.batch import Floats
+
+Quantity = Literal["log_likelihood", "perplexity", "conditional_perplexity"]
+QUANTITIES: tuple[Quantity, ...] = get_args(Quantity)
+
+
+@dataclass(frozen=True)
+class Layout:
+    """Columns of the sums: one of the sessions, the log-likelihood of each model, and a block for each rank.
+
+    A block: the sessions that have the rank; of each model the loss of its click, in bits, before anything is known of
+    the session; of each model the loss given the clicks above. Ranks come last, so that a longer slate adds columns
+    at the end.
+    """
+
+    models: int
+
+    def log_likelihood(self, model: int) -> Ratio:
+        """The mean over sessions."""
+        return Ratio(1 + model, 0)
+
+    def loss(self, model: int, rank: int, *, conditional: bool) -> Ratio:
+        """The mean over the sessions that have this rank."""
+        first = self.width(rank)
+        return Ratio(first + 1 + model + conditional * self.models, first)
+
+    def width(self, ranks: int) -> int:
+        """How many columns so many ranks take."""
+        return 1 + self.models + ranks * (1 + 2 * self.models)
+
+    def ranks(self, columns: int) -> int:
+        """How many ranks so many columns hold."""
+        return (columns - 1 - self.models) // (1 + 2 * self.models)
+
+
+@dataclass(frozen=True)
+class MeanPower:
+    """The mean over ranks of 2^loss: perplexity, Eq. 2 and 3 of paper cmip-debiasedness, as a function of sums."""
+
+    losses: tuple[Ratio, ...]
+
+    def value(self, sums: Floats) -> Floats:
+        return np.asarray(np.mean([np.exp2(loss.value(sums)) for loss in self.losses], axis=0))
+
+    def influence(self, moments: Moments) -> Floats:
+        """[d] by the delta method: d 2^loss = ln 2 2^loss d loss."""
+        slopes = [math.log(2) * np.exp2(float(loss.value(moments.sums))) for loss in self.losses]
+        each = [slope * loss.influence(moments) for slope, loss in zip(slopes, self.losses, strict=True)]
+        return np.asarray(np.mean(each, axis=0))
+
+
+def statistic(layout: Layout, model: int, quantity: Quantity, spread: Spread) -> Ratio | MeanPower:
+    """A quantity of a model as a function of the sums."""
+    if quantity == "log_likelihood":
+        return layout.log_likelihood(model)
+    conditional = quantity == "conditional_perplexity"
+    return MeanPower(tuple(layout.loss(model, rank, conditional=conditional) for rank in ranks(layout, spread)))
+
+
+def ranks(layout: Layout, spread: Spread) -> list[int]:
+    """The ranks that any session has."""
+    sums = spread.moments.sums
+    return [rank for rank in range(layout.ranks(len(sums))) if sums[layout.width(rank)] > 0]

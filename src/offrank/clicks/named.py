@@ -1,0 +1,25 @@
+"""Click models by their spelling: `dbn`, `ubm(tolerance=1e-6)`, `mixture(pbm, dbn)`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from ..log.errors import UsageError
+from ..spelling import parse
+from .model import ClickModel
+
+CLICK_MODELS: dict[str, Callable[..., Any]] = {}
+"""Makers of the click models by name."""
+
+
+def click_model(spelling: str | ClickModel) -> ClickModel:
+    """The click model that a spelling names; a click model is returned as it is.
+
+    Raises:
+        SpellingError: not a click model's spelling. UsageError: not a click model.
+    """
+    found = parse(spelling, CLICK_MODELS, "click model") if isinstance(spelling, str) else spelling
+    if not isinstance(found, ClickModel):
+        raise UsageError(f"{spelling!r} is not a click model", "give one such as 'dbn' or offrank.clicks.DBN()")
+    return found

@@ -1,0 +1,164 @@
+"""A log reduced to what click models say of its clicks, in one pass."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import reduce
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..folds.base import Sample, Together
+from ..folds.doubt import Doubt
+from ..folds.moments import Moments
+from ..log.batch import Contexts, Floats, Integers, LogBatch
+from ..log.source import Needs, needs
+from .fitted import Fitted
+from .laws import ClickLaw, chance_of
+from .layout import Layout
+from .sessions import Tally, tally, whole_clicks
+
+CLIP = 1e-10
+"""Perplexity keeps probabilities this far from 0 and 1, as the code published with paper cmip-debiasedness does."""
+
+
+class Predictor(Protocol):
+    """What can be judged by clicks: a fitted click model, or a simulated user."""
+
+    def law(self, contexts: Contexts, slates: Integers) -> ClickLaw: ...
+
+    def needs(self) -> Needs: ...
+
+
+@dataclass(frozen=True)
+class Predictions:
+    """The reduced log.
+
+    folded: sums as `Layout` says. shown: documents; unseen: [models] those of them that a model has not learnt from,
+    both divided by the inclusion probability. impossible: [models] sessions with probability 0.
+    """
+
+    folded: Mapping[str, Any]
+    tally: Tally = field(default_factory=Tally)
+    shown: float = 0.0
+    unseen: Floats = field(default_factory=lambda: np.zeros(0))
+    impossible: Integers = field(default_factory=lambda: np.zeros(0, np.int64))
+
+
+@dataclass(frozen=True)
+class PredictionFold:
+    """Reduces batches to `Predictions`. The sums grow with the longest slate: its length need not be known before."""
+
+    models: tuple[Predictor, ...]
+    doubt: Doubt
+
+    def needs(self) -> Needs:
+        """Clicks, and what the models and the clusters read."""
+        wanted = [needs("clicks"), *(model.needs() for model in self.models)]
+        if self.doubt.cluster is not None:
+            wanted.append(needs(keys=self.doubt.cluster))
+        return reduce(Needs.__or__, wanted)
+
+    def empty(self) -> Predictions:
+        none = np.zeros(len(self.models))
+        return Predictions(self._sums(0).empty(), unseen=none, impossible=none.astype(np.int64))
+
+    def add(self, state: Predictions, batch: LogBatch) -> Predictions:
+        clicks, shown = whole_clicks(batch), batch.slates >= 0
+        each = [Losses.of(model, batch, clicks, shown) for model in self.models]
+        folds = self._sums(shown.shape[1])
+        folded = folds.add(folds.empty(), self._sample(batch, shown, each))
+        weight = 1 / batch.inclusion
+        unseen = np.array([(weight @ (_unseen(model, batch) & shown)).sum() for model in self.models])
+        impossible = np.array([(~one.possible).sum() for one in each], dtype=np.int64)
+        return self.merge(state, Predictions(folded, tally(batch), float((weight @ shown).sum()), unseen, impossible))
+
+    def merge(self, left: Predictions, right: Predictions) -> Predictions:
+        width = max(len(state.folded["moments"].mean) for state in (left, right))
+        sums = self._sums(Layout(len(self.models)).ranks(width))
+        return Predictions(
+            sums.merge(_widened(left.folded, width), _widened(right.folded, width)),
+            left.tally + right.tally,
+            left.shown + right.shown,
+            left.unseen + right.unseen,
+            left.impossible + right.impossible,
+        )
+
+    def finish(self, state: Predictions) -> Predictions:
+        return state
+
+    def _sums(self, slots: int) -> Together:
+        return Together(self.doubt.folds(Layout(len(self.models)).width(slots)))
+
+    def _sample(self, batch: LogBatch, shown: NDArray[np.bool_], each: list[Losses]) -> Sample:
+        (n, slots), models = shown.shape, len(each)
+        values = np.empty((n, Layout(models).width(slots)))
+        values[:, 0] = 1.0
+        values[:, 1 : 1 + models] = np.stack([one.log_likelihood for one in each], axis=1)
+        per_rank = values[:, 1 + models :].reshape(n, slots, 1 + 2 * models)
+        per_rank[:, :, 0] = shown
+        for index, one in enumerate(each):
+            per_rank[:, :, 1 + index], per_rank[:, :, 1 + models + index] = one.marginal, one.conditional
+        values /= batch.inclusion[:, None]
+        cluster = self.doubt.cluster
+        return Sample(values, batch.row if cluster is None else batch.contexts.keys[cluster].view(np.uint64))
+
+
+@dataclass(frozen=True)
+class Losses:
+    """What a model says of n sessions.
+
+    marginal, conditional: [n, k] -log2 P of what happened at each rank, 0 where nothing is shown.
+    log_likelihood: [n] in nats, 0 where impossible. possible: [n] whether P > 0.
+    """
+
+    marginal: Floats
+    conditional: Floats
+    log_likelihood: Floats
+    possible: NDArray[np.bool_]
+
+    @classmethod
+    def of(cls, model: Predictor, batch: LogBatch, clicks: Floats, shown: NDArray[np.bool_]) -> Losses:
+        """The losses of the sessions of a batch."""
+        law = model.law(batch.contexts, batch.slates)
+        before, given = law.marginal(), law.conditional(clicks)
+        happened = np.where(shown, chance_of(given, clicks), 1.0)
+        possible = np.asarray((happened > 0).all(axis=1))
+        logs = np.log(np.where(happened > 0, happened, 1.0)).sum(axis=1)
+        return cls(_loss(before, clicks, shown), _loss(given, clicks, shown), np.where(possible, logs, 0.0), possible)
+
+
+def _loss(chance: Floats, clicks: Floats, shown: NDArray[np.bool_]) -> Floats:
+    kept = chance_of(np.clip(chance, CLIP, 1 - CLIP), clicks)
+    return np.where(shown, -np.log2(kept), 0.0)
+
+
+def _unseen(model: Predictor, batch: LogBatch) -> NDArray[np.bool_]:
+    if not isinstance(model, Fitted):
+        return np.zeros(batch.slates.shape, np.bool_)
+    return np.asarray(model.documents.slots(batch.contexts, batch.slates).document < 0)
+
+
+def _widened(folded: Mapping[str, Any], width: int) -> dict[str, Any]:
+    """The states with further columns, of ranks that no session has had so far."""
+    found = dict(folded)
+    moments: Moments = folded["moments"]
+    more = width - len(moments.mean)
+    if not more:
+        return found
+    outer = np.pad(moments.comoment, ((0, more), (0, more)))
+    # A column of zeros, where there are rows at all.
+    least, largest = ((np.zeros(more),) * 2) if moments.n else (np.full(more, np.inf), np.full(more, -np.inf))
+    found["moments"] = Moments(
+        moments.n,
+        np.pad(moments.mean, (0, more)),
+        outer,
+        np.concatenate([moments.least, least]),
+        np.concatenate([moments.largest, largest]),
+    )
+    if "buckets" in folded:  # the last column counts rows
+        buckets = folded["buckets"]
+        found["buckets"] = np.concatenate([buckets[:, :-1], np.zeros((len(buckets), more)), buckets[:, -1:]], axis=1)
+    return found

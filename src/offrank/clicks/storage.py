@@ -1,0 +1,180 @@
+"""How a fitted click model is kept: one JSON file, written whole or not at all; reading it executes nothing."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import json
+import math
+import os
+from collections.abc import Mapping
+from dataclasses import asdict
+from importlib import metadata
+from pathlib import Path
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..files import write_text
+from ..log.errors import UsageError
+from .documents import Documents
+from .learnt import Learnt
+from .sessions import Tally
+
+FORMAT = "offrank click model"
+VERSION = 1
+
+_KINDS = {"f8": "<f8", "f4": "<f4", "i8": "<i8", "i4": "<i4", "u1": "|u1", "b1": "|b1"}
+"""Kinds of numbers that a file may hold, each with its bytes: always the smallest first."""
+
+_SMALL = 64
+"""Arrays of up to so many numbers are written to be read by people."""
+
+
+class Kept(Protocol):
+    """What is written of a fitted model; see `Fitted`."""
+
+    @property
+    def model(self) -> object: ...
+
+    @property
+    def documents(self) -> Documents: ...
+
+    @property
+    def learnt(self) -> Learnt: ...
+
+    @property
+    def tally(self) -> Tally: ...
+
+    @property
+    def source(self) -> str: ...
+
+
+def write(path: str | os.PathLike[str], fitted: Kept) -> None:
+    """Write a fitted model. What `facts` hold is written as plain numbers, words, lists and dicts."""
+    learnt = fitted.learnt
+    found = {
+        "format": FORMAT,
+        "version": VERSION,
+        "offrank": _version(),
+        "model": repr(fitted.model),
+        "by": fitted.documents.by,
+        "documents": encoded(fitted.documents.keys),
+        "parameters": {name: encoded(table) for name, table in learnt.parameters.items()},
+        "strength": {name: encoded(table) for name, table in learnt.strength.items()},
+        "trace": encoded(np.asarray(learnt.trace, dtype=np.float64)),
+        "rounds": learnt.rounds,
+        "converged": learnt.converged,
+        "facts": plain(dict(learnt.facts)),
+        "cautions": [asdict(caution) for caution in learnt.cautions],
+        "tally": plain(asdict(fitted.tally)),
+        "source": fitted.source,
+    }
+    write_text(path, json.dumps(found, indent=1, allow_nan=False) + "\n")
+
+
+def read(path: str | os.PathLike[str]) -> Mapping[str, Any]:
+    """The document that `write` wrote.
+
+    Raises:
+        UsageError: no such file, not a click model, or one of a later format.
+    """
+    try:
+        found = json.loads(Path(path).read_text(encoding="utf-8"))
+    except FileNotFoundError as error:
+        raise UsageError(f"there is no click model {str(path)!r}", "write one with `offrank clicks fit`") from error
+    except (ValueError, RecursionError) as error:  # not JSON, not UTF-8, or nested without end
+        raise foreign(path) from error
+    if not isinstance(found, dict) or found.get("format") != FORMAT:
+        raise foreign(path)
+    if found.get("version") != VERSION:
+        raise UsageError(
+            f"{str(path)!r} is of version {found.get('version')!r}, written by offrank {found.get('offrank')}",
+            f"this offrank reads version {VERSION}: fit the model again",
+        )
+    return found
+
+
+def foreign(path: str | os.PathLike[str]) -> UsageError:
+    """What is said of a file that is no click model."""
+    return UsageError(f"{str(path)!r} is not a click model", "give a file that `offrank clicks fit` has written")
+
+
+def damaged(path: str | os.PathLike[str], error: Exception) -> UsageError:
+    """What is said of a file that does not hold what it should."""
+    what = f"no {error}" if isinstance(error, KeyError) else str(error)
+    return UsageError(f"the click model {str(path)!r} is damaged: {what}", "fit the model again")
+
+
+def encoded(array: NDArray[Any]) -> dict[str, Any]:
+    """An array: its kind, its shape, and its numbers, or where there are many their bytes in base64.
+
+    Raises:
+        TypeError: a kind that no click model has.
+    """
+    kind = f"{array.dtype.kind}{array.dtype.itemsize}"
+    if kind not in _KINDS:
+        raise TypeError(f"an array of {array.dtype} cannot be kept")
+    found: dict[str, Any] = {"kind": kind, "shape": list(array.shape)}
+    if array.size <= _SMALL and (array.dtype.kind != "f" or np.isfinite(array).all()):
+        return found | {"values": array.ravel().tolist()}
+    raw = np.ascontiguousarray(array, dtype=_KINDS[kind]).tobytes()
+    return found | {"base64": base64.b64encode(raw).decode("ascii")}
+
+
+def decoded(found: Mapping[str, Any]) -> NDArray[Any]:
+    """The array that `encoded` has made.
+
+    Raises:
+        ValueError, TypeError: it is not one. KeyError: a part is missing.
+    """
+    if not isinstance(found, Mapping):
+        raise TypeError(f"{found!r} is not an array")
+    kind, shape = _KINDS.get(str(found["kind"])), found["shape"]
+    if kind is None or not isinstance(shape, list) or not all(type(side) is int and side >= 0 for side in shape):
+        raise ValueError(f"an array is of kind {found['kind']!r} and shape {shape!r}")
+    if "values" in found:
+        flat = _numbers(found["values"], kind)
+    else:
+        flat = _bytes(found["base64"], kind)
+    if math.prod(shape) != flat.size:
+        raise ValueError(f"an array of shape {shape} has {flat.size} numbers")
+    return flat.astype(np.dtype(kind).newbyteorder("="), copy=False).reshape(shape)
+
+
+def plain(value: Any) -> Any:
+    """The same in what JSON knows; what is not finite is null."""
+    if isinstance(value, Mapping):
+        return {str(key): plain(part) for key, part in value.items()}
+    if isinstance(value, np.ndarray | np.generic):
+        return plain(value.tolist())
+    if isinstance(value, list | tuple):
+        return [plain(part) for part in value]
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    return value if value is None or isinstance(value, bool | int | str) else repr(value)
+
+
+def _version() -> str:
+    try:
+        return metadata.version("offrank")
+    except metadata.PackageNotFoundError:  # run from its sources
+        return "unknown"
+
+
+def _numbers(values: Any, kind: str) -> NDArray[Any]:
+    if not isinstance(values, list) or not all(isinstance(value, bool | int | float) for value in values):
+        raise ValueError("an array is no list of numbers")
+    try:
+        return np.array(values, dtype=kind)
+    except OverflowError as error:
+        raise ValueError("a number is too large for its array") from error
+
+
+def _bytes(text: Any, kind: str) -> NDArray[Any]:
+    try:
+        # frombuffer only looks at the bytes: a copy can be written to.
+        return np.frombuffer(base64.b64decode(text, validate=True), dtype=kind).copy()
+    except (binascii.Error, TypeError) as error:
+        raise ValueError("the bytes of an array are broken") from error

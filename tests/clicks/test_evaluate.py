@@ -1,0 +1,182 @@
+"""Log-likelihood and perplexity: against enumeration in plain Python, and what is said of doubtful logs."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from offrank.clicks import evaluate
+from offrank.clicks.predictions import PredictionFold
+from offrank.folds.doubt import Doubt
+from offrank.log.errors import ColumnError, OffrankError, UsageError
+from offrank.readers.log import read_log
+from tests.clicks.readers import CLICKS, SLATES, Reader, drawn, log
+
+TRUE = Reader((0.5, 0.3, 0.8))
+OTHER = Reader((0.4, 0.4, 0.4), on=0.9)
+Sessions = tuple[list[list[int]], list[list[int]]]
+
+
+def expected(reader: Reader, slates: list[list[int]], clicks: list[list[int]]) -> tuple[float, float, float]:
+    """(log-likelihood, perplexity, conditional perplexity) by enumeration."""
+    likelihood, before, given = 0.0, [[], [], []], [[], [], []]
+    for slate, happened in zip(slates, clicks, strict=True):
+        likelihood += math.log(reader.joint(slate, tuple(happened)))
+        for rank, click in enumerate(happened):
+            above = dict(enumerate(happened[:rank]))
+            before[rank].append(-math.log2(reader.share(slate, {rank: click})))
+            given[rank].append(-math.log2(reader.share(slate, above | {rank: click}) / reader.share(slate, above)))
+    one, other = (np.mean([2 ** np.mean(losses) for losses in each if losses]) for each in (before, given))
+    return likelihood / len(slates), float(one), float(other)
+
+
+def test_numbers_are_those_of_enumeration() -> None:
+    found = evaluate(TRUE, log())
+    numbers = found.log_likelihood.value, found.perplexity.value, found.conditional_perplexity.value
+    assert numbers == pytest.approx(expected(TRUE, SLATES, CLICKS), rel=1e-12)
+    assert numbers[1] != pytest.approx(numbers[2], rel=1e-3)
+    assert found.sessions == 8
+    assert found.sessions_at_rank == (8, 7, 4)
+
+
+def test_each_rank_is_over_the_sessions_that_have_it() -> None:
+    found = evaluate(TRUE, log())
+    third = [(slate, clicks) for slate, clicks in zip(SLATES, CLICKS, strict=True) if len(slate) == 3]
+    losses = [-math.log2(TRUE.share(slate, {2: clicks[2]})) for slate, clicks in third]
+    assert found.perplexity_at_rank[2].value == pytest.approx(2 ** np.mean(losses), rel=1e-12)
+    assert np.mean([one.value for one in found.perplexity_at_rank]) == pytest.approx(found.perplexity.value)
+    given = [one.value for one in found.conditional_perplexity_at_rank]
+    assert np.mean(given) == pytest.approx(found.conditional_perplexity.value)
+
+
+def jackknife(statistic: Callable[[Sessions], float], sessions: Sessions) -> float:
+    """Standard error of a statistic by leaving out one session after the other."""
+    slates, clicks = sessions
+    n = len(slates)
+    values = [statistic((slates[:i] + slates[i + 1 :], clicks[:i] + clicks[i + 1 :])) for i in range(n)]
+    return math.sqrt((n - 1) * np.var(values))
+
+
+@pytest.mark.parametrize("which", [0, 1, 2], ids=["log_likelihood", "perplexity", "conditional_perplexity"])
+def test_standard_errors_are_those_of_the_jackknife(which: int) -> None:
+    sessions = drawn(TRUE, 150)
+    name = ("log_likelihood", "perplexity", "conditional_perplexity")[which]
+    found = evaluate({"true": TRUE, "other": OTHER}, log(*sessions))
+    error = jackknife(lambda some: expected(TRUE, *some)[which], sessions)
+    assert getattr(found["true"], name).standard_error == pytest.approx(error, rel=0.05)
+    away = jackknife(lambda some: expected(OTHER, *some)[which] - expected(TRUE, *some)[which], sessions)
+    difference = found.difference("other", "true", name)
+    assert difference.standard_error == pytest.approx(away, rel=0.05)
+    assert difference.value == pytest.approx(expected(OTHER, *sessions)[which] - expected(TRUE, *sessions)[which])
+
+
+def test_several_models_say_what_each_says_alone() -> None:
+    together = evaluate({"true": TRUE, "other": OTHER}, log())
+    for name, model in (("true", TRUE), ("other", OTHER)):
+        alone = evaluate(model, log())
+        for number in ("log_likelihood", "perplexity", "conditional_perplexity"):
+            one, other = getattr(together[name], number), getattr(alone, number)
+            assert (one.value, one.low, one.high) == pytest.approx((other.value, other.low, other.high), rel=1e-12)
+
+
+def test_rows_of_a_sampled_log_count_by_their_inclusion() -> None:
+    sampled = evaluate(TRUE, log(inclusion=[0.5] * 4 + [1.0] * 4))
+    whole = evaluate(TRUE, log(SLATES + SLATES[:4], CLICKS + CLICKS[:4]))
+    for name in ("log_likelihood", "perplexity", "conditional_perplexity"):
+        assert getattr(sampled, name).value == pytest.approx(getattr(whole, name).value, rel=1e-12)
+
+
+def test_sessions_of_a_cluster_depend_on_each_other() -> None:
+    slates, clicks = drawn(TRUE, 600)
+    once = evaluate(TRUE, log(slates, clicks))
+    thrice = log(slates * 3, clicks * 3, person=list(range(600)) * 3)
+    clustered = evaluate(TRUE, thrice, cluster="person")
+    assert clustered.perplexity.value == pytest.approx(once.perplexity.value)
+    assert clustered.perplexity.standard_error == pytest.approx(once.perplexity.standard_error, rel=0.15)
+    naive = evaluate(TRUE, thrice)
+    assert naive.perplexity.standard_error < 0.62 * once.perplexity.standard_error
+
+
+@pytest.mark.parametrize("cluster", [None, "person"])
+@pytest.mark.parametrize("order", [[0, 1, 2, 3], [3, 1, 0, 2]])
+def test_any_partition_gives_the_same(order: list[int], cluster: str | None) -> None:
+    slates, clicks = drawn(TRUE, 80)
+    lengths = [len(slate) for slate in slates]
+    by_length = np.argsort(lengths, kind="stable").tolist()  # so that batches are of different widths
+    slates, clicks = [slates[i] for i in by_length], [clicks[i] for i in by_length]
+    person = [i % 7 for i in range(80)]
+    fold = PredictionFold((TRUE, OTHER), Doubt(cluster=cluster))
+    states = []
+    for part in order:
+        rows = slice(20 * part, 20 * part + 20)
+        source = read_log(log(slates[rows], clicks[rows], person=person[rows])).select(fold.needs())
+        for batch in source.batches(0):
+            states.append(fold.add(fold.empty(), batch))  # noqa: PERF401
+    left = fold.empty()
+    for state in states:
+        left = fold.merge(left, state)
+    whole = evaluate({"a": TRUE, "b": OTHER}, log(slates, clicks, person=person), cluster=cluster)
+    assert left.folded["moments"].mean == pytest.approx(whole.spread.moments.mean)
+    assert left.folded["moments"].comoment == pytest.approx(whole.spread.moments.comoment)
+    assert left.folded["moments"].least == pytest.approx(whole.spread.moments.least)
+    if cluster:
+        assert left.folded["buckets"] == pytest.approx(whole.spread.buckets)
+
+
+def test_threads_give_the_same() -> None:
+    with ThreadPoolExecutor(2) as threads:
+        assert evaluate(TRUE, log(), executor=threads).to_dict() == evaluate(TRUE, log()).to_dict()
+
+
+def test_sessions_that_cannot_happen() -> None:
+    cascade = Reader((0.5, 0.3, 0.8), on=0.0)
+    found = evaluate({"cascade": cascade, "true": TRUE}, log())
+    twice = sum(sum(clicks) > 1 for clicks in CLICKS)
+    assert found["cascade"].impossible == twice == 2
+    assert found["cascade"].log_likelihood.value == -math.inf
+    assert found["cascade"].to_dict()["log_likelihood"]["value"] is None
+    assert [caution.code for caution in found["cascade"].cautions] == ["impossible-clicks"]
+    assert found.difference("cascade", "true", "log_likelihood").value == -math.inf
+    assert not found["true"].cautions
+    # The second click of two sessions has probability 0, kept at 1e-10.
+    third = [slate for slate in SLATES if len(slate) == 3]
+    assert found["cascade"].conditional_perplexity_at_rank[2].value > 2 ** (math.log2(1e10) / len(third))
+    assert math.isfinite(found["cascade"].conditional_perplexity.value)
+
+
+def test_repeated_clicks_count_once_and_are_told() -> None:
+    several = [[2 * click for click in clicks] for clicks in CLICKS]
+    found = evaluate(TRUE, log(clicks=several))
+    assert found.tally.repeated == sum(map(sum, CLICKS))
+    assert found.perplexity == evaluate(TRUE, log()).perplexity
+
+
+@pytest.mark.parametrize(
+    ("broken", "kind", "words"),
+    [
+        (lambda: evaluate(TRUE, log(clicks=[[0.5] * len(clicks) for clicks in CLICKS])), UsageError, "whole number"),
+        (lambda: evaluate(TRUE, log().drop_columns(["clicks"])), ColumnError, "clicks"),
+        (lambda: evaluate({}, log()), UsageError, "no model"),
+        (lambda: evaluate(Reader, log()), UsageError, "has learnt"),
+        (lambda: evaluate(TRUE, log(), confidence=95), UsageError, "confidence"),
+        (lambda: evaluate(TRUE, log(), cluster="persn"), ColumnError, "persn"),
+        (lambda: evaluate({"a": TRUE}, log()).difference("a", "b"), UsageError, "no model is called 'b'"),
+        (lambda: evaluate({"a": TRUE}, log()).difference("a", "a", "ndcg"), UsageError, "not compared"),
+    ],
+)
+def test_what_cannot_work_is_told(broken: Callable[[], object], kind: type[OffrankError], words: str) -> None:
+    with pytest.raises(kind, match=words) as told:
+        broken()
+    assert told.value.remedy
+
+
+def test_wider_slates_do_not_change_what_is_known_of_the_upper_ranks() -> None:
+    upper = evaluate(TRUE, log([slate[:1] for slate in SLATES], [clicks[:1] for clicks in CLICKS]))
+    whole = evaluate(TRUE, log())
+    assert upper.perplexity_at_rank[0].value == pytest.approx(whole.perplexity_at_rank[0].value, rel=1e-12)
+    assert replace(upper).perplexity.value == upper.perplexity_at_rank[0].value
