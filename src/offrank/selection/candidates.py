@@ -1,0 +1,118 @@
+"""Click models to choose from, with what they were measured by."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, Protocol, runtime_checkable
+
+from ..folds.estimate import Interval
+from ..log.errors import UsageError
+from .strategies import WORDS, Metric
+
+
+@runtime_checkable
+class Doubted(Protocol):
+    """A value with its interval: an `Interval`, a `Cmip`, an `Estimate`."""
+
+    @property
+    def value(self) -> float: ...
+
+    @property
+    def low(self) -> float: ...
+
+    @property
+    def high(self) -> float: ...
+
+
+Number = float | Doubted
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A click model: its in-distribution perplexity, nDCG and CMIP, as numbers or with their intervals.
+
+    None: not measured; strategies that ask for it cannot be used.
+    """
+
+    name: str
+    perplexity: Number | None = None
+    ndcg: Number | None = None
+    cmip: Number | None = None
+
+    def value(self, metric: Metric) -> float:
+        """The number alone.
+
+        Raises:
+            UsageError: it was not measured.
+        """
+        found = self._field(metric)
+        if found is None:
+            raise UsageError(f"{self.name} has no {WORDS[metric]}", f"measure it, or take a strategy without {metric}")
+        return found.value if isinstance(found, Doubted) else float(found)
+
+    def ends(self, metric: Metric) -> tuple[float, float]:
+        """Low and high end of the interval, both the value where there is none."""
+        found = self._field(metric)
+        return (found.low, found.high) if isinstance(found, Doubted) else (self.value(metric),) * 2
+
+    def measured(self, metric: Metric) -> bool:
+        """Whether there is a number."""
+        return self._field(metric) is not None
+
+    def _field(self, metric: Metric) -> Number | None:
+        return {"ppl": self.perplexity, "ndcg": self.ndcg, "cmip": self.cmip}[metric]
+
+
+def candidates(table: Any) -> list[Candidate]:
+    """Checked candidates: of a list of `Candidate`, of rows, or of an Arrow table.
+
+    A row has `name`, and of `perplexity`, `ndcg` and `cmip` what was measured; `cmip_low` and `cmip_high`, and
+    likewise for the others, give intervals.
+
+    Raises:
+        UsageError: nothing to choose from, a row without a name, a name that comes twice, a number that cannot be.
+    """
+    rows: Iterable[Any] = table.to_pylist() if hasattr(table, "to_pylist") else table
+    found = [row if isinstance(row, Candidate) else _of_row(row) for row in rows]
+    if not found:
+        raise UsageError("there are no candidates", "give at least one model with its metrics")
+    names = [one.name for one in found]
+    twice = sorted({name for name in names if names.count(name) > 1})
+    if twice:
+        raise UsageError(f"several candidates are called {', '.join(twice)}", "give each model a name of its own")
+    for one in found:
+        _check(one)
+    return found
+
+
+def _of_row(row: Any) -> Candidate:
+    if not isinstance(row, Mapping):
+        raise UsageError(f"{row!r} is no candidate", "give Candidate(name, perplexity, ndcg, cmip), or a dict of these")
+    if row.get("name") in {None, ""}:
+        raise UsageError(f"a candidate has no name: {dict(row)}", "give each model a name of its own")
+    return Candidate(str(row["name"]), *(_number(row, column) for column in ("perplexity", "ndcg", "cmip")))
+
+
+def _number(row: Mapping[str, Any], column: str) -> Number | None:
+    value = row.get(column)
+    if value is None or isinstance(value, Doubted):
+        return value
+    ends = (row.get(f"{column}_low"), row.get(f"{column}_high"))
+    try:
+        if None in ends:
+            return float(value)
+        low, high = (float(end) for end in ends if end is not None)
+        return Interval(float(value), low, high, math.nan)
+    except (TypeError, ValueError) as error:
+        raise UsageError(f"{column} of {row['name']} is {value!r}, {ends}", "give numbers") from error
+
+
+def _check(one: Candidate) -> None:
+    metrics: tuple[Metric, ...] = ("ppl", "ndcg", "cmip")
+    for metric in metrics:
+        if one.measured(metric) and not math.isfinite(one.value(metric)):
+            raise UsageError(f"{WORDS[metric]} of {one.name} is {one.value(metric)}", "give a finite number, or none")
+    if one.perplexity is not None and one.value("ppl") < 1:
+        raise UsageError(f"perplexity of {one.name} is {one.value('ppl')}", "a perplexity is at least 1")

@@ -1,0 +1,199 @@
+"""Which of several click models to use under another policy, judged on the logs of this one.
+
+Off-policy selection of paper cmip-debiasedness, section 6.3 and Table 2.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from ..log.errors import UsageError
+from .candidates import Candidate, candidates
+from .strategies import BEST, PRESETS, SIGNS, STRATEGIES, WORDS, Metric, Preset, Strategy, Top, strategy
+
+__all__ = ["BEST", "STRATEGIES", "Candidate", "Choice", "Selection", "choose", "select"]
+
+
+_ALONE = "CMIP alone commends a model that knows nothing: its relevance is independent of everything"
+
+
+@dataclass(frozen=True)
+class Choice:
+    """What a strategy chose.
+
+    - name: of the model. strategy: its spelling. kept: the models that were left for the last step.
+    - reasons: each step in words. doubts: what could have come out otherwise; empty where nothing could.
+    """
+
+    name: str
+    strategy: str
+    kept: tuple[str, ...]
+    reasons: tuple[str, ...]
+    doubts: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        doubts = "".join(f"\n  but: {doubt}" for doubt in self.doubts)
+        return f"{self.name} by `{self.strategy}`: {'; '.join(self.reasons)}{doubts}"
+
+
+def choose(models: Sequence[Candidate], by: str | Strategy = BEST, preset: Preset = "paper") -> Choice:
+    """The model that a strategy chooses; of models tied in the last step, the one named first.
+
+    preset: what remains where no model is in every top: `paper` all models, `published-code` the first top.
+
+    Raises:
+        UsageError: a strategy that cannot be read, or a metric that it needs and a model lacks.
+    """
+    asked, given = strategy(by), candidates(models)
+    if preset not in PRESETS:
+        raise UsageError(f"preset is {preset!r}", "say " + " or ".join(PRESETS))
+    kept, reasons = given, []
+    doubts = [_ALONE] if asked.metrics == ("cmip",) else []
+    tops = [_top(given, top) for top in asked.tops]
+    for top, best in zip(asked.tops, tops, strict=True):
+        kept = [one for one in kept if one in best]
+        reasons.append(f"kept by {WORDS[top.metric]}: {_names(best)}")
+        doubts += _doubts_of_top(given, best, top)
+    if not kept:
+        kept = given if preset == "paper" else tops[0]
+        reasons.append(f"no model is in every top, so that {'all' if preset == 'paper' else _names(kept)} remain")
+    elif len(tops) > 1:
+        reasons.append(f"in every top: {_names(kept)}")
+    chosen = min(kept, key=lambda one: _cost(one, asked.metric))
+    reasons.append(_last(chosen, kept, asked))
+    doubts += _doubts_of_last(chosen, kept, asked.metric)
+    return Choice(chosen.name, str(asked), tuple(one.name for one in kept), tuple(reasons), tuple(doubts))
+
+
+@dataclass(frozen=True)
+class Selection:
+    """Candidates and what each strategy chose; left_out: strategies that could not be used, with the reason."""
+
+    candidates: tuple[Candidate, ...]
+    choices: dict[str, Choice]
+    left_out: dict[str, str]
+
+    def __getitem__(self, by: str) -> Choice:
+        return self.choices[str(strategy(by))]
+
+    @property
+    def choice(self) -> Choice:
+        """That of the one strategy; of several, that of the least average regret in the paper, or of the last."""
+        return self.choices.get(BEST) or list(self.choices.values())[-1]
+
+    @property
+    def votes(self) -> dict[str, int]:
+        """How many strategies chose each model, most first."""
+        names = [choice.name for choice in self.choices.values()]
+        return {name: names.count(name) for name in sorted(set(names), key=lambda name: (-names.count(name), name))}
+
+    def __str__(self) -> str:
+        return "\n".join(self._lines())
+
+    def _lines(self) -> Iterator[str]:
+        metrics: list[Metric] = ["ppl", "ndcg", "cmip"]
+        rows = [[one.name, *(_shown(one, metric) for metric in metrics)] for one in self.candidates]
+        yield from _columns([["model", *(WORDS[metric] for metric in metrics)], *rows])
+        yield ""
+        yield from _columns([["strategy", "chooses"], *([name, one.name] for name, one in self.choices.items())])
+        for name, why in self.left_out.items():
+            yield f"not used: {name} ({why})"
+        yield ""
+        yield str(self.choice)
+        if len(self.choices) > 1:
+            votes = self.votes[self.choice.name]
+            yield f"  {votes} of {len(self.choices)} strategies choose it"
+
+
+def select(table: Any, by: str | Strategy | None = None, preset: Preset = "paper") -> Selection:
+    """Choose among click models by one strategy, or by each of the paper's nine.
+
+    table: `Candidate`s, rows or an Arrow table; see `candidates`.
+
+    Raises:
+        UsageError: as `choose`; of nine strategies, only where none can be used.
+    """
+    given = candidates(table)
+    if by is not None:
+        choice = choose(given, by, preset)
+        return Selection(tuple(given), {choice.strategy: choice}, {})
+    choices: dict[str, Choice] = {}
+    left_out: dict[str, str] = {}
+    for name in STRATEGIES:
+        lacking = _lacking(given, strategy(name))
+        if lacking:
+            left_out[name] = lacking
+        else:
+            choices[name] = choose(given, name, preset)
+    if not choices:
+        raise UsageError("no strategy can be used: every metric is missing somewhere", "measure all models alike")
+    return Selection(tuple(given), choices, left_out)
+
+
+def _lacking(given: Sequence[Candidate], asked: Strategy) -> str:
+    """Which metric of which models is not there, or nothing."""
+    for metric in asked.metrics:
+        without = [one for one in given if not one.measured(metric)]
+        if without:
+            return f"no {WORDS[metric]} of {_names(without)}"
+    return ""
+
+
+def _cost(one: Candidate, metric: Metric) -> float:
+    return SIGNS[metric] * one.value(metric)
+
+
+def _top(given: Sequence[Candidate], top: Top) -> list[Candidate]:
+    """Those no worse than the last of the top; ties stay, and the order is that of the candidates."""
+    last = sorted(_cost(one, top.metric) for one in given)[min(top.size, len(given)) - 1]
+    return [one for one in given if _cost(one, top.metric) <= last]
+
+
+def _last(chosen: Candidate, kept: Sequence[Candidate], asked: Strategy) -> str:
+    degree = "highest" if SIGNS[asked.metric] < 0 else "lowest"
+    among = f"of those {chosen.name}" if asked.tops else chosen.name
+    if len(kept) == 1:
+        return f"only {chosen.name} is left ({WORDS[asked.metric]} {chosen.value(asked.metric):.4f})"
+    return f"{among} has the {degree} {WORDS[asked.metric]} {chosen.value(asked.metric):.4f}"
+
+
+def _doubts_of_top(given: Sequence[Candidate], best: Sequence[Candidate], top: Top) -> Iterator[str]:
+    dropped = [one for one in given if one not in best]
+    if not dropped:
+        yield f"`{top}` keeps all {len(given)} models, so that {WORDS[top.metric]} decides nothing"
+    for one in dropped:
+        near = [other for other in best if _overlap(one, other, top.metric)]
+        if near:
+            yield f"{one.name} was dropped, and its {WORDS[top.metric]} cannot be told from that of {_names(near)}"
+
+
+def _doubts_of_last(chosen: Candidate, kept: Sequence[Candidate], metric: Metric) -> Iterator[str]:
+    near = [one for one in kept if one is not chosen and _overlap(chosen, one, metric)]
+    if near:
+        yield f"by {WORDS[metric]} {chosen.name} cannot be told from {_names(near)}"
+
+
+def _overlap(one: Candidate, other: Candidate, metric: Metric) -> bool:
+    (low, high), (least, most) = one.ends(metric), other.ends(metric)
+    return low <= most and least <= high
+
+
+def _names(models: Sequence[Candidate]) -> str:
+    return ", ".join(one.name for one in models)
+
+
+def _shown(one: Candidate, metric: Metric) -> str:
+    if not one.measured(metric):
+        return "-"
+    low, high = one.ends(metric)
+    value = f"{one.value(metric):.4f}"
+    return value if low == high else f"{value} ({low:.4f} to {high:.4f})"
+
+
+def _columns(rows: Sequence[Sequence[str]]) -> Iterator[str]:
+    """Rows with every column as wide as it needs."""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    for row in rows:
+        yield "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()

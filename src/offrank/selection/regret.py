@@ -1,0 +1,109 @@
+"""What choosing a click model by a strategy costs, where out-of-distribution perplexity is known."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from itertools import combinations
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ..log.batch import Floats
+from ..log.errors import UsageError
+from .candidates import Candidate
+from .click_models import choose
+from .strategies import SIGNS, Metric, Preset, Strategy, strategy
+
+SIZES = (5, 6, 7)
+
+
+def regret(
+    models: Sequence[Candidate],
+    out_of_distribution: Mapping[str, float],
+    by: str | Strategy,
+    preset: Preset = "paper",
+) -> float:
+    """Out-of-distribution perplexity of the model chosen, less that of the best of the models.
+
+    Raises:
+        UsageError: as `choose`; a model whose out-of-distribution perplexity is not given.
+    """
+    outcome = dict(zip((one.name for one in models), _outcomes(models, out_of_distribution), strict=True))
+    return outcome[choose(models, by, preset).name] - min(outcome.values())
+
+
+def average_regret(
+    models: Sequence[Candidate],
+    out_of_distribution: Mapping[str, float],
+    by: str | Strategy,
+    sizes: Sequence[int] = SIZES,
+    preset: Preset = "paper",
+) -> float:
+    """Mean `regret` over all subsets of so many of the models: 29 of 7 (paper cmip-debiasedness, Table 2, / 1000).
+
+    Raises:
+        UsageError: as `regret`; sizes of which there is no subset.
+    """
+    metrics = {metric: [[one.value(metric) for one in models]] for metric in strategy(by).metrics}
+    return float(average_regrets(metrics, [_outcomes(models, out_of_distribution)], by, sizes, preset)[0])
+
+
+def average_regrets(
+    metrics: Mapping[Metric, ArrayLike],
+    out_of_distribution: ArrayLike,
+    by: str | Strategy,
+    sizes: Sequence[int] = SIZES,
+    preset: Preset = "paper",
+) -> Floats:
+    """[t] `average_regret` of t tables at once; metrics: [t, m] of each table's m models, as is out_of_distribution.
+
+    Raises:
+        UsageError: sizes of which there is no subset, a metric that the strategy needs and that is not given.
+    """
+    asked = strategy(by)
+    lacking = [metric for metric in asked.metrics if metric not in metrics]
+    if lacking:
+        raise UsageError(f"the strategy needs {', '.join(lacking)}", "give it, or take another strategy")
+    outcome = np.asarray(out_of_distribution, dtype=np.float64)[:, None, :]
+    subsets = _subsets(outcome.shape[-1], sizes)
+    costs = {metric: _costs(metrics[metric], metric, subsets) for metric in asked.metrics}
+    kept = np.broadcast_to(subsets, (len(outcome), *subsets.shape))
+    tops = [_top(costs[top.metric], top.size) for top in asked.tops]
+    for top in tops:
+        kept = kept & top
+    fallback = subsets if preset == "paper" or not tops else tops[0] & subsets
+    kept = np.where(kept.any(axis=-1, keepdims=True), kept, fallback)
+    chosen = np.where(kept, costs[asked.metric], np.inf).argmin(axis=-1)
+    found = np.take_along_axis(np.broadcast_to(outcome, kept.shape), chosen[..., None], axis=-1)[..., 0]
+    return np.asarray((found - np.where(subsets, outcome, np.inf).min(axis=-1)).mean(axis=-1))
+
+
+def _outcomes(models: Sequence[Candidate], out_of_distribution: Mapping[str, float]) -> list[float]:
+    lacking = [one.name for one in models if one.name not in out_of_distribution]
+    if lacking:
+        raise UsageError(f"no out-of-distribution perplexity of {', '.join(lacking)}", "give that of every model")
+    return [out_of_distribution[one.name] for one in models]
+
+
+def _subsets(models: int, sizes: Sequence[int]) -> NDArray[np.bool_]:
+    """[s, m] which models each subset holds."""
+    members = [one for size in sizes for one in combinations(range(models), size)]
+    if not members or not all(members):
+        raise UsageError(
+            f"there is no choice of {list(sizes)} among {models} models", "give sizes from 1 to their number"
+        )
+    held = np.zeros((len(members), models), dtype=np.bool_)
+    for row, one in enumerate(members):
+        held[row, list(one)] = True
+    return held
+
+
+def _costs(values: ArrayLike, metric: Metric, subsets: NDArray[np.bool_]) -> Floats:
+    """[t, s, m] lower is better; infinite outside the subset, so that tops larger than it keep all of it."""
+    return np.where(subsets, SIGNS[metric] * np.asarray(values, dtype=np.float64)[:, None, :], np.inf)
+
+
+def _top(costs: Floats, size: int) -> NDArray[np.bool_]:
+    """[t, s, m] those no worse than the last of the top."""
+    last = min(size, costs.shape[-1]) - 1
+    return np.asarray(costs <= np.sort(costs, axis=-1)[..., last, None])
