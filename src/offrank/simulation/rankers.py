@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol, cast
 
 import numpy as np
 
 from ..log.batch import Floats
 from ..log.errors import UsageError
 from ..log.judged import Judged
+from ..spelling import parse
+from .trained import LambdaMART, Lasso, Tree
 
 
 class Ranker(Protocol):
@@ -47,3 +50,23 @@ class NoisyOracle:
     def scores(self, judged: Judged, seed: int = 0) -> Floats:
         noise = np.random.default_rng(seed).normal(size=judged.rows)
         return judged.grade + np.sqrt(self.variance) * noise
+
+
+RANKERS: dict[str, Callable[..., Any]] = {
+    "lambdamart": LambdaMART,
+    "noisy_oracle": NoisyOracle,
+    "uniform": Uniform,
+    "lasso": Lasso,
+    "tree": Tree,
+}
+"""Rankers by name."""
+
+
+def ranker(spelling: str | Ranker) -> Ranker:
+    """The ranker that `lambdamart(trees=50)` or the like names; a ranker is returned as it is.
+
+    Raises:
+        SpellingError: not a ranker's spelling.
+        UsageError: arguments that cannot work.
+    """
+    return cast(Ranker, parse(spelling, RANKERS, "ranker")) if isinstance(spelling, str) else spelling
