@@ -1,0 +1,82 @@
+"""What the simulated users have in common: they read grades, and say how a slate is clicked."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...clicks.laws import ClickLaw
+from ...log.batch import Contexts, Floats, Integers
+from ...log.errors import UsageError
+from ...log.source import Needs
+from ..judged import Preset
+
+GRADE = "grade"
+"""The score column that says how relevant a candidate was judged."""
+
+
+class User(Protocol):
+    """Who looks at a slate and clicks: a simulated user, or a fitted click model."""
+
+    def law(self, contexts: Contexts, slates: Integers) -> ClickLaw:
+        """The joint law of the clicks on these slates [n, k]."""
+
+    def relevance(self, contexts: Contexts) -> Floats:
+        """[n, m] how relevant each candidate is to this user."""
+
+    def needs(self) -> Needs:
+        """The columns that the law reads."""
+
+
+@dataclass(frozen=True)
+class Seen:
+    """What a user sees of slates: grade [n, k], 0 where nothing is shown, and shown [n, k]."""
+
+    grade: Floats
+    shown: NDArray[np.bool_]
+
+    def of(self, values: Floats, elsewhere: float = 0.0) -> Floats:
+        """[n, k] values where an item is shown, and what stands for them elsewhere."""
+        return np.where(self.shown, values, elsewhere)
+
+
+def seen(contexts: Contexts, slates: Integers) -> Seen:
+    """The grades of the items on these slates."""
+    shown = slates >= 0
+    grade = np.take_along_axis(contexts.scores[GRADE], np.maximum(slates, 0), axis=1)
+    return Seen(np.where(shown, grade, 0.0), shown)
+
+
+def gain(grade: Floats, highest: float) -> Floats:
+    """(2^g - 1) / (2^highest - 1): from 0 to 1."""
+    return (2.0**grade - 1) / (2.0**highest - 1)
+
+
+def probability_of_relevance(grade: Floats, highest: float, noise: float = 0.1) -> Floats:
+    """R = noise + (1 - noise) (2^g - 1) / (2^highest - 1); paper cmip-debiasedness, section 5.1.4."""
+    return noise + (1 - noise) * gain(grade, highest)
+
+
+def needs() -> Needs:
+    """The grades."""
+    return Needs(frozenset(["candidates"]), scores=frozenset([GRADE]))
+
+
+def check(preset: str, highest: float, **chances: float) -> None:
+    """Refuse what no user can be.
+
+    Raises:
+        UsageError: an unknown preset, a highest grade that is not above 0, a probability outside [0, 1].
+    """
+    if preset not in get_args(Preset):
+        raise UsageError(f"there is no preset {preset!r}", f"presets are {', '.join(get_args(Preset))}")
+    if not 0 < highest < 1000:
+        raise UsageError(
+            f"the highest grade is {highest!r}", "give the largest grade that judges could give, such as 4"
+        )
+    for name, chance in chances.items():
+        if not 0 <= chance <= 1:
+            raise UsageError(f"{name} is {chance!r}", "give a probability, from 0 to 1")

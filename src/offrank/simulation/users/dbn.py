@@ -1,0 +1,119 @@
+"""Users who read one result after the other: top down, or some of them from the bottom."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import ClassVar
+
+import numpy as np
+
+from ...clicks.laws import Cascading, ClickLaw, Mixed, Upward
+from ...log.batch import Contexts, Floats, Integers
+from ...log.source import Needs
+from ...spelling import Spelled
+from ..judged import Preset
+from .base import GRADE, Seen, check, gain, needs, probability_of_relevance, seen
+from .fading import LOWEST, Fading
+
+NOISE = 0.1
+"""Standard deviation of the attraction in the published code."""
+
+
+@dataclass(frozen=True, repr=False)
+class DBNUser(Spelled):
+    """Reads from the top, clicks what attracts, and leaves once satisfied or bored.
+
+    paper: attraction R = .1 + .9 (2^g - 1) / (2^highest - 1), satisfaction R / 2, and after every result but a
+    satisfying one the user goes on with probability gamma, which the paper leaves open and the code sets to .8.
+    published-code: attraction max(g / highest, .1), satisfaction g / (2 highest), and nobody leaves: each rank has
+    gamma times the attention of the one above, times 1 - satisfaction after a click.
+    """
+
+    name: ClassVar[str] = "dbn"
+    gamma: float = field(default=0.8, kw_only=True)
+    highest: float = field(default=4.0, kw_only=True)
+    preset: Preset = field(default="paper", kw_only=True)
+
+    def __post_init__(self) -> None:
+        check(self.preset, self.highest, gamma=self.gamma)
+
+    def law(self, contexts: Contexts, slates: Integers) -> ClickLaw:
+        on = seen(contexts, slates)
+        if self.preset == "paper":
+            return reader(on, self.highest, self.gamma)
+        attraction = np.maximum(on.grade / self.highest, LOWEST)
+        return Fading(attraction, on.grade / (2 * self.highest), on.shown, self.gamma)
+
+    def relevance(self, contexts: Contexts) -> Floats:
+        grade = contexts.scores[GRADE]
+        if self.preset == "paper":
+            return probability_of_relevance(grade, self.highest)
+        return np.maximum(grade / self.highest, LOWEST)
+
+    def needs(self) -> Needs:
+        return needs()
+
+
+@dataclass(frozen=True, repr=False)
+class MixtureDBNUser(Spelled):
+    """Reads from the top with probability `downward`, else from the bottom; otherwise as `dbn`.
+
+    paper: both readers are the DBN user of the paper. published-code: gamma is .7, the attraction (2^g - 1) /
+    (2^highest - 1) has normal noise of standard deviation .1, drawn for every document of every session and kept
+    within [.1, 1], satisfaction is (2^g - 1) / (2^highest - 1), nobody leaves, and the results stand in an order
+    of their own, see `placement`.
+    gamma: None for the preset's own, .8 or .7.
+    """
+
+    name: ClassVar[str] = "mixture_dbn"
+    downward: float = field(default=0.7, kw_only=True)
+    gamma: float | None = field(default=None, kw_only=True)
+    highest: float = field(default=4.0, kw_only=True)
+    preset: Preset = field(default="paper", kw_only=True)
+
+    def __post_init__(self) -> None:
+        check(self.preset, self.highest, gamma=self.going_on, downward=self.downward)
+
+    @property
+    def going_on(self) -> float:
+        """Probability to go on to the next result."""
+        if self.gamma is not None:
+            return self.gamma
+        return 0.8 if self.preset == "paper" else 0.7
+
+    def law(self, contexts: Contexts, slates: Integers) -> Mixed:
+        on = seen(contexts, slates)
+        if self.preset == "paper":
+            down = reader(on, self.highest, self.going_on)
+            laws: list[ClickLaw] = [down, Upward(down.attraction, down.after_click, down.after_skip)]
+        else:
+            of = gain(on.grade, self.highest)
+            laws = [Fading(of, of, on.shown, self.going_on, NOISE, upward=upward) for upward in (False, True)]
+        return Mixed(laws, np.array([self.downward, 1 - self.downward]))
+
+    def relevance(self, contexts: Contexts) -> Floats:
+        grade = contexts.scores[GRADE]
+        if self.preset == "paper":
+            return probability_of_relevance(grade, self.highest)
+        return gain(grade, self.highest)
+
+    def placement(self, slots: int) -> Integers | None:
+        """[slots] which place of the ranking is shown at each rank, counted from 0; None: each in its own.
+
+        The published code sorts ranks by how likely they are read and means to put the best item where most look,
+        yet reads that permutation the wrong way round: of ten, rank 4 shows the last item and rank 10 the seventh.
+        """
+        if self.preset == "paper":
+            return None
+        faded = self.going_on ** np.arange(slots)
+        return np.argsort(-(self.downward * faded + (1 - self.downward) * faded[::-1]), kind="stable")
+
+    def needs(self) -> Needs:
+        return needs()
+
+
+def reader(on: Seen, highest: float, gamma: float) -> Cascading:
+    """The paper's DBN user: attraction R, satisfaction R / 2."""
+    relevance = probability_of_relevance(on.grade, highest)
+    going_on = on.of(np.full(on.grade.shape, gamma), 1.0)  # a place where nothing is shown costs nothing
+    return Cascading(on.of(relevance), on.of(gamma * (1 - relevance / 2), 1.0), going_on)

@@ -1,0 +1,26 @@
+"""Users by their spelling: `dbn`, `dbn(gamma=0.9, preset='published-code')`."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any, cast
+
+from ...spelling import parse
+from .base import User
+from .carousel import CarouselUser
+from .dbn import DBNUser, MixtureDBNUser
+from .pbm import PBMUser
+from .trust import TrustUser
+
+USERS = {user.name: user for user in (CarouselUser, DBNUser, MixtureDBNUser, PBMUser, TrustUser)}
+
+
+def user(spelling: str | User, **settings: Any) -> User:
+    """The user that a spelling names, with these settings besides; a user is returned as it is.
+
+    Raises:
+        SpellingError: not a user's spelling.
+    """
+    if not isinstance(spelling, str):
+        return spelling
+    return cast(User, dataclasses.replace(parse(spelling, USERS, "user"), **settings))
