@@ -1,0 +1,138 @@
+"""One pass over a log: how often each document was shown and clicked, per rank or per rank and last click."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..log.batch import Floats, Integers, LogBatch
+from ..log.errors import EmptyLogError
+from .counting import Table
+from .counting._kernels import look_at
+from .documents import Documents
+from .sessions import Gathered, Sessions, Tally, whole_clicks
+
+
+@dataclass(frozen=True)
+class Counts:
+    """shown[i] and clicked[i]: sessions with document[i] in cell[i], each divided by its inclusion probability.
+
+    All [c], one place per distinct (document, cell), by document and cell. documents: how many there are; ranks: the
+    longest session's number of ranks. browsing: a cell is a rank and a last clicked rank, see `browsing_cell`;
+    otherwise it is a rank.
+    """
+
+    document: Integers
+    cell: Integers
+    shown: Floats
+    clicked: Floats
+    documents: int
+    ranks: int
+    browsing: bool = False
+
+    @property
+    def cells(self) -> int:
+        """How many cells there can be."""
+        return self.ranks * (self.ranks + 1) // 2 if self.browsing else self.ranks
+
+    def by_rank(self) -> Counts:
+        """The counts per document and rank, whatever was clicked above."""
+        if not self.browsing:
+            return self
+        rank = rank_of(self.cell)
+        key, place = np.unique(self.document * self.ranks + rank, return_inverse=True)
+        document, cell = np.divmod(key, self.ranks)
+        return Counts(
+            document, cell, *(_sums(place, x) for x in (self.shown, self.clicked)), self.documents, self.ranks
+        )
+
+    def by_cell(self) -> tuple[Floats, Floats]:
+        """(shown, clicked) of each cell [cells]."""
+        return _totals(self.cell, self.shown, self.cells), _totals(self.cell, self.clicked, self.cells)
+
+    def by_document(self) -> tuple[Floats, Floats]:
+        """(shown, clicked) of each document [documents]."""
+        both = (self.shown, self.clicked)
+        shown, clicked = (_totals(self.document, values, self.documents) for values in both)
+        return shown, clicked
+
+
+def browsing_cell(rank: Integers, last: Integers) -> Integers:
+    """The cell of a rank (from 0) whose last clicked rank above is `last` (from 1; 0 for none): last <= rank."""
+    return rank * (rank + 1) // 2 + last
+
+
+def rank_of(cell: Integers) -> Integers:
+    """The rank of a browsing cell."""
+    return ((np.sqrt(8.0 * cell + 1) - 1) // 2).astype(np.int64)
+
+
+@dataclass(frozen=True)
+class CountsFold:
+    """Reduces a log to `Counts`. Memory: 64 to 128 bytes per distinct document and cell."""
+
+    by: str | None = None
+    browsing: bool = False
+
+    def empty(self) -> tuple[Table, Tally, int]:
+        return Table(), Tally(), 0
+
+    def add(self, state: tuple[Table, Tally, int], batch: LogBatch) -> tuple[Table, Tally, int]:
+        """The state with a batch counted: its table is written to.
+
+        Raises:
+            UsageError: clicks that are no whole numbers.
+        """
+        assert batch.clicks is not None
+        fraction, repeated = look_at(batch.clicks)
+        if fraction >= 0:
+            whole_clicks(batch)
+        met = Tally(len(batch), repeated, dict(batch.skipped))
+        ranks = max(state[2], batch.slates.shape[1] if len(batch) else 0)
+        return state[0].add(batch, self.by, browsing=self.browsing), state[1] + met, ranks
+
+    def merge(self, left: tuple[Table, Tally, int], right: tuple[Table, Tally, int]) -> tuple[Table, Tally, int]:
+        return left[0].merged(right[0]), left[1] + right[1], max(left[2], right[2])
+
+    def finish(self, state: tuple[Table, Tally, int]) -> Gathered:
+        """The counts.
+
+        Raises:
+            EmptyLogError: nothing was shown.
+        """
+        found = state[0].sorted()
+        if not len(found):
+            raise EmptyLogError("the log has no impressions", "give a log with at least one impression")
+        keys, document = np.unique(found["document"], return_inverse=True)
+        cell, shown, clicked = (found[name].copy() for name in ("cell", "shown", "clicked"))
+        counts = Counts(document, cell, shown, clicked, len(keys), state[2], self.browsing)
+        return Gathered(Documents(keys, self.by), counts, state[1])
+
+
+def counted(sessions: Sessions, *, browsing: bool = False) -> Counts:
+    """The counts of sessions in memory, by their weights."""
+    shown, (n, k) = sessions.document >= 0, sessions.document.shape
+    rank = np.broadcast_to(np.arange(k), (n, k))
+    cell = browsing_cell(rank, last_clicks(sessions.click)) if browsing else rank
+    weight = np.broadcast_to(sessions.weight[:, None], (n, k))[shown]
+    cells = k * (k + 1) // 2 if browsing else k
+    key, place = np.unique(sessions.document[shown].astype(np.int64) * cells + cell[shown], return_inverse=True)
+    document, cell = np.divmod(key, cells)
+    clicked = _sums(place, weight * (sessions.click[shown] > 0))
+    return Counts(document, cell, _sums(place, weight), clicked, sessions.documents, k, browsing)
+
+
+def last_clicks(clicks: np.ndarray) -> Integers:
+    """[n, k] the last clicked rank above each rank, counted from 1; 0 where there is none."""
+    ranks = np.arange(1, clicks.shape[1] + 1)
+    latest = np.maximum.accumulate(np.where(clicks > 0, ranks, 0), axis=1)
+    return np.concatenate([np.zeros((len(clicks), 1), np.int64), latest[:, :-1]], axis=1)
+
+
+def _sums(place: Integers, values: Floats) -> Floats:
+    return np.bincount(place, weights=values).astype(np.float64, copy=False)
+
+
+def _totals(place: Integers, values: Floats, size: int) -> Floats:
+    return np.bincount(place, weights=values, minlength=size).astype(np.float64, copy=False)

@@ -1,0 +1,113 @@
+"""What is known of a document before it is seen: Beta priors, fitted by the likelihood of all documents."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from ..log.batch import Floats
+from ..log.errors import UsageError
+from .em import expit, logit
+
+Prior = Literal["fit"] | tuple[float, float]
+"""Of the probability of a document: fitted, or Beta(a, b) as it is given."""
+
+
+@dataclass(frozen=True)
+class Beta:
+    """Beta(a, b): what a clicks and b views without click would say, had they been seen before."""
+
+    a: float
+    b: float
+
+    @classmethod
+    def of(cls, mean: float, share: float) -> Beta:
+        """By its mean and by `share` = 1 / (1 + a + b), from 0 (all documents alike) to 1 (each is 0 or 1)."""
+        strength = 1.0 / share - 1.0
+        return cls(mean * strength, (1.0 - mean) * strength)
+
+    @property
+    def strength(self) -> float:
+        return self.a + self.b
+
+    @property
+    def mean(self) -> float:
+        return self.a / self.strength
+
+    @property
+    def share(self) -> float:
+        return 1.0 / (1.0 + self.strength)
+
+    @property
+    def log_hyper(self) -> float:
+        """Log-density of the faint belief that keeps fits off the edges, where few documents would put them.
+
+        Beta(2, 2) of the mean and of the share: as though of each, one thing of either kind had been seen.
+        """
+        return float(np.log([self.mean, 1 - self.mean, self.share, 1 - self.share]).sum())
+
+
+def given(prior: object) -> Beta | None:
+    """The prior that a setting names; None where it is to be fitted.
+
+    Raises:
+        UsageError: neither "fit" nor two positive numbers.
+    """
+    if prior == "fit":
+        return None
+    if isinstance(prior, Sequence) and len(prior) == 2 and all(isinstance(x, int | float) and x > 0 for x in prior):
+        return Beta(float(prior[0]), float(prior[1]))
+    raise UsageError(f"prior={prior!r} is no prior", "write fit, or two positive numbers such as [1, 5]")
+
+
+Slopes = Callable[[Beta], tuple[float, float, float]]
+"""(log-evidence, its derivative by a, its derivative by b)."""
+
+
+def best(evidence: Slopes, start: Beta) -> Beta:
+    """The prior with the largest evidence and `log_hyper`: by L-BFGS in the logits of mean and share.
+
+    evidence: best per document, so that it is of order one.
+    """
+    from scipy.optimize import minimize  # slow to import
+
+    def loss(point: Floats) -> tuple[float, Floats]:
+        mean, share = expit(point)
+        prior = Beta.of(mean, share)
+        height, by_a, by_b = evidence(prior)
+        by_mean = prior.strength * (by_a - by_b) * mean * (1 - mean)
+        by_share = -(mean * by_a + (1 - mean) * by_b) / share * (1 - share)
+        return -height, -np.array([by_mean, by_share])
+
+    point = logit(np.array([start.mean, start.share]))
+    found = minimize(loss, point, jac=True, method="L-BFGS-B", bounds=[(-14, 14)] * 2, options={"ftol": 1e-13})
+    return Beta.of(*map(float, expit(found.x)))
+
+
+def hyper_slopes(prior: Beta) -> tuple[float, float, float]:
+    """`Beta.log_hyper` with its derivatives by a and b: it is log(a b) - log(s) - 2 log(1 + s), s = a + b."""
+    common = -1.0 / prior.strength - 2.0 / (1.0 + prior.strength)
+    return prior.log_hyper, 1.0 / prior.a + common, 1.0 / prior.b + common
+
+
+def fit_rates(shown: Floats, clicked: Floats) -> Beta:
+    """The prior of click rates: by the likelihood of the beta-binomial, shown and clicked [d] one per document."""
+    from scipy.special import betaln, digamma
+
+    pairs, place = np.unique(np.stack([shown, clicked], axis=1), axis=0, return_inverse=True)
+    n, y = pairs.T
+    weight = np.bincount(place.ravel()) / len(shown)
+
+    def evidence(prior: Beta) -> tuple[float, float, float]:
+        a, b, s = prior.a, prior.b, prior.strength
+        height = weight @ (betaln(a + y, b + n - y) - betaln(a, b))
+        both = digamma(s) - digamma(s + n)
+        by_a = weight @ (digamma(a + y) - digamma(a) + both)
+        by_b = weight @ (digamma(b + n - y) - digamma(b) + both)
+        faint = np.array(hyper_slopes(prior)) / len(shown)
+        return float(height + faint[0]), float(by_a + faint[1]), float(by_b + faint[2])
+
+    return best(evidence, Beta.of(float((y.sum() + 1) / (n.sum() + 2)), 0.2))
