@@ -7,9 +7,14 @@ from typing import Any
 
 from ..log.errors import UsageError
 from ..spelling import parse
+from .cascade import CM
+from .ccm import CCM
+from .dbn import DBN
+from .dcm import DCM
 from .model import ClickModel
+from .sdbn import SDBN
 
-CLICK_MODELS: dict[str, Callable[..., Any]] = {}
+CLICK_MODELS: dict[str, Callable[..., Any]] = {model.name: model for model in (CM, DCM, CCM, DBN, SDBN)}
 """Makers of the click models by name."""
 
 

@@ -1,0 +1,61 @@
+"""CM: users read down to the first result that attracts them, and click it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import ClassVar
+
+import numpy as np
+
+from ..folds.estimate import Caution
+from ..log.batch import Floats
+from .documents import Slots
+from .downward import Downward, Expected, Tails
+from .em import Parameters
+from .sessions import Sessions
+
+
+@dataclass(frozen=True, repr=False)
+class CM(Downward):
+    """The cascade model of Craswell et al. (2008): one click, and all above it was examined.
+
+    A second click is impossible under it: it learns from sessions down to their first click (caution
+    `impossible-clicks` where that leaves clicks out), and gives 0 to every click below one.
+
+    tolerance: learning ends when no probability moves further than this in a step.
+    """
+
+    tolerance: float = 1e-5
+
+    name: ClassVar[str] = "cascade"
+
+    def readable(self, sessions: Sessions) -> tuple[Sessions, tuple[Caution, ...]]:
+        """Without what follows the first click."""
+        first = sessions.click * (np.cumsum(sessions.click, axis=1, dtype=np.int32) == 1)
+        clicks, kept = (float(sessions.weight @ table.sum(axis=1)) for table in (sessions.click, first))
+        share = 1.0 - kept / clicks if clicks else 0.0
+        return replace(sessions, click=first.astype(np.uint8)), (_impossible(share),) if share else ()
+
+    def beginning(self, tails: Tails) -> Parameters:
+        """There is nothing but attraction."""
+        return {}
+
+    def going_on(self, parameters: Parameters) -> tuple[Floats, float]:
+        return np.zeros(len(parameters["attraction"])), 1.0
+
+    def after_click(self, parameters: Parameters, slots: Slots) -> Floats:
+        return np.zeros(slots.document.shape)
+
+    def counts(self, parameters: Parameters, expected: Expected) -> Mapping[str, tuple[Floats, Floats]]:
+        return {"attraction": (expected.clicked, expected.clicked + expected.missed)}
+
+
+def _impossible(share: float) -> Caution:
+    return Caution(
+        "impossible-clicks",
+        "serious" if share > 0.05 else "warning",
+        f"{share:.1%} of the clicks follow another one in their session, which the cascade model rules out: "
+        "they were left out.",
+        "Take a model that goes on after a click: dcm, ccm, dbn or ubm.",
+    )

@@ -1,0 +1,153 @@
+"""Maximum a posteriori by EM, with priors fitted by marginal likelihood, for any reader from the top."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import ClassVar, Protocol
+
+import numpy as np
+
+from ...folds.estimate import Caution
+from ...log.batch import Floats
+from ..em import Climb, Parameters, Step, climb
+from ..learnt import Learnt
+from ..model import Say
+from .outcomes import Outcomes, Seen, blocks
+from .priors import FLAT, Beta, Grid
+from .strength import of_few, of_many
+from .tails import Expected, Tails, expect
+
+_LOOSE = 1e-3
+_REFITS = 20
+_ROUNDS = 2000
+
+
+class Reader(Protocol):
+    """What learning asks of a model; see `Downward`."""
+
+    name: ClassVar[str]
+    tables: ClassVar[tuple[str, ...]]
+
+    def beginning(self, tails: Tails) -> Parameters: ...
+
+    def going_on(self, parameters: Parameters) -> tuple[Floats, float]: ...
+
+    def counts(self, parameters: Parameters, expected: Expected) -> Mapping[str, tuple[Floats, Floats]]: ...
+
+    def certain(self, parameters: Parameters, tails: Tails) -> Mapping[str, Outcomes]: ...
+
+    def possible(self, parameters: Parameters, seen: Seen) -> Mapping[str, Outcomes]: ...
+
+
+@dataclass(frozen=True)
+class Problem:
+    """A model and the tails that it learns from."""
+
+    model: Reader
+    tails: Tails
+    tolerance: float
+    say: Say
+
+    def climbed(self, here: Parameters, priors: Mapping[str, Beta], rounds: int | None) -> Solution:
+        """The maximum under these priors."""
+        limit = _ROUNDS if rounds is None else rounds
+        found = climb(self.step(priors), here, tolerance=self.tolerance, rounds=limit, say=self.tell)
+        return Solution(self, found, priors)
+
+    def tell(self, height: float) -> None:
+        """Progress."""
+        self.say(f"{self.model.name}: log-posterior {height:.8g}")
+
+    def counts(self, here: Parameters) -> Mapping[str, tuple[Floats, Floats]]:
+        """Expected counts of complete data."""
+        return self.model.counts(here, self._expect(here))
+
+    def step(self, priors: Mapping[str, Beta]) -> Step:
+        """A round of EM under these priors, and FLAT ones elsewhere."""
+
+        def step(here: Parameters) -> tuple[Parameters, float]:
+            expected = self._expect(here)
+            counts = self.model.counts(here, expected)
+            height = expected.height + sum(priors.get(name, FLAT).log(here[name]) for name in here)
+            return {name: priors.get(name, FLAT).mean(*counts[name]) for name in here}, float(height)
+
+        return step
+
+    def outcomes(self, here: Parameters) -> Iterator[tuple[str, Outcomes]]:
+        """All trials of each table, with what is believed of them."""
+        tails = self.tails
+        ones, zeros = np.ones(len(tails.clicked)), np.zeros(len(tails.clicked))
+        yield "attraction", Outcomes.of_all(ones, tails.clicked)
+        yield "attraction", Outcomes.of_all(zeros, tails.skipped)
+        yield from self.model.certain(here, tails).items()
+        for seen in blocks(tails, here["attraction"], *self.model.going_on(here)):
+            yield "attraction", Outcomes(seen.document, np.zeros(len(seen.document)), seen.examined, seen.weight)
+            yield from self.model.possible(here, seen).items()
+
+    def start(self) -> Parameters:
+        """Clicks per showing, of which half count below the last click."""
+        tails, shown = self.tails, self.tails.clicked + self.tails.skipped
+        weight, items = np.repeat(tails.weight, np.diff(tails.first)), tails.document >= 0
+        shown = shown + np.bincount(tails.document[items], weight[items], len(shown)) / 2
+        attraction = Beta.around(tails.clicked.sum() / shown.sum(), 2.0).mean(tails.clicked, shown)
+        return {"attraction": attraction, **self.model.beginning(tails)}
+
+    def refitted(self, here: Parameters, priors: Mapping[str, Beta]) -> dict[str, Beta]:
+        """Priors of largest evidence at these parameters."""
+        known = self.known(here)
+        grids = {name: Grid.around(here[name], known[name] + priors[name].strength) for name in priors}
+        for name, outcomes in self.outcomes(here):
+            grids[name].add(outcomes)
+        return {name: grid.fit(priors[name]) for name, grid in grids.items()}
+
+    def known(self, here: Parameters) -> dict[str, Floats]:
+        """Observations that each document's entries rest on, without the prior."""
+        information = {name: np.zeros(len(here[name])) for name in self.model.tables}
+        for name, outcomes in self.outcomes(here):
+            information[name] += of_many(here[name], outcomes)
+        return {name: np.maximum(found, 0.0) for name, found in information.items()}
+
+    def _expect(self, here: Parameters) -> Expected:
+        return expect(self.tails, here["attraction"], *self.model.going_on(here))
+
+
+@dataclass(frozen=True)
+class Solution:
+    """Where EM ended, under which priors."""
+
+    problem: Problem
+    found: Climb
+    priors: Mapping[str, Beta]
+
+    def strength(self) -> dict[str, Floats]:
+        """Effective observations behind every probability."""
+        here, problem = self.found.parameters, self.problem
+        many = {name: known + self.priors[name].strength for name, known in problem.known(here).items()}
+        few = [name for name in here if name not in self.priors]
+        return many | of_few(few, here, problem.step(self.priors), problem.counts)
+
+    def learnt(self, cautions: tuple[Caution, ...], strength: Parameters | None = None) -> Learnt:
+        """With the priors beside the tables."""
+        return Learnt(
+            {**self.found.parameters, **{f"{name}_prior": prior.table for name, prior in self.priors.items()}},
+            strength or {},
+            trace=self.found.trace,
+            rounds=self.found.rounds,
+            converged=self.found.converged,
+            facts={f"{name}_prior": (prior.alpha, prior.beta) for name, prior in self.priors.items()},
+            cautions=cautions,
+        )
+
+
+def learnt(problem: Problem, cautions: tuple[Caution, ...], rounds: int | None) -> Learnt:
+    """Priors and parameters in turns, loosely; then the maximum."""
+    priors, here = dict.fromkeys(problem.model.tables, Beta(1.0, 1.0)), problem.start()
+    for _ in range(_REFITS):
+        here = climb(problem.step(priors), here, tolerance=_LOOSE, rounds=60, say=problem.tell).parameters
+        before, priors = priors, problem.refitted(here, priors)
+        problem.say(f"{problem.model.name}: prior of " + ", ".join(f"{name} {priors[name]}" for name in priors))
+        if all(priors[name].near(before[name]) for name in priors):
+            break
+    solution = problem.climbed(here, priors, rounds)
+    return solution.learnt(cautions, solution.strength())
