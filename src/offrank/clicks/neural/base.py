@@ -1,0 +1,157 @@
+"""What recurrent click models have in common: settings, learning, and the law of their clicks."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any, final
+
+import numpy as np
+
+from ...log.batch import Floats
+from ...log.errors import UsageError
+from ..documents import Slots
+from ..em import Parameters
+from ..learnt import Learnt
+from ..model import ClickModel, Say
+from ..sessions import Sessions
+from .batches import Batches, Data, first_known, split
+from .cells import Array, Sight, Weights
+from .law import Recurrent
+from .training import Trained, libraries, train
+
+GROUP = "query_of"
+"""The parameter [documents + 1] that says which query each document belongs to: a row of the table of queries."""
+
+_TABLE = "_embedding"
+"""How the parameter of a table of embeddings ends."""
+
+Arrays = Mapping[str, Floats]
+Shapes = Mapping[str, tuple[int, int]]
+
+
+@dataclass(frozen=True, repr=False)
+class RecurrentModel(ClickModel, ABC):
+    """A gated recurrent unit that reads a list from the top, together with the clicks above.
+
+    hidden: size of its state. batch: sessions per step of Adam; rate: its learning rate. epochs: the most passes over
+    the log; patience: stop after so many passes in a row that were no better on held-out sessions. validation: the
+    share of sessions that is held out. prior: standard deviation of the entries of an embedding around 0, which keeps
+    rarely seen documents near what is expected of any. dropped: the share of documents that are taken for unseen
+    ones in learning, so that the model knows what to expect of those. seed: of all that is random; on a CPU the
+    same seed gives the same parameters.
+    """
+
+    hidden: int = field(default=32, kw_only=True)
+    batch: int = field(default=512, kw_only=True)
+    rate: float = field(default=0.01, kw_only=True)
+    epochs: int = field(default=50, kw_only=True)
+    patience: int = field(default=2, kw_only=True)
+    validation: float = field(default=0.1, kw_only=True)
+    prior: float = field(default=1.0, kw_only=True)
+    dropped: float = field(default=0.01, kw_only=True)
+    seed: int = field(default=0, kw_only=True)
+
+    def __post_init__(self) -> None:
+        for name in ("hidden", "batch", "epochs", "patience"):
+            if not (isinstance(getattr(self, name), int) and getattr(self, name) >= 1):
+                raise UsageError(f"{name} is {getattr(self, name)}", f"give a whole number for {name}, 1 or more")
+        for name in ("rate", "prior"):
+            if not 0 < getattr(self, name) < np.inf:
+                raise UsageError(f"{name} is {getattr(self, name)}", f"give a {name} above zero")
+        for name in ("validation", "dropped"):
+            if not 0 <= getattr(self, name) < 1:
+                raise UsageError(f"{name} is {getattr(self, name)}", f"give a share from 0 to below 1 for {name}")
+
+    @abstractmethod
+    def tables(self, documents: int, queries: int) -> dict[str, tuple[int, int]]:
+        """Shapes of the tables of embeddings, among `document` and `query`; the last row is that of the unseen."""
+
+    @abstractmethod
+    def dense(self, ranks: int) -> dict[str, tuple[int, ...]]:
+        """Shapes of the weights that are no part of the cell; `input` and `click` among them."""
+
+    @abstractmethod
+    def levels(self, click_rate: float) -> dict[str, Floats]:
+        """Weights that begin where the click rate of the log has them: `output_bias` [1] and others."""
+
+    @abstractmethod
+    def sight(self, rows: Mapping[str, Array], ranks: int, weights: Weights, xp: Any) -> Sight:
+        """What the network sees. rows: document [k, n, .] and query [n, .] embeddings, of the tables that it has."""
+
+    @final
+    def learn(
+        self, data: Sessions, *, start: Parameters | None = None, rounds: int | None = None, say: Say = len
+    ) -> Learnt:
+        libraries()
+        gathered, rng = Data.of(data), np.random.default_rng(self.seed)
+        shapes = self.tables(data.documents, int(gathered.group[-1]))
+        lengths = {name: shape[0] for name, shape in shapes.items()}
+        known, held = split(data.weight, self.validation, rng)
+        batches = Batches(gathered, known, self.batch, lengths, self.dropped), Batches(gathered, held, 4096, lengths)
+        arrays = self._drawn(data, shapes, rng) if start is None else _parted(start)
+        epochs = self.epochs if rounds is None else rounds
+        trained = train(self, *arrays, batches, epochs=epochs, patience=self.patience, rng=rng, say=say)
+        return self._learnt(trained, gathered, float(held.sum()))
+
+    def _drawn(self, data: Sessions, shapes: Shapes, rng: np.random.Generator) -> tuple[Arrays, Arrays]:
+        """(weights, tables) to begin with: small random numbers, and the click rate of the log."""
+        cell = {"recurrent": (self.hidden, 3 * self.hidden), "output": (self.hidden,)}
+        dense = {name: _spread(shape, rng) for name, shape in {**cell, **self.dense(data.ranks)}.items()}
+        zeros = {"bias": 3 * self.hidden, "recurrent_bias": self.hidden}
+        flat = {name: np.zeros(size) for name, size in zeros.items()}
+        tables = {name: 0.1 * rng.standard_normal(shape) for name, shape in shapes.items()}
+        for table in tables.values():
+            table[-1] = 0.0
+        return {**dense, **flat, **self.levels(_click_rate(data))}, tables
+
+    def _learnt(self, trained: Trained, gathered: Data, held: float) -> Learnt:
+        tables = {name + _TABLE: table for name, table in trained.tables.items()}
+        groups = {GROUP: gathered.group.astype(np.float64)} if "query" in trained.tables else {}
+        facts = {
+            "epochs": len(trained.losses) - 1,
+            "best epoch": trained.best,
+            "held-out log-loss by epoch": list(trained.losses),
+            "training log-loss by epoch": list(trained.learnt),
+            "held-out sessions": held,
+            "seed": self.seed,
+        }
+        return Learnt(
+            {**trained.weights, **tables, **groups},
+            trace=tuple(-loss for loss in trained.losses),
+            rounds=len(trained.losses) - 1,
+            converged=trained.stopped,
+            facts=facts,
+        )
+
+    @final
+    def law(self, parameters: Parameters, slots: Slots) -> Recurrent:
+        weights, tables = _parted(parameters)
+        return Recurrent(partial(self._seen, parameters, weights, tables), weights, slots)
+
+    def _seen(self, parameters: Parameters, weights: Arrays, tables: Arrays, slots: Slots) -> Sight:
+        rows = {"document": tables["document"][slots.document.T]}
+        if "query" in tables:
+            query = parameters[GROUP].astype(np.int64)[first_known(np.where(slots.shown, slots.document, -1))]
+            rows["query"] = tables["query"][query]
+        return self.sight(rows, slots.document.shape[1], weights, np)
+
+
+def _parted(parameters: Parameters) -> tuple[Arrays, Arrays]:
+    """(dense weights, tables of embeddings)."""
+    named = {name: array for name, array in parameters.items() if name != GROUP}
+    tables = {name.removesuffix(_TABLE): array for name, array in named.items() if name.endswith(_TABLE)}
+    return {name: array for name, array in named.items() if not name.endswith(_TABLE)}, tables
+
+
+def _spread(shape: tuple[int, ...], rng: np.random.Generator) -> Floats:
+    """Normal numbers that keep the scale of what they are multiplied with."""
+    return np.asarray(rng.standard_normal(shape) / np.sqrt(shape[0]))
+
+
+def _click_rate(data: Sessions) -> float:
+    """Share of the shown documents that are clicked, with half a click of either kind beside them."""
+    weight = data.weight[:, None]
+    return float(((weight * data.click).sum() + 0.5) / ((weight * (data.document >= 0)).sum() + 1.0))

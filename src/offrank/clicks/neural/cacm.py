@@ -1,0 +1,52 @@
+"""CACM, the context-aware click model (Chen et al. 2020), in the variant without its knowledge graph."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+import numpy as np
+
+from ...log.batch import Floats, Integers
+from ..em import Parameters, logit
+from . import cells
+from .base import RecurrentModel
+from .cells import Array, Sight, Weights
+
+
+@dataclass(frozen=True, repr=False)
+class CACM(RecurrentModel):
+    """Examination from a recurrent network over ranks and clicks above, times the relevance of each document.
+
+    embedding: numbers per rank; click_embedding: per click above. The click is the product of both, as in Eq. 14 of
+    Deffayet et al. 2022, whom paper cmip-debiasedness follows. Below the lowest rank that was learnt from, ranks look
+    like that one. relevance = sigmoid(common level + what is the document's own).
+    """
+
+    name: ClassVar[str] = "cacm"
+    embedding: int = field(default=4, kw_only=True)
+    click_embedding: int = field(default=4, kw_only=True)
+
+    def tables(self, documents: int, queries: int) -> dict[str, tuple[int, int]]:
+        return {"document": (documents + 1, 1)}
+
+    def dense(self, ranks: int) -> dict[str, tuple[int, ...]]:
+        return {
+            "position": (ranks, self.embedding),
+            "input": (self.embedding + self.click_embedding, 3 * self.hidden),
+            "click": (2, self.click_embedding),
+        }
+
+    def levels(self, click_rate: float) -> dict[str, Floats]:
+        # Half examined: as far from none as from all.
+        return {"output_bias": np.zeros(1), "common": logit(np.array([min(2 * click_rate, 0.9)]))}
+
+    def sight(self, rows: Mapping[str, Array], ranks: int, weights: Weights, xp: Any) -> Sight:
+        document, known = rows["document"], weights["position"]
+        position = known[np.minimum(np.arange(ranks), len(known) - 1)][:, None]
+        nothing = xp.zeros((document.shape[1], self.hidden), dtype=document.dtype)
+        return Sight(nothing, position, document[..., 0] + weights["common"][0])
+
+    def relevance(self, parameters: Parameters, document: Integers) -> Floats:
+        return cells.sigmoid(parameters["document_embedding"][document, 0] + parameters["common"][0], np)

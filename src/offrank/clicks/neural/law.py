@@ -1,0 +1,161 @@
+"""Clicks whose probability is the state of a recurrent network that has read the list down to them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...folds.counts import join
+from ...log.batch import Floats, Integers
+from ..documents import Slots
+from . import cells
+from .cells import Sight, Weights
+
+HISTORIES = 1024
+"""Histories of clicks that are followed at once: all that there are down to rank 11, so many random ones below."""
+
+_ROWS = 2 * HISTORIES
+"""Slates, or histories of slates, that are computed together: few enough for the cache."""
+
+See = Callable[[Slots], Sight]
+"""What a network sees of slates."""
+
+Flags = NDArray[np.bool_]
+
+
+@dataclass(frozen=True)
+class Recurrent:
+    """P(C_k = 1 | clicks above) = sigmoid(output of the state at rank k), times the attraction where there is one.
+
+    A pad or hole leaves the state as it is, and the click above a document is that on the nearest document above.
+    """
+
+    see: See
+    weights: Weights
+    slots: Slots
+
+    def marginal(self) -> Floats:
+        """[n, k] P(C_k = 1): exact down to rank 11, below it the mean over 1,024 random histories of each slate.
+
+        The chance of a click is summed over the histories, not the clicks themselves; `marginal_error` says how far
+        off that may be. Histories are drawn with a seed made of the slate's documents: the same slate, the same
+        numbers, whatever else is in the batch.
+        """
+        return self._marginals[0]
+
+    def marginal_error(self) -> Floats:
+        """[n, k] standard error of `marginal`: 0 down to rank 11, above .0157 nowhere."""
+        return self._marginals[1]
+
+    def conditional(self, clicks: Floats) -> Floats:
+        def take(rows: slice) -> Callable[[int, Floats], Flags]:
+            return lambda rank, _: clicks[rows, rank] > 0
+
+        return np.concatenate([self._walk(rows, take(rows))[0] for rows in self._pieces()])
+
+    def sample(self, rng: np.random.Generator) -> Floats:
+        draws = rng.random(self.slots.document.shape)
+
+        def take(rows: slice) -> Callable[[int, Floats], Flags]:
+            return lambda rank, chance: draws[rows, rank] < chance
+
+        return np.concatenate([self._walk(rows, take(rows))[1] for rows in self._pieces()])
+
+    def _pieces(self) -> Iterator[slice]:
+        return (slice(first, first + _ROWS) for first in range(0, max(len(self.slots.document), 1), _ROWS))
+
+    def _walk(self, rows: slice, clicked: Callable[[int, Floats], Flags]) -> tuple[Floats, Floats]:
+        """(chance of a click, click) [n, k]: down the ranks, with the clicks that `clicked` tells from the chance."""
+        walk = Histories.over(self.see, self.weights, Slots(self.slots.document[rows], self.slots.shown[rows]))
+        chances, clicks = np.zeros(walk.shown.T.shape), np.zeros(walk.shown.T.shape)
+        for rank in range(len(walk.shown)):
+            chance = walk.read(rank)
+            click = clicked(rank, chance[0]) & walk.shown[rank]
+            chances[:, rank], clicks[:, rank] = chance[0], click
+            walk.follow(rank, click[None])
+        return chances, clicks
+
+    @cached_property
+    def _marginals(self) -> tuple[Floats, Floats]:
+        """Each distinct slate once: there are often fewer of them than sessions."""
+        coded = np.where(self.slots.shown, self.slots.document, -2)
+        slates, place = np.unique(coded, axis=0, return_inverse=True)
+        n, k = slates.shape
+        mean, error = np.zeros((n, k)), np.zeros((n, k))
+        size = max(1, _ROWS >> max(k - 1, 0))
+        for first in range(0, n, size):
+            rows = slice(first, first + size)
+            mean[rows], error[rows] = self._enumerated(slates[rows])
+        place = place.reshape(len(coded))
+        return mean[place], error[place]
+
+    def _enumerated(self, slates: Integers) -> tuple[Floats, Floats]:
+        walk = Histories.over(self.see, self.weights, Slots(np.maximum(slates, -1), slates > -2))
+        mean, error = np.zeros(slates.shape), np.zeros(slates.shape)
+        rng = None
+        for rank in range(slates.shape[1]):
+            chance = walk.read(rank)
+            mean[:, rank] = (walk.weight * chance).sum(axis=0)
+            if rng is not None:
+                error[:, rank] = chance.std(axis=0, ddof=1) / np.sqrt(len(chance))
+            elif 2 * len(chance) <= HISTORIES or rank == slates.shape[1] - 1:
+                walk.split(rank, chance)
+                continue
+            else:
+                rng = np.random.default_rng(np.atleast_1d(join(*slates.T)).view(np.uint64))
+                chance = walk.redrawn(chance, rng)
+            walk.follow(rank, (rng.random(chance.shape) < chance) & walk.shown[rank])
+        return mean, error
+
+
+class Histories:
+    """s histories of clicks on each of n slates, read from the top.
+
+    weight: [s, n] probability of each. hidden: [s, n, h] the state; above: [s, n] the click on the nearest document
+    above (2: there is none). given: [k, n, 3 h] what the gates get from what is shown.
+    """
+
+    def __init__(self, sight: Sight, weights: Weights, shown: Flags) -> None:
+        self.weights, self.shown = weights, shown
+        self.given = cells.inputs(sight.shown, weights)
+        self.clicks = cells.click_inputs(weights, np)
+        self.attraction = None if sight.attraction is None else cells.sigmoid(sight.attraction, np)
+        self.hidden = sight.start[None]
+        self.recurrent = self.hidden @ weights["recurrent"]
+        self.above = np.full(self.hidden.shape[:2], 2)
+        self.weight = np.ones(self.hidden.shape[:2])
+
+    @classmethod
+    def over(cls, see: See, weights: Weights, slots: Slots) -> Histories:
+        """The one empty history of each slate."""
+        return cls(see(slots), weights, np.ascontiguousarray(slots.shown.T))
+
+    def read(self, rank: int) -> Floats:
+        """[s, n] the chance of a click at a rank; 0 where nothing is shown."""
+        given = self.given[rank] + self.clicks[self.above]
+        after = cells.gated(self.hidden, self.recurrent, given, self.weights, np)
+        self.hidden = np.where(self.shown[rank][:, None], after, self.hidden)
+        chance = cells.sigmoid(cells.out(self.hidden, self.weights), np) * self.shown[rank]
+        self.recurrent = self.hidden @ self.weights["recurrent"]
+        return chance if self.attraction is None else chance * self.attraction[rank]
+
+    def follow(self, rank: int, click: Flags) -> None:
+        """Each history goes on with the click [s, n] at this rank."""
+        self.above = np.where(self.shown[rank], click, self.above)
+
+    def split(self, rank: int, chance: Floats) -> None:
+        """Each history goes on in both ways."""
+        self.weight = np.concatenate([self.weight * (1 - chance), self.weight * chance])
+        self.hidden, self.recurrent = np.tile(self.hidden, (2, 1, 1)), np.tile(self.recurrent, (2, 1, 1))
+        self.above = np.concatenate([np.where(self.shown[rank], 0, self.above), np.ones_like(self.above)])
+
+    def redrawn(self, chance: Floats, rng: np.random.Generator) -> Floats:
+        """Independent draws of as many histories of one slate, by their weights; the chance that goes with each."""
+        drawn = rng.choice(len(chance), len(chance), p=self.weight[:, 0] / self.weight[:, 0].sum())
+        self.hidden, self.recurrent, self.above = self.hidden[drawn], self.recurrent[drawn], self.above[drawn]
+        self.weight = np.full(self.weight.shape, 1 / len(chance))
+        return chance[drawn]

@@ -1,0 +1,56 @@
+"""NCM, the neural click model (Borisov et al. 2016): a recurrent network that predicts the next click."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+import numpy as np
+
+from ...log.batch import Floats, Integers
+from ..documents import Slots
+from ..em import Parameters, logit
+from . import cells
+from .base import RecurrentModel
+from .cells import Array, Sight, Weights
+
+
+@dataclass(frozen=True, repr=False)
+class NCM(RecurrentModel):
+    """Reads the query, then down the list each document with the last click above it; its state decides the click.
+
+    embedding: numbers per query and per document; click_embedding: per click above. The first step reads the query
+    alone, all others zeros for the query; above the first document there is no click, and zeros stand for that, in
+    learning as in `relevance`. Documents that were shown together in a session belong to one query: in a log with a
+    column of queries these are just its queries, in one without they are what stands for them.
+    """
+
+    name: ClassVar[str] = "ncm"
+    embedding: int = field(default=64, kw_only=True)
+    click_embedding: int = field(default=4, kw_only=True)
+
+    def tables(self, documents: int, queries: int) -> dict[str, tuple[int, int]]:
+        return {"document": (documents + 1, self.embedding), "query": (queries + 1, self.embedding)}
+
+    def dense(self, ranks: int) -> dict[str, tuple[int, ...]]:
+        return {
+            "query_input": (self.embedding, 3 * self.hidden),
+            "input": (self.embedding + self.click_embedding, 3 * self.hidden),
+            "click": (2, self.click_embedding),
+        }
+
+    def levels(self, click_rate: float) -> dict[str, Floats]:
+        return {"output_bias": logit(np.array([click_rate]))}
+
+    def sight(self, rows: Mapping[str, Array], ranks: int, weights: Weights, xp: Any) -> Sight:
+        read = rows["query"] @ weights["query_input"] + weights["bias"]
+        nothing = xp.zeros((len(rows["query"]), self.hidden), dtype=read.dtype)
+        return Sight(cells.step(nothing, read, weights, xp), rows["document"], None)
+
+    def relevance(self, parameters: Parameters, document: Integers) -> Floats:
+        """The chance of a click on each document at the top of the list, as Borisov et al. have it."""
+        distinct, place = np.unique(document, return_inverse=True)
+        alone = Slots(distinct[:, None], np.ones((len(distinct), 1), np.bool_))
+        chance = self.law(parameters, alone).conditional(np.zeros((len(distinct), 1)))[:, 0]
+        return np.asarray(chance[place].reshape(document.shape))

@@ -1,0 +1,191 @@
+"""Learning the weights of a recurrent click model: Adam on padded batches, stopped where held-out sessions say so."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Mapping
+from dataclasses import dataclass
+from functools import lru_cache, partial
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...log.batch import Floats
+from ...log.errors import MissingExtraError, UsageError
+from . import cells
+from .batches import Batch, Batches
+from .cells import Array, Sight, Weights
+
+Tables = Mapping[str, Array]
+"""Tables of embeddings by name: a row for each document or query, and one more for those never seen."""
+
+
+class Network(Hashable, Protocol):
+    """What training asks a model: hashable, equal to another where it computes the same."""
+
+    @property
+    def prior(self) -> float: ...
+
+    @property
+    def rate(self) -> float: ...
+
+    def sight(self, rows: Mapping[str, Array], ranks: int, weights: Weights, xp: Any) -> Sight: ...
+
+
+@dataclass(frozen=True)
+class Trained:
+    """The best state that was met. losses: held-out, and learnt: training, log-loss per session of each epoch."""
+
+    weights: dict[str, Floats]
+    tables: dict[str, Floats]
+    losses: tuple[float, ...]
+    learnt: tuple[float, ...]
+    best: int
+    stopped: bool
+
+
+def libraries() -> tuple[Any, Any]:
+    """(jax, optax).
+
+    Raises:
+        MissingExtraError: they are not installed.
+    """
+    try:
+        import jax
+        import optax
+    except ImportError as error:
+        raise MissingExtraError(
+            "neural click models learn with JAX and optax, which are not installed", "pip install 'offrank[neural]'"
+        ) from error
+    return jax, optax
+
+
+def train(
+    network: Network,
+    weights: Mapping[str, NDArray[Any]],
+    tables: Mapping[str, NDArray[Any]],
+    batches: tuple[Batches, Batches],
+    *,
+    epochs: int,
+    patience: int,
+    rng: np.random.Generator,
+    say: Callable[[str], object],
+) -> Trained:
+    """Adam until `patience` epochs in a row were no better on held-out sessions; the best epoch's state, always.
+
+    batches: (to learn from, held out). The start counts as epoch 0: learning never ends worse than it began.
+
+    Raises:
+        UsageError: not even the start has a finite loss.
+    """
+    jax, _ = libraries()
+    learning, held = batches
+    advance, loss, begin = _compiled(network)
+    state = begin(*jax.tree.map(partial(jax.numpy.asarray, dtype=np.float32), (dict(weights), dict(tables))))
+    best, losses, learnt = _copy(state[:2]), [_mean(loss, state, held)], [float("nan")]
+    if not np.isfinite(losses[0]):
+        raise UsageError("the parameters to start from give no finite likelihood", "start without them")
+    while len(losses) <= epochs and len(losses) - 1 - _least(losses) < patience:
+        sums = []
+        for batch in learning.passed(rng):
+            state, total = advance(state, batch)
+            sums.append(total)
+        learnt.append(_per_session(sums, learning))
+        losses.append(_mean(loss, state, held))
+        if _least(losses) == len(losses) - 1:
+            best = _copy(state[:2])
+        say(f"epoch {len(losses) - 1}: held-out log-loss {losses[-1]:.5f}, best {losses[_least(losses)]:.5f}")
+        if not np.isfinite(losses[-1]):
+            break
+    found = [{name: np.asarray(array, np.float64) for name, array in part.items()} for part in best]
+    stopped = len(losses) <= epochs or len(losses) - 1 - _least(losses) >= patience
+    return Trained(found[0], found[1], tuple(losses), tuple(learnt), _least(losses), stopped)
+
+
+def _least(losses: list[float]) -> int:
+    return int(np.argmin(np.nan_to_num(losses, nan=np.inf)))
+
+
+def _copy(state: Any) -> list[dict[str, NDArray[Any]]]:
+    # To the host: the next step writes over what is on the device.
+    return [{name: np.array(array) for name, array in part.items()} for part in state]
+
+
+def _mean(loss: Any, state: Any, batches: Batches) -> float:
+    return _per_session([loss(state[0], state[1], batch) for batch in batches.passed()], batches)
+
+
+def _per_session(sums: list[Any], batches: Batches) -> float:
+    return float(np.sum([float(total) for total in sums])) / float(batches.weight.sum())
+
+
+@lru_cache(maxsize=16)
+def _compiled(network: Network) -> tuple[Any, Any, Any]:
+    """(one step of Adam, the loss of a batch, the state to begin with), compiled at first use."""
+    jax, optax = libraries()
+    adam = optax.adam(network.rate)
+    clipped = optax.chain(optax.clip_by_global_norm(1.0), adam)
+
+    def begin(weights: Weights, tables: Tables) -> tuple[Any, ...]:
+        return weights, tables, clipped.init(weights), {name: jax.vmap(adam.init)(t) for name, t in tables.items()}
+
+    def loss(weights: Weights, tables: Tables, batch: Batch) -> Array:
+        return _losses(network, weights, _rows(tables, batch), batch, jax).sum()
+
+    def objective(weights: Weights, rows: Mapping[str, Array], batch: Batch) -> tuple[Array, Array]:
+        total = _losses(network, weights, rows, batch, jax).sum()
+        penalty = sum((batch.share[name] * (row**2).sum(axis=1)).sum() for name, row in rows.items())
+        return (total + penalty / (2 * network.prior**2)) / jax.numpy.maximum(batch.weight.sum(), 1e-30), total
+
+    def advance(state: tuple[Any, ...], batch: Batch) -> tuple[tuple[Any, ...], Array]:
+        weights, tables, moments, row_moments = state
+        rows = _rows(tables, batch)
+        slopes, total = jax.grad(objective, argnums=(0, 1), has_aux=True)(weights, rows, batch)
+        change, moments = clipped.update(slopes[0], moments)
+        tables, row_moments = _updated(tables, row_moments, slopes[1], batch, adam, jax)
+        return (optax.apply_updates(weights, change), tables, moments, row_moments), total
+
+    return jax.jit(advance, donate_argnums=0), jax.jit(loss), jax.jit(begin)
+
+
+def _rows(tables: Tables, batch: Batch) -> dict[str, Array]:
+    return {name: table.at[batch.rows[name]].get(mode="fill", fill_value=0.0) for name, table in tables.items()}
+
+
+def _updated(tables: Tables, moments: Any, slopes: Any, batch: Batch, adam: Any, jax: Any) -> tuple[Any, Any]:
+    """Adam for the rows of this batch only, each with a clock of its own: a pass costs what it reads, not all rows."""
+    tables, moments = dict(tables), dict(moments)
+    for name, rows in batch.rows.items():
+        held = jax.tree.map(lambda table, rows=rows: table.at[rows].get(mode="fill", fill_value=0), moments[name])
+        change, after = jax.vmap(adam.update)(slopes[name], held)
+        put = partial(_put, rows)
+        tables[name] = tables[name].at[rows].add(change, mode="drop", unique_indices=True)
+        moments[name] = jax.tree.map(put, moments[name], after)
+    return tables, moments
+
+
+def _put(rows: Array, table: Array, values: Array) -> Array:
+    return table.at[rows].set(values, mode="drop", unique_indices=True)
+
+
+def _losses(network: Network, weights: Weights, rows: Mapping[str, Array], batch: Batch, jax: Any) -> Array:
+    """[b] minus the log-likelihood of each session, times its weight: given the clicks above, summed over its ranks."""
+    xp = jax.numpy
+    sight = network.sight({name: rows[name][batch.place[name]] for name in rows}, len(batch.click), weights, xp)
+    above = cells.click_vectors(batch.previous, weights)
+    seen = xp.broadcast_to(sight.shown, (*above.shape[:2], sight.shown.shape[-1]))
+    given = xp.concatenate([seen, above], axis=-1) @ weights["input"] + weights["bias"]
+
+    def down(hidden: Array, at: tuple[Array, Array]) -> tuple[Array, Array]:
+        after = xp.where(at[1][:, None], cells.step(hidden, at[0], weights, xp), hidden)
+        return after, cells.out(after, weights)
+
+    _, logit = jax.lax.scan(down, sight.start, (given, batch.shown), unroll=min(len(batch.click), 10))
+    log_click, log_skip = jax.nn.log_sigmoid(logit), jax.nn.log_sigmoid(-logit)
+    if sight.attraction is not None:
+        attracted = jax.nn.log_sigmoid(sight.attraction)
+        # 1 - e a = (1 - e) + e (1 - a), and so without loss of digits.
+        log_skip = xp.logaddexp(log_skip, log_click + jax.nn.log_sigmoid(-sight.attraction))
+        log_click = log_click + attracted
+    found = xp.where(batch.click > 0, log_click, log_skip)
+    return -(xp.where(batch.shown, found, 0.0).sum(axis=0)) * batch.weight
