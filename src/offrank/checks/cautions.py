@@ -22,6 +22,8 @@ IMPOSSIBLE_MEAN_WEIGHT = 5.0
 # Markov's inequality: weights are >= 0 with expectation 1, so the chance of a mean of t or more is at most 1 / t.
 ODD_BY_MARKOV = 20.0
 IMPOSSIBLE_BY_MARKOV = 100.0
+UNKNOWN = 0.01
+MOSTLY_UNKNOWN = 0.2
 
 
 def about_weights(estimate: Estimate) -> Iterator[Caution]:
@@ -102,7 +104,7 @@ def about_mean_weight(estimate: Estimate, sampling_factor: float) -> Iterator[Ca
 def about_clipping(mean_weight: float, plain: bool) -> Iterator[Caution]:
     """What clipping cut away. plain: not divided or corrected by what is left, which may move it either way."""
     bound = ", or read it as a lower bound (rewards and weights being >= 0)."
-    free = ": divided by the weight that is left, it can be too high as well as too low."
+    free = ": divided by the weight that is left, or added to a model's prediction, it can be too high or too low."
     if mean_weight < 0.98:
         yield Caution(
             "clipped",
@@ -124,6 +126,35 @@ def about_coverage(covered: float) -> Iterator[Caution]:
         )
 
 
+def about_prediction(known: float) -> Iterator[Caution]:
+    """Warnings of estimates that rest on a model alone. known: share of what the target shows that was learnt of."""
+    yield Caution(
+        "model-based",
+        "warning",
+        "This is what a click model expects: the interval tells how contexts differ, not how wrong the model may be.",
+        "Compare with an estimator that looks at the clicks; dr(model) corrects the model by them.",
+    )
+    if known < 1 - UNKNOWN:
+        yield Caution(
+            "unseen-documents",
+            "serious" if known < 1 - MOSTLY_UNKNOWN else "warning",
+            f"{1 - known:.0%} of what the target shows was never shown in the log that the model has learnt from, and "
+            "counts as clicked like an average document.",
+            "Learn from a log that shows more of it, or by items alone (by=None) where queries are rare.",
+        )
+
+
+def about_same_log(learnt_from: str, log: str) -> Iterator[Caution]:
+    """Warnings of a model that has seen the clicks which it is judged by or corrected by."""
+    if learnt_from == log and log:
+        yield Caution(
+            "same-log",
+            "warning",
+            f"The click model was learnt from {log} too: it has seen the clicks that ought to judge it.",
+            "Learn the model from other impressions, such as those of the days before.",
+        )
+
+
 def about_disagreement(other: str, difference: Interval) -> Caution:
     """An estimator that differs from one which assumes less, further than chance would have it."""
     away = abs(difference.value) / difference.standard_error if difference.standard_error > 0 else math.inf
@@ -132,8 +163,8 @@ def about_disagreement(other: str, difference: Interval) -> Caution:
         "disagreement",
         "serious",
         f"It differs from `{other}`, which assumes less of users, by {far} standard errors of their difference.",
-        "What it assumes beyond that is wrong here (the examination curve, or that a click depends on its own item "
-        "only): believe the one that assumes less.",
+        "What it assumes beyond that is wrong here (the examination curve, that a click depends on its own item "
+        "only, or the click model): believe the one that assumes less.",
     )
 
 

@@ -10,7 +10,7 @@ import click
 import offrank
 
 from ..log.errors import UsageError
-from .options import listed, log_options, source
+from .options import distinct, listed, log_options, source
 from .running import deliver, reading, safely
 
 _NAMED = re.compile(r"^([A-Za-z][\w-]*)\s*=\s*(.+)$", re.DOTALL)
@@ -22,7 +22,9 @@ _NAMED = re.compile(r"^([A-Za-z][\w-]*)\s*=\s*(.+)$", re.DOTALL)
 @click.option(
     "-e", "--estimator", "estimators", multiple=True, help="ips, snips, interpol(window=2), clip(ips, 10) ..."
 )
-@click.option("--examination", metavar="P,P,...", help="Probability that each rank is looked at, for pbm and interpol.")
+@click.option(
+    "--examination", metavar="P,P,...|MODEL", help="Probability that each rank is looked at, or a click model's file."
+)
 @click.option("--confidence", default=0.95, show_default=True, help="Level of the intervals.")
 @click.option("--interval", default="normal", show_default=True, help="normal, bootstrap or bernstein.")
 @click.option("--replicates", default=200, show_default=True, help="Replicates of the bootstrap.")
@@ -110,14 +112,14 @@ def _targets(texts: tuple[str, ...]) -> Any:
     if len(texts) == 1 and named[0] is None:
         return texts[0]
     found = [(match[1], match[2]) if match else (text, text) for match, text in zip(named, texts, strict=True)]
-    names = [name for name, _ in found]
-    if twice := [name for name in names if names.count(name) > 1]:
-        raise UsageError(f"two targets are called {twice[0]!r}", "give each another name: --target NAME=POLICY")
-    return dict(found)
+    return distinct(found, "targets", "--target NAME=POLICY")
 
 
-def _examination(text: str | None) -> list[float] | None:
+def _examination(text: str | None) -> list[float] | str | None:
+    """Numbers, or else the name of a file."""
     try:
         return None if text is None else [float(word) for word in text.split(",")]
     except ValueError as error:
+        if text is not None and "," not in text:
+            return text
         raise UsageError(f"--examination {text!r}", "write numbers with commas: 1,.5,.33") from error

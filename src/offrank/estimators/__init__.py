@@ -1,6 +1,8 @@
 """Log batches in, a value and a weight per impression out; a file per named method."""
 
-from .base import Estimator, Terms, Weights, terms
+from .base import Estimator, Predicting, Terms, Weighting, Weights, terms
+from .direct import Direct
+from .doubly_robust import DoublyRobust
 from .family import InterpolWindows
 from .ips import IPS
 from .items import IPM, PBM, Interpol
@@ -18,12 +20,16 @@ __all__ = [
     "PI",
     "RIPS",
     "Clip",
+    "Direct",
+    "DoublyRobust",
     "Estimator",
     "Interpol",
     "InterpolWindows",
     "LoggedMean",
+    "Predicting",
     "SelfNormalised",
     "Terms",
+    "Weighting",
     "Weights",
     "clip",
     "estimator",

@@ -1,21 +1,22 @@
 """What an estimator is: per impression a value and a weight.
 
-An estimator says how the logged rewards are weighted. Everything else (inclusion, means, ratios,
-intervals, groups) is the same for all of them and happens once, in the folds. Self-normalisation
-is a way to finish, clipping a wrapper.
+Most estimators say how the logged rewards are weighted; some ask a click model what the target would earn. Everything
+else (inclusion, means, ratios, intervals, groups) is the same for all of them and happens once, in the folds.
+Self-normalisation is a way to finish, clipping a wrapper.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal, Protocol
+from typing import Literal, Protocol, Self, runtime_checkable
 
 import numpy as np
 
 from ..log.batch import Floats, LogBatch
 from ..log.errors import ImpossibleSlateError
-from ..policies.base import Ability
+from ..log.source import Needs
+from ..policies.base import Ability, Policy
 from ..policies.shown import Shown
 from . import _kernels
 
@@ -47,12 +48,12 @@ class Terms:
     weight: Floats
 
 
-class Estimator(Protocol):
-    """A weighting of logged rewards. Frozen: its fields are its parameters, its repr its key."""
+class Method(Protocol):
+    """What every estimator says of itself. Frozen: its fields are its parameters, its repr its key."""
 
     @property
     def earns(self) -> Earns:
-        """Which logged outcome it weighs."""
+        """Which outcome it estimates."""
 
     @property
     def asks_logging(self) -> Ability | None:
@@ -71,14 +72,40 @@ class Estimator(Protocol):
         """How much is assumed of users; each step is a special case of the one before.
 
         0 nothing (ips), 1 reading from the top (rips), 2 that a click depends on its item and rank (ipm),
-        2 + window an examination curve within that window (interpol), infinity everywhere (pbm).
+        2 + window an examination curve within that window (interpol), infinity everywhere (pbm) or a whole click
+        model (direct).
         """
 
-    def examined(self, examination: Sequence[float] | None) -> Estimator:
+    def examined(self, examination: Sequence[float] | None) -> Self:
         """The same estimator with this examination curve, where it wants one and has none."""
+
+
+class Weighting(Method, Protocol):
+    """A weighting of logged rewards."""
 
     def weights(self, batch: LogBatch, logging: Shown, target: Shown) -> Weights:
         """The weights of a batch."""
+
+
+@runtime_checkable
+class Predicting(Method, Protocol):
+    """An estimator that asks a click model what the target would earn."""
+
+    @property
+    def residual(self) -> Weighting | None:
+        """How what the model got wrong in the log is weighted; None where the log's clicks are not looked at."""
+
+    def learnt_from(self) -> str:
+        """The log that the click model was learnt from, in words."""
+
+    def needs(self, target: Policy) -> Needs:
+        """What the prediction reads."""
+
+    def terms(self, batch: LogBatch, logging: Shown, target: Shown) -> Terms:
+        """Its terms. Without `residual` the weight is the share of what the target shows that the model knows."""
+
+
+Estimator = Weighting | Predicting
 
 
 def terms(estimator: Estimator, batch: LogBatch, logging: Shown, target: Shown) -> Terms:
@@ -87,6 +114,8 @@ def terms(estimator: Estimator, batch: LogBatch, logging: Shown, target: Shown) 
     Raises:
         ImpossibleSlateError: the logging policy gives a logged slate probability zero.
     """
+    if isinstance(estimator, Predicting):
+        return estimator.terms(batch, logging, target)
     weights = estimator.weights(batch, logging, target)
     if weights.weight.ndim == 1:
         return Terms(weights.weight * batch.reward, weights.control)

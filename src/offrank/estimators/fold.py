@@ -16,7 +16,7 @@ from ..log.batch import Labels, LogBatch
 from ..log.source import Needs
 from ..policies.base import Policy
 from ..policies.shown import Shown
-from .base import Estimator, terms
+from .base import Estimator, Predicting, terms
 
 S = TypeVar("S")
 R = TypeVar("R")
@@ -150,4 +150,6 @@ def needs(layout: Layout, logging: Policy) -> Needs:
             found.append(logging.needs(estimator.asks_logging))
         if estimator.asks_target is not None:
             found += [target.needs(estimator.asks_target) for target in layout.targets]
+        if isinstance(estimator, Predicting):
+            found += [estimator.needs(target) for target in layout.targets]
     return reduce(Needs.__or__, found)

@@ -8,6 +8,8 @@ from typing import Any
 
 from ..spelling import parse
 from .base import Estimator
+from .direct import Direct
+from .doubly_robust import DoublyRobust
 from .family import interpol
 from .ips import IPS
 from .items import IPM, PBM
@@ -28,6 +30,8 @@ def _self_normalised(base: Callable[..., Estimator]) -> Callable[..., SelfNormal
 ESTIMATORS: dict[str, Callable[..., Any]] = {
     "clip": clip,
     "controlled": controlled,
+    "direct": Direct,
+    "dr": DoublyRobust,
     "interpol": interpol,
     "ipm": IPM,
     "ips": IPS,

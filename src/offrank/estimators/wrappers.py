@@ -13,7 +13,7 @@ from ..log.errors import UsageError
 from ..policies.base import Ability
 from ..policies.shown import Shown
 from ..spelling import Spelled
-from .base import Earns, Estimator, Weights
+from .base import Earns, Estimator, Predicting, Weighting, Weights
 
 
 @dataclass(frozen=True, repr=False)
@@ -21,10 +21,11 @@ class Clip(Spelled):
     """The base estimator with no weight beyond `maximum`, up to its sign: less variance, some bias."""
 
     name: ClassVar[str] = "clip"
-    base: Estimator
+    base: Weighting
     maximum: float
 
     def __post_init__(self) -> None:
+        _weighting(self.base)
         if not self.maximum > 0:
             raise UsageError(f"maximum is {self.maximum}", "give a weight above zero")
 
@@ -73,6 +74,11 @@ class SelfNormalised(Spelled):
     controlled: bool = field(default=False, kw_only=True)
 
     def __post_init__(self) -> None:
+        if isinstance(self.base, Predicting) and not (self.controlled and self.base.normalised):
+            raise UsageError(
+                f"{self.base!r} has no self-normalised form: a prediction has no weight to divide by",
+                "use it plain, or controlled(dr(...)), which corrects by the mean weight",
+            )
         if not self.base.normalised:
             raise UsageError(
                 f"{self.base!r} has no self-normalised form: its weights have no expectation of 1",
@@ -97,11 +103,17 @@ def bare(estimator: Estimator | SelfNormalised) -> Estimator:
     return estimator.base if isinstance(estimator, SelfNormalised) else estimator
 
 
+def weighing(estimator: Estimator | SelfNormalised) -> Weighting | None:
+    """How an estimator weights what was logged; None where it does not."""
+    plain = bare(estimator)
+    return plain.residual if isinstance(plain, Predicting) else plain
+
+
 def clip(base: Estimator | SelfNormalised, maximum: float) -> Estimator | SelfNormalised:
     """The estimator with no weight above `maximum`, self-normalised where it was."""
     if isinstance(base, SelfNormalised):
-        return replace(base, base=Clip(base.base, maximum))
-    return Clip(base, maximum)
+        return replace(base, base=Clip(_weighting(base.base), maximum))
+    return Clip(_weighting(base), maximum)
 
 
 def controlled(base: Estimator | SelfNormalised) -> SelfNormalised:
@@ -113,3 +125,12 @@ def controlled(base: Estimator | SelfNormalised) -> SelfNormalised:
     if isinstance(base, SelfNormalised):
         raise UsageError(f"{base!r} is corrected by its mean weight already", f"use controlled({base.base!r})")
     return SelfNormalised(base, controlled=True)
+
+
+def _weighting(estimator: Estimator) -> Weighting:
+    if isinstance(estimator, Predicting):
+        raise UsageError(
+            f"{estimator!r} is no weighting, so there is nothing to clip",
+            "clip what it adds to the prediction: dr(model, residual=clip(ips, 10))",
+        )
+    return estimator

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from os import PathLike, fspath
-from typing import Any
+from typing import Any, Protocol, runtime_checkable
 
+from ..clicks.loading import load
 from ..estimators.base import Estimator
 from ..estimators.named import estimator as named_estimator
 from ..estimators.wrappers import SelfNormalised
+from ..log.batch import Floats
 from ..log.errors import UsageError
 from ..log.source import Source
 from ..policies.base import Policy
@@ -17,6 +19,17 @@ from ..readers.log import read_log
 
 Target = str | Policy | Mapping[str, str | Policy]
 Estimators = str | Estimator | SelfNormalised | Sequence[str | Estimator | SelfNormalised]
+
+
+@runtime_checkable
+class Examines(Protocol):
+    """What knows how likely each rank is looked at: a fitted click model, a harvested curve."""
+
+    def examination(self) -> Sequence[float] | Floats | None:
+        """[k] over that of the first rank; None where there is no such curve."""
+
+
+Examination = Sequence[float] | Floats | Examines | str | PathLike[str]
 
 _METHODS = ("needs", "sample", "log_prob", "slot_probs", "rank_probs")
 
@@ -79,17 +92,30 @@ def estimators(given: Estimators) -> list[Estimator | SelfNormalised]:
             raise UsageError(f"{made!r} is not an estimator", "give one such as 'snips' or 'interpol(window=2)'")
     if not found:
         raise UsageError("there is no estimator", "name at least one, such as 'snips'")
+    named = {repr(made): made for made in reversed(found)}
+    for made in found:
+        if named[repr(made)] != made:
+            raise UsageError(
+                f"two estimators are called {made!r}", "save the click models, and name the files: direct('model.json')"
+            )
     return found
 
 
-def examination(given: Sequence[float] | None) -> tuple[float, ...] | None:
+def examination(given: Examination | None) -> tuple[float, ...] | None:
     """The probability that each rank is looked at.
 
     Raises:
-        UsageError: not numbers.
+        UsageError: not numbers, no click model, or a click model that has no such curve.
     """
+    known = load(given) if isinstance(given, PathLike) or (isinstance(given, str) and "," not in given) else given
+    curve = known.examination() if isinstance(known, Examines) else known
+    if curve is None and given is not None:
+        raise UsageError(
+            f"{known!r} has no examination curve: what is looked at depends on more than the rank",
+            "fit pbm, or offrank.clicks.harvest a curve, or give a number per rank: [1, .5, .33]",
+        )
     try:
-        return None if given is None else tuple(float(p) for p in given)
+        return None if curve is None else tuple(float(p) for p in curve)
     except (TypeError, ValueError) as error:
         raise UsageError(f"examination is {given!r}", "give a number per rank, top first: [1, .5, .33]") from error
 

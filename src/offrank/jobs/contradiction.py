@@ -8,7 +8,7 @@ from dataclasses import replace
 from ..checks.cautions import about_disagreement
 from ..estimators.base import Estimator
 from ..estimators.logged import LoggedMean
-from ..estimators.wrappers import Clip, SelfNormalised, bare
+from ..estimators.wrappers import Clip, SelfNormalised, bare, weighing
 from ..folds.estimate import Caution, Estimate
 from ..policies.base import Policy
 from .choice import Chosen, Given
@@ -51,6 +51,6 @@ def _against(summary: Summary, target: Policy, given: tuple[_Any, Estimate], eve
 def _comparable(summary: Summary, estimator: _Any, other: _Any) -> bool:
     """Whether `other` estimates the same thing and assumes less."""
     one, two = bare(estimator), bare(other)
-    if any(isinstance(e, Clip | LoggedMean) for e in (one, two)):
+    if any(isinstance(weighing(e), Clip | LoggedMean) for e in (one, two)):
         return False
     return two.assumes < one.assumes and (one.earns == two.earns or summary.rewards_are_clicks)

@@ -10,7 +10,7 @@ from ..checks.impressions import Impressions, ImpressionsFold
 from ..estimators.base import Estimator
 from ..estimators.family import Family, family
 from ..estimators.fold import ByColumn, GroupedTermsFold, Layout, TermsFold, needs
-from ..estimators.wrappers import bare
+from ..estimators.wrappers import bare, weighing
 from ..folds.base import Together
 from ..folds.doubt import Doubt
 from ..folds.estimate import Estimate
@@ -33,7 +33,7 @@ def evaluate(
     logging: str | Policy = "logged",
     estimators: arguments.Estimators = ("ips", "snips"),
     *,
-    examination: Sequence[float] | None = None,
+    examination: arguments.Examination | None = None,
     confidence: float = 0.95,
     interval: Method = "normal",
     cluster: str | None = None,
@@ -49,7 +49,8 @@ def evaluate(
     - target: a policy or its spelling, or a dict of several by name.
     - logging: the policy that drew the log; `logged` uses the propensities written in it.
     - estimators: one or several, spelled such as `"snips"`, `"interpol(window=2)"`, `"clip(ips, 100)"`.
-    - examination: probability that each rank is looked at, top first, for pbm and interpol.
+    - examination: probability that each rank is looked at, top first, for pbm and interpol; or what knows it: a
+      fitted click model, the file that it was saved to, or what `offrank.clicks.harvest` found.
     - interval: `normal` (delta method), `bootstrap` (Poisson, `replicates` of them, `seed`) or
       `bernstein` (empirical Bernstein), at level `confidence`.
     - cluster: a column whose equal values mark dependent rows, such as `query`.
@@ -117,13 +118,14 @@ class Plan:
             skipped = f"; {sum(impressions.skipped.values())} were skipped" if impressions.skipped else ""
             raise EmptyLogError(f"{source.describe()} has no impressions{skipped}", "give a log with some")
         whole, groups = (found["terms"], {}) if self.by is None else found["terms"]
-        summary = self.summary(whole)
-        by_group = {name: self.estimates(self.summary(part)) for name, part in groups.items()}
+        where = source.describe()
+        summary = self.summary(whole, where)
+        by_group = {name: self.estimates(self.summary(part, where)) for name, part in groups.items()}
         return Result(self.estimates(summary), by_group, self._facts(summary, impressions, source))
 
-    def summary(self, folded: Any) -> Summary:
-        """What the folds found, ready to be asked."""
-        return Summary(self.layout, self.doubt, folded, counts(self.logging))
+    def summary(self, folded: Any, log: str = "") -> Summary:
+        """What the folds found, ready to be asked. log: where it is, in words."""
+        return Summary(self.layout, self.doubt, folded, counts(self.logging), log)
 
     def estimates(self, summary: Summary) -> Estimates:
         """Every estimator for every target."""
@@ -176,6 +178,8 @@ class Plan:
             for key, one in self._chosen(summary, target).items():
                 named.setdefault(bare(one.estimator), key)
             for estimator, key in named.items():
+                if weighing(estimator) is None:
+                    continue
                 yield document.histogram_row(name, key, summary.histogram(target, estimator))
 
 
@@ -203,4 +207,4 @@ def _with_bases(estimators: Mapping[str, Family]) -> Iterator[Any]:
         inner: Any = estimator
         while inner is not None:
             yield inner
-            inner = getattr(inner, "base", None)
+            inner = getattr(inner, "base", None) or getattr(inner, "residual", None)

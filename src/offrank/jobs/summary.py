@@ -14,12 +14,14 @@ from ..checks.cautions import (
     about_coverage,
     about_mean_weight,
     about_method,
+    about_prediction,
     about_rewards,
+    about_same_log,
     about_weights,
 )
-from ..estimators.base import Estimator
+from ..estimators.base import Estimator, Predicting, Weighting
 from ..estimators.fold import Layout
-from ..estimators.wrappers import Clip, SelfNormalised, bare
+from ..estimators.wrappers import Clip, SelfNormalised, bare, weighing
 from ..folds.base import Together
 from ..folds.doubt import Doubt
 from ..folds.estimate import Caution, Estimate, Interval
@@ -47,12 +49,16 @@ def group_folds(doubt: Doubt, layout: Layout) -> Together:
 
 @dataclass(frozen=True)
 class Summary:
-    """The reduced log, ready to be asked for estimates. counted: the logging probabilities were counted in it."""
+    """The reduced log, ready to be asked for estimates.
+
+    counted: the logging probabilities were counted in it. log: where it is, in words.
+    """
 
     layout: Layout
     doubt: Doubt
     folded: Mapping[str, Any]
     counted: bool = False
+    log: str = ""
 
     @property
     def moments(self) -> Moments:
@@ -73,26 +79,38 @@ class Summary:
         """The estimate of one estimator for one target, or why there is none."""
         weighting = bare(estimator)
         index, value, weight = self._columns(target, weighting)
-        sums, squares = self.moments.sums, self.moments.squares
-        if not sums[weight] > 0:
-            return _no_overlap(target, estimator, self.moments.n, cancelled=bool(squares[weight] > 0))
+        if not self.moments.sums[weight] > 0:
+            cancelled = bool(self.moments.squares[weight] > 0)
+            return _no_overlap(target, estimator, self.moments.n, cancelled=cancelled)
         ratio = self._ratio(target, estimator)
         earned = self._interval(ratio)
-        mean_weight = self._interval(Ratio(weight, 0)) if weighting.normalised else None
         made = Estimate(
             earned.value,
             earned.low,
             earned.high,
             earned.standard_error,
             self.moments.n,
+            ess=math.nan,
+            mean_weight=None,
+            max_weight_share=math.nan,
+            difference=self._interval(ratio, self.layout.logged(weighting)),
+        )
+        weighed = weighing(estimator)
+        made = made if weighed is None else self._of_weights(made, weighed, index, weight)
+        return replace(made, warnings=tuple(self._cautions(made, estimator, value, weight)))
+
+    def _of_weights(self, made: Estimate, weighed: Weighting, index: int, weight: int) -> Estimate:
+        """The estimate with what is known of its weights."""
+        sums, squares = self.moments.sums, self.moments.squares
+        mean_weight = self._interval(Ratio(weight, 0)) if weighed.normalised else None
+        return replace(
+            made,
             ess=float(sums[weight] ** 2 / squares[weight]),
             mean_weight=None if mean_weight is None else mean_weight.value,
             max_weight_share=float(self.moments.largest[weight] / sums[weight]),
             tail_index=tail_index(self.folded["largest"][index], self.moments.n),
             mean_weight_interval=mean_weight,
-            difference=self._interval(ratio, self.layout.logged(weighting)),
         )
-        return replace(made, warnings=tuple(self._cautions(made, estimator, value, weight)))
 
     def difference(
         self, target: Policy, one: Estimator | SelfNormalised, other: Estimator | SelfNormalised
@@ -138,25 +156,31 @@ class Summary:
     def _cautions(
         self, made: Estimate, estimator: Estimator | SelfNormalised, value: int, weight: int
     ) -> list[Caution]:
-        plain = not isinstance(estimator, SelfNormalised)
-        weighting = bare(estimator)
-        sums, squares = self.moments.sums, self.moments.squares
-        mean = float(sums[weight] / sums[0])
-        found, clipped = list(about_weights(made)), isinstance(weighting, Clip)
-        if clipped:
-            # No tail is heavy that ends at the maximum: what clipping costs is bias, which about_clipping names.
-            found = [caution for caution in found if caution.code != "heavy-tail"]
-            found += about_clipping(mean, plain) if weighting.normalised else []
-        if not weighting.normalised:
-            found += about_coverage(mean)
-        elif mean > 1 or not clipped:
-            found += about_mean_weight(made, float(squares[0] / sums[0]))
+        weighting, weighed = bare(estimator), weighing(estimator)
+        mean = float(self.moments.sums[weight] / self.moments.sums[0])
+        found = list(about_prediction(mean)) if weighed is None else self._about_weights(made, estimator, weighed, mean)
+        found += about_same_log(weighting.learnt_from(), self.log) if isinstance(weighting, Predicting) else []
         found += about_rewards(self._effective_rewards(weighting, value))
         found += about_method(self.doubt.method, self._clusters)
         found += [CLICKS_NOT_REWARD] if weighting.earns == "clicks" and not self.rewards_are_clicks else []
         found += [COUNTED] if self.counted and weighting.asks_logging else []
         order = {"serious": 0, "warning": 1, "note": 2}
         return sorted(found, key=lambda caution: order[caution.severity])
+
+    def _about_weights(
+        self, made: Estimate, estimator: Estimator | SelfNormalised, weighed: Weighting, mean: float
+    ) -> list[Caution]:
+        found, clipped = list(about_weights(made)), isinstance(weighed, Clip)
+        if clipped:
+            # No tail is heavy that ends at the maximum: what clipping costs is bias, which about_clipping names.
+            found = [caution for caution in found if caution.code != "heavy-tail"]
+            plain = weighed is estimator
+            found += about_clipping(mean, plain) if weighed.normalised else []
+        if not weighed.normalised:
+            found += about_coverage(mean)
+        elif mean > 1 or not clipped:
+            found += about_mean_weight(made, float(self.moments.squares[0] / self.moments.sums[0]))
+        return found
 
     def _effective_rewards(self, estimator: Estimator, value: int) -> float:
         """How many rewarded impressions an estimate rests on; infinite where losses cancel gains: no count is known."""
@@ -167,7 +191,12 @@ class Summary:
         return math.inf if losses else float(sums[value] ** 2 / squares[value])
 
 
-def _no_overlap(target: Policy, estimator: object, n: int, *, cancelled: bool) -> NoOverlapError:
+def _no_overlap(target: Policy, estimator: Estimator | SelfNormalised, n: int, *, cancelled: bool) -> NoOverlapError:
+    if weighing(estimator) is None:
+        return NoOverlapError(
+            f"{estimator!r}: the model has learnt of nothing that {target!r} shows, in any of {n:,} impressions",
+            "fit it to a log with the same queries and items, or by items alone (by=None)",
+        )
     if cancelled:  # weights of the pseudoinverse may be negative
         return NoOverlapError(
             f"{estimator!r}: the weights of {n:,} impressions add up to nothing or less for {target!r}, where their "

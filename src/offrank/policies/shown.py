@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable, Hashable
+from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Any, TypeVar
 
 from ..log.batch import Floats, LogBatch
 from .base import Policy
 from .rank_law import RankLaw, rank_law
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -16,6 +20,14 @@ class Shown:
 
     policy: Policy
     batch: LogBatch
+    _memo: dict[Hashable, Any] = field(default_factory=dict, repr=False, compare=False)
+
+    def once(self, key: Hashable, make: Callable[[], T]) -> T:
+        """What `make` gives, made for the first who asks by this key."""
+        if key not in self._memo:
+            self._memo[key] = make()
+        found: T = self._memo[key]
+        return found
 
     @cached_property
     def log_prob(self) -> Floats:

@@ -9,7 +9,7 @@ from itertools import permutations
 
 import numpy as np
 
-from ..estimators.base import Estimator
+from ..estimators.base import Weighting
 from ..log.batch import Contexts, Floats, Integers, LogBatch
 from ..log.source import Needs
 from ..policies.ranking import Ranking
@@ -93,7 +93,7 @@ def placements() -> LogBatch:
     return _log(contexts(len(shown)), shown, np.isin(shown, RELEVANT) * EXAMINATION)
 
 
-def moments(world: ToyWorld, estimators: Sequence[Estimator]) -> tuple[Floats, Floats]:
+def moments(world: ToyWorld, estimators: Sequence[Weighting]) -> tuple[Floats, Floats]:
     """Expectation and variance [estimators] of what one impression contributes to an estimate, exactly.
 
     Given the placement, clicks are independent of each other. The estimators are of the kind that weighs clicks.

@@ -1,0 +1,61 @@
+"""The direct method: what a click model expects of the target's slates."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import ClassVar
+
+from ..clicks.fitted import Fitted
+from ..log.batch import LogBatch
+from ..log.source import Needs
+from ..policies.base import Ability, Policy
+from ..policies.shown import Shown
+from ..spelling import Spelled
+from .base import Earns, Terms
+from .predicted import model_of, needs, predicted_once, refuse_draws
+
+
+@dataclass(frozen=True, repr=False)
+class Direct(Spelled):
+    """Mean over the logged contexts of the clicks that a model expects of the target's slate; no click is looked at.
+
+    Right if the model is. The interval tells how contexts differ, not how wrong the model may be.
+
+    - model: a fitted click model, or the file that it was saved to.
+    - draws: slates per row of a target that draws, where the model is of clicks that depend on more than their own
+      item and rank, and the slates are too many to be written out (over 120).
+    """
+
+    name: ClassVar[str] = "direct"
+    earns: ClassVar[Earns] = "clicks"
+    asks_logging: ClassVar[Ability | None] = None
+    asks_target: ClassVar[Ability | None] = None
+    normalised: ClassVar[bool] = False
+    assumes: ClassVar[float] = math.inf
+    residual: ClassVar[None] = None
+    model: str | Fitted
+    draws: int = field(default=32, kw_only=True)
+
+    def __post_init__(self) -> None:
+        refuse_draws(self.draws)
+
+    @cached_property
+    def fitted(self) -> Fitted:
+        """The model, read on first use."""
+        return model_of(self.model)
+
+    def examined(self, examination: Sequence[float] | None) -> Direct:
+        return self
+
+    def learnt_from(self) -> str:
+        return self.fitted.source
+
+    def needs(self, target: Policy) -> Needs:
+        return needs(self.fitted, target)
+
+    def terms(self, batch: LogBatch, logging: Shown, target: Shown) -> Terms:
+        found = predicted_once(self.fitted, target, self.draws)
+        return Terms(found.clicks, found.known)

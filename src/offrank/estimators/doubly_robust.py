@@ -1,0 +1,84 @@
+"""Doubly robust: what a click model expects, and what it got wrong in the log."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import ClassVar
+
+from ..clicks.fitted import Fitted
+from ..log.batch import LogBatch
+from ..log.errors import UsageError
+from ..log.source import Needs
+from ..policies.base import Ability, Policy
+from ..policies.shown import Shown
+from ..spelling import Spelled
+from .base import Earns, Predicting, Terms, Weighting, terms
+from .family import InterpolWindows
+from .ips import IPS
+from .predicted import model_of, needs, predicted_once, refuse_draws
+
+
+@dataclass(frozen=True, repr=False)
+class DoublyRobust(Spelled):
+    """direct(model) + sum of weight * (click - click that the model expected), weighted as `residual` says.
+
+    With whole slates (ips) unbiased if the propensities are right or the model is (Dudik, Langford and Li 2011; for
+    slates Su et al. 2020). With weights of items (ipm, rips, interpol) if the model is right; or if the propensities
+    are, and clicks *and model* are as the weighting assumes. The model's clicks are P(click | slate), of no
+    other click: with rips this is the cascade form of Kiyohara et al. 2022, whose model's part is not weighted here.
+
+    - model: a fitted click model, or the file that it was saved to; learnt from another log.
+    - draws: as of `direct`.
+    """
+
+    name: ClassVar[str] = "dr"
+    earns: ClassVar[Earns] = "clicks"
+    model: str | Fitted
+    residual: Weighting = field(default=IPS(), kw_only=True)
+    draws: int = field(default=32, kw_only=True)
+
+    def __post_init__(self) -> None:
+        refuse_draws(self.draws)
+        if isinstance(self.residual, Predicting | InterpolWindows) or not hasattr(self.residual, "weights"):
+            raise UsageError(
+                f"residual is {self.residual!r}, which is no single weighting",
+                "give one such as ips, ipm, rips, interpol(window=1) or clip(ips, 100)",
+            )
+
+    @property
+    def asks_logging(self) -> Ability | None:
+        return self.residual.asks_logging
+
+    @property
+    def asks_target(self) -> Ability | None:
+        return self.residual.asks_target
+
+    @property
+    def normalised(self) -> bool:
+        return self.residual.normalised
+
+    @property
+    def assumes(self) -> float:
+        return self.residual.assumes
+
+    @cached_property
+    def fitted(self) -> Fitted:
+        """The model, read on first use."""
+        return model_of(self.model)
+
+    def examined(self, examination: Sequence[float] | None) -> DoublyRobust:
+        return replace(self, residual=self.residual.examined(examination))
+
+    def learnt_from(self) -> str:
+        return self.fitted.source
+
+    def needs(self, target: Policy) -> Needs:
+        return needs(self.fitted, target)
+
+    def terms(self, batch: LogBatch, logging: Shown, target: Shown) -> Terms:
+        assert batch.clicks is not None
+        expected = logging.once(("logged", self.fitted), lambda: self.fitted.click_probs(batch.contexts, batch.slates))
+        missed = terms(self.residual, replace(batch, clicks=batch.clicks - expected, outcome=None), logging, target)
+        return Terms(predicted_once(self.fitted, target, self.draws).clicks + missed.value, missed.weight)

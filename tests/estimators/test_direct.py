@@ -1,0 +1,226 @@
+"""The direct method and its doubly robust forms: draws, what is known, what is refused, what is said."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+
+import offrank
+from offrank import Top, Uniform
+from offrank.estimators import IPS, Direct, DoublyRobust, InterpolWindows, SelfNormalised, clip, estimator
+from offrank.estimators.predicted import predicted
+from offrank.log.batch import LogBatch
+from offrank.log.errors import AbilityError, NoOverlapError, UsageError
+from offrank.policies import policy
+from offrank.testing.exact import MemorySource, World
+from offrank.testing.laws import Situation, law
+from offrank.testing.users import position_based
+from tests.estimators.models import Positions, Reading, fitted
+from tests.exact.worlds import EXAMINATION, RELEVANCE, world
+
+RIGHT = fitted(Positions(EXAMINATION), RELEVANCE)
+READER = fitted(Reading(0.3), RELEVANCE)
+
+
+def part(batch: LogBatch, rows: Any) -> LogBatch:
+    assert batch.clicks is not None
+    rows = np.asarray(rows)
+    return LogBatch(
+        batch.contexts.take(rows),
+        batch.slates[rows],
+        batch.clicks[rows],
+        None,
+        batch.inclusion[rows],
+        batch.row[rows],
+    )
+
+
+CHANCES = (0.9, 0.2, 0.5, 0.7, 0.35, 0.6)
+SITUATION = Situation(6, 4, {"new": (1.0, 2.0, 0.5, 3.0, 1.5, 0.8)})  # 360 slates, too many to be written out
+MANY = World((SITUATION,), position_based([CHANCES], EXAMINATION))
+
+
+def reader_of_many() -> tuple[float, float]:
+    """Mean and variance of the clicks that READER expects of a slate of plackett_luce(new)."""
+    found = law(policy("plackett_luce(new)"), SITUATION)
+    clicks = {
+        slate: math.fsum(
+            CHANCES[item] * math.prod(1 - 0.7 * CHANCES[above] for above in slate[:slot])
+            for slot, item in enumerate(slate)
+        )
+        for slate in found
+    }
+    mean = math.fsum(found[slate] * clicks[slate] for slate in found)
+    return mean, math.fsum(found[slate] * (clicks[slate] - mean) ** 2 for slate in found)
+
+
+def test_many_slates_are_drawn_and_their_mean_is_the_expectation() -> None:
+    batch, model = MANY.batch(policy("uniform")), fitted(Reading(0.3), [CHANCES])
+    found = predicted(model, policy("plackett_luce(new)"), batch, draws=50)
+    mean, variance = reader_of_many()
+    drawn = 50 * len(batch)
+    assert found.clicks.mean() == pytest.approx(mean, abs=4 * math.sqrt(variance / drawn))
+    assert found.clicks.std() == pytest.approx(math.sqrt(variance / 50), rel=0.2)  # rows are drawn by themselves
+
+
+def test_draws_depend_on_the_row_alone() -> None:
+    batch, model, target = MANY.batch(policy("uniform")), fitted(Reading(0.3), [CHANCES]), policy("plackett_luce(new)")
+    whole = predicted(model, target, batch, 8).clicks
+    order = np.random.default_rng(1).permutation(len(batch))
+    pieces = [predicted(model, target, part(batch, rows), 8).clicks for rows in np.array_split(order, 7)]
+    assert np.concatenate(pieces) == pytest.approx(whole[order], rel=1e-15)
+
+
+def test_ragged_batches_are_cut_into_blocks_without_a_trace(monkeypatch: pytest.MonkeyPatch) -> None:
+    batch = world("top", "position").batch(policy("uniform"))
+    before = [predicted(model, policy("plackett_luce(new)"), batch, 8).clicks for model in (RIGHT, READER)]
+    monkeypatch.setattr("offrank.estimators.predicted._NUMBERS", 1)
+    monkeypatch.setattr("offrank.estimators.lotteries._NUMBERS", 1)
+    after = [predicted(model, policy("plackett_luce(new)"), batch, 8).clicks for model in (RIGHT, READER)]
+    for one, other in zip(before, after, strict=True):
+        assert one == pytest.approx(other, rel=1e-12)
+
+
+@pytest.mark.parametrize("model", [Positions(EXAMINATION), Reading(0.3)])
+@pytest.mark.parametrize("target", ["top(new)", "plackett_luce(new)", "uniform"])
+def test_the_share_that_is_known(model: Any, target: str) -> None:
+    here = world("top", "position")
+    batch = here.batch(policy("uniform"))
+    found = predicted(fitted(model, RELEVANCE, known=[1, 3]), policy(target), batch, 8)
+    known = np.isin(batch.contexts.keys["query"], [1, 3])
+    assert found.known == pytest.approx(known.astype(float), abs=1e-12)
+    result = offrank.evaluate(
+        here.source(policy("uniform")), target, "uniform", Direct(fitted(model, RELEVANCE, [1, 3]))
+    )
+    caution = next(one for one in only(result).warnings if one.code == "unseen-documents")
+    assert (caution.severity, caution.message[:3]) == ("serious", "50%")
+
+
+def only(result: offrank.Result) -> offrank.Estimate:
+    (found,) = result.estimates.given.values()
+    return found
+
+
+def test_what_is_said_of_a_prediction() -> None:
+    source = world("full", "position").source(policy("uniform"))
+    found = only(offrank.evaluate(source, "top(new)", "uniform", Direct(RIGHT)))
+    assert [(one.code, one.severity) for one in found.warnings if "reward" not in one.code] == [
+        ("model-based", "warning")
+    ]
+    assert math.isnan(found.ess)
+    assert found.mean_weight is None
+    assert found.tail_index is None
+    robust = only(offrank.evaluate(source, "top(new)", "uniform", DoublyRobust(RIGHT)))
+    weighted = only(offrank.evaluate(source, "top(new)", "uniform", "ips"))
+    assert (robust.ess, robust.mean_weight) == (weighted.ess, weighted.mean_weight)
+    assert "model-based" not in [one.code for one in robust.warnings]
+
+
+def test_weights_are_shown_where_there_are_some() -> None:
+    source = world("full", "position").source(policy("uniform"))
+    result = offrank.evaluate(source, "top(new)", "uniform", [Direct(RIGHT), DoublyRobust(RIGHT), "ips"])
+    assert [row["estimator"].partition("(")[0] for row in result.to_dict()["weights"]] == ["dr", "ips"]
+    assert "direct(" in str(result)
+    result.to_json()
+
+
+def test_a_clipped_residual_says_what_was_cut() -> None:
+    source = world("full", "position").source(policy("plackett_luce(old)"))
+    made = DoublyRobust(RIGHT, residual=clip(IPS(), 1.0))  # type: ignore[arg-type]
+    found = only(offrank.evaluate(source, "uniform", "plackett_luce(old)", made))
+    assert "clipped" in [one.code for one in found.warnings]
+    assert "mean-weight" not in [one.code for one in found.warnings]
+    assert found.value == pytest.approx(world("full", "position").value(Uniform()))  # what is cut is expected to be 0
+
+
+def test_less_variance_than_ips_where_the_model_is_good() -> None:
+    here = world("full", "position")
+    batch = here.batch(policy("uniform"))
+    rng = np.random.default_rng(0)
+    rows = rng.choice(len(batch), 4_000, p=(1 / batch.inclusion) / (1 / batch.inclusion).sum())
+    drawn = part(batch, rows)
+    assert drawn.clicks is not None
+    log = MemorySource(
+        (
+            LogBatch(
+                drawn.contexts,
+                drawn.slates,
+                (rng.random(drawn.clicks.shape) < drawn.clicks).astype(float),
+                None,
+                np.ones(4_000),
+                np.arange(4_000, dtype=np.uint64),
+            ),
+        )
+    )
+    result = offrank.evaluate(log, Top("new"), "uniform", ["ips", DoublyRobust(RIGHT)])
+    plain, robust = result.estimates.given.values()
+    truth = here.value(Top("new"))
+    assert robust.standard_error < 0.8 * plain.standard_error
+    assert all(abs(one.value - truth) < 4 * one.standard_error for one in (plain, robust))
+
+
+def test_nothing_known_is_no_estimate() -> None:
+    source = world("full", "position").source(policy("uniform"))
+    with pytest.raises(NoOverlapError, match="has learnt of nothing"):
+        offrank.evaluate(source, "top(new)", "uniform", Direct(fitted(Positions(EXAMINATION), [(0.5,)] * 9, known=[8])))
+
+
+@pytest.mark.parametrize(
+    ("make", "words"),
+    [
+        (lambda: clip(Direct(RIGHT), 10), "nothing to clip"),
+        (lambda: clip(DoublyRobust(RIGHT), 10), "nothing to clip"),
+        (lambda: SelfNormalised(Direct(RIGHT)), "no self-normalised form"),
+        (lambda: SelfNormalised(DoublyRobust(RIGHT)), "no self-normalised form"),
+        (lambda: SelfNormalised(Direct(RIGHT), controlled=True), "no self-normalised form"),
+        (lambda: Direct(RIGHT, draws=0), "draws is 0"),
+        (lambda: DoublyRobust(RIGHT, draws=1.5), "draws is 1.5"),  # type: ignore[arg-type]
+        (lambda: DoublyRobust(RIGHT, residual=Direct(RIGHT)), "no single weighting"),  # type: ignore[arg-type]
+        (lambda: DoublyRobust(RIGHT, residual=SelfNormalised(IPS())), "no single weighting"),  # type: ignore[arg-type]
+        (lambda: DoublyRobust(RIGHT, residual=InterpolWindows(window="slope")), "no single weighting"),
+        (lambda: Direct("no-such-file.json").fitted, "no click model"),
+    ],
+)
+def test_what_is_refused(make: Any, words: str) -> None:
+    with pytest.raises(UsageError, match=words) as caught:
+        make()
+    assert caught.value.remedy
+
+
+def test_a_policy_that_cannot_draw_is_refused() -> None:
+    source = world("full", "position").source(policy("uniform"))
+    with pytest.raises(AbilityError, match="logged cannot"):
+        offrank.evaluate(source, "logged", "uniform", Direct(READER))
+
+
+@pytest.mark.parametrize(
+    "spelled", ["direct('m.json')", "direct('m.json', draws=8)", "dr('m.json')", "dr('m.json', residual=clip(ipm, 10))"]
+)
+def test_spelling_goes_there_and_back(spelled: str) -> None:
+    assert repr(estimator(spelled)) == spelled
+    assert repr(estimator(f"controlled({spelled})" if spelled.startswith("dr") else spelled)).find(spelled) >= 0
+
+
+def test_an_examination_curve_reaches_the_residual() -> None:
+    source = world("full", "position").source(policy("uniform"))
+    result = offrank.evaluate(
+        source, "top(new)", "uniform", DoublyRobust(RIGHT, residual=estimator("interpol(window=1)")), examination=RIGHT
+    )
+    assert result.facts["examination"] == list(EXAMINATION)
+    assert only(result).value == pytest.approx(world("full", "position").value(Top("new")))
+
+
+def test_a_model_without_a_curve_says_so() -> None:
+    source = world("full", "position").source(policy("uniform"))
+    with pytest.raises(UsageError, match="has no examination curve"):
+        offrank.evaluate(source, "top(new)", "uniform", "pbm", examination=READER)
+
+
+def test_two_models_of_one_name_are_told_apart() -> None:
+    source = world("full", "position").source(policy("uniform"))
+    other = fitted(Positions(EXAMINATION), RELEVANCE)
+    with pytest.raises(UsageError, match="two estimators are called direct"):
+        offrank.evaluate(source, "top(new)", "uniform", [Direct(RIGHT), Direct(other)])

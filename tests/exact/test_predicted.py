@@ -1,0 +1,100 @@
+"""Estimators that ask a click model, against the truth by enumeration: right if the model is, or if the weights are."""
+
+from __future__ import annotations
+
+from functools import cache
+
+import pytest
+
+from offrank.clicks import Fitted
+from offrank.estimators import IPM as ItemPosition
+from offrank.estimators import PI, RIPS, Direct, DoublyRobust, SelfNormalised
+from offrank.jobs.evaluate import evaluate
+from offrank.jobs.result import Result
+from offrank.policies import policy
+from offrank.testing.exact import World
+from tests.estimators.models import Either, Positions, Reading, fitted
+from tests.exact.test_estimators import LOGGING, TARGETS
+from tests.exact.worlds import EXAMINATION, RELEVANCE, world
+
+EXACT = 1e-9
+WRONG = tuple(tuple(1 - chance**2 for chance in row) for row in RELEVANCE)
+#: models that are right for the users of their name
+RIGHT = {
+    "position": fitted(Positions(EXAMINATION), RELEVANCE),
+    "cascade": fitted(Reading(0.3), RELEVANCE),
+}
+#: models that are wrong for everybody, of clicks that depend on item and rank, and on what stands above
+OFF = {"position": fitted(Positions((0.9, 0.8, 0.2, 0.7)), WRONG), "cascade": fitted(Reading(0.9), WRONG)}
+
+
+def off(found: Result, here: World, key: str) -> list[float]:
+    """Relative error for each target."""
+    return [found[target, key].value / here.value(policy(target)) - 1 for target in TARGETS]
+
+
+def judged(here: World, estimators: list[object], drawn: str, logging: str) -> Result:
+    return evaluate(here.source(policy(drawn)), {target: target for target in TARGETS}, logging, estimators)  # type: ignore[arg-type]
+
+
+@cache
+def found(shape: str, users: str, model: Fitted, drawn: str, logging: str) -> Result:
+    names = {"position": [ItemPosition()], "cascade": [RIPS()]}.get(users, [])
+    robust = [DoublyRobust(model), *(DoublyRobust(model, residual=one) for one in names)]
+    return judged(world(shape, users), [Direct(model), *robust], drawn, logging)
+
+
+@pytest.mark.parametrize("users", RIGHT)
+@pytest.mark.parametrize("shape", ["full", "top"])
+@pytest.mark.parametrize("logging", LOGGING)
+def test_all_are_right_where_the_model_is_whatever_the_propensities(shape: str, users: str, logging: str) -> None:
+    wrong = "uniform" if logging != "uniform" else "plackett_luce(old)"
+    result = found(shape, users, RIGHT[users], logging, wrong)
+    for key in {name for _, name in result.estimates}:
+        assert off(result, world(shape, users), key) == pytest.approx([0.0] * len(TARGETS), abs=EXACT), key
+
+
+@pytest.mark.parametrize("users", ["position", "item", "cascade", "slate"])
+@pytest.mark.parametrize("shape", ["full", "top"])
+@pytest.mark.parametrize("model", OFF)
+@pytest.mark.parametrize("logging", LOGGING)
+def test_doubly_robust_is_right_where_the_propensities_are(shape: str, users: str, model: str, logging: str) -> None:
+    result = found(shape, users, OFF[model], logging, logging)
+    keys = {name for _, name in result.estimates} - {f"direct({OFF[model]!r})"}
+    for key in keys:
+        if "ipm" in key and model == "cascade":
+            continue  # weights of items are right for models of items only
+        assert off(result, world(shape, users), key) == pytest.approx([0.0] * len(TARGETS), abs=EXACT), key
+
+
+@pytest.mark.parametrize("users", ["position", "cascade", "slate"])
+@pytest.mark.parametrize("model", OFF)
+def test_all_are_off_where_both_are_wrong(users: str, model: str) -> None:
+    result = found("full", users, OFF[model], "plackett_luce(old)", "uniform")
+    for key in {name for _, name in result.estimates}:
+        assert max(map(abs, off(result, world("full", users), key))) > 1e-2, key
+
+
+def test_weights_of_items_need_a_model_of_items() -> None:
+    result = found("full", "position", OFF["cascade"], "uniform", "uniform")
+    key = next(name for _, name in result.estimates if "ipm" in name)
+    assert max(map(abs, off(result, world("full", "position"), key))) > 1e-3
+
+
+@pytest.mark.parametrize("logging", ["uniform", "epsilon(top(old), 0.4)"])
+def test_other_forms_have_the_same_expectation(logging: str) -> None:
+    here, wrong = world("top", "position"), OFF["position"]
+    made = [SelfNormalised(DoublyRobust(wrong), controlled=True), DoublyRobust(wrong, residual=PI())]
+    result = judged(here, list(made), logging, logging)
+    for one in made:
+        assert off(result, here, repr(one)) == pytest.approx([0.0] * len(TARGETS), abs=1e-7)
+
+
+@pytest.mark.parametrize("shape", ["full", "top"])
+def test_a_mixture_is_the_sum_of_its_parts(shape: str) -> None:
+    steep, flat = Positions((1.0, 0.1, 0.1, 0.1)), Positions((0.5, 0.5, 0.4, 0.4))
+    made = [Direct(fitted(model, RELEVANCE)) for model in (steep, flat, Either(steep, flat))]
+    here = world(shape, "position")
+    for target in TARGETS:
+        values = [evaluate(here.source(policy("uniform")), target, "uniform", one)[one].value for one in made]
+        assert values[2] == pytest.approx(0.25 * values[0] + 0.75 * values[1], rel=EXACT)
