@@ -1,7 +1,7 @@
 """Judged documents in SVMlight's format: the compiled parser, one thread, against scikit-learn's loader.
 
 The sets are simulated (`mslr_like`: 136 features with six decimals, written out) and, beside them, numbers with as many
-digits as a double has, most of which take the slow path. scikit-learn reads a smaller piece and is compared by rate.
+digits as a double has. scikit-learn reads a smaller piece and is compared by rate.
 Last, what reading takes of memory beyond the result, in a process of its own.
 
     python benchmarks/svmlight.py [--queries 600] [--repeats 5] [--folder /tmp]

@@ -9,6 +9,8 @@ from __future__ import annotations
 import numba
 import numpy as np
 
+from ._kernels_decimal import nearest
+
 _jit = numba.njit(cache=True, nogil=True)
 _inline = numba.njit(cache=True, nogil=True, inline="always")
 
@@ -19,7 +21,7 @@ NO_QUERY, ANY_QUERY, SOME_QUERY = -1, -2, -3
 """Instead of a query's id: the lines have none; no line was read yet; the file before had them."""
 
 _SPACE, _NEWLINE, _HASH, _COLON, _ZERO, _MINUS, _PLUS, _DOT = 32, 10, 35, 58, 48, 45, 43, 46
-_EXACT = 1 << 53
+_EXACT, _ROOM = 1 << 53, 10**17
 _POWERS = 10.0 ** np.arange(23)
 _TENS = 10 ** np.arange(9)
 
@@ -102,9 +104,41 @@ def _exponent(data, at):
     return (-value if negative else value), end
 
 
+@_jit
+def _careful(data, at):
+    """(number, where it ends) of 18 digits at most, leading zeros aside; whatever else ends at -1."""
+    negative = data[at] == _MINUS
+    if negative or data[at] == _PLUS:
+        at += 1
+    mantissa, digits, scale, dot = np.int64(0), 0, np.int64(0), False
+    while _ZERO <= data[at] <= _ZERO + 9 or (data[at] == _DOT and not dot):
+        if data[at] == _DOT:
+            dot = True
+        elif mantissa >= _ROOM:
+            return 0.0, -1
+        else:
+            mantissa = mantissa * 10 + (np.int64(data[at]) - _ZERO)
+            digits += 1
+            scale -= 1 if dot else 0
+        at += 1
+    if digits == 0:
+        return 0.0, -1
+    if data[at] > _SPACE and data[at] != _HASH:
+        exponent, at = _exponent(data, at)
+        scale += exponent
+    value = nearest(mantissa, scale)
+    if at < 0 or value < 0:
+        return 0.0, -1
+    return (-value if negative else value), at
+
+
 @_inline
 def _number(data, words, at):
-    """(number, where it ends) by Clinger's fast path; whatever it is not sure of ends at -1, and Python shall say."""
+    """(number, where it ends): the nearest double; whatever it is not sure of ends at -1, and Python shall say.
+
+    By Clinger's fast path, where the digits make a double, and so does the power of ten, so that one operation rounds.
+    """
+    begin = at
     negative = data[at] == _MINUS
     if negative or data[at] == _PLUS:
         at += 1
@@ -126,14 +160,14 @@ def _number(data, words, at):
         digits += count
         scale = -count
     if digits == 0 or digits > 18 or mantissa > _EXACT:
-        return 0.0, -1
+        return _careful(data, begin)
     if data[at] > _SPACE and data[at] != _HASH:
         exponent, at = _exponent(data, at)
         if at < 0:
             return 0.0, -1
         scale += exponent
     if scale < -22 or scale > 22:
-        return 0.0, -1
+        return _careful(data, begin)
     value = mantissa / _POWERS[-scale] if scale < 0 else mantissa * _POWERS[scale]
     return (-value if negative else value), at
 

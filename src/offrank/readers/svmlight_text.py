@@ -132,7 +132,7 @@ class _Text:
         return int(np.count_nonzero(self.bytes == ord("\n")))
 
     def number(self, start: int, end: int, finite: bool) -> float:
-        """What the fast path would not read: numbers of many digits, or none."""
+        """What the compiled loop would not read: numbers of more than 18 digits, or none."""
         try:
             value = float(self._padded[start:end])
         except ValueError:
