@@ -4,19 +4,30 @@ from .cascade import CM
 from .ccm import CCM
 from .dbn import DBN
 from .dcm import DCM
+from .dctr import DCTR
 from .evaluate import evaluate
 from .evaluated import Evaluated, Evaluations
 from .fitted import Fitted
+from .gctr import GCTR
 from .loading import load
 from .model import ClickModel
 from .named import click_model
+from .neural import CACM, NCM
+from .rctr import RCTR
+from .rdctr import RDCTR
 from .sdbn import SDBN
 
 __all__ = [
+    "CACM",
     "CCM",
     "CM",
     "DBN",
     "DCM",
+    "DCTR",
+    "GCTR",
+    "NCM",
+    "RCTR",
+    "RDCTR",
     "SDBN",
     "ClickModel",
     "Evaluated",

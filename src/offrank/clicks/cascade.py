@@ -16,7 +16,7 @@ from .em import Parameters
 from .sessions import Sessions
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, repr=False, kw_only=True)
 class CM(Downward):
     """The cascade model of Craswell et al. (2008): one click, and all above it was examined.
 

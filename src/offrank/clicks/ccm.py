@@ -15,7 +15,7 @@ from .em import Parameters
 from .model import of_documents
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, repr=False, kw_only=True)
 class CCM(Downward):
     """The click chain model of Guo et al. (2009).
 

@@ -13,7 +13,7 @@ from .downward import Expected, Satisfying, Tails
 from .em import Parameters
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, repr=False, kw_only=True)
 class DBN(Satisfying):
     """The dynamic Bayesian network of Chapelle and Zhang (2009).
 

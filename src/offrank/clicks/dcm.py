@@ -15,7 +15,7 @@ from .em import Parameters
 from .model import of_ranks
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, repr=False, kw_only=True)
 class DCM(Downward):
     """The dependent click model of Guo, Liu and Wang (2009): after a click, the rank decides whether users go on.
 

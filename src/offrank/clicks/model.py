@@ -30,6 +30,8 @@ class ClickModel(Spelled, ABC):
     """A frozen dataclass: its fields are how it learns, its repr its spelling (`dbn`, `ubm(tolerance=1e-6)`)."""
 
     name: ClassVar[str]
+    mixable: ClassVar[bool] = True
+    """Whether it can be part of a mixture: it learns by EM or by counts, from sessions of any weight."""
 
     @final
     def fit(
@@ -75,7 +77,8 @@ class ClickModel(Spelled, ABC):
     def learn(self, data: Any, *, start: Parameters | None = None, rounds: int | None = None, say: Say = len) -> Learnt:
         """Parameters from what `gather` found.
 
-        start: where to begin (as `Learnt.parameters`); rounds: the most steps; both for mixtures.
+        start: where to begin (as `Learnt.parameters`); rounds: the most steps; both for mixtures, which want no
+        strengths. Where there are priors beside the parameters, those of the start stay.
         """
 
     @abstractmethod
@@ -85,6 +88,10 @@ class ClickModel(Spelled, ABC):
     @abstractmethod
     def relevance(self, parameters: Parameters, document: Integers) -> Floats:
         """The model's relevance of each document (any shape), in the field's definition for this model."""
+
+    def log_prior(self, parameters: Parameters) -> float:
+        """Log-density of the priors that learning climbs with; 0 where it climbs the likelihood."""
+        return 0.0
 
     def examination(self, parameters: Parameters) -> Floats | None:
         """[k] probability that each rank is looked at, whatever is shown; None where it depends on more."""

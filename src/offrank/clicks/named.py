@@ -11,10 +11,11 @@ from .cascade import CM
 from .ccm import CCM
 from .dbn import DBN
 from .dcm import DCM
+from .mixture import Mixture
 from .model import ClickModel
 from .sdbn import SDBN
 
-CLICK_MODELS: dict[str, Callable[..., Any]] = {model.name: model for model in (CM, DCM, CCM, DBN, SDBN)}
+CLICK_MODELS: dict[str, Callable[..., Any]] = {model.name: model for model in (CM, DCM, CCM, DBN, SDBN, Mixture)}
 """Makers of the click models by name."""
 
 

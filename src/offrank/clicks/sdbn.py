@@ -9,7 +9,7 @@ from .downward import Satisfying
 from .em import Parameters
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, repr=False, kw_only=True)
 class SDBN(Satisfying):
     """The simplified DBN of Chapelle and Zhang (2009): gamma = 1.
 

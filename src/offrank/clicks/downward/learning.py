@@ -13,8 +13,9 @@ from ...log.batch import Floats
 from ..em import Climb, Parameters, Step, climb
 from ..learnt import Learnt
 from ..model import Say
+from ..priors import Beta
 from .outcomes import Outcomes, Seen, blocks
-from .priors import FLAT, Beta, Grid
+from .priors import FLAT, Grid, log_density, mean, near
 from .strength import of_few, of_many
 from .tails import Expected, Tails, expect
 
@@ -69,8 +70,8 @@ class Problem:
         def step(here: Parameters) -> tuple[Parameters, float]:
             expected = self._expect(here)
             counts = self.model.counts(here, expected)
-            height = expected.height + sum(priors.get(name, FLAT).log(here[name]) for name in here)
-            return {name: priors.get(name, FLAT).mean(*counts[name]) for name in here}, float(height)
+            after = {name: mean(priors.get(name, FLAT), *counts[name]) for name in here}
+            return after, expected.height + log_prior(here, priors)
 
         return step
 
@@ -90,7 +91,8 @@ class Problem:
         tails, shown = self.tails, self.tails.clicked + self.tails.skipped
         weight, items = np.repeat(tails.weight, np.diff(tails.first)), tails.document >= 0
         shown = shown + np.bincount(tails.document[items], weight[items], len(shown)) / 2
-        attraction = Beta.around(tails.clicked.sum() / shown.sum(), 2.0).mean(tails.clicked, shown)
+        rate = float((tails.clicked.sum() + 1.0) / (shown.sum() + 2.0))
+        attraction = mean(Beta(2 * rate, 2 - 2 * rate), tails.clicked, shown)
         return {"attraction": attraction, **self.model.beginning(tails)}
 
     def refitted(self, here: Parameters, priors: Mapping[str, Beta]) -> dict[str, Beta]:
@@ -130,12 +132,15 @@ class Solution:
     def learnt(self, cautions: tuple[Caution, ...], strength: Parameters | None = None) -> Learnt:
         """With the priors beside the tables."""
         return Learnt(
-            {**self.found.parameters, **{f"{name}_prior": prior.table for name, prior in self.priors.items()}},
+            {
+                **self.found.parameters,
+                **{f"{name}_prior": np.array([prior.a, prior.b]) for name, prior in self.priors.items()},
+            },
             strength or {},
             trace=self.found.trace,
             rounds=self.found.rounds,
             converged=self.found.converged,
-            facts={f"{name}_prior": (prior.alpha, prior.beta) for name, prior in self.priors.items()},
+            facts=priors,
             cautions=cautions,
         )
 
@@ -147,7 +152,12 @@ def learnt(problem: Problem, cautions: tuple[Caution, ...], rounds: int | None) 
         here = climb(problem.step(priors), here, tolerance=_LOOSE, rounds=60, say=problem.tell).parameters
         before, priors = priors, problem.refitted(here, priors)
         problem.say(f"{problem.model.name}: prior of " + ", ".join(f"{name} {priors[name]}" for name in priors))
-        if all(priors[name].near(before[name]) for name in priors):
+        if all(near(priors[name], before[name]) for name in priors):
             break
     solution = problem.climbed(here, priors, rounds)
     return solution.learnt(cautions, solution.strength())
+
+
+def log_prior(tables: Parameters, priors: Mapping[str, Beta]) -> float:
+    """Log-density of all tables, FLAT where no prior is given."""
+    return sum(log_density(priors.get(name, FLAT), table) for name, table in tables.items())

@@ -15,11 +15,13 @@ from ..em import Parameters
 from ..laws import Cascading, ClickLaw
 from ..learnt import Learnt
 from ..model import ClickModel, Say, of_documents
+from ..priors import Beta
 from ..sessions import Sessions
-from .learning import Problem, learnt
+from .learning import Problem, learnt, log_prior
 from .outcomes import Outcomes, Seen
-from .priors import Beta
 from .tails import Expected, Tails, cut
+
+_PRIOR = "_prior"
 
 
 class Downward(ClickModel):
@@ -72,9 +74,12 @@ class Downward(ClickModel):
         problem = Problem(self, cut(sessions, by_rank=self.by_rank), self.tolerance, say)
         if start is None:
             return learnt(problem, cautions, rounds)
-        priors = {name: Beta(*map(float, start[f"{name}_prior"])) for name in self.tables}
-        here = {name: table for name, table in start.items() if not name.endswith("_prior")}
+        here, priors = _parted(start)
         return problem.climbed(here, priors, rounds).learnt(cautions)
+
+    @final
+    def log_prior(self, parameters: Parameters) -> float:
+        return log_prior(*_parted(parameters))
 
     @final
     def law(self, parameters: Parameters, slots: Slots) -> ClickLaw:
@@ -87,3 +92,10 @@ class Downward(ClickModel):
     def relevance(self, parameters: Parameters, document: Integers) -> Floats:
         """The attraction."""
         return np.asarray(parameters["attraction"][document])
+
+
+def _parted(parameters: Parameters) -> tuple[dict[str, Floats], dict[str, Beta]]:
+    """(tables that EM climbs, priors that stand beside them)."""
+    tables = {name: table for name, table in parameters.items() if not name.endswith(_PRIOR)}
+    priors = {name: Beta(*map(float, parameters[name + _PRIOR])) for name in tables if name + _PRIOR in parameters}
+    return tables, priors

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from ...log.batch import Floats
 from ..em import logit
+from ..priors import Beta, best, hyper_slopes
 from . import _kernels
 from .outcomes import Outcomes
 
@@ -16,44 +17,23 @@ _DOCUMENTS = 20_000
 _NODES = np.linspace(-6.0, 6.0, 21)
 
 
-@dataclass(frozen=True)
-class Beta:
-    """Counts as `alpha` successes and `beta` failures would that were seen before."""
-
-    alpha: float
-    beta: float
-
-    @classmethod
-    def around(cls, mean: float, strength: float) -> Beta:
-        """By its mean, kept off 0 and 1, and strength."""
-        mean = float(np.clip(mean, 1e-6, 1 - 1e-6))
-        return cls(mean * strength, (1 - mean) * strength)
-
-    @property
-    def strength(self) -> float:
-        """Observations that it is worth."""
-        return self.alpha + self.beta
-
-    @property
-    def table(self) -> Floats:
-        """(alpha, beta)."""
-        return np.array([self.alpha, self.beta])
-
-    def mean(self, successes: Floats, trials: Floats) -> Floats:
-        """Of the posterior."""
-        return np.asarray((successes + self.alpha) / (trials + self.strength))
-
-    def log(self, value: Floats) -> float:
-        """Log-density of logits, but for a constant, summed."""
-        return float((self.alpha * np.log(value) + self.beta * np.log1p(-value)).sum())
-
-    def near(self, other: Beta) -> bool:
-        """Within 2 %."""
-        return bool(np.allclose([self.alpha, self.beta], [other.alpha, other.beta], rtol=0.02))
-
-
 FLAT = Beta(1.0, 1.0)
 """Uniform: what is believed of probabilities that all sessions share."""
+
+
+def mean(prior: Beta, successes: Floats, trials: Floats) -> Floats:
+    """Of the posterior, which is where it is largest on the logit scale."""
+    return np.asarray((successes + prior.a) / (trials + prior.strength))
+
+
+def log_density(prior: Beta, value: Floats) -> float:
+    """Of logits, but for a constant, summed."""
+    return float((prior.a * np.log(value) + prior.b * np.log1p(-value)).sum())
+
+
+def near(left: Beta, right: Beta) -> bool:
+    """Within 2 %."""
+    return bool(np.allclose([left.a, left.b], [right.a, right.b], rtol=0.02))
 
 
 @dataclass(frozen=True)
@@ -90,36 +70,24 @@ class Grid:
         _kernels.add_logs(*seen, self.row, odds, self.logs)
 
     def fit(self, start: Beta) -> Beta:
-        """The prior of largest evidence: by L-BFGS in (logit of its mean, log of its strength).
+        """The prior of largest evidence."""
+        return best(self._evidence, start)
 
-        A faint prior of the strength (a factor of 20 either way from 2) decides where sessions say nothing.
-        """
-        from scipy.optimize import minimize  # slow to import
+    def _evidence(self, prior: Beta) -> tuple[float, float, float]:
+        """(log-evidence per document, its slopes by a and b)."""
+        from scipy.special import betaln, digamma  # slow to import
 
-        begin = np.array([logit(np.array(start.alpha / start.strength)), np.log(start.strength)])
-        bounds = [(-14.0, 14.0), (np.log(0.02), np.log(1e6))]
-        return _at(minimize(self._loss, begin, jac=True, method="L-BFGS-B", bounds=bounds).x)
-
-    def _loss(self, point: Floats) -> tuple[float, Floats]:
-        """Minus the log-evidence, and its slopes."""
-        from scipy.special import betaln, digamma
-
-        prior = _at(point)
         log_p, log_q = -np.logaddexp(0, -self.logits), -np.logaddexp(0, self.logits)
-        logs = self.logs + prior.alpha * log_p + prior.beta * log_q
+        logs = self.logs + prior.a * log_p + prior.b * log_q
         largest = logs.max(axis=1, keepdims=True)
         share = np.exp(logs - largest)
         total = share.sum(axis=1, keepdims=True)
         share /= total
         # Steps of the grid do not depend on the prior: left out.
-        height = float((largest + np.log(total)).sum()) - len(logs) * betaln(prior.alpha, prior.beta)
-        expected = [len(logs) * (digamma(part) - digamma(prior.strength)) for part in (prior.alpha, prior.beta)]
-        by_alpha, by_beta = (share * log_p).sum() - expected[0], (share * log_q).sum() - expected[1]
-        faint = (point[1] - np.log(2.0)) / np.log(20.0)
-        by_mean = prior.alpha * prior.beta / prior.strength * (by_alpha - by_beta)
-        by_strength = prior.alpha * by_alpha + prior.beta * by_beta - faint / np.log(20.0)
-        return faint**2 / 2 - height, -np.array([by_mean, by_strength])
-
-
-def _at(point: Floats) -> Beta:
-    return Beta.around(float(1 / (1 + np.exp(-point[0]))), float(np.exp(point[1])))
+        height = float((largest + np.log(total)).mean()) - betaln(prior.a, prior.b)
+        by_a, by_b = (
+            float((share * log).sum(axis=1).mean() - digamma(part) + digamma(prior.strength))
+            for log, part in ((log_p, prior.a), (log_q, prior.b))
+        )
+        faint, faint_a, faint_b = np.array(hyper_slopes(prior)) / len(logs)
+        return float(height + faint), float(by_a + faint_a), float(by_b + faint_b)

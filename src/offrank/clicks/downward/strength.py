@@ -57,7 +57,7 @@ def of_few(
 
 def _scores(places: Sequence[tuple[str, int]], at: Parameters, counts: Mapping[str, tuple[Floats, Floats]]) -> Floats:
     """Slopes of the log-posterior on the logit scale."""
-    slopes = {name: won + FLAT.alpha - at[name] * (tried + FLAT.strength) for name, (won, tried) in counts.items()}
+    slopes = {name: won + FLAT.a - at[name] * (tried + FLAT.strength) for name, (won, tried) in counts.items()}
     return np.array([slopes[name][i] for name, i in places])
 
 

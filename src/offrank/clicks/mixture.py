@@ -1,0 +1,172 @@
+"""Mixtures: each session follows one of several click models, and nobody says which."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..log.batch import Floats, Integers
+from ..log.errors import UsageError
+from .documents import Slots
+from .em import Parameters
+from .laws import ClickLaw, Mixed, log_probs
+from .learnt import Learnt
+from .model import ClickModel, Say
+from .sessions import Sessions
+
+_BLOCK = 1 << 16
+_LEAST = 1e-12
+"""Of a session's weight: what a component keeps of sessions that are not its own."""
+
+
+@dataclass(frozen=True, repr=False, init=False)
+class Mixture(ClickModel):
+    """`mixture(pbm, dbn)`: a session follows component c with probability `weight[c]`.
+
+    Learnt by EM: whole sessions are shared out by their posterior, and each component learns from its share, a few
+    rounds at a time. Predictions weight the components by the posterior of the clicks above only. Components of one
+    kind begin with sessions whose last clicks are higher or lower. Relevance is the components' mean.
+
+    steps: rounds of each component's own EM between two times of sharing out. tolerance: learning ends when the
+    log-posterior per session gains less.
+    """
+
+    components: tuple[ClickModel, ...]
+    steps: int
+    tolerance: float
+
+    name: ClassVar[str] = "mixture"
+
+    def __init__(self, *components: ClickModel, steps: int = 3, tolerance: float = 1e-7) -> None:
+        for field, value in (("components", components), ("steps", steps), ("tolerance", tolerance)):
+            object.__setattr__(self, field, value)
+        self.__post_init__()
+
+    def __post_init__(self) -> None:
+        if len(self.components) < 2:
+            raise UsageError("a mixture needs two click models or more", "write it as mixture(pbm, dbn)")
+        for model in self.components:
+            if not getattr(model, "mixable", False):
+                raise UsageError(
+                    f"{model!r} cannot be part of a mixture, whose parts learn from shares of sessions",
+                    "mix models that learn by EM or by counts, such as pbm, ubm, dbn or ccm",
+                )
+
+    def __repr__(self) -> str:
+        words = [repr(model) for model in self.components]
+        settings = (("steps", self.steps, 3), ("tolerance", self.tolerance, 1e-7))
+        words += [f"{name}={value:g}" for name, value, default in settings if value != default]
+        return f"mixture({', '.join(words)})"
+
+    __str__ = __repr__
+
+    def learn(
+        self, data: Sessions, *, start: Parameters | None = None, rounds: int | None = None, say: Say = len
+    ) -> Learnt:
+        here = self._begun(data, say) if start is None else start
+        trace: list[float] = []
+        taken, limit, converged = 0, 500 if rounds is None else rounds, False
+        best = here
+        while not converged:
+            share, height = self._shared(data, here)
+            gain = height - trace[-1] if trace else np.inf
+            # Components that integrate documents out climb another hill: where this one goes down, it is the end.
+            if gain >= 0:
+                best, trace = here, [*trace, height]
+                say(f"{self}: log-posterior {height:.8g}")
+            converged = gain < self.tolerance * data.weight.sum()
+            if converged or taken >= limit:
+                break
+            here, taken = self._improved(data, share, here), taken + 1
+        share, _ = self._shared(data, best)
+        strength = {"weight": _weight_strength(share, data.weight, best["weight"])}
+        return Learnt(best, strength, trace=tuple(trace), rounds=taken, converged=converged)
+
+    def law(self, parameters: Parameters, slots: Slots) -> ClickLaw:
+        laws = [model.law(part, slots) for model, part in self._parts(parameters)]
+        return Mixed(laws, parameters["weight"])
+
+    def relevance(self, parameters: Parameters, document: Integers) -> Floats:
+        """The components' relevances, each in its own definition, by their weights."""
+        each = [model.relevance(part, document) for model, part in self._parts(parameters)]
+        return np.asarray(np.tensordot(parameters["weight"], np.stack(each), 1))
+
+    def log_prior(self, parameters: Parameters) -> float:
+        """Of the components; a flat one of their weights."""
+        parts = sum(model.log_prior(part) for model, part in self._parts(parameters))
+        return float(parts + np.log(parameters["weight"]).sum())
+
+    def _parts(self, parameters: Parameters) -> Iterator[tuple[ClickModel, Parameters]]:
+        """Each component with its own tables, which stand under its number."""
+        for place, model in enumerate(self.components):
+            head = f"{place}."
+            yield model, {n.removeprefix(head): table for n, table in parameters.items() if n.startswith(head)}
+
+    def _begun(self, data: Sessions, say: Say) -> Parameters:
+        share = _tilted(data, [model.name for model in self.components])
+        learnt = (
+            model.learn(model.from_sessions(_lent(data, share[:, place])), say=say).parameters
+            for place, model in enumerate(self.components)
+        )
+        return _joined(learnt, np.full(len(self.components), 1.0 / len(self.components)))
+
+    def _improved(self, data: Sessions, share: Floats, here: Parameters) -> Parameters:
+        """The M-step."""
+        learnt = (
+            model.learn(model.from_sessions(_lent(data, share[:, place])), start=part, rounds=self.steps).parameters
+            for place, (model, part) in enumerate(self._parts(here))
+        )
+        weight = data.weight @ share + 1.0
+        return _joined(learnt, weight / weight.sum())
+
+    def _shared(self, data: Sessions, here: Parameters) -> tuple[Floats, float]:
+        """([n, c] posterior of the components, log-posterior of the parameters)."""
+        share, height = np.empty((len(data), len(self.components))), self.log_prior(here)
+        for begin in range(0, len(data), _BLOCK):
+            rows = slice(begin, begin + _BLOCK)
+            click, slots = data.click[rows].astype(np.float64), slots_of(data.document[rows])
+            logs = [log_probs(model.law(part, slots), click) for model, part in self._parts(here)]
+            joint = np.stack(logs, axis=1) + np.log(here["weight"])
+            total = np.logaddexp.reduce(joint, axis=1)
+            share[rows] = np.exp(joint - total[:, None])
+            height += float(data.weight[rows] @ total)
+        return share, height
+
+
+def slots_of(document: NDArray[np.int32]) -> Slots:
+    """What a model sees of sessions' documents, which are all known; -1 for none."""
+    return Slots(document.astype(np.int64), document >= 0)
+
+
+def _lent(data: Sessions, share: Floats) -> Sessions:
+    """A component's share of each session; a trace of the others keeps it within its tables."""
+    return replace(data, weight=data.weight * np.maximum(share, _LEAST))
+
+
+def _joined(learnt: Iterator[Parameters], weight: Floats) -> Parameters:
+    tables = {f"{place}.{name}": table for place, part in enumerate(learnt) for name, table in part.items()}
+    return {**tables, "weight": weight}
+
+
+def _tilted(data: Sessions, names: Sequence[str]) -> Floats:
+    """[n, c] shares to begin with: equal, but that copies of one kind lean to deeper last clicks, one after the other.
+
+    Sessions without clicks lean nowhere.
+    """
+    ranks = np.arange(1, data.ranks + 1)
+    depth = (data.click * ranks).max(axis=1) / np.maximum(((data.document >= 0) * ranks).max(axis=1), 1)
+    middle = np.average(depth[depth > 0], weights=data.weight[depth > 0]) if (depth > 0).any() else 0.0
+    lean = np.where(depth > 0, depth - middle, 0.0)
+    slope = np.array([names[:place].count(name) - (names.count(name) - 1) / 2 for place, name in enumerate(names)])
+    share = np.exp(2.0 * lean[:, None] * slope)
+    return np.asarray(share / share.sum(axis=1, keepdims=True))
+
+
+def _weight_strength(share: Floats, sessions: Floats, weight: Floats) -> Floats:
+    """Observations that each component's weight rests on: squared slopes of all sessions, the rest as it is."""
+    slope = share / weight - (1.0 - share) / (1.0 - weight)
+    return np.asarray((sessions @ slope**2) * weight * (1.0 - weight) + 2.0)
