@@ -131,11 +131,9 @@ class Solution:
 
     def learnt(self, cautions: tuple[Caution, ...], strength: Parameters | None = None) -> Learnt:
         """With the priors beside the tables."""
+        priors = {f"{name}_prior": [prior.a, prior.b] for name, prior in self.priors.items()}
         return Learnt(
-            {
-                **self.found.parameters,
-                **{f"{name}_prior": np.array([prior.a, prior.b]) for name, prior in self.priors.items()},
-            },
+            {**self.found.parameters, **{name: np.array(prior) for name, prior in priors.items()}},
             strength or {},
             trace=self.found.trace,
             rounds=self.found.rounds,
