@@ -49,7 +49,7 @@ def convert(
 ) -> Converted:
     """Write a log in the wide layout, once: columns under their roles' names, every rule checked.
 
-    - log: from `read_log`.
+    - log: from `read_log`, or a `SimulatedSource`.
     - path: Parquet, compressed, for keeping and sharing; or, by the suffix `.arrow`, an Arrow IPC file, which is
       several times larger and read many times faster, since it is mapped to memory as it is. Written under another
       name first, so that there is never half a file.
@@ -60,9 +60,10 @@ def convert(
         UsageError: not a log from `read_log`.
         LogError: the log breaks a rule, unless it was read with `invalid="skip"`.
     """
-    if not isinstance(log, WideLog | LongLog):
+    given = replace(log, needed=Needs(scores=frozenset(scores))) if isinstance(log, LongLog) else log
+    wide = getattr(given, "wide", given)
+    if not isinstance(wide, WideLog):
         raise UsageError(f"cannot convert {type(log).__name__}", "give what read_log returns")
-    wide = log if isinstance(log, WideLog) else replace(log, needed=Needs(scores=frozenset(scores))).wide
     final = Path(path)
     with whole(final) as temporary:
         rows, skipped = _write(wide, temporary, progress)

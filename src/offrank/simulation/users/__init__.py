@@ -1,6 +1,6 @@
 """Users of simulated worlds, a file each: who looks at a slate, and what is clicked."""
 
-from .base import GRADE, User, needs
+from .base import GRADE, Places, User, needs
 from .carousel import CarouselUser
 from .dbn import DBNUser, MixtureDBNUser
 from .named import USERS, user
@@ -14,6 +14,7 @@ __all__ = [
     "DBNUser",
     "MixtureDBNUser",
     "PBMUser",
+    "Places",
     "TrustUser",
     "User",
     "needs",

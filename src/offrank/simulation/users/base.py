@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Protocol, get_args
+from typing import Protocol, get_args, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,6 +29,14 @@ class User(Protocol):
 
     def needs(self) -> Needs:
         """The columns that the law reads."""
+
+
+@runtime_checkable
+class Places(Protocol):
+    """A user whose page shows a ranking in another order."""
+
+    def placement(self, slots: int) -> Integers | None:
+        """[slots] which place of the ranking is shown at each rank, counted from 0; None: each in its own."""
 
 
 @dataclass(frozen=True)

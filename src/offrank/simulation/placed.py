@@ -1,0 +1,57 @@
+"""Rankings whose places are not the ranks at which they are shown."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from ..log.batch import Contexts, Floats, Integers
+from ..log.errors import UsageError
+from ..log.source import Needs
+from ..policies.base import Ability, Deterministic, Policy, unable
+from ..spelling import Spelled
+
+
+@dataclass(frozen=True, repr=False)
+class Placed(Spelled):
+    """Rank k shows what `base` ranks at place order[k]; both count from 0. Every slate has len(order) slots."""
+
+    name: ClassVar[str] = "placed"
+    base: Policy
+    order: tuple[int, ...]
+
+    def __post_init__(self) -> None:
+        if sorted(self.order) != list(range(len(self.order))):
+            raise UsageError(f"the order is {self.order}", "give every place once, counted from 0")
+
+    @property
+    def deterministic(self) -> bool:
+        """Whether the base always shows the same."""
+        return isinstance(self.base, Deterministic)
+
+    def needs(self, ability: Ability) -> Needs:
+        return self.base.needs(ability)
+
+    def sample(self, contexts: Contexts, rng: np.random.Generator) -> Integers:
+        self._check(contexts)
+        return np.ascontiguousarray(self.base.sample(contexts, rng)[:, list(self.order)])
+
+    def log_prob(self, contexts: Contexts, slates: Integers) -> Floats:
+        self._check(contexts)
+        return self.base.log_prob(contexts, np.ascontiguousarray(slates[:, np.argsort(self.order)]))
+
+    def slot_probs(self, contexts: Contexts, slates: Integers) -> Floats:
+        unable(self, "slot_probs", "its slots are not filled from the top: use ips, ipm, interpol or pbm")
+
+    def rank_probs(self, contexts: Contexts, items: Integers) -> Floats:
+        self._check(contexts)
+        return np.ascontiguousarray(self.base.rank_probs(contexts, items)[:, :, list(self.order)])
+
+    def _check(self, contexts: Contexts) -> None:
+        if (contexts.length != len(self.order)).any():
+            raise UsageError(
+                f"{self!r} places {len(self.order)} items, and a slate has {contexts.length.min()}",
+                "give every impression that many slots",
+            )

@@ -1,0 +1,132 @@
+"""A log of any size, drawn from a world while it is read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+
+import numpy as np
+
+from ..log.batch import Contexts, Floats, Integers, Labels, LogBatch
+from ..log.errors import ColumnError, UsageError
+from ..log.schema import Columns
+from ..log.source import Needs
+from ..policies.base import Policy, all_items
+from ..readers.wide import WideLog
+from .tables import SimulatedTable
+from .worlds import World
+
+PART_ROWS = 131_072
+_BLOCK = 8_192
+
+
+@dataclass(frozen=True)
+class SimulatedSource:
+    """`sessions` impressions of a world under a policy.
+
+    Part p of the log depends on the seed and on p only, so that it is the same log however it is read. Its columns:
+    slate, clicks, candidates, propensity and rank_propensity (both exact, and computed only where asked for), query,
+    and the scores beside the candidates: grade and each ranker's.
+
+    logging: the policy that draws the slates; by default that of the world's first ranker.
+    """
+
+    world: World
+    sessions: int
+    logging: Policy | None = None
+    seed: int = 0
+    needed: Needs = field(default_factory=Needs)
+
+    def __post_init__(self) -> None:
+        if self.sessions < 1 or self.seed < 0:
+            raise UsageError(
+                f"sessions is {self.sessions!r} and seed is {self.seed!r}", "give at least 1 session, and a seed from 0"
+            )
+
+    @property
+    def policy(self) -> Policy:
+        """The policy that draws the slates."""
+        return self.world.policy(next(iter(self.world.scores))) if self.logging is None else self.logging
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The columns."""
+        return ("query", "slate", "clicks", "candidates", "propensity", "rank_propensity", *self.world.names)
+
+    @property
+    def wide(self) -> WideLog:
+        """The same as a table, which can be written: `offrank.convert(source, "log.parquet")`."""
+        return WideLog(SimulatedTable(replace(self, needed=Needs())), {})
+
+    def parts(self) -> int:
+        return -(-self.sessions // PART_ROWS)
+
+    def select(self, needed: Needs) -> SimulatedSource:
+        known = Columns(self.names, {}, self.describe())
+        for role in needed.roles - {"reward", "inclusion"}:
+            known.of(role)
+        for name in needed.scores | needed.rankings | needed.keys | needed.labels:
+            known.named(name)
+        for name in (
+            (needed.scores - set(self.world.names)) | needed.rankings | ((needed.keys | needed.labels) - {"query"})
+        ):
+            raise ColumnError(
+                f"column {name!r} cannot be read that way",
+                "rows are grouped by query, and scores have a number per candidate",
+            )
+        return replace(self, needed=needed)
+
+    def describe(self) -> str:
+        return f"{self.sessions:,} simulated sessions"
+
+    def batches(self, part: int) -> Iterator[LogBatch]:
+        first, last = part * PART_ROWS, min((part + 1) * PART_ROWS, self.sessions)
+        # Clicks have draws of their own: what the user does changes no slate.
+        shown, clicked = np.random.default_rng([self.seed, part]), np.random.default_rng([self.seed, part, 1])
+        for start in range(first, last, _BLOCK):
+            yield self._batch(np.arange(start, min(start + _BLOCK, last)), shown, clicked)
+
+    def _batch(self, sessions: Integers, shown: np.random.Generator, clicked: np.random.Generator) -> LogBatch:
+        policy, rows = self.policy, shown.integers(len(self.world), size=len(sessions))
+        read = policy.needs("sample") | policy.needs("log_prob") | self.world.user.needs() | self.needed
+        contexts = self.world.contexts(rows, read)
+        slates = policy.sample(contexts, shown)
+        clicks = self.world.user.law(contexts, slates).sample(clicked)
+        return LogBatch(
+            self._kept(contexts, slates, rows),
+            slates,
+            clicks,
+            None,
+            np.ones(len(rows)),
+            sessions.astype(np.uint64),
+            {name: Labels(rows, self._query_names) for name in self.needed.labels},
+            file="simulated",
+        )
+
+    def _kept(self, contexts: Contexts, slates: Integers, rows: Integers) -> Contexts:
+        """What was asked for."""
+        roles, propensity, matrix = self.needed.roles, None, None
+        if "propensity" in roles:
+            propensity = np.exp(self.policy.log_prob(contexts, slates))
+        if "rank_propensity" in roles:
+            matrix = self._rank_law[rows[:, None], slates]
+        return Contexts(
+            contexts.candidates,
+            contexts.size,
+            contexts.length,
+            {name: contexts.scores[name] for name in self.needed.scores},
+            keys={name: contexts.keys[name] for name in self.needed.keys},
+            propensity=propensity,
+            rank_propensity=matrix,
+        )
+
+    @cached_property
+    def _rank_law(self) -> Floats:
+        """[q, m, k] P(document at rank), solved once per query."""
+        contexts = self.world.contexts()
+        return self.policy.rank_probs(contexts, all_items(contexts))
+
+    @cached_property
+    def _query_names(self) -> tuple[str, ...]:
+        return tuple(map(str, self.world.query.tolist()))

@@ -1,0 +1,95 @@
+"""What a policy earns in a world: expected clicks per session, exactly where that can be had."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..clicks.laws import Independent
+from ..log.batch import Contexts, Floats
+from ..policies.base import Deterministic, Policy, all_items
+from .placed import Placed
+from .users import User
+
+_MOST_SLATES = 1_000_000
+_DRAWN_SLATES = 400_000
+_FEWEST_DRAWS = 8
+_BLOCK = 20_000
+
+
+@dataclass(frozen=True)
+class Truth:
+    """Expected clicks per session. standard_error: of the slates that were drawn, 0 where there was no need to draw.
+
+    how: "rank probabilities" (clicks that do not depend on each other), "one slate per query", "every slate", or
+    "drawn slates": those of the policy, of which each is worth the exact expectation of its clicks.
+    """
+
+    value: float
+    standard_error: float
+    how: str
+
+    @property
+    def exact(self) -> bool:
+        """Whether nothing was drawn."""
+        return self.how != "drawn slates"
+
+    def __str__(self) -> str:
+        return f"{self.value:.6f}, exactly" if self.exact else f"{self.value:.6f} +- {self.standard_error:.6f}"
+
+
+def truth(user: User, contexts: Contexts, policy: Policy, draws: int | None = None, seed: int = 0) -> Truth:
+    """What a policy earns where each of these contexts, equally long and equally wide, is equally frequent.
+
+    draws: slates per context, where they must be drawn; by default some 400,000 in all.
+    """
+    chance = independent_chance(user, contexts)
+    if chance is not None:
+        law = policy.rank_probs(contexts, all_items(contexts))
+        return Truth(float(np.einsum("qmk,qmk->", law, chance)) / len(contexts), 0.0, "rank probabilities")
+    if isinstance(policy, Deterministic) or (isinstance(policy, Placed) and policy.deterministic):
+        return Truth(float(_earned(user, contexts, policy, 1, seed).mean()), 0.0, "one slate per query")
+    if math.perm(contexts.candidates.shape[1], contexts.slots) * len(contexts) <= _MOST_SLATES:
+        return Truth(_enumerated(user, contexts, policy), 0.0, "every slate")
+    draws = max(draws or _DRAWN_SLATES // len(contexts), _FEWEST_DRAWS)
+    earned = _earned(user, contexts, policy, draws, seed)
+    # The contexts are all there are, so that only slates within a context vary.
+    error = math.sqrt(float(earned.var(axis=1, ddof=1).mean()) / earned.size)
+    return Truth(float(earned.mean()), error, "drawn slates")
+
+
+def independent_chance(user: User, contexts: Contexts) -> Floats | None:
+    """[q, m, k] P(click on a candidate at a rank); None for users whose clicks depend on what else is shown."""
+    places, slots = np.arange(contexts.candidates.shape[1]), contexts.slots
+    out = np.zeros((len(contexts), len(places), slots))
+    for shift in places:  # turned by one place after the other, every item stands once at every rank
+        slate = (places[:slots] + shift) % len(places)
+        law = user.law(contexts, np.tile(slate, (len(contexts), 1)))
+        if not isinstance(law, Independent):
+            return None
+        out[:, slate, np.arange(slots)] = law.chance
+    return out
+
+
+def _earned(user: User, contexts: Contexts, policy: Policy, draws: int, seed: int) -> Floats:
+    """[q, draws] expected clicks of slates that the policy draws."""
+    out, rng = np.empty((len(contexts), draws)), np.random.default_rng([seed, 2])
+    step = max(_BLOCK // draws, 1)
+    for first in range(0, len(contexts), step):
+        rows = np.arange(first, min(first + step, len(contexts)))
+        many = contexts.take(np.repeat(rows, draws))
+        worth = user.law(many, policy.sample(many, rng)).marginal().sum(axis=1)
+        out[rows] = worth.reshape(len(rows), draws)
+    return out
+
+
+def _enumerated(user: User, contexts: Contexts, policy: Policy) -> float:
+    total = 0.0
+    for slate in itertools.permutations(range(contexts.candidates.shape[1]), contexts.slots):
+        slates = np.tile(np.array(slate), (len(contexts), 1))
+        worth = user.law(contexts, slates).marginal().sum(axis=1)
+        total += float(worth @ np.exp(policy.log_prob(contexts, slates)))
+    return total / len(contexts)

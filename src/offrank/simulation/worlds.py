@@ -1,0 +1,165 @@
+"""A world of judged queries, rankers that know them more or less well, and a user who clicks."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+
+from ..log.batch import Contexts, Floats, Integers
+from ..log.errors import ColumnError, UsageError
+from ..log.judged import Judged
+from ..log.source import Needs
+from ..policies.base import Policy, all_items
+from ..policies.plackett_luce import PlackettLuce
+from ..policies.top import Top
+from .judged import Preset
+from .placed import Placed
+from .rankers import NoisyOracle, Ranker, Uniform
+from .truth import Truth, truth
+from .users import GRADE, PBMUser, Places, User
+
+
+@dataclass(frozen=True)
+class World:
+    """Queries with equally many documents each, judged and scored, and the user who looks at them.
+
+    Paper cmip-debiasedness, section 5.1: a session picks a query uniformly, a policy draws a ranking of its
+    documents, the user clicks.
+
+    - query: [q] ids. document: [q, m] ids. grade: [q, m] as judged. scores: name -> [q, m], what each ranker gives.
+    - slots: how many documents are shown, by default all.
+    - temperature: of the Plackett-Luce policies that draw rankings from the scores.
+    - preset: "paper", or "published-code" where expected ranks, test policies and the order of the results are
+      those of the code published with the paper. The user has a preset of its own.
+    """
+
+    query: Integers
+    document: Integers
+    grade: Floats
+    scores: Mapping[str, Floats]
+    user: User = field(default_factory=PBMUser)
+    slots: int = 0
+    temperature: float = 0.1
+    preset: Preset = "paper"
+
+    def __post_init__(self) -> None:
+        most = self.document.shape[1]
+        if not 0 <= self.slots <= most:
+            raise UsageError(f"slots is {self.slots} for {most} documents", f"give a whole number, from 1 to {most}")
+        if wrong := [name for name in self.scores if name in {GRADE, "query", "slate", "clicks", "candidates"}]:
+            raise UsageError(f"a ranker cannot be called {wrong[0]!r}", "a column of the log has that name")
+        object.__setattr__(self, "slots", self.slots or most)
+
+    @classmethod
+    def of(
+        cls,
+        judged: Judged,
+        user: User | None = None,
+        rankers: Mapping[str, Ranker] | None = None,
+        *,
+        seed: int = 0,
+        slots: int = 0,
+        temperature: float = 0.1,
+        preset: Preset = "paper",
+    ) -> World:
+        """A world of judged queries.
+
+        judged: with equally many documents per query, see `stratified`.
+        rankers: by default `noisy_oracle` and `uniform`; each scores all documents once, with this seed.
+
+        Raises:
+            UsageError: the queries do not have equally many documents.
+        """
+        variance = 0.5 if preset == "paper" else 0.25
+        usual: dict[str, Ranker] = {"noisy_oracle": NoisyOracle(variance), "uniform": Uniform()}
+        by_name = usual if rankers is None else rankers
+        scores = {name: judged.table(ranker.scores(judged, seed)) for name, ranker in by_name.items()}
+        tables = judged.query, judged.table(judged.document), judged.table(judged.grade).astype(np.float64)
+        return cls(*tables, scores, PBMUser() if user is None else user, slots, temperature, preset)
+
+    def __len__(self) -> int:
+        return len(self.query)
+
+    @property
+    def documents(self) -> int:
+        """m: documents per query."""
+        return self.document.shape[1]
+
+    def contexts(self, rows: Integers | None = None, needed: Needs | None = None) -> Contexts:
+        """The contexts of the queries with these indices, by default of all; with the scores and keys that are needed.
+
+        needed: by default all there are.
+        """
+        pick = np.arange(len(self)) if rows is None else rows
+        names, keys = (self.names, {"query"}) if needed is None else (needed.scores, needed.keys)
+        return Contexts(
+            self.document.take(pick, axis=0),
+            np.full(len(pick), self.documents),
+            np.full(len(pick), self.slots),
+            {name: self.score(name).take(pick, axis=0) for name in names},
+            keys=dict.fromkeys(keys, self.query[pick]),
+        )
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The score columns: the grade, and each ranker."""
+        return (GRADE, *self.scores)
+
+    def score(self, name: str) -> Floats:
+        """[q, m] a score column.
+
+        Raises:
+            ColumnError: there is none of this name.
+        """
+        if name not in self.names:
+            raise ColumnError(f"the world has no score {name!r}", "it has " + ", ".join(self.names))
+        return self.grade if name == GRADE else self.scores[name]
+
+    def policy(self, ranker: str) -> Policy:
+        """The stochastic policy of a ranker: Plackett-Luce with weights exp(score / temperature)."""
+        self.score(ranker)
+        return self.placed(PlackettLuce(ranker, temperature=self.temperature, log=True))
+
+    def test_policy(self, ranker: str) -> Policy:
+        """What models are tested on: the stochastic policy; in the published code the ranking sorted by score.
+
+        There a test is drawn at temperature 0: one ranking per query. Equal scores keep the order of the documents, so
+        that its "uniform" is one permutation per query too.
+        """
+        return self.policy(ranker) if self.preset == "paper" else self.placed(Top(ranker))
+
+    def placed(self, policy: Policy) -> Policy:
+        """A policy as this user's page shows it; see `MixtureDBNUser.placement`."""
+        placement = self.user.placement(self.slots) if isinstance(self.user, Places) else None
+        return policy if placement is None else Placed(policy, tuple(placement.tolist()))
+
+    def truth(self, policy: Policy, *, draws: int | None = None, seed: int = 0) -> Truth:
+        """Expected clicks per session of a policy, exact where the user's clicks allow it."""
+        return truth(self.user, self._all, policy, draws, seed)
+
+    def relevance(self) -> Floats:
+        """[q, m] how relevant each document is to the user."""
+        return self.user.relevance(self._all)
+
+    def expected_ranks(self, policy: Policy) -> Floats:
+        """[q, m] expected rank of each document under a policy, counted from 1, all documents being ranked.
+
+        It is r_l of paper cmip-debiasedness, exactly.
+        """
+        whole = self.contexts()
+        whole = Contexts(whole.candidates, whole.size, whole.size, whole.scores, keys=whole.keys)
+        law = policy.rank_probs(whole, all_items(whole))
+        return np.asarray(law @ np.arange(1.0, self.documents + 1))
+
+    def logging_relevance(self, ranker: str) -> Floats:
+        """[q, m] what the logging policy makes of each document: its expected rank; in the published code its score."""
+        if self.preset != "paper":
+            return self.score(ranker)
+        return self.expected_ranks(PlackettLuce(ranker, temperature=self.temperature, log=True))
+
+    @cached_property
+    def _all(self) -> Contexts:
+        return self.contexts()
