@@ -10,6 +10,7 @@ from .evaluated import Evaluated, Evaluations
 from .fitted import Fitted
 from .gctr import GCTR
 from .loading import load
+from .mixture import Mixture
 from .model import ClickModel
 from .named import click_model
 from .neural import CACM, NCM
@@ -33,6 +34,7 @@ __all__ = [
     "Evaluated",
     "Evaluations",
     "Fitted",
+    "Mixture",
     "click_model",
     "evaluate",
     "load",

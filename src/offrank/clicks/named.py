@@ -11,11 +11,18 @@ from .cascade import CM
 from .ccm import CCM
 from .dbn import DBN
 from .dcm import DCM
+from .dctr import DCTR
+from .gctr import GCTR
 from .mixture import Mixture
 from .model import ClickModel
+from .neural import CACM, NCM
+from .rctr import RCTR
+from .rdctr import RDCTR
 from .sdbn import SDBN
 
-CLICK_MODELS: dict[str, Callable[..., Any]] = {model.name: model for model in (CM, DCM, CCM, DBN, SDBN, Mixture)}
+CLICK_MODELS: dict[str, Callable[..., Any]] = {
+    model.name: model for model in (CACM, CCM, CM, DBN, DCM, DCTR, GCTR, Mixture, NCM, RCTR, RDCTR, SDBN)
+}
 """Makers of the click models by name."""
 
 
