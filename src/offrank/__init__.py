@@ -8,6 +8,9 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from .folds.estimate import Caution, Estimate
     from .jobs.check import check
+    from .jobs.clicks_evaluate import evaluate_clicks
+    from .jobs.clicks_fit import fit_clicks
+    from .jobs.clicks_select import select_clicks
     from .jobs.demo import demo
     from .jobs.evaluate import evaluate
     from .jobs.learn import learn
@@ -48,11 +51,17 @@ _HOMES = {
     "convert": "readers.convert",
     "demo": "jobs.demo",
     "evaluate": "jobs.evaluate",
+    "evaluate_clicks": "jobs.clicks_evaluate",
+    "fit_clicks": "jobs.clicks_fit",
     "learn": "jobs.learn",
     "measure": "jobs.metrics",
     "read_log": "readers.log",
     "reproduce": "papers.registry",
+    "select_clicks": "jobs.clicks_select",
 }
+
+# Of public names of their own, as `offrank.metrics.ndcg`.
+_PACKAGES = {"clicks", "metrics", "selection", "simulation"}
 
 __all__ = [
     "Caution",
@@ -72,16 +81,19 @@ __all__ = [
     "convert",
     "demo",
     "evaluate",
+    "evaluate_clicks",
+    "fit_clicks",
     "learn",
     "measure",
     "read_log",
     "reproduce",
+    "select_clicks",
 ]
 
 
 def __getattr__(name: str) -> Any:
-    if name == "metrics":  # a package of public functions, as `offrank.metrics.ndcg`
-        return importlib.import_module(".metrics", __name__)
+    if name in _PACKAGES:
+        return importlib.import_module(f".{name}", __name__)
     if name not in _HOMES:
         raise AttributeError(f"module 'offrank' has no attribute {name!r}")
     value = getattr(importlib.import_module(f".{_HOMES[name]}", __name__), name)

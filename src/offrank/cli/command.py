@@ -6,7 +6,7 @@ import click
 
 import offrank
 
-from . import judging, making
+from . import clicks, judging, making, select
 
 
 class _Group(click.Group):
@@ -30,3 +30,5 @@ main.add_command(making.convert)
 main.add_command(making.learn)
 main.add_command(making.demo)
 main.add_command(making.reproduce)
+main.add_command(clicks.clicks)
+main.add_command(select.select)

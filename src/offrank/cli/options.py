@@ -14,6 +14,8 @@ import offrank
 
 from ..log.errors import UsageError
 
+_NAMED = re.compile(r"^([A-Za-z][\w .-]*)=(.+)$", re.DOTALL)
+
 FILE = click.Path(dir_okay=False, writable=True)
 
 
@@ -46,12 +48,19 @@ def log_options(command: Callable[..., None]) -> Callable[..., None]:
     judged = with_options(
         command,
         click.option("--html", type=FILE, callback=writable, help="Write a report for people."),
+    )
+    return source_options(results_options(judged))
+
+
+def results_options(command: Callable[..., None]) -> Callable[..., None]:
+    """What every command takes that prints a result with its doubt."""
+    return with_options(
+        command,
         click.option("--json", type=FILE, callback=writable, help="Write everything for programs."),
         click.option("--strict", is_flag=True, help="Exit with 3 where a number should not be trusted."),
         click.option("--workers", type=click.IntRange(1), help="Threads; by default one per core."),
         click.option("--quiet", is_flag=True, help="Print nothing but errors."),
     )
-    return source_options(judged)
 
 
 def with_options(command: Callable[..., None], *options: Callable[..., Any]) -> Callable[..., None]:
@@ -64,6 +73,30 @@ def with_options(command: Callable[..., None], *options: Callable[..., Any]) -> 
 def listed(texts: tuple[str, ...]) -> list[str]:
     """Estimators or metrics, also where several stand in one word: `-e ips,snips`."""
     return [word.strip() for text in texts for word in re.split(r",(?![^(\[]*[)\]])", text) if word.strip()]
+
+
+def named_files(texts: tuple[str, ...]) -> dict[str, str]:
+    """Files by name, `NAME=FILE`; a file without a name has that of the file.
+
+    Raises:
+        UsageError: two of one name.
+    """
+    named = [_NAMED.match(text) for text in texts]
+    pairs = zip(named, texts, strict=True)
+    found = [(match[1], match[2]) if match else (Path(text).stem, text) for match, text in pairs]
+    return distinct(found, "models", "--model NAME=FILE")
+
+
+def distinct(pairs: list[tuple[str, Any]], what: str, remedy: str) -> dict[str, Any]:
+    """A dict of pairs whose names must differ.
+
+    Raises:
+        UsageError: two of one name.
+    """
+    names = [name for name, _ in pairs]
+    if twice := [name for name in names if names.count(name) > 1]:
+        raise UsageError(f"two {what} are called {twice[0]!r}", f"give each another name: {remedy}")
+    return dict(pairs)
 
 
 def source(log: str, options: dict[str, Any]) -> Any:

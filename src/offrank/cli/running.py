@@ -63,7 +63,7 @@ def deliver(result: Any, options: dict[str, Any]) -> None:
     result = result.with_facts(command=shlex.join(["offrank", *words]))
     if not options["quiet"]:
         result.show()
-    if options["html"]:
+    if options.get("html"):
         result.save_html(options["html"])
     if options["json"]:
         result.to_json(options["json"])
@@ -77,7 +77,7 @@ def deliver(result: Any, options: dict[str, Any]) -> None:
 
 def _refusals(result: Any) -> list[str]:
     """Estimates that were asked for and cannot be given; a check has found that out, not failed."""
-    if result.facts.get("kind") == "check":
+    if result.facts.get("kind") == "check" or not hasattr(result, "estimates"):
         return []
     refused = list(result.estimates.refused.values())
     remedies = dict.fromkeys(f"  what to do: {error.remedy}" for error in refused)

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import datetime as dt
+import json
 import platform
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from importlib import metadata
+from os import PathLike
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
 from ..checks.impressions import Impressions
+from ..files import write_text
 from ..folds.estimate import Estimate, Interval
 from ..folds.histogram import Histogram
 from ..log.errors import OffrankError
@@ -122,6 +125,14 @@ def call(function: str, first: str, arguments: Mapping[str, Any], defaults: Mapp
     """The Python call that repeats a job; arguments equal to their defaults are left out."""
     words = [first] + [f"{name}={value!r}" for name, value in arguments.items() if (defaults or {}).get(name) != value]
     return f"offrank.{function}({', '.join(words)})"
+
+
+def to_json(found: Mapping[str, Any], path: str | PathLike[str] | None, indent: int | None = 2) -> str:
+    """A document as JSON text; written to `path` if given."""
+    text = json.dumps(found, indent=indent, allow_nan=False)
+    if path is not None:
+        write_text(path, text)
+    return text
 
 
 def _version(name: str) -> str:

@@ -1,0 +1,82 @@
+"""Verbs of click models: clicks fit, clicks evaluate."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+import click
+
+import offrank
+
+from .options import FILE, named_files, results_options, source, writable, written_options
+from .running import deliver, reading, safely
+
+
+@click.group()
+def clicks() -> None:
+    """Click models: how slates are clicked, learnt from a log."""
+
+
+@clicks.command()
+@written_options
+@click.option("--model", required=True, help="pbm, ubm, dbn, ccm, 'mixture(pbm, dbn)' ...")
+@click.option("-o", "path", metavar="MODEL.JSON", required=True, type=FILE, callback=writable, help="What to write.")
+@click.option(
+    "--by", default="auto", metavar="COLUMN", help="The queries; `query` where there is one. none: items alone."
+)
+@click.option("--confidence", default=0.95, show_default=True, help="Level of the intervals.")
+@click.option("--workers", type=click.IntRange(1), help="Threads; by default one per core.")
+@click.option("--quiet", is_flag=True, help="Print nothing but errors.")
+@safely
+def fit(log: str, model: str, path: str, by: str, **options: Any) -> None:
+    """Learn a click model from LOG: slates, clicks and, best, the query.
+
+    offrank clicks fit log.parquet --model dbn -o dbn.json
+    """
+    say = len if options["quiet"] else partial(click.echo, err=True)
+    with reading(options) as (progress, executor):
+        made = offrank.fit_clicks(
+            source(log, options),
+            model,
+            path,
+            by=None if by == "none" else by,
+            confidence=options["confidence"],
+            executor=executor,
+            progress=progress,
+            say=say,
+        )
+    if not options["quiet"]:
+        click.echo(str(made), nl=False)
+
+
+@clicks.command()
+@written_options
+@results_options
+@click.option(
+    "--model", "models", multiple=True, required=True, metavar="FILE", help="What fit has written, or NAME=FILE."
+)
+@click.option("--ood", metavar="LOG", help="Another log, such as of another ranking policy: judge on both.")
+@click.option("--labels", metavar="COLUMN", help="Grades beside the candidates (or the slate): nDCG.")
+@click.option("--by", metavar="COLUMN", help="The queries of the grades; by default those of the models.")
+@click.option("--confidence", default=0.95, show_default=True, help="Level of the intervals.")
+@click.option("--cluster", metavar="COLUMN", help="Sessions with the same value depend on each other.")
+@safely
+def evaluate(log: str, models: tuple[str, ...], ood: str | None, **options: Any) -> None:
+    """How well does each MODEL predict the clicks of LOG? Differences are to the first.
+
+    offrank clicks evaluate log.parquet --model dbn.json --model pbm.json
+    """
+    with reading(options) as (progress, executor):
+        result = offrank.evaluate_clicks(
+            source(log, options),
+            named_files(models),
+            other=None if ood is None else source(ood, options),
+            labels=options["labels"],
+            by=options["by"],
+            confidence=options["confidence"],
+            cluster=options["cluster"],
+            executor=executor,
+            progress=progress,
+        )
+    deliver(result, options)

@@ -1,0 +1,160 @@
+"""One pass over a log: its graded documents, each with what click models and the logging policy think of it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import reduce
+
+import numpy as np
+
+from ..clicks.fitted import Fitted
+from ..folds.counts import join
+from ..log.batch import Contexts, Floats, Integers, LogBatch
+from ..log.errors import EmptyLogError, LogError
+from ..log.source import Needs, Source, needs
+from ..policies.base import Policy, all_items
+from ..running.executors import Executor, Progress, run
+
+
+@dataclass(frozen=True)
+class Graded:
+    """Documents of a log: distinct pairs of a query and a candidate, ascending by key [d].
+
+    - query: [d]. least, most: [d] grade; different where the log contradicts itself.
+    - sums: [d, 2 + models] impressions, and times them: the rank, and the relevance that each model gives. A candidate
+      that is not shown stands one rank below the slate.
+    """
+
+    key: Integers
+    query: Integers
+    least: Floats
+    most: Floats
+    sums: Floats
+
+    def __len__(self) -> int:
+        return len(self.key)
+
+    @property
+    def grade(self) -> Floats:
+        """[d] the grade.
+
+        Raises:
+            LogError: a document has several.
+        """
+        several = int((self.least != self.most).sum())
+        if several:
+            raise LogError(f"{several:,} documents have more than one grade", "give a document one grade per query")
+        return self.least
+
+    @property
+    def rank(self) -> Floats:
+        """[d] expected rank, the first is 1."""
+        return np.asarray(self.sums[:, 1] / self.sums[:, 0])
+
+    def relevance(self, model: int) -> Floats:
+        """[d] by this model."""
+        return np.asarray(self.sums[:, 2 + model] / self.sums[:, 0])
+
+
+@dataclass(frozen=True)
+class GradedFold:
+    """Reduces a log to `Graded`. grades: the column beside the candidates; by: the column of the queries.
+
+    policy: asked for the rank of each candidate; None: the ranks that the log shows are averaged. Memory grows with the
+    distinct documents. Rows of the same context are looked at once.
+    """
+
+    models: Mapping[str, Fitted]
+    grades: str
+    by: str
+    policy: Policy | None = None
+
+    def needs(self) -> Needs:
+        """Grades, queries, and what the models and the policy read."""
+        wanted = [needs("candidates", scores=self.grades, keys=self.by)]
+        wanted += [model.needs() for model in self.models.values()]
+        if self.policy is not None:
+            wanted.append(self.policy.needs("rank_probs"))
+        return reduce(Needs.__or__, wanted)
+
+    def empty(self) -> Graded:
+        none, no = np.empty(0, np.int64), np.empty(0)
+        return Graded(none, none, no, no, np.empty((0, 2 + len(self.models))))
+
+    def add(self, state: Graded, batch: LogBatch) -> Graded:
+        contexts, place = _distinct(batch.contexts)
+        items = all_items(contexts)
+        inside = items >= 0
+        weight: Floats = np.bincount(place, 1 / batch.inclusion).astype(np.float64, copy=False)
+        columns = [np.ones(inside.shape), self._ranks(contexts, items, batch, place)]
+        columns += [model.relevance(contexts) for model in self.models.values()]
+        query: Integers = np.broadcast_to(contexts.keys[self.by][:, None], inside.shape)
+        key = join(query, contexts.candidates)
+        grade: Floats = contexts.scores[self.grades]
+        sums: Floats = np.stack(columns, axis=-1) * weight[:, None, None]
+        own = grade[inside]
+        return self.merge(state, _merged(key[inside], query[inside], own, own, sums[inside]))
+
+    def merge(self, left: Graded, right: Graded) -> Graded:
+        if not len(left) or not len(right):
+            return left if len(left) else right
+        fields = ("key", "query", "least", "most", "sums")
+        return _merged(*(np.concatenate([getattr(left, name), getattr(right, name)]) for name in fields))
+
+    def finish(self, state: Graded) -> Graded:
+        return state
+
+    def read(self, source: Source, executor: Executor | None, progress: Progress | None) -> Graded:
+        """The documents of a log.
+
+        Raises:
+            LogError: a column is missing, there are no documents, or grades are below 0.
+        """
+        found = run(source.select(self.needs()), self, executor, progress)
+        if not len(found):
+            raise EmptyLogError(f"{source.describe()} has no documents", "give a log with at least one impression")
+        if found.least.min() < 0:
+            raise LogError(f"a grade in {self.grades!r} is below 0", "write grades from 0, the least relevant, upwards")
+        return found
+
+    def _ranks(self, contexts: Contexts, items: Integers, batch: LogBatch, place: Integers) -> Floats:
+        """[n, m] mean rank of each candidate of the distinct contexts."""
+        below = contexts.length[:, None] + 1.0
+        if self.policy is not None:
+            probs = self.policy.rank_probs(contexts, items)
+            return np.asarray(probs @ np.arange(1.0, probs.shape[2] + 1) + (1 - probs.sum(axis=2)) * below)
+        weight, ranks = 1 / batch.inclusion, np.arange(1.0, batch.slates.shape[1] + 1)
+        row, rank = np.nonzero(batch.slates >= 0)
+        cell = (place[row], batch.slates[row, rank])
+        shown, total = np.zeros((2, *items.shape))
+        np.add.at(shown, cell, weight[row])
+        np.add.at(total, cell, (weight[row] * ranks[rank]))
+        often = np.bincount(place, weight)[:, None]
+        return np.asarray((total + (often - shown) * below) / often)
+
+
+def _distinct(contexts: Contexts) -> tuple[Contexts, Integers]:
+    """Contexts that differ, and which of them each row has."""
+    if contexts.features is not None:
+        return contexts, np.arange(len(contexts))
+    key = join(contexts.size, contexts.length, *contexts.keys.values(), *contexts.candidates.T)
+    for ranking in contexts.rankings.values():
+        key = join(key, *ranking.T)
+    for score in contexts.scores.values():
+        key = join(key, *np.ascontiguousarray(score.T).view(np.int64))
+    _, first, place = np.unique(key, return_index=True, return_inverse=True)
+    return contexts.take(first), place
+
+
+def _merged(key: Integers, query: Integers, least: Floats, most: Floats, sums: Floats) -> Graded:
+    """Documents once each."""
+    order = np.argsort(key, kind="stable")
+    distinct, first = np.unique(key[order], return_index=True)
+    return Graded(
+        distinct,
+        query[order][first],
+        np.minimum.reduceat(least[order], first),
+        np.maximum.reduceat(most[order], first),
+        np.add.reduceat(sums[order], first),
+    )

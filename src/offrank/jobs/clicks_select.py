@@ -1,0 +1,185 @@
+"""`select clicks`: which of several click models to use under another policy."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass, field, replace
+from os import PathLike
+from typing import Any
+
+import numpy as np
+
+from ..clicks.evaluate import evaluate
+from ..clicks.evaluated import Evaluations
+from ..clicks.storage import plain
+from ..folds.estimate import Caution
+from ..log.batch import Floats
+from ..log.errors import AbilityError
+from ..log.source import Source
+from ..metrics.cmip import cmip
+from ..metrics.cmip_result import Cmip
+from ..policies.base import Policy
+from ..policies.logged import Logged
+from ..policies.prepared import prepared
+from ..running.executors import Executor, Progress
+from ..selection.candidates import Candidate
+from ..selection.click_models import Choice, Selection, select
+from ..selection.strategies import strategy as read_strategy
+from . import arguments, clicks_text, document
+from .clicks_graded import Graded, GradedFold
+from .clicks_models import Models, models, query_column
+from .clicks_ndcg import Ranked, ndcg_by_query
+
+COUNTED = Caution(
+    "counted-ranks",
+    "note",
+    "The logging policy cannot say where it places a document: the mean rank that the log shows was taken, with its "
+    "own error, which makes CMIP smaller than it is where documents were seen a few times only.",
+    "Say which policy drew the log: logging='plackett_luce(old_score)'.",
+)
+
+
+@dataclass(frozen=True)
+class Selected:
+    """What was measured of each click model, and what each strategy chose.
+
+    here: likelihood and perplexity on the log. ranked: nDCG, in the order of the models. cmip: by model.
+    """
+
+    selection: Selection
+    here: Evaluations
+    ranked: Ranked
+    cmip: Mapping[str, Cmip]
+    cautions: Mapping[str, tuple[Caution, ...]]
+    facts: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def choice(self) -> Choice:
+        """That of the one strategy, or of the one that the paper found best."""
+        return self.selection.choice
+
+    def __str__(self) -> str:
+        return clicks_text.rendered(self._parts())
+
+    def _parts(self) -> Iterator[str]:
+        facts = self.facts
+        read = f"{facts['sessions']:,} sessions, {facts['queries']:,} queries, {facts['documents']:,} graded documents"
+        yield f"{facts['title']} {read}; {facts['confidence']:.3g} intervals"
+        yield ""
+        yield str(self.selection)
+        yield ""
+        for name, found in self.cmip.items():
+            tested = "" if found.null is None else f", p = {found.null.p_value:.3g} of being debiased"
+            yield f"CMIP of {name}: {found.value:.4f} nats{tested}"
+        yield from clicks_text.told(self.cautions)
+
+    @property
+    def trustworthy(self) -> bool:
+        """Nothing serious was found."""
+        return all(one.severity != "serious" for some in self.cautions.values() for one in some)
+
+    def with_facts(self, **facts: Any) -> Selected:
+        """The same with facts replaced (title, command)."""
+        return replace(self, facts={**self.facts, **facts})
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything, as plain lists, dicts and numbers."""
+        return {
+            **self.facts,
+            **self.here.to_dict(),
+            "ndcg": self.ranked.to_dict(list(self.here)),
+            "cmip": {name: plain(asdict(found)) for name, found in self.cmip.items()},
+            "choices": {name: plain(asdict(one)) for name, one in self.selection.choices.items()},
+            "not_used": dict(self.selection.left_out),
+            "choice": self.choice.name,
+        }
+
+    def show(self) -> None:
+        """Print the tables."""
+        sys.stdout.write(str(self))
+
+    def to_json(self, path: str | PathLike[str] | None = None) -> str:
+        """The same as JSON text; written to `path` if given."""
+        return document.to_json(self.to_dict(), path)
+
+
+def select_clicks(
+    log: Any,
+    model: Models,
+    labels: str,
+    logging: str | Policy = "logged",
+    *,
+    strategy: str | None = None,
+    method: str = "binned",
+    by: str | None = None,
+    confidence: float = 0.95,
+    cluster: str | None = None,
+    seed: int = 0,
+    executor: Executor | None = None,
+    progress: Progress | None = None,
+) -> Selected:
+    """Choose among click models by perplexity, nDCG and CMIP: off-policy selection of paper cmip-debiasedness.
+
+    - log: from `read_log`, or anything that it takes; best one that the models have not learnt from.
+    - model: fitted models or files of such, in a list or by name.
+    - labels: a column of grades beside the candidates (or the slate). by: the column of the queries.
+    - logging: the policy that drew the log the models have learnt from; its expected rank of each document is what
+      CMIP asks about. A policy that does not know ranks is taken at what the log shows.
+    - strategy: such as `top-4 cmip, top-4 ppl: ndcg`; by default all nine of the paper. method, seed: of CMIP.
+
+    Raises:
+        UsageError: arguments that cannot work. LogError: the log breaks a rule, or lacks a column.
+    """
+    found, source = models(model), arguments.source(log)
+    if strategy is not None:
+        read_strategy(strategy)  # refused before anything is read
+    column = query_column(found, by)
+    policy = _ranking(arguments.policy(logging), source, executor)
+    fold = GradedFold(found, labels, column, policy)
+    graded = fold.read(source, executor, progress)
+    options: dict[str, Any] = {"confidence": confidence, "cluster": cluster, "executor": executor, "progress": progress}
+    here = evaluate(found, source, **options)
+    relevance = {name: graded.relevance(index) for index, name in enumerate(found)}
+    ranked = ndcg_by_query(graded.query, graded.grade, list(relevance.values()), confidence)
+    debiased = {name: _cmip(graded, one, method, confidence, seed) for name, one in relevance.items()}
+    candidates = [
+        Candidate(name, here[name].perplexity, ranked.of(index), debiased[name]) for index, name in enumerate(found)
+    ]
+    cautions = {
+        name: (*one.cautions, *here[name].cautions, *debiased[name].warnings, *(() if policy else (COUNTED,)))
+        for name, one in found.items()
+    }
+    facts = _facts(source, labels, logging, graded) | {"confidence": confidence, "method": method, "seed": seed}
+    facts["sessions"] = next(iter(here.values())).sessions
+    return Selected(select(candidates, strategy), here, ranked, debiased, cautions, facts)
+
+
+def _ranking(policy: Policy, source: Source, executor: Executor | None) -> Policy | None:
+    """The policy, ready to say where it places each candidate; None where it cannot."""
+    if isinstance(policy, Logged):
+        return None
+    try:
+        policy.needs("rank_probs")
+        return prepared(policy, source, executor)
+    except AbilityError:
+        return None
+
+
+def _cmip(graded: Graded, relevance: Floats, method: str, confidence: float, seed: int) -> Cmip:
+    return cmip(relevance, graded.rank, graded.grade, method, seed=seed, confidence=confidence, cluster=graded.query)
+
+
+def _facts(source: Source, labels: str, logging: str | Policy, graded: Graded) -> dict[str, Any]:
+    return {
+        "schema": 1,
+        "kind": "click-selection",
+        "title": f"Which click model, judged on {source.describe()}?",
+        "log": source.describe(),
+        "labels": labels,
+        "logging": str(logging),
+        "documents": len(graded),
+        "queries": len(np.unique(graded.query)),
+        "versions": document.versions(),
+        "created": document.now(),
+    }
