@@ -182,7 +182,7 @@ def _features(data, words, at, base, values, row, slow, slows):
             return _line(data, at), slows, FINE
         index, count = _few_digits(words, at)
         end = at + count
-        if data[end] != _COLON or count == 0 or data[end + 1] <= _SPACE or data[end + 1] == _HASH:
+        if data[end] != _COLON or count == 0:
             return at, slows, BAD_FEATURE
         if index <= before:
             return at, slows, BAD_ORDER
@@ -192,9 +192,15 @@ def _features(data, words, at, base, values, row, slow, slows):
             return at, slows, ZERO
         if index >= len(values):
             return at, slows, WIDER
+        digit = np.int64(data[end + 1]) - _ZERO
+        if 0 <= digit <= 9 and data[end + 2] <= _SPACE:  # as half of all numbers are
+            values[index], at = digit, end + 2
+            continue
         values[index], stop = _number(data, words, end + 1)
         if stop < 0:
             stop = _word(data, end + 1)
+            if stop == end + 1:
+                return at, slows, BAD_FEATURE
             slow[slows, 0], slow[slows, 1], slow[slows, 2], slow[slows, 3] = row, index, end + 1, stop
             slows += 1
         at = stop
