@@ -9,6 +9,8 @@ from .evaluate import evaluate
 from .evaluated import Evaluated, Evaluations
 from .fitted import Fitted
 from .gctr import GCTR
+from .harvested import Harvested
+from .harvesting import harvest
 from .loading import load
 from .mixture import Mixture
 from .model import ClickModel
@@ -34,8 +36,10 @@ __all__ = [
     "Evaluated",
     "Evaluations",
     "Fitted",
+    "Harvested",
     "Mixture",
     "click_model",
     "evaluate",
+    "harvest",
     "load",
 ]

@@ -1,0 +1,194 @@
+"""Intervention harvesting: how likely each rank is looked at, from documents that were shown at several ranks.
+
+No model of the documents is learnt, and none is assumed beyond that a click is examination of the rank x relevance of
+the document (Agarwal, Zaitsev, Wang, Li, Najork and Joachims 2019, Estimating position bias without intrusive
+interventions).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..folds.counts import join
+from ..log.batch import Floats, Integers
+from ..log.errors import SupportError, UsageError
+from ..readers.log import read_log
+from ..running.executors import Executor, Progress, run
+from .counts import Counts, CountsFold
+from .documents import grouping
+from .em import Parameters, climb
+from .harvested import Harvested, cautions_of
+
+Method = Literal["all_pairs", "adjacent_chain", "pivot_one"]
+Weigh = Literal["views", "equal"]
+
+_USED: dict[str, Callable[[NDArray[Any], NDArray[Any]], NDArray[np.bool_]]] = {
+    "all_pairs": lambda a, b: a != b,
+    "adjacent_chain": lambda a, b: abs(a - b) == 1,
+    "pivot_one": lambda a, b: (a != b) & ((a == 0) | (b == 0)),
+}
+"""Which pairs of ranks each method compares."""
+_BUCKETS = 256
+"""Documents are resampled in so many groups."""
+
+
+@dataclass(frozen=True)
+class Pairs:
+    """What documents shown at two ranks say. All [..., k, k], 0 on the diagonal and for pairs that are not compared.
+
+    clicked: [..., a, b] weighted click rate at rank a of the documents that were shown at ranks a and b. shown: their
+    weight, the same at both ranks: where one is shown more often than the other says nothing.
+    """
+
+    clicked: Floats
+    shown: Floats
+
+
+def harvest(
+    log: Any,
+    method: Method = "all_pairs",
+    *,
+    by: str | None = "auto",
+    weigh: Weigh = "views",
+    confidence: float = 0.95,
+    replicates: int = 200,
+    seed: int = 0,
+    executor: Executor | None = None,
+    progress: Progress | None = None,
+) -> Harvested:
+    """The examination curve of a log: anything that `read_log` takes, with slates and clicks.
+
+    - method: `all_pairs` compares every two ranks, by maximum likelihood; `adjacent_chain` each rank with the next,
+      `pivot_one` each with the first. The last two use less of the log.
+    - by: the column of the queries, as of click models; a document is a pair of query and item.
+    - weigh: how much a document counts that was shown n and n' times at two ranks: n n' / (n + n') by `views`, or 1 as
+      published (`equal`). Either is unbiased; the first has less variance.
+    - confidence, replicates, seed: of the intervals, a bootstrap of the documents.
+
+    Raises:
+        UsageError: an unknown method, or clicks that are no whole numbers.
+        SupportError: no document was shown at the first and at another rank.
+        LogError: the log breaks a rule, or is empty.
+    """
+    if method not in _USED or weigh not in ("views", "equal"):
+        raise UsageError(f"method is {method!r}, weigh {weigh!r}", f"say {', '.join(_USED)}; and views or equal")
+    if not 0 < confidence < 1 or replicates < 20:
+        raise UsageError(f"confidence is {confidence}, replicates {replicates}", "say 0.95 or so, and at least 20")
+    opened = log if hasattr(log, "batches") else read_log(log)
+    source, column = grouping(opened, by)
+    gathered = run(source, CountsFold(column), executor, progress)
+    counts: Counts = gathered.data  # type: ignore[assignment]
+    group = (join(gathered.documents.keys).view(np.uint64) % np.uint64(_BUCKETS)).astype(np.int64)
+    parts = _grouped(counts, group, method, weigh)
+    whole = Pairs(parts.clicked.sum(axis=0), parts.shown.sum(axis=0))
+    linked, documents, clicks = _linked(whole), *_shared(counts)
+    if linked.sum() < 2:
+        raise _nothing(counts.ranks)
+    curve, fit = _curve(whole)
+    draws, _ = _curve(_resampled(parts, replicates, seed), start=fit)
+    tail = (1 - confidence) / 2
+    low, high = np.quantile(draws, [tail, 1 - tail], axis=0, method="weibull")
+    curve, low, high = (np.where(linked, values, np.nan) for values in (curve, low, high))
+    cautions = cautions_of(linked, clicks)
+    return Harvested(curve, low, high, documents, clicks, gathered.tally.impressions, method, cautions)
+
+
+def _twice(counts: Counts) -> tuple[Integers, Integers]:
+    """Places of every two counts of one document, the higher rank first: counts are sorted by document and rank."""
+    left, step = [], 1
+    while True:
+        same = np.flatnonzero(counts.document[:-step] == counts.document[step:])
+        if not len(same):
+            break
+        left.append(np.stack([same, same + step]))
+        step += 1
+    both = np.concatenate([np.empty((2, 0), np.int64), *left], axis=1)
+    return both[0], both[1]
+
+
+def _grouped(counts: Counts, group: Integers, method: Method, weigh: Weigh) -> Pairs:
+    """[g, k, k] per group of documents, of the pairs that the method compares."""
+    k, (left, right) = counts.ranks, _twice(counts)
+    a, b, where = counts.cell[left], counts.cell[right], group[counts.document[left]]
+    used = _USED[method](a, b)
+    left, right, a, b, where = left[used], right[used], a[used], b[used], where[used]
+    n, m = counts.shown[left], counts.shown[right]
+    weight = n * m / (n + m) if weigh == "views" else np.ones(len(n))
+    sums = [(a, b, weight * counts.clicked[left] / n), (b, a, weight * counts.clicked[right] / m)]
+    clicked, shown = (np.zeros((_BUCKETS, k, k)) for _ in range(2))
+    for here, there, clicks in sums:
+        np.add.at(clicked, (where, here, there), clicks)
+        np.add.at(shown, (where, here, there), weight)
+    return Pairs(clicked, shown)
+
+
+def _resampled(parts: Pairs, replicates: int, seed: int) -> Pairs:
+    """[replicates, k, k] sums over groups that are drawn with replacement."""
+    filled = np.flatnonzero(parts.shown.any(axis=(1, 2)))
+    rng = np.random.default_rng(seed)
+    times = rng.multinomial(len(filled), np.full(len(filled), 1 / len(filled)), size=replicates)
+    clicked, shown = (np.tensordot(times, part[filled], axes=1) for part in (parts.clicked, parts.shown))
+    return Pairs(clicked, shown)
+
+
+def _curve(pairs: Pairs, start: Parameters | None = None) -> tuple[Floats, Parameters]:
+    """[..., k] examination over that of the first rank, by maximum likelihood.
+
+    Each pair (a, b) has a relevance r_ab of its own: clicks at a have chance p_a r_ab, at b p_b r_ab (AllPairs).
+    """
+    shape = pairs.shown.shape
+    begin = {"examination": np.full(shape[:-1], 0.5), "relevance": np.full(shape, 0.5)}
+    if start is not None:
+        begin = {name: np.broadcast_to(start[name], begin[name].shape).copy() for name in begin}
+    found = climb(lambda here: _step(pairs, here), begin, tolerance=1e-6, rounds=3000).parameters
+    p = found["examination"]
+    return p / p[..., :1], found
+
+
+def _step(pairs: Pairs, here: Parameters) -> tuple[Parameters, float]:
+    """One round of EM, and the log-likelihood before it. What was looked at and what is relevant are hidden."""
+    p, r = here["examination"][..., :, None], here["relevance"]
+    skipped = pairs.shown - pairs.clicked
+    height = float((pairs.clicked * np.log(p * r) + skipped * np.log1p(-p * r)).sum())
+    looked = pairs.clicked + skipped * p * (1 - r) / (1 - p * r)
+    liked = pairs.clicked + skipped * r * (1 - p) / (1 - p * r)
+    both = liked + np.swapaxes(liked, -1, -2)
+    shown = pairs.shown.sum(axis=-1)
+    examination = np.divide(looked.sum(axis=-1), shown, out=here["examination"].copy(), where=shown > 0)
+    relevance = np.divide(both, 2 * pairs.shown, out=r.copy(), where=pairs.shown > 0)
+    return {
+        "examination": np.clip(examination, 1e-9, 1 - 1e-9),
+        "relevance": np.clip(relevance, 1e-9, 1 - 1e-9),
+    }, height
+
+
+def _linked(pairs: Pairs) -> NDArray[np.bool_]:
+    """[k] ranks that are compared with the first, directly or by way of others; without clicks nothing is compared."""
+    edges = (pairs.shown > 0) & (pairs.clicked + pairs.clicked.T > 0)
+    found = np.arange(len(edges)) == 0
+    for _ in range(len(edges)):
+        found = found | (edges & found[:, None]).any(axis=0)
+    return found
+
+
+def _shared(counts: Counts) -> tuple[Integers, Floats]:
+    """[k, k] documents shown at both ranks, and [k] clicks at each on documents that were shown at another too."""
+    left, right = _twice(counts)
+    documents = np.zeros((counts.ranks, counts.ranks), np.int64)
+    np.add.at(documents, (counts.cell[left], counts.cell[right]), 1)
+    places = np.unique(np.concatenate([left, right]))
+    clicks = np.zeros(counts.ranks)
+    np.add.at(clicks, counts.cell[places], counts.clicked[places])
+    return documents + documents.T, clicks
+
+
+def _nothing(ranks: int) -> SupportError:
+    return SupportError(
+        f"ranks 1 to {ranks} cannot be compared: no clicked document was shown at the first and at another rank",
+        "log rankings that vary (the same item of a query at several ranks), or know items by themselves (by=None)",
+    )

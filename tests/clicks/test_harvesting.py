@@ -1,0 +1,166 @@
+"""Examination curves without a model of the documents."""
+
+from __future__ import annotations
+
+from itertools import permutations
+from typing import Any
+
+import numpy as np
+import pytest
+
+import offrank
+from offrank.clicks.harvesting import harvest
+from offrank.log.errors import SupportError, UsageError
+from offrank.simulation import SearchWorld
+
+CURVE = np.array([1.0, 0.6, 0.35, 0.2])
+
+
+def confounded(rows: int, seed: int = 0, curve: Any = CURVE, queries: int = 300) -> list[dict[str, Any]]:
+    """Clicks of the position-based model on slates that put what is relevant on top, most of the time."""
+    rng = np.random.default_rng(seed)
+    k = len(curve)
+    relevance = rng.random((queries, k)) ** 2
+    query = rng.integers(0, queries, rows)
+    noisy = relevance[query] + 0.3 * rng.gumbel(size=(rows, k))
+    slates = np.argsort(-noisy, axis=1)
+    chance = np.take_along_axis(relevance[query], slates, axis=1) * np.asarray(curve)
+    clicks = (rng.random((rows, k)) < chance).astype(int)
+    return [
+        {"query": int(q), "slate": s, "clicks": c}
+        for q, s, c in zip(query, slates.tolist(), clicks.tolist(), strict=True)
+    ]
+
+
+@pytest.fixture(scope="module")
+def log() -> list[dict[str, Any]]:
+    return confounded(60_000)
+
+
+@pytest.mark.parametrize("weigh", ["views", "equal"])
+@pytest.mark.parametrize("method", ["all_pairs", "adjacent_chain", "pivot_one"])
+def test_the_curve_of_a_confounded_log_is_found(log: list[dict[str, Any]], method: Any, weigh: Any) -> None:
+    found = harvest(log, method, weigh=weigh)
+    assert found.curve[0] == 1.0
+    spread = (found.high - found.low)[1:] / 2
+    assert (np.abs(found.curve - CURVE)[1:] < 2 * spread).all()  # 4 standard errors
+    assert (spread < 0.08).all()
+    assert found.cautions == ()
+    rates = np.array([row["clicks"] for row in log]).mean(axis=0)
+    assert rates[1] / rates[0] < 0.5  # what the click rates would have said
+
+
+def test_intervals_cover() -> None:
+    inside = np.zeros(3)
+    for seed in range(30):
+        found = harvest(confounded(4_000, seed, queries=60), replicates=50)
+        inside += ((found.low <= CURVE) & (found.high >= CURVE))[1:]
+    assert (inside >= 24).all()  # of 30 at 95 %: fewer have a chance of some 1 in 1,500
+
+
+def test_two_ranks_are_arithmetic() -> None:
+    """Item 1: 3 of 4 at the top, 1 of 4 below; item 2: 1 of 4 and 1 of 8. Pairs of ranks have one ratio."""
+    shown = [(1, 0, 4, 3), (1, 1, 4, 1), (2, 0, 4, 1), (2, 1, 8, 1)]
+    rows = []
+    for item, rank, times, clicked in shown:
+        for n in range(times):
+            slate, clicks = [900 + rank, 900 + rank], [0, 0]
+            slate[1 - rank] = 1000 + len(rows)  # fillers of their own
+            slate[rank], clicks[rank] = item, int(n < clicked)
+            rows.append({"query": 0, "slate": slate, "clicks": clicks})
+    equal = (1 / 4 + 1 / 8) / (3 / 4 + 1 / 4)
+    weights = (4 * 4 / 8, 4 * 8 / 12)
+    views = (weights[0] / 4 + weights[1] / 8) / (weights[0] * 3 / 4 + weights[1] / 4)
+    for method in ("all_pairs", "adjacent_chain", "pivot_one"):
+        assert harvest(rows, method, weigh="equal").curve[1] == pytest.approx(equal, rel=1e-3)
+        assert harvest(rows, method).curve[1] == pytest.approx(views, rel=1e-3)
+
+
+def test_all_pairs_is_the_maximum_of_the_likelihood() -> None:
+    """Nothing near it is more likely: the likelihood of AllPairs, written out."""
+    log = confounded(3_000, 3, curve=(1.0, 0.5, 0.4), queries=20)
+    found = harvest(log, weigh="equal", replicates=20).curve
+    shown, clicked = np.zeros((2, 20, 3, 3))
+    for row in log:
+        for rank, item in enumerate(row["slate"]):
+            shown[row["query"], item, rank] += 1
+            clicked[row["query"], item, rank] += row["clicks"][rank]
+    pairs = {}
+    for a, b in permutations(range(3), 2):
+        both = (shown[..., a] > 0) & (shown[..., b] > 0)
+        rate = (clicked[..., a][both] / shown[..., a][both]).sum()
+        pairs[a, b] = rate, both.sum() - rate
+
+    def best(p: np.ndarray, a: int, b: int) -> float:
+        """The likelihood of a pair for its best relevance, by a fine grid."""
+        r = np.linspace(1e-4, 1 / p[[a, b]].max() - 1e-4, 20_000)
+        total = np.zeros(len(r))
+        for here, there in ((a, b), (b, a)):
+            clicks, skips = pairs[here, there]
+            total += clicks * np.log(p[here] * r) + skips * np.log(1 - p[here] * r)
+        return float(total.max())
+
+    def likelihood(p: np.ndarray) -> float:
+        return sum(best(p, a, b) for a, b in ((0, 1), (0, 2), (1, 2)))
+
+    top = likelihood(found)
+    for rank in (1, 2):
+        for factor in (0.98, 1.02):
+            moved = found.copy()
+            moved[rank] *= factor
+            assert likelihood(moved) < top
+
+
+def test_the_same_in_every_run_and_batch(log: list[dict[str, Any]]) -> None:
+    one, other = harvest(log[:5_000]), harvest(list(reversed(log[:5_000])))
+    assert one.curve == pytest.approx(other.curve, rel=1e-9)
+    assert one.low == pytest.approx(other.low, rel=1e-6)
+
+
+def test_it_plugs_into_evaluate() -> None:
+    world = SearchWorld(impressions=40_000, queries=100, candidates=4, slots=4)
+    table = world.table(world.impressions, 0)
+    found = harvest(table)
+    spread = (found.high - found.low)[1:] / 2
+    assert (np.abs(found.curve - world.examination)[1:] < 2 * spread).all()
+    result = offrank.evaluate(table, "top(new_score)", "plackett_luce(old_score)", "pbm", examination=found)
+    assert result.facts["examination"] == found.curve.tolist()
+
+
+def test_ranks_that_nothing_links() -> None:
+    rows = [
+        {"query": 0, "slate": [*top, *rest], "clicks": [1, 1, 1, 1]}
+        for top, rest in (((1, 2), (3, 4)), ((2, 1), (4, 3)))
+    ] * 20
+    found = harvest(rows)
+    assert found.curve[:2] == pytest.approx([1, 1], abs=1e-3)
+    assert np.isnan(found.curve[2:]).all()
+    assert [one.code for one in found.cautions] == ["unlinked-ranks"]
+    assert "ranks 3, 4 with the first" in str(found)
+    with pytest.raises(UsageError, match=r"holes.*ranks 3, 4"):
+        found.examination()
+    with pytest.raises(UsageError, match="holes"):
+        offrank.evaluate(rows, "uniform", "uniform", "pbm", examination=found)
+
+
+def test_few_clicks_are_said(log: list[dict[str, Any]]) -> None:
+    found = harvest(log[:200])
+    assert "few-pairs" in [one.code for one in found.cautions]
+
+
+@pytest.mark.parametrize("rows", [[{"query": n, "slate": [1, 2, 3], "clicks": [1, 0, 1]} for n in range(5)]])
+def test_nothing_varies(rows: list[dict[str, Any]]) -> None:
+    with pytest.raises(SupportError, match="ranks 1 to 3 cannot be compared") as caught:
+        harvest(rows)
+    assert caught.value.remedy
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [{"method": "all"}, {"weigh": "best"}, {"confidence": 95}, {"replicates": 3}],
+    ids=lambda one: next(iter(one)),
+)
+def test_what_is_refused(log: list[dict[str, Any]], wrong: dict[str, Any]) -> None:
+    with pytest.raises(UsageError) as caught:
+        harvest(log[:100], **wrong)
+    assert caught.value.remedy
