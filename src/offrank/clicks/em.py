@@ -68,7 +68,9 @@ def _extrapolated(here: Parameters, one: Parameters, two: Parameters) -> Paramet
     bend = {name: logit(two[name]) - logit(one[name]) - first[name] for name in here}
     r, v = _norm(first), _norm(bend)
     length = min(-r / v, -1.0) if v > 0 else -1.0
-    return {name: expit(logit(here[name]) - 2 * length * first[name] + length**2 * bend[name]) for name in here}
+    far = {name: expit(logit(here[name]) - 2 * length * first[name] + length**2 * bend[name]) for name in here}
+    # What does not move stays to the last bit, and need be no probability: the priors beside a component's tables.
+    return {name: far[name] if first[name].any() or bend[name].any() else here[name] for name in here}
 
 
 def _norm(parts: Parameters) -> float:

@@ -12,12 +12,13 @@ from numpy.typing import NDArray
 from ..log.batch import Floats, Integers
 from ..log.errors import UsageError
 from .documents import Slots
-from .em import Parameters
+from .em import Parameters, climb
 from .laws import ClickLaw, Mixed, log_probs
 from .learnt import Learnt
 from .model import ClickModel, Say
 from .sessions import Sessions
 
+_TOLERANCE = 1e-4
 _BLOCK = 1 << 16
 _LEAST = 1e-12
 """Of a session's weight: what a component keeps of sessions that are not its own."""
@@ -27,23 +28,21 @@ _LEAST = 1e-12
 class Mixture(ClickModel):
     """`mixture(pbm, dbn)`: a session follows component c with probability `weight[c]`.
 
-    Learnt by EM: whole sessions are shared out by their posterior, and each component learns from its share, a few
-    rounds at a time. Predictions weight the components by the posterior of the clicks above only. Components of one
+    Learnt by EM: whole sessions are shared out by their posterior, and each component learns a little from its share,
+    over and over. Predictions weight the components by the posterior of the clicks above only. Components of one
     kind begin with sessions whose last clicks are higher or lower. Relevance is the components' mean.
 
-    steps: rounds of each component's own EM between two times of sharing out. tolerance: learning ends when the
-    log-posterior per session gains less.
+    tolerance: learning ends when no probability moves further than this in a step.
     """
 
     components: tuple[ClickModel, ...]
-    steps: int
     tolerance: float
 
     name: ClassVar[str] = "mixture"
 
-    def __init__(self, *components: ClickModel, steps: int = 3, tolerance: float = 1e-7) -> None:
-        for field, value in (("components", components), ("steps", steps), ("tolerance", tolerance)):
-            object.__setattr__(self, field, value)
+    def __init__(self, *components: ClickModel, tolerance: float = _TOLERANCE) -> None:
+        object.__setattr__(self, "components", components)
+        object.__setattr__(self, "tolerance", tolerance)
         self.__post_init__()
 
     def __post_init__(self) -> None:
@@ -58,8 +57,7 @@ class Mixture(ClickModel):
 
     def __repr__(self) -> str:
         words = [repr(model) for model in self.components]
-        settings = (("steps", self.steps, 3), ("tolerance", self.tolerance, 1e-7))
-        words += [f"{name}={value:g}" for name, value, default in settings if value != default]
+        words += [f"tolerance={self.tolerance:g}"] if self.tolerance != _TOLERANCE else []
         return f"mixture({', '.join(words)})"
 
     __str__ = __repr__
@@ -67,24 +65,18 @@ class Mixture(ClickModel):
     def learn(
         self, data: Sessions, *, start: Parameters | None = None, rounds: int | None = None, say: Say = len
     ) -> Learnt:
+        limit = 1000 if rounds is None else rounds
         here = self._begun(data, say) if start is None else start
-        trace: list[float] = []
-        taken, limit, converged = 0, 500 if rounds is None else rounds, False
-        best = here
-        while not converged:
-            share, height = self._shared(data, here)
-            gain = height - trace[-1] if trace else np.inf
-            # Components that integrate documents out climb another hill: where this one goes down, it is the end.
-            if gain >= 0:
-                best, trace = here, [*trace, height]
-                say(f"{self}: log-posterior {height:.8g}")
-            converged = gain < self.tolerance * data.weight.sum()
-            if converged or taken >= limit:
-                break
-            here, taken = self._improved(data, share, here), taken + 1
-        share, _ = self._shared(data, best)
-        strength = {"weight": _weight_strength(share, data.weight, best["weight"])}
-        return Learnt(best, strength, trace=tuple(trace), rounds=taken, converged=converged)
+        found = climb(
+            lambda at: self._step(data, at),
+            here,
+            tolerance=self.tolerance,
+            rounds=limit,
+            say=lambda height: say(f"{self}: log-posterior {height:.8g}"),
+        )
+        share, _ = self._shared(data, found.parameters)
+        strength = {"weight": _weight_strength(share, data.weight, found.parameters["weight"])}
+        return Learnt(found.parameters, strength, found.trace, found.rounds, found.converged)
 
     def law(self, parameters: Parameters, slots: Slots) -> ClickLaw:
         laws = [model.law(part, slots) for model, part in self._parts(parameters)]
@@ -114,14 +106,15 @@ class Mixture(ClickModel):
         )
         return _joined(learnt, np.full(len(self.components), 1.0 / len(self.components)))
 
-    def _improved(self, data: Sessions, share: Floats, here: Parameters) -> Parameters:
-        """The M-step."""
+    def _step(self, data: Sessions, here: Parameters) -> tuple[Parameters, float]:
+        """Share sessions out, and let each component learn from its share."""
+        share, height = self._shared(data, here)
         learnt = (
-            model.learn(model.from_sessions(_lent(data, share[:, place])), start=part, rounds=self.steps).parameters
+            model.learn(model.from_sessions(_lent(data, share[:, place])), start=part, rounds=1).parameters
             for place, (model, part) in enumerate(self._parts(here))
         )
         weight = data.weight @ share + 1.0
-        return _joined(learnt, weight / weight.sum())
+        return _joined(learnt, weight / weight.sum()), height
 
     def _shared(self, data: Sessions, here: Parameters) -> tuple[Floats, float]:
         """([n, c] posterior of the components, log-posterior of the parameters)."""
