@@ -16,9 +16,11 @@ from .mixture import Mixture
 from .model import ClickModel
 from .named import click_model
 from .neural import CACM, NCM
+from .pbm import PBM
 from .rctr import RCTR
 from .rdctr import RDCTR
 from .sdbn import SDBN
+from .ubm import UBM
 
 __all__ = [
     "CACM",
@@ -29,9 +31,11 @@ __all__ = [
     "DCTR",
     "GCTR",
     "NCM",
+    "PBM",
     "RCTR",
     "RDCTR",
     "SDBN",
+    "UBM",
     "ClickModel",
     "Evaluated",
     "Evaluations",

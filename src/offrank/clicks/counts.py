@@ -43,9 +43,8 @@ class Counts:
         rank = rank_of(self.cell)
         key, place = np.unique(self.document * self.ranks + rank, return_inverse=True)
         document, cell = np.divmod(key, self.ranks)
-        return Counts(
-            document, cell, *(_sums(place, x) for x in (self.shown, self.clicked)), self.documents, self.ranks
-        )
+        shown, clicked = _sums(place, self.shown), _sums(place, self.clicked)
+        return Counts(document, cell, shown, clicked, self.documents, self.ranks)
 
     def by_cell(self) -> tuple[Floats, Floats]:
         """(shown, clicked) of each cell [cells]."""

@@ -1,0 +1,115 @@
+"""The examination of ranks, whatever the documents are like: a conditional likelihood in which they cancel.
+
+E[clicks of d in c] = shown[d, c] examination[c] attraction[d]. Given how often a document is clicked in all, where it
+is clicked does not depend on its attraction, if clicks are rare or not:
+
+    sum_d clicked[d, c] - clicked[d] shown[d, c] examination[c] / sum_c' shown[d, c'] examination[c'] = 0 for each c
+
+has expectation zero at the true examination, however few views a document has and however attraction and rank go
+together in the log. (It is the score of Poisson counts with fixed effects: Hausman, Hall and Griliches 1984; for
+consistency only the means need be right: Wooldridge 1999.) A common prior of the attractions, in contrast, makes the
+curve too steep where good documents are shown high.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from ...log.batch import Floats, Integers
+from ..counts import Counts
+from ..em import Climb, Parameters, climb
+from . import _kernels
+
+_FAINT = 0.1
+"""Clicks on each side of what ties a cell to its first guess, where the log says nothing."""
+_MOST = 500
+"""Cells whose deviations are found together; of more, each is taken by itself."""
+
+
+@dataclass(frozen=True)
+class Curve:
+    """What was found.
+
+    value: [cells], 1 in the first cell. deviation: [cells] standard error of its logarithm, robust to what clicks are
+    like beyond their means. climb: its trace is the conditional log-likelihood.
+    """
+
+    value: Floats
+    deviation: Floats
+    climb: Climb
+
+
+@dataclass(frozen=True)
+class _Entries:
+    first: Integers
+    cell: Integers
+    shown: Floats
+    clicked: Floats
+
+    @classmethod
+    def of(cls, counts: Counts, guess: Floats) -> _Entries:
+        """The counts; and, per cell but the first, one faint document that is as often clicked there as in the first.
+
+        Its likelihood is largest where the curve is the guess: it decides for cells that nothing else ties to others.
+        """
+        others, ones = np.arange(1, len(guess)), np.ones(len(guess) - 1)
+        faint = np.stack([np.zeros(len(others), np.int64), others], axis=1).ravel()
+        shown = np.stack([ones, 1 / guess[1:]], axis=1).ravel()
+        first = np.searchsorted(counts.document, np.arange(counts.documents + 1))
+        return cls(
+            np.concatenate([first, first[-1] + 2 + 2 * np.arange(len(others))]),
+            np.concatenate([counts.cell, faint]),
+            np.concatenate([counts.shown, shown]),
+            np.concatenate([counts.clicked, np.full(len(faint), _FAINT)]),
+        )
+
+
+def fit_curve(
+    counts: Counts,
+    guess: Floats,
+    *,
+    start: Floats | None = None,
+    tolerance: float = 1e-6,
+    rounds: int = 1000,
+    say: Callable[[float], object] = lambda _: None,
+) -> Curve:
+    """The examination of each cell over that of the first.
+
+    guess: [cells] what is taken for it where the log says nothing. start: where to begin. tolerance: of e / (1 + e).
+    """
+    entries = _Entries.of(counts, guess)
+    args = (entries.first, entries.cell, entries.shown, entries.clicked)
+    clicks = np.bincount(entries.cell, weights=entries.clicked, minlength=len(guess))
+
+    def step(parameters: Parameters) -> tuple[Parameters, float]:
+        curve = _value(parameters)
+        exposed, height = _kernels.expected(*args, curve)
+        after = np.divide(clicks, exposed, out=np.zeros_like(clicks), where=exposed > 0)
+        after = np.where(exposed > 0, after / after[0], curve)
+        return {"odds": after / (1 + after)}, float(clicks @ np.log(curve)) - height
+
+    begin = guess if start is None else start
+    found = climb(step, {"odds": begin / (1 + begin)}, tolerance=tolerance, rounds=rounds, say=say)
+    value = _value(found.parameters)
+    information, products = _kernels.curvature(*args, value)
+    # What the faint documents say is no more certain than their information: of nothing else, their score is zero.
+    faint = 2 * _FAINT * (value / guess) / (1 + value / guess) ** 2
+    return Curve(value, _deviation(information, products + np.diag(faint)), found)
+
+
+def _value(parameters: Parameters) -> Floats:
+    """Odds, over those of the first."""
+    odds = parameters["odds"] / (1 - parameters["odds"])
+    return np.asarray(odds / odds[0])
+
+
+def _deviation(information: Floats, products: Floats) -> Floats:
+    """By the sandwich; the first cell is what others are measured by, and has none."""
+    if len(information) > _MOST:
+        information, products = (np.diag(np.diag(part)) for part in (information, products))
+    rest = slice(1, None)
+    half = np.linalg.pinv(information[rest, rest], hermitian=True)
+    return np.concatenate([[0.0], np.sqrt(np.maximum(np.diag(half @ products[rest, rest] @ half), 0.0))])

@@ -1,0 +1,97 @@
+"""Click models whose chances are examination, by cell, times attraction, by document."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..log.batch import Floats, Integers
+from .conditional import Curve, fit_curve
+from .countable import Countable
+from .counts import Counts
+from .em import Parameters
+from .integrated import Cells, Solution, learn
+from .learnt import Learnt
+from .model import Say
+from .points import Points
+from .priors import Beta, Prior, given
+
+
+@dataclass(frozen=True, repr=False)
+class Examined(Countable, ABC):
+    """Learns examination by a conditional likelihood, then attractions by their posteriors.
+
+    The examination of each cell comes first, from where documents are clicked given how often they are (`fit_curve`):
+    attractions cancel, so that no prior of them can bend the curve. Then each attraction has its exact posterior, by
+    integration on a grid, under a prior Beta(a, b) that is fitted by the likelihood of all documents unless it is
+    given. Attraction is its mean; unseen documents have a / (a + b).
+
+    Only products of examination and attraction show in a log: the first rank's examination is 1, unless another's is
+    larger beyond doubt (two standard errors): then that is 1.
+
+    tolerance: learning ends when a step moves no parameter further.
+    """
+
+    prior: Prior = "fit"
+    tolerance: float = 1e-6
+
+    def __post_init__(self) -> None:
+        given(self.prior)
+
+    @abstractmethod
+    def guess(self, data: Counts) -> Floats:
+        """[cells] what examination is taken to be where the log does not tell."""
+
+    def learn(
+        self, data: Counts, *, start: Parameters | None = None, rounds: int | None = None, say: Say = len
+    ) -> Learnt:
+        if start is not None:
+            return self._go_on(data, start, rounds)
+        curve = fit_curve(data, self.guess(data), tolerance=self.tolerance, rounds=_most(rounds), say=_told(say))
+        # Not by the largest itself, which would be above 1 by chance alone.
+        value = np.minimum(curve.value / max(1.0, float((curve.value * (1 - 2 * curve.deviation)).max())), 1.0)
+        cells, begin = Cells.fixed(value), Beta.of(_mean(data, value), 0.2)
+        found = learn(data, cells, given(self.prior), begin, tolerance=100 * self.tolerance, rounds=rounds, say=say)
+        return _learnt(curve, value, found)
+
+    def _go_on(self, data: Counts, start: Parameters, rounds: int | None) -> Learnt:
+        """Steps of EM for both tables as points, which never lower the likelihood; the prior stays."""
+        points = Points(data, *map(float, start["prior"]))
+        here = {"attraction": start["attraction"][:-1], "examination": start["examination"][: data.cells]}
+        found = points.climb(here, tolerance=self.tolerance, rounds=_most(rounds))
+        attraction = np.append(found.parameters["attraction"], start["attraction"][-1])
+        tables = {"attraction": attraction, "examination": found.parameters["examination"], "prior": start["prior"]}
+        return Learnt(tables, trace=found.trace, rounds=found.rounds, converged=found.converged)
+
+    def relevance(self, parameters: Parameters, document: Integers) -> Floats:
+        return parameters["attraction"][document]
+
+
+def _mean(data: Counts, examination: Floats) -> float:
+    """Clicks per view that was examined, kept off 0 and 1."""
+    return float((data.clicked.sum() + 1) / (data.shown @ examination[data.cell] + 2))
+
+
+def _most(rounds: int | None) -> int:
+    return 1000 if rounds is None else rounds
+
+
+def _told(say: Say) -> Callable[[float], object]:
+    return lambda height: say(f"examination: log-likelihood {height:,.2f}")
+
+
+def _learnt(curve: Curve, value: Floats, found: Solution) -> Learnt:
+    attraction, strength = found.posterior()
+    variance = np.maximum((value * curve.deviation) ** 2, 1e-18)
+    prior = np.array([found.prior.a, found.prior.b])
+    return Learnt(
+        {"attraction": attraction, "examination": value, "prior": prior},
+        {"attraction": strength, "examination": np.maximum(value * (1 - value) / variance - 1, 1e-3)},
+        trace=found.climb.trace,
+        rounds=curve.climb.rounds + found.climb.rounds,
+        converged=curve.climb.converged and found.climb.converged,
+        facts={"prior": prior.tolist()},
+    )

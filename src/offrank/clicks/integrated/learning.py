@@ -1,0 +1,143 @@
+"""EM for the chances of the cells and the prior of the attractions, which are integrated out."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...log.batch import Floats
+from ..counts import Counts
+from ..em import Climb, Parameters, climb
+from ..model import Say
+from ..priors import Beta, best, hyper_slopes
+from .integral import Chances, Expected, Integral
+
+
+@dataclass(frozen=True)
+class Cells:
+    """What is to be learnt of the cells.
+
+    start: where to begin. free: which of hit [cells], and which of false [cells], are learnt; the others stay at their
+    start. Each free chance has a faint prior, which decides where nothing was seen: one observation at its start.
+    """
+
+    start: Chances
+    free: tuple[NDArray[np.bool_], NDArray[np.bool_]]
+
+    @classmethod
+    def fixed(cls, hit: Floats) -> Cells:
+        """Nothing is learnt, and only the attracted click."""
+        none = np.zeros(len(hit), np.bool_)
+        return cls(Chances(hit, np.zeros(len(hit))), (none, none))
+
+    def packed(self, chances: Chances) -> Parameters:
+        return {name: all_[free] for name, all_, free in zip(Chances._fields, chances, self.free, strict=True)}
+
+    def unpacked(self, parameters: Parameters) -> Chances:
+        """All chances, fixed ones included."""
+        both = [part.copy() for part in self.start]
+        for part, free, name in zip(both, self.free, Chances._fields, strict=True):
+            part[free] = parameters[name]
+        return Chances(*both)
+
+    def log_hyper(self, parameters: Parameters) -> float:
+        """Log-density of the faint priors."""
+        m, p = (np.concatenate([found["hit"], found["false"]]) for found in (self.packed(self.start), parameters))
+        return float((m * np.log(p) + (1 - m) * np.log1p(-p)).sum())
+
+
+@dataclass(frozen=True)
+class Solution:
+    """chances and prior; what is expected at them; where EM came by."""
+
+    chances: Chances
+    prior: Beta
+    expected: Expected
+    climb: Climb
+
+    def posterior(self) -> tuple[Floats, Floats]:
+        """(mean, strength of a Beta with its variance) of attractions [documents + 1], the last for an unseen one."""
+        mean = np.append(self.expected.mean, self.prior.mean)
+        strength = mean[:-1] * (1 - mean[:-1]) / np.maximum(self.expected.variance, 1e-300) - 1
+        return mean, np.append(np.maximum(strength, 1e-3), self.prior.strength)
+
+
+@dataclass(frozen=True)
+class _Problem:
+    integral: Integral
+    cells: Cells
+    totals: Floats
+    """[cells, 2] clicks and skips."""
+    prior: Beta | None
+    """None where it is fitted."""
+
+    def step(self, parameters: Parameters) -> tuple[Parameters, float]:
+        """A round of EM; the log-posterior where it began."""
+        chances, prior = self.cells.unpacked(parameters), self.prior_at(parameters)
+        expected = self.integral.expect(chances, prior)
+        after = self.cells.packed(self._chances(expected.attracted))
+        height = expected.height + self.cells.log_hyper(parameters)
+        if self.prior is not None:
+            return after, height
+        return {**after, "prior": _table(self._prior(expected, prior))}, height + prior.log_hyper
+
+    def prior_at(self, parameters: Parameters) -> Beta:
+        return self.prior or Beta.of(*map(float, parameters["prior"]))
+
+    def _chances(self, attracted: Floats) -> Chances:
+        """Clicks among the attracted and among the others, each with the observation of the faint prior."""
+        both = zip((attracted, self.totals - attracted), self.cells.start, strict=True)
+        return Chances(*((found[:, 0] + start) / (np.maximum(found.sum(axis=1), 0.0) + 1) for found, start in both))
+
+    def _prior(self, expected: Expected, prior: Beta) -> Beta:
+        documents = len(expected.mean)
+
+        def evidence(at: Beta) -> tuple[float, float, float]:
+            known = np.array(self.integral.grid.slopes(at, expected.logs / documents))
+            height, by_a, by_b = known + np.array(hyper_slopes(at)) / documents
+            return float(height), float(by_a), float(by_b)
+
+        return best(evidence, prior)
+
+
+def learn(
+    counts: Counts,
+    cells: Cells,
+    prior: Beta | None,
+    begin: Beta,
+    *,
+    tolerance: float = 1e-5,
+    rounds: int | None = None,
+    say: Say = len,
+) -> Solution:
+    """The chances and, unless it is given, the prior with the largest likelihood of all documents together.
+
+    The integrals use few nodes per document, found at the start and again where the first climb ends.
+    begin: where a prior that is fitted begins. rounds: the most steps of EM.
+    """
+    shown, clicked = counts.by_cell()
+    problem = _Problem(Integral.of(counts), cells, np.stack([clicked, shown - clicked], axis=1), prior)
+    here: Parameters = {**cells.packed(cells.start), **({} if prior else {"prior": _table(begin)})}
+    trace: tuple[float, ...] = ()
+    for precision in (100 * tolerance, tolerance):
+        integral = problem.integral.narrowed(cells.unpacked(here), problem.prior_at(here))
+        problem = _Problem(integral, cells, problem.totals, prior)
+        found = climb(
+            problem.step,
+            here,
+            tolerance=precision,
+            rounds=1000 if rounds is None else rounds,
+            say=lambda height: say(f"log-likelihood {height:,.2f}"),
+        )
+        here, trace = found.parameters, trace + found.trace
+        if rounds is not None:
+            break
+    chances, fitted = cells.unpacked(here), problem.prior_at(here)
+    whole = Climb(here, trace, found.rounds, found.converged)
+    return Solution(chances, fitted, problem.integral.expect(chances, fitted), whole)
+
+
+def _table(prior: Beta) -> Floats:
+    return np.array([prior.mean, prior.share])
