@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -92,14 +92,20 @@ def moments(attraction: Floats, noise: float, most: int) -> Floats:
     if noise == 0:
         found = distinct[:, None] * (1 - distinct[:, None]) ** power
     else:
-        point, share = np.polynomial.legendre.leggauss(128)
-        a = LOWEST + (1 - LOWEST) * (point + 1) / 2
+        a, share = _nodes()
         z = (a - distinct[:, None]) / noise
-        density = np.exp(-(z**2) / 2) / (noise * np.sqrt(2 * np.pi)) * share * (1 - LOWEST) / 2
+        density = np.exp(-(z**2) / 2) / (noise * np.sqrt(2 * np.pi)) * share
         found = density @ (a[:, None] * (1 - a[:, None]) ** power)
         found += _normal_below(LOWEST, distinct, noise)[:, None] * LOWEST * (1 - LOWEST) ** power
         found[:, 0] += _normal_below(-1.0, -distinct, noise)  # at 1 all moments but the first vanish
     return np.asarray(found[place.reshape(attraction.shape)])
+
+
+@cache
+def _nodes() -> tuple[Floats, Floats]:
+    """Points between the ends, and their shares of an integral."""
+    point, share = np.polynomial.legendre.leggauss(128)
+    return LOWEST + (1 - LOWEST) * (point + 1) / 2, share * (1 - LOWEST) / 2
 
 
 def _normal_below(end: float, mean: Floats, deviation: float) -> Floats:
