@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import Any
 
 import click
@@ -10,7 +9,7 @@ import click
 import offrank
 
 from .options import FILE, named_files, results_options, source, writable, written_options
-from .running import deliver, reading, safely
+from .running import deliver, learning, reading, safely
 
 
 @click.group()
@@ -34,8 +33,7 @@ def fit(log: str, model: str, path: str, by: str, **options: Any) -> None:
 
     offrank clicks fit log.parquet --model dbn -o dbn.json
     """
-    say = len if options["quiet"] else partial(click.echo, err=True)
-    with reading(options) as (progress, executor):
+    with learning(options) as (progress, executor, say):
         made = offrank.fit_clicks(
             source(log, options),
             model,

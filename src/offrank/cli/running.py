@@ -39,19 +39,31 @@ def safely(command: Callable[..., None]) -> Callable[..., None]:
 @contextmanager
 def reading(options: dict[str, Any]) -> Iterator[tuple[Any, Any]]:
     """A progress bar on a terminal, and the executor that was asked for."""
+    with learning(options) as (progress, executor, _):
+        yield progress, executor
+
+
+@contextmanager
+def learning(options: dict[str, Any]) -> Iterator[tuple[Any, Any, Callable[[str], Any]]]:
+    """As `reading`, with what to call with what is being done: it stands beside the bar, on a terminal."""
     from concurrent.futures import ThreadPoolExecutor
 
     from rich.console import Console
+    from rich.markup import escape
     from rich.progress import Progress
 
     executor = ThreadPoolExecutor(options["workers"]) if options["workers"] else None
     try:
         if options["quiet"] or not sys.stderr.isatty():
-            yield None, executor
+            yield None, executor, len
             return
         with Progress(console=Console(stderr=True), transient=True) as bars:
             task = bars.add_task("reading", total=None)
-            yield (lambda done, total: bars.update(task, completed=done, total=total)), executor
+            yield (
+                lambda done, total: bars.update(task, completed=done, total=total),
+                executor,
+                lambda text: bars.update(task, description=escape(text)),
+            )
     finally:
         if executor is not None:
             executor.shutdown(wait=False, cancel_futures=True)

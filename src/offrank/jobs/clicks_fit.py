@@ -56,6 +56,8 @@ class Learnt:
     def _tables(self) -> Iterator[RenderableType | str]:
         """What is expected of any document, and tables that are no documents'."""
         for name, values in self.fitted.learnt.parameters.items():
+            if name in self.fitted.learnt.facts:
+                continue
             if len(values) == len(self.fitted.documents) + 1 and values.ndim == 1:
                 yield f"  {name} expected of an unseen document: {float(values[-1]):.4g}"
             elif values.size == 1:

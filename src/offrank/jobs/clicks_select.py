@@ -70,7 +70,7 @@ class Selected:
         yield str(self.selection)
         yield ""
         for name, found in self.cmip.items():
-            tested = "" if found.null is None else f", p = {found.null.p_value:.3g} of being debiased"
+            tested = "" if found.null is None else f", p = {found.null.p_value:.3g} under independence"
             yield f"CMIP of {name}: {found.value:.4f} nats{tested}"
         yield from clicks_text.told(self.cautions)
 
