@@ -87,7 +87,7 @@ class CountsFold:
         fraction, repeated = look_at(batch.clicks)
         if fraction >= 0:
             whole_clicks(batch)
-        met = Tally(len(batch), repeated, dict(batch.skipped))
+        met = Tally(len(batch), repeated, dict(batch.skipped), batch.contexts.slots)
         ranks = max(state[2], batch.slates.shape[1] if len(batch) else 0)
         return state[0].add(batch, self.by, browsing=self.browsing), state[1] + met, ranks
 

@@ -15,7 +15,7 @@ from .em import Parameters
 from .laws import ClickLaw, Independent
 from .learnt import Learnt
 from .model import Say, of_documents
-from .priors import Prior, fit_rates, given
+from .priors import Beta, Prior, fit_rates, given, given_or_kept
 
 
 @dataclass(frozen=True, repr=False)
@@ -37,10 +37,14 @@ class DCTR(Countable):
         self, data: Counts, *, start: Parameters | None = None, rounds: int | None = None, say: Say = len
     ) -> Learnt:
         shown, clicked = data.by_document()
-        prior = given(self.prior) or fit_rates(shown, clicked)
+        prior = given_or_kept(self.prior, start, "rate_prior") or fit_rates(shown, clicked)
         strength = np.append(shown, 0.0) + prior.strength
         rate = (np.append(clicked, 0.0) + prior.a) / strength
-        return Learnt({"rate": rate}, {"rate": strength}, facts={"prior": [prior.a, prior.b]})
+        tables = {"rate": rate, "rate_prior": prior.table}
+        return Learnt(tables, {"rate": strength}, facts={"rate_prior": [prior.a, prior.b]})
+
+    def log_prior(self, parameters: Parameters) -> float:
+        return Beta.at(parameters["rate_prior"]).log_density(parameters["rate"])
 
     def law(self, parameters: Parameters, slots: Slots) -> ClickLaw:
         return Independent(of_documents(parameters["rate"], slots))

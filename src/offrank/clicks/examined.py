@@ -16,7 +16,7 @@ from .em import Parameters
 from .integrated import Cells, Solution, learn
 from .learnt import Learnt
 from .model import Say
-from .points import Points
+from .points import Points, log_prior
 from .priors import Beta, Prior, given
 
 
@@ -59,15 +59,21 @@ class Examined(Countable, ABC):
 
     def _go_on(self, data: Counts, start: Parameters, rounds: int | None) -> Learnt:
         """Steps of EM for both tables as points, which never lower the likelihood; the prior stays."""
-        points = Points(data, *map(float, start["prior"]))
-        here = {"attraction": start["attraction"][:-1], "examination": start["examination"][: data.cells]}
-        found = points.climb(here, tolerance=self.tolerance, rounds=_most(rounds))
+        points = Points(data, Beta.at(start["attraction_prior"]))
+        found = points.climb(_points(start), tolerance=self.tolerance, rounds=_most(rounds))
         attraction = np.append(found.parameters["attraction"], start["attraction"][-1])
-        tables = {"attraction": attraction, "examination": found.parameters["examination"], "prior": start["prior"]}
+        tables = {**start, "attraction": attraction, "examination": found.parameters["hit"]}
         return Learnt(tables, trace=found.trace, rounds=found.rounds, converged=found.converged)
+
+    def log_prior(self, parameters: Parameters) -> float:
+        return log_prior(_points(parameters), Beta.at(parameters["attraction_prior"]))
 
     def relevance(self, parameters: Parameters, document: Integers) -> Floats:
         return parameters["attraction"][document]
+
+
+def _points(parameters: Parameters) -> Parameters:
+    return {"attraction": parameters["attraction"][:-1], "hit": parameters["examination"]}
 
 
 def _mean(data: Counts, examination: Floats) -> float:
@@ -86,12 +92,12 @@ def _told(say: Say) -> Callable[[float], object]:
 def _learnt(curve: Curve, value: Floats, found: Solution) -> Learnt:
     attraction, strength = found.posterior()
     variance = np.maximum((value * curve.deviation) ** 2, 1e-18)
-    prior = np.array([found.prior.a, found.prior.b])
+    prior = found.prior.table
     return Learnt(
-        {"attraction": attraction, "examination": value, "prior": prior},
+        {"attraction": attraction, "examination": value, "attraction_prior": prior},
         {"attraction": strength, "examination": np.maximum(value * (1 - value) / variance - 1, 1e-3)},
         trace=found.climb.trace,
         rounds=curve.climb.rounds + found.climb.rounds,
         converged=curve.climb.converged and found.climb.converged,
-        facts={"prior": prior.tolist()},
+        facts={"attraction_prior": prior.tolist()},
     )

@@ -15,6 +15,7 @@ from .em import Parameters
 from .laws import ClickLaw, Independent
 from .learnt import Learnt
 from .model import Say
+from .priors import FLAT
 
 
 @dataclass(frozen=True, repr=False)
@@ -33,6 +34,9 @@ class GCTR(Countable):
         shown, clicked = data.shown.sum(), data.clicked.sum()
         rate, strength = np.array([(clicked + 1) / (shown + 2)]), np.array([shown + 2])
         return Learnt({"rate": rate}, {"rate": strength})
+
+    def log_prior(self, parameters: Parameters) -> float:
+        return FLAT.log_density(parameters["rate"])
 
     def law(self, parameters: Parameters, slots: Slots) -> ClickLaw:
         return Independent(np.where(slots.shown, parameters["rate"][0], 0.0))

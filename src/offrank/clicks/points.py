@@ -1,4 +1,4 @@
-"""EM for examination and attraction as points: what mixtures, which have no time for integrals, learn by."""
+"""EM for attractions and chances as points: what mixtures, which take a step at a time, learn by."""
 
 from __future__ import annotations
 
@@ -10,36 +10,55 @@ import numpy as np
 from ..log.batch import Floats, Integers
 from .counts import Counts
 from .em import Climb, Parameters, climb
+from .priors import Beta
+
+_FAINT = 0.1
+"""Observations of either kind, before any: they keep what is learnt of cells off 0 and 1."""
 
 
 @dataclass(frozen=True)
 class Points:
-    """Both tables by maximum likelihood, or with Beta(a, b) of the logits of attractions, by maximum posterior.
+    """P(click) = false[cell] + (hit[cell] - false[cell]) attraction[document], by maximum posterior.
 
-    `step` is EM with attractedness and examination hidden: of a view without click,
-    P(attracted) = a (1 - e) / (1 - e a) and P(examined) = e (1 - a) / (1 - e a).
+    Whether a view attracted is hidden. Tables: attraction [documents], hit and, where others click too, false [cells].
+    Chances that are 0 or 1 stay; the prior of the attractions is one of their logits.
     """
 
     counts: Counts
-    a: float = 0.0
-    b: float = 0.0
+    prior: Beta
 
     def climb(self, start: Parameters, *, tolerance: float, rounds: int) -> Climb:
-        """From attraction [documents] and examination [cells]; the first cell's examination stays what it is."""
+        """Steps of EM, and their log-posteriors."""
         return climb(self.step, start, tolerance=tolerance, rounds=rounds)
 
     def step(self, parameters: Parameters) -> tuple[Parameters, float]:
-        data, attraction, examination = self.counts, parameters["attraction"], parameters["examination"]
-        a, e = attraction[data.document], examination[data.cell]
-        skipped, missed = data.shown - data.clicked, np.maximum(1 - a * e, 1e-12)
-        height = float(data.clicked @ np.log(a * e) + skipped @ np.log(missed))
-        height += float((self.a * np.log(attraction) + self.b * np.log1p(-attraction)).sum())
-        drawn = _sums(data.document, data.clicked + skipped * a * (1 - e) / missed, data.documents)
-        looked = _sums(data.cell, data.clicked + skipped * e * (1 - a) / missed, data.cells)
-        documents, cells = data.by_document()[0], data.by_cell()[0]
-        after = np.where(cells > 0, looked / np.maximum(cells, 1e-300), examination)
-        after[0] = examination[0]
-        return {"attraction": (drawn + self.a) / (documents + self.a + self.b), "examination": after}, height
+        """One step, and the log-posterior before it."""
+        data, u = self.counts, parameters["attraction"][self.counts.document]
+        hit = parameters["hit"][data.cell]
+        false = parameters["false"][data.cell] if "false" in parameters else np.zeros_like(hit)
+        click, skip = hit * u + false * (1 - u), np.maximum((1 - hit) * u + (1 - false) * (1 - u), 1e-300)
+        skipped = data.shown - data.clicked
+        drawn, missed = data.clicked * hit * u / click, skipped * (1 - hit) * u / skip
+        a, b = self.prior.a, self.prior.b
+        shown, attracted = data.by_document()[0], _sums(data.document, drawn + missed, data.documents)
+        after = {"attraction": (attracted + a) / (shown + a + b), "hit": self._rate(parameters["hit"], drawn, missed)}
+        if "false" in parameters:
+            after["false"] = self._rate(parameters["false"], data.clicked - drawn, skipped - missed)
+        height = float(data.clicked @ np.log(click) + skipped @ np.log(skip))
+        return after, height + log_prior(parameters, self.prior)
+
+    def _rate(self, before: Floats, clicked: Floats, skipped: Floats) -> Floats:
+        """Clicks per view in each cell."""
+        clicks, skips = (_sums(self.counts.cell, found, self.counts.cells) for found in (clicked, skipped))
+        after = (clicks + _FAINT) / (clicks + skips + 2 * _FAINT)
+        return np.where((before > 0) & (before < 1), after, before)
+
+
+def log_prior(parameters: Parameters, prior: Beta) -> float:
+    """Of all tables, as logits; but for a constant."""
+    cells = [parameters[name] for name in ("hit", "false") if name in parameters]
+    free = np.concatenate([table[(table > 0) & (table < 1)] for table in cells])
+    return prior.log_density(parameters["attraction"]) + Beta(_FAINT, _FAINT).log_density(free)
 
 
 def _sums(place: Integers, values: Floats, size: int) -> Any:

@@ -10,7 +10,7 @@ import numpy as np
 
 from ..log.batch import Floats
 from ..log.errors import UsageError
-from .em import expit, logit
+from .em import Parameters, expit, logit
 
 Prior = Literal["fit"] | tuple[float, float]
 """Of the probability of a document: fitted, or Beta(a, b) as it is given."""
@@ -29,6 +29,11 @@ class Beta:
         strength = 1.0 / share - 1.0
         return cls(mean * strength, (1.0 - mean) * strength)
 
+    @classmethod
+    def at(cls, table: Floats) -> Beta:
+        """As `table` has written it."""
+        return cls(float(table[0]), float(table[1]))
+
     @property
     def strength(self) -> float:
         return self.a + self.b
@@ -42,12 +47,25 @@ class Beta:
         return 1.0 / (1.0 + self.strength)
 
     @property
+    def table(self) -> Floats:
+        """[2] as it stands beside what it is the prior of."""
+        return np.array([self.a, self.b])
+
+    def log_density(self, values: Floats) -> float:
+        """Of the logits of these probabilities, summed, but for its constant: largest at posterior means of counts."""
+        return float((self.a * np.log(values) + self.b * np.log1p(-values)).sum())
+
+    @property
     def log_hyper(self) -> float:
         """Log-density of the faint belief that keeps fits off the edges, where few documents would put them.
 
         Beta(2, 2) of the mean and of the share: as though of each, one thing of either kind had been seen.
         """
         return float(np.log([self.mean, 1 - self.mean, self.share, 1 - self.share]).sum())
+
+
+FLAT = Beta(1.0, 1.0)
+"""Every probability alike."""
 
 
 def given(prior: object) -> Beta | None:
@@ -61,6 +79,11 @@ def given(prior: object) -> Beta | None:
     if isinstance(prior, Sequence) and len(prior) == 2 and all(isinstance(x, int | float) and x > 0 for x in prior):
         return Beta(float(prior[0]), float(prior[1]))
     raise UsageError(f"prior={prior!r} is no prior", "write fit, or two positive numbers such as [1, 5]")
+
+
+def given_or_kept(prior: object, start: Parameters | None, name: str) -> Beta | None:
+    """The prior that learning begins with: that of the start, if there is one; None where it is to be fitted."""
+    return given(prior) if start is None else Beta.at(start[name])
 
 
 Slopes = Callable[[Beta], tuple[float, float, float]]

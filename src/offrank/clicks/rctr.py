@@ -15,6 +15,7 @@ from .em import Parameters
 from .laws import ClickLaw, Independent
 from .learnt import Learnt
 from .model import Say, of_ranks
+from .priors import FLAT
 
 
 @dataclass(frozen=True, repr=False)
@@ -32,6 +33,9 @@ class RCTR(Countable):
     ) -> Learnt:
         shown, clicked = data.by_rank().by_cell()
         return Learnt({"rate": (clicked + 1) / (shown + 2)}, {"rate": shown + 2})
+
+    def log_prior(self, parameters: Parameters) -> float:
+        return FLAT.log_density(parameters["rate"])
 
     def law(self, parameters: Parameters, slots: Slots) -> ClickLaw:
         rates = of_ranks(parameters["rate"], slots.shown.shape[1])

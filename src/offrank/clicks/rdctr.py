@@ -15,7 +15,7 @@ from .em import Parameters
 from .laws import ClickLaw, Independent
 from .learnt import Learnt
 from .model import Say
-from .priors import Beta, Prior, fit_rates, given
+from .priors import FLAT, Beta, Prior, fit_rates, given
 
 
 @dataclass(frozen=True, repr=False)
@@ -39,16 +39,20 @@ class RDCTR(Countable):
         self, data: Counts, *, start: Parameters | None = None, rounds: int | None = None, say: Say = len
     ) -> Learnt:
         data = data.by_rank()
-        priors = [self._prior(data, rank) for rank in range(data.ranks)]
-        rate = np.tile([prior.mean for prior in priors], (data.documents + 1, 1))
-        strength = np.tile([prior.strength for prior in priors], (data.documents + 1, 1))
+        priors = self._priors(data) if start is None else start["rate_prior"]
+        strength = np.tile(priors.sum(axis=1), (data.documents + 1, 1))
+        rate = priors[:, 0] / strength
         before, at = strength[0, data.cell], (data.document, data.cell)
         rate[at] = (data.clicked + rate[at] * before) / (data.shown + before)
         strength[at] += data.shown
         shown, clicked = data.by_cell()
         ranks = np.divide(clicked, shown, out=np.zeros_like(shown), where=shown > 0)
-        facts = {"prior": [[prior.a, prior.b] for prior in priors]}
-        return Learnt({"rate": rate, "rank_rate": ranks}, {"rate": strength}, facts=facts)
+        tables = {"rate": rate, "rate_prior": priors, "rank_rate": ranks}
+        return Learnt(tables, {"rate": strength}, facts={"rate_prior": priors.tolist()})
+
+    def log_prior(self, parameters: Parameters) -> float:
+        ranks = zip(parameters["rate_prior"], parameters["rate"].T, strict=True)
+        return sum(Beta.at(prior).log_density(rates) for prior, rates in ranks)
 
     def law(self, parameters: Parameters, slots: Slots) -> ClickLaw:
         rate, ranks = parameters["rate"], np.arange(slots.shown.shape[1])
@@ -59,8 +63,10 @@ class RDCTR(Countable):
         found = parameters["rate"][:, clicked] @ (1.0 / parameters["rank_rate"][clicked])
         return np.asarray(found[document])
 
-    def _prior(self, data: Counts, rank: int) -> Beta:
-        at = data.cell == rank
-        if not at.any():
-            return given(self.prior) or Beta(1.0, 1.0)
-        return given(self.prior) or fit_rates(data.shown[at], data.clicked[at])
+    def _priors(self, data: Counts) -> Floats:
+        """[ranks, 2], one of each rank."""
+        ranks = [data.cell == rank for rank in range(data.ranks)]
+        fitted = (
+            given(self.prior) or (fit_rates(data.shown[at], data.clicked[at]) if at.any() else FLAT) for at in ranks
+        )
+        return np.stack([prior.table for prior in fitted])
