@@ -121,8 +121,8 @@ def _cautions(made: Evaluated, model: Predictor, slots: int) -> Iterator[Caution
             "them what it expects of any.",
             "Learn from a log with the same queries and items.",
         )
-    learnt = _learnt_ranks(model)
-    if learnt is not None and slots > learnt:
+    learnt = model.tally.ranks if isinstance(model, Fitted) else 0
+    if 0 < learnt < slots:
         yield Caution(
             "unseen-ranks",
             "warning",
@@ -138,14 +138,3 @@ def _cautions(made: Evaluated, model: Predictor, slots: int) -> Iterator[Caution
             f"log-likelihood is -inf. Perplexity keeps probabilities within [{CLIP:g}, 1 - {CLIP:g}].",
             "Choose a model that allows such clicks, such as dcm or dbn in the place of cascade.",
         )
-
-
-def _learnt_ranks(model: Predictor) -> int | None:
-    """How many ranks the model has parameters of; None where it has none, or does not say."""
-    if not isinstance(model, Fitted):
-        return None
-    known = model.learnt.facts.get("ranks")
-    curve = model.model.examination(model.learnt.parameters)
-    if known is None and curve is not None:
-        known = len(curve)
-    return None if known is None else int(known)

@@ -16,12 +16,14 @@ from .gctr import GCTR
 from .mixture import Mixture
 from .model import ClickModel
 from .neural import CACM, NCM
+from .pbm import PBM
 from .rctr import RCTR
 from .rdctr import RDCTR
 from .sdbn import SDBN
+from .ubm import UBM
 
 CLICK_MODELS: dict[str, Callable[..., Any]] = {
-    model.name: model for model in (CACM, CCM, CM, DBN, DCM, DCTR, GCTR, Mixture, NCM, RCTR, RDCTR, SDBN)
+    model.name: model for model in (CACM, CCM, CM, DBN, DCM, DCTR, GCTR, Mixture, NCM, PBM, RCTR, RDCTR, SDBN, UBM)
 }
 """Makers of the click models by name."""
 

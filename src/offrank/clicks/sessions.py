@@ -42,16 +42,18 @@ class Tally:
     """What a pass over the log has met.
 
     impressions: sessions read. repeated: clicks on what was clicked already, which count once. skipped: rule -> what
-    was left out while reading.
+    was left out while reading. ranks: of the longest session.
     """
 
     impressions: int = 0
     repeated: float = 0.0
     skipped: Mapping[str, int] = field(default_factory=dict)
+    ranks: int = 0
 
     def __add__(self, other: Tally) -> Tally:
         skipped = Counter(self.skipped) + Counter(other.skipped)
-        return Tally(self.impressions + other.impressions, self.repeated + other.repeated, dict(skipped))
+        ranks = max(self.ranks, other.ranks)
+        return Tally(self.impressions + other.impressions, self.repeated + other.repeated, dict(skipped), ranks)
 
 
 @dataclass(frozen=True)
@@ -104,7 +106,33 @@ def chunk(batch: LogBatch, by: str | None) -> Chunk:
 def tally(batch: LogBatch) -> Tally:
     """What a batch adds to the tally."""
     assert batch.clicks is not None
-    return Tally(len(batch), float(np.maximum(batch.clicks - 1, 0).sum()), dict(batch.skipped))
+    repeated = float(np.maximum(batch.clicks - 1, 0).sum())
+    return Tally(len(batch), repeated, dict(batch.skipped), batch.contexts.slots)
+
+
+class Pile:
+    """Chunks that were read, in any order: piles are equal when they come to the same sessions."""
+
+    def __init__(self, chunks: tuple[Chunk, ...] = (), tally: Tally = Tally()) -> None:  # noqa: B008 (frozen)
+        self.chunks, self.tally = chunks, tally
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __add__(self, other: Pile) -> Pile:
+        return Pile(self.chunks + other.chunks, self.tally + other.tally)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Pile) or self.tally != other.tally:
+            return False
+        keys, sessions = self._content()
+        other_keys, others = other._content()
+        same_keys = np.array_equal(keys, other_keys)
+        same_rows = np.array_equal(sessions.document, others.document) and np.array_equal(sessions.click, others.click)
+        return same_keys and same_rows and np.allclose(sessions.weight, others.weight, rtol=1e-12)
+
+    def _content(self) -> tuple[NDArray[np.int64], Sessions]:
+        documents = Documents(distinct_keys(self.chunks))
+        return documents.keys, collapsed(joined(self.chunks, documents))
 
 
 @dataclass(frozen=True)
@@ -113,20 +141,23 @@ class SessionsFold:
 
     by: str | None = None
 
-    def empty(self) -> tuple[tuple[Chunk, ...], Tally]:
-        return (), Tally()
+    def empty(self) -> Pile:
+        return Pile()
 
-    def add(self, state: tuple[tuple[Chunk, ...], Tally], batch: LogBatch) -> tuple[tuple[Chunk, ...], Tally]:
-        return (*state[0], chunk(batch, self.by)), state[1] + tally(batch)
+    def add(self, state: Pile, batch: LogBatch) -> Pile:
+        return state + Pile((chunk(batch, self.by),) if len(batch) else (), tally(batch))
 
-    def merge(
-        self, left: tuple[tuple[Chunk, ...], Tally], right: tuple[tuple[Chunk, ...], Tally]
-    ) -> tuple[tuple[Chunk, ...], Tally]:
-        return left[0] + right[0], left[1] + right[1]
+    def merge(self, left: Pile, right: Pile) -> Pile:
+        return left + right
 
-    def finish(self, state: tuple[tuple[Chunk, ...], Tally]) -> Gathered:
-        documents = united(state[0], self.by)
-        return Gathered(documents, collapsed(joined(state[0], documents)), state[1])
+    def finish(self, state: Pile) -> Gathered:
+        documents = united(state.chunks, self.by)
+        return Gathered(documents, collapsed(joined(state.chunks, documents)), state.tally)
+
+
+def distinct_keys(chunks: tuple[Chunk, ...]) -> NDArray[np.int64]:
+    """The keys of all chunks, ascending."""
+    return np.unique(np.concatenate([np.empty(0, np.int64), *(one.keys for one in chunks)]))
 
 
 def united(chunks: tuple[Chunk, ...], by: str | None) -> Documents:
@@ -137,12 +168,12 @@ def united(chunks: tuple[Chunk, ...], by: str | None) -> Documents:
     """
     if not sum(len(one.keys) for one in chunks):
         raise EmptyLogError("the log has no impressions", "give a log with at least one impression")
-    return Documents(np.unique(np.concatenate([one.keys for one in chunks])), by)
+    return Documents(distinct_keys(chunks), by)
 
 
 def joined(chunks: tuple[Chunk, ...], documents: Documents) -> Sessions:
     """All sessions, in terms of the documents of the whole log."""
-    rows, ranks = sum(len(one.weight) for one in chunks), max(one.document.shape[1] for one in chunks)
+    rows, ranks = sum(len(one.weight) for one in chunks), max((one.document.shape[1] for one in chunks), default=0)
     document, click = np.full((rows, ranks), -1, np.int32), np.zeros((rows, ranks), np.uint8)
     first = 0
     for one in chunks:
@@ -151,7 +182,8 @@ def joined(chunks: tuple[Chunk, ...], documents: Documents) -> Sessions:
         codes = np.append(np.searchsorted(documents.keys, one.keys), -1).astype(np.int32)
         document[first:last, :width], click[first:last, :width] = codes[one.document], one.click
         first = last
-    return Sessions(document, click, np.concatenate([one.weight for one in chunks]), len(documents))
+    weight = np.concatenate([np.empty(0), *(one.weight for one in chunks)])
+    return Sessions(document, click, weight, len(documents))
 
 
 def collapsed(sessions: Sessions) -> Sessions:
