@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from .jobs.learn import learn
     from .jobs.metrics import measure
     from .jobs.result import Result
+    from .jobs.simulate import simulate
     from .log.errors import OffrankError
     from .papers.registry import reproduce
     from .policies.counted import Counted
@@ -58,6 +59,7 @@ _HOMES = {
     "read_log": "readers.log",
     "reproduce": "papers.registry",
     "select_clicks": "jobs.clicks_select",
+    "simulate": "jobs.simulate",
 }
 
 # Of public names of their own, as `offrank.metrics.ndcg`.
@@ -88,6 +90,7 @@ __all__ = [
     "read_log",
     "reproduce",
     "select_clicks",
+    "simulate",
 ]
 
 

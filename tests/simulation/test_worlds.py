@@ -360,3 +360,11 @@ def test_worlds_that_cannot_be_are_refused() -> None:
         SimulatedSource(small(), 0)
     with pytest.raises(ColumnError, match="no score"):
         small().policy("nonsense")
+    with pytest.raises(UsageError, match=r"from 0 to 4.*\n.*highest=4"):
+        small(PBMUser(highest=2))
+    with pytest.raises(UsageError, match="temperature"):
+        small(temperature=-1)
+
+
+def test_temperature_zero_sorts() -> None:
+    assert small(temperature=0).policy("old") == offrank.Top("old")

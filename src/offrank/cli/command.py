@@ -6,7 +6,7 @@ import click
 
 import offrank
 
-from . import clicks, judging, making, select
+from . import clicks, judging, making, select, simulate
 
 
 class _Group(click.Group):
@@ -32,3 +32,4 @@ main.add_command(making.demo)
 main.add_command(making.reproduce)
 main.add_command(clicks.clicks)
 main.add_command(select.select)
+main.add_command(simulate.simulate)

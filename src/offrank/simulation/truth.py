@@ -38,7 +38,7 @@ class Truth:
         return self.how != "drawn slates"
 
     def __str__(self) -> str:
-        return f"{self.value:.6f}, exactly" if self.exact else f"{self.value:.6f} +- {self.standard_error:.6f}"
+        return f"{self.value:.6f}, exactly" if self.exact else f"{self.value:.6f} +- {self.standard_error:.1g}"
 
 
 def truth(user: User, contexts: Contexts, policy: Policy, draws: int | None = None, seed: int = 0) -> Truth:

@@ -49,8 +49,15 @@ class World:
         most = self.document.shape[1]
         if not 0 <= self.slots <= most:
             raise UsageError(f"slots is {self.slots} for {most} documents", f"give a whole number, from 1 to {most}")
+        if not self.temperature >= 0:
+            raise UsageError(f"the temperature is {self.temperature!r}", "give 0 (sorted by score) or more")
         if wrong := [name for name in self.scores if name in {GRADE, "query", "slate", "clicks", "candidates"}]:
             raise UsageError(f"a ranker cannot be called {wrong[0]!r}", "a column of the log has that name")
+        if not 0 <= self.grade.min() <= self.grade.max() <= getattr(self.user, "highest", np.inf):
+            raise UsageError(
+                f"grades are from {self.grade.min():g} to {self.grade.max():g}, and {self.user!r} knows other ones",
+                f"grades begin at 0; tell the user the largest: highest={self.grade.max():g}",
+            )
         object.__setattr__(self, "slots", self.slots or most)
 
     @classmethod
@@ -95,6 +102,8 @@ class World:
         """
         pick = np.arange(len(self)) if rows is None else rows
         names, keys = (self.names, {"query"}) if needed is None else (needed.scores, needed.keys)
+        if unknown := sorted(keys - {"query"}):
+            raise ColumnError(f"the world has no column {unknown[0]!r}", "its rows are grouped by query only")
         return Contexts(
             self.document.take(pick, axis=0),
             np.full(len(pick), self.documents),
@@ -119,9 +128,8 @@ class World:
         return self.grade if name == GRADE else self.scores[name]
 
     def policy(self, ranker: str) -> Policy:
-        """The stochastic policy of a ranker: Plackett-Luce with weights exp(score / temperature)."""
-        self.score(ranker)
-        return self.placed(PlackettLuce(ranker, temperature=self.temperature, log=True))
+        """The stochastic policy of a ranker: Plackett-Luce with weights exp(score / temperature); sorted at 0."""
+        return self.placed(self._ranking(ranker))
 
     def test_policy(self, ranker: str) -> Policy:
         """What models are tested on: the stochastic policy; in the published code the ranking sorted by score.
@@ -158,7 +166,11 @@ class World:
         """[q, m] what the logging policy makes of each document: its expected rank; in the published code its score."""
         if self.preset != "paper":
             return self.score(ranker)
-        return self.expected_ranks(PlackettLuce(ranker, temperature=self.temperature, log=True))
+        return self.expected_ranks(self._ranking(ranker))
+
+    def _ranking(self, ranker: str) -> Policy:
+        self.score(ranker)
+        return PlackettLuce(ranker, temperature=self.temperature, log=True) if self.temperature else Top(ranker)
 
     @cached_property
     def _all(self) -> Contexts:

@@ -1,0 +1,64 @@
+"""The verb that makes a world: simulate."""
+
+from __future__ import annotations
+
+import json
+from functools import partial
+from typing import Any
+
+import click
+
+import offrank
+
+from ..files import write_text
+from .options import FILE, writable
+from .running import reading, safely
+
+
+@click.command()
+@click.option(
+    "-o", "path", metavar="LOG.PARQUET|LOG.ARROW", required=True, type=FILE, callback=writable, help="What to write."
+)
+@click.option("--sessions", default=100_000, show_default=True, type=click.IntRange(1), help="How many.")
+@click.option("--user", metavar="USER", help="pbm (default), dbn, mixture_dbn, carousel, trust, dbn(gamma=0.9) ...")
+@click.option("--model", type=click.Path(), metavar="MODEL.JSON", help="A fitted click model as the user.")
+@click.option(
+    "--ranker",
+    "rankers",
+    multiple=True,
+    default=["noisy_oracle"],
+    show_default=True,
+    help="lambdamart, noisy_oracle, uniform, lasso or tree; the first draws the log.",
+)
+@click.option("--temperature", default=0.1, show_default=True, help="Of Plackett-Luce; 0 sorts by score.")
+@click.option("--data", default="generated", show_default=True, metavar="PATH", help="Judged queries in SVMlight.")
+@click.option("--queries", type=click.IntRange(1), help="How many; by default all, or 1000 generated.")
+@click.option("--documents", type=click.IntRange(1), help="Per query; by default 10, and 25 for a carousel.")
+@click.option("--slots", default=0, help="How many are shown; by default all.")
+@click.option(
+    "--preset",
+    type=click.Choice(["paper", "published-code"]),
+    default="paper",
+    show_default=True,
+    help="Of everything.",
+)
+@click.option("--seed", default=0, show_default=True, type=click.IntRange(0), help="Of the sessions.")
+@click.option("--world-seed", default=0, show_default=True, type=click.IntRange(0), help="Of documents and rankers.")
+@click.option("--json", type=FILE, callback=writable, help="Write the truths for programs.")
+@click.option("--quiet", is_flag=True, help="Print nothing but errors.")
+@safely
+def simulate(path: str, **options: Any) -> None:
+    """Write a log of a world whose truth is known: judged queries, a ranker that draws, a user who clicks.
+
+    offrank simulate -o log.parquet --user dbn --sessions 1000000
+    """
+    quiet, told = options.pop("quiet"), options.pop("json")
+    say = len if quiet else partial(click.echo, err=True)
+    with reading({"quiet": quiet, "workers": None}) as (progress, _):
+        made = offrank.simulate(path, progress=progress, say=say, **options)
+    if told:
+        write_text(told, json.dumps(made.to_dict(), indent=2))
+    if not quiet:
+        click.echo(f"{made}\nTry:")
+        for line in made.next_steps:
+            click.echo(f"  {line}")

@@ -1,0 +1,122 @@
+"""`simulate`: a log of a world whose truth is known."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import numpy as np
+
+from ..clicks.loading import load
+from ..log.errors import UsageError
+from ..log.judged import Judged
+from ..policies.base import Policy
+from ..policies.top import Top
+from ..readers.convert import convert
+from ..readers.svmlight import read_svmlight
+from ..running.executors import Progress
+from ..simulation.judged import Preset, stratified
+from ..simulation.mslr_like import mslr_like
+from ..simulation.rankers import NoisyOracle, Ranker, ranker
+from ..simulation.source import SimulatedSource
+from ..simulation.truth import Truth
+from ..simulation.users import GRADE, CarouselUser, User, user
+from ..simulation.worlds import World
+from .simulated import Simulated, notes
+
+GENERATED = "generated"
+_QUERIES = 1000
+_ALWAYS = ("noisy_oracle", "uniform")
+
+
+def simulate(
+    path: str | os.PathLike[str],
+    *,
+    sessions: int = 100_000,
+    user: str | User | None = None,
+    model: str | os.PathLike[str] | None = None,
+    rankers: str | Sequence[str] = "noisy_oracle",
+    temperature: float = 0.1,
+    data: str | os.PathLike[str] | Judged = GENERATED,
+    queries: int | None = None,
+    documents: int | None = None,
+    slots: int = 0,
+    preset: Preset = "paper",
+    seed: int = 0,
+    world_seed: int = 0,
+    progress: Progress | None = None,
+    say: Callable[[str], object] = len,
+) -> Simulated:
+    """Write a log that a user clicked in a world of judged queries, and say what policies truly earn there.
+
+    - path: what to write, Parquet or (by its suffix) Arrow; whole or not at all.
+    - user: its spelling, by default `pbm`. model: instead, the file of a fitted click model, which then clicks.
+    - rankers: their spellings; the first draws the log by Plackett-Luce at this temperature (0: sorted by score), the
+      scores of all stand in the log, and `noisy_oracle` and `uniform` always.
+    - data: SVMlight files, or "generated" for data in the likeness of MSLR. queries: how many of them, by default all,
+      or 1,000 generated. documents: how many each, sampled by grade; by default 10, and 25 for a carousel.
+    - slots: how many are shown, by default all.
+    - preset: "paper" or "published-code", of everything at once, see the page on simulation.
+    - world_seed: decides the documents and what rankers think of them; seed: the sessions. Two seeds of one world make
+      a log to learn from and one to be tested on.
+
+    Raises:
+        UsageError: arguments that cannot work, a user and a model.
+        LogError: the data cannot be read.
+        MissingExtraError: a ranker that learns, without the extra `models`.
+    """
+    who = _user(user, model, preset)
+    if documents is None:
+        documents = 25 if isinstance(who, CarouselUser) else 10
+    say(f"1. Judged queries: {data if isinstance(data, str | os.PathLike) else 'as given'}")
+    judged = _judged(data, queries, world_seed, progress)
+    sampled, left_out = stratified(judged, documents, world_seed, preset=preset)
+    names = [rankers] if isinstance(rankers, str) else list(rankers)
+    say(f"2. Scores of {', '.join(dict.fromkeys([*names, *_ALWAYS]))}")
+    by_name = _rankers(names, preset)
+    world = World.of(sampled, who, by_name, seed=world_seed, slots=slots, temperature=temperature, preset=preset)
+    logging = world.policy(next(iter(by_name)))
+    say(f"3. {sessions:,} sessions to {os.fspath(path)}")
+    written = convert(SimulatedSource(world, sessions, logging, seed), path, progress=progress)
+    say("4. What policies earn in this world")
+    return Simulated(written, world, logging, _truths(world), left_out, notes(world))
+
+
+def _user(spelling: str | User | None, model: str | os.PathLike[str] | None, preset: Preset) -> User:
+    if model is not None:
+        if spelling is not None:
+            raise UsageError("a user and a model are given, and only one can click", "leave out one of them")
+        return load(model)
+    # A spelling that names its own preset keeps it.
+    chosen = "pbm" if spelling is None else spelling
+    return user(chosen) if "preset" in str(chosen) else user(chosen, preset=preset)
+
+
+def _judged(data: str | os.PathLike[str] | Judged, queries: int | None, seed: int, progress: Progress | None) -> Judged:
+    if queries is not None and queries < 1:
+        raise UsageError(f"queries is {queries!r}", "give at least 1")
+    if data == GENERATED:
+        return mslr_like(queries or _QUERIES, seed=seed)
+    found = data if isinstance(data, Judged) else read_svmlight(Path(data), progress=progress)
+    return found if queries is None else found.take(np.arange(min(queries, len(found))))
+
+
+def _rankers(spellings: Sequence[str], preset: Preset) -> dict[str, Ranker]:
+    """Rankers under the names of their columns, in order."""
+    found: dict[str, Ranker] = {}
+    for spelling in [*spellings, *_ALWAYS]:
+        as_published = preset == "published-code" and spelling == "noisy_oracle"
+        one = NoisyOracle(variance=0.25) if as_published else ranker(spelling)
+        found.setdefault(spelling.partition("(")[0].strip(), one)
+    return found
+
+
+def _truths(world: World) -> dict[str, Truth]:
+    """Of each ranker's policy, of its sorted ranking, and of the best that grades can do."""
+    policies: dict[str, Policy] = {repr(policy): policy for policy in map(world.policy, world.scores)}
+    for name in (*world.scores, GRADE):
+        if name != "uniform":
+            policy = world.placed(Top(name))
+            policies.setdefault(repr(policy), policy)
+    return {name: world.truth(policy) for name, policy in policies.items()}
