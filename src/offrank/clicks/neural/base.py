@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, final
 
@@ -46,11 +46,11 @@ class RecurrentModel(ClickModel, ABC):
 
     hidden: int = field(default=32, kw_only=True)
     batch: int = field(default=512, kw_only=True)
-    rate: float = field(default=0.01, kw_only=True)
+    rate: float = field(default=0.02, kw_only=True)
     epochs: int = field(default=50, kw_only=True)
     patience: int = field(default=2, kw_only=True)
     validation: float = field(default=0.1, kw_only=True)
-    prior: float = field(default=1.0, kw_only=True)
+    prior: float = field(default=0.1, kw_only=True)
     dropped: float = field(default=0.01, kw_only=True)
     seed: int = field(default=0, kw_only=True)
 
@@ -93,7 +93,9 @@ class RecurrentModel(ClickModel, ABC):
         batches = Batches(gathered, known, self.batch, lengths, self.dropped), Batches(gathered, held, 4096, lengths)
         arrays = self._drawn(data, shapes, rng) if start is None else _parted(start)
         epochs = self.epochs if rounds is None else rounds
-        trained = train(self, *arrays, batches, epochs=epochs, patience=self.patience, rng=rng, say=say)
+        # Models that compute the same share what is compiled.
+        bare = replace(self, batch=1, rate=1.0, epochs=1, patience=1, validation=0.0, dropped=0.0, seed=0)
+        trained = train(bare, *arrays, batches, rate=self.rate, epochs=epochs, patience=self.patience, rng=rng, say=say)
         return self._learnt(trained, gathered, float(held.sum()))
 
     def _drawn(self, data: Sessions, shapes: Shapes, rng: np.random.Generator) -> tuple[Arrays, Arrays]:

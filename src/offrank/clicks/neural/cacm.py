@@ -21,10 +21,13 @@ class CACM(RecurrentModel):
 
     embedding: numbers per rank; click_embedding: per click above. The click is the product of both, as in Eq. 14 of
     Deffayet et al. 2022, whom paper cmip-debiasedness follows. Below the lowest rank that was learnt from, ranks look
-    like that one. relevance = sigmoid(common level + what is the document's own).
+    like that one. relevance = sigmoid(common level + what is the document's own): a single number per document, hence
+    the wider prior.
     """
 
     name: ClassVar[str] = "cacm"
+    rate: float = field(default=0.05, kw_only=True)
+    prior: float = field(default=1.5, kw_only=True)
     embedding: int = field(default=4, kw_only=True)
     click_embedding: int = field(default=4, kw_only=True)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache, partial
 from typing import Any, Protocol
@@ -16,6 +16,9 @@ from . import cells
 from .batches import Batch, Batches
 from .cells import Array, Sight, Weights
 
+SLOWER = 0.3
+"""What the learning rate is multiplied with after an epoch that was no better."""
+
 Tables = Mapping[str, Array]
 """Tables of embeddings by name: a row for each document or query, and one more for those never seen."""
 
@@ -25,9 +28,6 @@ class Network(Hashable, Protocol):
 
     @property
     def prior(self) -> float: ...
-
-    @property
-    def rate(self) -> float: ...
 
     def sight(self, rows: Mapping[str, Array], ranks: int, weights: Weights, xp: Any) -> Sight: ...
 
@@ -66,6 +66,7 @@ def train(
     tables: Mapping[str, NDArray[Any]],
     batches: tuple[Batches, Batches],
     *,
+    rate: float,
     epochs: int,
     patience: int,
     rng: np.random.Generator,
@@ -73,7 +74,8 @@ def train(
 ) -> Trained:
     """Adam until `patience` epochs in a row were no better on held-out sessions; the best epoch's state, always.
 
-    batches: (to learn from, held out). The start counts as epoch 0: learning never ends worse than it began.
+    After an epoch that was no better, learning goes on from the best state with smaller steps. batches: (to learn
+    from, held out). The start counts as epoch 0: learning never ends worse than it began.
 
     Raises:
         UsageError: not even the start has a finite loss.
@@ -81,24 +83,25 @@ def train(
     jax, _ = libraries()
     learning, held = batches
     advance, loss, begin = _compiled(network)
-    state = begin(*jax.tree.map(partial(jax.numpy.asarray, dtype=np.float32), (dict(weights), dict(tables))))
-    best, losses, learnt = _copy(state[:2]), [_mean(loss, state, held)], [float("nan")]
+    fresh = partial(jax.tree.map, partial(jax.numpy.asarray, dtype=np.float32))
+    best = fresh((dict(weights), dict(tables)))
+    state, losses, learnt = begin(*best), [_mean(loss, best, held)], [float("nan")]
     if not np.isfinite(losses[0]):
         raise UsageError("the parameters to start from give no finite likelihood", "start without them")
     while len(losses) <= epochs and len(losses) - 1 - _least(losses) < patience:
         sums = []
         for batch in learning.passed(rng):
-            state, total = advance(state, batch)
+            state, total = advance(state, batch, rate)
             sums.append(total)
         learnt.append(_per_session(sums, learning))
         losses.append(_mean(loss, state, held))
-        if _least(losses) == len(losses) - 1:
-            best = _copy(state[:2])
         say(f"epoch {len(losses) - 1}: held-out log-loss {losses[-1]:.5f}, best {losses[_least(losses)]:.5f}")
-        if not np.isfinite(losses[-1]):
-            break
+        if _least(losses) == len(losses) - 1:
+            best = _copy(state)
+        else:
+            state, rate = begin(*fresh(best)), rate * SLOWER
     found = [{name: np.asarray(array, np.float64) for name, array in part.items()} for part in best]
-    stopped = len(losses) <= epochs or len(losses) - 1 - _least(losses) >= patience
+    stopped = len(losses) - 1 - _least(losses) >= patience
     return Trained(found[0], found[1], tuple(losses), tuple(learnt), _least(losses), stopped)
 
 
@@ -106,9 +109,9 @@ def _least(losses: list[float]) -> int:
     return int(np.argmin(np.nan_to_num(losses, nan=np.inf)))
 
 
-def _copy(state: Any) -> list[dict[str, NDArray[Any]]]:
+def _copy(state: Any) -> Sequence[dict[str, NDArray[Any]]]:
     # To the host: the next step writes over what is on the device.
-    return [{name: np.array(array) for name, array in part.items()} for part in state]
+    return [{name: np.array(array) for name, array in part.items()} for part in state[:2]]
 
 
 def _mean(loss: Any, state: Any, batches: Batches) -> float:
@@ -123,7 +126,7 @@ def _per_session(sums: list[Any], batches: Batches) -> float:
 def _compiled(network: Network) -> tuple[Any, Any, Any]:
     """(one step of Adam, the loss of a batch, the state to begin with), compiled at first use."""
     jax, optax = libraries()
-    adam = optax.adam(network.rate)
+    adam = optax.scale_by_adam()
     clipped = optax.chain(optax.clip_by_global_norm(1.0), adam)
 
     def begin(weights: Weights, tables: Tables) -> tuple[Any, ...]:
@@ -137,13 +140,14 @@ def _compiled(network: Network) -> tuple[Any, Any, Any]:
         penalty = sum((batch.share[name] * (row**2).sum(axis=1)).sum() for name, row in rows.items())
         return (total + penalty / (2 * network.prior**2)) / jax.numpy.maximum(batch.weight.sum(), 1e-30), total
 
-    def advance(state: tuple[Any, ...], batch: Batch) -> tuple[tuple[Any, ...], Array]:
+    def advance(state: tuple[Any, ...], batch: Batch, rate: float) -> tuple[tuple[Any, ...], Array]:
         weights, tables, moments, row_moments = state
         rows = _rows(tables, batch)
         slopes, total = jax.grad(objective, argnums=(0, 1), has_aux=True)(weights, rows, batch)
         change, moments = clipped.update(slopes[0], moments)
-        tables, row_moments = _updated(tables, row_moments, slopes[1], batch, adam, jax)
-        return (optax.apply_updates(weights, change), tables, moments, row_moments), total
+        tables, row_moments = _updated(tables, row_moments, slopes[1], batch, partial(_slowed, adam, rate), jax)
+        weights = {name: array - rate * change[name] for name, array in weights.items()}
+        return (weights, tables, moments, row_moments), total
 
     return jax.jit(advance, donate_argnums=0), jax.jit(loss), jax.jit(begin)
 
@@ -152,16 +156,21 @@ def _rows(tables: Tables, batch: Batch) -> dict[str, Array]:
     return {name: table.at[batch.rows[name]].get(mode="fill", fill_value=0.0) for name, table in tables.items()}
 
 
-def _updated(tables: Tables, moments: Any, slopes: Any, batch: Batch, adam: Any, jax: Any) -> tuple[Any, Any]:
+def _updated(tables: Tables, moments: Any, slopes: Any, batch: Batch, update: Any, jax: Any) -> tuple[Any, Any]:
     """Adam for the rows of this batch only, each with a clock of its own: a pass costs what it reads, not all rows."""
     tables, moments = dict(tables), dict(moments)
     for name, rows in batch.rows.items():
         held = jax.tree.map(lambda table, rows=rows: table.at[rows].get(mode="fill", fill_value=0), moments[name])
-        change, after = jax.vmap(adam.update)(slopes[name], held)
+        change, after = jax.vmap(update)(slopes[name], held)
         put = partial(_put, rows)
         tables[name] = tables[name].at[rows].add(change, mode="drop", unique_indices=True)
         moments[name] = jax.tree.map(put, moments[name], after)
     return tables, moments
+
+
+def _slowed(adam: Any, rate: float, slope: Array, moments: Any) -> tuple[Array, Any]:
+    change, moments = adam.update(slope, moments)
+    return -rate * change, moments
 
 
 def _put(rows: Array, table: Array, values: Array) -> Array:
