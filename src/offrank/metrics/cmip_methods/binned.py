@@ -29,8 +29,9 @@ copula, nearly the same for any correlation (.41 to .44 beyond 8 bins). Bounded 
 NOISE = 1.7
 """Standard deviation of the corrected increments under independence, in units of sqrt(cells / 2) / documents."""
 
-CLEAR = 6.0
-"""An increment this many times its noise variance away from what was expected speaks for itself (2.4 deviations)."""
+CLEAR = 12.0
+"""Beyond so many noise variances from what was expected (3.5 deviations) an increment speaks for itself. There are some
+25 increments: at 6, one log in three had one by chance, and twice the spread where the truth is 0."""
 
 
 @dataclass(frozen=True)

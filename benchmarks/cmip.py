@@ -1,0 +1,210 @@
+"""CMIP on worlds whose conditional mutual information is known: error, spread, coverage, null and CPU seconds.
+
+Grades 0 to 4 in MSLR's proportions; relevance and logging relevance depend on each other within each grade by a
+Gaussian copula of correlation rho, so that the truth is -log(1 - rho^2) / 2, and by other laws in the last table.
+
+python benchmarks/cmip.py [--logs 100] [--slow 5] [--methods binned classifier paper]
+"""
+
+from __future__ import annotations
+
+import argparse
+import math
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from rich.console import Console
+from rich.table import Table
+
+from offrank.metrics import Cmip, cmip
+
+SHARES = [0.52, 0.32, 0.13, 0.02, 0.01]
+CORRELATIONS = (0.0, 0.3, 0.6, 0.9)
+#: What the published code and the published package say on such worlds, mean of 3 seeds.
+PUBLISHED = {
+    58_880: {0.0: (-0.0222, -0.0231), 0.3: (0.0201, 0.0198), 0.6: (0.1871, 0.1881), 0.9: (0.7434, 0.7495)},
+    5_000: {0.0: (-0.2755, -0.2660), 0.3: (-0.2371, -0.2277), 0.6: (-0.0728, -0.0796), 0.9: (0.4500, 0.4165)},
+}
+Columns = tuple[np.ndarray, np.ndarray]
+Law = Callable[[int, np.random.Generator], Columns]
+
+
+def gaussian(rho: float) -> Law:
+    def draw(n: int, rng: np.random.Generator) -> Columns:
+        noise = rng.normal(size=(2, n))
+        return rho * noise[0] + math.sqrt(1 - rho**2) * noise[1], noise[0]
+
+    return draw
+
+
+def bounded(n: int, rng: np.random.Generator) -> Columns:
+    """Copula density 1 + .9 (1 - 2u) (1 - 2v), by inversion."""
+    u, w = rng.random((2, n))
+    slope = 0.9 * (1 - 2 * u)
+    return u, 2 * w / (1 + slope + np.sqrt((1 + slope) ** 2 - 4 * slope * w))
+
+
+def parabola(n: int, rng: np.random.Generator) -> Columns:
+    x = rng.uniform(-1, 1, size=n)
+    return x, x**2 + 0.3 * rng.normal(size=n)
+
+
+def steps(n: int, rng: np.random.Generator) -> Columns:
+    x = rng.integers(5, size=n).astype(float)
+    return x, x + 2 * rng.random(n)
+
+
+def half_equal(n: int, rng: np.random.Generator) -> Columns:
+    x, noise = rng.normal(size=(2, n))
+    return np.maximum(x, 0), 0.6 * x + 0.8 * noise
+
+
+def band(n: int, rng: np.random.Generator) -> Columns:
+    x = rng.random(n)
+    return x, (x + 0.2 * rng.random(n)) % 1
+
+
+def tails(n: int, rng: np.random.Generator) -> Columns:
+    both = rng.normal(size=(2, n)) / np.sqrt(rng.chisquare(3, n) / 3)
+    return both[0], both[1]
+
+
+OTHERS: dict[str, tuple[Law, float]] = {
+    "bounded density, 1 + .9 (1 - 2u)(1 - 2v)": (bounded, 0.0477),
+    "parabola with noise, no correlation": (parabola, 0.3358),
+    "five values, and a continuous one": (steps, math.log(5) - 0.8 * math.log(2)),
+    "half of the relevances are equal": (half_equal, 0.1769),
+    "band with hard edges": (band, math.log(5)),
+    "dependence in the far tails only (Student, 3)": (tails, 0.0426),
+}
+
+
+def documents(law: Law, n: int, seed: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Relevance, logging and grade [n]."""
+    rng = np.random.default_rng(seed)
+    grade = rng.choice(len(SHARES), size=n, p=SHARES)
+    relevance, logging = law(n, rng)
+    return relevance, logging, grade
+
+
+@dataclass(frozen=True)
+class Runs:
+    """Results of one method on several logs of one world, and CPU seconds for each."""
+
+    found: Sequence[Cmip]
+    truth: float
+    seconds: float
+
+    @classmethod
+    def of(cls, law: Law, truth: float, n: int, logs: int, method: str, permutations: int = 0) -> Runs:
+        given = [documents(law, n, seed) for seed in range(logs)]
+        cmip(*given[0], method=method, permutations=0)  # loads what the method needs
+        start = time.process_time()
+        found = [cmip(*one, method=method, permutations=permutations, seed=seed) for seed, one in enumerate(given)]
+        return cls(found, truth, (time.process_time() - start) / logs)
+
+    @property
+    def values(self) -> np.ndarray:
+        return np.array([one.value for one in self.found])
+
+    @property
+    def coverage(self) -> float:
+        return float(np.mean([one.low <= self.truth <= one.high for one in self.found]))
+
+    @property
+    def width(self) -> float:
+        return float(np.mean([one.high - one.low for one in self.found]))
+
+    def below(self, level: float) -> float:
+        """Share of the p-values that are at most so large."""
+        return float(np.mean([one.p_value <= level for one in self.found if one.p_value is not None]))
+
+    def cells(self) -> list[str]:
+        values = self.values
+        return [
+            f"{values.mean():.4f}",
+            f"{values.mean() - self.truth:+.4f}",
+            f"{values.std():.4f}",
+            f"{self.seconds:.2f}",
+        ]
+
+
+def truth_of(rho: float) -> float:
+    return -math.log(1 - rho**2) / 2
+
+
+def show(title: str, headings: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+    table = Table(title=title, title_justify="left")
+    for heading in headings:
+        table.add_column(heading, justify="right")
+    for row in rows:
+        table.add_row(*row)
+    Console(width=140).print(table)
+
+
+def errors(method: str, logs: dict[int, int]) -> None:
+    rows = []
+    for n, published in PUBLISHED.items():
+        for rho in CORRELATIONS:
+            runs = Runs.of(gaussian(rho), truth_of(rho), n, logs[n], method)
+            theirs = [f"{value:.4f}" for value in published[rho]]
+            rows.append([f"{n:,}", f"{rho}", f"{runs.truth:.4f}", *runs.cells(), f"{runs.coverage:.2f}", *theirs])
+    headings = ["documents", "rho", "truth", "mean", "bias", "sd", "CPU s", "coverage", "published code", "package"]
+    show(f"{method}: {logs[58_880]} and {logs[5_000]} logs", headings, rows)
+
+
+def smaller(logs: int) -> None:
+    """From how many documents on `binned` can be used."""
+    rows = []
+    for n in (200, 500, 1_000, 2_000, 5_000):
+        for rho in CORRELATIONS:
+            runs = Runs.of(gaussian(rho), truth_of(rho), n, logs, "binned", permutations=99)
+            refuted = f"{runs.below(0.05):.2f}"
+            rows.append([f"{n:,}", f"{rho}", *runs.cells(), f"{runs.coverage:.2f}", f"{runs.width:.3f}", refuted])
+    headings = ["documents", "rho", "mean", "bias", "sd", "CPU s", "coverage", "width", "refuted at .05"]
+    show(f"binned with 99 permutations, {logs} logs", headings, rows)
+
+
+def null(logs: int) -> None:
+    rows = []
+    for method, n, repeats in (("binned", 1_000, logs), ("binned", 5_000, logs), ("classifier", 1_000, logs // 4)):
+        runs = Runs.of(gaussian(0.0), 0.0, n, repeats, method, permutations=39)
+        rows.append([method, f"{n:,}", str(repeats), *(f"{runs.below(level):.3f}" for level in (0.05, 0.1, 0.5, 0.9))])
+    show(
+        "p-values where the model is debiased",
+        ["method", "documents", "logs", "<= .05", "<= .1", "<= .5", "<= .9"],
+        rows,
+    )
+
+
+def others(logs: dict[int, int]) -> None:
+    rows = []
+    for name, (law, truth) in OTHERS.items():
+        for n, repeats in logs.items():
+            runs = Runs.of(law, truth, n, repeats, "binned")
+            rows.append([name, f"{n:,}", f"{truth:.4f}", *runs.cells(), f"{runs.coverage:.2f}"])
+    show("binned on other laws", ["law", "documents", "truth", "mean", "bias", "sd", "CPU s", "coverage"], rows)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--logs", type=int, default=200, help="logs of 5,000 documents; a fifth as many of 58,880")
+    parser.add_argument("--slow", type=int, default=3, help="logs of 58,880 documents for methods that train")
+    parser.add_argument("--methods", nargs="+", default=["binned", "classifier", "paper"])
+    given = parser.parse_args()
+    fifth = max(given.logs // 5, 2)
+    for method in given.methods:
+        errors(method, {58_880: fifth, 5_000: given.logs} if method == "binned" else {58_880: given.slow, 5_000: 20})
+    smaller(given.logs)
+    null(2 * given.logs)
+    others({58_880: max(fifth // 4, 2), 5_000: given.logs // 2})
+    single = documents(gaussian(0.3), 58_880, 0)
+    start = time.perf_counter()
+    print(cmip(*single))
+    print(f"with 200 permutations: {time.perf_counter() - start:.2f} s")
+
+
+if __name__ == "__main__":
+    main()
