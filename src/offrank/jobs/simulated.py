@@ -14,6 +14,7 @@ from ..policies.base import Policy
 from ..readers.convert import Converted
 from ..simulation.placed import Placed
 from ..simulation.truth import Truth
+from ..simulation.users import GRADE
 from ..simulation.worlds import World
 
 
@@ -35,15 +36,19 @@ class Simulated:
     @property
     def next_steps(self) -> list[str]:
         """Commands to try on the log."""
-        log, model = shlex.quote(str(self.written.path)), shlex.quote(str(self.written.path.with_suffix(".json")))
-        # Nobody can spell a policy whose places were permuted: its logged propensities stand for it.
-        drawn = "logged" if isinstance(self.logging, Placed) else repr(self.logging)
-        return [
-            f"offrank check {log} --logging {shlex.quote(drawn)}",
-            f"offrank evaluate {log} --target 'top(grade)' --logging {shlex.quote(drawn)} -e snips",
+        path = self.written.path
+        log, model = shlex.quote(str(path)), shlex.quote(str(path.with_name("pbm.json")))
+        steps = [
             f"offrank clicks fit {log} --model pbm -o {model}",
-            f"offrank clicks evaluate {log} --model {model} --labels grade",
+            f"offrank clicks evaluate {log} --model {model} --labels {GRADE}",
         ]
+        if isinstance(self.logging, Placed):  # no words spell it, so that only its logged propensities are known
+            return [*steps, f"offrank check {log}"]
+        drawn = f"--logging {shlex.quote(repr(self.logging))}"
+        # A window is for lists of which much is not shown, see docs/choosing.md.
+        clicks = "pbm" if self.world.slots == self.world.documents else "'interpol(window=2)'"
+        target = f"offrank evaluate {log} --target 'top({GRADE})' {drawn} -e snipm -e {clicks} --examination {model}"
+        return [*steps, f"offrank check {log} {drawn}", target]
 
     def to_dict(self) -> dict[str, Any]:
         """For programs."""
