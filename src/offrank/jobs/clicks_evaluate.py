@@ -104,7 +104,7 @@ def evaluate_clicks(
     ranked = None
     if labels is not None and column is not None:
         graded = GradedFold(found, labels, column).read(source, executor, progress)
-        relevance = [graded.relevance(index) for index in range(len(found))]
+        relevance = list(graded.relevance.T)
         ranked = ndcg_by_query(graded.query, graded.grade, relevance, confidence)
     facts = _facts(found, source, away) | {"labels": labels, "confidence": confidence, "cluster": cluster}
     return Judged(found, here, elsewhere, ranked, facts)

@@ -11,13 +11,17 @@ from typing import Any
 
 import numpy as np
 from rich.console import RenderableType
+from rich.table import Table
 
+from ..clicks.counts import rank_of
 from ..clicks.documents import grouping
 from ..clicks.fitted import Fitted
 from ..clicks.model import ClickModel
 from ..clicks.named import click_model
+from ..clicks.ubm import UBM
 from ..folds.doubt import Doubt
 from ..folds.estimate import Interval
+from ..log.batch import Floats
 from ..log.errors import UsageError
 from ..running.executors import Executor, Progress
 from . import arguments, clicks_text
@@ -55,16 +59,22 @@ class Learnt:
 
     def _tables(self) -> Iterator[RenderableType | str]:
         """What is expected of any document, and tables that are no documents'."""
-        for name, values in self.fitted.learnt.parameters.items():
-            if name in self.fitted.learnt.facts:
+        learnt, model = self.fitted.learnt, self.fitted.model
+        for name, values in learnt.parameters.items():
+            if name in learnt.facts:
                 continue
-            if len(values) == len(self.fitted.documents) + 1 and values.ndim == 1:
+            if name.endswith("prior"):
+                yield f"  {name}: {_spelled(values.tolist())}"
+            elif len(values) == len(self.fitted.documents) + 1 and values.ndim == 1:
                 yield f"  {name} expected of an unseen document: {float(values[-1]):.4g}"
             elif values.size == 1:
                 yield f"  {name}: {self._entries(name)[0]}"
-            elif values.ndim == 1:
-                rows = [[str(rank), entry] for rank, entry in enumerate(self._entries(name), 1)]
-                yield clicks_text.table(name, ["rank", f"{self.confidence:.3g} interval"], rows[:_LONGEST])
+            elif isinstance(model, UBM) and name == "examination":
+                yield _browsed(values)
+            elif values.ndim == 1 and len(values) <= _LONGEST:
+                rows = [[str(place), entry] for place, entry in enumerate(self._entries(name), 1)]
+                what = "rank" if len(values) == self.fitted.tally.ranks else ""
+                yield clicks_text.table(name, [what, f"{self.confidence:.3g} interval"], rows)
             else:
                 yield f"  {name}: {' x '.join(map(str, values.shape))} numbers"
 
@@ -74,6 +84,14 @@ class Learnt:
             return [f"{value:.4g}" for value in values]
         low, high = (end.ravel() for end in self.fitted.interval(name, self.confidence))
         return [with_ends(_interval(*ends)) for ends in zip(values, low, high, strict=True)]
+
+
+def _browsed(examination: Floats) -> Table:
+    """The examination of the user browsing model: a row per rank, a column per last click above it."""
+    rank = rank_of(np.arange(len(examination)))
+    rows = [[str(one + 1), *(f"{value:.3f}" for value in examination[rank == one])] for one in range(rank[-1] + 1)]
+    above = [str(one) for one in range(1, rank[-1] + 1)]
+    return clicks_text.table("examination, by the rank of the last click above", ["rank", "none", *above], rows)
 
 
 def fit_clicks(

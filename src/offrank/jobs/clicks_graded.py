@@ -22,14 +22,15 @@ class Graded:
     """Documents of a log: distinct pairs of a query and a candidate, ascending by key [d].
 
     - query: [d]. least, most: [d] grade; different where the log contradicts itself.
-    - sums: [d, 2 + models] impressions, and times them: the rank, and the relevance that each model gives. A candidate
-      that is not shown stands one rank below the slate.
+    - relevance: [d, models] that each model gives, which is the same wherever the document is met.
+    - sums: [d, 2] impressions, and the ranks in them. A candidate that is not shown stands one rank below the slate.
     """
 
     key: Integers
     query: Integers
     least: Floats
     most: Floats
+    relevance: Floats
     sums: Floats
 
     def __len__(self) -> int:
@@ -49,12 +50,8 @@ class Graded:
 
     @property
     def rank(self) -> Floats:
-        """[d] expected rank, the first is 1."""
-        return np.asarray(self.sums[:, 1] / self.sums[:, 0])
-
-    def relevance(self, model: int) -> Floats:
-        """[d] by this model."""
-        return np.asarray(self.sums[:, 2 + model] / self.sums[:, 0])
+        """[d] expected rank, the first is 1. Rounded, so that documents of the same rank tie."""
+        return np.asarray(np.round(self.sums[:, 1] / self.sums[:, 0], 9))
 
 
 @dataclass(frozen=True)
@@ -80,26 +77,26 @@ class GradedFold:
 
     def empty(self) -> Graded:
         none, no = np.empty(0, np.int64), np.empty(0)
-        return Graded(none, none, no, no, np.empty((0, 2 + len(self.models))))
+        return Graded(none, none, no, no, np.empty((0, len(self.models))), np.empty((0, 2)))
 
     def add(self, state: Graded, batch: LogBatch) -> Graded:
         contexts, place = _distinct(batch.contexts)
         items = all_items(contexts)
         inside = items >= 0
         weight: Floats = np.bincount(place, 1 / batch.inclusion).astype(np.float64, copy=False)
-        columns = [np.ones(inside.shape), self._ranks(contexts, items, batch, place)]
-        columns += [model.relevance(contexts) for model in self.models.values()]
+        relevance = np.stack([model.relevance(contexts) for model in self.models.values()], axis=-1)
+        ranks = np.stack([np.ones(inside.shape), self._ranks(contexts, items, batch, place)], axis=-1)
         query: Integers = np.broadcast_to(contexts.keys[self.by][:, None], inside.shape)
         key = join(query, contexts.candidates)
         grade: Floats = contexts.scores[self.grades]
-        sums: Floats = np.stack(columns, axis=-1) * weight[:, None, None]
+        sums: Floats = ranks * weight[:, None, None]
         own = grade[inside]
-        return self.merge(state, _merged(key[inside], query[inside], own, own, sums[inside]))
+        return self.merge(state, _merged(key[inside], query[inside], own, own, relevance[inside], sums[inside]))
 
     def merge(self, left: Graded, right: Graded) -> Graded:
         if not len(left) or not len(right):
             return left if len(left) else right
-        fields = ("key", "query", "least", "most", "sums")
+        fields = ("key", "query", "least", "most", "relevance", "sums")
         return _merged(*(np.concatenate([getattr(left, name), getattr(right, name)]) for name in fields))
 
     def finish(self, state: Graded) -> Graded:
@@ -147,7 +144,7 @@ def _distinct(contexts: Contexts) -> tuple[Contexts, Integers]:
     return contexts.take(first), place
 
 
-def _merged(key: Integers, query: Integers, least: Floats, most: Floats, sums: Floats) -> Graded:
+def _merged(key: Integers, query: Integers, least: Floats, most: Floats, relevance: Floats, sums: Floats) -> Graded:
     """Documents once each."""
     order = np.argsort(key, kind="stable")
     distinct, first = np.unique(key[order], return_index=True)
@@ -156,5 +153,6 @@ def _merged(key: Integers, query: Integers, least: Floats, most: Floats, sums: F
         query[order][first],
         np.minimum.reduceat(least[order], first),
         np.maximum.reduceat(most[order], first),
+        relevance[order][first],
         np.add.reduceat(sums[order], first),
     )

@@ -140,7 +140,7 @@ def select_clicks(
     graded = fold.read(source, executor, progress)
     options: dict[str, Any] = {"confidence": confidence, "cluster": cluster, "executor": executor, "progress": progress}
     here = evaluate(found, source, **options)
-    relevance = {name: graded.relevance(index) for index, name in enumerate(found)}
+    relevance = dict(zip(found, graded.relevance.T, strict=True))
     ranked = ndcg_by_query(graded.query, graded.grade, list(relevance.values()), confidence)
     debiased = {name: _cmip(graded, one, method, confidence, seed) for name, one in relevance.items()}
     candidates = [

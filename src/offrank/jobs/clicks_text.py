@@ -49,7 +49,9 @@ def with_half(found: Interval, signed: bool = False) -> str:
 
 
 def with_ends(found: Interval) -> str:
-    """`0.803 (0.799 to 0.806)`."""
+    """`0.803 (0.799 to 0.806)`; the value alone where it is given, not learnt."""
+    if not (math.isfinite(found.low) and math.isfinite(found.high)):
+        return f"{found.value:.4g}"
     places = words.decimals(found.value, words.doubt(found.low, found.high))
     return f"{words.number(found.value, places)} ({words.interval(found.low, found.high, places)})"
 

@@ -1,0 +1,314 @@
+"""`offrank clicks fit`, `clicks evaluate` and `select clicks`: what they print and write, and what they refuse."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+import offrank
+from offrank.clicks import evaluate, load
+from offrank.clicks.laws import Cascading
+from offrank.log.source import needs
+from tests.cli.commands import call, process
+
+QUERIES, ITEMS = 60, 6
+
+
+def sessions(rows: int, seed: int, spread: float) -> pa.Table:
+    """Plackett-Luce slates by `score`, clicked by a DBN of the grades. spread: how random the slates are."""
+    world, rng = np.random.default_rng(7), np.random.default_rng(seed)
+    grade = world.integers(0, 5, (QUERIES, ITEMS)).astype(float)
+    score = (grade + world.normal(0, 1, grade.shape)) / spread
+    query = rng.integers(0, QUERIES, rows)
+    slate = np.argsort(-(score[query] + rng.gumbel(size=(rows, ITEMS))), axis=1)
+    shown = np.take_along_axis(grade[query], slate, axis=1)
+    attraction = 0.1 + 0.9 * (2**shown - 1) / 15
+    clicks = Cascading(attraction, 0.8 * (1 - attraction / 2), np.full(shown.shape, 0.8)).sample(rng)
+    return pa.table(
+        {
+            "query": query,
+            "slate": slate.tolist(),
+            "candidates": [list(range(ITEMS))] * rows,
+            "clicks": clicks.astype(int).tolist(),
+            "grade": grade[query].tolist(),
+            "score": score[query].tolist(),
+        }
+    )
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("clicks")
+    for name, rows, seed, spread in (("train", 6000, 1, 1.0), ("test", 2000, 2, 1.0), ("other", 2000, 3, 1e9)):
+        pq.write_table(sessions(rows, seed, spread), path / f"{name}.parquet")
+    for model in ("dbn", "pbm", "gctr"):
+        done = call("clicks", "fit", path / "train.parquet", "--model", model, "-o", path / f"{model}.json")
+        assert done.exit_code == 0, done.output
+    return path
+
+
+def test_fit_prints_what_was_learnt(folder: Path, tmp_path: Path) -> None:
+    done = call("clicks", "fit", folder / "train.parquet", "--model", "dbn", "-o", tmp_path / "m.json")
+    assert done.exit_code == 0
+    assert f"6,000 sessions, {QUERIES * ITEMS} documents (pairs of query and item)" in done.output
+    found = re.search(r"continuation: (\S+) \((\S+) to (\S+)\)", done.output)
+    value, low, high = map(float, found.groups())
+    assert low < 0.8 < high
+    assert value == pytest.approx(0.8, abs=0.02)
+    assert load(tmp_path / "m.json").documents.by == "query"
+
+
+def test_fit_by_another_column_or_none(folder: Path, tmp_path: Path) -> None:
+    path = tmp_path / "m.json"
+    assert call("clicks", "fit", folder / "train.parquet", "--model", "pbm", "-o", path, "--by", "none").exit_code == 0
+    assert load(path).documents.by is None
+    assert len(load(path).documents) == ITEMS
+
+
+def test_fit_tells_repeated_clicks(tmp_path: Path) -> None:
+    table = sessions(500, 1, 1.0)
+    clicks = [[2 * click for click in row] for row in table["clicks"].to_pylist()]
+    twice = table.drop_columns(["clicks"]).append_column("clicks", pa.array(clicks))
+    pq.write_table(twice, tmp_path / "log.parquet")
+    done = call("clicks", "fit", tmp_path / "log.parquet", "--model", "gctr", "-o", tmp_path / "m.json")
+    assert f"{sum(map(sum, clicks)) // 2:,} clicks were on what had been clicked already" in done.output
+
+
+def test_quiet_is_quiet(folder: Path, tmp_path: Path) -> None:
+    path = tmp_path / "m.json"
+    done = call("clicks", "fit", folder / "test.parquet", "--model", "gctr", "-o", path, "--quiet")
+    assert done.output == ""
+    assert path.exists()
+    models = ("--model", path, "--quiet", "--json", tmp_path / "e.json")
+    assert call("clicks", "evaluate", folder / "test.parquet", *models).output == ""
+    assert json.loads((tmp_path / "e.json").read_text())["kind"] == "clicks"
+
+
+def test_evaluate_prints_and_writes_the_numbers_of_python(folder: Path, tmp_path: Path) -> None:
+    words = ["--model", folder / "dbn.json", "--model", f"click rate={folder / 'gctr.json'}", "--labels", "grade"]
+    words += ["--ood", folder / "other.parquet", "--json", tmp_path / "e.json"]
+    done = call("clicks", "evaluate", folder / "test.parquet", *words)
+    assert done.exit_code == 0, done.output
+    written = json.loads((tmp_path / "e.json").read_text())
+    assert list(written["models"]) == ["dbn", "click rate"]
+    for log, found in (("test", written), ("other", written["out_of_distribution"])):
+        models = {"dbn": load(folder / "dbn.json"), "click rate": load(folder / "gctr.json")}
+        here = evaluate(models, folder / f"{log}.parquet")
+        for name in models:
+            assert found["models"][name]["perplexity"]["value"] == pytest.approx(here[name].perplexity.value)
+        away = here.difference("click rate", "dbn", "log_likelihood")
+        assert found["differences"]["click rate"]["log_likelihood"]["low"] == pytest.approx(away.low)
+    for heading in (
+        "log-likelihood",
+        "perplexity",
+        "conditional perplexity",
+        "nDCG",
+        "Less dbn",
+        "Out of distribution",
+    ):
+        assert heading in done.output
+    assert f"{written['models']['dbn']['perplexity']['value']:.2f}" in done.output
+    assert written["command"].startswith("offrank clicks evaluate")
+    assert written["models"]["dbn"]["sessions_at_rank"] == [2000] * ITEMS
+
+
+def share_of_the_best(gains: list[float], grades: list[float]) -> float:
+    """DCG of gains in ranked order, as a share of that of the grades in the best order."""
+    discount = [1 / math.log2(rank + 2) for rank in range(len(gains))]
+    best = sum((2**grade - 1) * d for grade, d in zip(sorted(grades, reverse=True), discount, strict=True))
+    return sum(gain * d for gain, d in zip(gains, discount, strict=True)) / best if best else 0.0
+
+
+def test_ndcg_is_that_of_the_relevance_of_each_query(folder: Path) -> None:
+    models = {name: load(folder / f"{name}.json") for name in ("dbn", "gctr")}
+    found = offrank.evaluate_clicks(folder / "test.parquet", models, labels="grade")
+    table = sessions(2000, 2, 1.0)
+    by_relevance, flat = {}, {}
+    for batch in offrank.read_log(table).select(models["dbn"].needs() | needs("candidates")).batches(0):
+        relevance = models["dbn"].relevance(batch.contexts)
+        for query, grades, row in zip(table["query"].to_pylist(), table["grade"].to_pylist(), relevance, strict=True):
+            gains = [2**grade - 1 for grade in grades]
+            by_relevance[query] = share_of_the_best([gains[i] for i in np.argsort(-row)], grades)
+            # A click rate is the same for all documents: over all orders, each rank has the mean gain.
+            flat[query] = share_of_the_best([np.mean(gains)] * ITEMS, grades)
+    assert found.ranked.of(0).value == pytest.approx(np.mean(list(by_relevance.values())), rel=1e-12)
+    assert found.ranked.of(1).value == pytest.approx(np.mean(list(flat.values())), rel=1e-12)
+    away = np.array(list(by_relevance.values())) - np.array(list(flat.values()))
+    difference = found.ranked.difference(0, 1)
+    assert difference.value == pytest.approx(away.mean())
+    assert difference.standard_error == pytest.approx(away.std(ddof=1) / math.sqrt(QUERIES))
+
+
+def test_unseen_documents_and_ranks_are_told(tmp_path: Path) -> None:
+    short = {"slate": [[1, 2]] * 8, "clicks": [[1, 0]] * 4 + [[0, 1]] * 4}
+    pq.write_table(pa.table(short), tmp_path / "short.parquet")
+    pq.write_table(pa.table({"slate": [[1, 3, 2]] * 5, "clicks": [[0, 1, 0]] * 5}), tmp_path / "long.parquet")
+    call("clicks", "fit", tmp_path / "short.parquet", "--model", "rctr", "-o", tmp_path / "m.json")
+    found = offrank.evaluate_clicks(tmp_path / "long.parquet", tmp_path / "m.json")
+    codes = {caution.code: caution for caution in found.cautions["m"]}
+    assert {"unseen-documents", "unseen-ranks"} <= set(codes)
+    assert found.here["m"].unseen == pytest.approx(1 / 3)
+    assert codes["unseen-documents"].severity == "warning"
+    assert "up to 3 ranks" in codes["unseen-ranks"].message
+    done = call("clicks", "evaluate", tmp_path / "long.parquet", "--model", tmp_path / "m.json")
+    assert "33.3% of the shown documents" in done.output.replace("\n", " ")
+
+
+def test_strict_refuses_what_cannot_happen(tmp_path: Path) -> None:
+    log = tmp_path / "log.parquet"
+    pq.write_table(pa.table({"slate": [[1, 2]] * 9, "clicks": [[1, 1]] * 2 + [[1, 0]] * 7}), log)
+    call("clicks", "fit", log, "--model", "cascade", "-o", tmp_path / "m.json")
+    done = call("clicks", "evaluate", log, "--model", tmp_path / "m.json", "--strict")
+    assert done.exit_code == 3
+    assert "impossible-clicks" in done.output
+    assert "-inf" in done.output
+
+
+def test_select_prints_every_strategy_and_the_reasons(folder: Path, tmp_path: Path) -> None:
+    words = [word for name in ("dbn", "pbm", "gctr") for word in ("--model", folder / f"{name}.json")]
+    words += ["--labels", "grade", "--logging", "plackett_luce(score, log=True)", "--json", tmp_path / "s.json"]
+    done = call("select", "clicks", folder / "test.parquet", *words)
+    assert done.exit_code == 0, done.output
+    written = json.loads((tmp_path / "s.json").read_text())
+    assert len(written["choices"]) == 9
+    assert written["documents"] == QUERIES * ITEMS
+    assert written["choices"]["ppl"]["name"] == "dbn"
+    assert written["cmip"]["gctr"]["value"] == 0  # the same relevance for all: no information
+    assert "counted-ranks" not in done.output
+    assert "top-4 cmip, top-4 ppl: ndcg" in done.output
+    one = call("select", "clicks", folder / "test.parquet", *words[:-2], "--strategy", "top-2 cmip: ppl")
+    assert one.exit_code == 0
+    assert "kept by CMIP" in one.output
+
+
+def test_the_rank_of_a_policy_is_about_what_the_log_shows(folder: Path) -> None:
+    model = folder / "dbn.json"
+    exact = offrank.select_clicks(folder / "train.parquet", model, "grade", "plackett_luce(score, log=True)")
+    shown = offrank.select_clicks(folder / "train.parquet", model, "grade")
+    assert [caution.code for caution in shown.cautions["dbn"]].count("counted-ranks") == 1
+    assert exact.cmip["dbn"].n == shown.cmip["dbn"].n == QUERIES * ITEMS
+
+
+def refused(*words: object) -> str:
+    done = call(*words)
+    assert done.exit_code in {1, 2}, done.output
+    assert "what to do" in done.output or "Error" in done.output
+    return done.output
+
+
+def broken(folder: Path, **columns: Any) -> Path:
+    table = sessions(50, 1, 1.0)
+    for name, values in columns.items():
+        table = table.drop_columns([name])
+        if values is not None:
+            table = table.append_column(name, pa.array(values))
+    path = folder / "broken.parquet"
+    pq.write_table(table, path)
+    return path
+
+
+REFUSED: dict[str, tuple[Callable[[Path, Path], list[object]], str]] = {
+    "unknown model": (
+        lambda made, new: ["clicks", "fit", made / "test.parquet", "--model", "dbm", "-o", new / "m.json"],
+        "unknown click model 'dbm'",
+    ),
+    "no clicks": (
+        lambda made, new: ["clicks", "fit", broken(new, clicks=None), "--model", "dbn", "-o", new / "m.json"],
+        "no column 'clicks'",
+    ),
+    "no folder": (
+        lambda made, new: ["clicks", "fit", made / "test.parquet", "--model", "dbn", "-o", new / "no" / "m.json"],
+        "there is no folder",
+    ),
+    "fractions": (
+        lambda made, new: [
+            "clicks", "fit", broken(new, clicks=[[0.5] * ITEMS] * 50), "--model", "dbn", "-o", new / "m.json",
+        ],
+        "not a whole number",
+    ),
+    "no such queries": (
+        lambda made, new: [
+            "clicks", "fit", made / "test.parquet", "--model", "dbn", "-o", new / "m.json", "--by", "qeury",
+        ],
+        "the nearest name is 'query'",
+    ),
+    "no query": (
+        lambda made, new: ["clicks", "evaluate", broken(new, query=None), "--model", made / "dbn.json"],
+        "no column 'query'",
+    ),
+    "no model": (
+        lambda made, new: ["clicks", "evaluate", made / "test.parquet", "--model", made / "test.parquet"],
+        "is not a click model",
+    ),
+    "no file": (
+        lambda made, new: ["clicks", "evaluate", made / "test.parquet", "--model", made / "none.json"],
+        "there is no click model",
+    ),
+    "twice": (
+        lambda made, new: ["clicks", "evaluate", made / "test.parquet"] + ["--model", made / "dbn.json"] * 2,
+        "two models are called 'dbn'",
+    ),
+    "no grades": (
+        lambda made, new: ["clicks", "evaluate", made / "test.parquet", "--model", made / "dbn.json", "--labels", "g"],
+        "no column 'g'",
+    ),
+    "several grades": (
+        lambda made, new: [
+            "clicks", "evaluate", broken(new, grade=[[float(i % 2)] * ITEMS for i in range(50)]),
+            "--model", made / "dbn.json", "--labels", "grade", "--by", "query",
+        ],
+        "more than one grade",
+    ),
+    "negative grades": (
+        lambda made, new: [
+            "clicks", "evaluate", broken(new, grade=[[-1.0] * ITEMS] * 50), "--model", made / "dbn.json",
+            "--labels", "grade",
+        ],
+        "below 0",
+    ),
+    "no strategy": (
+        lambda made, new: [
+            "select", "clicks", made / "test.parquet", "--model", made / "dbn.json", "--labels", "grade",
+            "--strategy", "best",
+        ],
+        "best",
+    ),
+    "no policy": (
+        lambda made, new: [
+            "select", "clicks", made / "test.parquet", "--model", made / "dbn.json", "--labels", "grade",
+            "--logging", "plackett_luce(scor)",
+        ],
+        "scor",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_what_cannot_work_is_told(name: str, folder: Path, tmp_path: Path) -> None:
+    words, told = REFUSED[name]
+    assert told in refused(*words(folder, tmp_path))
+    assert not list(tmp_path.glob("m.json"))
+
+
+def test_items_alone_have_no_queries_to_rank(folder: Path, tmp_path: Path) -> None:
+    path = tmp_path / "m.json"
+    call("clicks", "fit", folder / "train.parquet", "--model", "pbm", "-o", path, "--by", "none")
+    words = ("clicks", "evaluate", folder / "test.parquet", "--model", path, "--labels", "grade")
+    assert "name the column of the queries" in refused(*words).replace("\n", " ")
+    assert call(*words, "--by", "query").exit_code == 0
+
+
+def test_help_does_not_load_the_models() -> None:
+    done = process("clicks", "fit", "--help", PYTHONPROFILEIMPORTTIME="1")
+    assert done.returncode == 0
+    assert "offrank.cli.clicks" in done.stderr
+    assert "numba" not in done.stderr
