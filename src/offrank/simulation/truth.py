@@ -15,7 +15,7 @@ from .placed import Placed
 from .users import User
 
 _MOST_SLATES = 1_000_000
-_DRAWN_SLATES = 400_000
+_DRAWN_SLATES = 100_000
 _FEWEST_DRAWS = 8
 _BLOCK = 20_000
 
@@ -44,7 +44,7 @@ class Truth:
 def truth(user: User, contexts: Contexts, policy: Policy, draws: int | None = None, seed: int = 0) -> Truth:
     """What a policy earns where each of these contexts, equally long and equally wide, is equally frequent.
 
-    draws: slates per context, where they must be drawn; by default some 400,000 in all.
+    draws: slates per context, where they must be drawn; by default some 100,000 in all.
     """
     chance = independent_chance(user, contexts)
     if chance is not None:
