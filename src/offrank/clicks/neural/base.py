@@ -20,7 +20,7 @@ from ..sessions import Sessions
 from .batches import Batches, Data, first_known, split
 from .cells import Array, Sight, Weights
 from .law import Recurrent
-from .training import Trained, libraries, train
+from .training import Pace, Trained, libraries, train
 
 GROUP = "query_of"
 """The parameter [documents + 1] that says which query each document belongs to: a row of the table of queries."""
@@ -48,7 +48,7 @@ class RecurrentModel(ClickModel, ABC):
     batch: int = field(default=512, kw_only=True)
     rate: float = field(default=0.02, kw_only=True)
     epochs: int = field(default=50, kw_only=True)
-    patience: int = field(default=2, kw_only=True)
+    patience: int = field(default=3, kw_only=True)
     validation: float = field(default=0.1, kw_only=True)
     prior: float = field(default=0.1, kw_only=True)
     dropped: float = field(default=0.01, kw_only=True)
@@ -92,10 +92,10 @@ class RecurrentModel(ClickModel, ABC):
         known, held = split(data.weight, self.validation, rng)
         batches = Batches(gathered, known, self.batch, lengths, self.dropped), Batches(gathered, held, 4096, lengths)
         arrays = self._drawn(data, shapes, rng) if start is None else _parted(start)
-        epochs = self.epochs if rounds is None else rounds
+        pace = Pace(self.rate, self.prior, self.epochs if rounds is None else rounds, self.patience)
         # Models that compute the same share what is compiled.
-        bare = replace(self, batch=1, rate=1.0, epochs=1, patience=1, validation=0.0, dropped=0.0, seed=0)
-        trained = train(bare, *arrays, batches, rate=self.rate, epochs=epochs, patience=self.patience, rng=rng, say=say)
+        bare = replace(self, batch=1, rate=1.0, epochs=1, patience=1, validation=0.0, prior=1.0, dropped=0.0, seed=0)
+        trained = train(bare, *arrays, batches, pace=pace, rng=rng, say=say)
         return self._learnt(trained, gathered, float(held.sum()))
 
     def _drawn(self, data: Sessions, shapes: Shapes, rng: np.random.Generator) -> tuple[Arrays, Arrays]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache, partial
 from typing import Any, Protocol
@@ -26,10 +26,17 @@ Tables = Mapping[str, Array]
 class Network(Hashable, Protocol):
     """What training asks a model: hashable, equal to another where it computes the same."""
 
-    @property
-    def prior(self) -> float: ...
-
     def sight(self, rows: Mapping[str, Array], ranks: int, weights: Weights, xp: Any) -> Sight: ...
+
+
+@dataclass(frozen=True)
+class Pace:
+    """How training goes on. rate: of Adam. prior: standard deviation of embeddings. epochs, patience: when it ends."""
+
+    rate: float
+    prior: float
+    epochs: int
+    patience: int
 
 
 @dataclass(frozen=True)
@@ -66,13 +73,11 @@ def train(
     tables: Mapping[str, NDArray[Any]],
     batches: tuple[Batches, Batches],
     *,
-    rate: float,
-    epochs: int,
-    patience: int,
+    pace: Pace,
     rng: np.random.Generator,
     say: Callable[[str], object],
 ) -> Trained:
-    """Adam until `patience` epochs in a row were no better on held-out sessions; the best epoch's state, always.
+    """Adam until `pace.patience` epochs in a row were no better on held-out sessions; the best epoch's state, always.
 
     After an epoch that was no better, learning goes on from the best state with smaller steps. batches: (to learn
     from, held out). The start counts as epoch 0: learning never ends worse than it began.
@@ -83,25 +88,24 @@ def train(
     jax, _ = libraries()
     learning, held = batches
     advance, loss, begin = _compiled(network)
-    fresh = partial(jax.tree.map, partial(jax.numpy.asarray, dtype=np.float32))
-    best = fresh((dict(weights), dict(tables)))
-    state, losses, learnt = begin(*best), [_mean(loss, best, held)], [float("nan")]
+    state = begin(*({name: np.asarray(a, np.float32) for name, a in part.items()} for part in (weights, tables)))
+    best, rate, losses, learnt = _copy(state, jax), pace.rate, [_mean(loss, state, held)], [float("nan")]
     if not np.isfinite(losses[0]):
         raise UsageError("the parameters to start from give no finite likelihood", "start without them")
-    while len(losses) <= epochs and len(losses) - 1 - _least(losses) < patience:
+    while len(losses) <= pace.epochs and len(losses) - 1 - _least(losses) < pace.patience:
         sums = []
         for batch in learning.passed(rng):
-            state, total = advance(state, batch, rate)
+            state, total = advance(state, batch, rate, pace.prior)
             sums.append(total)
         learnt.append(_per_session(sums, learning))
         losses.append(_mean(loss, state, held))
         say(f"epoch {len(losses) - 1}: held-out log-loss {losses[-1]:.5f}, best {losses[_least(losses)]:.5f}")
         if _least(losses) == len(losses) - 1:
-            best = _copy(state)
+            best = _copy(state, jax)
         else:
-            state, rate = begin(*fresh(best)), rate * SLOWER
-    found = [{name: np.asarray(array, np.float64) for name, array in part.items()} for part in best]
-    stopped = len(losses) - 1 - _least(losses) >= patience
+            state, rate = jax.tree.map(partial(jax.numpy.array, copy=True), best), rate * SLOWER
+    found = [{name: np.asarray(array, np.float64) for name, array in part.items()} for part in best[:2]]
+    stopped = len(losses) - 1 - _least(losses) >= pace.patience
     return Trained(found[0], found[1], tuple(losses), tuple(learnt), _least(losses), stopped)
 
 
@@ -109,9 +113,9 @@ def _least(losses: list[float]) -> int:
     return int(np.argmin(np.nan_to_num(losses, nan=np.inf)))
 
 
-def _copy(state: Any) -> Sequence[dict[str, NDArray[Any]]]:
+def _copy(state: Any, jax: Any) -> Any:
     # To the host: the next step writes over what is on the device.
-    return [{name: np.array(array) for name, array in part.items()} for part in state[:2]]
+    return jax.tree.map(np.array, state)
 
 
 def _mean(loss: Any, state: Any, batches: Batches) -> float:
@@ -135,15 +139,15 @@ def _compiled(network: Network) -> tuple[Any, Any, Any]:
     def loss(weights: Weights, tables: Tables, batch: Batch) -> Array:
         return _losses(network, weights, _rows(tables, batch), batch, jax).sum()
 
-    def objective(weights: Weights, rows: Mapping[str, Array], batch: Batch) -> tuple[Array, Array]:
+    def objective(weights: Weights, rows: Mapping[str, Array], batch: Batch, prior: float) -> tuple[Array, Array]:
         total = _losses(network, weights, rows, batch, jax).sum()
         penalty = sum((batch.share[name] * (row**2).sum(axis=1)).sum() for name, row in rows.items())
-        return (total + penalty / (2 * network.prior**2)) / jax.numpy.maximum(batch.weight.sum(), 1e-30), total
+        return (total + penalty / (2 * prior**2)) / jax.numpy.maximum(batch.weight.sum(), 1e-30), total
 
-    def advance(state: tuple[Any, ...], batch: Batch, rate: float) -> tuple[tuple[Any, ...], Array]:
+    def advance(state: tuple[Any, ...], batch: Batch, rate: float, prior: float) -> tuple[tuple[Any, ...], Array]:
         weights, tables, moments, row_moments = state
         rows = _rows(tables, batch)
-        slopes, total = jax.grad(objective, argnums=(0, 1), has_aux=True)(weights, rows, batch)
+        slopes, total = jax.grad(objective, argnums=(0, 1), has_aux=True)(weights, rows, batch, prior)
         change, moments = clipped.update(slopes[0], moments)
         tables, row_moments = _updated(tables, row_moments, slopes[1], batch, partial(_slowed, adam, rate), jax)
         weights = {name: array - rate * change[name] for name, array in weights.items()}
