@@ -16,7 +16,7 @@ import pytest
 
 from offrank.clicks import Fitted, click_model, load
 from offrank.clicks.named import CLICK_MODELS
-from offrank.clicks.storage import decoded, encoded
+from offrank.clicks.storage import decoded, encoded, plain
 from offrank.folds.estimate import Caution
 from offrank.log.errors import UsageError
 from offrank.readers.log import read_log
@@ -49,8 +49,9 @@ def assert_same(found: Fitted, kept: Fitted) -> None:
         for key, values in tables.items():
             assert values.dtype == others[key].dtype
             assert np.array_equal(values, others[key], equal_nan=True)
-    for name in ("trace", "rounds", "converged", "cautions", "facts"):
+    for name in ("trace", "rounds", "converged", "cautions"):
         assert getattr(found.learnt, name) == getattr(kept.learnt, name)
+    assert found.learnt.facts == plain(kept.learnt.facts)  # what is not finite is null
     assert (found.tally, found.source) == (kept.tally, kept.source)
 
 
@@ -65,6 +66,15 @@ def test_a_model_is_the_same_to_the_last_bit(spelling: str, tmp_path: Path) -> N
             found.click_probs(batch.contexts, batch.slates), kept.click_probs(batch.contexts, batch.slates)
         )
     assert [path.name for path in tmp_path.iterdir()] == ["model.json"]
+
+
+@pytest.mark.slow
+def test_a_neural_model_is_kept_too(tmp_path: Path) -> None:
+    pytest.importorskip("jax")
+    pytest.importorskip("optax")
+    kept = fitted("ncm(epochs=1)")
+    kept.save(tmp_path / "model.json")
+    assert_same(load(tmp_path / "model.json"), kept)
 
 
 def test_large_tables_what_is_not_finite_and_cautions_are_kept(tmp_path: Path) -> None:
