@@ -11,6 +11,7 @@ import numpy as np
 from ..clicks.laws import Independent
 from ..log.batch import Contexts, Floats
 from ..policies.base import Deterministic, Policy, all_items
+from .cascades import cascade_worth
 from .placed import Placed
 from .users import User
 
@@ -24,8 +25,8 @@ _BLOCK = 20_000
 class Truth:
     """Expected clicks per session. standard_error: of the slates that were drawn, 0 where there was no need to draw.
 
-    how: "rank probabilities" (clicks that do not depend on each other), "one slate per query", "every slate", or
-    "drawn slates": those of the policy, of which each is worth the exact expectation of its clicks.
+    how: "rank probabilities" (clicks that do not depend on each other), "one slate per query", "sets of documents" (who
+    reads one by one), "every slate", or "drawn slates", each of which counts by its exact expectation of clicks.
     """
 
     value: float
@@ -52,6 +53,9 @@ def truth(user: User, contexts: Contexts, policy: Policy, draws: int | None = No
         return Truth(float(np.einsum("qmk,qmk->", law, chance)) / len(contexts), 0.0, "rank probabilities")
     if isinstance(policy, Deterministic) or (isinstance(policy, Placed) and policy.deterministic):
         return Truth(float(_earned(user, contexts, policy, 1, seed).mean()), 0.0, "one slate per query")
+    summed = cascade_worth(user, contexts, policy)
+    if summed is not None:
+        return Truth(float(summed.mean()), 0.0, "sets of documents")
     if math.perm(contexts.candidates.shape[1], contexts.slots) * len(contexts) <= _MOST_SLATES:
         return Truth(_enumerated(user, contexts, policy), 0.0, "every slate")
     draws = max(draws or _DRAWN_SLATES // len(contexts), _FEWEST_DRAWS)

@@ -1,0 +1,48 @@
+"""Compiled loops of the worlds: sums over sets of documents that stand above a rank."""
+
+from __future__ import annotations
+
+import numba
+import numpy as np
+
+from ..policies import _kernels as policies
+
+_exact = numba.njit(cache=True, nogil=True)
+_rescale = policies._rescale
+
+
+@_exact
+def cascade_worth(logs, attraction, passing, slots, upward):
+    """[q] expected clicks of users who read one by one, under Plackett-Luce with log-weights [q, m].
+
+    passing: [q, m] probability that a document that is read lets the user go on. The documents already read matter as
+    a set only, and so do those above a rank: chance[S] is the probability that these are on top, times, for who reads
+    from the top, that of having passed them all.
+    """
+    q, m = logs.shape
+    full = (1 << m) - 1
+    out = np.zeros(q)
+    chance, below, weights = np.empty(full + 1), np.ones(full + 1), np.empty(m)
+    size = np.zeros(full + 1, dtype=np.int64)
+    for item in range(m):
+        for others in range(1 << item):
+            size[(1 << item) | others] = size[others] + 1
+    for row in range(q):
+        chance[:] = 0.0
+        chance[0] = 1.0
+        if upward:
+            for item in range(m):
+                for others in range(1 << item):
+                    below[(1 << item) | others] = below[others] * passing[row, item]
+        for above in range(full):
+            if size[above] >= slots or chance[above] == 0.0:
+                continue
+            total = _rescale(logs[row], above, weights)
+            for item in range(m):
+                if above & (1 << item):
+                    continue
+                after = above | (1 << item)
+                p = chance[above] * weights[item] / total
+                out[row] += p * attraction[row, item] * below[full ^ after]
+                chance[after] += p if upward else p * passing[row, item]
+    return out
