@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import offrank
-from offrank.clicks.harvesting import harvest
+from offrank.clicks import PBM, harvest
 from offrank.log.errors import SupportError, UsageError
 from offrank.simulation import SearchWorld
 
@@ -48,6 +48,12 @@ def test_the_curve_of_a_confounded_log_is_found(log: list[dict[str, Any]], metho
     assert found.cautions == ()
     rates = np.array([row["clicks"] for row in log]).mean(axis=0)
     assert rates[1] / rates[0] < 0.5  # what the click rates would have said
+
+
+def test_it_agrees_with_the_model_that_assumes_the_same(log: list[dict[str, Any]]) -> None:
+    found, fitted = harvest(log), PBM().fit(log).examination()
+    assert fitted is not None
+    assert found.curve == pytest.approx(fitted, abs=0.02)
 
 
 def test_intervals_cover() -> None:

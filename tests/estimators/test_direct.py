@@ -2,19 +2,27 @@
 
 from __future__ import annotations
 
+import json
 import math
+from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyarrow.parquet as pq
 import pytest
+from click.testing import CliRunner
 
 import offrank
+import offrank.clicks
 from offrank import Top, Uniform
+from offrank.cli import main
+from offrank.clicks import DBN
 from offrank.estimators import IPS, Direct, DoublyRobust, InterpolWindows, SelfNormalised, clip, estimator
 from offrank.estimators.predicted import predicted
 from offrank.log.batch import LogBatch
 from offrank.log.errors import AbilityError, NoOverlapError, UsageError
 from offrank.policies import policy
+from offrank.simulation import SearchWorld
 from offrank.testing.exact import MemorySource, World
 from offrank.testing.laws import Situation, law
 from offrank.testing.users import position_based
@@ -224,3 +232,45 @@ def test_two_models_of_one_name_are_told_apart() -> None:
     other = fitted(Positions(EXAMINATION), RELEVANCE)
     with pytest.raises(UsageError, match="two estimators are called direct"):
         offrank.evaluate(source, "top(new)", "uniform", [Direct(RIGHT), Direct(other)])
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
+    """The log of two days, and a model of the first beside it."""
+    tmp_path = tmp_path_factory.mktemp("days")
+    world = SearchWorld(impressions=20_000, queries=60, candidates=4, slots=3)
+    for day in (0, 1):
+        pq.write_table(world.table(20_000, day), tmp_path / f"{day}.parquet")
+    DBN().fit(tmp_path / "0.parquet").save(tmp_path / "model.json")
+    return tmp_path / "0.parquet", tmp_path / "1.parquet"
+
+
+def test_a_saved_model_says_what_it_was_learnt_from(files: tuple[Path, Path]) -> None:
+    question = {"target": "top(new_score)", "logging": "plackett_luce(old_score)"}
+    spelled = [f"direct({str(files[0].parent / 'model.json')!r})", f"dr({str(files[0].parent / 'model.json')!r})"]
+    same, other = (offrank.evaluate(log, estimators=spelled, **question) for log in files)
+    for name in spelled:
+        assert "same-log" in [one.code for one in same[name].warnings]
+        assert "same-log" not in [one.code for one in other[name].warnings]
+    model = offrank.clicks.load(files[0].parent / "model.json")
+    at_hand = offrank.evaluate(files[1], estimators=[Direct(model), "ips"], **question)
+    assert at_hand["direct(dbn)"].value == other[spelled[0]].value
+    assert at_hand["ips"].ess == other[spelled[1]].ess
+
+
+def test_tables_in_memory_have_no_names(files: tuple[Path, Path]) -> None:
+    table = pq.read_table(files[0])
+    result = offrank.evaluate(table, "uniform", "plackett_luce(old_score)", Direct(DBN().fit(table)))
+    assert "same-log" not in [one.code for one in only(result).warnings]
+
+
+def test_on_the_command_line(files: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(files[0].parent)
+    question = ["--target", "top(new_score)", "--logging", "plackett_luce(old_score)"]
+    wanted = ["-e", "direct('model.json')", "-e", "dr('model.json', residual=ipm)"]
+    done = CliRunner().invoke(main, ["evaluate", "1.parquet", *question, *wanted, "--json", "out.json"])
+    assert done.exit_code == 0, done.output
+    assert {row["estimator"] for row in json.loads(Path("out.json").read_text())["estimates"]} == {
+        "direct('model.json')",
+        "dr('model.json', residual=ipm)",
+    }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from functools import cache
 
 import pytest
@@ -12,7 +13,9 @@ from offrank.estimators import PI, RIPS, Direct, DoublyRobust, SelfNormalised
 from offrank.jobs.evaluate import evaluate
 from offrank.jobs.result import Result
 from offrank.policies import policy
+from offrank.policies.shown import Shown
 from offrank.testing.exact import World
+from offrank.testing.laws import law
 from tests.estimators.models import Either, Positions, Reading, fitted
 from tests.exact.test_estimators import LOGGING, TARGETS
 from tests.exact.worlds import EXAMINATION, RELEVANCE, world
@@ -98,3 +101,48 @@ def test_a_mixture_is_the_sum_of_its_parts(shape: str) -> None:
     for target in TARGETS:
         values = [evaluate(here.source(policy("uniform")), target, "uniform", one)[one].value for one in made]
         assert values[2] == pytest.approx(0.25 * values[0] + 0.75 * values[1], rel=EXACT)
+
+
+def cascade_value(which: int, slate: tuple[int, ...], clicks: list[float], drawn: str, target: str) -> float:
+    """Kiyohara et al. 2022: sum of w_k (c_k - Q_k) + w_{k-1} E[Q_k given the slots above], for one row.
+
+    Q_k(prefix) is what OFF["cascade"] expects of the clicks from slot k on, the target going on from the prefix.
+    """
+    situation, k = world("top", "cascade").situations[which], len(slate)
+    wanted, shown = law(policy(target), situation), law(policy(drawn), situation)
+
+    def chance(found: dict[tuple[int, ...], float], prefix: tuple[int, ...]) -> float:
+        return math.fsum(p for other, p in found.items() if other[: len(prefix)] == prefix)
+
+    def click(prefix: tuple[int, ...]) -> float:
+        """The model's click on the last of a prefix: goes on with .9 after a click."""
+        chances = [WRONG[which][item] for item in prefix]
+        return chances[-1] * math.prod(1 - 0.1 * one for one in chances[:-1])
+
+    def ahead(prefix: tuple[int, ...]) -> float:
+        """E[Q of the next slot given the prefix]; 0 below the last, and where the target never comes."""
+        whole = chance(wanted, prefix)
+        if len(prefix) == k or not whole:
+            return 0.0
+        longer = [(*prefix, item) for item in range(situation.size) if item not in prefix]
+        return math.fsum(chance(wanted, one) / whole * (click(one) + ahead(one)) for one in longer)
+
+    value = 0.0
+    for slot in range(k):
+        above, prefix = slate[:slot], slate[: slot + 1]
+        weight, before = (chance(wanted, one) / chance(shown, one) for one in (prefix, above))
+        value += weight * (clicks[slot] - click(prefix) - ahead(prefix)) + before * ahead(above)
+    return value
+
+
+@pytest.mark.parametrize("target", ["plackett_luce(new)", "top(new)"])
+def test_with_rips_it_is_the_cascade_form(target: str) -> None:
+    here, drawn = world("top", "cascade"), policy("plackett_luce(old)")
+    batch = here.batch(drawn)
+    assert batch.clicks is not None
+    made = DoublyRobust(OFF["cascade"], residual=RIPS())
+    found = made.terms(batch, Shown(drawn, batch), Shown(policy(target), batch)).value
+    for row in range(0, len(batch), 3):
+        which, length = int(batch.contexts.keys["query"][row]), int(batch.contexts.length[row])
+        slate, clicks = tuple(batch.slates[row, :length].tolist()), batch.clicks[row, :length].tolist()
+        assert found[row] == pytest.approx(cascade_value(which, slate, clicks, "plackett_luce(old)", target), rel=EXACT)

@@ -145,8 +145,9 @@ def about_prediction(known: float) -> Iterator[Caution]:
 
 
 def about_same_log(learnt_from: str, log: str) -> Iterator[Caution]:
-    """Warnings of a model that has seen the clicks which it is judged by or corrected by."""
-    if learnt_from == log and log:
+    """Warnings of a model that has seen the clicks which it is judged by or corrected by. Both are told in words."""
+    # Tables in memory are all called the same.
+    if learnt_from == log and not log.endswith("in memory"):
         yield Caution(
             "same-log",
             "warning",

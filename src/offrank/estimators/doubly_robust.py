@@ -24,10 +24,10 @@ from .predicted import model_of, needs, predicted_once, refuse_draws
 class DoublyRobust(Spelled):
     """direct(model) + sum of weight * (click - click that the model expected), weighted as `residual` says.
 
-    With whole slates (ips) unbiased if the propensities are right or the model is (Dudik, Langford and Li 2011; for
-    slates Su et al. 2020). With weights of items (ipm, rips, interpol) if the model is right; or if the propensities
-    are, and clicks *and model* are as the weighting assumes. The model's clicks are P(click | slate), of no
-    other click: with rips this is the cascade form of Kiyohara et al. 2022, whose model's part is not weighted here.
+    With whole slates (ips) unbiased if the propensities are right or the model is (Dudik, Langford and Li 2011). With
+    weights of items (ipm, rips, interpol) if the model is right; or if the propensities are, and clicks *and model*
+    are as the weighting assumes. With rips it is the cascade doubly robust estimator of Kiyohara et al. 2022: where its
+    value of a prefix is the model's clicks there and what the target adds, its sum telescopes to this.
 
     - model: a fitted click model, or the file that it was saved to; learnt from another log.
     - draws: as of `direct`.
