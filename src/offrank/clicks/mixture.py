@@ -12,13 +12,17 @@ from numpy.typing import NDArray
 from ..log.batch import Floats, Integers
 from ..log.errors import UsageError
 from .documents import Slots
-from .em import Parameters, climb
+from .em import Climb, Parameters, climb, expit, logit
 from .laws import ClickLaw, Mixed, log_probs
 from .learnt import Learnt
 from .model import ClickModel, Say
 from .sessions import Sessions
 
 _TOLERANCE = 1e-4
+_LOOSE = 3e-3
+_REFITS = 8
+_PROFILE = 150
+"""The most rounds for the doubt of a weight."""
 _BLOCK = 1 << 16
 _LEAST = 1e-12
 """Of a session's weight: what a component keeps of sessions that are not its own."""
@@ -49,6 +53,8 @@ class Mixture(ClickModel):
         if len(self.components) < 2:
             raise UsageError("a mixture needs two click models or more", "write it as mixture(pbm, dbn)")
         for model in self.components:
+            if isinstance(model, str):
+                raise UsageError(f"{model!r} is not a click model", "mix models such as pbm, ubm, dbn or ccm")
             if not getattr(model, "mixable", False):
                 raise UsageError(
                     f"{model!r} cannot be part of a mixture, whose parts learn from shares of sessions",
@@ -67,15 +73,8 @@ class Mixture(ClickModel):
     ) -> Learnt:
         limit = 1000 if rounds is None else rounds
         here = self._begun(data, say) if start is None else start
-        found = climb(
-            lambda at: self._step(data, at),
-            here,
-            tolerance=self.tolerance,
-            rounds=limit,
-            say=lambda height: say(f"{self}: log-posterior {height:.8g}"),
-        )
-        share, _ = self._shared(data, found.parameters)
-        strength = {"weight": _weight_strength(share, data.weight, found.parameters["weight"])}
+        found = self._climbed(data, here, self.tolerance, limit, say)
+        strength = {"weight": self._strength(data, found.parameters)} if start is None else {}
         return Learnt(found.parameters, strength, found.trace, found.rounds, found.converged)
 
     def law(self, parameters: Parameters, slots: Slots) -> ClickLaw:
@@ -98,13 +97,31 @@ class Mixture(ClickModel):
             head = f"{place}."
             yield model, {n.removeprefix(head): table for n, table in parameters.items() if n.startswith(head)}
 
+    def _climbed(self, data: Sessions, here: Parameters, tolerance: float, rounds: int, say: Say) -> Climb:
+        def tell(height: float) -> None:
+            say(f"{self}: log-posterior {height:.8g}")
+
+        return climb(lambda at: self._step(data, at), here, tolerance=tolerance, rounds=rounds, say=tell)
+
     def _begun(self, data: Sessions, say: Say) -> Parameters:
+        """Components with priors that fit the sessions which are theirs in the end: in turns, loosely."""
         share = _tilted(data, [model.name for model in self.components])
+        weight = np.full(len(self.components), 1.0 / len(self.components))
+        for _ in range(_REFITS):
+            before, here = weight, self._learnt_anew(data, share, weight, say)
+            here = self._climbed(data, here, _LOOSE, 60, say).parameters
+            share, weight = self._shared(data, here)[0], here["weight"]
+            if np.abs(weight - before).max() < _LOOSE:
+                break
+        return self._learnt_anew(data, share, weight, say)
+
+    def _learnt_anew(self, data: Sessions, share: Floats, weight: Floats, say: Say) -> Parameters:
+        """Each component from its share, with priors of its own."""
         learnt = (
             model.learn(model.from_sessions(_lent(data, share[:, place])), say=say).parameters
             for place, model in enumerate(self.components)
         )
-        return _joined(learnt, np.full(len(self.components), 1.0 / len(self.components)))
+        return _joined(learnt, weight)
 
     def _step(self, data: Sessions, here: Parameters) -> tuple[Parameters, float]:
         """Share sessions out, and let each component learn from its share."""
@@ -115,6 +132,34 @@ class Mixture(ClickModel):
         )
         weight = data.weight @ share + 1.0
         return _joined(learnt, weight / weight.sum()), height
+
+    def _strength(self, data: Sessions, here: Parameters) -> Floats:
+        """[c] observations that each weight rests on: by its profile, where all tables are learnt anew beside it.
+
+        A weight is moved a little, the others in proportion, and what its slope then is tells the information.
+        """
+        places = range(len(self.components) if len(self.components) > 2 else 1)
+        known = [self._profiled(data, here, place) for place in places]
+        return np.array(known if len(known) > 1 else known * 2)
+
+    def _profiled(self, data: Sessions, here: Parameters, place: int) -> float:
+        total, weight = data.weight.sum(), here["weight"]
+        spread = weight[place] * (1.0 - weight[place])
+        shift = 2.0 / np.sqrt(max(total * spread, 1.0))
+        moved = expit(logit(weight[place]) + shift)
+        fixed = weight * (1.0 - moved) / (1.0 - weight[place])
+        fixed[place] = moved
+
+        def step(at: Parameters) -> tuple[Parameters, float]:
+            after, height = self._step(data, at)
+            return {**after, "weight": fixed}, height
+
+        def slope(at: Parameters) -> float:
+            won = float(data.weight @ self._shared(data, at)[0][:, place])
+            return won + 1.0 - float(at["weight"][place]) * (total + len(weight))
+
+        there = climb(step, {**here, "weight": fixed}, tolerance=self.tolerance, rounds=_PROFILE).parameters
+        return float(np.clip((slope(here) - slope(there)) / shift / spread, _LEAST, total + len(weight)))
 
     def _shared(self, data: Sessions, here: Parameters) -> tuple[Floats, float]:
         """([n, c] posterior of the components, log-posterior of the parameters)."""
@@ -157,9 +202,3 @@ def _tilted(data: Sessions, names: Sequence[str]) -> Floats:
     slope = np.array([names[:place].count(name) - (names.count(name) - 1) / 2 for place, name in enumerate(names)])
     share = np.exp(2.0 * lean[:, None] * slope)
     return np.asarray(share / share.sum(axis=1, keepdims=True))
-
-
-def _weight_strength(share: Floats, sessions: Floats, weight: Floats) -> Floats:
-    """Observations that each component's weight rests on: squared slopes of all sessions, the rest as it is."""
-    slope = share / weight - (1.0 - share) / (1.0 - weight)
-    return np.asarray((sessions @ slope**2) * weight * (1.0 - weight) + 2.0)

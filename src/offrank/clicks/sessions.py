@@ -113,7 +113,7 @@ def tally(batch: LogBatch) -> Tally:
 class Pile:
     """Chunks that were read, in any order: piles are equal when they come to the same sessions."""
 
-    def __init__(self, chunks: tuple[Chunk, ...] = (), tally: Tally = Tally()) -> None:  # noqa: B008 (frozen)
+    def __init__(self, chunks: tuple[Chunk, ...] = (), tally: Tally = Tally()) -> None:
         self.chunks, self.tally = chunks, tally
 
     __hash__ = None  # type: ignore[assignment]

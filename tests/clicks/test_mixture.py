@@ -1,0 +1,158 @@
+"""Mixtures: whole sessions in learning, the clicks above in prediction; they climb, and find who is who."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from offrank.clicks import DBN, SDBN, ClickModel, Mixture, click_model
+from offrank.clicks.documents import Slots
+from offrank.clicks.laws import log_probs
+from offrank.clicks.learnt import Learnt
+from offrank.clicks.named import CLICK_MODELS
+from offrank.clicks.sessions import Sessions
+from offrank.log.errors import UsageError
+from offrank.testing.click_patterns import conditional, joint, patterns
+from tests.clicks.stories import TOLD, Told, drawn, parts, slots, tables
+
+RELIABLE, HASTY = (
+    Told(
+        DBN(),
+        tables(attraction=[*attraction, 0.3], satisfaction=[satisfaction] * 12 + [0.3], continuation=[on]),
+        TOLD["dbn"].story,
+    )
+    for attraction, satisfaction, on in (
+        (np.linspace(0.9, 0.3, 12).tolist(), 0.05, 0.98),
+        (np.linspace(0.1, 0.4, 12).tolist(), 0.8, 0.4),
+    )
+)
+PARTS = sorted({"gctr", "rctr", "dctr", "rdctr", "pbm", "ubm", "trust", "cascade", "dcm", "ccm"} & set(CLICK_MODELS))
+BOTH = Told(Mixture(DBN(), DBN()), {**parts(RELIABLE, HASTY), "weight": np.array([0.7, 0.3])}, TOLD["dbn"].story)
+
+
+@pytest.fixture(scope="module")
+def sessions() -> Sessions:
+    return drawn(BOTH, 6000, 0, ranks=8)
+
+
+@pytest.fixture(scope="module")
+def learnt(sessions: Sessions) -> Learnt:
+    return Mixture(DBN(), DBN()).learn(sessions)
+
+
+def test_the_log_posterior_never_decreases(learnt: Learnt) -> None:
+    assert learnt.converged
+    assert len(learnt.trace) > 2
+    assert np.diff(learnt.trace).min() >= -1e-9 * abs(learnt.trace[0])
+
+
+def test_two_of_one_kind_find_their_users(learnt: Learnt) -> None:
+    first = int(np.argmax(learnt.parameters["weight"]))
+    low, high = (learnt.parameters["weight"][first] + z / 2 for z in (-0.1, 0.1))
+    assert low < 0.7 < high
+    assert learnt.parameters[f"{first}.continuation"] == pytest.approx([0.98], abs=0.02)
+    assert learnt.parameters[f"{1 - first}.continuation"] == pytest.approx([0.4], abs=0.1)
+    for place, told, most in ((first, RELIABLE, 0.02), (1 - first, HASTY, 0.08)):
+        found = learnt.parameters[f"{place}.attraction"][:-1]
+        assert np.abs(found - told.parameters["attraction"][:-1]).mean() < most
+
+
+def test_weights_know_their_doubt(learnt: Learnt) -> None:
+    """Far less than one observation for each session, since nobody says whose it was."""
+    p, strength = learnt.parameters["weight"], learnt.strength["weight"]
+    assert (strength < 3000).all()
+    error = np.sort(p) - [0.3, 0.7]
+    assert (np.abs(error) < 3.5 * np.sqrt(0.21 / strength)).all()
+
+
+def test_a_mixture_predicts_new_sessions_better_than_its_part(sessions: Sessions, learnt: Learnt) -> None:
+    fresh = drawn(BOTH, 6000, 9, ranks=8)
+    seen, click = Slots(fresh.document.astype(np.int64), fresh.document >= 0), fresh.click.astype(float)
+    alone, both, best = (
+        log_probs(model.law(parameters, seen), click).mean()
+        for model, parameters in (
+            (DBN(), DBN().learn(sessions).parameters),
+            (Mixture(DBN(), DBN()), learnt.parameters),
+            (BOTH.model, BOTH.parameters),
+        )
+    )
+    assert alone + 0.05 < both < best < both + 0.02
+
+
+def test_a_start_is_where_the_trace_begins(sessions: Sessions, learnt: Learnt) -> None:
+    again = Mixture(DBN(), DBN()).learn(sessions, start=learnt.parameters, rounds=1)
+    assert again.trace[0] == pytest.approx(learnt.trace[-1], rel=1e-7)
+    for name, table in learnt.parameters.items():
+        assert again.parameters[name] == pytest.approx(table, abs=2e-3)
+
+
+def test_the_log_posterior_is_the_likelihood_of_the_stories_and_the_priors() -> None:
+    told = TOLD["mixture"]
+    data = drawn(told, 50, 2)
+    model = Mixture(DBN(), TOLD["ccm"].model, SDBN())
+    found = model.learn(data, rounds=1)
+    start = model.learn(data, start=found.parameters, rounds=1)
+    likelihood = 0.0
+    for documents, clicks in zip(data.document.tolist(), data.click.tolist(), strict=True):
+        slate = [None if one < 0 else one for one in documents]
+        chance = 0.0
+        for place, weight in enumerate(found.parameters["weight"]):
+            head = f"{place}."
+            part = {n.removeprefix(head): t for n, t in found.parameters.items() if n.startswith(head)}
+            law_ = model.components[place].law(part, slots([slate]))
+            given = law_.conditional(np.array([clicks], float))[0]
+            chance += weight * math.prod(p if c else 1 - p for p, c in zip(given, clicks, strict=True))
+        likelihood += math.log(chance)
+    assert start.trace[0] == pytest.approx(likelihood + model.log_prior(found.parameters), rel=1e-12)
+
+
+def test_the_click_that_is_predicted_stays_out_of_the_posterior() -> None:
+    """What an implementation that weighs by the whole session gets wrong."""
+    told, slate = TOLD["mixture"], [0, 1, 2, 3]
+    clicks = joint(told.story(slate))
+    leaks = 0
+    for pattern in patterns(4):
+        found = told.law([slate]).conditional(np.array([pattern], float))[0]
+        each = [TOLD[name].law([slate]).conditional(np.array([pattern], float))[0] for name in ("dbn", "ccm", "sdbn")]
+        whole = [w * joint(TOLD[n].story(slate))[pattern] for w, n in ((0.5, "dbn"), (0.2, "ccm"), (0.3, "sdbn"))]
+        leak = sum(w * chance for w, chance in zip(whole, each, strict=True)) / sum(whole)
+        for rank in range(4):
+            expected = conditional(clicks, pattern[:rank])
+            assert found[rank] == pytest.approx(expected, abs=1e-12)
+            leaks += abs(leak[rank] - found[rank]) > 1e-3
+    assert leaks > 30
+
+
+@pytest.mark.parametrize(
+    "text", ["mixture(dbn, ccm)", "mixture(dbn, dbn, tolerance=0.01)", "mixture(dbn, mixture(sdbn, dcm))"]
+)
+def test_spellings(text: str) -> None:
+    assert repr(click_model(text)) == text
+    assert click_model(repr(click_model(text))) == click_model(text)
+
+
+@pytest.mark.parametrize("text", PARTS)
+def test_any_model_can_be_a_part(text: str) -> None:
+    model = click_model(f"mixture({text}, dbn)")
+    data = drawn(TOLD["dbn"], 400, 1)
+    found = model.learn(data)
+    assert np.diff(found.trace).min(initial=0) >= -1e-3 * abs(found.trace[0])
+    assert np.isfinite(found.trace).all()
+    marginal = model.law(found.parameters, slots([[0, 1, 2, 3]])).marginal()
+    assert ((marginal > 0) & (marginal < 1)).all()
+
+
+def test_what_cannot_be_mixed_is_an_error() -> None:
+    with pytest.raises(UsageError, match="two click models"):
+        Mixture(DBN())
+    with pytest.raises(UsageError, match="'nonsense' is not a click model"):
+        click_model("mixture(dbn, nonsense)")
+
+    class Unmixable(DBN):
+        mixable = False
+
+    assert isinstance(Unmixable(), ClickModel)
+    with pytest.raises(UsageError, match="cannot be part of a mixture"):
+        Mixture(DBN(), Unmixable())
