@@ -163,6 +163,12 @@ def test_unseen_documents_and_ranks_are_told(tmp_path: Path) -> None:
     assert "33.3% of the shown documents" in done.output.replace("\n", " ")
 
 
+def test_a_model_judged_by_its_own_log_is_told(folder: Path) -> None:
+    own = call("clicks", "evaluate", folder / "train.parquet", "--model", folder / "dbn.json")
+    assert "same-log" in own.output
+    assert "same-log" not in call("clicks", "evaluate", folder / "test.parquet", "--model", folder / "dbn.json").output
+
+
 def test_strict_refuses_what_cannot_happen(tmp_path: Path) -> None:
     log = tmp_path / "log.parquet"
     pq.write_table(pa.table({"slate": [[1, 2]] * 9, "clicks": [[1, 1]] * 2 + [[1, 0]] * 7}), log)

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from os import PathLike
 from typing import Any
 
+from ..checks.cautions import about_same_log
 from ..clicks.evaluate import evaluate
 from ..clicks.evaluated import Evaluations
 from ..clicks.fitted import Fitted
@@ -43,7 +44,8 @@ class Judged:
         found = {}
         for name, model in self.models.items():
             away = self.elsewhere[name].cautions if self.elsewhere else ()
-            found[name] = tuple(dict.fromkeys((*model.cautions, *self.here[name].cautions, *away)))
+            seen = about_same_log(model.source, str(self.facts.get("log")))
+            found[name] = tuple(dict.fromkeys((*model.cautions, *seen, *self.here[name].cautions, *away)))
         return found
 
     @property

@@ -10,8 +10,10 @@ from typing import Any
 
 import numpy as np
 
+from ..checks.cautions import about_same_log
 from ..clicks.evaluate import evaluate
 from ..clicks.evaluated import Evaluations
+from ..clicks.fitted import Fitted
 from ..clicks.storage import plain
 from ..folds.estimate import Caution
 from ..log.batch import Floats
@@ -147,7 +149,7 @@ def select_clicks(
         Candidate(name, here[name].perplexity, ranked.of(index), debiased[name]) for index, name in enumerate(found)
     ]
     cautions = {
-        name: (*one.cautions, *here[name].cautions, *debiased[name].warnings, *(() if policy else (COUNTED,)))
+        name: (*_known(one, source, policy), *here[name].cautions, *debiased[name].warnings)
         for name, one in found.items()
     }
     facts = _facts(source, labels, logging, graded) | {"confidence": confidence, "method": method, "seed": seed}
@@ -164,6 +166,14 @@ def _ranking(policy: Policy, source: Source, executor: Executor | None) -> Polic
         return prepared(policy, source, executor)
     except AbilityError:
         return None
+
+
+def _known(model: Fitted, source: Source, policy: Policy | None) -> Iterator[Caution]:
+    """What to know before anything is measured."""
+    yield from model.cautions
+    yield from about_same_log(model.source, source.describe())
+    if policy is None:
+        yield COUNTED
 
 
 def _cmip(graded: Graded, relevance: Floats, method: str, confidence: float, seed: int) -> Cmip:
