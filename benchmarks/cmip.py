@@ -132,7 +132,7 @@ class Runs:
 
 
 def truth_of(rho: float) -> float:
-    return -math.log(1 - rho**2) / 2
+    return abs(math.log(1 - rho**2)) / 2
 
 
 def show(title: str, headings: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
