@@ -82,7 +82,7 @@ class Batches:
     def __init__(self, data: Data, weight: Floats, size: int, lengths: dict[str, int], dropped: float = 0.0) -> None:
         self.data, self.weight, self.dropped, self.lengths = data, weight, dropped, lengths
         self.kept = np.flatnonzero(weight > 0)
-        self.size = min(size, len(self.kept))
+        self.size = max(min(size, len(self.kept)), 1)
         self.codes = {"document": data.sessions.document}
         if "query" in lengths:
             self.codes["query"] = data.groups()[:, None].astype(np.int32)

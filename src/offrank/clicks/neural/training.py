@@ -123,7 +123,7 @@ def _mean(loss: Any, state: Any, batches: Batches) -> float:
 
 
 def _per_session(sums: list[Any], batches: Batches) -> float:
-    return float(np.sum([float(total) for total in sums])) / float(batches.weight.sum())
+    return float(np.sum([float(total) for total in sums])) / max(float(batches.weight.sum()), 1e-300)
 
 
 @lru_cache(maxsize=16)
