@@ -19,6 +19,7 @@ from ..log.batch import Floats, Integers
 from ..log.errors import SupportError, UsageError
 from ..readers.log import read_log
 from ..running.executors import Executor, Progress, run
+from ._kernels_pairs import add_pairs
 from .counts import Counts, CountsFold
 from .documents import grouping
 from .em import Parameters, climb
@@ -83,10 +84,9 @@ def harvest(
     source, column = grouping(opened, by)
     gathered = run(source, CountsFold(column), executor, progress)
     counts: Counts = gathered.data  # type: ignore[assignment]
-    group = (join(gathered.documents.keys).view(np.uint64) % np.uint64(_BUCKETS)).astype(np.int64)
-    parts = _grouped(counts, group, method, weigh)
+    parts, documents, clicks = _grouped(counts, gathered.documents.keys, method, weigh)
     whole = Pairs(parts.clicked.sum(axis=0), parts.shown.sum(axis=0))
-    linked, documents, clicks = _linked(whole), *_shared(counts)
+    linked = _linked(whole)
     if linked.sum() < 2:
         raise _nothing(counts.ranks)
     curve, fit = _curve(whole)
@@ -98,33 +98,27 @@ def harvest(
     return Harvested(curve, low, high, documents, clicks, gathered.tally.impressions, method, cautions)
 
 
-def _twice(counts: Counts) -> tuple[Integers, Integers]:
-    """Places of every two counts of one document, the higher rank first: counts are sorted by document and rank."""
-    left, step = [], 1
-    while True:
-        same = np.flatnonzero(counts.document[:-step] == counts.document[step:])
-        if not len(same):
-            break
-        left.append(np.stack([same, same + step]))
-        step += 1
-    both = np.concatenate([np.empty((2, 0), np.int64), *left], axis=1)
-    return both[0], both[1]
-
-
-def _grouped(counts: Counts, group: Integers, method: Method, weigh: Weigh) -> Pairs:
-    """[g, k, k] per group of documents, of the pairs that the method compares."""
-    k, (left, right) = counts.ranks, _twice(counts)
-    a, b, where = counts.cell[left], counts.cell[right], group[counts.document[left]]
-    used = _USED[method](a, b)
-    left, right, a, b, where = left[used], right[used], a[used], b[used], where[used]
-    n, m = counts.shown[left], counts.shown[right]
-    weight = n * m / (n + m) if weigh == "views" else np.ones(len(n))
-    sums = [(a, b, weight * counts.clicked[left] / n), (b, a, weight * counts.clicked[right] / m)]
-    clicked, shown = (np.zeros((_BUCKETS, k, k)) for _ in range(2))
-    for here, there, clicks in sums:
-        np.add.at(clicked, (where, here, there), clicks)
-        np.add.at(shown, (where, here, there), weight)
-    return Pairs(clicked, shown)
+def _grouped(counts: Counts, keys: Integers, method: Method, weigh: Weigh) -> tuple[Pairs, Integers, Floats]:
+    """[g, k, k] of groups of documents; [k, k] documents shown at both ranks; [k] clicks at each on such documents."""
+    k = counts.ranks
+    group = (join(keys).view(np.uint64) % np.uint64(_BUCKETS)).astype(np.int64)
+    rate, weight = np.zeros((_BUCKETS, k, k)), np.zeros((_BUCKETS, k, k))
+    documents, clicks = np.zeros((k, k), np.int64), np.zeros(k)
+    used = _USED[method](*np.indices((k, k)))
+    add_pairs(
+        counts.document,
+        counts.cell,
+        counts.shown,
+        counts.clicked,
+        group,
+        used,
+        weigh == "views",
+        rate,
+        weight,
+        documents,
+        clicks,
+    )
+    return Pairs(rate, weight), documents, clicks
 
 
 def _resampled(parts: Pairs, replicates: int, seed: int) -> Pairs:
@@ -174,17 +168,6 @@ def _linked(pairs: Pairs) -> NDArray[np.bool_]:
     for _ in range(len(edges)):
         found = found | (edges & found[:, None]).any(axis=0)
     return found
-
-
-def _shared(counts: Counts) -> tuple[Integers, Floats]:
-    """[k, k] documents shown at both ranks, and [k] clicks at each on documents that were shown at another too."""
-    left, right = _twice(counts)
-    documents = np.zeros((counts.ranks, counts.ranks), np.int64)
-    np.add.at(documents, (counts.cell[left], counts.cell[right]), 1)
-    places = np.unique(np.concatenate([left, right]))
-    clicks = np.zeros(counts.ranks)
-    np.add.at(clicks, counts.cell[places], counts.clicked[places])
-    return documents + documents.T, clicks
 
 
 def _nothing(ranks: int) -> SupportError:
