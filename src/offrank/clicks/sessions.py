@@ -137,7 +137,10 @@ class Pile:
 
 @dataclass(frozen=True)
 class SessionsFold:
-    """Reduces a log to its distinct sessions. Memory: 5 bytes per rank of each session of the log, while it is read."""
+    """Reduces a log to its distinct sessions.
+
+    Memory: 5 bytes per rank and 8 of each session of the log, while it is read; three times that in the end.
+    """
 
     by: str | None = None
 
@@ -189,6 +192,10 @@ def joined(chunks: tuple[Chunk, ...], documents: Documents) -> Sessions:
 def collapsed(sessions: Sessions) -> Sessions:
     """Like sessions once, with their weights summed; in an order that the log's own does not change."""
     codes = _kernels.session_hash(sessions.document, sessions.click)
-    _, first, place = np.unique(codes, return_index=True, return_inverse=True)
-    weight = np.bincount(place, weights=sessions.weight).astype(np.float64, copy=False)
+    order = np.argsort(codes)
+    codes = codes[order]
+    starts = np.flatnonzero(np.append(True, codes[1:] != codes[:-1])[: len(codes)])
+    if not len(starts):
+        return sessions
+    first, weight = order[starts], np.add.reduceat(sessions.weight[order], starts)
     return Sessions(sessions.document[first], sessions.click[first], weight, sessions.documents)
