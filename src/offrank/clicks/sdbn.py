@@ -13,8 +13,8 @@ from .em import Parameters
 class SDBN(Satisfying):
     """The simplified DBN of Chapelle and Zhang (2009): gamma = 1.
 
-    Learnt by exact EM. The counts that are common for it (all down to the last click was examined, nothing below) take
-    a last click for satisfaction, and every session without a click for one without examination.
+    Learnt by exact EM: whether a last click satisfied, or nothing below it attracted, is summed out. The usual counts
+    look at nothing below a last click and take it for satisfaction, which is too high for both tables.
 
     tolerance: learning ends when no probability moves further than this in a step.
     """
