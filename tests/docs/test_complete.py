@@ -29,7 +29,9 @@ def given(path: Path) -> set[str]:
 
 
 def codes() -> set[str]:
-    found = set().union(*map(given, [*SOURCE.glob("checks/*.py"), *SOURCE.glob("jobs/*.py"), *SOURCE.glob("log/*.py")]))
+    folders = ("checks", "jobs", "log", "clicks", "metrics/cmip_methods")
+    modules = [path for folder in folders for path in SOURCE.glob(f"{folder}/*.py")]
+    found = set().union(*map(given, [*modules, *SOURCE.glob("metrics/cmip*.py")]))
     raised = {kind.code for kind in vars(errors).values() if isinstance(kind, type) and hasattr(kind, "code")}
     return found | raised | {"arithmetic", "harmonic", "click-outside-slate"}
 
