@@ -20,6 +20,7 @@ from .pbm import PBM
 from .rctr import RCTR
 from .rdctr import RDCTR
 from .sdbn import SDBN
+from .trust import TrustBias
 from .ubm import UBM
 
 __all__ = [
@@ -42,6 +43,7 @@ __all__ = [
     "Fitted",
     "Harvested",
     "Mixture",
+    "TrustBias",
     "click_model",
     "evaluate",
     "harvest",

@@ -46,6 +46,13 @@ class Counts:
         shown, clicked = _sums(place, self.shown), _sums(place, self.clicked)
         return Counts(document, cell, shown, clicked, self.documents, self.ranks)
 
+    def thinned(self, most: int) -> Counts:
+        """The counts of at most so many documents, evenly chosen."""
+        every = -(-self.documents // most)
+        kept = self.document % every == 0
+        entries = (self.document[kept] // every, self.cell[kept], self.shown[kept], self.clicked[kept])
+        return Counts(*entries, -(-self.documents // every), self.ranks, self.browsing)
+
     def by_cell(self) -> tuple[Floats, Floats]:
         """(shown, clicked) of each cell [cells]."""
         return _totals(self.cell, self.shown, self.cells), _totals(self.cell, self.clicked, self.cells)

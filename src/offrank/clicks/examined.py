@@ -19,6 +19,10 @@ from .model import Say
 from .points import Points, log_prior
 from .priors import Beta, Prior, given
 
+_SOME = 2_000
+"""Documents by which a prior is first guessed."""
+_LOOSE = 1e-3
+
 
 @dataclass(frozen=True, repr=False)
 class Examined(Countable, ABC):
@@ -53,8 +57,10 @@ class Examined(Countable, ABC):
         curve = fit_curve(data, self.guess(data), tolerance=self.tolerance, rounds=_most(rounds), say=_told(say))
         # Not by the largest itself, which would be above 1 by chance alone.
         value = np.minimum(curve.value / max(1.0, float((curve.value * (1 - 2 * curve.deviation)).max())), 1.0)
-        cells, begin = Cells.fixed(value), Beta.of(_mean(data, value), 0.2)
-        found = learn(data, cells, given(self.prior), begin, tolerance=100 * self.tolerance, rounds=rounds, say=say)
+        cells, prior, begin = Cells.fixed(value), given(self.prior), Beta.of(_mean(data, value), 0.2)
+        if data.documents > _SOME:
+            begin = learn(data.thinned(_SOME), cells, prior, begin, tolerance=_LOOSE).prior
+        found = learn(data, cells, prior, begin, tolerance=100 * self.tolerance, rounds=rounds, say=say)
         return _learnt(curve, value, found)
 
     def _go_on(self, data: Counts, start: Parameters, rounds: int | None) -> Learnt:

@@ -1,8 +1,10 @@
 """Compiled loops over documents: posteriors on a grid of attractions, each on the part of it where its mass is.
 
+The grid has levels, one behind the other: SPAN + 1 nodes, then twice as fine, and so on. A document's posterior lives
+on the nodes low[d] : low[d] + count[d] of one level; count is 0 until they are found.
+
 Documents d have the entries first[d] : first[d + 1], sorted by document: cell, clicked, skipped. Tables of the grid are
-[cells, nodes]: on_click and on_skip, log-probabilities of a click and of none. A document's posterior lives on the
-nodes low[d] + stride[d] * (0 ... count[d] - 1).
+[cells, nodes]: on_click and on_skip, log-probabilities of a click and of none.
 """
 
 from __future__ import annotations
@@ -10,28 +12,42 @@ from __future__ import annotations
 import numba
 import numpy as np
 
+SPAN = 64
+"""Steps of the coarsest level."""
 DROP = 30.0
 """Nodes whose log-density is further below the largest are left out."""
-ENOUGH = 16
-"""Nodes that a posterior rests on at least: about one per standard deviation."""
+ENOUGH = 20
+"""Nodes that a posterior rests on, at least, when they are found: more than one per standard deviation."""
+FEWEST = 10
+"""With fewer of any weight, they are sought anew."""
+TRACE = 1e-10
+"""Weight that the outermost nodes may have: with more, there is mass beyond them."""
 ROOM = 80
 
 _exact = numba.njit(cache=True, nogil=True)
 
 
 @_exact
-def _log_density(d, first, cell, clicked, skipped, log_prior, on_click, on_skip, low, stride, count, out):
+def first_of(level):
+    """The first node of a level."""
+    return SPAN * (2**level - 1) + level
+
+
+@_exact
+def _log_density(entries, d, tables, low, count, out):
     """Write the log-posterior of a document, but for its constant, to out; return its largest value."""
+    first, cell, clicked, skipped = entries
+    log_prior, on_click, on_skip = tables
     for j in range(count):
-        out[j] = log_prior[low + stride * j]
+        out[j] = log_prior[low + j]
     for i in range(first[d], first[d + 1]):
         c, y, n = cell[i], clicked[i], skipped[i]
         if n > 0.0:
             for j in range(count):
-                out[j] += n * on_skip[c, low + stride * j]
+                out[j] += n * on_skip[c, low + j]
         if y > 0.0:
             for j in range(count):
-                out[j] += y * on_click[c, low + stride * j]
+                out[j] += y * on_click[c, low + j]
     largest = out[0]
     for j in range(1, count):
         largest = max(largest, out[j])
@@ -39,69 +55,87 @@ def _log_density(d, first, cell, clicked, skipped, log_prior, on_click, on_skip,
 
 
 @_exact
-def narrow(first, cell, clicked, skipped, log_prior, on_click, on_skip, widest, low, stride, count):
-    """Find each document's nodes, from coarse to fine. widest: the largest stride, a power of two."""
-    nodes, out = len(log_prior), np.empty(ROOM)
-    for d in range(len(first) - 1):
-        a, s, k = 0, widest, (nodes - 1) // widest + 1
-        while True:
-            top = _log_density(d, first, cell, clicked, skipped, log_prior, on_click, on_skip, a, s, k, out)
-            left, right = 0, k - 1
-            while out[left] < top - DROP:
-                left += 1
-            while out[right] < top - DROP:
-                right -= 1
-            # A step more on either side: between two nodes there may be mass.
-            left, right = max(left - 1, 0), min(right + 1, k - 1)
-            a, k = a + s * left, right - left + 1
-            if s == 1 or k >= ENOUGH:
-                break
-            s, k = s // 2, 2 * k - 1
-        low[d], stride[d], count[d] = a, s, k
+def _narrow(entries, d, tables, out):
+    """(first node, number of nodes) of a document's posterior, sought from coarse to fine."""
+    levels = 0
+    while first_of(levels + 1) < len(tables[0]):
+        levels += 1
+    level, a, k = 0, 0, SPAN + 1
+    while True:
+        low = first_of(level) + a
+        top = _log_density(entries, d, tables, low, k, out)
+        left, right = 0, k - 1
+        while out[left] < top - DROP:
+            left += 1
+        while out[right] < top - DROP:
+            right -= 1
+        # A step more on either side: between two nodes there may be mass.
+        left, right = max(left - 1, 0), min(right + 1, k - 1)
+        a, k = a + left, right - left + 1
+        if level == levels or k >= ENOUGH:
+            return first_of(level) + a, k
+        level, a, k = level + 1, 2 * a, 2 * k - 1
 
 
 @_exact
-def expect(
-    first, cell, clicked, skipped, log_prior, on_click, on_skip, hit, missed, nodes, low, stride, count, moments
-):
+def _weigh(entries, d, tables, low, count, w):
+    """Write the posterior to w. (log-likelihood, whether its nodes were the right ones)."""
+    top = _log_density(entries, d, tables, low, count, w)
+    total, heavy = 0.0, 0
+    for j in range(count):
+        w[j] = np.exp(w[j] - top)
+        total += w[j]
+        heavy += w[j] > TRACE
+    for j in range(count):
+        w[j] /= total
+    level = 0
+    while first_of(level + 1) <= low:
+        level += 1
+    inside = w[0] <= TRACE or low == first_of(level)
+    inside &= w[count - 1] <= TRACE or low + count == first_of(level + 1)
+    fine = heavy >= FEWEST or first_of(level + 1) >= len(tables[0])
+    return top + np.log(total), inside and fine
+
+
+@_exact
+def _dot(w, table, low, count):
+    total = 0.0
+    for j in range(count):
+        total += w[j] * table[low + j]
+    return total
+
+
+@_exact
+def expect(entries, tables, hit, missed, nodes, low, count, moments):
     """One pass of expectations: (log-likelihood, [cells, 2] attracted clicks and attracted skips, [2] prior's sums).
 
-    hit, missed: [cells, nodes] P(attracted | click) and P(attracted | no click); hit is empty where clicks are always
-    of the attracted. nodes: [3, nodes] attraction, its logarithm, that of one less it. moments: [documents, 2] filled
-    with the mean and the variance of the attraction.
+    tables: log_prior, on_click, on_skip. hit, missed: [cells, nodes] P(attracted | click) and P(attracted | no click);
+    hit is empty where only the attracted click, both where nobody asks. nodes: [3, nodes] attraction, its logarithm,
+    that of one less it. low and count are found anew where they do not fit. moments: [documents, 2] is filled with the
+    mean and the variance of the attraction.
     """
-    cells = len(on_skip)
-    attracted, sums, height = np.zeros((cells, 2)), np.zeros(2), 0.0
-    w = np.empty(ROOM)
+    first, cell, clicked, skipped = entries
+    attracted, sums, height, w = np.zeros((len(missed), 2)), np.zeros(2), 0.0, np.empty(ROOM)
     for d in range(len(first) - 1):
-        a, s, k = low[d], stride[d], count[d]
-        top = _log_density(d, first, cell, clicked, skipped, log_prior, on_click, on_skip, a, s, k, w)
-        total = 0.0
-        for j in range(k):
-            w[j] = np.exp(w[j] - top)
-            total += w[j]
-        height += top + np.log(total * s)
-        mean = 0.0
-        for j in range(k):
-            w[j] /= total
-            mean += w[j] * nodes[0, a + s * j]
-            sums[0] += w[j] * nodes[1, a + s * j]
-            sums[1] += w[j] * nodes[2, a + s * j]
+        log_likelihood, fits = 0.0, False
+        if count[d] > 0:
+            log_likelihood, fits = _weigh(entries, d, tables, low[d], count[d], w)
+        if not fits:
+            low[d], count[d] = _narrow(entries, d, tables, w)
+            log_likelihood, fits = _weigh(entries, d, tables, low[d], count[d], w)
+        height += log_likelihood
+        a, k = low[d], count[d]
+        mean = _dot(w, nodes[0], a, k)
         variance = 0.0
         for j in range(k):
-            variance += w[j] * (nodes[0, a + s * j] - mean) ** 2
+            variance += w[j] * (nodes[0, a + j] - mean) ** 2
         moments[d, 0], moments[d, 1] = mean, variance
-        for i in range(first[d], first[d + 1]):
-            c, share = cell[i], 0.0
+        sums[0] += _dot(w, nodes[1], a, k)
+        sums[1] += _dot(w, nodes[2], a, k)
+        for i in range(first[d], first[d + 1] if len(missed) else 0):
+            c = cell[i]
             if skipped[i] > 0.0:
-                for j in range(k):
-                    share += w[j] * missed[c, a + s * j]
-                attracted[c, 1] += skipped[i] * share
+                attracted[c, 1] += skipped[i] * _dot(w, missed[c], a, k)
             if clicked[i] > 0.0:
-                share = 1.0
-                if len(hit):
-                    share = 0.0
-                    for j in range(k):
-                        share += w[j] * hit[c, a + s * j]
-                attracted[c, 0] += clicked[i] * share
+                attracted[c, 0] += clicked[i] * (_dot(w, hit[c], a, k) if len(hit) else 1.0)
     return height, attracted, sums

@@ -14,6 +14,8 @@ from ..model import Say
 from ..priors import Beta, best, hyper_slopes
 from .integral import Chances, Expected, Integral
 
+_ROUNDS = 1000
+
 
 @dataclass(frozen=True)
 class Cells:
@@ -31,6 +33,11 @@ class Cells:
         """Nothing is learnt, and only the attracted click."""
         none = np.zeros(len(hit), np.bool_)
         return cls(Chances(hit, np.zeros(len(hit))), (none, none))
+
+    @property
+    def any(self) -> bool:
+        """Whether anything is to be learnt."""
+        return any(free.any() for free in self.free)
 
     def packed(self, chances: Chances) -> Parameters:
         return {name: all_[free] for name, all_, free in zip(Chances._fields, chances, self.free, strict=True)}
@@ -76,12 +83,17 @@ class _Problem:
     def step(self, parameters: Parameters) -> tuple[Parameters, float]:
         """A round of EM; the log-posterior where it began."""
         chances, prior = self.cells.unpacked(parameters), self.prior_at(parameters)
-        expected = self.integral.expect(chances, prior)
-        after = self.cells.packed(self._chances(expected.attracted))
+        expected = self.integral.expect(chances, prior, cells=self.cells.any)
+        after = self.cells.packed(self._chances(expected.attracted)) if self.cells.any else parameters
         height = expected.height + self.cells.log_hyper(parameters)
         if self.prior is not None:
             return after, height
         return {**after, "prior": _table(self._prior(expected, prior))}, height + prior.log_hyper
+
+    def solution(self, found: Climb) -> Solution:
+        """What is known where EM ended."""
+        chances, prior = self.cells.unpacked(found.parameters), self.prior_at(found.parameters)
+        return Solution(chances, prior, self.integral.expect(chances, prior, cells=False), found)
 
     def prior_at(self, parameters: Parameters) -> Beta:
         return self.prior or Beta.of(*map(float, parameters["prior"]))
@@ -114,29 +126,19 @@ def learn(
 ) -> Solution:
     """The chances and, unless it is given, the prior with the largest likelihood of all documents together.
 
-    The integrals use few nodes per document, found at the start and again where the first climb ends.
     begin: where a prior that is fitted begins. rounds: the most steps of EM.
     """
     shown, clicked = counts.by_cell()
     problem = _Problem(Integral.of(counts), cells, np.stack([clicked, shown - clicked], axis=1), prior)
     here: Parameters = {**cells.packed(cells.start), **({} if prior else {"prior": _table(begin)})}
-    trace: tuple[float, ...] = ()
-    for precision in (100 * tolerance, tolerance):
-        integral = problem.integral.narrowed(cells.unpacked(here), problem.prior_at(here))
-        problem = _Problem(integral, cells, problem.totals, prior)
-        found = climb(
-            problem.step,
-            here,
-            tolerance=precision,
-            rounds=1000 if rounds is None else rounds,
-            say=lambda height: say(f"log-likelihood {height:,.2f}"),
-        )
-        here, trace = found.parameters, trace + found.trace
-        if rounds is not None:
-            break
-    chances, fitted = cells.unpacked(here), problem.prior_at(here)
-    whole = Climb(here, trace, found.rounds, found.converged)
-    return Solution(chances, fitted, problem.integral.expect(chances, fitted), whole)
+    found = climb(
+        problem.step,
+        here,
+        tolerance=tolerance,
+        rounds=_ROUNDS if rounds is None else rounds,
+        say=lambda height: say(f"log-likelihood {height:,.2f}"),
+    )
+    return problem.solution(found)
 
 
 def _table(prior: Beta) -> Floats:

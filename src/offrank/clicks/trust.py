@@ -1,0 +1,94 @@
+"""TrustBias: the affine model of trust bias."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from ..log.batch import Floats, Integers
+from .countable import Countable
+from .counts import Counts
+from .documents import Slots
+from .em import Parameters
+from .integrated import Cells, Chances, learn
+from .laws import ClickLaw, Independent
+from .learnt import Learnt
+from .model import Say, of_documents, of_ranks
+from .pbm import rank_rates
+from .points import Points, log_prior
+from .priors import Beta, Prior, given
+
+
+@dataclass(frozen=True, repr=False)
+class TrustBias(Countable):
+    """Users trust high ranks: they click there on what they would not call relevant (Agarwal et al. 2019).
+
+    P(click) = examination of the rank x (eps+ of the rank x a + eps- of the rank x (1 - a)), a the attraction of the
+    document: affine in a (Vardasbi et al. 2020). The log shows two numbers per rank: `hit`, the chance of a click
+    on what attracts, examination x eps+, and `false`, on what does not, examination x eps-. Relevance is a.
+
+    Scale and origin of a do not show: hit is 1 at the first rank, and false is 0 at the lowest, where trust ends.
+    With false = 0 at all ranks this is the position-based model.
+
+    All numbers and the prior of the attractions are learnt together by EM with each attraction integrated out. That
+    takes documents to be alike wherever they are shown: where good ones are shown high, chances fall too steeply.
+    """
+
+    prior: Prior = "fit"
+    tolerance: float = 1e-5
+
+    name: ClassVar[str] = "trust"
+
+    def __post_init__(self) -> None:
+        given(self.prior)
+
+    def learn(
+        self, data: Counts, *, start: Parameters | None = None, rounds: int | None = None, say: Say = len
+    ) -> Learnt:
+        data = data.by_rank()
+        if start is not None:
+            return self._go_on(data, start, rounds)
+        begin = Beta.of(0.3, 0.3)
+        found = learn(data, _cells(data), given(self.prior), begin, tolerance=self.tolerance, rounds=rounds, say=say)
+        attraction, strength = found.posterior()
+        tables = {"attraction": attraction, **found.chances._asdict(), "attraction_prior": found.prior.table}
+        return Learnt(
+            tables,
+            {"attraction": strength},
+            trace=found.climb.trace,
+            rounds=found.climb.rounds,
+            converged=found.climb.converged,
+            facts={"attraction_prior": found.prior.table.tolist()},
+        )
+
+    def law(self, parameters: Parameters, slots: Slots) -> ClickLaw:
+        hit, false = (of_ranks(parameters[name], slots.shown.shape[1]) for name in ("hit", "false"))
+        chance = false + (hit - false) * of_documents(parameters["attraction"], slots)
+        return Independent(np.where(slots.shown, chance, 0.0))
+
+    def relevance(self, parameters: Parameters, document: Integers) -> Floats:
+        return parameters["attraction"][document]
+
+    def log_prior(self, parameters: Parameters) -> float:
+        points = {**parameters, "attraction": parameters["attraction"][:-1]}
+        return log_prior(points, Beta.at(parameters["attraction_prior"]))
+
+    def _go_on(self, data: Counts, start: Parameters, rounds: int | None) -> Learnt:
+        """Steps of EM for points."""
+        points = Points(data, Beta.at(start["attraction_prior"]))
+        here = {"attraction": start["attraction"][:-1], "hit": start["hit"], "false": start["false"]}
+        found = points.climb(here, tolerance=self.tolerance, rounds=1000 if rounds is None else rounds)
+        attraction = np.append(found.parameters["attraction"], start["attraction"][-1])
+        tables = {**start, **found.parameters, "attraction": attraction}
+        return Learnt(tables, trace=found.trace, rounds=found.rounds, converged=found.converged)
+
+
+def _cells(data: Counts) -> Cells:
+    """Where EM begins, and what it learns: all but the first rank's hit and the lowest rank's false."""
+    rates, ranks = rank_rates(data), np.arange(data.ranks)
+    hit = np.clip(rates, 0.02, 0.98)
+    false = 0.2 * hit * (1 - ranks / max(data.ranks - 1, 1))
+    hit[0], false[-1] = 1.0, 0.0
+    return Cells(Chances(hit, false), (ranks > 0, ranks < data.ranks - 1))
