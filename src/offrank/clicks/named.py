@@ -20,10 +20,12 @@ from .pbm import PBM
 from .rctr import RCTR
 from .rdctr import RDCTR
 from .sdbn import SDBN
+from .trust import TrustBias
 from .ubm import UBM
 
 CLICK_MODELS: dict[str, Callable[..., Any]] = {
-    model.name: model for model in (CACM, CCM, CM, DBN, DCM, DCTR, GCTR, Mixture, NCM, PBM, RCTR, RDCTR, SDBN, UBM)
+    model.name: model
+    for model in (CACM, CCM, CM, DBN, DCM, DCTR, GCTR, Mixture, NCM, PBM, RCTR, RDCTR, SDBN, TrustBias, UBM)
 }
 """Makers of the click models by name."""
 
