@@ -16,9 +16,6 @@ from . import cells
 from .batches import Batch, Batches
 from .cells import Array, Sight, Weights
 
-SLOWER = 0.3
-"""What the learning rate is multiplied with after an epoch that was no better."""
-
 Tables = Mapping[str, Array]
 """Tables of embeddings by name: a row for each document or query, and one more for those never seen."""
 
@@ -79,43 +76,39 @@ def train(
 ) -> Trained:
     """Adam until `pace.patience` epochs in a row were no better on held-out sessions; the best epoch's state, always.
 
-    After an epoch that was no better, learning goes on from the best state with smaller steps. batches: (to learn
-    from, held out). The start counts as epoch 0: learning never ends worse than it began.
+    batches: (to learn from, held out). The start counts as epoch 0: learning never ends worse than it began.
 
     Raises:
         UsageError: not even the start has a finite loss.
     """
-    jax, _ = libraries()
     learning, held = batches
     advance, loss, begin = _compiled(network)
     state = begin(*({name: np.asarray(a, np.float32) for name, a in part.items()} for part in (weights, tables)))
-    best, rate, losses, learnt = _copy(state, jax), pace.rate, [_mean(loss, state, held)], [float("nan")]
+    best, losses, learnt = _copy(state), [_mean(loss, state, held)], list[float]()
     if not np.isfinite(losses[0]):
         raise UsageError("the parameters to start from give no finite likelihood", "start without them")
     while len(losses) <= pace.epochs and len(losses) - 1 - _least(losses) < pace.patience:
         sums = []
         for batch in learning.passed(rng):
-            state, total = advance(state, batch, rate, pace.prior)
+            state, total = advance(state, batch, pace.rate, pace.prior)
             sums.append(total)
         learnt.append(_per_session(sums, learning))
         losses.append(_mean(loss, state, held))
         say(f"epoch {len(losses) - 1}: held-out log-loss {losses[-1]:.5f}, best {losses[_least(losses)]:.5f}")
         if _least(losses) == len(losses) - 1:
-            best = _copy(state, jax)
-        else:
-            state, rate = jax.tree.map(partial(jax.numpy.array, copy=True), best), rate * SLOWER
-    found = [{name: np.asarray(array, np.float64) for name, array in part.items()} for part in best[:2]]
+            best = _copy(state)
     stopped = len(losses) - 1 - _least(losses) >= pace.patience
-    return Trained(found[0], found[1], tuple(losses), tuple(learnt), _least(losses), stopped)
+    return Trained(*best, tuple(losses), tuple(learnt), _least(losses), stopped)
 
 
 def _least(losses: list[float]) -> int:
     return int(np.argmin(np.nan_to_num(losses, nan=np.inf)))
 
 
-def _copy(state: Any, jax: Any) -> Any:
+def _copy(state: Any) -> tuple[dict[str, Floats], dict[str, Floats]]:
     # To the host: the next step writes over what is on the device.
-    return jax.tree.map(np.array, state)
+    weights, tables = ({name: np.array(array, np.float64) for name, array in part.items()} for part in state[:2])
+    return weights, tables
 
 
 def _mean(loss: Any, state: Any, batches: Batches) -> float:
