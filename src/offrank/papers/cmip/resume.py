@@ -1,0 +1,115 @@
+"""Studies side by side, each kept in a file of its own once it is done: what was interrupted goes on."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from ...files import write_text
+from .design import Study
+from .ground import Grounds, Say
+from .study import Found, studied
+
+VERSION = 1
+"""To be raised whenever a study would find something else: results of two versions are never mixed."""
+
+_WORKERS = 4
+_PATIENCE = 0.5
+
+
+class StoppedError(Exception):
+    """Raised within a study that nobody waits for any more."""
+
+
+@dataclass(frozen=True)
+class Kept:
+    """The folder of the studies of some settings; other settings have another folder."""
+
+    folder: Path
+
+    @classmethod
+    def of(cls, folder: Path, grounds: Grounds) -> Kept:
+        """Under `folder`, made where it is not there; with a file that says what the settings are."""
+        settings = {"version": VERSION, "data": grounds.data, "digest": grounds.digest, **asdict(grounds.design)}
+        text = json.dumps(settings, indent=2)
+        own = folder / f"studies-{hashlib.sha256(text.encode()).hexdigest()[:10]}"
+        own.mkdir(parents=True, exist_ok=True)
+        write_text(own / "settings.json", text)
+        return cls(own)
+
+    def read(self, study: Study) -> Found | None:
+        """What a study found; None where it is not done, or its file cannot be read."""
+        try:
+            found: Found = json.loads(self._path(study).read_text(encoding="utf-8"))
+        except (FileNotFoundError, json.JSONDecodeError):
+            return None
+        return found
+
+    def write(self, study: Study, found: Found) -> None:
+        """Whole or not at all."""
+        write_text(self._path(study), json.dumps(found))
+
+    def _path(self, study: Study) -> Path:
+        return self.folder / f"{study.name}.json"
+
+
+def all_studies(grounds: Grounds, folder: Path, say: Say) -> Mapping[Study, Found]:
+    """What each study of the design found: read where it is kept, else simulated and kept.
+
+    Interrupting loses the studies that are under way, of which there are as many as cores (4 at most).
+    """
+    kept, design = Kept.of(folder, grounds), grounds.design
+    found = {study: one for study in design.studies() if (one := kept.read(study)) is not None}
+    if found:
+        say(f"{len(found)} of {len(design.studies())} studies stand in {kept.folder} from before; now the others")
+    for study, one in _simulated(grounds, [study for study in design.studies() if study not in found], say):
+        kept.write(study, one)
+        found[study] = one
+    return {study: found[study] for study in design.studies()}
+
+
+def _simulated(grounds: Grounds, studies: list[Study], say: Say) -> Iterator[tuple[Study, Found]]:
+    """Each study with what it found, as they end."""
+    began = time.monotonic()
+    with _threads() as start:
+        pending = {start(grounds, study): study for study in studies}
+        for number, (future, study) in enumerate(_ended(pending), 1):
+            yield study, future.result()
+            left = (time.monotonic() - began) / number * (len(studies) - number)
+            say(f"{study}: done, {number} of {len(studies)}; about {_spoken(left)} left")
+
+
+@contextmanager
+def _threads() -> Iterator[Callable[[Grounds, Study], Future[Found]]]:
+    """What starts a study in a thread; at the end, or at an error, those that still run are stopped."""
+    stop = threading.Event()
+
+    def heed(_: str) -> None:
+        if stop.is_set():
+            raise StoppedError
+
+    executor = ThreadPoolExecutor(min(os.cpu_count() or 1, _WORKERS))
+    try:
+        yield lambda grounds, study: executor.submit(studied, grounds, study, heed)
+    finally:
+        stop.set()
+        executor.shutdown(wait=True, cancel_futures=True)
+
+
+def _ended(pending: dict[Future[Found], Study]) -> Iterator[tuple[Future[Found], Study]]:
+    """Futures as they end. Waits in short steps: where signals restart system calls, one long wait ignores Ctrl-C."""
+    while pending:
+        for future in wait(pending, timeout=_PATIENCE, return_when=FIRST_COMPLETED).done:
+            yield future, pending.pop(future)
+
+
+def _spoken(seconds: float) -> str:
+    return f"{seconds / 60:.0f} min" if seconds >= 90 else f"{seconds:.0f} s"
