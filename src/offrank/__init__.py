@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from .folds.estimate import Caution, Estimate
     from .jobs.check import check
-    from .jobs.clicks_evaluate import evaluate_clicks
-    from .jobs.clicks_fit import fit_clicks
-    from .jobs.clicks_select import select_clicks
+    from .jobs.clicks.evaluate import evaluate_clicks
+    from .jobs.clicks.fit import fit_clicks
+    from .jobs.clicks.select import select_clicks
     from .jobs.demo import demo
     from .jobs.evaluate import evaluate
     from .jobs.learn import learn
@@ -52,13 +52,13 @@ _HOMES = {
     "convert": "readers.convert",
     "demo": "jobs.demo",
     "evaluate": "jobs.evaluate",
-    "evaluate_clicks": "jobs.clicks_evaluate",
-    "fit_clicks": "jobs.clicks_fit",
+    "evaluate_clicks": "jobs.clicks.evaluate",
+    "fit_clicks": "jobs.clicks.fit",
     "learn": "jobs.learn",
     "measure": "jobs.metrics",
     "read_log": "readers.log",
     "reproduce": "papers.registry",
-    "select_clicks": "jobs.clicks_select",
+    "select_clicks": "jobs.clicks.select",
     "simulate": "jobs.simulate",
 }
 

@@ -10,10 +10,10 @@ from typing import Any
 
 import numpy as np
 
-from ..folds.estimate import Interval
-from ..log.batch import Floats, Integers
-from ..metrics.ranking import ndcg
-from . import document
+from ...folds.estimate import Interval
+from ...log.batch import Floats, Integers
+from ...metrics.ranking import ndcg
+from .. import document
 
 
 @dataclass(frozen=True)

@@ -7,12 +7,12 @@ from typing import Any
 
 from rich.console import RenderableType
 
-from ..clicks.evaluated import Evaluations
-from ..clicks.layout import QUANTITIES
-from ..folds.estimate import Caution
-from . import clicks_text
-from .clicks_ndcg import Ranked
-from .clicks_text import told, with_half
+from ...clicks.evaluated import Evaluations
+from ...clicks.layout import QUANTITIES
+from ...folds.estimate import Caution
+from . import text
+from .ndcg import Ranked
+from .text import told, with_half
 
 _HEADINGS = [quantity.replace("_", " ").replace("log likelihood", "log-likelihood") for quantity in QUANTITIES]
 
@@ -34,11 +34,11 @@ def judged(
     if elsewhere is not None:
         parts += _whole(elsewhere, None, f"Out of distribution: {facts['other']}")
         parts += _ranks(elsewhere)
-    parts += clicks_text.reading(first.tally)
+    parts += text.reading(first.tally)
     if elsewhere is not None:
-        parts += clicks_text.reading(next(iter(elsewhere.values())).tally, " of the other log")
+        parts += text.reading(next(iter(elsewhere.values())).tally, " of the other log")
     parts += told(cautions)
-    return clicks_text.rendered(parts)
+    return text.rendered(parts)
 
 
 def _whole(found: Evaluations, ranked: Ranked | None, title: str) -> Iterator[RenderableType]:
@@ -47,7 +47,7 @@ def _whole(found: Evaluations, ranked: Ranked | None, title: str) -> Iterator[Re
     for index, (name, one) in enumerate(found.items()):
         numbers = [getattr(one, quantity) for quantity in QUANTITIES] + ([ranked.of(index)] if ranked else [])
         rows.append([name, *map(with_half, numbers)])
-    yield clicks_text.table(title, headings, rows)
+    yield text.table(title, headings, rows)
     first, *others = found
     if not others:
         return
@@ -56,7 +56,7 @@ def _whole(found: Evaluations, ranked: Ranked | None, title: str) -> Iterator[Re
         numbers = [found.difference(name, first, quantity) for quantity in QUANTITIES]
         numbers += [ranked.difference(index, 0)] if ranked else []
         away.append([name, *(with_half(number, signed=True) for number in numbers)])
-    yield clicks_text.table(f"Less {first}, on the same sessions", headings, away)
+    yield text.table(f"Less {first}, on the same sessions", headings, away)
 
 
 def _ranks(found: Evaluations) -> Iterator[RenderableType]:
@@ -70,4 +70,4 @@ def _ranks(found: Evaluations) -> Iterator[RenderableType]:
             [str(rank), f"{sessions:,.0f}", *map(with_half, numbers)]
             for rank, (sessions, *numbers) in enumerate(zip(first.sessions_at_rank, *columns, strict=True), 1)
         ]
-        yield clicks_text.table(heading, ["rank", "sessions", *found], rows)
+        yield text.table(heading, ["rank", "sessions", *found], rows)

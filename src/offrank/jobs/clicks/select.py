@@ -10,28 +10,29 @@ from typing import Any
 
 import numpy as np
 
-from ..checks.cautions import about_same_log
-from ..clicks.evaluate import evaluate
-from ..clicks.evaluated import Evaluations
-from ..clicks.fitted import Fitted
-from ..clicks.storage import plain
-from ..folds.estimate import Caution
-from ..log.batch import Floats
-from ..log.errors import AbilityError
-from ..log.source import Source
-from ..metrics.cmip import cmip
-from ..metrics.cmip_result import Cmip
-from ..policies.base import Policy
-from ..policies.logged import Logged
-from ..policies.prepared import prepared
-from ..running.executors import Executor, Progress
-from ..selection.candidates import Candidate
-from ..selection.click_models import Choice, Selection, select
-from ..selection.strategies import strategy as read_strategy
-from . import arguments, clicks_text, document
-from .clicks_graded import Graded, GradedFold
-from .clicks_models import Models, models, query_column
-from .clicks_ndcg import Ranked, ndcg_by_query
+from ...checks.cautions import about_same_log
+from ...clicks.evaluate import evaluate
+from ...clicks.evaluated import Evaluations
+from ...clicks.fitted import Fitted
+from ...clicks.storage import plain
+from ...folds.estimate import Caution
+from ...log.batch import Floats
+from ...log.errors import AbilityError
+from ...log.source import Source
+from ...metrics.cmip import cmip
+from ...metrics.cmip_result import Cmip
+from ...policies.base import Policy
+from ...policies.logged import Logged
+from ...policies.prepared import prepared
+from ...running.executors import Executor, Progress
+from ...selection.candidates import Candidate
+from ...selection.click_models import Choice, Selection, select
+from ...selection.strategies import strategy as read_strategy
+from .. import arguments, document
+from . import text
+from .graded import Graded, GradedFold
+from .models import Models, models, query_column
+from .ndcg import Ranked, ndcg_by_query
 
 COUNTED = Caution(
     "counted-ranks",
@@ -62,7 +63,7 @@ class Selected:
         return self.selection.choice
 
     def __str__(self) -> str:
-        return clicks_text.rendered(self._parts())
+        return text.rendered(self._parts())
 
     def _parts(self) -> Iterator[str]:
         facts = self.facts
@@ -74,7 +75,7 @@ class Selected:
         for name, found in self.cmip.items():
             tested = "" if found.null is None else f", p = {found.null.p_value:.3g} under independence"
             yield f"CMIP of {name}: {found.value:.4f} nats{tested}"
-        yield from clicks_text.told(self.cautions)
+        yield from text.told(self.cautions)
 
     @property
     def trustworthy(self) -> bool:

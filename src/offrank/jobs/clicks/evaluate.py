@@ -8,17 +8,18 @@ from dataclasses import dataclass, field, replace
 from os import PathLike
 from typing import Any
 
-from ..checks.cautions import about_same_log
-from ..clicks.evaluate import evaluate
-from ..clicks.evaluated import Evaluations
-from ..clicks.fitted import Fitted
-from ..folds.estimate import Caution
-from ..log.source import Source
-from ..running.executors import Executor, Progress
-from . import arguments, clicks_tables, document
-from .clicks_graded import GradedFold
-from .clicks_models import Models, models, query_column
-from .clicks_ndcg import Ranked, ndcg_by_query
+from ...checks.cautions import about_same_log
+from ...clicks.evaluate import evaluate
+from ...clicks.evaluated import Evaluations
+from ...clicks.fitted import Fitted
+from ...folds.estimate import Caution
+from ...log.source import Source
+from ...running.executors import Executor, Progress
+from .. import arguments, document
+from . import tables
+from .graded import GradedFold
+from .models import Models, models, query_column
+from .ndcg import Ranked, ndcg_by_query
 
 
 @dataclass(frozen=True)
@@ -36,7 +37,7 @@ class Judged:
     facts: Mapping[str, Any] = field(default_factory=dict)
 
     def __str__(self) -> str:
-        return clicks_tables.judged(self.here, self.elsewhere, self.ranked, self.cautions, self.facts)
+        return tables.judged(self.here, self.elsewhere, self.ranked, self.cautions, self.facts)
 
     @property
     def cautions(self) -> dict[str, tuple[Caution, ...]]:

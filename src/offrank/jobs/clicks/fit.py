@@ -13,19 +13,20 @@ import numpy as np
 from rich.console import RenderableType
 from rich.table import Table
 
-from ..clicks.counts import rank_of
-from ..clicks.documents import grouping
-from ..clicks.fitted import Fitted
-from ..clicks.model import ClickModel
-from ..clicks.named import click_model
-from ..clicks.ubm import UBM
-from ..folds.doubt import Doubt
-from ..folds.estimate import Interval
-from ..log.batch import Floats
-from ..log.errors import UsageError
-from ..running.executors import Executor, Progress
-from . import arguments, clicks_text
-from .clicks_text import with_ends
+from ...clicks.counts import rank_of
+from ...clicks.documents import grouping
+from ...clicks.fitted import Fitted
+from ...clicks.model import ClickModel
+from ...clicks.named import click_model
+from ...clicks.ubm import UBM
+from ...folds.doubt import Doubt
+from ...folds.estimate import Interval
+from ...log.batch import Floats
+from ...log.errors import UsageError
+from ...running.executors import Executor, Progress
+from .. import arguments
+from . import text
+from .text import with_ends
 
 _LONGEST = 20
 """Tables are printed up to so many entries."""
@@ -40,7 +41,7 @@ class Learnt:
     confidence: float = 0.95
 
     def __str__(self) -> str:
-        return clicks_text.rendered(self._parts())
+        return text.rendered(self._parts())
 
     def _parts(self) -> Iterator[RenderableType | str]:
         fitted, learnt = self.fitted, self.fitted.learnt
@@ -54,8 +55,8 @@ class Learnt:
             yield f"  {learnt.rounds:,} rounds, {end}{height}"
         yield from (f"  {name.replace('_', ' ')}: {_spelled(value)}" for name, value in learnt.facts.items())
         yield from self._tables()
-        yield from clicks_text.reading(fitted.tally)
-        yield from clicks_text.told({"": fitted.cautions})
+        yield from text.reading(fitted.tally)
+        yield from text.told({"": fitted.cautions})
 
     def _tables(self) -> Iterator[RenderableType | str]:
         """What is expected of any document, and tables that are no documents'."""
@@ -74,7 +75,7 @@ class Learnt:
             elif values.ndim == 1 and len(values) <= _LONGEST:
                 rows = [[str(place), entry] for place, entry in enumerate(self._entries(name), 1)]
                 what = "rank" if len(values) == self.fitted.tally.ranks else ""
-                yield clicks_text.table(name, [what, f"{self.confidence:.3g} interval"], rows)
+                yield text.table(name, [what, f"{self.confidence:.3g} interval"], rows)
             else:
                 yield f"  {name}: {' x '.join(map(str, values.shape))} numbers"
 
@@ -91,7 +92,7 @@ def _browsed(examination: Floats) -> Table:
     rank = rank_of(np.arange(len(examination)))
     rows = [[str(one + 1), *(f"{value:.3f}" for value in examination[rank == one])] for one in range(rank[-1] + 1)]
     above = [str(one) for one in range(1, rank[-1] + 1)]
-    return clicks_text.table("examination, by the rank of the last click above", ["rank", "none", *above], rows)
+    return text.table("examination, by the rank of the last click above", ["rank", "none", *above], rows)
 
 
 def fit_clicks(

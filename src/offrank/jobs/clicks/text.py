@@ -12,9 +12,9 @@ from rich.console import Console, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from ..clicks.sessions import Tally
-from ..folds.estimate import Caution, Interval
-from ..report import words
+from ...clicks.sessions import Tally
+from ...folds.estimate import Caution, Interval
+from ...report import words
 
 
 def rendered(parts: Iterable[RenderableType | str]) -> str:

@@ -7,9 +7,9 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
-from ..clicks.fitted import Fitted
-from ..clicks.loading import load
-from ..log.errors import UsageError
+from ...clicks.fitted import Fitted
+from ...clicks.loading import load
+from ...log.errors import UsageError
 
 Models = Mapping[str, Any] | Iterable[Any]
 
