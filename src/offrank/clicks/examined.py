@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ..folds.estimate import Caution
 from ..log.batch import Floats, Integers
 from .conditional import Curve, fit_curve
 from .countable import Countable
@@ -22,6 +23,9 @@ from .priors import Beta, Prior, given
 _SOME = 2_000
 """Documents by which a prior is first guessed."""
 _LOOSE = 1e-3
+_UNKNOWN = 1.0
+"""Standard error of a logarithm from which on the log is not said to tell it: a factor of e either way."""
+_FEW = 0.01
 
 
 @dataclass(frozen=True, repr=False)
@@ -61,7 +65,7 @@ class Examined(Countable, ABC):
         if data.documents > _SOME:
             begin = learn(data.thinned(_SOME), cells, prior, begin, tolerance=_LOOSE).prior
         found = learn(data, cells, prior, begin, tolerance=100 * self.tolerance, rounds=rounds, say=say)
-        return _learnt(curve, value, found)
+        return _learnt(curve, value, found, _cautions(data, curve))
 
     def _go_on(self, data: Counts, start: Parameters, rounds: int | None) -> Learnt:
         """Steps of EM for both tables as points, which never lower the likelihood; the prior stays."""
@@ -95,7 +99,24 @@ def _told(say: Say) -> Callable[[float], object]:
     return lambda height: say(f"examination: log-likelihood {height:,.2f}")
 
 
-def _learnt(curve: Curve, value: Floats, found: Solution) -> Learnt:
+def _cautions(data: Counts, curve: Curve) -> tuple[Caution, ...]:
+    """Said where the log does not tell how much is looked at."""
+    shown, _ = data.by_cell()
+    share = float(shown[curve.deviation > _UNKNOWN].sum() / shown.sum())
+    if share < _FEW:
+        return ()
+    caution = Caution(
+        "examination-unknown",
+        "warning",
+        f"{share:.0%} of the views are in places whose examination the log does not tell: hardly any document that was "
+        "seen there and elsewhere was clicked. It is taken to be as though the documents of all places were alike.",
+        "Predict clicks with this model only for rankings like those of the log; its examination and its relevance "
+        "need a log in which documents change places.",
+    )
+    return (caution,)
+
+
+def _learnt(curve: Curve, value: Floats, found: Solution, cautions: tuple[Caution, ...]) -> Learnt:
     attraction, strength = found.posterior()
     variance = np.maximum((value * curve.deviation) ** 2, 1e-18)
     prior = found.prior.table
@@ -106,4 +127,5 @@ def _learnt(curve: Curve, value: Floats, found: Solution) -> Learnt:
         rounds=curve.climb.rounds + found.climb.rounds,
         converged=curve.climb.converged and found.climb.converged,
         facts={"attraction_prior": prior.tolist()},
+        cautions=cautions,
     )

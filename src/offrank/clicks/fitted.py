@@ -86,7 +86,9 @@ class Fitted:
 
         value, strength = self.learnt.parameters[parameter], np.maximum(self.learnt.strength[parameter], 1e-9)
         tail, a, b = (1 - confidence) / 2, value * strength, (1 - value) * strength
-        return betaincinv(a, b, tail), betaincinv(a, b, 1 - tail)
+        open_ = (value > 0) & (value < 1)  # what is 0 or 1 by convention has no doubt
+        low, high = (np.where(open_, betaincinv(a, b, at), value) for at in (tail, 1 - tail))
+        return low, high
 
     def needs(self) -> Needs:
         """The columns that tell documents apart."""

@@ -1,0 +1,185 @@
+"""PBM: its law, its curve without bias, its posteriors exact, its intervals honest."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy.integrate import quad
+
+import offrank
+from offrank.clicks import PBM
+from offrank.clicks.conditional import fit_curve
+from offrank.clicks.counts import Counts
+from offrank.clicks.documents import Slots
+from offrank.clicks.integrated import Cells, Chances, learn
+from offrank.clicks.learnt import Learnt
+from offrank.clicks.points import Points
+from offrank.clicks.priors import Beta
+from offrank.testing.click_patterns import position_based
+from tests.clicks.examined import RANKS, World, covered
+from tests.clicks.readers import log
+from tests.clicks.same_law import assert_same_law
+
+CURVE = 1 / np.arange(1, RANKS + 1)
+WORLD = World(PBM(), {"examination": CURVE})
+TABLES = {"attraction": np.array([0.3, 0.8, 0.25]), "examination": np.array([1.0, 0.6, 0.3])}
+
+
+@pytest.fixture(scope="module")
+def learnt() -> Learnt:
+    return WORLD.learnt(30_000)
+
+
+def test_the_law_is_its_story() -> None:
+    """Documents 0 and 1, a hole, one that was never seen a rank below the lowest known, a pad."""
+    slots = Slots(np.array([[1, 0, 0, -1, -1]]), np.array([[True, True, False, True, False]]))
+    story = position_based([0.8, 0.3, 0.0, 0.25, 0.0], [1.0, 0.6, 0.3, 0.3, 0.3])
+    assert_same_law(PBM().law(TABLES, slots), story)
+
+
+def test_parameters_are_recovered(learnt: Learnt) -> None:
+    assert learnt.converged
+    assert learnt.parameters["examination"] == pytest.approx(CURVE, rel=0.1)
+    assert learnt.parameters["attraction"][-1] == pytest.approx(0.2, abs=0.02)
+    assert learnt.parameters["attraction_prior"] == pytest.approx([1, 4], rel=0.25)
+    assert np.corrcoef(learnt.parameters["attraction"][:-1], WORLD.attraction)[0, 1] > 0.9
+    assert WORLD.error(learnt, order=0) < 0.03
+
+
+def test_the_curve_is_not_bent_by_rankers_that_know() -> None:
+    """Mean of many small logs: a fault of one part in fifty would show."""
+    curves = [WORLD.learnt(4000, seed).parameters["examination"] for seed in range(30)]
+    ratio = np.mean(curves, axis=0) / CURVE
+    noise = np.std(curves, axis=0) / CURVE / np.sqrt(30)
+    assert (np.abs(ratio - 1) < 3.5 * noise + 0.01).all()
+    assert noise.max() < 0.03
+
+
+def test_intervals_cover_the_truth(learnt: Learnt) -> None:
+    assert 0.85 < covered(WORLD, learnt, "attraction", WORLD.attraction) < 0.95
+    curves = [covered(WORLD, WORLD.learnt(4000, seed), "examination", CURVE) for seed in range(40)]
+    # The first rank's is known; of the others, nine in ten.
+    assert 0.8 < (np.mean(curves) * RANKS - 1) / (RANKS - 1) < 0.97
+
+
+DOCUMENTS = [[(0, 4, 2), (1, 3, 0)], [(1, 7, 0)], [(0, 1, 1)], [(0, 3, 3), (1, 2, 2)], [(0, 400, 93), (1, 250, 20)]]
+"""Of each document, (cell, shown, clicked)."""
+
+
+def of_documents() -> Counts:
+    rows = [(d, *entry) for d, entries in enumerate(DOCUMENTS) for entry in entries]
+    document, cell, shown, clicked = np.array(rows).T
+    return Counts(document, cell, shown.astype(float), clicked.astype(float), len(DOCUMENTS), 2)
+
+
+@pytest.mark.parametrize("prior", [Beta(1.0, 4.0), Beta(0.5, 0.7), Beta(8.0, 20.0)])
+@pytest.mark.parametrize("false", [0.0, 0.1])
+def test_posteriors_are_those_of_numerical_integration(prior: Beta, false: float) -> None:
+    hit = np.array([1.0, 0.6])
+    none = np.zeros(2, bool)
+    cells = Cells(Chances(hit, np.array([false, 0.0])), (none, none))
+    found = learn(of_documents(), cells, prior, prior)
+    height = 0.0
+    for d, entries in enumerate(DOCUMENTS):
+
+        def density(x: float, power: int, entries: list[tuple[int, int, int]] = entries) -> float:
+            u = 1 / (1 + np.exp(-x))
+            value = u ** (prior.a + power) * (1 - u) ** prior.b
+            for cell, shown, clicked in entries:
+                p = (false if cell == 0 else 0.0) * (1 - u) + hit[cell] * u
+                value *= p**clicked * (1 - p) ** (shown - clicked) * (1e120 if shown > 300 else 1)
+            return float(value)
+
+        total, mean, square = (quad(density, -16, 16, args=(k,), epsabs=0, limit=500)[0] for k in range(3))
+        assert found.expected.mean[d] == pytest.approx(mean / total, rel=1e-5)
+        assert found.expected.variance[d] == pytest.approx(square / total - (mean / total) ** 2, rel=1e-4)
+        normal = quad(lambda x: (1 + np.exp(-x)) ** -prior.a * (1 + np.exp(x)) ** -prior.b, -16, 16, epsabs=0)[0]
+        height += np.log(total / normal) - (np.log(1e120) if entries[0][1] > 300 else 0)
+    assert found.expected.height == pytest.approx(height, abs=1e-4)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_no_step_goes_down(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    world = World(PBM(), {"examination": rng.uniform(0.1, 1, RANKS)}, queries=int(rng.integers(1, 60)))
+    counts = PBM().from_sessions(world.sessions(int(rng.integers(5, 3000)), seed))
+    curve = fit_curve(counts, np.full(counts.ranks, 0.5))
+    whole = PBM().learn(counts)
+    again = PBM().learn(counts, start=whole.parameters)
+    for trace in (curve.climb.trace, whole.trace, again.trace):
+        assert np.diff(trace, append=np.inf).min() >= -1e-8 * abs(trace[0])
+
+
+def test_steps_as_points_are_plain_em() -> None:
+    """Against EM with examination and attraction hidden, written out for one view after the other."""
+    counts, prior = of_documents(), Beta(1.0, 4.0)
+    here = {"attraction": np.full(5, 0.3), "hit": np.array([1.0, 0.5])}
+    after, height = Points(counts, prior).step(here)
+    attracted, log_likelihood = np.zeros(5), 0.0
+    for d, entries in enumerate(DOCUMENTS):
+        for cell, shown, clicked in entries:
+            e, a = here["hit"][cell], 0.3
+            attracted[d] += clicked + (shown - clicked) * (1 - e) * a / (1 - e * a)
+            log_likelihood += clicked * np.log(e * a) + (shown - clicked) * np.log(1 - e * a)
+    views = np.array([sum(shown for _, shown, _ in entries) for entries in DOCUMENTS])
+    assert after["attraction"] == pytest.approx((attracted + 1) / (views + 5))
+    faint = 0.1 * 2 * np.log(0.5) + 5 * (np.log(0.3) + 4 * np.log(0.7))
+    assert height == pytest.approx(log_likelihood + faint)
+    assert after["hit"][0] == 1
+
+
+@pytest.mark.parametrize(
+    ("slates", "clicks"),
+    [
+        ([[1]], [[1]]),
+        ([[1]], [[0]]),
+        ([[1]] * 9, [[1]] * 9),
+        ([[1, 2, 3]], [[0, 1, 0]]),
+        ([[1, 2], [2, 1]], [[1, 1], [1, 1]]),
+        ([[1, 2], [2, 1]], [[0, 0], [0, 0]]),
+        ([[1, 2, 3], [3], [2, 1]], [[1, 0, 0], [1], [0, 1]]),
+    ],
+    ids=["a click", "no click", "one rank", "one session", "all clicked", "never clicked", "differing lengths"],
+)
+def test_tiny_logs(slates: list[list[int]], clicks: list[list[int]]) -> None:
+    fitted = PBM().fit(log(slates, clicks))
+    batch = next(offrank.read_log(log(slates, clicks)).batches(0))
+    found = fitted.click_probs(batch.contexts, batch.slates)
+    shown = batch.slates >= 0
+    assert ((found[shown] > 0) & (found[shown] < 1)).all()
+    assert (found[~shown] == 0).all()
+    low, high = fitted.interval("attraction")
+    assert ((low >= 0) & (low < high) & (high <= 1)).all()
+
+
+def test_a_log_that_never_changes_its_rankings_does_not_tell() -> None:
+    sessions = WORLD.sessions(3000, 0)
+    still = Counts(np.arange(3), np.arange(3), np.full(3, 1000.0), np.array([300.0, 200.0, 100.0]), 3, 3)
+    learnt = PBM().learn(still)
+    assert [caution.code for caution in learnt.cautions] == ["examination-unknown"]
+    assert "67%" in learnt.cautions[0].message
+    # What was logged is predicted all the same.
+    law = PBM().law(learnt.parameters, Slots(np.array([[0, 1, 2]]), np.ones((1, 3), bool)))
+    assert law.marginal()[0] == pytest.approx([0.3, 0.2, 0.1], abs=0.02)
+    assert not PBM().learn(PBM().from_sessions(sessions)).cautions
+
+
+def test_a_later_rank_may_be_examined_most() -> None:
+    curve = np.array([0.5, 1.0, 0.5, 0.25, 0.2, 0.1])
+    world = World(PBM(), {"examination": curve})
+    learnt = world.learnt(60_000)
+    assert learnt.parameters["examination"] == pytest.approx(curve, rel=0.12)
+    examination = world.fitted(learnt).examination()
+    assert examination is not None
+    assert examination[:3] == pytest.approx([1, 2, 1], rel=0.1)
+
+
+def test_a_given_prior_is_kept() -> None:
+    learnt = PBM((2, 7)).learn(PBM().from_sessions(WORLD.sessions(500, 0)))
+    assert learnt.parameters["attraction_prior"].tolist() == [2, 7]
+    assert learnt.parameters["attraction"][-1] == pytest.approx(2 / 9)
+    assert learnt.facts["attraction_prior"] == [2, 7]
+
+
+def test_examination_is_the_curve() -> None:
+    assert PBM().examination(TABLES).tolist() == [1.0, 0.6, 0.3]

@@ -1,0 +1,86 @@
+"""Trust bias: its law, what of it can be learnt, and what it comes to without trust."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from offrank.clicks import PBM, TrustBias
+from offrank.clicks.documents import Slots
+from offrank.clicks.learnt import Learnt
+from offrank.testing.click_patterns import trust_bias
+from tests.clicks.examined import RANKS, World, covered
+from tests.clicks.same_law import assert_same_law
+
+EXAMINATION = 1 / np.arange(1.0, RANKS + 1) ** 0.5
+TRUSTED = np.append(1.0, np.full(RANKS - 1, 0.95))
+FOOLED = 0.4 / np.arange(1.0, RANKS + 1) - 0.4 / RANKS
+CHANCES = {"hit": EXAMINATION * TRUSTED, "false": EXAMINATION * FOOLED}
+WORLD = World(TrustBias(), CHANCES, queries=100)
+
+
+@pytest.fixture(scope="module")
+def learnt() -> Learnt:
+    sessions = WORLD.sessions(40_000, 0, order=0)
+    return TrustBias().learn(TrustBias().from_sessions(sessions))
+
+
+def test_the_law_is_its_story() -> None:
+    tables = {"attraction": np.array([0.3, 0.8, 0.25]), "hit": np.array([0.9, 0.45]), "false": np.array([0.2, 0.05])}
+    slots = Slots(np.array([[1, 0, -1, 0]]), np.array([[True, True, True, False]]))
+    law = TrustBias().law(tables, slots)
+    # At the third rank, as at the second, half the users look; a fourth has no document: nothing to be fooled by.
+    first = trust_bias([0.8, 0.3, 0.25, 0.0], [1.0, 0.5, 0.5, 0.0], [0.9, 0.9, 0.9, 0.0], [0.2, 0.1, 0.1, 0.0])
+    assert_same_law(law, first)
+
+
+def test_trust_is_recovered(learnt: Learnt) -> None:
+    assert learnt.converged
+    assert np.diff(learnt.trace).min() >= -1e-7 * abs(learnt.trace[0])
+    assert learnt.parameters["hit"] == pytest.approx(CHANCES["hit"], abs=0.06)
+    assert learnt.parameters["false"] == pytest.approx(CHANCES["false"], abs=0.015)
+    assert WORLD.error(learnt, order=4) < 0.03
+    assert 0.85 < covered(WORLD, learnt, "attraction", WORLD.attraction) < 0.95
+
+
+def test_it_predicts_what_the_position_based_model_cannot(learnt: Learnt) -> None:
+    sessions = WORLD.sessions(40_000, 0, order=0)
+    pbm = PBM().learn(PBM().from_sessions(sessions))
+    slots = WORLD.slates(5000, 9, order=0)
+    true = TrustBias().law(WORLD.parameters, slots).marginal()
+    errors = [
+        np.sqrt(((model.law(found.parameters, slots).marginal() - true) ** 2).mean())
+        for model, found in ((TrustBias(), learnt), (PBM(), pbm))
+    ]
+    assert errors[0] < 0.8 * errors[1]
+
+
+def test_without_trust_it_is_the_position_based_model() -> None:
+    curve = 1 / np.arange(1.0, RANKS + 1)
+    world = World(PBM(), {"examination": curve})
+    learnt = TrustBias().learn(TrustBias().from_sessions(world.sessions(60_000, 0, order=0)))
+    assert learnt.parameters["false"] == pytest.approx(np.zeros(RANKS), abs=0.01)
+    assert learnt.parameters["hit"] == pytest.approx(curve, abs=0.04)
+
+
+def test_conventions(learnt: Learnt) -> None:
+    assert learnt.parameters["hit"][0] == 1
+    assert learnt.parameters["false"][-1] == 0
+    assert TrustBias().examination(learnt.parameters) is None
+
+
+def test_going_on_never_goes_down(learnt: Learnt) -> None:
+    counts = TrustBias().from_sessions(WORLD.sessions(3000, 3))
+    again = TrustBias().learn(counts, start=learnt.parameters, rounds=40)
+    assert np.diff(again.trace).min() >= -1e-9 * abs(again.trace[0])
+    assert again.parameters["attraction_prior"].tolist() == learnt.parameters["attraction_prior"].tolist()
+
+
+@pytest.mark.parametrize("clicked", [0, 1])
+def test_one_rank_all_alike(clicked: int) -> None:
+    sessions = WORLD.sessions(20, 0)
+    click = np.full((20, 1), clicked, np.uint8)
+    one = type(sessions)(sessions.document[:, :1], click, sessions.weight, sessions.documents)
+    learnt = TrustBias().learn(TrustBias().from_sessions(one))
+    rates = learnt.parameters["attraction"]
+    assert ((rates > 0) & (rates < 1)).all()

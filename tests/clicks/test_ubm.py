@@ -1,0 +1,93 @@
+"""UBM: its law, and learning by rank and last click."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from offrank.clicks import PBM, UBM
+from offrank.clicks.counts import browsing_cell
+from offrank.clicks.documents import Slots
+from offrank.clicks.learnt import Learnt
+from offrank.clicks.ubm import cells_table
+from offrank.testing.click_patterns import browsing
+from tests.clicks.examined import RANKS, World, covered
+from tests.clicks.same_law import assert_same_law
+
+LINES = [[1.0], [0.5, 0.9], [0.3, 0.4, 0.8]]
+KNOWN = np.array([e for line in LINES for e in line])
+TABLES = {"attraction": np.array([0.3, 0.8, 0.25]), "examination": KNOWN}
+CELLS = np.array(
+    [0.9 ** (rank - last) if last else 1 / (1 + rank) for rank in range(RANKS) for last in range(rank + 1)]
+)
+WORLD = World(UBM(), {"examination": CELLS})
+
+
+@pytest.fixture(scope="module")
+def learnt() -> Learnt:
+    return WORLD.learnt(40_000)
+
+
+def test_the_law_is_its_story() -> None:
+    """A hole, and one that was never seen two ranks below the lowest known: as that one, at the same distance."""
+    slots = Slots(np.array([[1, 0, 0, 1, -1]]), np.array([[True, True, False, True, True]]))
+    lines = [*LINES, [0.3, 0.4, 0.4, 0.8], [0.3, 0.4, 0.4, 0.4, 0.8]]
+    assert_same_law(UBM().law(TABLES, slots), browsing([0.8, 0.3, 0.0, 0.8, 0.25], lines))
+
+
+def test_cells_in_a_table() -> None:
+    expected = [[1, 0, 0, 0], [0.5, 0.9, 0, 0], [0.3, 0.4, 0.8, 0]]
+    assert cells_table(KNOWN, 3).tolist() == expected
+    assert cells_table(KNOWN, 2).tolist() == [row[:3] for row in expected[:2]]
+
+
+def test_parameters_are_recovered(learnt: Learnt) -> None:
+    assert learnt.converged
+    error = np.log(learnt.parameters["examination"] / CELLS)
+    assert np.abs(error).max() < 0.35
+    assert np.abs(error).mean() < 0.06
+    assert 0.85 < covered(WORLD, learnt, "attraction", WORLD.attraction) < 0.95
+    assert WORLD.error(learnt, order=0) < 0.03
+
+
+def test_deviations_of_cells_are_honest(learnt: Learnt) -> None:
+    p, strength = learnt.parameters["examination"], learnt.strength["examination"]
+    free = (p > 0) & (p < 1)
+    z = (p - CELLS)[free] / np.sqrt(p * (1 - p) / (strength + 1))[free]
+    assert 0.6 < np.sqrt((z**2).mean()) < 1.5
+
+
+def test_where_clicks_do_not_matter_it_is_the_position_based_model() -> None:
+    world = World(PBM(), {"examination": 1 / np.arange(1.0, RANKS + 1)})
+    sessions, slots = world.sessions(30_000, 0), world.slates(2000, 5)
+    both = [model.learn(model.from_sessions(sessions)) for model in (PBM(), UBM())]
+    pbm, ubm = (
+        model.law(learnt.parameters, slots).marginal() for model, learnt in zip((PBM(), UBM()), both, strict=True)
+    )
+    assert np.abs(pbm - ubm).max() < 0.03
+    assert both[0].parameters["attraction"] == pytest.approx(both[1].parameters["attraction"], abs=0.02)
+
+
+def test_cells_that_never_came_up_are_examined_as_their_rank() -> None:
+    sessions = WORLD.sessions(20_000, 0)
+    click = sessions.click.copy()
+    click[:, 1] = 0
+    counts = UBM().from_sessions(type(sessions)(sessions.document, click, sessions.weight, sessions.documents))
+    after_second = browsing_cell(np.arange(2, RANKS), np.full(RANKS - 2, 2))
+    assert counts.by_cell()[0][after_second].sum() == 0
+    ranks = PBM().learn(counts).parameters["examination"]
+    found = UBM().learn(counts).parameters["examination"]
+    assert found[after_second] == pytest.approx(ranks[2:], rel=1e-3)
+
+
+def test_it_has_no_curve_of_examination() -> None:
+    assert UBM().examination(TABLES) is None
+
+
+def test_one_rank() -> None:
+    world = World(UBM(), {"examination": CELLS})
+    sessions = world.sessions(500, 0)
+    first = type(sessions)(sessions.document[:, :1], sessions.click[:, :1], sessions.weight, sessions.documents)
+    learnt = UBM().learn(UBM().from_sessions(first))
+    assert learnt.parameters["examination"].tolist() == [1]
+    assert np.isfinite(learnt.parameters["attraction"]).all()
