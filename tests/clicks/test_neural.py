@@ -6,9 +6,6 @@ import itertools
 import math
 import subprocess
 import sys
-from collections.abc import Iterator
-from functools import cache
-from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
@@ -16,14 +13,10 @@ import pytest
 
 from offrank.clicks.documents import Slots
 from offrank.clicks.laws import log_probs
-from offrank.clicks.learnt import Learnt
-from offrank.clicks.neural import CACM, NCM, _kernels
+from offrank.clicks.neural import CACM, NCM
 from offrank.clicks.neural.base import RecurrentModel
-from offrank.clicks.neural.batches import Batches, Data, split
-from offrank.clicks.neural.law import Recurrent
 from offrank.clicks.sessions import Sessions
 from offrank.log.errors import MissingExtraError, UsageError
-from tests.clicks.readers import log
 
 DOCUMENTS, RANKS = 6, 4
 QUERY_OF = [0.0, 0, 0, 1, 1, 1, 2]
@@ -190,236 +183,6 @@ def test_no_sessions_have_no_chances() -> None:
     assert law.conditional(np.zeros((0, 3))).shape == law.marginal().shape == law.sample(np.random.default_rng(0)).shape
 
 
-# Batches ------------------------------------------------------------------------------------------------------------
-
-
-def test_what_was_shown_together_is_one_query() -> None:
-    rng = np.random.default_rng(0)
-    document = np.where(rng.random((12, 3)) < 0.3, -1, rng.integers(0, 25, (12, 3))).astype(np.int32)
-    group = {d: {d} for d in range(26)}
-    for row in document:
-        merged = set().union(*(group[d] for d in row if d >= 0))
-        for d in merged:
-            group[d] = merged
-    found = _kernels.together(document, 25)
-    for a, b in itertools.combinations(range(26), 2):
-        assert (found[a] == found[b]) == (b in group[a])
-    assert found[-1] == len(set(found)) - 1
-
-
-def sessions(rows: list[list[int]], clicks: list[list[int]], weight: list[float], documents: int) -> Sessions:
-    ranks = max(map(len, rows))
-    padded = [np.array([[*row, *[fill] * (ranks - len(row))] for row in t]) for t, fill in ((rows, -1), (clicks, 0))]
-    return Sessions(padded[0].astype(np.int32), padded[1].astype(np.uint8), np.array(weight), documents)
-
-
-MIXED = sessions(
-    [[0, 1, 2], [2, 0], [3], [4, -1, 3], [1, 2, 0], [0, 1, 2], [4, 3]],
-    [[1, 0, 0], [0, 1], [1], [0, 0, 1], [0, 0, 0], [1, 1, 0], [0, 0]],
-    [3, 1, 2, 1, 5, 1, 2.5],
-    5,
-)
-"""Lists of one to three documents of two queries, one with a hole."""
-
-
-def test_a_pass_holds_every_session_once_and_each_prior_once() -> None:
-    batches = Batches(Data.of(MIXED), MIXED.weight, 3, {"document": 6, "query": 3})
-    met, shares = [], np.zeros(7)
-    for batch in batches.passed(np.random.default_rng(0)):
-        assert len(batch.weight) == 3
-        np.add.at(shares, batch.rows["document"], batch.share["document"])
-        document = np.append(batch.rows["document"], 6)[batch.place["document"]]
-        for i in np.flatnonzero(batch.weight):
-            shown = batch.shown[:, i]
-            query = batch.rows["query"][batch.place["query"][i]]
-            click = batch.click[:, i][shown]
-            met.append((batch.weight[i], tuple(document[:, i][shown]), tuple(click), query))
-    expected = [
-        (np.float32(w), tuple(d[d >= 0]), tuple(c[d >= 0]), 0 if d[0] < 3 else 1)
-        for d, c, w in zip(MIXED.document, MIXED.click, MIXED.weight, strict=True)
-    ]
-    assert sorted(met) == sorted(expected)
-    np.testing.assert_allclose(shares[:5], 1, rtol=1e-6)
-
-
-def test_the_click_above_is_that_on_the_nearest_document() -> None:
-    found = Data.of(MIXED).previous
-    assert found.tolist() == [[2, 1, 0], [2, 0, 1], [2, 1, 1], [2, 0, 0], [2, 0, 0], [2, 1, 1], [2, 0, 0]]
-
-
-def test_copies_of_a_session_are_held_out_one_by_one() -> None:
-    weight = np.array([10_000.0, 1, 1, 0.5])
-    known, held = split(weight, 0.1, np.random.default_rng(0))
-    np.testing.assert_allclose(known + held, weight)
-    assert held[0] == pytest.approx(1000, abs=4 * math.sqrt(900))
-    assert set(held[1:] / weight[1:]) <= {0.0, 1.0}
-    for alone in split(np.array([1.0]), 0.1, np.random.default_rng(0)):
-        assert alone.tolist() == [1.0]
-
-
-# Learning -----------------------------------------------------------------------------------------------------------
-
-SMALL: dict[str, Any] = {"hidden": 4, "batch": 3, "validation": 0.0}
-
-
-@pytest.fixture(autouse=True)
-def quick() -> Iterator[None]:
-    """Compiles without optimising: these networks are too small to gain from it."""
-    if not find_spec("jax"):
-        yield
-        return
-    import jax
-
-    jax.config.update("jax_disable_most_optimizations", True)
-    yield
-    jax.config.update("jax_disable_most_optimizations", False)
-
-
-def learnt(model: RecurrentModel, data: Sessions = MIXED, **how: Any) -> Learnt:
-    pytest.importorskip("jax")
-    pytest.importorskip("optax")
-    return model.learn(data, **how)
-
-
-def law_of(model: RecurrentModel, found: Learnt, data: Sessions) -> Recurrent:
-    return model.law(found.parameters, Slots(data.document, data.document >= 0))
-
-
-def log_loss(model: RecurrentModel, found: Learnt, data: Sessions) -> float:
-    likelihood = log_probs(law_of(model, found, data), data.click.astype(float))
-    return float(-(data.weight * likelihood).sum() / data.weight.sum())
-
-
-@pytest.mark.parametrize("kind", [NCM, CACM])
-def test_the_best_epoch_is_what_is_kept(kind: type[RecurrentModel]) -> None:
-    # The loss that JAX has found is that of the law, which NumPy computes: lists of all lengths, a hole, weights.
-    for rate, epochs in ((0.05, 6), (30.0, 2)):
-        model = kind(**SMALL, rate=rate, epochs=epochs, patience=99)
-        found = learnt(model)
-        losses = found.facts["held-out log-loss by epoch"]
-        assert len(losses) == found.rounds + 1 == epochs + 1
-        assert losses[found.facts["best epoch"]] == min(losses)
-        assert log_loss(model, found, MIXED) == pytest.approx(min(losses), rel=1e-4)
-        assert not found.converged
-        assert rate < 1 or losses[-1] > min(losses)
-
-
-def test_learning_stops_where_nothing_gets_better() -> None:
-    found = learnt(NCM(**SMALL, rate=0.05, epochs=500))
-    assert found.converged
-    assert found.rounds == found.facts["best epoch"] + 3 < 500
-
-
-@pytest.mark.parametrize("kind", [NCM, CACM])
-def test_the_seed_decides(kind: type[RecurrentModel]) -> None:
-    first, again, other = (learnt(kind(hidden=4, batch=3, epochs=2, seed=seed)) for seed in (1, 1, 2))
-    for name, table in first.parameters.items():
-        np.testing.assert_array_equal(table, again.parameters[name])
-    assert (first.parameters["output"] != other.parameters["output"]).any()
-
-
-@pytest.mark.parametrize("data", [
-    sessions([[0]], [[1]], [1], 1),
-    sessions([[0], [1], [0], [1]], [[1], [0], [0], [0]], [1, 2, 1, 1], 2),
-    sessions([[0, 1, 2]] * 2, [[0, 0, 0], [1, 1, 1]], [1e6, 1e-3], 3),
-    sessions([[-1, -1], [0, -1]], [[0, 0], [1, 0]], [1, 1], 1),
-    sessions([[0, 1]], [[1, 0]], [0], 2),
-], ids=["one session", "one rank, last batch of one", "unlike weights", "nothing shown", "no weight"])  # fmt: skip
-def test_small_logs_are_learnt(data: Sessions) -> None:
-    model = NCM(hidden=4, batch=3, epochs=2)
-    found = learnt(model, data)
-    for table in found.parameters.values():
-        assert np.isfinite(table).all()
-    chance = law_of(model, found, data).marginal()
-    assert ((chance > 0) == (data.document >= 0)).all()
-    assert (chance < 1).all()
-
-
-RATES = [0.9, 0.5, 0.1]
-
-
-@cache
-def copied(n: int = 3000) -> Sessions:
-    """A click at the first rank by the document's rate; at the second, what the first was, with probability .9."""
-    rng = np.random.default_rng(5)
-    document = np.array(list(itertools.permutations(range(3), 2)))[rng.integers(0, 6, n)]
-    first = rng.random(n) < np.array(RATES)[document[:, 0]]
-    second = np.where(rng.random(n) < 0.9, first, ~first)
-    return Sessions(document.astype(np.int32), np.stack([first, second], axis=1).astype(np.uint8), np.ones(n), 3)
-
-
-def test_clicks_that_depend_on_clicks_are_learnt() -> None:
-    model = NCM(hidden=8, batch=128, epochs=30)
-    found = learnt(model, copied())
-    order = np.array([[0, 1], [1, 2], [2, 0]])
-    for click, expected in ((1, 0.9), (0, 0.1)):
-        given = model.law(found.parameters, slots(order)).conditional(np.full((3, 2), float(click)))
-        np.testing.assert_allclose(given[:, 0], RATES, atol=0.05)
-        np.testing.assert_allclose(given[:, 1], expected, atol=0.08)
-    np.testing.assert_allclose(model.relevance(found.parameters, np.arange(3)), RATES, atol=0.05)
-
-
-@pytest.mark.parametrize("kind", [NCM, CACM])
-def test_an_unseen_document_is_like_any(kind: type[RecurrentModel]) -> None:
-    rng = np.random.default_rng(1)
-    document = rng.integers(0, 3, (3000, 1))
-    click = rng.random((3000, 1)) < np.array(RATES)[document]
-    data = Sessions(document.astype(np.int32), click.astype(np.uint8), np.ones(3000), 3)
-    model = kind(hidden=4, batch=64, dropped=0.2, epochs=30)
-    found = learnt(model, data)
-    chance = model.law(found.parameters, slots(np.array([[0], [1], [2], [-1]]))).marginal()[:, 0]
-    np.testing.assert_allclose(chance, [*RATES, 0.5], atol=0.07)
-
-
-def test_a_document_that_was_seen_once_stays_near_the_others() -> None:
-    rows = [[0]] * 200 + [[1]] * 200 + [[2]]
-    clicks = [[i % 2] for i in range(200)] + [[1]] * 200 + [[1]]
-    relevance = {}
-    for prior in (0.3, 30.0):
-        model = CACM(hidden=4, batch=64, prior=prior, validation=0.0, epochs=60, patience=60)
-        found = learnt(model, sessions(rows, clicks, [1.0] * 401, 3))
-        relevance[prior] = model.relevance(found.parameters, np.arange(3))
-    assert relevance[0.3][2] < relevance[0.3][1]
-    assert relevance[0.3][1] - relevance[0.3][0] < relevance[30.0][1] - relevance[30.0][0]
-    assert relevance[30.0][2] > relevance[0.3][2]
-
-
-def test_learning_goes_on_from_where_it_was() -> None:
-    model = CACM(**SMALL, epochs=4)
-    first = learnt(model)
-    second = learnt(model, start=first.parameters, rounds=1)
-    assert second.rounds == 1
-    losses = second.facts["held-out log-loss by epoch"]
-    assert losses[0] == pytest.approx(first.facts["held-out log-loss by epoch"][first.facts["best epoch"]], rel=1e-5)
-    unmoved = learnt(model, start=first.parameters, rounds=0)
-    np.testing.assert_allclose(unmoved.parameters["output"], first.parameters["output"])
-
-
-def test_parameters_that_say_nothing_are_refused() -> None:
-    start = learnt(CACM(**SMALL, epochs=1)).parameters
-    with pytest.raises(UsageError, match="no finite likelihood"):
-        learnt(CACM(**SMALL), start=start | {"output": start["output"] * np.nan})
-
-
-def test_it_says_how_far_it_is_and_stops_when_asked() -> None:
-    said: list[str] = []
-    learnt(CACM(**SMALL, epochs=2, patience=9), say=said.append)
-    assert [line.split(":")[0] for line in said] == ["epoch 1", "epoch 2"]
-
-    def interrupt(_: str) -> None:
-        raise KeyboardInterrupt
-
-    with pytest.raises(KeyboardInterrupt):
-        learnt(CACM(**SMALL, epochs=2, patience=9), say=interrupt)
-
-
-def test_a_log_is_fitted() -> None:
-    pytest.importorskip("jax")
-    fitted = NCM(hidden=4, epochs=2).fit(log())
-    assert fitted.examination() is None
-    assert fitted.learnt.parameters["document_embedding"].shape[0] == len(fitted.documents) + 1
-
-
 # Settings -----------------------------------------------------------------------------------------------------------
 
 
@@ -441,7 +204,7 @@ def test_spelling() -> None:
 def test_without_jax_the_remedy_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "jax", None)
     with pytest.raises(MissingExtraError, match=r"pip install 'offrank\[neural\]'"):
-        NCM().learn(MIXED)
+        NCM().learn(Sessions(np.zeros((1, 1), np.int32), np.ones((1, 1), np.uint8), np.ones(1), 1))
     assert MODELS[0].law(made(MODELS[0]), slots(SLATES)).marginal().shape == SLATES.shape
 
 

@@ -16,6 +16,12 @@ from . import cells
 from .batches import Batch, Batches
 from .cells import Array, Sight, Weights
 
+PIECE = 512
+"""Sessions whose gradient is taken at once on a CPU; an accelerator takes a batch whole."""
+
+_PLAIN = ("previous", "shown", "click", "weight")
+"""What a batch holds for each session, embeddings left out."""
+
 Tables = Mapping[str, Array]
 """Tables of embeddings by name: a row for each document or query, and one more for those never seen."""
 
@@ -130,19 +136,16 @@ def _compiled(network: Network) -> tuple[Any, Any, Any]:
         return weights, tables, clipped.init(weights), {name: jax.vmap(adam.init)(t) for name, t in tables.items()}
 
     def loss(weights: Weights, tables: Tables, batch: Batch) -> Array:
-        return _losses(network, weights, _rows(tables, batch), batch, jax).sum()
-
-    def objective(weights: Weights, rows: Mapping[str, Array], batch: Batch, prior: float) -> tuple[Array, Array]:
-        total = _losses(network, weights, rows, batch, jax).sum()
-        penalty = sum((batch.share[name] * (row**2).sum(axis=1)).sum() for name, row in rows.items())
-        return (total + penalty / (2 * prior**2)) / jax.numpy.maximum(batch.weight.sum(), 1e-30), total
+        return _loss(network, weights, _placed(_rows(tables, batch), batch), batch, jax)
 
     def advance(state: tuple[Any, ...], batch: Batch, rate: float, prior: float) -> tuple[tuple[Any, ...], Array]:
         weights, tables, moments, row_moments = state
-        rows = _rows(tables, batch)
-        slopes, total = jax.grad(objective, argnums=(0, 1), has_aux=True)(weights, rows, batch, prior)
-        change, moments = clipped.update(slopes[0], moments)
-        tables, row_moments = _updated(tables, row_moments, slopes[1], batch, partial(_slowed, adam, rate), jax)
+        rows, scale = _rows(tables, batch), 1 / jax.numpy.maximum(batch.weight.sum(), 1e-30)
+        total, slopes, row_slopes = _slopes(network, weights, rows, batch, jax)
+        change, moments = clipped.update(jax.tree.map(lambda slope: scale * slope, slopes), moments)
+        for name, row in rows.items():
+            row_slopes[name] = scale * (row_slopes[name] + batch.share[name][:, None] * row / prior**2)
+        tables, row_moments = _updated(tables, row_moments, row_slopes, batch, partial(_slowed, adam, rate), jax)
         weights = {name: array - rate * change[name] for name, array in weights.items()}
         return (weights, tables, moments, row_moments), total
 
@@ -151,6 +154,50 @@ def _compiled(network: Network) -> tuple[Any, Any, Any]:
 
 def _rows(tables: Tables, batch: Batch) -> dict[str, Array]:
     return {name: table.at[batch.rows[name]].get(mode="fill", fill_value=0.0) for name, table in tables.items()}
+
+
+def _placed(rows: Mapping[str, Array], batch: Batch) -> dict[str, Array]:
+    """Embeddings where they stand: [k, b, .] of documents, [b, .] of queries."""
+    return {name: row[batch.place[name]] for name, row in rows.items()}
+
+
+def _slopes(
+    network: Network, weights: Weights, rows: Mapping[str, Array], batch: Batch, jax: Any
+) -> tuple[Array, dict[str, Array], dict[str, Array]]:
+    """(loss of a batch, its gradients by weights, and by rows), a few sessions at a time: as many as a cache holds."""
+    placed = _placed(rows, batch)
+    # Sessions are the last axis of what has no embedding, the last but one of what has.
+    parts = -(-len(batch.weight) // PIECE) if jax.default_backend() == "cpu" else 1
+    cut = partial(_cut, parts, jax.numpy)
+    pieces = {name: cut(row, row.ndim - 2) for name, row in placed.items()}
+    rest = {name: cut(getattr(batch, name), getattr(batch, name).ndim - 1) for name in _PLAIN}
+
+    def piece(part: tuple[dict[str, Array], dict[str, Array]]) -> tuple[Array, Any]:
+        found = Batch({}, {}, {}, **part[1])
+        return jax.value_and_grad(lambda w, given: _loss(network, w, given, found, jax), (0, 1))(weights, part[0])
+
+    totals, (slopes, placed_slopes) = jax.lax.map(piece, (pieces, rest))
+    row_slopes = {}
+    for name, slope in placed_slopes.items():
+        joined = _joined(slope, placed[name], jax.numpy)
+        row_slopes[name] = jax.numpy.zeros_like(rows[name]).at[batch.place[name]].add(joined)
+    return totals.sum(), jax.tree.map(lambda slope: slope.sum(axis=0), slopes), row_slopes
+
+
+def _cut(parts: int, xp: Any, array: Array, axis: int) -> Array:
+    """[parts, ...]: an axis in as many pieces of one length, the last one filled up with zeros."""
+    missing = -array.shape[axis] % parts
+    padded = xp.pad(array, [(0, missing if i == axis else 0) for i in range(array.ndim)])
+    shape = (*array.shape[:axis], parts, padded.shape[axis] // parts, *array.shape[axis + 1 :])
+    return xp.moveaxis(padded.reshape(shape), axis, 0)
+
+
+def _joined(pieces: Array, like: Array, xp: Any) -> Array:
+    """What `_cut` has cut, whole again: of the shape of `like`, whose sessions are the last axis but one."""
+    axis = like.ndim - 2
+    moved = xp.moveaxis(pieces, 0, axis)
+    whole = moved.reshape((*like.shape[:axis], -1, like.shape[-1]))
+    return whole[..., : like.shape[axis], :]
 
 
 def _updated(tables: Tables, moments: Any, slopes: Any, batch: Batch, update: Any, jax: Any) -> tuple[Any, Any]:
@@ -174,10 +221,10 @@ def _put(rows: Array, table: Array, values: Array) -> Array:
     return table.at[rows].set(values, mode="drop", unique_indices=True)
 
 
-def _losses(network: Network, weights: Weights, rows: Mapping[str, Array], batch: Batch, jax: Any) -> Array:
-    """[b] minus the log-likelihood of each session, times its weight: given the clicks above, summed over its ranks."""
+def _loss(network: Network, weights: Weights, placed: Mapping[str, Array], batch: Batch, jax: Any) -> Array:
+    """Minus the log-likelihood of sessions, by their weights: of each click given those above, summed over ranks."""
     xp = jax.numpy
-    sight = network.sight({name: rows[name][batch.place[name]] for name in rows}, len(batch.click), weights, xp)
+    sight = network.sight(placed, len(batch.click), weights, xp)
     above = cells.click_vectors(batch.previous, weights)
     seen = xp.broadcast_to(sight.shown, (*above.shape[:2], sight.shown.shape[-1]))
     given = xp.concatenate([seen, above], axis=-1) @ weights["input"] + weights["bias"]
@@ -194,4 +241,4 @@ def _losses(network: Network, weights: Weights, rows: Mapping[str, Array], batch
         log_skip = xp.logaddexp(log_skip, log_click + jax.nn.log_sigmoid(-sight.attraction))
         log_click = log_click + attracted
     found = xp.where(batch.click > 0, log_click, log_skip)
-    return -(xp.where(batch.shown, found, 0.0).sum(axis=0)) * batch.weight
+    return -(xp.where(batch.shown, found, 0.0).sum(axis=0) * batch.weight).sum()
