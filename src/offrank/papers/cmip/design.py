@@ -30,7 +30,7 @@ class Design:
 
     queries: at most so many. documents: per query, for the carousel and for the others. sessions: to learn from; tests:
     slates to test on, per policy. trees: of LambdaMART. models: their spellings.
-    repetitions: of the two-fold cross-validation of Table 1.
+    runs: at least 2. repetitions: of the two-fold cross-validation of Table 1.
     """
 
     queries: int

@@ -105,9 +105,13 @@ def _threads() -> Iterator[Callable[[Grounds, Study], Future[Found]]]:
 
 
 def _ended(pending: dict[Future[Found], Study]) -> Iterator[tuple[Future[Found], Study]]:
-    """Futures as they end. Waits in short steps: where signals restart system calls, one long wait ignores Ctrl-C."""
+    """Futures as they end, of several those without an error first, so that what is done is kept.
+
+    Waits in short steps: where signals restart system calls, one long wait ignores Ctrl-C.
+    """
     while pending:
-        for future in wait(pending, timeout=_PATIENCE, return_when=FIRST_COMPLETED).done:
+        done = wait(pending, timeout=_PATIENCE, return_when=FIRST_COMPLETED).done
+        for future in sorted(done, key=lambda one: one.exception() is not None):
             yield future, pending.pop(future)
 
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 
 import numpy as np
 
+from ...jobs.document import number
 from ...log.batch import Floats
 from ...report.sheet import Cell, Claim, Figures, Section
 from ...selection.strategies import Metric
@@ -38,8 +39,11 @@ _HONEST = (
 def section(rows: Rows, variants: Mapping[str, Rows]) -> Section:
     """The regressions. variants: the same by other measures, by what they are called."""
     averages = {name: _averages(one) for name, one in {"here": rows, **variants}.items()}
-    lines: list[tuple[Cell, ...]] = [(name, *means) for name, means in averages.items()]
-    lines += [("here, models left out", *_averages(rows, grouped=True)), ("published", *published.AVERAGES)]
+    lines: list[tuple[Cell, ...]] = [(name, *map(number, means)) for name, means in averages.items()]
+    lines += [
+        ("here, models left out", *map(number, _averages(rows, grouped=True))),
+        ("published", *published.AVERAGES),
+    ]
     tables = (
         Figures("Table 1: average over configurations", ("", *HEADER), tuple(lines)),
         Figures("Table 1, here", ("user: logging to test policy", *HEADER), tuple(_found(rows))),
@@ -68,7 +72,13 @@ def _named(row: Configuration) -> str:
 
 def _found(rows: Rows) -> Iterator[tuple[Cell, ...]]:
     for row, one in rows.items():
-        yield (_named(row), *(f"{one.adjusted[c].mean():.3f} {one.mark(c)}".strip() for c in COMBINATIONS))
+        yield (_named(row), *(_marked(one, combination) for combination in COMBINATIONS))
+
+
+def _marked(one: Scores, combination: Combination) -> str | None:
+    """The mean with its mark; None where there are too few rows."""
+    value = number(float(one.adjusted[combination].mean()))
+    return None if value is None else f"{value:.3f} {one.mark(combination)}".strip()
 
 
 def _honest(rows: Rows) -> Iterator[tuple[Cell, ...]]:

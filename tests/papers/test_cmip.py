@@ -1,0 +1,336 @@
+"""The reproduction of CMIP at a size of seconds: its numbers by other ways, its page, and going on after a stop."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from itertools import product
+from math import log2
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+from offrank import clicks
+from offrank.cli import main
+from offrank.log.errors import UsageError
+from offrank.metrics.cmip import METHODS
+from offrank.metrics.cmip_methods import Paper
+from offrank.papers import registry, reproduce
+from offrank.papers.cmip import Design, Study, made, published, resume
+from offrank.papers.cmip.choice import of_runs, table_2
+from offrank.papers.cmip.design import FIGURE, POLICIES
+from offrank.papers.cmip.findings import Configuration, Findings, Measure, over_runs
+from offrank.papers.cmip.ground import Grounds
+from offrank.papers.cmip.perplexity import perplexities
+from offrank.papers.cmip.regression import BETTER, Scores, adjusted_scores, pooled_scores, table_1
+from offrank.readers.svmlight import write_svmlight
+from offrank.report.sheet import Sheet
+from offrank.selection.candidates import Candidate
+from offrank.selection.regret import average_regret
+from offrank.simulation.mslr_like import mslr_like
+from offrank.simulation.source import SimulatedSource
+
+MICRO = Design(
+    queries=30,
+    sessions=600,
+    tests=40,
+    runs=2,
+    repetitions=2,
+    models=("dctr", "pbm", "dbn"),
+    users=("pbm", "carousel"),
+    documents=4,
+    carousel_documents=6,
+    trees=2,
+)
+
+
+@pytest.fixture(autouse=True)
+def _quick(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(METHODS, "paper", Paper((1, 1)))
+
+
+@pytest.fixture(scope="module")
+def grounds() -> Grounds:
+    return Grounds.of(MICRO, None, len)
+
+
+def counting(monkeypatch: pytest.MonkeyPatch, most: int = 1000) -> list[Study]:
+    """What is simulated from now on; what comes after `most` studies is interrupted."""
+    done: list[Study] = []
+    own = resume.studied
+
+    def counted(grounds: Grounds, study: Study, say: Callable[[str], object]) -> Any:
+        if len(done) >= most:
+            raise KeyboardInterrupt
+        done.append(study)
+        return own(grounds, study, say)
+
+    monkeypatch.setattr(resume, "studied", counted)
+    monkeypatch.setattr(resume, "_WORKERS", 1)
+    return done
+
+
+def test_it_goes_on_where_it_was_interrupted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with monkeypatch.context() as patch:
+        first = counting(patch, most=3)
+        with pytest.raises(KeyboardInterrupt):
+            made(MICRO, None, tmp_path, len)
+    (folder,) = tmp_path.iterdir()
+    kept = {path.stem for path in folder.glob("*-*.json")}
+    assert kept == {study.name for study in first}
+    assert len(kept) == 3
+    (folder / f"{first[0].name}.json").write_text("{")  # a file that somebody broke is made anew
+
+    said: list[str] = []
+    with monkeypatch.context() as patch:
+        second = counting(patch)
+        sheet = made(MICRO, None, tmp_path, said.append)
+    assert set(second) == set(MICRO.studies()) - set(first[1:])
+    assert any("2 of 9 studies stand in" in text for text in said)
+    assert sum("left" in text for text in said) == len(second)
+    assert [path for path in folder.iterdir() if path.name.startswith(".")] == []
+
+    with monkeypatch.context() as patch:
+        third = counting(patch)
+        assert made(MICRO, None, tmp_path, len).render() == sheet.render()
+        assert third == []
+        made(replace(MICRO, seed=5, users=("pbm",)), None, tmp_path, len)
+        assert len(third) == 5  # other settings: nothing of before is used
+    assert len(list(tmp_path.iterdir())) == 2
+    check_page(sheet)
+
+
+def check_page(sheet: Sheet) -> None:
+    headings = [section.heading for section in sheet.sections]
+    assert [heading[-9:-1] for heading in headings[1:5]] == ["Figure 1", "Figure 2", "(Table 1", "(Table 2"]
+    claims = [claim for section in sheet.sections for claim in section.claims]
+    assert len(claims) == 16
+    assert all(claim.evidence for claim in claims)
+    assert "not a number" not in (page := sheet.render())
+    assert "temperature 0" in page
+    measured = sheet.sections[-1].tables[0]
+    assert len(measured.rows) == len(MICRO.users) * 2 * len(MICRO.models)
+
+
+def test_the_same_seed_is_the_same_study_in_any_order(grounds: Grounds) -> None:
+    study = Study("carousel", "lambdamart", 1)
+    one, again = resume.studied(grounds, study, len), resume.studied(grounds, study, len)
+    assert one == again
+    assert one != resume.studied(grounds, replace(study, run=0), len)
+    assert json.loads(json.dumps(one)) == one
+
+
+def test_runs_differ_in_what_the_oracle_believes(grounds: Grounds) -> None:
+    first, second = (grounds.world(Study("pbm", "noisy_oracle", run)) for run in (0, 1))
+    assert (first.grade == second.grade).all()
+    assert (first.scores["lambdamart"] == second.scores["lambdamart"]).all()
+    assert (first.scores["noisy_oracle"] != second.scores["noisy_oracle"]).all()
+    noise = np.concatenate([(world.scores["noisy_oracle"] - world.grade).ravel() for world in (first, second)])
+    assert noise.std() == pytest.approx(0.5**0.5, rel=0.15)
+    assert grounds.world(Study(FIGURE, "noisy_oracle", 0)).temperature == 1.0
+
+
+def test_the_published_code_has_one_ranking_per_query() -> None:
+    grounds = Grounds.of(replace(MICRO, preset="published-code", users=("pbm",)), None, len)
+    first, second = (grounds.world(Study("pbm", "noisy_oracle", run)) for run in (0, 1))
+    assert (first.scores["noisy_oracle"] == second.scores["noisy_oracle"]).all()
+    contexts = first.contexts(np.zeros(50, np.int64))
+    for policy in POLICIES:
+        shown = first.test_policy(policy).sample(contexts, np.random.default_rng(0))
+        assert (shown == shown[0]).all()
+    assert (first.logging_relevance("lambdamart") == first.scores["lambdamart"]).all()
+
+
+def test_perplexity_is_that_of_all_clicks_there_could_be(grounds: Grounds) -> None:
+    world = grounds.world(Study("pbm", "noisy_oracle", 0))
+    log = SimulatedSource(world, 300, world.policy("uniform"), 1)
+    models = {"dbn": clicks.DBN().fit(log), "pbm": clicks.PBM().fit(log)}
+    source = SimulatedSource(world, 25, world.policy("uniform"), 2)
+    found = perplexities(models, world.user, source)
+    examined, row = 1 / np.arange(1, 5), dict(zip(world.query.tolist(), range(len(world)), strict=True))
+    for name, model in models.items():
+        bits = np.zeros(4)
+        for batch in source.select(model.needs()).batches(0):
+            said = model.click_probs(batch.contexts, batch.slates)
+            for query, slate, chances in zip(batch.contexts.keys["query"], batch.slates, said, strict=True):
+                grade = world.grade[row[int(query)]][slate]
+                truth = examined * (0.1 + 0.9 * (2**grade - 1) / (2 ** world.grade.max() - 1))
+                for pattern in product((0, 1), repeat=4):
+                    chance = np.prod([p if c else 1 - p for p, c in zip(truth, pattern, strict=True)])
+                    bits += [-chance * log2(q if c else 1 - q) for q, c in zip(chances, pattern, strict=True)]
+        assert found[name]["unconditional"] == pytest.approx(np.mean(2 ** (bits / 25)), rel=1e-9)
+    assert found["pbm"]["conditional"] == pytest.approx(found["pbm"]["unconditional"], rel=1e-12)
+
+
+@pytest.mark.parametrize("user", ["pbm", "carousel"])
+def test_perplexity_is_what_drawn_clicks_tend_to(grounds: Grounds, user: str) -> None:
+    world = grounds.world(Study(user, "noisy_oracle", 0))
+    log = SimulatedSource(world, 3_000, world.policy("lambdamart"), 1)
+    models = {"dbn": clicks.DBN().fit(log), "ubm": clicks.UBM().fit(log)}
+    drawn = clicks.evaluate(models, log)
+    for name, one in perplexities(models, world.user, log).items():
+        for how, other in (
+            ("unconditional", drawn[name].perplexity),
+            ("conditional", drawn[name].conditional_perplexity),
+        ):
+            assert one[how] == pytest.approx(other.value, abs=4 * other.standard_error)
+
+
+def test_trees_are_judged_on_what_they_have_not_seen() -> None:
+    feature, target = np.array([0.0, 0, 0, 0, 1, 1, 1, 1])[:, None], np.array([1.0, 2, 3, 4, 11, 12, 13, 14])
+    train, test = np.array([0, 1, 4, 5]), np.array([2, 3, 6, 7])
+    said, middle = np.array([1.5, 1.5, 11.5, 11.5]), (3 + 4 + 13 + 14) / 4
+    plain = 1 - ((target[test] - said) ** 2).sum() / ((target[test] - middle) ** 2).sum()
+    found = adjusted_scores(feature, target, [(train, test)])
+    assert found == pytest.approx([1 - (1 - plain) * (4 - 1) / (4 - 1 - 1)])
+    assert np.isnan(adjusted_scores(np.repeat(feature, 3, axis=1), target, [(train, test)])).all()
+
+    # Whoever knows the model knows its target, but nothing of models that were left out.
+    model, target = np.tile([0.0, 1, 2, 3], 2)[:, None], np.tile([5.0, 6, 7, 8], 2)
+    low, high = np.flatnonzero(model < 2), np.flatnonzero(model >= 2)
+    both = [(low, high), (high, low)]  # trees say 6 (the nearest they have seen) and 7
+    expected = 1 - 2 * ((7 - 6) ** 2 + (8 - 6) ** 2 + (5 - 7) ** 2 + (6 - 7) ** 2) / (2 * (1.5**2 + 0.5**2) * 2)
+    assert pooled_scores(model, target, [both]) == pytest.approx([expected])
+    assert adjusted_scores(model, target, [(np.arange(4), np.arange(4, 8))]) == pytest.approx([1.0])
+
+
+def imagined(design: Design, told: Callable[[str, str, int, int], dict[str, Any]]) -> Findings:
+    """Findings of which `told` says each model's: (user, logging, run, model) -> numbers."""
+    studies = {}
+    for study in design.studies():
+        each = {name: told(study.user, study.logging, study.run, place) for place, name in enumerate(design.names)}
+        studies[study] = {"models": each}
+    return Findings(design, studies)
+
+
+def told(user: str, logging: str, run: int, model: int) -> dict[str, Any]:
+    rng = np.random.default_rng([sum(map(ord, user)), sum(map(ord, logging)), run, model])
+    numbers = rng.random(10).tolist()
+    lacking = user == "carousel" and model == 0
+    ppl = {
+        test: {"unconditional": None if lacking else 1 + numbers[place], "conditional": 1.2 + numbers[3 + place]}
+        for place, test in enumerate(POLICIES)
+    }
+    return {
+        "perplexity": ppl,
+        "ndcg": numbers[6],
+        "cmip": {"binned": {"value": numbers[7]}, "paper": {"value": numbers[8]}},
+    }
+
+
+SEVEN = replace(MICRO, models=("dctr", "rdctr", "pbm", "ubm", "dbn", "sdbn", "cascade"), repetitions=1)
+
+
+@pytest.mark.parametrize("measure", [Measure(), Measure(method="paper"), Measure(conditional=True)])
+def test_regret_is_that_of_each_subset(measure: Measure) -> None:
+    findings = imagined(SEVEN, told)
+    found = table_2(findings, measure)
+    for by, regret in found.items():
+        assert regret.shape == (2, 2, 2)
+        for i, user in enumerate(SEVEN.users):
+            how = "conditional" if measure.conditional or user == "carousel" else "unconditional"
+            for run in range(2):
+                each = []
+                models = findings.studies[Study(user, "lambdamart", run)]["models"]
+                for test in ("noisy_oracle", "uniform"):
+                    given = [
+                        Candidate(
+                            name,
+                            one["perplexity"]["lambdamart"][how],
+                            one["ndcg"],
+                            one["cmip"][measure.method]["value"],
+                        )
+                        for name, one in models.items()
+                    ]
+                    outcome = {name: one["perplexity"][test][how] for name, one in models.items()}
+                    each.append(1000 * average_regret(given, outcome, by, (5, 6, 7)))
+                assert regret[i, 1, run] == pytest.approx(np.mean(each))
+        assert of_runs(regret) == pytest.approx([regret[:, :, 0].mean(), regret[:, :, 1].mean()])
+
+
+def test_table_1_asks_each_of_the_configurations() -> None:
+    def known(user: str, logging: str, run: int, model: int) -> dict[str, Any]:
+        """CMIP tells perplexity on `uniform`, nDCG that on the others; runs are copies."""
+        one = told(user, logging, 0, model)
+        for test, value in zip(POLICIES, (one["ndcg"], one["ndcg"], one["cmip"]["binned"]["value"]), strict=True):
+            one["perplexity"][test] = {"unconditional": 1 + value, "conditional": 1 + value}
+        return one
+
+    design = replace(SEVEN, models=SEVEN.models[:5], users=("pbm",), runs=6, repetitions=5)
+    rows = table_1(imagined(design, known), Measure(), len)
+    assert list(rows) == [
+        Configuration("pbm", "noisy_oracle", "lambdamart"),
+        Configuration("pbm", "noisy_oracle", "uniform"),
+        Configuration("pbm", "lambdamart", "noisy_oracle"),
+        Configuration("pbm", "lambdamart", "uniform"),
+    ]
+    scores = rows[Configuration("pbm", "noisy_oracle", "uniform")]
+    assert len(scores.adjusted["cmip",]) == 10
+    assert len(scores.grouped["cmip",]) == 10  # 2 of 5 models
+    assert scores.adjusted["cmip",].mean() > 0.9
+    assert scores.grouped["ndcg",].mean() < 0.5
+    # Copies over runs let a tree recognise the model by anything: so does nDCG, which says nothing.
+    assert scores.adjusted["ndcg",].mean() > 0.9
+
+
+def test_marks_are_those_of_welchs_test() -> None:
+    baseline, better = np.array([0.0, 0.2] * 50), np.array([0.3, 0.5] * 50)
+    scores = Scores({("ppl", "ndcg"): baseline, ("cmip",): better, ("ndcg",): baseline + 0.01}, {})
+    assert [scores.mark(key) for key in (("cmip",), ("ndcg",), ("ppl", "ndcg"))] == [BETTER, "", ""]
+
+
+def test_intervals_over_runs_are_students() -> None:
+    found = over_runs(np.array([1.0, 2.0, 6.0]))
+    assert found.value == 3
+    assert found.high - 3 == pytest.approx(
+        4.302653 * np.sqrt((4 + 1 + 9) / 2 / 3)
+    )  # t at .975 with 2 degrees of freedom
+    assert over_runs(np.array([1.0])).high == np.inf
+
+
+def test_published_tables_add_up() -> None:
+    assert np.mean(list(published.TABLE_1.values()), axis=0) == pytest.approx(published.AVERAGES, abs=6e-4)
+    for by, cells in published.CELLS.items():
+        assert np.mean(cells) == pytest.approx(published.TABLE_2[by][0], abs=6e-4)
+
+
+def test_the_published_size_is_the_papers() -> None:
+    full, small = Design.of(1.0, 4), Design.of(0.01, 4)
+    assert (full.sessions, full.queries, full.runs, full.repetitions) == (5_000_000, 6_000, 10, 1_000)
+    assert full.names == small.names == ("dctr", "rdctr", "pbm", "ubm", "dbn", "ncm", "cacm")
+    assert len(full.studies()) == 4 * 2 * 10 + 1
+    assert (small.sessions, small.runs) == (50_000, 3)
+
+
+def test_queries_of_ones_own(tmp_path: Path) -> None:
+    judged = mslr_like(40, (5, 12), seed=1)
+    write_svmlight(judged, tmp_path / "train.txt")
+    own = Grounds.of(replace(MICRO, users=("pbm",)), tmp_path, len)
+    assert own.data == f"30 queries of {tmp_path.name}"
+    assert len(own.of_user("pbm").judged) == 30
+    assert np.isin(own.of_user("pbm").judged.query, judged.query).all()
+    same = Grounds.of(replace(MICRO, users=("pbm",)), tmp_path / "train.txt", len)
+    assert same.digest == own.digest != Grounds.of(replace(MICRO, users=("pbm",), seed=9), tmp_path, len).digest
+
+
+def test_sizes_have_names(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[dict[str, Any]] = []
+
+    def fake(**given: Any) -> Sheet:
+        asked.append(given)
+        return Sheet("empty", "", ())
+
+    monkeypatch.setitem(registry.OF_JUDGED, "cmip", fake)
+    monkeypatch.setitem(registry.REPRODUCTIONS, "interpol", fake)
+    for name, words in (("cmip", ["--scale", "small", "fold1"]), ("cmip", []), ("interpol", ["--scale", "small"])):
+        done = CliRunner().invoke(main, ["reproduce", name, *words[2:], *words[:2], "-o", str(tmp_path / "made")])
+        assert done.exit_code == 0, done.output
+    assert [(one["scale"], one.get("log")) for one in asked] == [(0.01, "fold1"), (1.0, None), (0.1, None)]
+    assert asked[0]["folder"] == tmp_path / "made"
+    for scale in ("huge", "-1", "nan", "inf"):
+        with pytest.raises(UsageError, match="scale"):
+            reproduce("interpol", tmp_path, scale=scale)
