@@ -108,6 +108,7 @@ def _evaluated(index: int, model: Predictor, found: Predictions, spread: Spread)
         unseen,
         impossible,
         found.tally,
+        confidence=spread.confidence,
     )
     return replace(made, cautions=tuple(_cautions(made, model, layout.ranks(len(sums)))))
 

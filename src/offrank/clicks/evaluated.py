@@ -7,14 +7,18 @@ from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
+from rich.console import RenderableType
+
+from ..folds.digits import with_half
 from ..folds.estimate import Caution, Interval
 from ..folds.intervals import Spread
 from ..log.errors import UsageError
+from . import tables, text
 from .layout import QUANTITIES, Layout, Quantity, statistic
 from .sessions import Tally
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Evaluated:
     """How well a click model, or a simulated user, predicts the clicks of a log. Each number has its interval.
 
@@ -26,7 +30,7 @@ class Evaluated:
     - perplexity_at_rank, conditional_perplexity_at_rank: [k] of each rank, over the sessions that have it.
     - sessions: read; sessions_at_rank: [k] that have this rank, each divided by its inclusion probability.
     - unseen: share of the shown documents that the model has not learnt from; None where it learns from no documents.
-    - impossible: sessions that the model gives probability 0.
+    - impossible: sessions that the model gives probability 0. confidence: level of the intervals.
     """
 
     log_likelihood: Interval
@@ -40,6 +44,19 @@ class Evaluated:
     impossible: int
     tally: Tally
     cautions: tuple[Caution, ...] = ()
+    confidence: float = 0.95
+
+    def __repr__(self) -> str:
+        return f"Evaluated(perplexity {with_half(self.perplexity)}, {self.sessions:,} sessions)"
+
+    def __str__(self) -> str:
+        return text.rendered(self._parts()).rstrip()
+
+    def _parts(self) -> Iterator[RenderableType | str]:
+        yield _read(self)
+        yield from tables.alone(self)
+        yield from text.reading(self.tally)
+        yield from text.told({"": self.cautions})
 
     def to_dict(self) -> dict[str, Any]:
         """Everything, as plain lists, dicts and numbers (None for what is not finite)."""
@@ -57,7 +74,7 @@ class Evaluated:
         }
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Evaluations(Mapping[str, Evaluated]):
     """Several models on the same sessions, by name; `difference` compares two of them pair by pair."""
 
@@ -72,6 +89,20 @@ class Evaluations(Mapping[str, Evaluated]):
 
     def __len__(self) -> int:
         return len(self.found)
+
+    def __repr__(self) -> str:
+        return f"Evaluations({', '.join(self.found)})"
+
+    def __str__(self) -> str:
+        return text.rendered(self._parts()).rstrip()
+
+    def _parts(self) -> Iterator[RenderableType | str]:
+        first = next(iter(self.values()))
+        yield _read(first)
+        yield from tables.whole(self)
+        yield from tables.ranks(self)
+        yield from text.reading(first.tally)
+        yield from text.told({name: one.cautions for name, one in self.items()})
 
     def difference(self, left: str, right: str, quantity: Quantity = "perplexity") -> Interval:
         """left - right of a quantity on the same sessions: their covariance is taken into account.
@@ -101,6 +132,10 @@ class Evaluations(Mapping[str, Evaluated]):
                 for name in others
             },
         }
+
+
+def _read(one: Evaluated) -> str:
+    return f"{one.sessions:,} sessions, {100 * one.confidence:g} % intervals"
 
 
 def interval(found: Interval) -> dict[str, float | None]:

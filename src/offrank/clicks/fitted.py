@@ -17,6 +17,7 @@ from .em import Parameters
 from .laws import ClickLaw
 from .learnt import Learnt
 from .sessions import Tally
+from .summary import summary
 
 
 class Kind(Protocol):
@@ -45,6 +46,9 @@ class Fitted:
 
     def __repr__(self) -> str:
         return repr(self.model)
+
+    def __str__(self) -> str:
+        return summary(self).rstrip()
 
     def law(self, contexts: Contexts, slates: Integers) -> ClickLaw:
         """The joint law of the clicks on these slates."""

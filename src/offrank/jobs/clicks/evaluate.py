@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from os import PathLike
 from typing import Any
 
+from rich.console import RenderableType
+
 from ...checks.cautions import about_same_log
+from ...clicks import tables, text
 from ...clicks.evaluate import evaluate
 from ...clicks.evaluated import Evaluations
 from ...clicks.fitted import Fitted
@@ -16,7 +19,6 @@ from ...folds.estimate import Caution
 from ...log.source import Source
 from ...running.executors import Executor, Progress
 from .. import arguments, document
-from . import tables
 from .graded import GradedFold
 from .models import Models, models, query_column
 from .ndcg import Ranked, ndcg_by_query
@@ -37,7 +39,20 @@ class Judged:
     facts: Mapping[str, Any] = field(default_factory=dict)
 
     def __str__(self) -> str:
-        return tables.judged(self.here, self.elsewhere, self.ranked, self.cautions, self.facts)
+        return text.rendered(self._parts())
+
+    def _parts(self) -> Iterator[RenderableType | str]:
+        first = next(iter(self.here.values()))
+        yield f"{self.facts['title']}: {first.sessions:,} sessions, {100 * first.confidence:g} % intervals"
+        yield from tables.whole(self.here, "On this log", () if self.ranked is None else (self.ranked.column(),))
+        yield from tables.ranks(self.here)
+        if self.elsewhere is not None:
+            yield from tables.whole(self.elsewhere, f"Out of distribution: {self.facts['other']}")
+            yield from tables.ranks(self.elsewhere)
+        yield from text.reading(first.tally)
+        if self.elsewhere is not None:
+            yield from text.reading(next(iter(self.elsewhere.values())).tally, " of the other log")
+        yield from text.told(self.cautions)
 
     @property
     def cautions(self) -> dict[str, tuple[Caution, ...]]:

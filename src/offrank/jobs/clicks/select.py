@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from ...checks.cautions import about_same_log
+from ...clicks import text
 from ...clicks.evaluate import evaluate
 from ...clicks.evaluated import Evaluations
 from ...clicks.fitted import Fitted
@@ -29,7 +30,6 @@ from ...selection.candidates import Candidate
 from ...selection.click_models import Choice, Selection, select
 from ...selection.strategies import strategy as read_strategy
 from .. import arguments, document
-from . import text
 from .graded import Graded, GradedFold
 from .models import Models, models, query_column
 from .ndcg import Ranked, ndcg_by_query
@@ -68,7 +68,7 @@ class Selected:
     def _parts(self) -> Iterator[str]:
         facts = self.facts
         read = f"{facts['sessions']:,} sessions, {facts['queries']:,} queries, {facts['documents']:,} graded documents"
-        yield f"{facts['title']} {read}; {facts['confidence']:.3g} intervals"
+        yield f"{facts['title']} {read}; {100 * facts['confidence']:g} % intervals"
         yield ""
         yield str(self.selection)
         yield ""

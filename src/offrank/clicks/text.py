@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import io
-import math
 import shutil
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from rich import box
-from rich.console import Console, RenderableType
+from rich.console import Console, Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from ...clicks.sessions import Tally
-from ...folds.estimate import Caution, Interval
-from ...report import words
+from ..folds import digits
+from ..folds.estimate import Caution
+from .sessions import Tally
 
 
 def rendered(parts: Iterable[RenderableType | str]) -> str:
@@ -27,33 +26,14 @@ def rendered(parts: Iterable[RenderableType | str]) -> str:
     return "\n".join(line.rstrip() for line in written.getvalue().splitlines()) + "\n"
 
 
-def table(title: str, headings: Sequence[str], rows: Iterable[Sequence[str]]) -> Table:
-    """Names on the left, numbers on the right."""
-    made = Table(box=box.SIMPLE_HEAD, title=words.printable(title), title_justify="left", title_style="bold")
-    made.add_column(headings[0], overflow="fold")
-    for heading in headings[1:]:
-        made.add_column(words.printable(heading), justify="right", overflow="fold")
+def table(title: str, headings: Sequence[str], rows: Iterable[Sequence[str]]) -> RenderableType:
+    """Names on the left, numbers on the right, the title above."""
+    made = Table(box=box.SIMPLE_HEAD)
+    for place, heading in enumerate(headings):
+        made.add_column(Text(digits.printable(heading)), justify="right" if place else "left", overflow="fold")
     for row in rows:
-        made.add_row(*(Text(words.printable(cell)) for cell in row))
-    return made
-
-
-def with_half(found: Interval, signed: bool = False) -> str:
-    """`1.2342 ± 0.0021`, with the digits that it deserves."""
-    if not math.isfinite(found.value):
-        return "-inf" if found.value < 0 else words.MISSING
-    half = (found.high - found.low) / 2
-    places = words.decimals(found.value, words.doubt(found.low, found.high))
-    text = words.number(found.value, places, signed)
-    return f"{text} ± {words.number(half, places)}" if math.isfinite(half) else text
-
-
-def with_ends(found: Interval) -> str:
-    """`0.803 (0.799 to 0.806)`; the value alone where it is given, not learnt."""
-    if not (math.isfinite(found.low) and math.isfinite(found.high)):
-        return f"{found.value:.4g}"
-    places = words.decimals(found.value, words.doubt(found.low, found.high))
-    return f"{words.number(found.value, places)} ({words.interval(found.low, found.high, places)})"
+        made.add_row(*(Text(digits.printable(cell)) for cell in row))
+    return Group(Text(digits.printable(title)), made) if title else made
 
 
 def reading(tally: Tally, what: str = "") -> Iterator[str]:
