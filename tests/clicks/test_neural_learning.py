@@ -15,7 +15,7 @@ import pytest
 from offrank.clicks.documents import Slots
 from offrank.clicks.laws import log_probs
 from offrank.clicks.learnt import Learnt
-from offrank.clicks.neural import CACM, NCM, _kernels, training
+from offrank.clicks.neural import CACM, NCM, _kernels, gradients
 from offrank.clicks.neural.base import RecurrentModel
 from offrank.clicks.neural.batches import Batches, Data, split
 from offrank.clicks.neural.law import Recurrent
@@ -131,7 +131,7 @@ def log_loss(model: RecurrentModel, found: Learnt, data: Sessions) -> float:
 @pytest.mark.parametrize("kind", [NCM, CACM])
 def test_gradients_are_those_of_the_law(kind: type[RecurrentModel], monkeypatch: pytest.MonkeyPatch) -> None:
     jax = pytest.importorskip("jax")
-    monkeypatch.setattr(training, "PIECE", 2)
+    monkeypatch.setattr(gradients, "PIECE", 2)
     model = kind(hidden=3, embedding=2, click_embedding=2)
     tables = model.tables(5, 2)
     rng = np.random.default_rng(2)
@@ -142,7 +142,7 @@ def test_gradients_are_those_of_the_law(kind: type[RecurrentModel], monkeypatch:
     batches = Batches(Data.of(MIXED), MIXED.weight, 7, {name: shape[0] for name, shape in tables.items()})
     batch = next(batches.passed())
     used = {name: np.concatenate([rows[name], 0 * rows[name][:1]])[batch.rows[name]] for name in rows}
-    total, slopes, row_slopes = training._slopes(model, weights, used, batch, jax)
+    total, slopes, row_slopes = gradients.slopes_of(model, weights, used, batch, jax)
 
     def loss(weights: dict[str, Any], rows: dict[str, Any]) -> float:
         named = {f"{name}_embedding": row for name, row in rows.items()} | {"query_of": Data.of(MIXED).group}

@@ -2,34 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache, partial
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ...log.batch import Floats
 from ...log.errors import MissingExtraError, UsageError
-from . import cells
 from .batches import Batch, Batches
-from .cells import Array, Sight, Weights
-
-PIECE = 512
-"""Sessions whose gradient is taken at once on a CPU; an accelerator takes a batch whole."""
-
-_PLAIN = ("previous", "shown", "click", "weight")
-"""What a batch holds for each session, embeddings left out."""
+from .cells import Array, Weights
+from .gradients import Network, loss_of, placed, slopes_of
 
 Tables = Mapping[str, Array]
 """Tables of embeddings by name: a row for each document or query, and one more for those never seen."""
-
-
-class Network(Hashable, Protocol):
-    """What training asks a model: hashable, equal to another where it computes the same."""
-
-    def sight(self, rows: Mapping[str, Array], ranks: int, weights: Weights, xp: Any) -> Sight: ...
 
 
 @dataclass(frozen=True)
@@ -136,12 +124,12 @@ def _compiled(network: Network) -> tuple[Any, Any, Any]:
         return weights, tables, clipped.init(weights), {name: jax.vmap(adam.init)(t) for name, t in tables.items()}
 
     def loss(weights: Weights, tables: Tables, batch: Batch) -> Array:
-        return _loss(network, weights, _placed(_rows(tables, batch), batch), batch, jax)
+        return loss_of(network, weights, placed(_rows(tables, batch), batch), batch, jax)
 
     def advance(state: tuple[Any, ...], batch: Batch, rate: float, prior: float) -> tuple[tuple[Any, ...], Array]:
         weights, tables, moments, row_moments = state
         rows, scale = _rows(tables, batch), 1 / jax.numpy.maximum(batch.weight.sum(), 1e-30)
-        total, slopes, row_slopes = _slopes(network, weights, rows, batch, jax)
+        total, slopes, row_slopes = slopes_of(network, weights, rows, batch, jax)
         change, moments = clipped.update(jax.tree.map(lambda slope: scale * slope, slopes), moments)
         for name, row in rows.items():
             row_slopes[name] = scale * (row_slopes[name] + batch.share[name][:, None] * row / prior**2)
@@ -154,50 +142,6 @@ def _compiled(network: Network) -> tuple[Any, Any, Any]:
 
 def _rows(tables: Tables, batch: Batch) -> dict[str, Array]:
     return {name: table.at[batch.rows[name]].get(mode="fill", fill_value=0.0) for name, table in tables.items()}
-
-
-def _placed(rows: Mapping[str, Array], batch: Batch) -> dict[str, Array]:
-    """Embeddings where they stand: [k, b, .] of documents, [b, .] of queries."""
-    return {name: row[batch.place[name]] for name, row in rows.items()}
-
-
-def _slopes(
-    network: Network, weights: Weights, rows: Mapping[str, Array], batch: Batch, jax: Any
-) -> tuple[Array, dict[str, Array], dict[str, Array]]:
-    """(loss of a batch, its gradients by weights, and by rows), a few sessions at a time: as many as a cache holds."""
-    placed = _placed(rows, batch)
-    # Sessions are the last axis of what has no embedding, the last but one of what has.
-    parts = -(-len(batch.weight) // PIECE) if jax.default_backend() == "cpu" else 1
-    cut = partial(_cut, parts, jax.numpy)
-    pieces = {name: cut(row, row.ndim - 2) for name, row in placed.items()}
-    rest = {name: cut(getattr(batch, name), getattr(batch, name).ndim - 1) for name in _PLAIN}
-
-    def piece(part: tuple[dict[str, Array], dict[str, Array]]) -> tuple[Array, Any]:
-        found = Batch({}, {}, {}, **part[1])
-        return jax.value_and_grad(lambda w, given: _loss(network, w, given, found, jax), (0, 1))(weights, part[0])
-
-    totals, (slopes, placed_slopes) = jax.lax.map(piece, (pieces, rest))
-    row_slopes = {}
-    for name, slope in placed_slopes.items():
-        joined = _joined(slope, placed[name], jax.numpy)
-        row_slopes[name] = jax.numpy.zeros_like(rows[name]).at[batch.place[name]].add(joined)
-    return totals.sum(), jax.tree.map(lambda slope: slope.sum(axis=0), slopes), row_slopes
-
-
-def _cut(parts: int, xp: Any, array: Array, axis: int) -> Array:
-    """[parts, ...]: an axis in as many pieces of one length, the last one filled up with zeros."""
-    missing = -array.shape[axis] % parts
-    padded = xp.pad(array, [(0, missing if i == axis else 0) for i in range(array.ndim)])
-    shape = (*array.shape[:axis], parts, padded.shape[axis] // parts, *array.shape[axis + 1 :])
-    return xp.moveaxis(padded.reshape(shape), axis, 0)
-
-
-def _joined(pieces: Array, like: Array, xp: Any) -> Array:
-    """What `_cut` has cut, whole again: of the shape of `like`, whose sessions are the last axis but one."""
-    axis = like.ndim - 2
-    moved = xp.moveaxis(pieces, 0, axis)
-    whole = moved.reshape((*like.shape[:axis], -1, like.shape[-1]))
-    return whole[..., : like.shape[axis], :]
 
 
 def _updated(tables: Tables, moments: Any, slopes: Any, batch: Batch, update: Any, jax: Any) -> tuple[Any, Any]:
@@ -219,26 +163,3 @@ def _slowed(adam: Any, rate: float, slope: Array, moments: Any) -> tuple[Array, 
 
 def _put(rows: Array, table: Array, values: Array) -> Array:
     return table.at[rows].set(values, mode="drop", unique_indices=True)
-
-
-def _loss(network: Network, weights: Weights, placed: Mapping[str, Array], batch: Batch, jax: Any) -> Array:
-    """Minus the log-likelihood of sessions, by their weights: of each click given those above, summed over ranks."""
-    xp = jax.numpy
-    sight = network.sight(placed, len(batch.click), weights, xp)
-    above = cells.click_vectors(batch.previous, weights)
-    seen = xp.broadcast_to(sight.shown, (*above.shape[:2], sight.shown.shape[-1]))
-    given = xp.concatenate([seen, above], axis=-1) @ weights["input"] + weights["bias"]
-
-    def down(hidden: Array, at: tuple[Array, Array]) -> tuple[Array, Array]:
-        after = xp.where(at[1][:, None], cells.step(hidden, at[0], weights, xp), hidden)
-        return after, cells.out(after, weights)
-
-    _, logit = jax.lax.scan(down, sight.start, (given, batch.shown), unroll=min(len(batch.click), 10))
-    log_click, log_skip = jax.nn.log_sigmoid(logit), jax.nn.log_sigmoid(-logit)
-    if sight.attraction is not None:
-        attracted = jax.nn.log_sigmoid(sight.attraction)
-        # 1 - e a = (1 - e) + e (1 - a), and so without loss of digits.
-        log_skip = xp.logaddexp(log_skip, log_click + jax.nn.log_sigmoid(-sight.attraction))
-        log_click = log_click + attracted
-    found = xp.where(batch.click > 0, log_click, log_skip)
-    return -(xp.where(batch.shown, found, 0.0).sum(axis=0) * batch.weight).sum()
