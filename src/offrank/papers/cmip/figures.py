@@ -35,7 +35,9 @@ def figure_1(findings: Findings) -> Section:
     charts = [_scatter(usual, name, ".1, as in the text") for name in ("pbm", "dctr")]
     charts += [_scatter(hotter, name, "1, as in the code") for name in ("pbm", "dctr")]
     claims = tuple(_figure_1_claims(findings, hotter))
-    return Section("Two models against the logging policy (Figure 1)", (_FIGURE_1,), claims, tuple(charts))
+    return Section(
+        "Two models against the logging policy (Figure 1)", (_FIGURE_1,), claims=claims, charts=tuple(charts)
+    )
 
 
 def _scatter(found: Found, name: str, temperature: str) -> Chart:
@@ -64,13 +66,15 @@ def _figure_1_claims(findings: Findings, hotter: Found) -> Iterator[Claim]:
         f"{_ends(warm['dctr'][1])} against {_ends(warm['pbm'][1])}.",
     )
     value = over_runs(_of(findings, "cmip", "pbm"))
+    tested = findings.p_values(PBM, ORACLE)[:, findings.design.names.index("pbm")]
     p_value = warm["pbm"][1]["p_value"]
     yield Claim(
         "The PBM is unbiased in this set-up, since its user is one.",
-        status(value.low <= 0 and p_value > 0.05, p_value > 0.05),
-        f"Its CMIP is {interval(value)} at temperature .1, and {_ends(warm['pbm'][1])} at temperature 1 "
-        f"(permutation test: p = {p_value:.3g}). A model of the right kind that has seen a document seldom, or only "
-        "far down, falls back on what it expects of any: that is bias too, and goes away with more sessions.",
+        status(min(*tested, p_value) > 0.05, max(*tested, p_value) > 0.05),
+        f"Its CMIP is {interval(value)} at temperature .1 (permutation tests: p = "
+        f"{', '.join(f'{one:.3g}' for one in tested)}), and {_ends(warm['pbm'][1])} at temperature 1 (p = "
+        f"{p_value:.3g}). A model of the right kind that has seen a document seldom, or only far down, falls back on "
+        "what it expects of any: that is bias too, and goes away with more sessions.",
     )
 
 
@@ -93,7 +97,13 @@ def figure_2(findings: Findings) -> Section:
     caption = f"PBM user, noisy oracle to uniform; means over {findings.design.runs} runs, 95 % intervals"
     claims = tuple(_figure_2_claims(findings, {title: table.mean(axis=0) for title, table in tables.items()}))
     table = Figures(caption, header, tuple(rows))
-    return Section("Seven models under one shift of policy (Figure 2)", (_FIGURE_2,), claims, charts, (table,))
+    return Section(
+        "Seven models under one shift of policy (Figure 2)",
+        (_FIGURE_2,),
+        claims=claims,
+        charts=charts,
+        tables=(table,),
+    )
 
 
 def _by_model(findings: Findings, title: str, each: list[Interval]) -> Chart:

@@ -72,6 +72,10 @@ class Findings:
         """All three by name, [runs, models]."""
         return {name: self.metric(name, user, logging, measure) for name in METRICS}
 
+    def p_values(self, user: str, logging: str) -> Floats:
+        """[runs, models] of the hypothesis that a model is debiased, by bins."""
+        return self._table(user, logging, lambda one: one["cmip"]["binned"]["p_value"])
+
     def figure(self) -> Found:
         """The study of Figure 1 at the published code's temperature."""
         return self.studies[Study(FIGURE, self.design.logging[0], 0)]

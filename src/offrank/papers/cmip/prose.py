@@ -25,8 +25,9 @@ _PUBLISHED = (
 _PERPLEXITY = (
     "Perplexity is Eq. 2 and 3 of the paper, of the clicks' probability given the slate alone, where the code gives "
     "UBM, DBN, NCM and CACM the clicks above. For the carousel, whose 25 ranks have too many histories of clicks for "
-    "NCM and CACM, all models are given the clicks above. What is clicked at a rank is not drawn in the tests: the "
-    "loss is averaged over the user's exact chances, so that few slates say as much as many clicks."
+    "NCM and CACM, all models are given the clicks above, of which DCTR, RDCTR and PBM make no use. What is clicked at "
+    "a rank is not drawn in the tests: the loss is averaged over the user's exact chances, so that few slates say as "
+    "much as many clicks."
 )
 _CMIP = (
     "CMIP is estimated by bins within grades, the default of this library: the published estimator is far below 0 for "
