@@ -20,9 +20,6 @@ from .model import Say
 from .points import Points, log_prior
 from .priors import Beta, Prior, given
 
-_SOME = 2_000
-"""Documents by which a prior is first guessed."""
-_LOOSE = 1e-3
 _UNKNOWN = 1.0
 """Standard error of a logarithm from which on the log is not said to tell it: a factor of e either way."""
 _FEW = 0.01
@@ -62,8 +59,6 @@ class Examined(Countable, ABC):
         # Not by the largest itself, which would be above 1 by chance alone.
         value = np.minimum(curve.value / max(1.0, float((curve.value * (1 - 2 * curve.deviation)).max())), 1.0)
         cells, prior, begin = Cells.fixed(value), given(self.prior), Beta.of(_mean(data, value), 0.2)
-        if data.documents > _SOME:
-            begin = learn(data.thinned(_SOME), cells, prior, begin, tolerance=_LOOSE).prior
         found = learn(data, cells, prior, begin, tolerance=100 * self.tolerance, rounds=rounds, say=say)
         return _learnt(curve, value, found, _cautions(data, curve))
 

@@ -15,6 +15,8 @@ from ..priors import Beta, best, hyper_slopes
 from .integral import Chances, Expected, Integral
 
 _ROUNDS = 1000
+_SOME = 4_000
+"""Documents, evenly chosen, from whose solution all begin."""
 
 
 @dataclass(frozen=True)
@@ -131,6 +133,9 @@ def learn(
     shown, clicked = counts.by_cell()
     problem = _Problem(Integral.of(counts), cells, np.stack([clicked, shown - clicked], axis=1), prior)
     here: Parameters = {**cells.packed(cells.start), **({} if prior else {"prior": _table(begin)})}
+    if counts.documents > 2 * _SOME and rounds is None:
+        some = learn(counts.thinned(_SOME), cells, prior, begin, tolerance=10 * tolerance, say=say)
+        here = {**cells.packed(some.chances), **({} if prior else {"prior": _table(some.prior)})}
     found = climb(
         problem.step,
         here,
