@@ -76,7 +76,7 @@ def rank_of(cell: Integers) -> Integers:
 
 @dataclass(frozen=True)
 class CountsFold:
-    """Reduces a log to `Counts`. Memory: 64 to 128 bytes per distinct document and cell."""
+    """Reduces a log to `Counts`. Memory: see `Table`."""
 
     by: str | None = None
     browsing: bool = False
@@ -107,13 +107,12 @@ class CountsFold:
         Raises:
             EmptyLogError: nothing was shown.
         """
-        found = state[0].sorted()
-        if not len(found):
+        found = state[0].entries()
+        if not len(found.cell):
             raise EmptyLogError("the log has no impressions", "give a log with at least one impression")
-        keys, document = np.unique(found["document"], return_inverse=True)
-        cell, shown, clicked = (found[name].copy() for name in ("cell", "shown", "clicked"))
-        counts = Counts(document, cell, shown, clicked, len(keys), state[2], self.browsing)
-        return Gathered(Documents(keys, self.by), counts, state[1])
+        first = np.append(True, np.diff(found.document) != 0)
+        counts = Counts(np.cumsum(first) - 1, *found[1:], int(first.sum()), state[2], self.browsing)
+        return Gathered(Documents(found.document[first], self.by), counts, state[1])
 
 
 def counted(sessions: Sessions, *, browsing: bool = False) -> Counts:

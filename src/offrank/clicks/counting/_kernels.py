@@ -1,12 +1,13 @@
-"""Compiled loops of counting: a hash table by open addressing, whose entries lie side by side in memory."""
+"""Compiled loops of counting: a hash table of blocks, each the counts of a document in eight cells side by side.
+
+slots [a power of two] holds places of blocks, -1 where free; block i is that of document keys[i, 0] and of the cells
+from 8 keys[i, 1] on; counts[i, cell % 8] is (shown, clicked).
+"""
 
 from __future__ import annotations
 
 import numba
 import numpy as np
-
-ENTRY = np.dtype([("document", np.int64), ("cell", np.int64), ("shown", np.float64), ("clicked", np.float64)])
-"""What was counted of a document in a cell. An entry that was never shown is free."""
 
 SEED = np.uint64(0x243F6A8885A308D3)
 
@@ -24,57 +25,56 @@ def _mixed(part, key):
 
 
 @_inline
-def _place(table, mask, document, cell):
-    """Where the entry of a document in a cell is, or would be."""
-    x = (np.uint64(document) + np.uint64(cell) * np.uint64(0xD6E8FEB86659FD93)) * np.uint64(0x9E3779B97F4A7C15)
+def _slot(slots, keys, document, block):
+    """The slot of a block, or the one where it would be."""
+    mask = np.uint64(len(slots) - 1)
+    x = (np.uint64(document) + np.uint64(block) * np.uint64(0xD6E8FEB86659FD93)) * np.uint64(0x9E3779B97F4A7C15)
     at = (x ^ (x >> np.uint64(32))) & mask
-    while table[at].shown != 0.0 and (table[at].document != document or table[at].cell != cell):
+    while slots[at] >= 0 and (keys[slots[at], 0] != document or keys[slots[at], 1] != block):
         at = (at + np.uint64(1)) & mask
     return at
 
 
 @_exact
-def add_sessions(table, used, row, candidates, slates, clicks, query, grouped, weight, browsing):
-    """Count sessions from `row` on until the table is half full: (entries used, next row).
+def add_sessions(slots, keys, counts, used, row, candidates, slates, clicks, query, grouped, weight, browsing):
+    """Count sessions from `row` on until there may be no room for another: (blocks used, next row).
 
     candidates [n, m], slates and clicks [n, k], query and weight [n]. Cells are ranks, or (browsing) rank
     (rank + 1) / 2 + the last clicked rank above, counted from 1.
     """
     n, k = slates.shape
-    mask = np.uint64(len(table) - 1)
-    while row < n and 2 * (used + k) <= len(table):
-        key, last = _mixed(query[row], SEED), 0
+    while row < n and used + k <= len(keys):
+        key, last, w = _mixed(query[row], SEED), 0, weight[row]
         for rank in range(k):
-            if slates[row, rank] >= 0:
-                document = candidates[row, slates[row, rank]]
-                if grouped:
-                    document = np.int64(_mixed(document, key))
-                cell = rank * (rank + 1) // 2 + last if browsing else rank
-                at = _place(table, mask, document, cell)
-                if table[at].shown == 0.0:
-                    used += 1
-                    table[at].document, table[at].cell = document, cell
-                table[at].shown += weight[row]
-                if clicks[row, rank] > 0:
-                    table[at].clicked += weight[row]
-                    last = rank + 1
+            if slates[row, rank] < 0:
+                continue
+            document = candidates[row, slates[row, rank]]
+            if grouped:
+                document = np.int64(_mixed(document, key))
+            cell = rank * (rank + 1) // 2 + last if browsing else rank
+            at = _slot(slots, keys, document, cell >> 3)
+            if slots[at] < 0:
+                slots[at] = used
+                keys[used, 0], keys[used, 1] = document, cell >> 3
+                used += 1
+            counts[slots[at], cell & 7, 0] += w
+            if clicks[row, rank] > 0:
+                counts[slots[at], cell & 7, 1] += w
+                last = rank + 1
         row += 1
     return used, row
 
 
 @_exact
-def add_entries(table, used, entries):
-    """Count what another table has counted; there must be room. Returns the number of entries used."""
-    mask = np.uint64(len(table) - 1)
-    for other in range(len(entries)):
-        if entries[other].shown == 0.0:
-            continue
-        at = _place(table, mask, entries[other].document, entries[other].cell)
-        if table[at].shown == 0.0:
+def add_blocks(slots, keys, counts, used, more_keys, more_counts):
+    """Count what another table has counted; there must be room. Returns the number of blocks used."""
+    for other in range(len(more_keys)):
+        at = _slot(slots, keys, more_keys[other, 0], more_keys[other, 1])
+        if slots[at] < 0:
+            slots[at] = used
+            keys[used] = more_keys[other]
             used += 1
-            table[at].document, table[at].cell = entries[other].document, entries[other].cell
-        table[at].shown += entries[other].shown
-        table[at].clicked += entries[other].clicked
+        counts[slots[at]] += more_counts[other]
     return used
 
 
