@@ -49,7 +49,7 @@ class Design:
 
     @classmethod
     def of(cls, scale: float, seed: int, preset: Preset = "paper") -> Design:
-        """The published size times `scale`: sessions by as much, queries and runs by its root.
+        """The published size times `scale`: sessions by as much, queries by its root, runs by less.
 
         So each query has 850 sessions at scale 1, and 85 at .01.
         """
@@ -59,7 +59,7 @@ class Design:
             sessions=max(int(5e6 * scale), 1_000),
             # Clicks are not drawn but expected, so that few slates say much.
             tests=max(int(40_000 * math.sqrt(scale)), 200),
-            runs=min(max(round(10 * math.sqrt(scale)), 3), 10),
+            runs=min(max(round(10 * scale**0.2), 3), 10),
             repetitions=max(round(1_000 * math.sqrt(scale)), 10),
             models=("dctr", "rdctr", "pbm", "ubm", "dbn", *(_NEURAL if large else _QUICK)),
             trees=100 if large else 10,

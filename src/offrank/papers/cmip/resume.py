@@ -37,8 +37,13 @@ class Kept:
 
     @classmethod
     def of(cls, folder: Path, grounds: Grounds) -> Kept:
-        """Under `folder`, made where it is not there; with a file that says what the settings are."""
+        """Under `folder`, made where it is not there; with a file that says what the settings are.
+
+        The number of runs is none of them: more runs go on from fewer.
+        """
         settings = {"version": VERSION, "data": grounds.data, "digest": grounds.digest, **asdict(grounds.design)}
+        for name in ("runs", "repetitions"):
+            del settings[name]
         text = json.dumps(settings, indent=2)
         own = folder / f"studies-{hashlib.sha256(text.encode()).hexdigest()[:10]}"
         own.mkdir(parents=True, exist_ok=True)

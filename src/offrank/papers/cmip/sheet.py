@@ -54,7 +54,7 @@ def _sections(grounds: Grounds, findings: Findings, say: Say) -> Iterator[Sectio
     yield figure_2(findings)
     rows = regression.table_1(findings, Measure(), say)
     others = {name: regression.table_1(findings, measure, say) for name, measure in _VARIANTS.items()}
-    yield table_1.section(rows, others)
+    yield table_1.section(rows, others, findings.design.runs * len(findings.design.names))
     regrets = {name: choice.table_2(findings, measure) for name, measure in _VARIANTS.items()}
     yield table_2.section(findings, choice.table_2(findings, Measure()), regrets)
     yield Section("All measurements", tables=(_measurements(findings),))

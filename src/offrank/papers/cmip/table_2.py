@@ -44,12 +44,13 @@ def _cells(findings: Findings, found: Mapping[str, Floats]) -> Iterator[Figures]
 def _claims_2(found: Mapping[str, Floats]) -> Iterator[Claim]:
     means = {by: float(of_runs(regret).mean()) for by, regret in found.items()}
     order = sorted(means, key=lambda by: means[by])
-    behind = over_runs(of_runs(found[BEST]) - of_runs(found[order[0]]))
+    rival = next(by for by in order if by != BEST)
+    behind = over_runs(of_runs(found[BEST]) - of_runs(found[rival]))
     yield Claim(
         f"`{BEST}` has the lowest average regret (.918).",
         status(order[0] == BEST, order.index(BEST) < 3 and behind.low <= 0),
-        f"Here it is number {order.index(BEST) + 1} of {len(order)} with {means[BEST]:.3f}; the lowest is "
-        f"`{order[0]}` with {means[order[0]]:.3f}, less by {interval(behind, 3)} over runs.",
+        f"Here it is number {order.index(BEST) + 1} of {len(order)} with {means[BEST]:.3f}; the best of the others is "
+        f"`{rival}` with {means[rival]:.3f}. The difference is {interval(behind, 3)} over runs.",
     )
     yield Claim(
         f"`{SECOND}` comes next (.949).",
