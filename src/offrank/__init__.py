@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from .jobs.check import check
     from .jobs.clicks.evaluate import evaluate_clicks
     from .jobs.clicks.fit import fit_clicks
+    from .jobs.clicks.harvest import harvest_clicks
     from .jobs.clicks.select import select_clicks
     from .jobs.demo import demo
     from .jobs.evaluate import evaluate
@@ -54,6 +55,7 @@ _HOMES = {
     "evaluate": "jobs.evaluate",
     "evaluate_clicks": "jobs.clicks.evaluate",
     "fit_clicks": "jobs.clicks.fit",
+    "harvest_clicks": "jobs.clicks.harvest",
     "learn": "jobs.learn",
     "measure": "jobs.metrics",
     "read_log": "readers.log",
@@ -85,6 +87,7 @@ __all__ = [
     "evaluate",
     "evaluate_clicks",
     "fit_clicks",
+    "harvest_clicks",
     "learn",
     "measure",
     "read_log",

@@ -1,4 +1,4 @@
-"""Verbs of click models: clicks fit, clicks evaluate."""
+"""Verbs of click models: clicks fit, clicks evaluate, clicks harvest."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import click
 
 import offrank
 
-from .options import FILE, named_files, results_options, source, writable, written_options
+from .options import FILE, named_files, page_options, results_options, source, writable, written_options
 from .running import deliver, learning, reading, safely
 
 
@@ -50,6 +50,7 @@ def fit(log: str, model: str, path: str, by: str, **options: Any) -> None:
 
 @clicks.command()
 @written_options
+@page_options
 @results_options
 @click.option(
     "--model", "models", multiple=True, required=True, metavar="FILE", help="What fit has written, or NAME=FILE."
@@ -74,6 +75,41 @@ def evaluate(log: str, models: tuple[str, ...], ood: str | None, **options: Any)
             by=options["by"],
             confidence=options["confidence"],
             cluster=options["cluster"],
+            executor=executor,
+            progress=progress,
+        )
+    deliver(result, options)
+
+
+@clicks.command()
+@written_options
+@page_options
+@results_options
+@click.option(
+    "--method",
+    type=click.Choice(["all_pairs", "adjacent_chain", "pivot_one"]),
+    default="all_pairs",
+    show_default=True,
+    help="Compare every two ranks, each with the next, or each with the first.",
+)
+@click.option(
+    "--by", default="auto", metavar="COLUMN", help="The queries; `query` where there is one. none: items alone."
+)
+@click.option("--confidence", default=0.95, show_default=True, help="Level of the intervals.")
+@click.option("--seed", default=0, show_default=True, help="Seed of the intervals, a bootstrap of documents.")
+@safely
+def harvest(log: str, method: str, by: str, **options: Any) -> None:
+    """How likely is each rank of LOG looked at? Without a model, from documents that were seen at several ranks.
+
+    offrank clicks harvest log.parquet
+    """
+    with reading(options) as (progress, executor):
+        result = offrank.harvest_clicks(
+            source(log, options),
+            method,  # type: ignore[arg-type]
+            by=None if by == "none" else by,
+            confidence=options["confidence"],
+            seed=options["seed"],
             executor=executor,
             progress=progress,
         )

@@ -45,11 +45,12 @@ def written_options(command: Callable[..., None]) -> Callable[..., None]:
 
 def log_options(command: Callable[..., None]) -> Callable[..., None]:
     """What every command that judges by a log takes."""
-    judged = with_options(
-        command,
-        click.option("--html", type=FILE, callback=writable, help="Write a report for people."),
-    )
-    return source_options(results_options(judged))
+    return source_options(results_options(page_options(command)))
+
+
+def page_options(command: Callable[..., None]) -> Callable[..., None]:
+    """What every command takes that can write a page."""
+    return click.option("--html", type=FILE, callback=writable, help="Write a report for people.")(command)
 
 
 def results_options(command: Callable[..., None]) -> Callable[..., None]:

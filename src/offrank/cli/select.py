@@ -8,7 +8,7 @@ import click
 
 import offrank
 
-from .options import named_files, results_options, source, source_options
+from .options import named_files, page_options, results_options, source, source_options
 from .running import deliver, reading, safely
 
 
@@ -19,6 +19,7 @@ def select() -> None:
 
 @select.command()
 @source_options
+@page_options
 @results_options
 @click.option("--model", "models", multiple=True, required=True, metavar="FILE", help="As for clicks evaluate.")
 @click.option("--labels", required=True, metavar="COLUMN", help="Grades beside the candidates (or the slate).")

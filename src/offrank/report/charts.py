@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
 
+from offrank.report import words
 from offrank.report.plots import Axis
 from offrank.report.svg import typographic
 
@@ -13,6 +14,7 @@ Numbers = Sequence[float]
 
 _WIDTH, _HEIGHT = 520, 340
 _LEFT, _RIGHT, _TOP, _BOTTOM = 66, 14, 28, 48
+_LINE = 18
 _COLOURS = ("#2f6fb5", "#c2571a", "#2e8b57", "#8e5bb5", "#b8860b", "#50717b", "#c0417a", "#6b8e23", "#8b5a3c")
 
 
@@ -30,7 +32,10 @@ class Series:
 
 @dataclass(frozen=True)
 class Chart:
-    """Series on two axes. diagonal: a line where both are equal. log_x, log_y: by powers of ten."""
+    """Series on two axes. diagonal: a line where both are equal. log_x, log_y: by powers of ten.
+
+    whole_x: marks on the axis at whole numbers only, as of ranks.
+    """
 
     title: str
     x_label: str
@@ -39,6 +44,7 @@ class Chart:
     diagonal: bool = False
     log_x: bool = False
     log_y: bool = False
+    whole_x: bool = False
 
     @property
     def x_axis(self) -> Axis:
@@ -60,9 +66,10 @@ def chart_svg(chart: Chart) -> str:
         content += _diagonal(chart)
     for index, series in enumerate(chart.series):
         content += _series(chart, series, _COLOURS[index % len(_COLOURS)])
-    if len(chart.series) > 1:
-        content += _legend(chart)
-    size = f'viewBox="0 0 {_WIDTH} {_HEIGHT}" style="max-width:{_WIDTH}px"'
+    legend = _legend_lines(chart) if len(chart.series) > 1 else []
+    height = _HEIGHT + (len(legend) * _LINE if len(legend) > 1 else 0)
+    content += _legend(legend)
+    size = f'viewBox="0 0 {_WIDTH} {height}" style="max-width:{_WIDTH}px"'
     font = 'font-family="system-ui, sans-serif" font-size="12"'
     start = f'<svg xmlns="http://www.w3.org/2000/svg" role="img" aria-label="{name}" {size} {font} fill="currentColor">'
     return f"{start}<title>{name}</title>{content}</svg>"
@@ -85,6 +92,8 @@ def _frame(chart: Chart) -> str:
     right, bottom = _WIDTH - _RIGHT, _HEIGHT - _BOTTOM
     drawn = ""
     for tick in chart.x_axis.ticks():
+        if chart.whole_x and not float(tick.label).is_integer():
+            continue
         x = _LEFT + tick.position * (right - _LEFT)
         drawn += _line(x, _TOP, x, bottom, 'stroke="currentColor" opacity=".12"')
         drawn += _text(x, bottom + 17, tick.label, "middle")
@@ -121,13 +130,28 @@ def _series(chart: Chart, series: Series, colour: str) -> str:
     return drawn + "".join(f'<circle cx="{x:.1f}" cy="{y:.1f}" r="{radius}" fill="{colour}"/>' for x, y in places)
 
 
-def _legend(chart: Chart) -> str:
-    """The names of the series in a line above the axes."""
-    drawn, x = "", float(_LEFT)
+def _legend_lines(chart: Chart) -> list[list[tuple[float, str, str]]]:
+    """The names of the series in lines: (place, name, colour) of each."""
+    lines: list[list[tuple[float, str, str]]] = []
+    x = float(_WIDTH)
     for index, series in enumerate(chart.series):
-        drawn += f'<circle cx="{x + 5:.1f}" cy="12" r="4" fill="{_COLOURS[index % len(_COLOURS)]}"/>'
-        drawn += _text(x + 14, 16, series.name, "start")
-        x += 30 + 6.6 * len(series.name)
+        name = words.shorten(words.printable(series.name), 40)
+        width = 30 + 6.6 * len(name)
+        if x + width > _WIDTH + 16:  # the gap after the last name may stand out
+            lines.append([])
+            x = float(_LEFT)
+        lines[-1].append((x, name, _COLOURS[index % len(_COLOURS)]))
+        x += width
+    return lines
+
+
+def _legend(lines: list[list[tuple[float, str, str]]]) -> str:
+    """Above the axes where one line is enough, else below them."""
+    drawn, y = "", 12 if len(lines) == 1 else _HEIGHT + 8
+    for number, line in enumerate(lines):
+        for x, name, colour in line:
+            drawn += f'<circle cx="{x + 5:.1f}" cy="{y + number * _LINE}" r="4" fill="{colour}"/>'
+            drawn += f'<text x="{x + 14:.1f}" y="{y + 4 + number * _LINE}">{escape(name)}</text>'
     return drawn
 
 

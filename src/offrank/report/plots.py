@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -156,6 +156,18 @@ def mean_weights(document: Document, target: str) -> ForestPlot:
         ticks=axis.ticks(),
         reference=axis.position(1.0),
         reference_label="1",
+    )
+
+
+def intervals(title: str, spans: Mapping[str, Span], reference: float | None = None, label: str = "") -> ForestPlot:
+    """Any numbers by name with their intervals, and a line to compare them to."""
+    axis = shared_axis(spans.values(), [] if reference is None else [reference])
+    return ForestPlot(
+        title=title,
+        rows=tuple(_span_row(axis, span, name) for name, span in spans.items()),
+        ticks=axis.ticks(),
+        reference=None if reference is None else axis.position(reference),
+        reference_label=label,
     )
 
 

@@ -11,7 +11,10 @@ from typing import Literal
 from jinja2 import Environment, PackageLoader, Template
 from markupsafe import Markup
 
+from offrank.folds.estimate import Caution
 from offrank.report.charts import Chart, chart_svg
+from offrank.report.plots import ForestPlot
+from offrank.report.svg import forest_svg
 
 Cell = str | float | int | None
 Status = Literal["reproduced", "in part", "not reproduced", "new"]
@@ -44,14 +47,25 @@ class Claim:
 
 
 @dataclass(frozen=True)
+class Finding:
+    """What to know before a number is relied on; about: whose number, where it is not everybody's."""
+
+    caution: Caution
+    about: str = ""
+
+
+@dataclass(frozen=True)
 class Section:
-    """A part of a page, under a heading; any of its contents may be left out."""
+    """A part of a page, under a heading; any of its contents may be left out. items: a list of short texts."""
 
     heading: str
     prose: tuple[str, ...] = ()
     claims: tuple[Claim, ...] = ()
     charts: tuple[Chart, ...] = ()
     tables: tuple[Figures, ...] = ()
+    items: tuple[str, ...] = ()
+    findings: tuple[Finding, ...] = ()
+    forests: tuple[ForestPlot, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -76,8 +90,9 @@ def _template() -> Template:
     return environment.get_template("sheet.html.jinja")
 
 
-def _drawn(chart: Chart) -> Markup:
-    return Markup(chart_svg(chart))  # noqa: S704  every text in it is escaped there
+def _drawn(plot: Chart | ForestPlot) -> Markup:
+    drawn = chart_svg(plot) if isinstance(plot, Chart) else forest_svg(plot)
+    return Markup(drawn)  # noqa: S704  every text in it is escaped there
 
 
 def cell(value: Cell) -> str:

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, replace
-from os import PathLike
+from dataclasses import dataclass, field
 from typing import Any
 
 from rich.console import RenderableType
@@ -17,15 +15,18 @@ from ...clicks.evaluated import Evaluations
 from ...clicks.fitted import Fitted
 from ...folds.estimate import Caution
 from ...log.source import Source
+from ...report.sheet import Sheet
 from ...running.executors import Executor, Progress
 from .. import arguments, document
+from . import pages
+from .delivered import Delivered
 from .graded import GradedFold
 from .models import Models, models, query_column
 from .ndcg import Ranked, ndcg_by_query
 
 
 @dataclass(frozen=True)
-class Judged:
+class Judged(Delivered):
     """Click models on a log.
 
     - here: on the log itself. elsewhere: on another log, such as of another ranking policy; None if not given.
@@ -64,15 +65,6 @@ class Judged:
             found[name] = tuple(dict.fromkeys((*model.cautions, *seen, *self.here[name].cautions, *away)))
         return found
 
-    @property
-    def trustworthy(self) -> bool:
-        """Nothing serious was found."""
-        return all(one.severity != "serious" for cautions in self.cautions.values() for one in cautions)
-
-    def with_facts(self, **facts: Any) -> Judged:
-        """The same with facts replaced (title, command)."""
-        return replace(self, facts={**self.facts, **facts})
-
     def to_dict(self) -> dict[str, Any]:
         """Everything, as plain lists, dicts and numbers (None for what is not finite)."""
         found = {**self.facts, **self.here.to_dict()}
@@ -82,13 +74,15 @@ class Judged:
             found["ndcg"] = self.ranked.to_dict(list(self.models))
         return found
 
-    def show(self) -> None:
-        """Print the tables."""
-        sys.stdout.write(str(self))
-
-    def to_json(self, path: str | PathLike[str] | None = None) -> str:
-        """The same as JSON text; written to `path` if given."""
-        return document.to_json(self.to_dict(), path)
+    def sheet(self) -> Sheet:
+        first = next(iter(self.here.values()))
+        parts = [pages.known(self.findings()), *pages.quantities(self.here, self.ranked, "On this log")]
+        if self.elsewhere is not None:
+            parts += pages.quantities(self.elsewhere, None, f"Out of distribution: {self.facts['other']}")
+        parts += pages.curves(self.models, first.confidence)
+        read = f"{first.sessions:,} sessions, {100 * first.confidence:g} % intervals"
+        lead = f"{read}; perplexity 1 is perfect, 2 a coin."
+        return Sheet(str(self.facts["title"]), lead, (*parts, pages.asked(self.facts)))
 
 
 def evaluate_clicks(

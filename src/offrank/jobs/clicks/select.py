@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass, field, replace
-from os import PathLike
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 import numpy as np
@@ -25,11 +23,14 @@ from ...metrics.cmip_result import Cmip
 from ...policies.base import Policy
 from ...policies.logged import Logged
 from ...policies.prepared import prepared
+from ...report.sheet import Sheet
 from ...running.executors import Executor, Progress
 from ...selection.candidates import Candidate
 from ...selection.click_models import Choice, Selection, select
 from ...selection.strategies import strategy as read_strategy
 from .. import arguments, document
+from . import pages
+from .delivered import Delivered
 from .graded import Graded, GradedFold
 from .models import Models, models, query_column
 from .ndcg import Ranked, ndcg_by_query
@@ -44,18 +45,23 @@ COUNTED = Caution(
 
 
 @dataclass(frozen=True)
-class Selected:
+class Selected(Delivered):
     """What was measured of each click model, and what each strategy chose.
 
-    here: likelihood and perplexity on the log. ranked: nDCG, in the order of the models. cmip: by model.
+    here: likelihood and perplexity on the log. ranked: nDCG, in the order of the models. cmip: by model. about: what to
+    know of each model.
     """
 
     selection: Selection
     here: Evaluations
     ranked: Ranked
     cmip: Mapping[str, Cmip]
-    cautions: Mapping[str, tuple[Caution, ...]]
+    about: Mapping[str, tuple[Caution, ...]]
     facts: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def cautions(self) -> Mapping[str, tuple[Caution, ...]]:
+        return self.about
 
     @property
     def choice(self) -> Choice:
@@ -77,15 +83,6 @@ class Selected:
             yield f"CMIP of {name}: {found.value:.4f} nats{tested}"
         yield from text.told(self.cautions)
 
-    @property
-    def trustworthy(self) -> bool:
-        """Nothing serious was found."""
-        return all(one.severity != "serious" for some in self.cautions.values() for one in some)
-
-    def with_facts(self, **facts: Any) -> Selected:
-        """The same with facts replaced (title, command)."""
-        return replace(self, facts={**self.facts, **facts})
-
     def to_dict(self) -> dict[str, Any]:
         """Everything, as plain lists, dicts and numbers."""
         return {
@@ -98,13 +95,13 @@ class Selected:
             "choice": self.choice.name,
         }
 
-    def show(self) -> None:
-        """Print the tables."""
-        sys.stdout.write(str(self))
-
-    def to_json(self, path: str | PathLike[str] | None = None) -> str:
-        """The same as JSON text; written to `path` if given."""
-        return document.to_json(self.to_dict(), path)
+    def sheet(self) -> Sheet:
+        read = f"{self.facts['sessions']:,} sessions, {self.facts['queries']:,} queries"
+        lead = f"{read}, {self.facts['documents']:,} graded documents; {100 * self.facts['confidence']:g} % intervals."
+        parts = [pages.chosen(self.selection), pages.measured(self.here, self.ranked, self.cmip)]
+        parts.append(pages.known(self.findings()))
+        parts += pages.quantities(self.here, None, "Perplexity")
+        return Sheet(str(self.facts["title"]), lead, (*parts, pages.asked(self.facts)))
 
 
 def select_clicks(

@@ -1,0 +1,64 @@
+"""What every job about click models answers: something to print, to write and to believe or not."""
+
+from __future__ import annotations
+
+import sys
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from os import PathLike
+from typing import Any, Self
+
+from ...files import write_text
+from ...folds.estimate import Caution
+from ...report.sheet import Finding, Sheet
+from .. import document
+
+
+class Delivered(ABC):
+    """A result, which is a frozen dataclass. Printed, it is tables; facts: what else `to_dict` holds."""
+
+    facts: Mapping[str, Any]
+
+    @property
+    @abstractmethod
+    def cautions(self) -> Mapping[str, Sequence[Caution]]:
+        """What to know of each model."""
+
+    @abstractmethod
+    def to_dict(self) -> dict[str, Any]:
+        """Everything, as plain lists, dicts and numbers (None for what is not finite)."""
+
+    @abstractmethod
+    def sheet(self) -> Sheet:
+        """The page."""
+
+    @property
+    def trustworthy(self) -> bool:
+        """Nothing serious was found."""
+        return all(one.severity != "serious" for some in self.cautions.values() for one in some)
+
+    def findings(self) -> tuple[Finding, ...]:
+        """Each caution once, with the models that it is about where there are several."""
+        about: dict[Caution, list[str]] = {}
+        for name, some in self.cautions.items():
+            for caution in some:
+                about.setdefault(caution, []).append(name)
+        several = len(self.cautions) > 1
+        return tuple(Finding(caution, ", ".join(names) if several else "") for caution, names in about.items())
+
+    def with_facts(self, **facts: Any) -> Self:
+        """The same with facts replaced (title, command)."""
+        return replace(self, facts={**self.facts, **facts})  # type: ignore[type-var]
+
+    def show(self) -> None:
+        """Print the tables."""
+        sys.stdout.write(str(self))
+
+    def to_json(self, path: str | PathLike[str] | None = None) -> str:
+        """The same as JSON text; written to `path` if given."""
+        return document.to_json(self.to_dict(), path)
+
+    def save_html(self, path: str | PathLike[str]) -> None:
+        """Write one self-contained page."""
+        write_text(path, self.sheet().render())

@@ -1,0 +1,92 @@
+"""`clicks harvest`: how likely each rank is looked at, without a model."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from ...clicks.harvested import Harvested
+from ...clicks.harvesting import Method, Weigh, harvest
+from ...clicks.storage import plain
+from ...folds.estimate import Caution
+from ...report.sheet import Sheet
+from ...running.executors import Executor, Progress
+from .. import arguments, document
+from . import pages
+from .delivered import Delivered
+
+
+@dataclass(frozen=True)
+class Curve(Delivered):
+    """An examination curve, and how to use it; facts: what else `to_dict` holds."""
+
+    found: Harvested
+    facts: Mapping[str, Any] = field(default_factory=dict)
+
+    def __str__(self) -> str:
+        how = "\n  ".join(self._next())
+        return f"{self.facts['title']}: {self._read()}\n\n{self.found}\n\n{how}\n"
+
+    @property
+    def cautions(self) -> Mapping[str, tuple[Caution, ...]]:
+        return {"": self.found.cautions}
+
+    @property
+    def option(self) -> str:
+        """The words with which `offrank evaluate` takes the curve; empty where the curve has holes."""
+        if not np.isfinite(self.found.curve).all():
+            return ""
+        return "--examination " + ",".join(f"{value:.4g}" for value in self.found.curve.tolist())
+
+    def to_dict(self) -> dict[str, Any]:
+        names = ("curve", "low", "high", "documents", "clicks", "impressions", "method")
+        numbers = {name: plain(getattr(self.found, name)) for name in names}
+        cautions = [plain(vars(caution)) for caution in self.found.cautions]
+        return {**self.facts, **numbers, "cautions": cautions, "option": self.option or None}
+
+    def sheet(self) -> Sheet:
+        curve = {self.found.method: (self.found.curve, self.found.low, self.found.high)}
+        parts = (pages.examination(curve, *self._next()), pages.known(self.findings()), pages.asked(self.facts))
+        return Sheet(str(self.facts["title"]), f"{self._read()}.", parts)
+
+    def _read(self) -> str:
+        return f"{self.found.impressions:,} sessions, {100 * self.facts['confidence']:g} % intervals"
+
+    def _next(self) -> tuple[str, ...]:
+        if not self.option:
+            return ("The curve has holes: pbm and interpol cannot use it.",)
+        return ("Use it in `offrank evaluate`, with -e pbm or -e 'interpol(window=1)':", self.option)
+
+
+def harvest_clicks(
+    log: Any,
+    method: Method = "all_pairs",
+    *,
+    by: str | None = "auto",
+    weigh: Weigh = "views",
+    confidence: float = 0.95,
+    seed: int = 0,
+    executor: Executor | None = None,
+    progress: Progress | None = None,
+) -> Curve:
+    """As `offrank.clicks.harvest`, ready to be shown and written: what `offrank clicks harvest` prints.
+
+    Raises:
+        OffrankError: as `offrank.clicks.harvest`.
+    """
+    source = arguments.source(log)
+    given: dict[str, Any] = {"by": by, "weigh": weigh, "confidence": confidence, "seed": seed}
+    found = harvest(source, method, **given, executor=executor, progress=progress)
+    facts = {
+        "schema": 1,
+        "kind": "examination",
+        "title": f"How likely each rank of {source.describe()} is looked at",
+        "log": source.describe(),
+        **given,
+        "versions": document.versions(),
+        "created": document.now(),
+    }
+    return Curve(found, facts)

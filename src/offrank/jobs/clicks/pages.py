@@ -1,0 +1,196 @@
+"""Click models on a page: the sections of what `clicks evaluate`, `clicks harvest` and `select clicks` write."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from ...clicks.evaluated import Evaluations
+from ...clicks.fitted import Fitted
+from ...clicks.layout import QUANTITIES
+from ...clicks.tables import HEADINGS
+from ...folds.digits import with_ends, with_half
+from ...folds.estimate import Interval
+from ...log.batch import Floats
+from ...metrics.cmip_result import Cmip
+from ...report.charts import Chart, Series
+from ...report.plots import ForestPlot, Span, intervals
+from ...report.sheet import Cell, Figures, Finding, Section
+from ...report.svg import typographic
+from ...selection.click_models import Selection
+from .ndcg import Ranked
+
+Curve = tuple[Floats, Floats, Floats]
+"""[k] a curve, and the ends of its interval, NaN where there is none."""
+
+_APART = 0.06
+_SPREAD = 0.24
+"""Between the points of models at the same rank, and of all of them, so that intervals can be told apart."""
+
+
+def known(findings: tuple[Finding, ...]) -> Section:
+    """What to know before the numbers are relied on."""
+    prose = () if findings else ("Nothing was found that speaks against the numbers.",)
+    return Section("What to know", prose, findings=findings)
+
+
+def quantities(found: Evaluations, ranked: Ranked | None, title: str) -> Iterator[Section]:
+    """Each quantity of each model, the paired differences, and both perplexities at each rank."""
+    first, *others = found
+    more = [] if ranked is None else [ranked.column()]
+    header = ("model", *HEADINGS, *(one.heading for one in more))
+    rows = [
+        (name, *(_told(getattr(found[name], one)) for one in QUANTITIES), *(_told(one.values[index]) for one in more))
+        for index, name in enumerate(found)
+    ]
+    plots = tuple(
+        intervals(heading.capitalize(), {name: _span(getattr(one, quantity)) for name, one in found.items()})
+        for quantity, heading in zip(QUANTITIES[1:], HEADINGS[1:], strict=True)
+    )
+    yield Section(title, forests=plots, tables=(Figures("All sessions", header, tuple(rows)),))
+    if others:
+        away = [
+            (
+                name,
+                *(_told(found.difference(name, first, one), signed=True) for one in QUANTITIES),
+                *(_told(one.differences[index], signed=True) for one in more),
+            )
+            for index, name in enumerate(others)
+        ]
+        caption = f"Less {first}, on the same sessions"
+        yield Section(caption, forests=_differences(found), tables=(Figures(caption, header, tuple(away)),))
+    yield _by_rank(found)
+
+
+def curves(models: Mapping[str, Fitted], confidence: float) -> Iterator[Section]:
+    """The examination curves of the models that have one."""
+    found = {name: curve for name, model in models.items() if (curve := model.examination()) is not None}
+    if found:
+        each = {name: (curve, *_ends(models[name], curve, confidence)) for name, curve in found.items()}
+        yield examination(each, "Only their products with attraction show in clicks: each is over its first rank.")
+
+
+def examination(each: Mapping[str, Curve], *prose: str) -> Section:
+    """Curves by name."""
+    lines = []
+    for place, (name, (curve, *ends)) in enumerate(each.items()):
+        there = np.flatnonzero(np.isfinite(curve))
+        x = there + 1 + _shift(place, len(each))
+        low, high = (np.where(np.isfinite(end), end, curve)[there].tolist() for end in ends)
+        lines.append(Series(name, x.tolist(), curve[there].tolist(), low, high, line=True))
+    most = max(len(curve) for curve, *_ in each.values())
+    rows = [(str(rank + 1), *(_entry(one, rank) for one in each.values())) for rank in range(most)]
+    chart = Chart("How likely each rank is looked at", "rank", "examination", tuple(lines), whole_x=True)
+    table = Figures("Examination", ("rank", *each), tuple(rows))
+    return Section("Examination", prose, charts=(chart,), tables=(table,))
+
+
+def chosen(selection: Selection) -> Section:
+    """The choice, its reasons and doubts, and what each strategy chooses."""
+    choice = selection.choice
+    rows: list[tuple[Cell, ...]] = [(name, one.name, ", ".join(one.kept)) for name, one in selection.choices.items()]
+    votes = f"{selection.votes[choice.name]} of {len(rows)} strategies choose it." if len(rows) > 1 else ""
+    prose = (f"{choice.name} is the choice of {choice.strategy}. {votes}".rstrip(),)
+    items = (*choice.reasons, *(f"but: {doubt}" for doubt in choice.doubts))
+    left = tuple(f"not used: {name} ({why})" for name, why in selection.left_out.items())
+    table = Figures("Strategies", ("strategy", "chooses", "kept for the last step"), tuple(rows))
+    return Section("The choice", prose, items=(*items, *left), tables=(table,))
+
+
+def measured(here: Evaluations, ranked: Ranked, cmip: Mapping[str, Cmip]) -> Section:
+    """CMIP against perplexity, and both with nDCG in a table."""
+    points = tuple(
+        Series(name, [here[name].perplexity.value], [found.value], [found.low], [found.high])
+        for name, found in cmip.items()
+    )
+    chart = Chart("Both lower is better: clicks predicted, policy forgotten", "perplexity", "CMIP (nats)", points)
+    rows = [
+        (name, _told(here[name].perplexity), _told(ranked.of(index)), _told(_cmip(found)), _p_value(found))
+        for index, (name, found) in enumerate(cmip.items())
+    ]
+    table = Figures("Measured", ("model", "perplexity", "nDCG", "CMIP (nats)", "p if debiased"), tuple(rows))
+    return Section("What was measured", charts=(chart,), tables=(table,))
+
+
+def asked(facts: Mapping[str, Any]) -> Section:
+    """What was asked, and of which version."""
+    names = ("command", "log", "other", "labels", "logging", "cluster", "method", "seed", "created")
+    items = [f"{name}: {facts[name]}" for name in names if facts.get(name) is not None]
+    items += [f"model {name}: {spelling}" for name, spelling in dict(facts.get("spelling") or {}).items()]
+    items.append(", ".join(f"{name} {version}" for name, version in facts["versions"].items()))
+    return Section("How it was made", items=tuple(items))
+
+
+def _differences(found: Evaluations) -> tuple[ForestPlot, ...]:
+    first, *others = found
+    return tuple(
+        intervals(
+            f"{heading.capitalize()}, less {first}",
+            {name: _span(found.difference(name, first, quantity)) for name in others},
+            0.0,
+            "0",
+        )
+        for quantity, heading in zip(QUANTITIES[1:], HEADINGS[1:], strict=True)
+    )
+
+
+def _by_rank(found: Evaluations) -> Section:
+    kinds = {"Perplexity": "perplexity_at_rank", "Given the clicks above": "conditional_perplexity_at_rank"}
+    sessions = next(iter(found.values())).sessions_at_rank
+    charts, tables = [], []
+    for heading, name in kinds.items():
+        each = {model: getattr(one, name) for model, one in found.items()}
+        charts.append(Chart(f"{heading} at each rank", "rank", "perplexity", tuple(_lines(each)), whole_x=True))
+        rows = [
+            (str(rank), f"{count:,.0f}", *map(_told, numbers))
+            for rank, (count, *numbers) in enumerate(zip(sessions, *each.values(), strict=True), 1)
+        ]
+        tables.append(Figures(heading, ("rank", "sessions", *each), tuple(rows)))
+    return Section("At each rank", charts=tuple(charts), tables=tuple(tables))
+
+
+def _lines(each: Mapping[str, Sequence[Interval]]) -> Iterator[Series]:
+    for place, (name, numbers) in enumerate(each.items()):
+        x = [rank + _shift(place, len(each)) for rank in range(1, len(numbers) + 1)]
+        values, lows, highs = ([getattr(one, end) for one in numbers] for end in ("value", "low", "high"))
+        yield Series(name, x, values, lows, highs, line=True)
+
+
+def _shift(place: int, of: int) -> float:
+    return (place - (of - 1) / 2) * min(_APART, _SPREAD / of)
+
+
+def _ends(model: Fitted, curve: Floats, confidence: float) -> tuple[Floats, Floats]:
+    """Of the interval of a curve, where the model has a table of it; else NaN."""
+    table = model.learnt.parameters.get("examination")
+    if table is None or table.shape != curve.shape or "examination" not in model.learnt.strength:
+        return (np.full(curve.shape, np.nan),) * 2
+    low, high = model.interval("examination", confidence)
+    return low / table[0], high / table[0]
+
+
+def _entry(curve: Curve, rank: int) -> Cell:
+    if rank >= len(curve[0]):
+        return None
+    value, low, high = (float(part[rank]) for part in curve)
+    return typographic(with_ends(Interval(value, low, high, math.nan))) if math.isfinite(value) else None
+
+
+def _cmip(found: Cmip) -> Interval:
+    return Interval(found.value, found.low, found.high, found.standard_error)
+
+
+def _p_value(found: Cmip) -> Cell:
+    return None if found.p_value is None else f"{found.p_value:.3g}"
+
+
+def _span(found: Interval) -> Span:
+    ends = (found.value, found.low, found.high)
+    return Span(*(end if math.isfinite(end) else None for end in ends))
+
+
+def _told(found: Interval, signed: bool = False) -> str:
+    return typographic(with_half(found, signed))

@@ -1,0 +1,84 @@
+"""The pages of click models: what they hold, and that they fit on a phone."""
+
+from __future__ import annotations
+
+import json
+import re
+from html import unescape
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+
+import offrank
+from offrank.clicks import load
+from tests.cli.test_clicks import folder, sessions  # noqa: F401  a fixture
+from tests.report.test_browser import chromium, framed, run  # noqa: F401  a fixture
+
+LONG = "a very long name of a model that nobody would write <img src=x onerror=1>"
+
+
+@pytest.fixture(scope="module")
+def pages(folder: Path) -> dict[str, str]:  # noqa: F811
+    models = {"dbn": folder / "dbn.json", LONG: folder / "pbm.json", "gctr": folder / "gctr.json"}
+    judged = offrank.evaluate_clicks(folder / "test.parquet", models, other=folder / "other.parquet", labels="grade")
+    logging = "plackett_luce(score, log=True)"
+    selected = offrank.select_clicks(folder / "test.parquet", models, "grade", logging)
+    harvested = offrank.harvest_clicks(folder / "train.parquet")
+    return {
+        "judged": judged.sheet().render(),
+        "selected": selected.sheet().render(),
+        "harvested": harvested.sheet().render(),
+    }
+
+
+def words(page: str) -> str:
+    return " ".join(unescape(re.sub(r"<[^>]*>", " ", page)).split())
+
+
+def test_what_was_judged(pages: dict[str, str], folder: Path) -> None:  # noqa: F811
+    text = words(pages["judged"])
+    for heading in ("What to know", "On this log", "Out of distribution", "Less dbn", "At each rank", "nDCG"):
+        assert heading in text
+    assert "<img" not in pages["judged"]
+    curve = load(folder / "pbm.json").examination()
+    assert f"{curve[1]:.2f}"[:3] in text[text.index("Examination") :]
+
+
+def test_what_was_chosen(pages: dict[str, str]) -> None:
+    text = words(pages["selected"])
+    assert "is the choice of top-4 cmip, top-4 ppl: ndcg" in text
+    assert "serious no-information gctr" in text  # its relevance is the same everywhere
+    assert "warning few-documents dbn, a very long name" in text
+
+
+def test_the_words_of_a_curve_are_its_numbers(folder: Path) -> None:  # noqa: F811
+    made = offrank.harvest_clicks(folder / "train.parquet")
+    word, numbers = made.option.split()
+    assert word == "--examination"
+    assert [float(number) for number in numbers.split(",")] == pytest.approx(made.found.curve.tolist(), rel=1e-3)
+    assert made.option in str(made)
+    assert made.to_dict()["option"] == made.option
+    assert json.loads(made.to_json())["curve"] == pytest.approx(made.found.curve.tolist())
+
+
+def test_a_curve_with_holes_has_no_words() -> None:
+    # Items 1 and 2 change places; item 3 is always last.
+    log = pa.table({"slate": [[1, 2, 3], [2, 1, 3]] * 60, "clicks": [[1, 0, 0], [1, 1, 1]] * 60})
+    made = offrank.harvest_clicks(log)
+    assert made.option == ""
+    assert not made.trustworthy
+    assert "has holes" in str(made)
+    assert made.to_dict()["curve"][2] is None
+    assert "unlinked-ranks" in words(made.sheet().render())
+
+
+@pytest.mark.browser
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["judged", "selected", "harvested"])
+def test_a_page_fits_on_a_phone(name: str, pages: dict[str, str], chromium: str, tmp_path: Path) -> None:  # noqa: F811
+    dom = run(chromium, tmp_path, framed(pages[name]), "--dump-dom")
+    found = re.search(r'data-seen="([^"]*)"', dom)
+    assert found is not None
+    for seen in json.loads(unescape(found.group(1))):
+        assert seen["needed"] <= seen["width"]
