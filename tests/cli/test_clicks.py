@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import math
+import os
 import re
+import signal
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -81,6 +86,74 @@ def test_fit_tells_repeated_clicks(tmp_path: Path) -> None:
     pq.write_table(twice, tmp_path / "log.parquet")
     done = call("clicks", "fit", tmp_path / "log.parquet", "--model", "gctr", "-o", tmp_path / "m.json")
     assert f"{sum(map(sum, clicks)) // 2:,} clicks were on what had been clicked already" in done.output
+
+
+def test_a_log_without_a_click_is_told(tmp_path: Path) -> None:
+    pq.write_table(pa.table({"slate": [[1, 2], [2, 1]] * 9, "clicks": [[0, 0]] * 18}), tmp_path / "log.parquet")
+    for model in ("pbm", "dbn", "mixture(pbm, dbn)"):
+        done = call("clicks", "fit", tmp_path / "log.parquet", "--model", model, "-o", tmp_path / "m.json")
+        assert done.exit_code == 0
+        assert "serious: no-clicks: Nothing was clicked" in done.output
+        assert load(tmp_path / "m.json").cautions[0].code == "no-clicks"
+
+
+def test_python_prints_what_the_command_prints(folder: Path, tmp_path: Path) -> None:
+    path = tmp_path / "m.json"
+    done = call("clicks", "fit", folder / "train.parquet", "--model", "ubm", "-o", path)
+    assert done.output.endswith("\n".join(str(load(path)).splitlines()[1:]) + "\n")
+    assert repr(load(path)) == "ubm"
+    models = {name: load(folder / f"{name}.json") for name in ("dbn", "gctr")}
+    found = evaluate(models, folder / "test.parquet")
+    printed = call("clicks", "evaluate", folder / "test.parquet", *(f"--model={folder / name}.json" for name in models))
+    assert set(str(found).splitlines()[1:]) <= set(printed.output.splitlines())
+    assert repr(found) == "Evaluations(dbn, gctr)"
+    value = found["dbn"].perplexity.value
+    assert f"{value:.2f}" in repr(found["dbn"])
+    assert f"{value:.2f}" in str(found["dbn"])
+
+
+def test_a_harvested_curve_goes_where_a_curve_goes(folder: Path, tmp_path: Path) -> None:
+    pages = ("--html", tmp_path / "h.html", "--json", tmp_path / "h.json")
+    done = call("clicks", "harvest", folder / "train.parquet", "--method", "adjacent_chain", *pages)
+    assert done.exit_code == 0, done.output
+    option = done.output.splitlines()[-1].split()
+    asked = ("--target", "uniform", "--logging", "plackett_luce(score, log=True)", "-e", "interpol(window=1)")
+    assert call("evaluate", folder / "test.parquet", *asked, *option).exit_code == 0
+    written = json.loads((tmp_path / "h.json").read_text())
+    assert (written["method"], written["impressions"]) == ("adjacent_chain", 6000)
+    assert (tmp_path / "h.html").read_text().startswith("<!doctype html>")
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals and terminals")
+def test_an_interrupted_fit_tells_what_it_does_and_leaves_nothing(folder: Path, tmp_path: Path) -> None:
+    ours, theirs = os.openpty()
+    words = ["clicks", "fit", str(folder / "train.parquet"), "--model", "mixture(dbn, dbn, tolerance=1e-300)"]
+    command = [sys.executable, "-m", "offrank", *words, "-o", str(tmp_path / "m.json")]
+    with subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=theirs, env={**os.environ, "TERM": "xterm"}
+    ) as running:
+        os.close(theirs)
+        shown = b""
+        while b"log-posterior" not in shown:
+            shown += os.read(ours, 4096)
+        running.send_signal(signal.SIGINT)
+        with contextlib.suppress(OSError):  # the other end is closed
+            while more := os.read(ours, 4096):
+                shown += more
+        assert (running.wait(60), running.stdout.read()) == (130, b"")
+    os.close(ours)
+    assert b"nothing was left half-written" in shown
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_neural_model_without_jax_says_what_to_install(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "jax", None)
+    done = call("clicks", "fit", folder / "test.parquet", "--model", "ncm", "-o", tmp_path / "m.json")
+    assert done.exit_code == 1
+    assert "pip install 'offrank[neural]'" in done.output
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_quiet_is_quiet(folder: Path, tmp_path: Path) -> None:
@@ -222,6 +295,12 @@ def broken(folder: Path, **columns: Any) -> Path:
     return path
 
 
+def cut(path: Path, folder: Path) -> Path:
+    """The beginning of a file."""
+    (folder / "cut.json").write_text(path.read_text()[:500])
+    return folder / "cut.json"
+
+
 REFUSED: dict[str, tuple[Callable[[Path, Path], list[object]], str]] = {
     "unknown model": (
         lambda made, new: ["clicks", "fit", made / "test.parquet", "--model", "dbm", "-o", new / "m.json"],
@@ -254,6 +333,14 @@ REFUSED: dict[str, tuple[Callable[[Path, Path], list[object]], str]] = {
     "no model": (
         lambda made, new: ["clicks", "evaluate", made / "test.parquet", "--model", made / "test.parquet"],
         "is not a click model",
+    ),
+    "cut off": (
+        lambda made, new: ["clicks", "evaluate", made / "test.parquet", "--model", cut(made / "dbn.json", new)],
+        "its end is missing",
+    ),
+    "a curve of no clicks": (
+        lambda made, new: ["clicks", "harvest", broken(new, clicks=[[0] * ITEMS] * 50)],
+        "no clicked document",
     ),
     "no file": (
         lambda made, new: ["clicks", "evaluate", made / "test.parquet", "--model", made / "none.json"],

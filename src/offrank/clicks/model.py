@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any, ClassVar, final
 
 import numpy as np
 
 from ..folds.base import Fold
+from ..folds.estimate import Caution
 from ..log.batch import Floats, Integers
 from ..log.source import Source
 from ..readers.log import read_log
@@ -24,6 +26,13 @@ from .sessions import Gathered, Sessions, SessionsFold
 
 Say = Callable[[str], object]
 """Called with what is being done."""
+
+NO_CLICKS = Caution(
+    "no-clicks",
+    "serious",
+    "Nothing was clicked in any session: what the model says of documents and ranks is its priors, not the log's.",
+    "Look whether the right column is read as clicks (--column clicks=NAME).",
+)
 
 
 class ClickModel(Spelled, ABC):
@@ -63,7 +72,10 @@ class ClickModel(Spelled, ABC):
         data = gathered.data
         if isinstance(data, Sessions):
             data = self.from_sessions(data)
-        return Fitted(self, gathered.documents, self.learn(data, say=say), gathered.tally, source)
+        learnt = self.learn(data, say=say)
+        if not _clicked(gathered.data):
+            learnt = replace(learnt, cautions=(NO_CLICKS, *learnt.cautions))
+        return Fitted(self, gathered.documents, learnt, gathered.tally, source)
 
     def gather(self, by: str | None) -> Fold[Any, Any, Gathered]:
         """What reduces a log to what this model learns from."""
@@ -96,6 +108,11 @@ class ClickModel(Spelled, ABC):
     def examination(self, parameters: Parameters) -> Floats | None:
         """[k] probability that each rank is looked at, whatever is shown; None where it depends on more."""
         return None
+
+
+def _clicked(data: Any) -> bool:
+    """Whether sessions, or counts, have any click."""
+    return bool((data.click if isinstance(data, Sessions) else data.clicked).any())
 
 
 def of_documents(table: Floats, slots: Slots) -> Floats:

@@ -85,7 +85,7 @@ def read(path: str | os.PathLike[str]) -> Mapping[str, Any]:
     except FileNotFoundError as error:
         raise UsageError(f"there is no click model {str(path)!r}", "write one with `offrank clicks fit`") from error
     except (ValueError, RecursionError) as error:  # not JSON, not UTF-8, or nested without end
-        raise foreign(path) from error
+        raise foreign(path, ": it is no JSON, or its end is missing") from error
     if not isinstance(found, dict) or found.get("format") != FORMAT:
         raise foreign(path)
     if found.get("version") != VERSION:
@@ -96,9 +96,9 @@ def read(path: str | os.PathLike[str]) -> Mapping[str, Any]:
     return found
 
 
-def foreign(path: str | os.PathLike[str]) -> UsageError:
+def foreign(path: str | os.PathLike[str], why: str = "") -> UsageError:
     """What is said of a file that is no click model."""
-    return UsageError(f"{str(path)!r} is not a click model", "give a file that `offrank clicks fit` has written")
+    return UsageError(f"{str(path)!r} is not a click model{why}", "give a file that `offrank clicks fit` has written")
 
 
 def damaged(path: str | os.PathLike[str], error: Exception) -> UsageError:

@@ -63,11 +63,11 @@ class _Summary:
         fitted, learnt, by = self.fitted, self.fitted.learnt, self.fitted.documents.by
         what = "items" if by is None else f"pairs of {by} and item"
         yield f"{fitted.model!r}, learnt from {fitted.source}" + ("" if path is None else f", written to {path}")
-        yield f"  {fitted.tally.impressions:,} sessions, {len(fitted.documents):,} documents ({what})"
+        yield f"  {_many(fitted.tally.impressions, 'session')}, {_many(len(fitted.documents), 'document')} ({what})"
         if learnt.rounds:
             end = "settled" if learnt.converged else "stopped before it settled"
             height = f", log-posterior {learnt.trace[-1]:,.2f}" if learnt.trace else ""
-            yield f"  {learnt.rounds:,} rounds, {end}{height}"
+            yield f"  {_many(learnt.rounds, 'round')}, {end}{height}"
         yield from (f"  {name.replace('_', ' ')}: {_spelled(value)}" for name, value in learnt.facts.items())
         yield from self._lines()
         yield from self._tables()
@@ -76,17 +76,20 @@ class _Summary:
 
     def _lines(self) -> Iterator[str]:
         """What is expected of any document, single numbers, and tables that are too long."""
+        others = []
         for name, values in self.fitted.learnt.parameters.items():
             if name in self.fitted.learnt.facts or self._rows(name):
                 continue
             if name.endswith("prior"):
                 yield f"  {name.replace('_', ' ')}: {_spelled(values.tolist())}"
-            elif len(values) == len(self.fitted.documents) + 1 and values.ndim == 1:
+            elif values.ndim == 1 and self._of_documents(values) and not name.endswith("_of"):
                 yield f"  {name} expected of an unseen document: {float(values[-1]):.4g}"
             elif values.size == 1:
                 yield f"  {name}: {self._entries(name)[0]}"
             else:
-                yield f"  {name}: {' x '.join(map(str, values.shape))} numbers"
+                others.append(f"{name} ({' x '.join(map(str, values.shape))})")
+        if others:
+            yield f"  other tables: {', '.join(others)}"
 
     def _tables(self) -> Iterator[RenderableType]:
         for name, values in self.fitted.learnt.parameters.items():
@@ -98,12 +101,12 @@ class _Summary:
                 yield text.table(f"{name}, by the rank of the last click above", ["rank", "none", *above], rows)
             else:
                 what = "rank" if len(values) == self.fitted.tally.ranks else ""
-                yield text.table(name, [what, f"{100 * self.confidence:g} % interval"], rows)
+                yield text.table(name.replace("_", " "), [what, f"{100 * self.confidence:g} % interval"], rows)
 
     def _rows(self, name: str) -> list[list[str]]:
         """Of a short table; a row per rank and a column per last click above it, where a table has both."""
         values, ranks = self.fitted.learnt.parameters[name], self.fitted.tally.ranks
-        if values.ndim != 1 or len(values) < 2 or len(values) == len(self.fitted.documents) + 1 or "prior" in name:
+        if values.ndim != 1 or len(values) < 2 or self._of_documents(values) or "prior" in name:
             return []
         if len(values) == ranks * (ranks + 1) // 2 != ranks and ranks <= _LONGEST // 2:
             rank = rank_of(np.arange(len(values)))
@@ -112,6 +115,9 @@ class _Summary:
             return []
         return [[str(place), entry] for place, entry in enumerate(self._entries(name), 1)]
 
+    def _of_documents(self, values: Floats) -> bool:
+        return len(values) == len(self.fitted.documents) + 1
+
     def _entries(self, name: str) -> list[str]:
         values = self.fitted.learnt.parameters[name]
         if name not in self.fitted.learnt.strength:
@@ -119,6 +125,10 @@ class _Summary:
         ends = (end.ravel().tolist() for end in self.fitted.interval(name, self.confidence))
         each = zip(values.ravel().tolist(), *ends, strict=True)
         return [with_ends(Interval(value, low, high, np.nan)) for value, low, high in each]
+
+
+def _many(count: int, what: str) -> str:
+    return f"{count:,} {what if count == 1 else what + 's'}"
 
 
 def _spelled(value: Any) -> str:
