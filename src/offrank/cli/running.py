@@ -59,11 +59,13 @@ def learning(options: dict[str, Any]) -> Iterator[tuple[Any, Any, Callable[[str]
             return
         with Progress(console=Console(stderr=True), transient=True) as bars:
             task = bars.add_task("reading", total=None)
-            yield (
-                lambda done, total: bars.update(task, completed=done, total=total),
-                executor,
-                lambda text: bars.update(task, description=escape(text)),
-            )
+
+            def say(text: str) -> None:
+                if bars.tasks[0].finished:  # all is read, and nobody knows how long the rest takes
+                    bars.tasks[0].total = None
+                bars.update(task, description=escape(text))
+
+            yield lambda done, total: bars.update(task, completed=done, total=total), executor, say
     finally:
         if executor is not None:
             executor.shutdown(wait=False, cancel_futures=True)
