@@ -62,6 +62,30 @@ def test_intervals_cover_the_truth(learnt: Learnt) -> None:
     assert 0.8 < (np.mean(curves) * RANKS - 1) / (RANKS - 1) < 0.97
 
 
+def test_a_curve_that_is_largest_below_the_first_rank() -> None:
+    """Where the second rank is looked at most, its examination is 1, and the first rank's is known as others are."""
+    curve = np.array([0.6, 1.0, 0.7, 0.5, 0.4, 0.3])
+    world = World(PBM(), {"examination": curve})
+    several = [world.learnt(4000, seed) for seed in range(30)]
+    ratio = np.mean([learnt.parameters["examination"] for learnt in several], axis=0) / curve
+    assert ratio == pytest.approx(np.ones(RANKS), abs=0.03)
+    ends = [world.fitted(learnt).interval("examination", 0.9) for learnt in several]
+    held = [(low <= curve) & (curve <= high) for low, high in ends]
+    assert 0.8 < np.mean(held, axis=0)[[0, 2, 3, 4, 5]].mean() < 0.97
+
+
+def test_what_is_one_by_chance_has_an_interval() -> None:
+    """Two ranks that are looked at alike: in half of the logs the second seems to be looked at more."""
+    curve = np.array([1.0, 1.0, 0.7, 0.5, 0.4, 0.3])
+    world = World(PBM(), {"examination": curve})
+    several = [world.learnt(1000, seed) for seed in range(20)]
+    at_one = [learnt for learnt in several if (learnt.parameters["examination"][:2] == 1).all()]
+    assert 5 <= len(at_one) <= 15
+    ends = np.array([world.fitted(learnt).interval("examination", 0.9) for learnt in at_one])[:, :, 1]
+    assert (ends[:, 1] == 1).all()
+    assert ((ends[:, 0] > 0.5) & (ends[:, 0] < 0.98)).all()
+
+
 DOCUMENTS = [[(0, 4, 2), (1, 3, 0)], [(1, 7, 0)], [(0, 1, 1)], [(0, 3, 3), (1, 2, 2)], [(0, 400, 93), (1, 250, 20)]]
 """Of each document, (cell, shown, clicked)."""
 

@@ -23,6 +23,8 @@ from .priors import Beta, Prior, given
 _UNKNOWN = 1.0
 """Standard error of a logarithm from which on the log is not said to tell it: a factor of e either way."""
 _FEW = 0.01
+_AT_ONE = 1.9
+"""log(40) / 1.96: Beta(this / deviation, 1) ends 1.96 deviations of a logarithm below 1, with 2.5 % further below."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -56,8 +58,9 @@ class Examined(Countable, ABC):
         if start is not None:
             return self._go_on(data, start, rounds)
         curve = fit_curve(data, self.guess(data), tolerance=self.tolerance, rounds=_most(rounds), say=_told(say))
-        # Not by the largest itself, which would be above 1 by chance alone.
-        value = np.minimum(curve.value / max(1.0, float((curve.value * (1 - 2 * curve.deviation)).max())), 1.0)
+        largest = int((curve.value * (1 - 2 * curve.deviation)).argmax())
+        curve = curve.over(largest)
+        value = np.minimum(curve.value, 1.0)
         cells, prior, begin = Cells.fixed(value), given(self.prior), Beta.of(_mean(data, value), 0.2)
         found = learn(data, cells, prior, begin, tolerance=100 * self.tolerance, rounds=rounds, say=say)
         return _learnt(curve, value, found, _cautions(data, curve))
@@ -113,14 +116,20 @@ def _cautions(data: Counts, curve: Curve) -> tuple[Caution, ...]:
 
 def _learnt(curve: Curve, value: Floats, found: Solution, cautions: tuple[Caution, ...]) -> Learnt:
     attraction, strength = found.posterior()
-    variance = np.maximum((value * curve.deviation) ** 2, 1e-18)
     prior = found.prior.table
     return Learnt(
         {"attraction": attraction, "examination": value, "attraction_prior": prior},
-        {"attraction": strength, "examination": np.maximum(value * (1 - value) / variance - 1, 1e-3)},
+        {"attraction": strength, "examination": _strength(value, curve.deviation)},
         trace=found.climb.trace,
         rounds=curve.climb.rounds + found.climb.rounds,
         converged=curve.climb.converged and found.climb.converged,
         facts={"attraction_prior": prior.tolist()},
         cautions=cautions,
     )
+
+
+def _strength(value: Floats, deviation: Floats) -> Floats:
+    """[cells] of examination; that of a cell which is 1 by chance says how far below it may be (`Fitted.interval`)."""
+    doubt = np.maximum(deviation, 1e-9)
+    below = np.maximum((1 - value) / (np.maximum(value, 1e-300) * doubt**2) - 1, 1e-3)
+    return np.asarray(np.where(value < 1, below, _AT_ONE / doubt))

@@ -83,6 +83,8 @@ class Fitted:
     def interval(self, parameter: str, confidence: float = 0.95) -> tuple[Floats, Floats]:
         """(low, high) of each entry of a table, by the quantiles of its posterior.
 
+        An entry of 1 is as many observations without exception as it has strength: its interval ends at 1.
+
         Raises:
             KeyError: no such table, or one without a posterior.
         """
@@ -90,8 +92,9 @@ class Fitted:
 
         value, strength = self.learnt.parameters[parameter], np.maximum(self.learnt.strength[parameter], 1e-9)
         tail, a, b = (1 - confidence) / 2, value * strength, (1 - value) * strength
-        open_ = (value > 0) & (value < 1)  # what is 0 or 1 by convention has no doubt
+        open_ = (value > 0) & (value < 1)  # what is 0 by convention has no doubt
         low, high = (np.where(open_, betaincinv(a, b, at), value) for at in (tail, 1 - tail))
+        low = np.where(value == 1, tail ** (1 / strength), low)
         return low, high
 
     def needs(self) -> Needs:

@@ -33,13 +33,25 @@ _MOST = 500
 class Curve:
     """What was found.
 
-    value: [cells], 1 in the first cell. deviation: [cells] standard error of its logarithm, robust to what clicks are
-    like beyond their means. climb: its trace is the conditional log-likelihood.
+    value: [cells], 1 in the first cell. covariance: [cells, cells] of its logarithm, robust to what clicks are like
+    beyond their means. climb: its trace is the conditional log-likelihood.
     """
 
     value: Floats
-    deviation: Floats
+    covariance: Floats
     climb: Climb
+
+    @property
+    def deviation(self) -> Floats:
+        """[cells] standard errors of the logarithm."""
+        return np.sqrt(np.diag(self.covariance))
+
+    def over(self, cell: int) -> Curve:
+        """The same curve, 1 in another cell, with the doubt of what it is then."""
+        shared = self.covariance[:, cell]
+        covariance = self.covariance - shared[:, None] - shared + shared[cell]
+        np.fill_diagonal(covariance, np.maximum(np.diag(covariance), 0.0))
+        return Curve(self.value / self.value[cell], covariance, self.climb)
 
 
 @dataclass(frozen=True)
@@ -81,7 +93,7 @@ def fit_curve(
     guess: [cells] what is taken for it where the log says nothing. start: where to begin. tolerance: of e / (1 + e).
     """
     if len(guess) == 1:
-        return Curve(np.ones(1), np.zeros(1), Climb({}, (), 0, converged=True))
+        return Curve(np.ones(1), np.zeros((1, 1)), Climb({}, (), 0, converged=True))
     entries = _Entries.of(counts, guess)
     args = (entries.first, entries.cell, entries.shown, entries.clicked)
     clicks = np.bincount(entries.cell, weights=entries.clicked, minlength=len(guess))
@@ -99,7 +111,7 @@ def fit_curve(
     information, products = _kernels.curvature(*args, value)
     # What the faint documents say is no more certain than their information: of nothing else, their score is zero.
     faint = 2 * _FAINT * (value / guess) / (1 + value / guess) ** 2
-    return Curve(value, _deviation(information, products + np.diag(faint)), found)
+    return Curve(value, _covariance(information, products + np.diag(faint)), found)
 
 
 def _value(parameters: Parameters) -> Floats:
@@ -108,10 +120,13 @@ def _value(parameters: Parameters) -> Floats:
     return np.asarray(odds / odds[0])
 
 
-def _deviation(information: Floats, products: Floats) -> Floats:
+def _covariance(information: Floats, products: Floats) -> Floats:
     """By the sandwich; the first cell is what others are measured by, and has none."""
     if len(information) > _MOST:
         information, products = (np.diag(np.diag(part)) for part in (information, products))
     rest = slice(1, None)
     half = np.linalg.pinv(information[rest, rest], hermitian=True)
-    return np.concatenate([[0.0], np.sqrt(np.maximum(np.diag(half @ products[rest, rest] @ half), 0.0))])
+    found = np.zeros_like(information)
+    found[rest, rest] = half @ products[rest, rest] @ half
+    np.fill_diagonal(found, np.maximum(np.diag(found), 0.0))
+    return found
