@@ -1,4 +1,4 @@
-"""`offrank clicks fit`, `clicks evaluate` and `select clicks`: what they print and write, and what they refuse."""
+"""`offrank clicks fit`, `clicks evaluate` and `select clicks`: what they print and write."""
 
 from __future__ import annotations
 
@@ -10,9 +10,7 @@ import re
 import signal
 import subprocess
 import sys
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -21,44 +19,14 @@ import pytest
 
 import offrank
 from offrank.clicks import evaluate, load
-from offrank.clicks.laws import Cascading
 from offrank.log.source import needs
+from tests.cli.clicked import ITEMS, QUERIES, folder_in, sessions
 from tests.cli.commands import call, process
-
-QUERIES, ITEMS = 60, 6
-
-
-def sessions(rows: int, seed: int, spread: float) -> pa.Table:
-    """Plackett-Luce slates by `score`, clicked by a DBN of the grades. spread: how random the slates are."""
-    world, rng = np.random.default_rng(7), np.random.default_rng(seed)
-    grade = world.integers(0, 5, (QUERIES, ITEMS)).astype(float)
-    score = (grade + world.normal(0, 1, grade.shape)) / spread
-    query = rng.integers(0, QUERIES, rows)
-    slate = np.argsort(-(score[query] + rng.gumbel(size=(rows, ITEMS))), axis=1)
-    shown = np.take_along_axis(grade[query], slate, axis=1)
-    attraction = 0.1 + 0.9 * (2**shown - 1) / 15
-    clicks = Cascading(attraction, 0.8 * (1 - attraction / 2), np.full(shown.shape, 0.8)).sample(rng)
-    return pa.table(
-        {
-            "query": query,
-            "slate": slate.tolist(),
-            "candidates": [list(range(ITEMS))] * rows,
-            "clicks": clicks.astype(int).tolist(),
-            "grade": grade[query].tolist(),
-            "score": score[query].tolist(),
-        }
-    )
 
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    path = tmp_path_factory.mktemp("clicks")
-    for name, rows, seed, spread in (("train", 6000, 1, 1.0), ("test", 2000, 2, 1.0), ("other", 2000, 3, 1e9)):
-        pq.write_table(sessions(rows, seed, spread), path / f"{name}.parquet")
-    for model in ("dbn", "pbm", "gctr"):
-        done = call("clicks", "fit", path / "train.parquet", "--model", model, "-o", path / f"{model}.json")
-        assert done.exit_code == 0, done.output
-    return path
+    return folder_in(tmp_path_factory.mktemp("clicks"))
 
 
 def test_fit_prints_what_was_learnt(folder: Path, tmp_path: Path) -> None:
@@ -276,129 +244,6 @@ def test_the_rank_of_a_policy_is_about_what_the_log_shows(folder: Path) -> None:
     shown = offrank.select_clicks(folder / "train.parquet", model, "grade")
     assert [caution.code for caution in shown.cautions["dbn"]].count("counted-ranks") == 1
     assert exact.cmip["dbn"].n == shown.cmip["dbn"].n == QUERIES * ITEMS
-
-
-def refused(*words: object) -> str:
-    done = call(*words)
-    assert done.exit_code in {1, 2}, done.output
-    assert "what to do" in done.output or "Error" in done.output
-    return done.output
-
-
-def broken(folder: Path, **columns: Any) -> Path:
-    table = sessions(50, 1, 1.0)
-    for name, values in columns.items():
-        table = table.drop_columns([name])
-        if values is not None:
-            table = table.append_column(name, pa.array(values))
-    path = folder / "broken.parquet"
-    pq.write_table(table, path)
-    return path
-
-
-def cut(path: Path, folder: Path) -> Path:
-    """The beginning of a file."""
-    (folder / "cut.json").write_text(path.read_text()[:500])
-    return folder / "cut.json"
-
-
-REFUSED: dict[str, tuple[Callable[[Path, Path], list[object]], str]] = {
-    "unknown model": (
-        lambda made, new: ["clicks", "fit", made / "test.parquet", "--model", "dbm", "-o", new / "m.json"],
-        "unknown click model 'dbm'",
-    ),
-    "no clicks": (
-        lambda made, new: ["clicks", "fit", broken(new, clicks=None), "--model", "dbn", "-o", new / "m.json"],
-        "no column 'clicks'",
-    ),
-    "no folder": (
-        lambda made, new: ["clicks", "fit", made / "test.parquet", "--model", "dbn", "-o", new / "no" / "m.json"],
-        "there is no folder",
-    ),
-    "fractions": (
-        lambda made, new: [
-            "clicks", "fit", broken(new, clicks=[[0.5] * ITEMS] * 50), "--model", "dbn", "-o", new / "m.json",
-        ],
-        "not a whole number",
-    ),
-    "no such queries": (
-        lambda made, new: [
-            "clicks", "fit", made / "test.parquet", "--model", "dbn", "-o", new / "m.json", "--by", "qeury",
-        ],
-        "the nearest name is 'query'",
-    ),
-    "no query": (
-        lambda made, new: ["clicks", "evaluate", broken(new, query=None), "--model", made / "dbn.json"],
-        "no column 'query'",
-    ),
-    "no model": (
-        lambda made, new: ["clicks", "evaluate", made / "test.parquet", "--model", made / "test.parquet"],
-        "is not a click model",
-    ),
-    "cut off": (
-        lambda made, new: ["clicks", "evaluate", made / "test.parquet", "--model", cut(made / "dbn.json", new)],
-        "its end is missing",
-    ),
-    "a curve of no clicks": (
-        lambda made, new: ["clicks", "harvest", broken(new, clicks=[[0] * ITEMS] * 50)],
-        "no clicked document",
-    ),
-    "no file": (
-        lambda made, new: ["clicks", "evaluate", made / "test.parquet", "--model", made / "none.json"],
-        "there is no click model",
-    ),
-    "twice": (
-        lambda made, new: ["clicks", "evaluate", made / "test.parquet"] + ["--model", made / "dbn.json"] * 2,
-        "two models are called 'dbn'",
-    ),
-    "no grades": (
-        lambda made, new: ["clicks", "evaluate", made / "test.parquet", "--model", made / "dbn.json", "--labels", "g"],
-        "no column 'g'",
-    ),
-    "several grades": (
-        lambda made, new: [
-            "clicks", "evaluate", broken(new, grade=[[float(i % 2)] * ITEMS for i in range(50)]),
-            "--model", made / "dbn.json", "--labels", "grade", "--by", "query",
-        ],
-        "more than one grade",
-    ),
-    "negative grades": (
-        lambda made, new: [
-            "clicks", "evaluate", broken(new, grade=[[-1.0] * ITEMS] * 50), "--model", made / "dbn.json",
-            "--labels", "grade",
-        ],
-        "below 0",
-    ),
-    "no strategy": (
-        lambda made, new: [
-            "select", "clicks", made / "test.parquet", "--model", made / "dbn.json", "--labels", "grade",
-            "--strategy", "best",
-        ],
-        "best",
-    ),
-    "no policy": (
-        lambda made, new: [
-            "select", "clicks", made / "test.parquet", "--model", made / "dbn.json", "--labels", "grade",
-            "--logging", "plackett_luce(scor)",
-        ],
-        "scor",
-    ),
-}  # fmt: skip
-
-
-@pytest.mark.parametrize("name", REFUSED)
-def test_what_cannot_work_is_told(name: str, folder: Path, tmp_path: Path) -> None:
-    words, told = REFUSED[name]
-    assert told in refused(*words(folder, tmp_path))
-    assert not list(tmp_path.glob("m.json"))
-
-
-def test_items_alone_have_no_queries_to_rank(folder: Path, tmp_path: Path) -> None:
-    path = tmp_path / "m.json"
-    call("clicks", "fit", folder / "train.parquet", "--model", "pbm", "-o", path, "--by", "none")
-    words = ("clicks", "evaluate", folder / "test.parquet", "--model", path, "--labels", "grade")
-    assert "name the column of the queries" in refused(*words).replace("\n", " ")
-    assert call(*words, "--by", "query").exit_code == 0
 
 
 def test_help_does_not_load_the_models() -> None:

@@ -12,14 +12,19 @@ import pytest
 
 import offrank
 from offrank.clicks import load
-from tests.cli.test_clicks import folder, sessions  # noqa: F401  a fixture
+from tests.cli.clicked import folder_in
 from tests.report.test_browser import chromium, framed, run  # noqa: F401  a fixture
 
 LONG = "a very long name of a model that nobody would write <img src=x onerror=1>"
 
 
 @pytest.fixture(scope="module")
-def pages(folder: Path) -> dict[str, str]:  # noqa: F811
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return folder_in(tmp_path_factory.mktemp("clicks"))
+
+
+@pytest.fixture(scope="module")
+def pages(folder: Path) -> dict[str, str]:
     models = {"dbn": folder / "dbn.json", LONG: folder / "pbm.json", "gctr": folder / "gctr.json"}
     judged = offrank.evaluate_clicks(folder / "test.parquet", models, other=folder / "other.parquet", labels="grade")
     logging = "plackett_luce(score, log=True)"
@@ -36,9 +41,16 @@ def words(page: str) -> str:
     return " ".join(unescape(re.sub(r"<[^>]*>", " ", page)).split())
 
 
-def test_what_was_judged(pages: dict[str, str], folder: Path) -> None:  # noqa: F811
+def test_what_was_judged(pages: dict[str, str], folder: Path) -> None:
     text = words(pages["judged"])
-    for heading in ("What to know", "On this log", "Out of distribution", "Less dbn", "At each rank", "nDCG"):
+    for heading in (
+        "What to know",
+        "On this log",
+        "Out of distribution",
+        "Less dbn",
+        "On this log: at each rank",
+        "nDCG",
+    ):
         assert heading in text
     assert "<img" not in pages["judged"]
     curve = load(folder / "pbm.json").examination()
@@ -52,7 +64,7 @@ def test_what_was_chosen(pages: dict[str, str]) -> None:
     assert "warning few-documents dbn, a very long name" in text
 
 
-def test_the_words_of_a_curve_are_its_numbers(folder: Path) -> None:  # noqa: F811
+def test_the_words_of_a_curve_are_its_numbers(folder: Path) -> None:
     made = offrank.harvest_clicks(folder / "train.parquet")
     word, numbers = made.option.split()
     assert word == "--examination"

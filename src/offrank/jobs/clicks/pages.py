@@ -61,8 +61,10 @@ def quantities(found: Evaluations, ranked: Ranked | None, title: str) -> Iterato
             for index, name in enumerate(others)
         ]
         caption = f"Less {first}, on the same sessions"
-        yield Section(caption, forests=_differences(found), tables=(Figures(caption, header, tuple(away)),))
-    yield _by_rank(found)
+        yield Section(
+            f"{title}, less {first}", forests=_differences(found), tables=(Figures(caption, header, tuple(away)),)
+        )
+    yield _by_rank(found, f"{title}: at each rank")
 
 
 def curves(models: Mapping[str, Fitted], confidence: float) -> Iterator[Section]:
@@ -137,7 +139,7 @@ def _differences(found: Evaluations) -> tuple[ForestPlot, ...]:
     )
 
 
-def _by_rank(found: Evaluations) -> Section:
+def _by_rank(found: Evaluations, title: str) -> Section:
     kinds = {"Perplexity": "perplexity_at_rank", "Given the clicks above": "conditional_perplexity_at_rank"}
     sessions = next(iter(found.values())).sessions_at_rank
     charts, tables = [], []
@@ -149,7 +151,7 @@ def _by_rank(found: Evaluations) -> Section:
             for rank, (count, *numbers) in enumerate(zip(sessions, *each.values(), strict=True), 1)
         ]
         tables.append(Figures(heading, ("rank", "sessions", *each), tuple(rows)))
-    return Section("At each rank", charts=tuple(charts), tables=tuple(tables))
+    return Section(title, charts=tuple(charts), tables=tuple(tables))
 
 
 def _lines(each: Mapping[str, Sequence[Interval]]) -> Iterator[Series]:
