@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from offrank.clicks import PBM
+from offrank.clicks import DBN, DCTR, PBM, ClickModel
 from offrank.clicks.counting import Table
 from offrank.clicks.counts import Counts, CountsFold, browsing_cell, counted, rank_of
 from offrank.clicks.documents import keys
@@ -20,6 +20,9 @@ from offrank.testing import check_fold
 from tests.clicks.readers import log
 
 Cell = tuple[int, int, int]
+
+
+TWENTIETH = {"inclusion": [0.05] * 400}
 
 
 def batch(n: int = 200, seed: int = 0) -> LogBatch:
@@ -129,6 +132,28 @@ def test_tables_differ_where_counts_do() -> None:
     assert one != other
     assert one != Table().add(rows, None, browsing=False)
     assert one != "table"
+
+
+@pytest.mark.parametrize("model", [DCTR(), PBM(), DBN()])
+def test_thinning_a_log_evenly_makes_nothing_surer(model: ClickModel) -> None:
+    """One row in twenty was kept: what is left is what it is, and not twenty times as much."""
+    rng = np.random.default_rng(0)
+    slates = np.argsort(rng.random((400, 9)), axis=1)[:, :3]
+    clicks = rng.random((400, 3)) < 0.5 / np.arange(1, 4)
+    whole, thinned = (model.fit(log(slates.tolist(), clicks.astype(int).tolist(), **more)) for more in ({}, TWENTIETH))
+    for name, table in whole.learnt.parameters.items():
+        assert thinned.learnt.parameters[name] == pytest.approx(table, rel=1e-6)
+    for name, strength in whole.learnt.strength.items():
+        assert thinned.learnt.strength[name] == pytest.approx(strength, rel=1e-4)
+
+
+@pytest.mark.parametrize("fold", [CountsFold("query"), SessionsFold("query")])
+def test_a_sampled_log_is_worth_fewer_sessions_than_it_has(fold: CountsFold | SessionsFold) -> None:
+    rows = batch(seed=4)
+    weight = 1 / rows.inclusion
+    found: Any = fold.finish(fold.add(fold.empty(), rows))  # type: ignore[arg-type]
+    assert found.worth == pytest.approx(weight.sum() / (weight**2).sum())
+    assert weight.sum() * found.worth < 200
 
 
 def test_a_fraction_of_a_click_is_refused_with_its_row() -> None:

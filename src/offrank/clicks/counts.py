@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 
@@ -11,7 +12,7 @@ from ..log.errors import EmptyLogError
 from .counting import Table
 from .counting._kernels import look_at
 from .documents import Documents
-from .sessions import Gathered, Sessions, Tally, whole_clicks
+from .sessions import Gathered, Sessions, Tally, Weighed, whole_clicks
 
 
 @dataclass(frozen=True)
@@ -53,6 +54,10 @@ class Counts:
         entries = (self.document[kept] // every, self.cell[kept], self.shown[kept], self.clicked[kept])
         return Counts(*entries, -(-self.documents // every), self.ranks, self.browsing)
 
+    def scaled(self, share: float) -> Counts:
+        """The same with all counts times a number."""
+        return replace(self, shown=self.shown * share, clicked=self.clicked * share)
+
     def by_cell(self) -> tuple[Floats, Floats]:
         """(shown, clicked) of each cell [cells]."""
         return _totals(self.cell, self.shown, self.cells), _totals(self.cell, self.clicked, self.cells)
@@ -74,6 +79,15 @@ def rank_of(cell: Integers) -> Integers:
     return ((np.sqrt(8.0 * cell + 1) - 1) // 2).astype(np.int64)
 
 
+class Counting(NamedTuple):
+    """A log while it is counted. ranks: of its longest slate."""
+
+    table: Table
+    tally: Tally
+    ranks: int
+    weighed: Weighed
+
+
 @dataclass(frozen=True)
 class CountsFold:
     """Reduces a log to `Counts`. Memory: see `Table`."""
@@ -81,10 +95,10 @@ class CountsFold:
     by: str | None = None
     browsing: bool = False
 
-    def empty(self) -> tuple[Table, Tally, int]:
-        return Table(), Tally(), 0
+    def empty(self) -> Counting:
+        return Counting(Table(), Tally(), 0, Weighed())
 
-    def add(self, state: tuple[Table, Tally, int], batch: LogBatch) -> tuple[Table, Tally, int]:
+    def add(self, state: Counting, batch: LogBatch) -> Counting:
         """The state with a batch counted: its table is written to.
 
         Raises:
@@ -95,24 +109,26 @@ class CountsFold:
         if fraction >= 0:
             whole_clicks(batch)
         met = Tally(len(batch), repeated, dict(batch.skipped), batch.contexts.slots)
-        ranks = max(state[2], batch.slates.shape[1] if len(batch) else 0)
-        return state[0].add(batch, self.by, browsing=self.browsing), state[1] + met, ranks
+        ranks = max(state.ranks, batch.slates.shape[1] if len(batch) else 0)
+        table = state.table.add(batch, self.by, browsing=self.browsing)
+        return Counting(table, state.tally + met, ranks, state.weighed.plus(Weighed.of(1.0 / batch.inclusion)))
 
-    def merge(self, left: tuple[Table, Tally, int], right: tuple[Table, Tally, int]) -> tuple[Table, Tally, int]:
-        return left[0].merged(right[0]), left[1] + right[1], max(left[2], right[2])
+    def merge(self, left: Counting, right: Counting) -> Counting:
+        weighed, ranks = left.weighed.plus(right.weighed), max(left.ranks, right.ranks)
+        return Counting(left.table.merged(right.table), left.tally + right.tally, ranks, weighed)
 
-    def finish(self, state: tuple[Table, Tally, int]) -> Gathered:
+    def finish(self, state: Counting) -> Gathered:
         """The counts.
 
         Raises:
             EmptyLogError: nothing was shown.
         """
-        found = state[0].entries()
+        found = state.table.entries()
         if not len(found.cell):
             raise EmptyLogError("the log has no impressions", "give a log with at least one impression")
         first = np.append(True, np.diff(found.document) != 0)
-        counts = Counts(np.cumsum(first) - 1, *found[1:], int(first.sum()), state[2], self.browsing)
-        return Gathered(Documents(found.document[first], self.by), counts, state[1])
+        counts = Counts(np.cumsum(first) - 1, *found[1:], int(first.sum()), state.ranks, self.browsing)
+        return Gathered(Documents(found.document[first], self.by), counts, state.tally, state.weighed.worth)
 
 
 def counted(sessions: Sessions, *, browsing: bool = False) -> Counts:

@@ -54,6 +54,9 @@ class ClickModel(Spelled, ABC):
     ) -> Fitted:
         """Learn from a log: anything that `read_log` takes, with slates and clicks.
 
+        Where rows were sampled (`inclusion`), a row counts by its weight, and all rows together for as many sessions
+        as they tell of, (sum w)^2 / sum w^2: what is believed of a document is not firmer because the log was thinned.
+
         by: the column whose values are the queries; a document is then a pair of query and item. "auto" is the
         column `query` where there is one; None: items are known by themselves.
 
@@ -69,7 +72,7 @@ class ClickModel(Spelled, ABC):
     @final
     def of(self, gathered: Gathered, *, say: Say = len, source: str = "log") -> Fitted:
         """Learn from what was gathered before: one pass over the log serves several models."""
-        data = gathered.data
+        data = gathered.counted()
         if isinstance(data, Sessions):
             data = self.from_sessions(data)
         learnt = self.learn(data, say=say)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,6 +37,10 @@ class Sessions:
         """The longest session's number of ranks."""
         return self.document.shape[1]
 
+    def scaled(self, share: float) -> Sessions:
+        """The same with all weights times a number."""
+        return replace(self, weight=self.weight * share)
+
 
 @dataclass(frozen=True)
 class Tally:
@@ -56,13 +61,43 @@ class Tally:
         return Tally(self.impressions + other.impressions, self.repeated + other.repeated, dict(skipped), ranks)
 
 
+class Weighed(NamedTuple):
+    """Sums over the sessions of a log: of their weights 1 / inclusion, and of the squares of these."""
+
+    total: float = 0.0
+    squares: float = 0.0
+
+    @classmethod
+    def of(cls, weight: Floats) -> Weighed:
+        return cls(float(weight.sum()), float((weight**2).sum()))
+
+    def plus(self, other: Weighed) -> Weighed:
+        return Weighed(self.total + other.total, self.squares + other.squares)
+
+    @property
+    def worth(self) -> float:
+        """By which weights are to be taken for counts: they then sum to (sum w)^2 / sum w^2 sessions (Kish 1965)."""
+        return self.total / self.squares if self.squares else 1.0
+
+
+class Scalable(Protocol):
+    """Sessions or counts."""
+
+    def scaled(self, share: float) -> Any: ...
+
+
 @dataclass(frozen=True)
 class Gathered:
-    """What a click model learns from. data: Sessions, or counts where counts suffice."""
+    """What a click model learns from. data: Sessions, or counts where counts suffice; worth: see `Weighed`."""
 
     documents: Documents
-    data: object
+    data: Scalable
     tally: Tally
+    worth: float = 1.0
+
+    def counted(self) -> Any:
+        """The data, a session of a sampled log for no more than it tells: one that stands for ten is not ten."""
+        return self.data if self.worth == 1.0 else self.data.scaled(self.worth)
 
 
 @dataclass(frozen=True)
@@ -155,7 +190,8 @@ class SessionsFold:
 
     def finish(self, state: Pile) -> Gathered:
         documents = united(state.chunks, self.by)
-        return Gathered(documents, collapsed(joined(state.chunks, documents)), state.tally)
+        sessions = joined(state.chunks, documents)
+        return Gathered(documents, collapsed(sessions), state.tally, Weighed.of(sessions.weight).worth)
 
 
 def distinct_keys(chunks: tuple[Chunk, ...]) -> NDArray[np.int64]:
