@@ -185,7 +185,7 @@ def test_the_end_is_a_maximum(name: str) -> None:
 @every
 def test_a_start_keeps_its_priors_and_is_where_the_trace_begins(name: str) -> None:
     sessions = drawn(TOLD[name], 200, 3)
-    whole = MODELS[name].learn(sessions)
+    whole = MODELS[name].learn(sessions, rounds=500)
     again = MODELS[name].learn(sessions, start=whole.parameters)
     for table, values in whole.parameters.items():
         assert again.parameters[table] == pytest.approx(values, abs=1e-4)
@@ -199,8 +199,8 @@ def test_weights_are_repetitions(name: str) -> None:
     times = np.random.default_rng(0).integers(1, 4, len(once))
     rows = np.repeat(np.arange(len(once)), times)
     repeated = Sessions(once.document[rows], once.click[rows], np.ones(len(rows)), once.documents)
-    one = MODELS[name].learn(replace(once, weight=times.astype(float))).parameters
-    other = MODELS[name].learn(repeated).parameters
+    one = MODELS[name].learn(replace(once, weight=times.astype(float)), rounds=500).parameters
+    other = MODELS[name].learn(repeated, rounds=500).parameters
     for table, values in one.items():
         assert other[table] == pytest.approx(values, rel=1e-3, abs=1e-4)
 

@@ -21,6 +21,7 @@ from .sessions import Sessions
 _TOLERANCE = 1e-4
 _LOOSE = 3e-3
 _REFITS = 8
+_ANEW = 2000
 _PROFILE = 150
 """The most rounds for the doubt of a weight."""
 _BLOCK = 1 << 16
@@ -118,7 +119,7 @@ class Mixture(ClickModel):
     def _learnt_anew(self, data: Sessions, share: Floats, weight: Floats, say: Say) -> Parameters:
         """Each component from its share, with priors of its own."""
         learnt = (
-            model.learn(model.from_sessions(_lent(data, share[:, place])), say=say).parameters
+            model.learn(model.from_sessions(_lent(data, share[:, place])), rounds=_ANEW, say=say).parameters
             for place, model in enumerate(self.components)
         )
         return _joined(learnt, weight)

@@ -3,24 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar, Protocol
 
 import numpy as np
 
 from ...folds.estimate import Caution
 from ...log.batch import Floats
+from ..documents import Slots
 from ..em import Climb, Parameters, Step, climb
+from ..laws import ClickLaw
 from ..learnt import Learnt
 from ..model import Say
 from ..priors import Beta
+from ..sessions import Sessions
 from .outcomes import Outcomes, Seen, blocks
-from .priors import FLAT, Grid, log_density, mean, near
-from .strength import of_few, of_many
-from .tails import Expected, Tails, expect
+from .priors import FLAT, Betas, Grid, log_density, mean
+from .strength import of_many
+from .tails import Expected, Tails, cut, expect
 
-_LOOSE = 1e-3
-_REFITS = 20
 _ROUNDS = 2000
 
 
@@ -28,7 +29,10 @@ class Reader(Protocol):
     """What learning asks of a model; see `Downward`."""
 
     name: ClassVar[str]
+    by_rank: ClassVar[bool]
     tables: ClassVar[tuple[str, ...]]
+
+    def law(self, parameters: Parameters, slots: Slots) -> ClickLaw: ...
 
     def beginning(self, tails: Tails) -> Parameters: ...
 
@@ -64,7 +68,7 @@ class Problem:
         """Expected counts of complete data."""
         return self.model.counts(here, self._expect(here))
 
-    def step(self, priors: Mapping[str, Beta]) -> Step:
+    def step(self, priors: Mapping[str, Beta] | Mapping[str, Betas]) -> Step:
         """A round of EM under these priors, and FLAT ones elsewhere."""
 
         def step(here: Parameters) -> tuple[Parameters, float]:
@@ -97,11 +101,19 @@ class Problem:
 
     def refitted(self, here: Parameters, priors: Mapping[str, Beta]) -> dict[str, Beta]:
         """Priors of largest evidence at these parameters."""
+        return {name: grid.fit(priors[name]) for name, grid in self.grids(here, priors).items()}
+
+    def grids(self, here: Parameters, priors: Mapping[str, Beta] | Mapping[str, Betas]) -> dict[str, Grid]:
+        """Likelihoods of each document's probabilities, with the rest as it is."""
         known = self.known(here)
-        grids = {name: Grid.around(here[name], known[name] + priors[name].strength) for name in priors}
+        grids = {name: Grid.around(here[name], known[name] + prior.strength) for name, prior in priors.items()}
         for name, outcomes in self.outcomes(here):
             grids[name].add(outcomes)
-        return {name: grid.fit(priors[name]) for name, grid in grids.items()}
+        return grids
+
+    def about(self, sessions: Sessions) -> Problem:
+        """The same of other sessions."""
+        return replace(self, tails=cut(sessions, by_rank=self.model.by_rank))
 
     def known(self, here: Parameters) -> dict[str, Floats]:
         """Observations that each document's entries rest on, without the prior."""
@@ -122,12 +134,10 @@ class Solution:
     found: Climb
     priors: Mapping[str, Beta]
 
-    def strength(self) -> dict[str, Floats]:
-        """Effective observations behind every probability."""
-        here, problem = self.found.parameters, self.problem
-        many = {name: known + self.priors[name].strength for name, known in problem.known(here).items()}
-        few = [name for name in here if name not in self.priors]
-        return many | of_few(few, here, problem.step(self.priors), problem.counts)
+    def known(self) -> dict[str, Floats]:
+        """Effective observations behind the probabilities of documents, those of the prior included."""
+        known = self.problem.known(self.found.parameters)
+        return {name: found + self.priors[name].strength for name, found in known.items()}
 
     def learnt(self, cautions: tuple[Caution, ...], strength: Parameters | None = None) -> Learnt:
         """With the priors beside the tables."""
@@ -143,19 +153,6 @@ class Solution:
         )
 
 
-def learnt(problem: Problem, cautions: tuple[Caution, ...], rounds: int | None) -> Learnt:
-    """Priors and parameters in turns, loosely; then the maximum."""
-    priors, here = dict.fromkeys(problem.model.tables, Beta(1.0, 1.0)), problem.start()
-    for _ in range(_REFITS):
-        here = climb(problem.step(priors), here, tolerance=_LOOSE, rounds=60, say=problem.tell).parameters
-        before, priors = priors, problem.refitted(here, priors)
-        problem.say(f"{problem.model.name}: prior of " + ", ".join(f"{name} {priors[name]}" for name in priors))
-        if all(near(priors[name], before[name]) for name in priors):
-            break
-    solution = problem.climbed(here, priors, rounds)
-    return solution.learnt(cautions, solution.strength())
-
-
-def log_prior(tables: Parameters, priors: Mapping[str, Beta]) -> float:
+def log_prior(tables: Parameters, priors: Mapping[str, Beta] | Mapping[str, Betas]) -> float:
     """Log-density of all tables, FLAT where no prior is given."""
     return sum(log_density(priors.get(name, FLAT), table) for name, table in tables.items())

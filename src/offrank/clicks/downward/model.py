@@ -17,7 +17,8 @@ from ..learnt import Learnt
 from ..model import ClickModel, Say, of_documents
 from ..priors import Beta
 from ..sessions import Sessions
-from .learning import Problem, learnt, log_prior
+from .course import learnt
+from .learning import Problem, log_prior
 from .outcomes import Outcomes, Seen
 from .tails import Expected, Tails, cut
 
@@ -30,7 +31,8 @@ class Downward(ClickModel):
     Tables: `attraction` [documents + 1]; `continuation` [few], with a uniform prior; where the model has it,
     `satisfaction` [documents + 1]. Beta priors of the documents' tables are fitted by marginal likelihood (see
     `Grid`) and stand beside them as `attraction_prior` (alpha, beta). The maximum is that of the posterior on the
-    logit scale, which for counts is the posterior mean.
+    logit scale, which for counts is the posterior mean. The `continuation` is learnt without that prior, which would
+    take what a logging policy knows of the documents for examination (see `indirect`); the documents then, given it.
     """
 
     by_rank: ClassVar[bool] = False
@@ -69,11 +71,11 @@ class Downward(ClickModel):
     def learn(
         self, data: Sessions, *, start: Parameters | None = None, rounds: int | None = None, say: Say = len
     ) -> Learnt:
-        """Fits the priors, then climbs. From a start, whose priors stay, without strengths: trace[0] is its height."""
+        """See `course`. From a start, its priors stay, there are no strengths, and trace[0] is its height."""
         sessions, cautions = self.readable(data)
         problem = Problem(self, cut(sessions, by_rank=self.by_rank), self.tolerance, say)
         if start is None:
-            return learnt(problem, cautions, rounds)
+            return learnt(problem, sessions, cautions, rounds)
         here, priors = _parted(start)
         return problem.climbed(here, priors, rounds).learnt(cautions)
 

@@ -45,7 +45,7 @@ def of_few(
         value = here[name][i]
         shift = 2.0 / np.sqrt(max((tried[name][1][i] + FLAT.strength) * value * (1 - value), 1.0))
         moved = _moved(here, name, i, shift)
-        at = climb(_without(step, moved, names), moved, tolerance=1e-5, rounds=30).parameters
+        at = climb(without(step, moved, names), moved, tolerance=1e-5, rounds=30).parameters
         information[row] = (rest - _scores(places, at, counts(at))) / shift
     variance = np.diag(np.linalg.pinv((information + information.T) / 2))
     for (name, i), spread in zip(places, variance, strict=True):
@@ -67,7 +67,9 @@ def _moved(here: Parameters, name: str, place: int, shift: float) -> Parameters:
     return {**here, name: table}
 
 
-def _without(step: Step, fixed: Parameters, names: Sequence[str]) -> Step:
+def without(step: Step, fixed: Parameters, names: Sequence[str]) -> Step:
+    """A round of EM that leaves these tables as they are in `fixed`."""
+
     def stepped(at: Parameters) -> tuple[Parameters, float]:
         after, height = step(at)
         return {**after, **{name: fixed[name] for name in names}}, height

@@ -1,0 +1,90 @@
+"""Where good documents are shown high, what all sessions share is still found, and its interval has the truth."""
+
+from __future__ import annotations
+
+from functools import cache
+
+import numpy as np
+import pytest
+
+from offrank.clicks import CCM, DBN, DCM
+from offrank.clicks.documents import Documents, Slots
+from offrank.clicks.downward import Downward
+from offrank.clicks.fitted import Fitted
+from offrank.clicks.learnt import Learnt
+from offrank.clicks.sessions import Sessions, Tally, collapsed
+
+QUERIES, RANKS, N = 120, 8, 15_000
+TRUE = {"dbn": [0.8], "ccm": [0.9, 0.8, 0.3], "dcm": [0.8, 0.7, 0.65, 0.6, 0.55, 0.5, 0.5, 0.5]}
+MODELS: dict[str, Downward] = {"dbn": DBN(), "ccm": CCM(), "dcm": DCM()}
+SURE = {"dbn": slice(0, 1), "ccm": slice(0, 3), "dcm": slice(0, 4)}
+every = pytest.mark.parametrize("name", MODELS)
+
+
+def drawn(name: str, *, oracle: bool, temperature: float = 0.1, seed: int = 0) -> Sessions:
+    """Plackett-Luce of graded documents, by their grades with some noise, or by nothing."""
+    rng = np.random.default_rng(seed)
+    grade = rng.choice(5, (QUERIES, RANKS), p=[0.3, 0.3, 0.2, 0.12, 0.08])
+    relevance = np.minimum(0.1 + 0.9 * (2.0**grade - 1) / 15, 0.95)
+    score = oracle * (grade + 0.5 * rng.standard_normal(grade.shape))
+    query = rng.integers(0, QUERIES, N)
+    order = np.argsort(-(score[query] / temperature + rng.gumbel(size=(N, RANKS))), axis=1)
+    document = query[:, None] * RANKS + order
+    attraction = np.append(relevance.ravel(), relevance.mean())
+    true = {"attraction": attraction, "satisfaction": attraction / 2, "continuation": np.array(TRUE[name])}
+    click = MODELS[name].law(true, Slots(document, document >= 0)).sample(rng)
+    return collapsed(Sessions(document.astype(np.int32), click.astype(np.uint8), np.ones(N), QUERIES * RANKS))
+
+
+@cache
+def both(name: str, oracle: bool) -> tuple[Learnt, Learnt]:
+    """Learnt, and learnt under one prior of all documents alone."""
+    sessions = drawn(name, oracle=oracle)
+    return MODELS[name].learn(sessions), MODELS[name].learn(sessions, rounds=500)
+
+
+def interval(name: str, learnt: Learnt) -> tuple[np.ndarray, np.ndarray]:
+    fitted = Fitted(MODELS[name], Documents(np.arange(QUERIES * RANKS)), learnt, Tally())
+    low, high = fitted.interval("continuation", 0.95)
+    return low[SURE[name]], high[SURE[name]]
+
+
+@every
+@pytest.mark.parametrize("oracle", [True, False])
+def test_intervals_have_the_truth(name: str, oracle: bool) -> None:
+    true = np.array(TRUE[name])[SURE[name]]
+    low, high = interval(name, both(name, oracle)[0])
+    assert ((low < true) & (true < high)).all()
+    assert (high - low).max() < (0.6 if oracle else 0.12)
+
+
+@every
+def test_a_common_prior_takes_attraction_for_examination(name: str) -> None:
+    """What the long way is for: under one prior the intervals lie beside the truth, all the more at every rank."""
+    true = np.array(TRUE[name])[SURE[name]]
+    found, pooled = (learnt.parameters["continuation"][SURE[name]] for learnt in both(name, True))
+    low, high = interval(name, both(name, True)[1])
+    assert ((high < true) | (true < low)).any()
+    assert np.abs(found - true).max() < 0.6 * np.abs(pooled - true).max()
+
+
+@every
+def test_nothing_is_lost_where_slates_are_random(name: str) -> None:
+    found, true = both(name, False)[0].parameters["continuation"], np.array(TRUE[name])
+    assert np.abs(found - true)[SURE[name]].max() < (0.01 if name == "dbn" else 0.04)
+
+
+def test_learning_twice_says_the_same() -> None:
+    sessions = drawn("dbn", oracle=True)
+    again = MODELS["dbn"].learn(sessions).parameters
+    for table, values in both("dbn", True)[0].parameters.items():
+        assert again[table].tolist() == values.tolist()
+
+
+def test_a_log_that_hardly_tells_is_said_so() -> None:
+    """One order for ever, of three queries: what is clicked less below is worse, or less looked at."""
+    rng = np.random.default_rng(1)
+    document = np.tile(np.arange(4, dtype=np.int32), (60, 1))
+    click = (rng.random(document.shape) < [0.5, 0.2, 0.1, 0.05]).astype(np.uint8)
+    learnt = CCM().learn(collapsed(Sessions(document, click, np.ones(60), 4)))
+    assert [caution.code for caution in learnt.cautions] == ["examination-unknown"]
