@@ -146,11 +146,17 @@ DAMAGES: dict[str, tuple[Callable[[Path], object], str]] = {
     ),
     "short table": (in_parameters(shape=[2], values=[0.5, 0.5]), "damaged"),
     "no probability": (in_parameters(values=[1.5] * 13), "damaged"),
+    "one of many is no probability": (in_parameters(values=[0.5, -0.5] + [0.5] * 11), "attraction holds what is no"),
+    "one of many is no number": (in_parameters(values=[0.5, math.nan] + [0.5] * 11), "attraction holds what is not"),
     "infinite": (in_parameters(values=[1e999] * 13), "damaged"),
     "order": (edited(lambda found: found["documents"]["values"].reverse()), "damaged"),
     "trace": (edited(lambda found: found.update(trace=None)), "damaged"),
     "tally": (edited(lambda found: found.update(tally=[])), "damaged"),
     "caution": (edited(lambda found: found.update(cautions=[{"x": 1}])), "damaged"),
+    "words of a caution": (
+        edited(lambda found: found.update(cautions=[{"code": [], "severity": "note", "message": "", "remedy": ""}])),
+        "damaged: its cautions are no words",
+    ),
 }
 
 

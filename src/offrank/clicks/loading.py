@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..folds.estimate import Caution
+from ..log.batch import Floats
 from ..log.errors import MissingExtraError, SpellingError, UsageError
 from . import storage
 from .documents import Documents, Slots
@@ -16,6 +17,7 @@ from .fitted import Fitted
 from .learnt import Learnt
 from .model import ClickModel
 from .named import click_model
+from .neural.base import RecurrentModel
 from .sessions import Tally
 
 
@@ -51,13 +53,19 @@ def _fitted(found: Mapping[str, Any]) -> Fitted:
         rounds=int(found["rounds"]),
         converged=bool(found["converged"]),
         facts=dict(found["facts"]),
-        cautions=tuple(Caution(**caution) for caution in found["cautions"]),
+        cautions=tuple(_caution(caution) for caution in found["cautions"]),
     )
     return Fitted(
         _model(found["model"]),
         _documents(found),
         learnt,
-        Tally(int(tally["impressions"]), float(tally["repeated"]), dict(tally["skipped"]), int(tally["ranks"])),
+        Tally(
+            int(tally["impressions"]),
+            float(tally["repeated"]),
+            dict(tally["skipped"]),
+            int(tally["ranks"]),
+            int(tally.get("holes", 0)),
+        ),
         str(found["source"]),
     )
 
@@ -76,10 +84,29 @@ def _documents(found: Mapping[str, Any]) -> Documents:
 
 
 def _try(fitted: Fitted) -> None:
-    """Ask for a slate of the first document, the last one and an unseen one: tables that do not fit are found now."""
+    """Ask for a slate of the first document, the last one and an unseen one: tables that do not fit are found now.
+
+    Numbers that no table can hold are found wherever they stand.
+    """
+    weights = isinstance(fitted.model, RecurrentModel)
+    for name, table in fitted.learnt.parameters.items():
+        _check(name, table, chances=not weights and not name.endswith("_prior"))
     document = np.array([[0, len(fitted.documents) - 1, -1]])
     parameters = fitted.learnt.parameters
     relevance = fitted.model.relevance(parameters, document)
     click = fitted.model.law(parameters, Slots(document, np.ones(document.shape, np.bool_))).marginal()
     if not (np.isfinite(relevance).all() and ((click >= 0) & (click <= 1)).all()):
         raise ValueError("its probabilities are none")
+
+
+def _check(name: str, table: Floats, *, chances: bool) -> None:
+    if not np.isfinite(table).all():
+        raise ValueError(f"{name} holds what is not finite")
+    if chances and not ((table >= 0) & (table <= 1)).all():
+        raise ValueError(f"{name} holds what is no probability")
+
+
+def _caution(found: Mapping[str, Any]) -> Caution:
+    if not all(type(part) is str for part in found.values()):
+        raise ValueError("its cautions are no words")
+    return Caution(**found)
