@@ -59,13 +59,7 @@ def _fitted(found: Mapping[str, Any]) -> Fitted:
         _model(found["model"]),
         _documents(found),
         learnt,
-        Tally(
-            int(tally["impressions"]),
-            float(tally["repeated"]),
-            dict(tally["skipped"]),
-            int(tally["ranks"]),
-            int(tally.get("holes", 0)),
-        ),
+        Tally(int(tally["impressions"]), float(tally["repeated"]), dict(tally["skipped"]), int(tally["ranks"])),
         str(found["source"]),
     )
 
