@@ -156,3 +156,10 @@ def test_what_cannot_be_mixed_is_an_error() -> None:
     assert isinstance(Unmixable(), ClickModel)
     with pytest.raises(UsageError, match="cannot be part of a mixture"):
         Mixture(DBN(), Unmixable())
+
+
+@pytest.mark.parametrize("spelling", ["mixture(pbm, ncm)", "mixture(dbn, cacm)"])
+def test_recurrent_models_are_no_parts(spelling: str) -> None:
+    """They neither climb step by step nor have a posterior to climb."""
+    with pytest.raises(UsageError, match="cannot be part of a mixture"):
+        click_model(spelling)

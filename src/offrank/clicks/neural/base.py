@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Any, final
+from typing import Any, ClassVar, final
 
 import numpy as np
 
@@ -44,6 +44,7 @@ class RecurrentModel(ClickModel, ABC):
     same seed gives the same parameters.
     """
 
+    mixable: ClassVar[bool] = False
     hidden: int = field(default=32, kw_only=True)
     batch: int = field(default=512, kw_only=True)
     rate: float = field(default=0.02, kw_only=True)
