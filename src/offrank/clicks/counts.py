@@ -12,7 +12,7 @@ from ..log.errors import EmptyLogError
 from .counting import Table
 from .counting._kernels import look_at
 from .documents import Documents
-from .sessions import Gathered, Sessions, Tally, Weighed, whole_clicks
+from .sessions import Gathered, Sessions, Tally, Weighed, met, whole_clicks
 
 
 @dataclass(frozen=True)
@@ -108,10 +108,10 @@ class CountsFold:
         fraction, repeated = look_at(batch.clicks)
         if fraction >= 0:
             whole_clicks(batch)
-        met = Tally(len(batch), repeated, dict(batch.skipped), batch.contexts.slots)
+        seen = met(batch, repeated)
         ranks = max(state.ranks, batch.slates.shape[1] if len(batch) else 0)
         table = state.table.add(batch, self.by, browsing=self.browsing)
-        return Counting(table, state.tally + met, ranks, state.weighed.plus(Weighed.of(1.0 / batch.inclusion)))
+        return Counting(table, state.tally + seen, ranks, state.weighed.plus(Weighed.of(1.0 / batch.inclusion)))
 
     def merge(self, left: Counting, right: Counting) -> Counting:
         weighed, ranks = left.weighed.plus(right.weighed), max(left.ranks, right.ranks)

@@ -85,5 +85,5 @@ def grouping(source: Source, by: str | None) -> tuple[Source, str | None]:
 
 
 def needs(by: str | None) -> Needs:
-    """Slates, clicks and the column of the queries."""
-    return Needs(frozenset(["clicks"]), keys=frozenset() if by is None else frozenset([by]))
+    """Slates, clicks and the column of the queries; ranks may be missing."""
+    return Needs(frozenset(["clicks"]), keys=frozenset() if by is None else frozenset([by]), holes=True)

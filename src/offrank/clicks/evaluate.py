@@ -20,6 +20,8 @@ from .layout import Layout, MeanPower, ranks, statistic
 from .predictions import CLIP, PredictionFold, Predictions, Predictor
 
 MANY_UNSEEN = 0.2
+_NOWHERE = Interval(math.nan, math.nan, math.nan, math.nan)
+"""At a rank that is empty in every session."""
 
 
 @overload
@@ -90,8 +92,14 @@ def evaluations(models: Mapping[str, Predictor], fold: PredictionFold, found: Pr
 def _evaluated(index: int, model: Predictor, found: Predictions, spread: Spread) -> Evaluated:
     layout = Layout(len(found.impossible))
     present, sums = ranks(layout, spread), spread.moments.sums
+    places = range(max(present, default=-1) + 1)
     before, given = (
-        tuple(spread.ratio(MeanPower((layout.loss(index, rank, conditional=conditional),))) for rank in present)
+        tuple(
+            spread.ratio(MeanPower((layout.loss(index, rank, conditional=conditional),)))
+            if rank in present
+            else _NOWHERE
+            for rank in places
+        )
         for conditional in (False, True)
     )
     unseen = float(found.unseen[index]) / found.shown if isinstance(model, Fitted) and found.shown else None
@@ -104,7 +112,7 @@ def _evaluated(index: int, model: Predictor, found: Predictions, spread: Spread)
         before,
         given,
         found.tally.impressions,
-        tuple(float(sums[layout.width(rank)]) for rank in present),
+        tuple(float(sums[layout.width(rank)]) for rank in places),
         unseen,
         impossible,
         found.tally,

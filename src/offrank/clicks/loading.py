@@ -59,7 +59,13 @@ def _fitted(found: Mapping[str, Any]) -> Fitted:
         _model(found["model"]),
         _documents(found),
         learnt,
-        Tally(int(tally["impressions"]), float(tally["repeated"]), dict(tally["skipped"]), int(tally["ranks"])),
+        Tally(
+            int(tally["impressions"]),
+            float(tally["repeated"]),
+            dict(tally["skipped"]),
+            int(tally["ranks"]),
+            int(tally.get("holes", 0)),
+        ),
         str(found["source"]),
     )
 

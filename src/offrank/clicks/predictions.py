@@ -56,7 +56,7 @@ class PredictionFold:
 
     def needs(self) -> Needs:
         """Clicks, and what the models and the clusters read."""
-        wanted = [needs("clicks"), *(model.needs() for model in self.models)]
+        wanted = [Needs(frozenset(["clicks"]), holes=True), *(model.needs() for model in self.models)]
         if self.doubt.cluster is not None:
             wanted.append(needs(keys=self.doubt.cluster))
         return reduce(Needs.__or__, wanted)

@@ -47,18 +47,20 @@ class Tally:
     """What a pass over the log has met.
 
     impressions: sessions read. repeated: clicks on what was clicked already, which count once. skipped: rule -> what
-    was left out while reading. ranks: of the longest session.
+    was left out while reading. ranks: of the longest session. holes: ranks above a session's lowest where nothing was
+    shown.
     """
 
     impressions: int = 0
     repeated: float = 0.0
     skipped: Mapping[str, int] = field(default_factory=dict)
     ranks: int = 0
+    holes: int = 0
 
     def __add__(self, other: Tally) -> Tally:
         skipped = Counter(self.skipped) + Counter(other.skipped)
-        ranks = max(self.ranks, other.ranks)
-        return Tally(self.impressions + other.impressions, self.repeated + other.repeated, dict(skipped), ranks)
+        impressions, repeated = self.impressions + other.impressions, self.repeated + other.repeated
+        return Tally(impressions, repeated, dict(skipped), max(self.ranks, other.ranks), holes=self.holes + other.holes)
 
 
 class Weighed(NamedTuple):
@@ -141,8 +143,13 @@ def chunk(batch: LogBatch, by: str | None) -> Chunk:
 def tally(batch: LogBatch) -> Tally:
     """What a batch adds to the tally."""
     assert batch.clicks is not None
-    repeated = float(np.maximum(batch.clicks - 1, 0).sum())
-    return Tally(len(batch), repeated, dict(batch.skipped), batch.contexts.slots)
+    return met(batch, float(np.maximum(batch.clicks - 1, 0).sum()))
+
+
+def met(batch: LogBatch, repeated: float) -> Tally:
+    """The same, where it is known how many clicks are repeated."""
+    holes = int(batch.contexts.length.sum() - (batch.slates >= 0).sum())
+    return Tally(len(batch), repeated, dict(batch.skipped), batch.contexts.slots, holes)
 
 
 class Pile:

@@ -83,6 +83,8 @@ def alone(one: Numbers, headings: Iterable[str] = HEADINGS) -> Iterator[Renderab
     rows = [["all", "", *numbers]]
     each = zip(one.sessions_at_rank, one.perplexity_at_rank, one.conditional_perplexity_at_rank, strict=True)
     for rank, (sessions, before, given) in enumerate(each, 1):
+        if not sessions:  # empty in every session
+            continue
         rows.append([str(rank), f"{sessions:,.0f}", "", with_half(before), with_half(given)])
     yield text.table("", ["rank", "sessions", *headings], rows)
 
@@ -93,5 +95,6 @@ def _by_rank(
     rows = [
         [str(rank), f"{count:,.0f}", *map(with_half, numbers)]
         for rank, (count, *numbers) in enumerate(zip(sessions, *columns, strict=True), 1)
+        if count  # else empty in every session
     ]
     return text.table(title, ["rank", "sessions", *names], rows)

@@ -37,9 +37,11 @@ def table(title: str, headings: Sequence[str], rows: Iterable[Sequence[str]]) ->
 
 
 def reading(tally: Tally, what: str = "") -> Iterator[str]:
-    """What was read, repeated and left out."""
+    """What was read, repeated, empty and left out."""
     if tally.repeated:
         yield f"note: {tally.repeated:,.0f} clicks{what} were on what had been clicked already: they count once."
+    if tally.holes:
+        yield f"note: {tally.holes:,} ranks{what} were empty: looked past, with nothing to click."
     for rule, rows in tally.skipped.items():
         yield f"note: {rows:,} left out while reading{what}: {rule}"
 

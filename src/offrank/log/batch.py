@@ -1,8 +1,8 @@
 """What a piece of a log is: arrays, padded to the widest row of the batch.
 
 Shapes, here and everywhere: n impressions, m candidates, k slots. Slots and ranks count from 0
-at the top. `-1` pads slates and rankings; other arrays are padded with zeros, and `size` and
-`length` say where a row ends.
+at the top. `-1` pads slates and rankings; for jobs that ask for `holes` it also stands inside slates, at ranks where
+nothing was shown. Other arrays are padded with zeros, and `size` and `length` say where a row ends.
 """
 
 from __future__ import annotations

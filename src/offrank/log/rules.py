@@ -65,6 +65,11 @@ BAD_POSITION = Rule(
     "breaks the count 1, 2, ... of its impression",
     "number the shown items of an impression from 1",
 )
+BAD_RANK = Rule(
+    "bad-position",
+    "is no rank of its own: a whole number from 1 to 1,000 that no other item of its impression has",
+    "give each shown item of an impression a rank; ranks may be left out",
+)
 NOT_CONSTANT = Rule(
     "not-constant", "differs within one impression", "repeat the impression's own value on each of its rows"
 )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol
 
 from .batch import LogBatch
 
@@ -14,7 +14,8 @@ class Needs:
     """The columns that a job needs; a source reads no others.
 
     roles: names from `schema.ROLES`. scores, rankings, keys, labels: the user's own column names.
-    weights: the scores among them that must not be negative.
+    weights: the scores among them that must not be negative. holes: whether the job copes with ranks where nothing was
+    shown, which are -1 inside slates; otherwise they break a rule.
     """
 
     roles: frozenset[str] = frozenset()
@@ -23,6 +24,7 @@ class Needs:
     rankings: frozenset[str] = frozenset()
     keys: frozenset[str] = frozenset()
     labels: frozenset[str] = frozenset()
+    holes: bool = False
 
     def __or__(self, other: Needs) -> Needs:
         return Needs(
@@ -32,12 +34,14 @@ class Needs:
             self.rankings | other.rankings,
             self.keys | other.keys,
             self.labels | other.labels,
+            self.holes or other.holes,
         )
 
 
 def needs(*roles: str, **columns: str) -> Needs:
     """Needs in one line: `needs("clicks", scores="old_score")`."""
-    return Needs(frozenset(roles), **{kind: frozenset([name]) for kind, name in columns.items()})
+    named: Any = {kind: frozenset([name]) for kind, name in columns.items()}
+    return Needs(frozenset(roles), **named)
 
 
 class Source(Protocol):

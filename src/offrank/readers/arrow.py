@@ -77,6 +77,12 @@ def id_lists(column: pa.Array, name: str) -> Lists:
     return _with_nulls(found, values, null)
 
 
+def gapped_id_lists(column: pa.Array, name: str) -> tuple[Lists, NDArray[np.bool_]]:
+    """(lists of item codes, which of the values are null ids: a row with such is not null)."""
+    values, starts, lengths, null = lists(column, name)
+    return Lists(codes(values, name), starts, lengths, null), np.asarray(values.is_null())
+
+
 def number_lists(column: pa.Array, name: str) -> Lists:
     """Lists of floats; a null number is NaN."""
     values, starts, lengths, null = lists(column, name)

@@ -11,7 +11,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from ..log import rules
-from ..log.batch import Integers
+from ..log.batch import Floats, Integers
 from ..log.errors import RowError
 from ..log.rules import Faults, Rule
 from ..log.schema import Columns
@@ -19,6 +19,9 @@ from ..log.source import Needs
 from . import arrow
 from .tables import Piece, Table
 from .wide import Invalid
+
+_LOWEST = 1000
+"""The lowest rank, where ranks may be missing: slates are as long as their lowest rank."""
 
 
 @dataclass(frozen=True)
@@ -89,8 +92,12 @@ class LongTable:
         """
         faults = Faults(len(rows.of_row))
         beside = {*self.needed.scores, self._of("rank_propensity"), "slate", "candidates", "clicks"}
-        for name in (self._of("position"), *self.needed.rankings):
-            faults.mark(rows.misplaced(name), rules.BAD_POSITION, name)
+        position = self._of("position")
+        for name in (position, *self.needed.rankings):
+            gaps = self.needed.holes and name == position
+            faults.mark(rows.misplaced(name, gaps=gaps), rules.BAD_RANK if gaps else rules.BAD_POSITION, name)
+        if self.needed.holes:  # in a slate, null is a rank without an item
+            faults.mark(rows.nameless(self._of("item"), position), rules.NULL, self._of("item"))
         for name in columns:
             if name not in beside and name not in self.needed.rankings:
                 faults.mark(rows.differing(name), rules.NOT_CONSTANT, name)
@@ -113,7 +120,7 @@ class LongTable:
         if name == "candidates" or name in self.needed.scores:
             return _listed(data.column(item if name == "candidates" else name), rows.ends)
         if name in by_position or name == self._of("rank_propensity"):
-            return rows.ordered(by_position.get(name, name), position)
+            return rows.ordered(by_position.get(name, name), position, gaps=self.needed.holes)
         if name in self.needed.rankings:
             return rows.ordered(item, name)
         return data.column(name).take(pa.array(rows.starts))
@@ -148,25 +155,50 @@ class _Rows:
         self.of_row: Integers = np.cumsum(begins) - 1
         self._orders: dict[str, tuple[Integers, Integers]] = {}
 
-    def misplaced(self, column: str) -> NDArray[np.bool_]:
-        """[n] rows whose 1-based rank is not the next one of its impression."""
+    def misplaced(self, column: str, *, gaps: bool = False) -> NDArray[np.bool_]:
+        """[n] rows whose 1-based rank is not the next one of its impression, or with gaps: is none of its own."""
         rank = arrow.numbers(self.piece.data.column(column), column)
         rows = np.flatnonzero(~np.isnan(rank))
         order = rows[np.lexsort((rank[rows], self.of_row[rows]))]
         counts = np.bincount(self.of_row[order], minlength=len(self.starts))
         offsets = np.concatenate([[0], np.cumsum(counts)])
+        if gaps:
+            return self._gapped(column, rank, order)
         self._orders[column] = order, offsets
         expected = np.arange(len(order)) - offsets[self.of_row[order]] + 1
         wrong = np.zeros(len(rank), dtype=np.bool_)
         wrong[order[rank[order] != expected]] = True
         return wrong
 
-    def ordered(self, name: str, rank: str) -> pa.Array:
-        """The values of a column as a list per impression, in the order of a column of ranks."""
+    def _gapped(self, column: str, rank: Floats, order: Integers) -> NDArray[np.bool_]:
+        """As `misplaced`, where ranks may be missing: in the order that is kept, -1 stands for a missing one."""
+        of_row, place = self.of_row[order], rank[order]
+        wrong = np.zeros(len(rank), dtype=np.bool_)
+        fine = (place >= 1) & (place <= _LOWEST) & (place % 1 == 0)
+        fine[1:] &= (of_row[1:] != of_row[:-1]) | (place[1:] != place[:-1])
+        wrong[order[~fine]] = True
+        of_row, place = of_row[fine], place[fine].astype(np.int64)
+        lengths = np.zeros(len(self.starts), np.int64)
+        np.maximum.at(lengths, of_row, place)
+        offsets = np.concatenate([[0], np.cumsum(lengths)])
+        spread = np.full(offsets[-1], -1)
+        spread[offsets[of_row] + place - 1] = order[fine]
+        self._orders[column] = spread, offsets
+        return wrong
+
+    def ordered(self, name: str, rank: str, *, gaps: bool = False) -> pa.Array:
+        """The values of a column as a list per impression, in the order of a column of ranks; null at a missing one."""
         if rank not in self._orders:
-            self.misplaced(rank)
+            self.misplaced(rank, gaps=gaps)
         order, offsets = self._orders[rank]
-        return _listed(self.piece.data.column(name).take(pa.array(order)), offsets)
+        missing = order < 0
+        places = pa.array(order, mask=missing) if missing.any() else pa.array(order)
+        return _listed(self.piece.data.column(name).take(places), offsets)
+
+    def nameless(self, item: str, rank: str) -> NDArray[np.bool_]:
+        """[n] rows that have a rank and no item."""
+        data = self.piece.data
+        return np.asarray(data.column(item).is_null()) & np.asarray(data.column(rank).is_valid())
 
     def differing(self, name: str) -> NDArray[np.bool_]:
         """[n] rows whose value is not that of their impression's first row."""

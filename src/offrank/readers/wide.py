@@ -18,6 +18,7 @@ from ..log.source import Needs
 from . import arrow
 from .arrow import Lists
 from .features import sparse_features
+from .holes import Ranks
 from .tables import Piece, Table
 
 Invalid = Literal["raise", "skip"]
@@ -93,7 +94,7 @@ class Decoder:
             raise error
         faulty = faults.counts()
         skipped = dict(Counter(faulty) + Counter(piece.skipped))
-        for rows in _alike(flat.candidates.lengths, faults.which == 0 if faulty else None):
+        for rows in _alike(np.maximum(flat.candidates.lengths, flat.length), faults.which == 0 if faulty else None):
             yield flat.batch(rows, skipped)
             skipped = {}
 
@@ -104,10 +105,13 @@ class _Flat:
     def __init__(self, decoder: Decoder, piece: Piece, faults: Faults) -> None:
         self.columns, self.needed = decoder.columns, decoder.needed
         self.piece, self.faults = piece, faults
-        self.slate = self._ids("slate")
+        self.ranks = Ranks.of(self._column("slate"), self.columns["slate"]) if self.needed.holes else None
+        self.slate = self._ids("slate") if self.ranks is None else self._checked("slate", self.ranks.items)
         faults.mark(self.slate.lengths == 0, rules.EMPTY_SLATE, self.columns["slate"])
         self.candidates = self._ids("candidates") if "candidates" in self.columns else self.slate
-        self.slots = self._locate(self.slate, "slate", rules.NOT_CANDIDATE)
+        located = self._locate(self.slate, "slate", rules.NOT_CANDIDATE)
+        self.slots = located if self.ranks is None else self.ranks.spread(located)
+        self.length = self.slate.lengths if self.ranks is None else self.ranks.lengths
         self.beside = {role: self._beside(role) for role in self.columns if self._is_beside(role)}
         self.rankings = {name: self._ranking(name) for name in self.needed.rankings}
         self.keys = {name: self._key(f"keys:{name}") for name in self.needed.keys}
@@ -118,7 +122,7 @@ class _Flat:
     def batch(self, rows: Integers | None, skipped: Mapping[str, int]) -> LogBatch:
         """The log batch of these rows (all where None)."""
         pick: Any = slice(None) if rows is None else rows
-        size, length = self.candidates.lengths[pick], self.slate.lengths[pick]
+        size, length = self.candidates.lengths[pick], self.length[pick]
         widest, slots = int(size.max(initial=0)), int(length.max(initial=0))
         contexts = Contexts(
             self.candidates.take(rows).padded(widest),
@@ -151,7 +155,9 @@ class _Flat:
         return role == "clicks" or role.startswith("scores:")
 
     def _ids(self, role: str) -> Lists:
-        found = arrow.id_lists(self._column(role), self.columns[role])
+        return self._checked(role, arrow.id_lists(self._column(role), self.columns[role]))
+
+    def _checked(self, role: str, found: Lists) -> Lists:
         if found.null is not None:
             self.faults.mark(found.null, rules.NULL, self.columns[role])
         twice = _kernels.duplicates(found.values, found.starts, found.lengths)
@@ -179,10 +185,13 @@ class _Flat:
         """A list of numbers beside the slate or the candidates."""
         column = self.columns[role]
         found = arrow.number_lists(self._column(role), column)
-        anchor = self.slate if role == "clicks" else self.candidates
+        wanted = self.length if role == "clicks" else self.candidates.lengths
+        if role == "clicks" and self.ranks is not None:
+            found = self.ranks.beside(found)
+            self.faults.mark(self.ranks.struck(found), rules.BAD_CLICKS, column)
         if found.null is not None:
             self.faults.mark(found.null, rules.NULL, column)
-        self.faults.mark(found.lengths != anchor.lengths, rules.RAGGED, column)
+        self.faults.mark(found.lengths != wanted, rules.RAGGED, column)
         low, high = _extremes(found.values)
         if role == "clicks":
             if not (low >= 0 and high < np.inf):

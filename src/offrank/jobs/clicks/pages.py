@@ -149,6 +149,7 @@ def _by_rank(found: Evaluations, title: str) -> Section:
         rows = [
             (str(rank), f"{count:,.0f}", *map(_told, numbers))
             for rank, (count, *numbers) in enumerate(zip(sessions, *each.values(), strict=True), 1)
+            if count  # else empty in every session
         ]
         tables.append(Figures(heading, ("rank", "sessions", *each), tuple(rows)))
     return Section(title, charts=tuple(charts), tables=tuple(tables))
@@ -156,8 +157,9 @@ def _by_rank(found: Evaluations, title: str) -> Section:
 
 def _lines(each: Mapping[str, Sequence[Interval]]) -> Iterator[Series]:
     for place, (name, numbers) in enumerate(each.items()):
-        x = [rank + _shift(place, len(each)) for rank in range(1, len(numbers) + 1)]
-        values, lows, highs = ([getattr(one, end) for one in numbers] for end in ("value", "low", "high"))
+        told = [(rank, one) for rank, one in enumerate(numbers, 1) if not math.isnan(one.value)]
+        x = [rank + _shift(place, len(each)) for rank, _ in told]
+        values, lows, highs = ([getattr(one, end) for _, one in told] for end in ("value", "low", "high"))
         yield Series(name, x, values, lows, highs, line=True)
 
 
