@@ -10,6 +10,7 @@ import pytest
 from offrank.clicks import CCM, DBN, DCM
 from offrank.clicks.documents import Documents, Slots
 from offrank.clicks.downward import Downward
+from offrank.clicks.downward.indirect import restlessness
 from offrank.clicks.fitted import Fitted
 from offrank.clicks.learnt import Learnt
 from offrank.clicks.sessions import Sessions, Tally, collapsed
@@ -79,6 +80,24 @@ def test_learning_twice_says_the_same() -> None:
     again = MODELS["dbn"].learn(sessions).parameters
     for table, values in both("dbn", True)[0].parameters.items():
         assert again[table].tolist() == values.tolist()
+
+
+def test_one_order_for_ever_does_not_tell_how_far_users_read() -> None:
+    """Then documents below may be worse, or less looked at."""
+    sessions = drawn("dbn", oracle=True, temperature=1e-6)
+    assert restlessness(sessions) == pytest.approx(0, abs=1e-9)
+    learnt = DBN().learn(sessions)
+    assert [caution.code for caution in learnt.cautions] == ["examination-unknown"]
+    low, high = interval("dbn", learnt)
+    assert high - low > 0.05
+    assert low < 0.8 < high
+
+
+def test_restlessness() -> None:
+    """Document 0 at ranks 0, 0 and 2, document 1 at rank 1 always: variances 8 / 9 and 0, by 3 and 3 showings."""
+    document = np.array([[0, 1, -1], [-1, 1, 0]], np.int32)
+    sessions = Sessions(document, np.zeros((2, 3), np.uint8), np.array([2.0, 1.0]), 2)
+    assert restlessness(sessions) == pytest.approx(3 * (8 / 9) / 6)
 
 
 def test_a_log_that_hardly_tells_is_said_so() -> None:

@@ -8,11 +8,12 @@ import numpy as np
 import pytest
 
 from offrank.clicks import DBN, SDBN, ClickModel, Mixture, click_model
-from offrank.clicks.documents import Slots
+from offrank.clicks.documents import Documents, Slots
+from offrank.clicks.fitted import Fitted
 from offrank.clicks.laws import log_probs
 from offrank.clicks.learnt import Learnt
 from offrank.clicks.named import CLICK_MODELS
-from offrank.clicks.sessions import Sessions
+from offrank.clicks.sessions import Sessions, Tally
 from offrank.log.errors import UsageError
 from offrank.testing.click_patterns import conditional, joint, patterns
 from tests.clicks.stories import TOLD, Told, drawn, parts, slots, tables
@@ -131,6 +132,17 @@ def test_the_click_that_is_predicted_stays_out_of_the_posterior() -> None:
 def test_spellings(text: str) -> None:
     assert repr(click_model(text)) == text
     assert click_model(repr(click_model(text))) == click_model(text)
+
+
+def test_components_have_no_posteriors_and_say_so(learnt: Learnt) -> None:
+    fitted = Fitted(Mixture(DBN(), DBN()), Documents(np.arange(12)), learnt, Tally())
+    low, high = fitted.interval("weight")
+    assert (low < high).all()
+    with pytest.raises(UsageError, match=r"no posterior of its table '1\.attraction'") as caught:
+        fitted.interval("1.attraction")
+    assert "ask for weight" in str(caught.value)
+    with pytest.raises(UsageError, match="no table 'gamma'"):
+        fitted.interval("gamma")
 
 
 @pytest.mark.parametrize("text", PARTS)

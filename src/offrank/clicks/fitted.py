@@ -10,6 +10,7 @@ import numpy as np
 
 from ..folds.estimate import Caution
 from ..log.batch import Contexts, Floats, Integers
+from ..log.errors import UsageError
 from ..log.source import Needs
 from . import storage
 from .documents import Documents, Slots, needs
@@ -86,11 +87,20 @@ class Fitted:
         An entry of 1 is as many observations without exception as it has strength: its interval ends at 1.
 
         Raises:
-            KeyError: no such table, or one without a posterior.
+            UsageError: no such table, or one without a posterior, as the tables of a mixture's components are.
         """
+        strengths = self.learnt.strength
+        if parameter not in strengths:
+            known = parameter in self.learnt.parameters
+            raise UsageError(
+                f"{self!r} has no posterior of its table {parameter!r}"
+                if known
+                else f"{self!r} has no table {parameter!r}",
+                f"ask for {' or '.join(strengths)}" if strengths else "none of its tables has a posterior",
+            )
         from scipy.special import betaincinv  # scipy is slow to import, and few ask
 
-        value, strength = self.learnt.parameters[parameter], np.maximum(self.learnt.strength[parameter], 1e-9)
+        value, strength = self.learnt.parameters[parameter], np.maximum(strengths[parameter], 1e-9)
         tail, a, b = (1 - confidence) / 2, value * strength, (1 - value) * strength
         open_ = (value > 0) & (value < 1)  # what is 0 by convention has no doubt
         low, high = (np.where(open_, betaincinv(a, b, at), value) for at in (tail, 1 - tail))

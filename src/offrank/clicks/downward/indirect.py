@@ -31,6 +31,8 @@ _REFITS = 4
 _SHIFT = 0.15
 _APART = 0.3
 """Standard deviation, in logits, of what a common prior gets wrong: what is believed of it where a log tells little."""
+_STILL = 0.02
+"""Where the ranks of documents vary less, the estimate rests on the bounds of probabilities, which no variance shows."""
 _AGREE = 0.5
 """Of the squared distance to the value under a common prior: what is added to the variance."""
 _SESSIONS = 60_000
@@ -130,6 +132,8 @@ def shared(problem: Problem, sessions: Sessions, pooled: Parameters, priors: Map
     study = _Study(names, problem, sessions, estimated(problem, pooled), priors)
     common = study.packed(pooled)
     value, variance, slope = _unbent(study)
+    if restlessness(sessions) < _STILL:
+        variance = variance + _APART**2
     told = _APART**2 / (_APART**2 + variance)
     logits = told * value + (1 - told) * common
     # Where ways that assume unlike things do not agree, neither knows better: all the less, the less the estimate
@@ -157,6 +161,15 @@ def _unbent(study: _Study) -> tuple[Floats, Floats, Floats]:
     slope = np.clip((after - before) / shift, 0.1, 1.2)
     p = expit(hat)
     return hat + gap / slope, (1 + 1 / study.copies) / (known * p * (1 - p)) / slope**2, slope
+
+
+def restlessness(sessions: Sessions) -> float:
+    """Variance of the rank of a document, on average over showings."""
+    document, shown = sessions.document, sessions.document >= 0
+    weight = np.broadcast_to(sessions.weight[:, None], document.shape)[shown]
+    rank = np.broadcast_to(np.arange(document.shape[1], dtype=np.float64), document.shape)[shown]
+    total, first, second = (np.bincount(document[shown], weight * rank**power) for power in range(3))
+    return float((second - first**2 / np.maximum(total, 1e-300)).sum() / max(weight.sum(), 1e-300))
 
 
 def _drawn(value: Floats, strength: Floats, rng: np.random.Generator) -> Floats:
