@@ -160,3 +160,21 @@ def test_an_interrupted_demo_leaves_nothing_half_written(tmp_path: Path) -> None
     assert (running.returncode, output) == (130, "")
     assert errors == "interrupted; nothing was left half-written\n"
     assert list((tmp_path / "demo").iterdir()) == []
+
+
+INTERRUPTED = """
+import atexit, sys
+from offrank.cli.running import safely
+sys.modules["jax"] = sys  # as if a neural model were being learnt
+atexit.register(print, "JAX crashes here")
+@safely
+def compiling():
+    raise KeyboardInterrupt
+compiling()
+"""
+
+
+def test_an_interrupted_compilation_does_not_crash() -> None:
+    found = subprocess.run([sys.executable, "-c", INTERRUPTED], capture_output=True, text=True)
+    assert (found.returncode, found.stdout) == (130, "")
+    assert found.stderr == "interrupted; nothing was left half-written\n"

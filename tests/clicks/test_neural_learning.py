@@ -294,6 +294,24 @@ def test_it_says_how_far_it_is_and_stops_when_asked() -> None:
         learnt(CACM(**SMALL, epochs=2, patience=9), say=interrupt)
 
 
+def test_an_interrupted_fit_leaves_nothing_running(monkeypatch: pytest.MonkeyPatch) -> None:
+    jax = pytest.importorskip("jax")
+
+    passed = Batches.passed
+
+    def interrupted(self: Batches, rng: np.random.Generator | None = None) -> Iterator[Any]:
+        yield from itertools.islice(passed(self, rng), 2)
+        if rng is not None:
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(Batches, "passed", interrupted)
+    data = sessions([list(range(10))] * 2000, [[0, 1] * 5] * 2000, [1] * 2000, 10)
+    with pytest.raises(KeyboardInterrupt) as caught:  # whose frames keep the arrays
+        CACM(hidden=64, batch=1000, epochs=1, validation=0.0).learn(data)
+    assert len(caught.traceback) > 1
+    assert [array.is_ready() for array in jax.live_arrays()].count(True) == len(jax.live_arrays()) > 0
+
+
 def test_a_log_is_fitted() -> None:
     pytest.importorskip("jax")
     fitted = NCM(hidden=4, epochs=2).fit(log())

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import shlex
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import wraps
-from typing import Any
+from typing import Any, NoReturn
 
 import click
 
@@ -31,9 +32,17 @@ def safely(command: Callable[..., None]) -> Callable[..., None]:
             sys.exit(1)
         except KeyboardInterrupt:
             click.echo("interrupted; nothing was left half-written", err=True)
-            sys.exit(130)
+            _leave(130)
 
     return guarded
+
+
+def _leave(code: int) -> NoReturn:
+    """JAX goes on with what it was compiling, and would crash a process that ends in good order meanwhile."""
+    if "jax" in sys.modules:
+        sys.stdout.flush()
+        os._exit(code)
+    sys.exit(code)
 
 
 @contextmanager

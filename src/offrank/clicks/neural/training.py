@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import lru_cache, partial
 from typing import Any
@@ -58,6 +59,17 @@ def libraries() -> tuple[Any, Any]:
     return jax, optax
 
 
+@contextmanager
+def _settled() -> Iterator[None]:
+    """Interrupted, waits for the steps that have begun: a process that ends while they still run would crash."""
+    try:
+        yield
+    except BaseException:
+        libraries()[0].block_until_ready(libraries()[0].live_arrays())
+        raise
+
+
+@_settled()
 def train(
     network: Network,
     weights: Mapping[str, NDArray[Any]],
