@@ -122,7 +122,7 @@ def _claims_1(rows: Rows) -> Iterator[Claim]:
     gain = over_runs(_means(rows, JOINT) - _means(rows, BASELINE))
     yield Claim(
         "All three together are better than, or on a par with, ind PPL and nDCG.",
-        status(WORSE not in marks and gain.value > 0, marks.count(WORSE) < marks.count(BETTER)),
+        status(WORSE not in marks and gain.high > 0, marks.count(WORSE) < marks.count(BETTER)),
         f"Better in {marks.count(BETTER)} configurations, worse in {marks.count(WORSE)} of {len(marks)}; the mean "
         f"difference over configurations is {interval(gain, 3)}.",
     )
