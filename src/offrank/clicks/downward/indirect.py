@@ -32,7 +32,7 @@ _SHIFT = 0.15
 _APART = 0.3
 """Standard deviation, in logits, of what a common prior gets wrong: what is believed of it where a log tells little."""
 _STILL = 0.02
-"""Where the ranks of documents vary less, the estimate rests on the bounds of probabilities, which no variance shows."""
+"""Where the ranks of documents vary less, the estimate rests on bounds of probabilities, which no variance shows."""
 _AGREE = 0.5
 """Of the squared distance to the value under a common prior: what is added to the variance."""
 _SESSIONS = 60_000
