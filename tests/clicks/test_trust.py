@@ -10,6 +10,7 @@ from offrank.clicks.documents import Slots
 from offrank.clicks.learnt import Learnt
 from offrank.testing.click_patterns import trust_bias
 from tests.clicks.examined import RANKS, World, covered
+from tests.clicks.readers import log
 from tests.clicks.same_law import assert_same_law
 
 EXAMINATION = 1 / np.arange(1.0, RANKS + 1) ** 0.5
@@ -84,3 +85,16 @@ def test_one_rank_all_alike(clicked: int) -> None:
     learnt = TrustBias().learn(TrustBias().from_sessions(one))
     rates = learnt.parameters["attraction"]
     assert ((rates > 0) & (rates < 1)).all()
+
+
+def test_what_has_no_interval_is_not_called_one() -> None:
+    told = str(TrustBias().fit(log()))
+    assert "value" in told
+    assert "interval" not in told
+
+
+@pytest.mark.parametrize(("order", "codes"), [(0, []), (4, ["worth-follows-rank"])])
+def test_good_documents_shown_high_are_told(order: float, codes: list[str]) -> None:
+    world = World(PBM(), {"examination": 1 / np.arange(1.0, RANKS + 1)}, queries=100)
+    found = TrustBias().learn(TrustBias().from_sessions(world.sessions(20_000, 1, order=order)))
+    assert [caution.code for caution in found.cautions] == codes
