@@ -34,7 +34,7 @@ def cmip(
     """Conditional mutual information I(relevance; logging | grade), in nats (equation 12 of the paper).
 
     0 for a model whose relevance of a document cannot be told from where the logging policy placed it, once its
-    true grade is known. Monotone changes of either relevance change nothing.
+    true grade is known. Increasing changes of either relevance change nothing.
 
     - relevance [d]: of each document by the model. logging [d]: by the logging policy; the paper takes the expected
       rank. grade [d]: by people. Grades are names: their order does not matter.
