@@ -118,8 +118,9 @@ def _cautions(data: Counts) -> tuple[Caution, ...]:
         "worth-follows-rank",
         "warning",
         "Clicks fall faster from rank to rank than for one and the same document, by a factor of "
-        f"{np.exp(mean):.2f} on average: good documents were shown high. This model takes documents to be alike at all ranks, so its chances "
-        "fall too steeply, and it fails under other rankings however well it predicts those of the log.",
+        f"{np.exp(mean):.2f} on average: good documents were shown high. This model takes documents to be alike at all "
+        "ranks, so its chances fall too steeply, and it fails under other rankings however well it predicts those of "
+        "the log.",
         "Learn trust bias from a log with random orders; here take pbm or ubm, and judge by another policy's log.",
     )
     return (caution,)
