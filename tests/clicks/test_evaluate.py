@@ -10,8 +10,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from offrank.clicks import evaluate
+from offrank.clicks import PBM, evaluate
 from offrank.clicks.predictions import PredictionFold
+from offrank.folds.digits import with_half
 from offrank.folds.doubt import Doubt
 from offrank.log.errors import ColumnError, OffrankError, UsageError
 from offrank.readers.log import read_log
@@ -180,3 +181,15 @@ def test_wider_slates_do_not_change_what_is_known_of_the_upper_ranks() -> None:
     whole = evaluate(TRUE, log())
     assert upper.perplexity_at_rank[0].value == pytest.approx(whole.perplexity_at_rank[0].value, rel=1e-12)
     assert replace(upper).perplexity.value == upper.perplexity_at_rank[0].value
+
+
+def test_many_models_stay_readable_on_a_narrow_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    names = [f"model-{n}" for n in range(11)]
+    found = evaluate(dict.fromkeys(names, PBM().fit(log())), log())
+    lines = str(found).splitlines()
+    told = with_half(found["model-0"].perplexity_at_rank[0])
+    first_ranks = [line for line in lines if line.split()[:1] == ["1"]]
+    assert [line.count(told) for line in first_ranks] == [4, 4, 3] * 2
+    for name in names:
+        assert sum(f" {name} " in f"{line} " and "rank" in line for line in lines) == 2

@@ -152,6 +152,7 @@ def test_ranks_that_nothing_links() -> None:
 def test_few_clicks_are_said(log: list[dict[str, Any]]) -> None:
     found = harvest(log[:200])
     assert "few-pairs" in [one.code for one in found.cautions]
+    assert "\nwarning: few-pairs: " in str(found)
 
 
 @pytest.mark.parametrize("rows", [[{"query": n, "slate": [1, 2, 3], "clicks": [1, 0, 1]} for n in range(5)]])

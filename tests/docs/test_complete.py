@@ -33,7 +33,7 @@ def codes() -> set[str]:
     modules = [path for folder in folders for path in SOURCE.glob(f"{folder}/*.py")]
     found = set().union(*map(given, [*modules, *SOURCE.glob("metrics/cmip*.py")]))
     raised = {kind.code for kind in vars(errors).values() if isinstance(kind, type) and hasattr(kind, "code")}
-    return found | raised | {"arithmetic", "harmonic", "click-outside-slate"}
+    return found | raised | {"arithmetic", "harmonic", "click-outside-slate", "click-repeated"}
 
 
 def text(page: str) -> str:

@@ -8,6 +8,7 @@ from html import unescape
 from pathlib import Path
 
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 import offrank
@@ -83,6 +84,21 @@ def test_a_curve_with_holes_has_no_words() -> None:
     assert "has holes" in str(made)
     assert made.to_dict()["curve"][2] is None
     assert "unlinked-ranks" in words(made.sheet().render())
+
+
+def test_what_reading_left_out_is_told_everywhere(folder: Path) -> None:
+    table = pq.read_table(folder / "test.parquet")
+    broken = table.slice(0, 3).to_pylist()
+    for row in broken:
+        row["slate"] = [row["slate"][0]] * len(row["slate"])
+    log = offrank.read_log(pa.concat_tables([table, pa.Table.from_pylist(broken, table.schema)]), invalid="skip")
+    models = {name: folder / f"{name}.json" for name in ("dbn", "pbm")}
+    judged = offrank.evaluate_clicks(log, models, other=log)
+    for made in (judged, offrank.select_clicks(log, models, "grade"), offrank.harvest_clicks(log)):
+        for told in (str(made), made.sheet().render()):
+            assert "3 sessions were left out while reading: duplicate-item" in words(told)
+    assert "3 sessions of the other log were left out" in words(judged.sheet().render())
+    assert offrank.harvest_clicks(log).to_dict()["tally"]["skipped"] == {"duplicate-item": 3}
 
 
 @pytest.mark.browser

@@ -131,3 +131,11 @@ def test_the_command(tmp_path: Path) -> None:
         offrank.read_log(tmp_path / "log.parquet"), tmp_path / "b.parquet", progress=lambda *at: seen.append(at)
     )
     assert seen == [(1, 1)]
+
+
+def test_a_suffix_that_cannot_be_read_again_is_refused(tmp_path: Path) -> None:
+    log = offrank.read_log([{"slate": [1, 2], "clicks": [1, 0]}])
+    for name in ("log.txt", "log", "log.csv", "log.parquet.gz"):
+        with pytest.raises(UsageError, match="does not say how to write it"):
+            offrank.convert(log, tmp_path / name)
+    assert list(tmp_path.iterdir()) == []

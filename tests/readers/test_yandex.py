@@ -48,8 +48,9 @@ def test_repeated_clicks(repeats: str, clicks: list[list[int]], path: Path) -> N
     assert [row["clicks"] for row in rows(yandex(path, repeats=repeats), NEEDED)] == clicks  # type: ignore[arg-type]
 
 
-def test_clicks_elsewhere_are_counted(path: Path) -> None:
-    assert skipped(yandex(path), NEEDED) == {"click-outside-slate": 3}
+def test_clicks_elsewhere_and_again_are_counted(path: Path) -> None:
+    assert skipped(yandex(path), NEEDED) == {"click-outside-slate": 3, "click-repeated": 3}
+    assert skipped(yandex(path, repeats="count"), NEEDED) == {"click-outside-slate": 3}
 
 
 def test_bad_sessions_and_clicks_elsewhere_are_counted_together(path: Path) -> None:
@@ -58,7 +59,7 @@ def test_bad_sessions_and_clicks_elsewhere_are_counted_together(path: Path) -> N
         rows(yandex(path), NEEDED)
     source = offrank.read_log(path, format="yandex", invalid="skip")
     assert len(rows(source, NEEDED)) == 6
-    assert skipped(source, NEEDED) == {"click-outside-slate": 3, "duplicate-item": 1}
+    assert skipped(source, NEEDED) == {"click-outside-slate": 3, "click-repeated": 3, "duplicate-item": 1}
 
 
 def test_packed_and_several_files(path: Path) -> None:

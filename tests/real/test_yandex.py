@@ -21,7 +21,7 @@ def test_what_was_logged(path: Path) -> None:
     result = offrank.evaluate(yandex(path), "uniform", offrank.Counted(by="query"), ["logged", "ipm"])
     assert result["logged"].n == 35_064
     assert result["logged"].value == pytest.approx(42_703 / 35_064)
-    assert result.to_dict()["log"]["skipped"] == {"click-outside-slate": 417}
+    assert result.to_dict()["log"]["skipped"] == {"click-outside-slate": 417, "click-repeated": 7201}
     assert "counted-propensities" in {caution.code for caution in result["ipm"].warnings}
 
 

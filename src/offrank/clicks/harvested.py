@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,6 +11,8 @@ from numpy.typing import NDArray
 from ..folds.estimate import Caution
 from ..log.batch import Floats
 from ..log.errors import UsageError
+from . import text
+from .sessions import Tally
 
 FEW_CLICKS = 30
 
@@ -22,7 +24,7 @@ class Harvested:
     - curve, low, high: [k], with the ends of its interval; NaN where nothing links a rank to the first.
     - documents: [k, k] how many were shown at both ranks.
     - clicks: [k] at each rank, on documents that were shown at another rank too.
-    - impressions: how many were read.
+    - impressions: how many were read. tally: what was left out.
     """
 
     curve: Floats
@@ -33,6 +35,7 @@ class Harvested:
     impressions: int
     method: str
     cautions: tuple[Caution, ...] = ()
+    tally: Tally = field(default_factory=Tally)
 
     def examination(self) -> Floats:
         """The curve, as `pbm`, `interpol` and `evaluate(examination=...)` take it.
@@ -52,7 +55,7 @@ class Harvested:
             ends = f"{self.low[rank]:.3f} to {self.high[rank]:.3f}"
             compared = int(self.documents[rank].max(initial=0))
             lines.append(f"{rank + 1:>4}  {value:>11.3f}  {ends:^15}  {compared:>9,}  {self.clicks[rank]:>9,.0f}")
-        return "\n".join([*lines, *map(str, self.cautions)])
+        return "\n".join([*lines, *text.reading(self.tally), *text.told({"": self.cautions})])
 
     __repr__ = __str__
 

@@ -95,7 +95,8 @@ def harvest(
     low, high = np.quantile(draws, [tail, 1 - tail], axis=0, method="weibull")
     curve, low, high = (np.where(linked, values, np.nan) for values in (curve, low, high))
     cautions = cautions_of(linked, clicks)
-    return Harvested(curve, low, high, documents, clicks, gathered.tally.impressions, method, cautions)
+    tally = gathered.tally
+    return Harvested(curve, low, high, documents, clicks, tally.impressions, method, cautions, tally)
 
 
 def _grouped(counts: Counts, keys: Integers, method: Method, weigh: Weigh) -> tuple[Pairs, Integers, Floats]:

@@ -101,7 +101,8 @@ class _Summary:
                 yield text.table(f"{name}, by the rank of the last click above", ["rank", "none", *above], rows)
             else:
                 what = "rank" if len(values) == self.fitted.tally.ranks else ""
-                yield text.table(name.replace("_", " "), [what, f"{100 * self.confidence:g} % interval"], rows)
+                doubt = f"{100 * self.confidence:g} % interval" if name in self.fitted.learnt.strength else "value"
+                yield text.table(name.replace("_", " "), [what, doubt], rows)
 
     def _rows(self, name: str) -> list[list[str]]:
         """Of a short table; a row per rank and a column per last click above it, where a table has both."""

@@ -6,13 +6,15 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from rich.console import RenderableType
+from rich.console import Group, RenderableType
 
 from ..folds.digits import with_half
 from ..folds.estimate import Interval
 from . import text
 from .layout import QUANTITIES, Quantity
 
+_BESIDE = 4
+"""Models beside each other where each has a column: as many as a terminal of 80 characters shows unbroken."""
 HEADINGS = ("log-likelihood", "perplexity", "conditional perplexity")
 """Of `QUANTITIES`, in their order."""
 
@@ -97,4 +99,9 @@ def _by_rank(
         for rank, (count, *numbers) in enumerate(zip(sessions, *columns, strict=True), 1)
         if count  # else empty in every session
     ]
-    return text.table(title, ["rank", "sessions", *names], rows)
+    pieces = []
+    for first in range(0, len(names), _BESIDE):
+        piece = slice(2 + first, 2 + first + _BESIDE)
+        heading = ["rank", "sessions", *names[first : first + _BESIDE]]
+        pieces.append(text.table("" if first else title, heading, [[*row[:2], *row[piece]] for row in rows]))
+    return Group(*pieces)

@@ -42,8 +42,9 @@ def reading(tally: Tally, what: str = "") -> Iterator[str]:
         yield f"note: {tally.repeated:,.0f} clicks{what} were on what had been clicked already: they count once."
     if tally.holes:
         yield f"note: {tally.holes:,} ranks{what} were empty: looked past, with nothing to click."
-    for rule, rows in tally.skipped.items():
-        yield f"note: {rows:,} left out while reading{what}: {rule}"
+    for rule, count in tally.skipped.items():
+        unit = "clicks" if rule.startswith("click-") else "sessions"
+        yield f"note: {count:,} {unit}{what} were left out while reading: {rule}"
 
 
 def told(cautions: Mapping[str, Sequence[Caution]]) -> Iterator[str]:

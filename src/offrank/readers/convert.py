@@ -24,6 +24,7 @@ from .wide import Decoder, WideLog
 
 _GROUP_ROWS = 131_072
 _GROUP_BYTES = 1 << 27
+PARQUET_SUFFIXES = (".parquet", ".pq")
 ARROW_SUFFIXES = (".arrow", ".feather", ".ipc")
 
 
@@ -57,7 +58,7 @@ def convert(
     - progress: called with (parts done, parts in all).
 
     Raises:
-        UsageError: not a log from `read_log`.
+        UsageError: not a log from `read_log`, or a suffix that names neither format.
         LogError: the log breaks a rule, unless it was read with `invalid="skip"`.
     """
     given = replace(log, needed=Needs(scores=frozenset(scores))) if isinstance(log, LongLog) else log
@@ -65,6 +66,8 @@ def convert(
     if not isinstance(wide, WideLog):
         raise UsageError(f"cannot convert {type(log).__name__}", "give what read_log returns")
     final = Path(path)
+    if final.suffix not in (*PARQUET_SUFFIXES, *ARROW_SUFFIXES):
+        raise UsageError(f"the suffix of {str(path)!r} does not say how to write it", "call it .parquet or .arrow")
     with whole(final) as temporary:
         rows, skipped = _write(wide, temporary, progress)
     return Converted(final, rows, dict(skipped))

@@ -34,8 +34,9 @@ def yandex(
     logged: count them with `Counted(by="query")`.
 
     repeats: "once" makes a click 0 or 1, however often a document was clicked (one in ten sessions
-    has repeats); "count" is the number of clicks. Clicks on documents that are not in the list
-    (query suggestions, other pages) are left out and counted as `click-outside-slate`.
+    has repeats, which are counted as `click-repeated`); "count" is the number of clicks. Clicks on
+    documents that are not in the list (query suggestions, other pages) are left out and counted as
+    `click-outside-slate`.
     Memory is bounded by the longest line, so by the sessions of one query.
 
     Raises:
@@ -75,12 +76,15 @@ class _Yandex:
             )
         query, shown, clicked = match.groups()
         slate = [int(document) for document in shown.split(",")]
-        clicks, outside = dict.fromkeys(slate, 0.0), 0
+        clicks, outside, again = dict.fromkeys(slate, 0.0), 0, 0
         for word in clicked.split(",") if clicked else ():
             document = int(word)
             if document not in clicks:
                 outside += 1
+            elif clicks[document] and not self.count:
+                again += 1
             else:
-                clicks[document] = clicks[document] + 1 if self.count else 1.0
-        skipped = {"click-outside-slate": outside} if outside else {}
-        return (slate, [clicks[document] for document in slate], query), skipped
+                clicks[document] += 1
+        skipped = {"click-outside-slate": outside, "click-repeated": again}
+        left_out = {rule: count for rule, count in skipped.items() if count}
+        return (slate, [clicks[document] for document in slate], query), left_out

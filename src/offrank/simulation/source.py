@@ -109,6 +109,11 @@ class SimulatedSource:
         roles, propensity, matrix = self.needed.roles, None, None
         if "propensity" in roles:
             propensity = np.exp(self.policy.log_prob(contexts, slates))
+            if not propensity.all():
+                raise UsageError(
+                    f"rankings of {slates.shape[1]} documents are too many for the propensity of one to be a number",
+                    "show fewer of them: slots=20 (--slots 20)",
+                )
         if "rank_propensity" in roles:
             matrix = self._rank_law[rows[:, None], slates]
         return Contexts(

@@ -123,7 +123,6 @@ class RecurrentModel(ClickModel, ABC):
         }
         return Learnt(
             {**trained.weights, **tables, **groups},
-            trace=tuple(-loss for loss in trained.losses),
             rounds=len(trained.losses) - 1,
             converged=trained.stopped,
             facts=facts,

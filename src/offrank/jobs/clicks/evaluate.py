@@ -76,7 +76,11 @@ class Judged(Delivered):
 
     def sheet(self) -> Sheet:
         first = next(iter(self.here.values()))
-        parts = [pages.known(self.findings()), *pages.quantities(self.here, self.ranked, "On this log")]
+        away = next(iter(self.elsewhere.values())).tally if self.elsewhere else None
+        parts = [
+            pages.known(self.findings(), first.tally, away),
+            *pages.quantities(self.here, self.ranked, "On this log"),
+        ]
         if self.elsewhere is not None:
             parts += pages.quantities(self.elsewhere, None, f"Out of distribution: {self.facts['other']}")
         parts += pages.curves(self.models, first.confidence)

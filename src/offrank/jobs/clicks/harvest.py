@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 import numpy as np
@@ -45,11 +45,16 @@ class Curve(Delivered):
         names = ("curve", "low", "high", "documents", "clicks", "impressions", "method")
         numbers = {name: plain(getattr(self.found, name)) for name in names}
         cautions = [plain(vars(caution)) for caution in self.found.cautions]
-        return {**self.facts, **numbers, "cautions": cautions, "option": self.option or None}
+        tally = asdict(self.found.tally)
+        return {**self.facts, **numbers, "tally": tally, "cautions": cautions, "option": self.option or None}
 
     def sheet(self) -> Sheet:
         curve = {self.found.method: (self.found.curve, self.found.low, self.found.high)}
-        parts = (pages.examination(curve, *self._next()), pages.known(self.findings()), pages.asked(self.facts))
+        parts = (
+            pages.examination(curve, *self._next()),
+            pages.known(self.findings(), self.found.tally),
+            pages.asked(self.facts),
+        )
         return Sheet(str(self.facts["title"]), f"{self._read()}.", parts)
 
     def _read(self) -> str:

@@ -8,9 +8,11 @@ from typing import Any
 
 import numpy as np
 
+from ...clicks import text
 from ...clicks.evaluated import Evaluations
 from ...clicks.fitted import Fitted
 from ...clicks.layout import QUANTITIES
+from ...clicks.sessions import Tally
 from ...clicks.tables import HEADINGS
 from ...folds.digits import with_ends, with_half
 from ...folds.estimate import Interval
@@ -31,10 +33,11 @@ _SPREAD = 0.24
 """Between the points of models at the same rank, and of all of them, so that intervals can be told apart."""
 
 
-def known(findings: tuple[Finding, ...]) -> Section:
-    """What to know before the numbers are relied on."""
+def known(findings: tuple[Finding, ...], tally: Tally, other: Tally | None = None) -> Section:
+    """What to know before the numbers are relied on, and what reading this log and the other one left out."""
     prose = () if findings else ("Nothing was found that speaks against the numbers.",)
-    return Section("What to know", prose, findings=findings)
+    items = (*text.reading(tally), *text.reading(other or Tally(), " of the other log"))
+    return Section("What to know", prose, items=items, findings=findings)
 
 
 def quantities(found: Evaluations, ranked: Ranked | None, title: str) -> Iterator[Section]:

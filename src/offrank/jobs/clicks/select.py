@@ -13,6 +13,7 @@ from ...clicks import text
 from ...clicks.evaluate import evaluate
 from ...clicks.evaluated import Evaluations
 from ...clicks.fitted import Fitted
+from ...clicks.sessions import Tally
 from ...clicks.storage import plain
 from ...folds.estimate import Caution
 from ...log.batch import Floats
@@ -64,6 +65,11 @@ class Selected(Delivered):
         return self.about
 
     @property
+    def tally(self) -> Tally:
+        """What was read, and what was left out."""
+        return next(iter(self.here.values())).tally
+
+    @property
     def choice(self) -> Choice:
         """That of the one strategy, or of the one that the paper found best."""
         return self.selection.choice
@@ -81,6 +87,7 @@ class Selected(Delivered):
         for name, found in self.cmip.items():
             tested = "" if found.null is None else f", p = {found.null.p_value:.3g} under independence"
             yield f"CMIP of {name}: {found.value:.4f} nats{tested}"
+        yield from text.reading(self.tally)
         yield from text.told(self.cautions)
 
     def to_dict(self) -> dict[str, Any]:
@@ -99,7 +106,7 @@ class Selected(Delivered):
         read = f"{self.facts['sessions']:,} sessions, {self.facts['queries']:,} queries"
         lead = f"{read}, {self.facts['documents']:,} graded documents; {100 * self.facts['confidence']:g} % intervals."
         parts = [pages.chosen(self.selection), pages.measured(self.here, self.ranked, self.cmip)]
-        parts.append(pages.known(self.findings()))
+        parts.append(pages.known(self.findings(), self.tally))
         parts += pages.quantities(self.here, None, "Perplexity")
         return Sheet(str(self.facts["title"]), lead, (*parts, pages.asked(self.facts)))
 
