@@ -193,3 +193,18 @@ def test_many_models_stay_readable_on_a_narrow_terminal(monkeypatch: pytest.Monk
     assert [line.count(told) for line in first_ranks] == [4, 4, 3] * 2
     for name in names:
         assert sum(f" {name} " in f"{line} " and "rank" in line for line in lines) == 2
+
+
+def test_documents_that_were_never_seen_are_the_more_serious_the_more_they_are() -> None:
+    known = PBM().fit([{"slate": [1, 2], "clicks": [1, 0]}, {"slate": [2, 1], "clicks": [1, 0]}])
+    found = {
+        unseen: [
+            (one.code, one.severity)
+            for one in evaluate(
+                known, [{"slate": list(range(1, 3 + unseen)), "clicks": [1] + [0] * (1 + unseen)}] * 5
+            ).cautions
+            if one.code == "unseen-documents"
+        ]
+        for unseen in (0, 1, 3)
+    }
+    assert found == {0: [], 1: [("unseen-documents", "warning")], 3: [("unseen-documents", "serious")]}

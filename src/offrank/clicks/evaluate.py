@@ -19,7 +19,7 @@ from .fitted import Fitted
 from .layout import Layout, MeanPower, ranks, statistic
 from .predictions import CLIP, PredictionFold, Predictions, Predictor
 
-MANY_UNSEEN = 0.2
+MANY_UNSEEN, MOST_UNSEEN = 0.2, 0.5
 _NOWHERE = Interval(math.nan, math.nan, math.nan, math.nan)
 """At a rank that is empty in every session."""
 
@@ -125,10 +125,10 @@ def _cautions(made: Evaluated, model: Predictor, slots: int) -> Iterator[Caution
     if made.unseen:
         yield Caution(
             "unseen-documents",
-            "warning" if made.unseen > MANY_UNSEEN else "note",
+            "serious" if made.unseen > MOST_UNSEEN else "warning" if made.unseen > MANY_UNSEEN else "note",
             f"{made.unseen:.1%} of the shown documents were not in the log that the model learnt from: it expects of "
             "them what it expects of any.",
-            "Learn from a log with the same queries and items.",
+            "Learn from a log with the same queries and items; if these are the same, look how their ids are written.",
         )
     learnt = model.tally.ranks if isinstance(model, Fitted) else 0
     if 0 < learnt < slots:
