@@ -25,7 +25,7 @@ from .learning import Problem
 from .strength import of_few, without
 
 _FAINT = Beta(0.2, 0.8)
-_TOLERANCE = 1e-4
+_TOLERANCE = 3e-5
 _ROUNDS = 300
 _REFITS = 4
 _SHIFT = 0.15
@@ -33,8 +33,8 @@ _APART = 0.3
 """Standard deviation, in logits, of what a common prior gets wrong: what is believed of it where a log tells little."""
 _STILL = 0.02
 """Where the ranks of documents vary less, the estimate rests on bounds of probabilities, which no variance shows."""
-_AGREE = 0.5
-"""Of the squared distance to the value under a common prior: what is added to the variance."""
+_ROUGH = 0.5
+"""Of the squared distance to the value under a common prior, and of the squared bias: what is added to the variance."""
 _SESSIONS = 60_000
 _COPIES = 4
 _LARGEST = 2_000_000
@@ -137,8 +137,8 @@ def shared(problem: Problem, sessions: Sessions, pooled: Parameters, priors: Map
     told = _APART**2 / (_APART**2 + variance)
     logits = told * value + (1 - told) * common
     # Where ways that assume unlike things do not agree, neither knows better: all the less, the less the estimate
-    # follows the truth.
-    doubt = told * variance + _AGREE * ((value - common) / slope) ** 2
+    # follows the truth. And documents that were drawn from a few looks at each tell a bias no better than roughly.
+    doubt = told * variance + _ROUGH * (((value - common) / slope) ** 2 + (value - study.hat) ** 2)
     p = expit(logits)
     strength = np.maximum(1 / (doubt * p * (1 - p)) - 1, 1.0)
     tried = study.joined({name: count[1] for name, count in problem.counts(study.here).items()}) > 0
