@@ -25,7 +25,7 @@ from .learning import Problem
 from .strength import of_few, without
 
 _FAINT = Beta(0.2, 0.8)
-_TOLERANCE = 3e-5
+_TOLERANCE = 1e-4
 _ROUNDS = 300
 _REFITS = 4
 _SHIFT = 0.15

@@ -15,6 +15,8 @@ from .priors import Betas, Grid
 _MOST = 8
 _FEWEST = 20
 """Documents of a kind, at least."""
+_ENOUGH = 150_000
+"""Sessions that tell where documents stand; of more, some are taken evenly."""
 
 
 @dataclass(frozen=True)
@@ -55,14 +57,16 @@ class Kinds:
 
 def _company(sessions: Sessions, attraction: Floats) -> tuple[Floats, Floats]:
     """[documents + 1] mean rank where a document is shown, mean attraction of what stands above and below it."""
-    document, shown = sessions.document, sessions.document >= 0
+    thinned = slice(None, None, -(-len(sessions) // _ENOUGH))
+    document, weights = sessions.document[thinned], sessions.weight[thinned]
+    shown = document >= 0
     items = np.where(shown, attraction[document], 0.0)
     beside, count = np.zeros(document.shape), np.zeros(document.shape)
     for here, there in ((np.s_[:, 1:], np.s_[:, :-1]), (np.s_[:, :-1], np.s_[:, 1:])):
         beside[here] += items[there]
         count[here] += shown[there]
     rank = np.broadcast_to(np.arange(document.shape[1], dtype=np.float64), document.shape)
-    weight = np.broadcast_to(sessions.weight[:, None], document.shape)[shown]
+    weight = np.broadcast_to(weights[:, None], document.shape)[shown]
     total = np.maximum(np.bincount(document[shown], weight, len(attraction)), 1e-300)
     means = (np.bincount(document[shown], weight * x[shown], len(attraction)) / total for x in (rank, beside, count))
     mean_rank, mean_beside, mean_count = means
