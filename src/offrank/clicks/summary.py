@@ -14,31 +14,14 @@ from ..folds.estimate import Caution, Interval
 from ..log.batch import Floats
 from . import text
 from .counts import rank_of
-from .documents import Documents
-from .learnt import Learnt
-from .sessions import Tally
+from .storage import Kept
 
 _LONGEST = 20
 """Tables are told up to so many entries, or ranks."""
 
 
-class Known(Protocol):
+class Known(Kept, Protocol):
     """What is told of a fitted model; see `Fitted`."""
-
-    @property
-    def model(self) -> object: ...
-
-    @property
-    def documents(self) -> Documents: ...
-
-    @property
-    def learnt(self) -> Learnt: ...
-
-    @property
-    def tally(self) -> Tally: ...
-
-    @property
-    def source(self) -> str: ...
 
     @property
     def cautions(self) -> Sequence[Caution]: ...

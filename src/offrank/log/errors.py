@@ -18,6 +18,9 @@ Catch the root or any branch:
 
 from __future__ import annotations
 
+import importlib
+from typing import Any
+
 
 class OffrankError(Exception):
     """Root of the tree. Has a `message` and a `remedy`: what happened, and how to mend it."""
@@ -103,3 +106,15 @@ class MissingExtraError(OffrankError, ImportError):
     """An optional library is not installed."""
 
     code = "missing-extra"
+
+
+def optional(module: str, needing: str, extra: str, otherwise: str = "") -> Any:
+    """An optional library's module. needing: who needs it, for the error; otherwise: what to do without it.
+
+    Raises:
+        MissingExtraError: it is not installed.
+    """
+    try:
+        return importlib.import_module(module)
+    except ImportError as error:
+        raise MissingExtraError(f"{needing}, which is missing", f"pip install 'offrank[{extra}]'{otherwise}") from error

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -10,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..log.batch import Floats
-from ..log.errors import MissingExtraError, UsageError
+from ..log.errors import UsageError, optional
 from ..log.judged import Judged
 
 Fit = Callable[[Judged, int], Callable[[Floats], Any]]
@@ -44,7 +43,7 @@ class LambdaMART:
         return _scores(judged, self._fit, self.folds, seed)
 
     def _fit(self, judged: Judged, seed: int) -> Callable[[Floats], Any]:
-        library = _library("lightgbm", "LambdaMART")
+        library = optional("lightgbm", "LambdaMART needs LightGBM", "models")
         if not np.isin(judged.grade, np.arange(31)).all():
             raise UsageError("LambdaMART needs whole grades from 0 to 30", "round the grades, or take Tree or Lasso")
         settings = {
@@ -84,7 +83,7 @@ class Lasso:
         return _scores(judged, self._fit, self.folds, seed)
 
     def _fit(self, judged: Judged, seed: int) -> Callable[[Floats], Any]:
-        library = _library("sklearn.linear_model", "Lasso")
+        library = optional("sklearn.linear_model", "Lasso needs scikit-learn", "models")
         features = _squashed(judged.features)
         mean, spread = features.mean(axis=0), features.std(axis=0)
         spread[spread == 0] = 1.0
@@ -116,7 +115,7 @@ class Tree:
         return _scores(judged, self._fit, self.folds, seed)
 
     def _fit(self, judged: Judged, seed: int) -> Callable[[Floats], Any]:
-        library = _library("sklearn.tree", "Tree")
+        library = optional("sklearn.tree", "Tree needs scikit-learn", "models")
         model = library.DecisionTreeRegressor(
             max_leaf_nodes=self.leaves, min_samples_leaf=self.smallest, random_state=seed
         )
@@ -141,16 +140,6 @@ def _squashed(features: Floats) -> Floats:
     """Features of unlike scale made alike: sign(x) log(1 + |x|), a missing one 0; the order of the values stays."""
     squashed = np.sign(features) * np.log1p(np.abs(features))
     return np.nan_to_num(squashed, nan=0.0, posinf=710.0, neginf=-710.0)  # beyond the largest finite number's
-
-
-def _library(name: str, ranker: str) -> Any:
-    try:
-        return importlib.import_module(name)
-    except ImportError as error:
-        library = {"lightgbm": "LightGBM"}.get(name, "scikit-learn")
-        raise MissingExtraError(
-            f"{ranker} needs {library}, which is missing", "pip install 'offrank[models]'"
-        ) from error
 
 
 def _check(ranker: LambdaMART | Lasso | Tree, **least: int) -> None:

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...log.batch import Floats
-from ...log.errors import MissingExtraError, UsageError
+from ...log.errors import UsageError, optional
 from .batches import Batch, Batches
 from .cells import Array, Weights
 from .gradients import Network, loss_of, placed, slopes_of
@@ -49,14 +49,8 @@ def libraries() -> tuple[Any, Any]:
     Raises:
         MissingExtraError: they are not installed.
     """
-    try:
-        import jax
-        import optax
-    except ImportError as error:
-        raise MissingExtraError(
-            "neural click models learn with JAX and optax, which are not installed", "pip install 'offrank[neural]'"
-        ) from error
-    return jax, optax
+    needing = "neural click models learn with JAX and optax"
+    return optional("jax", needing, "neural"), optional("optax", needing, "neural")
 
 
 @contextmanager

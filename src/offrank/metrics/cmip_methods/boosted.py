@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ...log.batch import Floats
-from ...log.errors import MissingExtraError
+from ...log.errors import optional
 
 _STEADY = {"deterministic": True, "force_row_wise": True, "num_threads": 1}
 """The same trees everywhere. One thread: with so few documents several gain little, and lose much on a busy machine."""
@@ -53,14 +53,8 @@ def lightgbm() -> Any:
     Raises:
         MissingExtraError: it is not installed.
     """
-    try:
-        import lightgbm as library
-    except ImportError as error:
-        raise MissingExtraError(
-            "this method of CMIP trains LightGBM, which is not installed",
-            "pip install 'offrank[models]', or take method='binned', which needs nothing more",
-        ) from error
-    return library
+    remedy = ", or take method='binned', which needs nothing more"
+    return optional("lightgbm", "this method of CMIP trains LightGBM", "models", remedy)
 
 
 def together(own: Floats, exchanged: Floats) -> tuple[Floats, Floats]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -12,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from ...log.batch import Floats, Integers
-from ...log.errors import MissingExtraError
+from ...log.errors import optional
 from ...selection.strategies import Metric
 from .findings import Configuration, Findings, Measure
 from .ground import Say, number
@@ -136,9 +135,4 @@ def trees() -> Any:
     Raises:
         MissingExtraError: it is not installed.
     """
-    try:
-        return importlib.import_module("sklearn.tree")
-    except ImportError as error:
-        raise MissingExtraError(
-            "Table 1 needs scikit-learn, which is missing", "pip install 'offrank[models]'"
-        ) from error
+    return optional("sklearn.tree", "Table 1 needs scikit-learn", "models")
