@@ -25,7 +25,7 @@ from rich.console import Console
 from rich.table import Table
 
 from offrank.clicks import click_model, evaluate
-from offrank.log import Contexts, LogBatch
+from offrank.log.batch import Contexts, LogBatch, Shown
 from offrank.policies import PlackettLuce
 
 QUERIES, RANKS, ROWS = 5_000, 10, 65_536
@@ -93,7 +93,7 @@ class Log:
             contexts = Contexts(items, full, full, keys={"query": query})
             number = np.arange(first, first + n, dtype=np.uint64)
             slates, clicks = self.order[rows].astype(np.int64), self.clicks[rows].astype(np.float64)
-            yield LogBatch(contexts, slates, clicks, None, np.ones(n), number)
+            yield LogBatch(contexts, Shown(slates), clicks, None, np.ones(n), number)
 
     def select(self, needed: object) -> Log:
         return self

@@ -21,6 +21,7 @@ from pathlib import Path
 import numpy as np
 import pyarrow.parquet as pq
 from _timing import in_turn, show
+from offrank.policies.logged import Logged
 from rich.console import Console
 from scipy.sparse import csr_matrix
 from sklearn.linear_model import SGDClassifier
@@ -32,7 +33,6 @@ from offrank.learning.poem import Weighted, quantile
 from offrank.learning.reductions import passes
 from offrank.learning.regression import Regression
 from offrank.learning.search import Preparation, Search
-from offrank.policies.logged import Logged
 from offrank.simulation.adverts import AdvertWorld
 
 BITS = 20

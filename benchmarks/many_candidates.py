@@ -12,7 +12,7 @@ import numpy as np
 from _timing import in_turn, show
 
 import offrank
-from offrank.log.batch import Contexts, LogBatch
+from offrank.log.batch import Contexts, LogBatch, Shown
 from offrank.policies import PlackettLuce
 from offrank.testing import MemorySource
 
@@ -47,7 +47,7 @@ def log(rows: int, queries: int) -> MemorySource:
         chance = EXAMINATION * np.take_along_axis(relevance[query], slates, axis=1)
         clicks = (rng.random(chance.shape) < chance).astype(np.float64)
         number = np.arange(start, start + n, dtype=np.uint64)
-        parts.append(LogBatch(contexts, slates, clicks, None, np.ones(n), number))
+        parts.append(LogBatch(contexts, Shown(slates), clicks, None, np.ones(n), number))
     return MemorySource(tuple(parts))
 
 

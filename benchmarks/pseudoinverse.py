@@ -13,8 +13,8 @@ from _timing import in_turn, show
 from offrank.estimators import PI
 from offrank.estimators.pseudoinverse.cases import INVERSES, SOLUTIONS
 from offrank.estimators.pseudoinverse.gamma import pseudoinverse
-from offrank.log.batch import Contexts, Floats, LogBatch
-from offrank.policies import EpsilonUniform, PlackettLuce, Policy, Shown, Top, Uniform
+from offrank.log.batch import Contexts, Floats, LogBatch, Shown
+from offrank.policies import EpsilonUniform, PlackettLuce, Policy, Top, Uniform, propensities
 from offrank.policies.base import all_items
 from offrank.policies.pair_law import pair_probs, uniform_pairs
 
@@ -33,11 +33,11 @@ def log(rows: int, items: int, slots: int, seed: int) -> LogBatch:
         {"old": old, "new": rng.random((rows, items))},
     )
     slates = PlackettLuce("old").sample(contexts, rng)
-    return LogBatch(contexts, slates, None, np.ones(rows), np.ones(rows), np.arange(rows, dtype=np.uint64))
+    return LogBatch(contexts, Shown(slates), None, np.ones(rows), np.ones(rows), np.arange(rows, dtype=np.uint64))
 
 
 def weigh(batch: LogBatch, logging: Policy, target: Policy) -> Floats:
-    return PI().weights(batch, Shown(logging, batch), Shown(target, batch)).weight
+    return PI().weights(batch, propensities(logging, batch), propensities(target, batch)).weight
 
 
 def by_pinv(batch: LogBatch, inverse: Floats) -> Floats:

@@ -16,7 +16,7 @@ from rich.console import Console
 from rich.table import Table
 
 import offrank
-from offrank.log.batch import Contexts, Floats, Integers, LogBatch
+from offrank.log.batch import Contexts, Floats, Integers, LogBatch, Shown
 from offrank.metrics import err, ndcg
 from offrank.policies import PlackettLuce, Top
 from offrank.testing import MemorySource
@@ -52,7 +52,7 @@ class World:
         slates = LOGGING.sample(contexts, rng)
         reward = (rng.random(rows) < self.reward(metric, which, slates)).astype(np.float64)
         row = np.arange(rows, dtype=np.uint64)
-        return MemorySource((LogBatch(contexts, slates, None, reward, np.ones(rows), row),))
+        return MemorySource((LogBatch(contexts, Shown(slates), None, reward, np.ones(rows), row),))
 
     def truth(self, metric: str) -> float:
         every = np.arange(CONTEXTS)

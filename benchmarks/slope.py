@@ -19,9 +19,9 @@ from rich.table import Table
 
 from offrank.checks.cautions import FEW_EFFECTIVE
 from offrank.estimators.items import Form, Interpol
-from offrank.log.batch import Contexts, Floats, LogBatch
+from offrank.log.batch import Contexts, Floats, LogBatch, Shown
 from offrank.papers.interpol_numbers import POWERS, STAYS, curve
-from offrank.policies import Shown
+from offrank.policies import propensities
 from offrank.selection import slope
 from offrank.simulation import toy
 
@@ -43,9 +43,9 @@ class Weights:
         slates = (ranks[None, :] - ranks[:, None]) % toy.ITEMS
         contexts: Contexts = toy.contexts(toy.ITEMS)
         nothing = np.zeros(slates.shape)
-        log = LogBatch(contexts, slates, nothing, None, np.ones(10), np.arange(10, dtype=np.uint64))
+        log = LogBatch(contexts, Shown(slates), nothing, None, np.ones(10), np.arange(10, dtype=np.uint64))
         world = toy.ToyWorld(stay=self.stay)
-        logging, target = Shown(world.logging, log), Shown(world.target, log)
+        logging, target = propensities(world.logging, log), propensities(world.target, log)
         weight, control = np.zeros((2, len(POWERS), len(WINDOWS), toy.ITEMS, toy.ITEMS))
         for p, power in enumerate(POWERS):
             for w in WINDOWS:

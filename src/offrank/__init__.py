@@ -23,12 +23,12 @@ if TYPE_CHECKING:
     from .policies.counted import Counted
     from .policies.epsilon import EpsilonUniform
     from .policies.linear import Linear
-    from .policies.logged import Logged
     from .policies.plackett_luce import PlackettLuce
     from .policies.ranking import Ranking
     from .policies.swaps import Swaps
     from .policies.top import Top
     from .policies.uniform import Uniform
+    from .policies.written import Logged, Written
     from .readers.convert import convert
     from .readers.log import read_log
 
@@ -41,7 +41,7 @@ _HOMES = {
     "EpsilonUniform": "policies.epsilon",
     "Estimate": "folds.estimate",
     "Linear": "policies.linear",
-    "Logged": "policies.logged",
+    "Logged": "policies.written",
     "OffrankError": "log.errors",
     "PlackettLuce": "policies.plackett_luce",
     "Ranking": "policies.ranking",
@@ -49,6 +49,7 @@ _HOMES = {
     "Swaps": "policies.swaps",
     "Top": "policies.top",
     "Uniform": "policies.uniform",
+    "Written": "policies.written",
     "check": "jobs.check",
     "convert": "readers.convert",
     "demo": "jobs.demo",
@@ -81,6 +82,7 @@ __all__ = [
     "Swaps",
     "Top",
     "Uniform",
+    "Written",
     "check",
     "convert",
     "demo",

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from offrank import EpsilonUniform, Logged, PlackettLuce, Top, Uniform
 from offrank.checks import ActionsFold, AgreementFold, ImpressionsFold, SlotsFold, SupportFold
 from offrank.folds.base import Attempt, Refusal
-from offrank.log.batch import Contexts, LogBatch
+from offrank.log.batch import Contexts, LogBatch, Shown
 from offrank.testing import check_fold
 
 LOGGING = PlackettLuce("score")
@@ -30,10 +30,10 @@ def batch(rows: int = 400, seed: int = 0, size: int = 5, slots: int = 3, *, samp
         {"score": rng.lognormal(size=(rows, size)), "other": rng.lognormal(size=(rows, size))},
     )
     slates = LOGGING.sample(contexts, rng)
-    contexts = dataclasses.replace(contexts, propensity=np.exp(LOGGING.log_prob(contexts, slates)))
+    written = {"propensity": np.exp(LOGGING.log_prob(contexts, slates))}
     clicks = np.where(slates >= 0, rng.random(slates.shape) < 0.3, 0.0)
     inclusion = rng.choice([0.2, 1.0], rows) if sampled else np.ones(rows)
-    return LogBatch(contexts, slates, clicks, None, inclusion, np.arange(rows, dtype=np.uint64))
+    return LogBatch(contexts, Shown(slates, written), clicks, None, inclusion, np.arange(rows, dtype=np.uint64))
 
 
 def folded(fold: Any, log: LogBatch) -> Any:
@@ -45,7 +45,7 @@ FOLDS: dict[str, Any] = {
     "slots": SlotsFold(LOGGING),
     "agreement": AgreementFold(PlackettLuce("other")),
     "support": SupportFold(Top("other"), EpsilonUniform(Top("score"), 0.0)),
-    "actions": ActionsFold(LOGGING, whole=True),
+    "actions": ActionsFold(LOGGING),
 }
 
 
@@ -76,7 +76,7 @@ def test_clicks_by_rank_against_plain_numpy(sampled: bool) -> None:
 @pytest.mark.parametrize("sampled", [False, True])
 def test_inverse_propensities_per_slot_count_against_plain_numpy(sampled: bool) -> None:
     log = batch(sampled=sampled)
-    h, inverse = 1 / log.inclusion, 1 / np.asarray(log.contexts.propensity)
+    h, inverse = 1 / log.inclusion, 1 / log.shown.written["propensity"]
     rows = folded(SlotsFold(LOGGING), log)
     assert [row.slots for row in rows] == [1, 2, 3]
     for row in rows:
@@ -97,9 +97,9 @@ def test_agreement() -> None:
     right = folded(AgreementFold(LOGGING), log)
     assert (right.rows, right.apart, right.share_apart) == (400, 0, 0.0)
     assert right.typical_ratio == pytest.approx(1)
-    propensity = np.asarray(log.contexts.propensity).copy()
+    propensity = log.shown.written["propensity"].copy()
     propensity[:100] /= 10
-    log = dataclasses.replace(log, contexts=dataclasses.replace(log.contexts, propensity=propensity))
+    log = dataclasses.replace(log, shown=Shown(log.slates, {"propensity": propensity}))
     found = folded(AgreementFold(LOGGING), log)
     assert (found.apart, found.share_apart) == (100, 0.25)
     assert found.typical_ratio == pytest.approx(10**-0.25)
@@ -119,7 +119,7 @@ def test_support_is_the_share_that_is_never_shown_per_rank() -> None:
 
 
 def actions(log: LogBatch, **policies: Any) -> Any:
-    return folded(ActionsFold(**({"logging": LOGGING, "whole": True} | policies)), log)
+    return folded(ActionsFold(**({"logging": LOGGING} | policies)), log)
 
 
 def test_action_tests_count_what_they_say() -> None:
@@ -141,8 +141,8 @@ def test_action_tests_are_silent_on_good_logs(sampled: bool) -> None:
     alarms = 0
     for seed in range(30):
         log = batch(1_000, seed, sampled=sampled)
-        own = dataclasses.replace(log.contexts, rank_propensity=LOGGING.rank_probs(log.contexts, log.slates))
-        tests = [*actions(log).values(), actions(dataclasses.replace(log, contexts=own), logging=Logged(), whole=False)]
+        own = Shown(log.slates, {"rank_propensity": LOGGING.rank_probs(log.contexts, log.slates)})
+        tests = [*actions(log).values(), actions(dataclasses.replace(log, shown=own), logging=Logged())]
         alarms += any(test.alarming for test in (*tests[:2], tests[2]["harmonic"]))
     assert alarms <= 1
 
@@ -173,7 +173,7 @@ def test_clicks_decide_what_is_kept_and_the_tests_stay_silent() -> None:
                 log.contexts.length[kept],
                 {"score": log.contexts.scores["score"][kept]},
             ),
-            slates=log.slates[kept],
+            shown=log.shown.take(kept, log.slates.shape[1]),
             clicks=log.clicks[kept],
             inclusion=inclusion[kept],
             row=log.row[kept],
@@ -187,7 +187,7 @@ def test_other_candidates_end_the_action_tests() -> None:
     candidates = log.contexts.candidates.copy()
     candidates[7, 0] = 99
     other = dataclasses.replace(log, contexts=dataclasses.replace(log.contexts, candidates=candidates))
-    fold = ActionsFold(LOGGING, whole=True)
+    fold = ActionsFold(LOGGING)
     good, bad = fold.add(fold.empty(), log), fold.add(fold.empty(), other)
     assert fold.finish(bad) is fold.finish(fold.merge(good, bad)) is fold.finish(fold.merge(bad, good)) is None
     assert fold.finish(fold.add(bad, log)) is None
@@ -204,4 +204,4 @@ def test_an_attempt_ends_where_a_policy_cannot_know() -> None:
     assert isinstance(state, Refusal)
     assert fold.add(state, batch(5)) is state
     assert fold.finish(fold.merge(fold.empty(), state)) is state
-    assert "logged cannot give the probability of an item at a rank" in state.reason
+    assert "logged tells of the displayed items only" in state.reason

@@ -14,7 +14,7 @@ from offrank.clicks.counting import Table
 from offrank.clicks.counts import Counts, CountsFold, browsing_cell, counted, rank_of
 from offrank.clicks.documents import keys
 from offrank.clicks.sessions import Gathered, Sessions, SessionsFold
-from offrank.log.batch import Contexts, LogBatch
+from offrank.log.batch import Contexts, LogBatch, Shown
 from offrank.log.errors import EmptyLogError, UsageError
 from offrank.testing import check_fold
 from tests.clicks.readers import log
@@ -35,7 +35,9 @@ def batch(n: int = 200, seed: int = 0) -> LogBatch:
     candidates = rng.integers(0, 9, (n, 1)) + np.arange(6)
     contexts = Contexts(candidates, np.full(n, 6), np.full(n, 5), keys={"query": rng.integers(0, 4, n)})
     inclusion = np.where(rng.random(n) < 1 / 3, 0.25, 1.0)
-    return LogBatch(contexts, slates, clicks, None, inclusion, np.arange(n, dtype=np.uint64), skipped={"rule": 3})
+    return LogBatch(
+        contexts, Shown(slates), clicks, None, inclusion, np.arange(n, dtype=np.uint64), skipped={"rule": 3}
+    )
 
 
 def by_hand(log: LogBatch, by: str | None, *, browsing: bool) -> dict[Cell, list[float]]:

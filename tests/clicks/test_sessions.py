@@ -10,7 +10,7 @@ import pytest
 
 from offrank.clicks import DBN
 from offrank.clicks.sessions import Pile, Sessions, SessionsFold, collapsed
-from offrank.log.batch import Contexts, LogBatch
+from offrank.log.batch import Contexts, LogBatch, Shown
 from offrank.log.errors import EmptyLogError, UsageError
 from offrank.readers.log import read_log
 from offrank.testing import check_fold
@@ -25,7 +25,7 @@ def batch(rng: np.random.Generator, n: int = 60) -> LogBatch:
     size, length = np.full(n, 4), np.full(n, 3)
     contexts = Contexts(candidates, size, length, keys={"query": rng.integers(0, 3, n)})
     inclusion = rng.choice([0.25, 0.5, 1.0], n)
-    return LogBatch(contexts, slates, clicks.astype(float), None, inclusion, np.arange(n, dtype=np.uint64))
+    return LogBatch(contexts, Shown(slates), clicks.astype(float), None, inclusion, np.arange(n, dtype=np.uint64))
 
 
 @pytest.mark.parametrize("by", ["query", None])

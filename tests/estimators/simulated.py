@@ -7,7 +7,7 @@ from functools import cache
 
 import numpy as np
 
-from offrank.log.batch import Floats, LogBatch
+from offrank.log.batch import Floats, LogBatch, Shown
 from offrank.policies import policy
 from offrank.testing import MemorySource, law, take
 from tests.exact.worlds import world
@@ -36,7 +36,7 @@ def log(n: int = 3000, seed: int = 0, kept: float = 0.2) -> LogBatch:
     labels = {"situation": here.batch(policy("uniform")).labels["situation"]}
     labels["situation"] = replace(labels["situation"], codes=which)
     contexts = replace(contexts, keys=keys)
-    batch = LogBatch(contexts, slates, clicks, None, inclusion, rows.astype(np.uint64), labels)
+    batch = LogBatch(contexts, Shown(slates), clicks, None, inclusion, rows.astype(np.uint64), labels)
     return take(batch, np.flatnonzero(rng.random(n) < inclusion))  # type: ignore[no-any-return]
 
 

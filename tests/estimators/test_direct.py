@@ -38,7 +38,7 @@ def part(batch: LogBatch, rows: Any) -> LogBatch:
     rows = np.asarray(rows)
     return LogBatch(
         batch.contexts.take(rows),
-        batch.slates[rows],
+        batch.shown.take(rows, batch.slates.shape[1]),
         batch.clicks[rows],
         None,
         batch.inclusion[rows],
@@ -155,7 +155,7 @@ def test_less_variance_than_ips_where_the_model_is_good() -> None:
         (
             LogBatch(
                 drawn.contexts,
-                drawn.slates,
+                drawn.shown,
                 (rng.random(drawn.clicks.shape) < drawn.clicks).astype(float),
                 None,
                 np.ones(4_000),

@@ -11,7 +11,7 @@ from offrank.estimators import IPM, IPS, PBM, RIPS, Clip, Estimator, Interpol, S
 from offrank.jobs.evaluate import evaluate
 from offrank.log.batch import Floats
 from offrank.log.errors import UsageError
-from offrank.policies import Shown, policy
+from offrank.policies import policy, propensities
 from offrank.testing import Situation, World
 from tests.exact.worlds import EXAMINATION, world
 
@@ -21,7 +21,7 @@ POLICIES = ["plackett_luce(new)", "top(new)", "epsilon(top(new), 0.3)"]
 def weights(made: Estimator, shape: str, target: str, logging: str = "plackett_luce(old)") -> Floats:
     """[2, ...] weight and control."""
     batch = world(shape, "item").batch(policy(logging))
-    found = made.weights(batch, Shown(policy(logging), batch), Shown(policy(target), batch))
+    found = made.weights(batch, propensities(policy(logging), batch), propensities(policy(target), batch))
     return np.stack([found.weight, found.control])
 
 
@@ -85,7 +85,7 @@ def test_one_impression(name: str, expected: list[float]) -> None:
     row = batch.slates.tolist().index([1, 0, 2])
     made = estimator(name).examined((1, 0.5, 0.2))
     assert not isinstance(made, SelfNormalised)
-    found = made.weights(batch, Shown(policy("uniform"), batch), Shown(policy(wanted), batch)).weight
+    found = made.weights(batch, propensities(policy("uniform"), batch), propensities(policy(wanted), batch)).weight
     assert np.atleast_1d(found[row]) == pytest.approx(expected, rel=1e-12)
 
 
@@ -95,7 +95,7 @@ def test_clipping_is_a_wrapper() -> None:
     assert repr(clip(SelfNormalised(IPS()), 5)) == "clip(snips, 5)"
     inner = Clip(Interpol(window=1), 3.0).examined(EXAMINATION)
     assert inner.base == Interpol(window=1, examination=EXAMINATION)
-    assert (inner.earns, inner.asks_logging, inner.asks_target) == ("clicks", "rank_probs", "rank_probs")
+    assert (inner.earns, inner.asks_logging, inner.asks_target) == ("clicks", "rank_law", "rank_law")
 
 
 @pytest.mark.parametrize("target", POLICIES)

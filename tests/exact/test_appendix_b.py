@@ -14,8 +14,8 @@ import numpy as np
 import pytest
 
 from offrank.estimators import Interpol
-from offrank.log.batch import Contexts, Floats, Integers, LogBatch
-from offrank.policies import Shown, policy
+from offrank.log.batch import Contexts, Floats, Integers, LogBatch, Shown
+from offrank.policies import policy, propensities
 
 BASE = (6, 0, 3, 1, 4, 8, 9, 7, 5, 2)
 TARGET = (7, 0, 3, 1, 5, 6, 8, 9, 2, 4)
@@ -62,12 +62,12 @@ def world() -> tuple[LogBatch, Shown, Shown, Floats, Floats]:
     rankings = {"base": np.tile(BASE, (n, 1)), "target": np.tile(TARGET, (n, 1))}
     contexts = Contexts(np.tile(np.arange(10), (n, 1)), np.full(n, 10), np.full(n, 10), rankings=rankings)
     clicks = np.where(np.isin(slates, RELEVANT), LOOKED_AT, 0.0)
-    log = LogBatch(contexts, slates, clicks, None, np.ones(n), np.arange(n, dtype=np.uint64))
+    log = LogBatch(contexts, Shown(slates), clicks, None, np.ones(n), np.arange(n, dtype=np.uint64))
     shuffled = (1 - STAY) * 10 / 9
     law = np.full(n, shuffled / (n - 1))
     law[0] = 1 - shuffled
     logging, target = policy(f"swaps(ranking(base), {STAY})"), policy("ranking(target)")
-    return log, Shown(logging, log), Shown(target, log), law, clicks
+    return log, propensities(logging, log), propensities(target, log), law, clicks
 
 
 def bias_and_variance(estimator: Interpol) -> tuple[float, float]:

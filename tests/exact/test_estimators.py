@@ -19,12 +19,12 @@ from tests.exact.worlds import EXAMINATION, world
 
 TARGETS = (
     "top(new)",
-    "ranking(written)",
+    "ranking(listed)",
     "plackett_luce(new)",
     "plackett_luce(logit, temperature=0.7, log=True)",
     "uniform",
     "epsilon(top(new), 0.25)",
-    "swaps(ranking(written), 0.7)",
+    "swaps(ranking(listed), 0.7)",
 )
 LOGGING = (
     "plackett_luce(old)",

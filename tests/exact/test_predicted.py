@@ -12,8 +12,7 @@ from offrank.estimators import IPM as ItemPosition
 from offrank.estimators import PI, RIPS, Direct, DoublyRobust, SelfNormalised
 from offrank.jobs.evaluate import evaluate
 from offrank.jobs.result import Result
-from offrank.policies import policy
-from offrank.policies.shown import Shown
+from offrank.policies import policy, propensities
 from offrank.testing.exact import World
 from offrank.testing.laws import law
 from tests.estimators.models import Either, Positions, Reading, fitted
@@ -141,7 +140,7 @@ def test_with_rips_it_is_the_cascade_form(target: str) -> None:
     batch = here.batch(drawn)
     assert batch.clicks is not None
     made = DoublyRobust(OFF["cascade"], residual=RIPS())
-    found = made.terms(batch, Shown(drawn, batch), Shown(policy(target), batch)).value
+    found = made.terms(batch, propensities(drawn, batch), propensities(policy(target), batch)).value
     for row in range(0, len(batch), 3):
         which, length = int(batch.contexts.keys["query"][row]), int(batch.contexts.length[row])
         slate, clicks = tuple(batch.slates[row, :length].tolist()), batch.clicks[row, :length].tolist()

@@ -9,11 +9,14 @@ import pytest
 
 from offrank.estimators import PI, estimator
 from offrank.estimators.pseudoinverse import cases, diagnostics, overlap
+from offrank.estimators.pseudoinverse.memo import Memo
 from offrank.jobs.evaluate import evaluate
 from offrank.jobs.result import Result
-from offrank.log.batch import Floats, LogBatch
+from offrank.log.batch import Contexts, Floats, Integers, LogBatch, Shown, SparseFeatures
 from offrank.log.errors import AbilityError, ImpossibleSlateError, NoOverlapError
-from offrank.policies import Policy, Shown, policy
+from offrank.log.source import Needs
+from offrank.policies import PairProbs, Policy, policy, propensities
+from offrank.running.cache import RunCache
 from offrank.testing.conformance import take
 from offrank.testing.exact import MemorySource, Reward, World
 from offrank.testing.laws import Law, Situation
@@ -34,7 +37,7 @@ def weights(batch: LogBatch, logging: Policy, target: Policy, using: str = "pi")
     """[n] weights of each slate."""
     made = estimator(using)
     assert isinstance(made, PI)
-    return made.weights(batch, Shown(logging, batch), Shown(target, batch)).weight
+    return made.weights(batch, propensities(logging, batch), propensities(target, batch)).weight
 
 
 @pytest.mark.parametrize("logging", LOGGING)
@@ -119,8 +122,8 @@ def page_value(index: int, slate: tuple[int, ...]) -> float:
 
 
 def test_independent_slots_need_only_the_probability_of_each_slot() -> None:
-    here = World((Situation(7, 3, {}, {"written": (1, 4, 5)}),), no_clicks, page_value)
-    target, logged = policy("ranking(written)"), policy("logged")
+    here = World((Situation(7, 3, {}, {"listed": (1, 4, 5)}),), no_clicks, page_value)
+    target, logged = policy("ranking(listed)"), policy("logged")
     result = evaluate(here.source(sections), target, logged, ["pi(slots=independent)"])
     assert result["pi(slots=independent)"].value == pytest.approx(page_value(0, (1, 4, 5)), rel=EXACT)
     batch = here.batch(sections)
@@ -143,7 +146,7 @@ SCORES = {"old": (2.0, 1.0, 1.0, 0.0), "new": (0.1, 0.4, 0.2, 0.0)}
 
 def limited(slots: int, *written: int) -> World:
     scores = SCORES if slots < 4 else {name: (*values[:2], 0.0, 0.0) for name, values in SCORES.items()}
-    return World((Situation(4, slots, scores, {"written": written}),), USERS["slate"], additive)
+    return World((Situation(4, slots, scores, {"listed": written}),), USERS["slate"], additive)
 
 
 @pytest.mark.parametrize("slots", [2, 3, 4])
@@ -159,7 +162,7 @@ def test_scores_of_zero_on_both_sides_do_no_harm(slots: int, target: str) -> Non
 def test_a_target_without_support_is_refused(slots: int, written: tuple[int, ...]) -> None:
     here, logging = limited(slots, *written), policy("plackett_luce(old)")
     with pytest.raises(NoOverlapError):
-        evaluate(here.source(logging), "ranking(written)", logging, ["pi"])
+        evaluate(here.source(logging), "ranking(listed)", logging, ["pi"])
 
 
 def test_additive_rewards_reach_slates_that_were_never_shown() -> None:
@@ -172,11 +175,11 @@ def test_additive_rewards_reach_slates_that_were_never_shown() -> None:
         table[slate, (0, 1)] = 1
         gamma += chance * table[:, :, None, None] * table
     written = _Written(gamma)
-    each = weights(batch, written, policy("ranking(written)"))  # type: ignore[arg-type]
+    each = weights(batch, written, policy("ranking(listed)"))  # type: ignore[arg-type]
     assert each / batch.inclusion == pytest.approx([1, 1, -1])
 
 
-class _Written:
+class _Written(PairProbs):
     """Pair probabilities and nothing else."""
 
     def __init__(self, gamma: Floats) -> None:
@@ -195,9 +198,9 @@ class _Written:
 @pytest.mark.parametrize("logging", ["uniform", "epsilon(top(old), 0.4)", "plackett_luce(old)"])
 def test_rankings_with_holes_weigh_nothing(logging: str) -> None:
     holes = [(0, -2), (-2, 1), (2,), (2, 0)]
-    here = World(tuple(Situation(4, 2, SCORES, {"written": ranks}) for ranks in holes), USERS["slate"])
+    here = World(tuple(Situation(4, 2, SCORES, {"listed": ranks}) for ranks in holes), USERS["slate"])
     batch = here.batch(policy(logging) if "top" not in logging else _by_enumeration)
-    each = weights(batch, policy(logging), policy("ranking(written)"))
+    each = weights(batch, policy(logging), policy("ranking(listed)"))
     label = batch.labels["situation"].codes
     assert not each[label < 3].any()
     assert each[label == 3].any()
@@ -213,10 +216,10 @@ def test_a_slate_that_cannot_happen_is_an_error() -> None:
         evaluate(source, "uniform", "plackett_luce(old)", ["pi"])
 
 
-@pytest.mark.parametrize("logging", ["top(old)", "swaps(top(old), 1)", "epsilon(top(old), 0)"])
+@pytest.mark.parametrize("logging", ["ranking(listed)", "swaps(ranking(listed), 1)", "epsilon(ranking(listed), 0)"])
 def test_without_randomness_only_the_same_slate_can_be_judged(logging: str) -> None:
     here = world("top", together)
-    result = evaluate(here.source(policy(logging)), "top(old)", logging, ["wpi"])
+    result = evaluate(here.source(policy(logging)), "ranking(listed)", logging, ["wpi"])
     assert result["wpi"].value == pytest.approx(here.value(policy(logging)))
     assert result["wpi"].ess == pytest.approx(len(here.situations))
 
@@ -229,12 +232,12 @@ def test_the_log_alone_does_not_know_pairs(logging: str) -> None:
 
 def test_weights_that_cancel_are_no_overlap() -> None:
     # Uniform, three items in two slots, target (1, 0): slates (2, 1) and (0, 2) weigh -1, the others 1 or 5.
-    here = World((Situation(3, 2, {}, {"written": (1, 0)}),), USERS["slate"])
+    here = World((Situation(3, 2, {}, {"listed": (1, 0)}),), USERS["slate"])
     batch = here.batch(policy("uniform"))
     slates = [tuple(slate) for slate in batch.slates.tolist()]
     rows = np.array([slates.index((2, 1)), slates.index((0, 2)), slates.index((0, 1))])
     with pytest.raises(NoOverlapError, match="add up to nothing or less"):
-        evaluate(MemorySource((take(batch, rows),)), "ranking(written)", "uniform", ["wpi"])
+        evaluate(MemorySource((take(batch, rows),)), "ranking(listed)", "uniform", ["wpi"])
 
 
 # Batches, memory and samples -----------------------------------------------------------------------------------------
@@ -271,17 +274,113 @@ def test_what_is_remembered_for_a_target_weighs_as_its_inverse(monkeypatch: pyte
     for target in TARGETS:
         by_inverse = weights(batch, logging, policy(target))
         with monkeypatch.context() as nothing_kept:
-            nothing_kept.setattr(cases.INVERSES, "limit", 0)
-            cases.INVERSES.clear()
-            assert weights(batch, logging, policy(target)) == pytest.approx(by_inverse, abs=1e-12)
-            assert weights(batch, logging, policy(target)) == pytest.approx(by_inverse, abs=1e-12)
+            nothing_kept.setattr(cases, "INVERSE_BYTES", 0)
+            cache = RunCache()
+            for _ in range(2):
+                asked = propensities(logging, batch, cache), propensities(policy(target), batch, cache)
+                assert PI().weights(batch, *asked).weight == pytest.approx(by_inverse, abs=1e-12)
 
 
 def test_hours_are_refused_with_their_number(monkeypatch: pytest.MonkeyPatch) -> None:
     logging, batch = policy("plackett_luce(new)"), world("top").batch(policy("plackett_luce(new)"))
     monkeypatch.setattr(cases, "MOST_SECONDS", 1e-9)
-    cases.INVERSES.clear()
-    cases.SOLUTIONS.clear()
     with pytest.raises(AbilityError, match="has 4 different ones") as error:
         weights(batch, logging, policy("top(old)"))
     assert "round the scores" in error.value.remedy
+
+
+@pytest.mark.parametrize("target", ["plackett_luce(new)", "top(new)", "uniform"])
+@pytest.mark.parametrize("logging", ["uniform", "plackett_luce(old)", "epsilon(top(old), 0.4)", "swaps(top(old), 0.6)"])
+def test_slots_that_depend_on_each_other_are_not_independent(logging: str, target: str) -> None:
+    with pytest.raises(AbilityError, match=r"could have stood at [2-4] ranks") as error:
+        evaluate(world("top").source(policy(logging)), target, logging, ["pi(slots=independent)"])
+    assert "leave slots=independent away" in error.value.remedy
+
+
+class _Apart:
+    """Slot 0 shows item 0 or 1, slot 1 item 2 or 3, each drawn on its own."""
+
+    first, second = 0.7, 0.2
+
+    def needs(self, ability: str) -> Needs:
+        return policy("uniform").needs("rank_probs")
+
+    def rank_probs(self, contexts: Contexts, items: Integers) -> Floats:
+        table = np.array([[self.first, 0], [1 - self.first, 0], [0, self.second], [0, 1 - self.second], [0, 0]])
+        return table[items]
+
+    def law(self, _: Situation) -> Law:
+        one, two = (self.first, 1 - self.first), (self.second, 1 - self.second)
+        return {(i, 2 + j): one[i] * two[j] for i in range(2) for j in range(2)}
+
+
+def test_slots_with_items_of_their_own_may_be_independent() -> None:
+    drawn = _Apart()
+    here = World((Situation(4, 2, {}, {"listed": (1, 2)}),), USERS["slate"], additive)
+    batch = here.batch(drawn.law)
+    asked = propensities(drawn, batch), propensities(policy("ranking(listed)"), batch)  # type: ignore[arg-type]
+    weight = estimator("pi(slots=independent)").weights(batch, *asked).weight
+    assert batch.reward @ (weight / batch.inclusion) == pytest.approx(additive(0, (1, 2)))
+    assert weight.sum() != pytest.approx(len(batch))  # they are no ones
+
+
+class _ByFeature:
+    """Draws the item with the larger feature first, mostly; scores and sizes are the same in every row."""
+
+    def needs(self, ability: str) -> Needs:
+        return Needs(frozenset(["candidates", "features"]))
+
+    def _weights(self, contexts: Contexts) -> Floats:
+        features = contexts.features
+        assert features is not None
+        lines = features.first[:, None] + np.arange(contexts.candidates.shape[1])
+        return np.exp(features.values[features.offsets[lines]])
+
+    def sample(self, contexts: Contexts, rng: np.random.Generator) -> Integers:
+        race = rng.exponential(size=contexts.candidates.shape) / self._weights(contexts)
+        return np.argsort(race, axis=1)[:, : contexts.slots]
+
+    def rank_probs(self, contexts: Contexts, items: Integers) -> Floats:
+        weights = self._weights(contexts)
+        return np.array([_first_two(row)[some] for row, some in zip(weights, items, strict=True)])
+
+
+def _first_two(weights: Floats) -> Floats:
+    """[m, 2] Plackett-Luce probabilities of the first two ranks."""
+    share = weights / weights.sum()
+    second = [sum(share[j] * share[i] / (1 - share[j]) for j in range(len(share)) if j != i) for i in range(len(share))]
+    return np.stack([share, second], axis=1)
+
+
+class _ByItem(_ByFeature):
+    """As `_ByFeature`, but it reads the ids of the items."""
+
+    def needs(self, ability: str) -> Needs:
+        return Needs(frozenset(["candidates"]))
+
+    def _weights(self, contexts: Contexts) -> Floats:
+        return np.exp(contexts.candidates / 2.0)
+
+
+@pytest.mark.parametrize("target", [_ByFeature(), _ByItem()], ids=["features", "items"])
+def test_contexts_differ_where_what_the_policy_reads_differs(target: _ByFeature) -> None:
+    rng, n = np.random.default_rng(0), 200
+    values = rng.permuted(np.tile([0.0, 1.0, 3.0], (n, 1)), axis=1)
+    features = SparseFeatures(np.arange(n) * 3, np.arange(3 * n + 1), np.zeros(3 * n, np.int64), values.ravel())
+    items = rng.permuted(np.tile([1, 2, 5], (n, 1)), axis=1)
+    contexts = Contexts(items, np.full(n, 3), np.full(n, 2), features=features)
+    slates = policy("uniform").sample(contexts, rng)
+    batch = LogBatch(contexts, Shown(slates), None, np.ones(n), np.ones(n), np.arange(n, dtype=np.uint64))
+    drawn = weights(batch, policy("uniform"), target, "pi(samples=4000)")  # type: ignore[arg-type]
+    exact = weights(batch, policy("uniform"), target)  # type: ignore[arg-type]
+    assert np.ptp(exact) > 1  # contexts do differ
+    assert drawn == pytest.approx(exact, abs=0.15)
+    found = diagnostics(MemorySource((batch,)), target, "uniform", samples=50)  # type: ignore[arg-type]
+    plain = diagnostics(MemorySource((batch,)), target, "uniform")  # type: ignore[arg-type]
+    assert found.sigma2 == pytest.approx(plain.sigma2, rel=0.15)
+
+
+def test_nothing_is_kept_when_the_log_is_read() -> None:
+    logging = policy("plackett_luce(old)")
+    evaluate(world("top").source(logging), "top(new)", logging, ["pi"])
+    assert not any(isinstance(value, Memo) for value in vars(cases).values())

@@ -18,17 +18,17 @@ from tests.exact.worlds import EXAMINATION, world
 RELEVANCE = ((0.9, 0.5, 0.7, 0.2),)
 #: Item 3 has no chance to be shown; the written ranking wants it in slot 1.
 SCORES = {"old": (2.0, 1.0, 1.0, 0.0), "new": (0.1, 0.4, 0.2, 0.0)}
-TOP_TWO = World((Situation(4, 2, SCORES, {"written": (0, 3)}),), position_based(RELEVANCE, EXAMINATION))
+TOP_TWO = World((Situation(4, 2, SCORES, {"listed": (0, 3)}),), position_based(RELEVANCE, EXAMINATION))
 ITEM_LEVEL = ["ipm", "interpol(window=1)", 'interpol(window=1, form="windowed")']
 
 
 @pytest.mark.parametrize("name", ITEM_LEVEL)
 def test_an_item_without_support_earns_nothing(name: str) -> None:
     logging = policy("plackett_luce(old)")
-    found = evaluate(TOP_TWO.source(logging), "ranking(written)", logging, [name], examination=EXAMINATION)
+    found = evaluate(TOP_TWO.source(logging), "ranking(listed)", logging, [name], examination=EXAMINATION)
     estimate = found[repr(estimator(name))]
     assert estimate.value == pytest.approx(0.9 * 1.0, rel=1e-9)
-    assert TOP_TWO.value(policy("ranking(written)")) == pytest.approx(0.9 * 1.0 + 0.2 * 0.6)
+    assert TOP_TWO.value(policy("ranking(listed)")) == pytest.approx(0.9 * 1.0 + 0.2 * 0.6)
     assert estimate.mean_weight == pytest.approx(1 / 2)
 
 
@@ -49,16 +49,16 @@ def first_item_never_first(situation: Situation) -> Law:
 @pytest.mark.parametrize("form", ["paper", "windowed"])
 def test_a_window_reaches_where_the_item_was_not_shown(shape: str, form: str) -> None:
     sizes = (4, 4) if shape == "full" else (4, 3)
-    here = World((Situation(*sizes, {}, {"written": (0, 1, 2, 3)}),), position_based(RELEVANCE, EXAMINATION))
+    here = World((Situation(*sizes, {}, {"listed": (0, 1, 2, 3)}),), position_based(RELEVANCE, EXAMINATION))
     wide = f"interpol(window=1, form={form!r})"
     found = evaluate(
         here.source(first_item_never_first),
-        "ranking(written)",
+        "ranking(listed)",
         "logged",
         ["ipm", wide],
         examination=EXAMINATION,
     )
-    truth = here.value(policy("ranking(written)"))
+    truth = here.value(policy("ranking(listed)"))
     assert found["ipm"].value == pytest.approx(truth - 0.9, rel=1e-9)
     assert found[repr(estimator(wide))].value == pytest.approx(truth, rel=1e-9)
 
@@ -92,15 +92,15 @@ def test_a_logged_slate_that_cannot_happen_is_an_error(name: str) -> None:
 
 @pytest.mark.parametrize("name", ["ips", "snips", "rips", "ipm"])
 def test_no_overlap_is_an_error(name: str) -> None:
-    here = World((Situation(4, 2, {}, {"shown": (0, 1), "written": (2, 3)}),), TOP_TWO.clicks)
+    here = World((Situation(4, 2, {}, {"shown": (0, 1), "listed": (2, 3)}),), TOP_TWO.clicks)
     with pytest.raises(NoOverlapError, match="never does what was logged"):
-        evaluate(here.source(policy("ranking(shown)")), "ranking(written)", "ranking(shown)", [name])
+        evaluate(here.source(policy("ranking(shown)")), "ranking(listed)", "ranking(shown)", [name])
 
 
 def test_partial_overlap_refuses_only_what_it_must() -> None:
-    here = World((Situation(4, 2, {}, {"shown": (0, 1), "written": (0, 3)}),), TOP_TWO.clicks)
-    found = evaluate(here.source(policy("ranking(shown)")), "ranking(written)", "ranking(shown)", ["ips", "ipm"])
-    assert list(found.estimates.refused) == [("ranking(written)", "ips")]
+    here = World((Situation(4, 2, {}, {"shown": (0, 1), "listed": (0, 3)}),), TOP_TWO.clicks)
+    found = evaluate(here.source(policy("ranking(shown)")), "ranking(listed)", "ranking(shown)", ["ips", "ipm"])
+    assert list(found.estimates.refused) == [("ranking(listed)", "ips")]
     assert found["ipm"].value == pytest.approx(0.9)
 
 

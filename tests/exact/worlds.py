@@ -33,7 +33,7 @@ USERS = {
 def situation(index: int, size: int, slots: int) -> Situation:
     scores = {"old": OLD, "new": NEW, "logit": LOGITS}
     written = tuple(item for item in WRITTEN[index] if item < size)
-    return Situation(size, slots, {name: rows[index][:size] for name, rows in scores.items()}, {"written": written})
+    return Situation(size, slots, {name: rows[index][:size] for name, rows in scores.items()}, {"listed": written})
 
 
 @cache

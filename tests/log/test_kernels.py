@@ -56,6 +56,12 @@ def test_pad_square() -> None:
     assert out.tolist() == [[[0, 1], [2, 3]], [[4, 0], [0, 0]]]
 
 
+def test_a_policy_that_did_not_draw_the_slate_may_never_show_it() -> None:
+    matrix = np.array([[[0.0, 0.5], [0.5, 0.0]]])
+    assert _kernels.bad_rank_propensity(matrix, np.array([2]), True).tolist() == [True]
+    assert _kernels.bad_rank_propensity(matrix, np.array([2]), False).tolist() == [False]
+
+
 @pytest.mark.parametrize(
     ("matrix", "bad"),
     [
@@ -71,11 +77,11 @@ def test_pad_square() -> None:
     ],
 )
 def test_bad_rank_propensity(matrix: list[list[float]], bad: bool) -> None:
-    assert _kernels.bad_rank_propensity(np.array([matrix]), np.array([2])).tolist() == [bad]
+    assert _kernels.bad_rank_propensity(np.array([matrix]), np.array([2]), True).tolist() == [bad]
 
 
 def test_rank_propensity_beyond_a_row_is_not_looked_at() -> None:
-    assert not _kernels.bad_rank_propensity(np.array([[[0.5, np.nan], [np.nan, 7.0]]]), np.array([1])).any()
+    assert not _kernels.bad_rank_propensity(np.array([[[0.5, np.nan], [np.nan, 7.0]]]), np.array([1]), True).any()
 
 
 def hashed(texts: list[bytes]) -> list[int]:

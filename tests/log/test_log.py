@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from offrank.log import errors
-from offrank.log.batch import Contexts, LogBatch
+from offrank.log.batch import Contexts, LogBatch, Shown
 from offrank.log.errors import ColumnError, LogError, OffrankError, RowError, UsageError
 from offrank.log.rules import NULL, RAGGED, Faults
 from offrank.log.schema import LONG_ROLES, ROLES, Columns, check_renamed
@@ -19,7 +19,7 @@ from offrank.log.source import Needs, needs
 def batch(clicks: Any = None, outcome: Any = None) -> LogBatch:
     contexts = Contexts(np.array([[7, 8, 0], [4, 5, 6]]), np.array([2, 3]), np.array([1, 2]))
     slates = np.array([[1, -1], [0, 2]])
-    return LogBatch(contexts, slates, clicks, outcome, np.ones(2), np.array([0, 1], np.uint64))
+    return LogBatch(contexts, Shown(slates), clicks, outcome, np.ones(2), np.array([0, 1], np.uint64))
 
 
 def test_the_reward_is_what_was_logged_or_the_sum_of_the_clicks() -> None:

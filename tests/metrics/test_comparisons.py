@@ -6,6 +6,7 @@ from itertools import permutations
 
 import numpy as np
 import pytest
+from offrank.policies.logged import Logged
 
 from offrank import metrics
 from offrank.folds.doubt import Doubt
@@ -14,7 +15,6 @@ from offrank.metrics.clicked import clicked
 from offrank.metrics.comparisons import METRICS, metric
 from offrank.metrics.fold import ComparisonsFold
 from offrank.policies.epsilon import EpsilonUniform
-from offrank.policies.logged import Logged
 from offrank.policies.plackett_luce import PlackettLuce
 from offrank.policies.top import Top
 from offrank.policies.uniform import Uniform

@@ -9,11 +9,10 @@ import numpy as np
 import pytest
 from scipy.stats import chi2
 
-from offrank.log.batch import Contexts, Integers
+from offrank.log.batch import Contexts, Integers, LogBatch, Shown
 from offrank.log.errors import AbilityError
-from offrank.policies import policy
+from offrank.policies import policy, propensities
 from offrank.policies.base import all_items
-from offrank.policies.rank_law import rank_law
 from offrank.testing.exact import World, padded
 from offrank.testing.laws import Situation, Slate, law, rank_probs, slot_probs
 
@@ -32,7 +31,7 @@ SHORT = ((2, 0), (4,), (0, 1), (0,), (3, 2), (1,))
 
 WORLD = World(
     tuple(
-        Situation(m, k, scores, {"written": written, "outside": OUTSIDE[i], "short": SHORT[i]})
+        Situation(m, k, scores, {"listed": written, "outside": OUTSIDE[i], "short": SHORT[i]})
         for i, (m, k, scores, written) in enumerate(SITUATIONS)
     ),
     clicks=lambda context, slate: [0.0] * len(slate),
@@ -49,17 +48,17 @@ POLICIES = (
     "top(score)",
     "top(logit)",
     "top(zero)",
-    "ranking(written)",
+    "ranking(listed)",
     "epsilon(top(score), 0.2)",
     "epsilon(plackett_luce(zero), 0.3)",
     "epsilon(plackett_luce(score), 0)",
-    "epsilon(ranking(written), 1)",
-    "epsilon(ranking(written), 0)",
+    "epsilon(ranking(listed), 1)",
+    "epsilon(ranking(listed), 0)",
     "epsilon(uniform, 0.5)",
     "epsilon(epsilon(top(score), 0.1), 0.4)",
     "epsilon(swaps(top(logit), 0.7), 0.25)",
     "swaps(top(score), 0.55)",
-    "swaps(ranking(written), 1)",
+    "swaps(ranking(listed), 1)",
     "swaps(plackett_luce(logit, log=True), 0.8)",
     "swaps(epsilon(top(zero), 0.5), 0.6)",
 )
@@ -119,15 +118,13 @@ def ranks_of(name: str, index: int, items: Slate, slots: int) -> np.ndarray:
 @pytest.mark.parametrize("name", [*POLICIES, *PARTIAL])
 def test_the_law_of_shown_items_is_their_rank_probs(name: str) -> None:
     contexts, slates, _ = everything()
-    found = rank_law(policy(name), contexts, slates)
+    n = len(contexts)
+    batch = LogBatch(contexts, Shown(slates), None, None, np.ones(n), np.arange(n, dtype=np.uint64))
+    found = propensities(policy(name), batch)
     expected = policy(name).rank_probs(contexts, slates)
-    if found.dense.size:
-        assert found.dense == pytest.approx(expected)
-        return
-    ranks = np.arange(contexts.slots)
-    dense = found.spread[:, None, None] + found.point[:, None, None] * (found.ranks[:, :, None] == ranks)
-    there = (ranks < contexts.length[:, None])[:, None, :] & (slates >= 0)[:, :, None]
-    assert np.where(there, dense, 0.0) == pytest.approx(expected)
+    assert found.rank_law.written_out(contexts.length) == pytest.approx(expected)
+    assert found.log_prob == pytest.approx(policy(name).log_prob(contexts, slates))
+    assert found.slot_probs == pytest.approx(policy(name).slot_probs(contexts, slates))
 
 
 @pytest.mark.parametrize("name", POLICIES)
@@ -180,4 +177,4 @@ def test_a_policy_needs_only_its_own_columns() -> None:
     needed = policy("epsilon(plackett_luce(score), 0.1)").needs("log_prob")
     assert (needed.roles, needed.scores, needed.weights) == ({"candidates"}, {"score"}, {"score"})
     assert not policy("plackett_luce(score, log=True)").needs("log_prob").weights
-    assert policy("swaps(ranking(written), 0.5)").needs("rank_probs").rankings == {"written"}
+    assert policy("swaps(ranking(listed), 0.5)").needs("rank_probs").rankings == {"listed"}

@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 import pytest
 
-from offrank.log.batch import LogBatch
+from offrank.jobs.evaluate import evaluate
+from offrank.log.batch import Contexts, Floats, Integers, LogBatch, Shown
 from offrank.log.errors import AbilityError
-from offrank.policies import Counted, Logged, policy
+from offrank.log.source import Needs
+from offrank.policies import Counted, Logged, policy, propensities
 from offrank.policies.base import Ability, all_items
 from offrank.policies.prepared import counts, prepared
+from offrank.policies.propensities import shown_needs
 from offrank.testing import MemorySource, take
 from tests.exact.worlds import world
 
@@ -26,7 +30,7 @@ def log(rows: int = 400, seed: int = 3) -> LogBatch:
     contexts = here.contexts(rng.integers(0, len(here.situations), rows))
     slates = policy("epsilon(top(old), 0.5)").sample(contexts, rng)
     inclusion = rng.choice([0.1, 0.5, 1.0], rows)
-    return LogBatch(contexts, slates, (slates >= 0) * 1.0, None, inclusion, np.arange(rows, dtype=np.uint64))
+    return LogBatch(contexts, Shown(slates), (slates >= 0) * 1.0, None, inclusion, np.arange(rows, dtype=np.uint64))
 
 
 def pieces(whole: LogBatch, parts: int) -> MemorySource:
@@ -104,25 +108,85 @@ def test_what_wraps_counted_is_prepared_too() -> None:
 
 def test_logged_is_what_was_written() -> None:
     whole = world("top", "position").batch(policy("plackett_luce(old)"))
-    drawn = policy("plackett_luce(old)")
-    assert Logged().log_prob(whole.contexts, whole.slates) == pytest.approx(
-        drawn.log_prob(whole.contexts, whole.slates)
-    )
-    found = Logged().rank_probs(whole.contexts, whole.slates)
-    assert found == pytest.approx(drawn.rank_probs(whole.contexts, whole.slates), abs=1e-15)
-    assert Logged().needs("log_prob").roles == {"propensity"}
-    assert Logged().needs("rank_probs").roles == {"rank_propensity"}
+    written, drawn = propensities(Logged(), whole), propensities(policy("plackett_luce(old)"), whole)
+    assert written.log_prob == pytest.approx(drawn.log_prob)
+    assert written.slot_probs == pytest.approx(drawn.slot_probs)
+    length = whole.contexts.length
+    assert written.rank_law.written_out(length) == pytest.approx(drawn.rank_law.written_out(length), abs=1e-15)
 
 
-def test_logged_needs_its_columns() -> None:
-    whole = log()
-    for ask in (Logged().log_prob, Logged().rank_probs):
-        with pytest.raises(AbilityError, match=r"^logged cannot"):
-            ask(whole.contexts, whole.slates)
+@pytest.mark.parametrize(
+    ("asked", "role"), [("log_prob", "propensity"), ("slot_probs", "slot_propensity"), ("rank_law", "rank_propensity")]
+)
+def test_logged_needs_its_columns(asked: Any, role: str) -> None:
+    assert shown_needs(Logged(), asked).roles == {role}
+    with pytest.raises(AbilityError, match=r"^logged cannot") as error:
+        getattr(propensities(Logged(), log()), asked)
+    assert f"`{role}`" in error.value.remedy
 
 
-UNABLE = {"logged": ("sample", "slot_probs"), "counted": ("sample", "log_prob", "slot_probs")}
-WORKS = {"logged": "plackett_luce(scores)", "counted": "ipm, snipm, interpol or pbm"}
+@dataclass(frozen=True)
+class Mix:
+    """A policy of a user's own, whose parts have names of their own."""
+
+    one: Any
+    others: tuple[Any, ...] = ()
+
+    def needs(self, ability: Ability) -> Needs:
+        return self.one.needs(ability)
+
+    def sample(self, contexts: Contexts, rng: np.random.Generator) -> Integers:
+        return self.one.sample(contexts, rng)
+
+    def log_prob(self, contexts: Contexts, slates: Integers) -> Floats:
+        return self.one.log_prob(contexts, slates)
+
+    def slot_probs(self, contexts: Contexts, slates: Integers) -> Floats:
+        return self.one.slot_probs(contexts, slates)
+
+    def rank_probs(self, contexts: Contexts, items: Integers) -> Floats:
+        parts = [part.rank_probs(contexts, items) for part in (self.one, *self.others)]
+        return sum(parts) / len(parts)
+
+
+def test_counted_is_prepared_wherever_it_stands_in_another_policy() -> None:
+    whole, bare = log(), policy("uniform")
+    ready = prepared(Mix(bare, (Counted(), bare)), pieces(whole, 2))
+    inner = Counted().prepare(pieces(whole, 2)).rank_probs(whole.contexts, whole.slates)
+    uniform = bare.rank_probs(whole.contexts, whole.slates)
+    assert ready.rank_probs(whole.contexts, whole.slates) == pytest.approx((inner + 2 * uniform) / 3)
+    assert counts(ready)
+    assert counts(Mix(Counted()))
+    assert not counts(Mix(bare))
+
+
+class Helpful(Mix):
+    """Draws, and has helpers whose names mean something elsewhere."""
+
+    def ranks(self, contexts: Contexts, items: Integers) -> Integers:
+        return np.zeros_like(items)
+
+    def prepare(self) -> None:
+        raise AssertionError("this is no way to prepare a policy")
+
+    def uniform_share(self, contexts: Contexts) -> Floats:
+        return np.ones(len(contexts))
+
+    @property
+    def base(self) -> Any:
+        return policy("uniform")
+
+
+@pytest.mark.parametrize("estimator", ["ips", "rips", "ipm", "pi", "snipm"])
+def test_abilities_are_declared_not_guessed_from_names(estimator: str) -> None:
+    source, drawn = world("top", "position").source(policy("uniform")), policy("plackett_luce(new)")
+    plain = evaluate(source, {"it": drawn}, "uniform", estimator)["it", estimator]
+    helped = evaluate(source, {"it": Helpful(drawn)}, "uniform", estimator)["it", estimator]
+    assert helped.value == pytest.approx(plain.value, rel=1e-12)
+
+
+UNABLE = {"counted": ("sample", "log_prob", "slot_probs")}
+WORKS = {"counted": "ipm, snipm, interpol or pbm"}
 
 
 @pytest.mark.parametrize("name", UNABLE)

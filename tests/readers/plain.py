@@ -70,10 +70,8 @@ def _plain_row(batch: LogBatch, i: int) -> dict[str, Any]:
         row["clicks"] = batch.clicks[i, :length].tolist()
     if batch.outcome is not None:
         row["reward"] = float(batch.outcome[i])
-    if contexts.propensity is not None:
-        row["propensity"] = float(contexts.propensity[i])
-    if contexts.rank_propensity is not None:
-        row["rank_propensity"] = contexts.rank_propensity[i, :length, :length].tolist()
+    for name, values in batch.shown.written.items():
+        row[name] = values[i].tolist() if values.ndim == 1 else values[i][(slice(length),) * (values.ndim - 1)].tolist()
     row |= {name: scores[i, :size].tolist() for name, scores in contexts.scores.items()}
     row |= {name: _ranking(ranking[i], candidates) for name, ranking in contexts.rankings.items()}
     row |= {f"key:{name}": int(keys[i]) for name, keys in contexts.keys.items()}

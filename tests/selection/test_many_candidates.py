@@ -9,8 +9,8 @@ import pytest
 
 import offrank
 from offrank.estimators import Interpol
-from offrank.log.batch import Contexts, LogBatch
-from offrank.policies import PlackettLuce, Shown, Top
+from offrank.log.batch import Contexts, LogBatch, Shown
+from offrank.policies import PlackettLuce, Top, propensities
 from offrank.policies.base import Policy, all_items
 from offrank.testing import MemorySource
 
@@ -57,7 +57,7 @@ def log() -> MemorySource:
         slates = LOGGING.sample(found, rng)
         chance = EXAMINATION * np.take_along_axis(relevance()[which], slates, axis=1)
         clicks = (rng.random(chance.shape) < chance).astype(np.float64)
-        parts.append(LogBatch(found, slates, clicks, None, np.ones(len(part)), part.astype(np.uint64)))
+        parts.append(LogBatch(found, Shown(slates), clicks, None, np.ones(len(part)), part.astype(np.uint64)))
     return MemorySource(tuple(parts))
 
 
@@ -92,7 +92,7 @@ def test_a_window_is_no_likelier_than_being_shown(form: str) -> None:
     # With a flat curve the widest window corrects for being shown at all: 1 / P(shown), in both forms.
     few = next(log().batches(0))
     estimator = Interpol(window=SLOTS, form=form, examination=(1.0,) * SLOTS)  # type: ignore[arg-type]
-    weight = estimator.weights(few, Shown(LOGGING, few), Shown(TARGETS["top"], few)).weight
+    weight = estimator.weights(few, propensities(LOGGING, few), propensities(TARGETS["top"], few)).weight
     shown = LOGGING.rank_probs(few.contexts, few.slates).sum(axis=2)
     wanted = TARGETS["top"].rank_probs(few.contexts, few.slates).sum(axis=2)
     assert (shown < 1).all()

@@ -181,8 +181,6 @@ def batches(source: SimulatedSource) -> list[LogBatch]:
 def test_logged_propensities_are_exact() -> None:
     world = small()
     (batch,) = batches(SimulatedSource(world, 400).select(EVERYTHING))
-    assert batch.contexts.propensity is not None
-    assert batch.contexts.rank_propensity is not None
     laws = {}
     for query in range(QUERIES):
         law = np.zeros((DOCUMENTS, SLOTS))
@@ -192,8 +190,8 @@ def test_logged_propensities_are_exact() -> None:
     for row, slate in enumerate(batch.slates):
         query = int(batch.contexts.keys["query"][row]) - 100
         expected = plackett_luce(world.scores["old"][query], slate.tolist(), 0.5)
-        assert batch.contexts.propensity[row] == pytest.approx(expected)
-        assert batch.contexts.rank_propensity[row] == pytest.approx(laws[query][slate])
+        assert batch.shown.written["propensity"][row] == pytest.approx(expected)
+        assert batch.shown.written["rank_propensity"][row] == pytest.approx(laws[query][slate])
         assert batch.contexts.candidates[row].tolist() == world.document[query].tolist()
         assert batch.contexts.scores["grade"][row].tolist() == world.grade[query].tolist()
 
@@ -245,8 +243,7 @@ def test_every_executor_reads_the_same_log() -> None:
 def test_only_what_is_needed_is_there() -> None:
     source = SimulatedSource(small(), 10)
     (plain,) = batches(source.select(Needs()))
-    assert plain.contexts.propensity is None
-    assert plain.contexts.rank_propensity is None
+    assert not plain.shown.written
     assert not plain.contexts.scores
     (asked,) = batches(source.select(Needs(scores=frozenset(["new"]), labels=frozenset(["query"]))))
     assert set(asked.contexts.scores) == {"new"}
@@ -286,7 +283,7 @@ def test_written_as_parquet_it_is_the_same_log(tmp_path: Path) -> None:
             "slates": lambda b: b.slates,
             "clicks": lambda b: b.clicks,
             "candidates": lambda b: b.contexts.candidates,
-            "propensity": lambda b: b.contexts.propensity,
+            "propensity": lambda b: b.shown.written["propensity"],
             "grade": lambda b: b.contexts.scores["grade"],
             "old": lambda b: b.contexts.scores["old"],
             "query": lambda b: b.contexts.keys["query"],

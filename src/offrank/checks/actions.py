@@ -13,7 +13,8 @@ import numpy as np
 
 from ..log.batch import Floats, Integers, LogBatch
 from ..log.source import Needs
-from ..policies.base import Policy, all_items
+from ..policies.base import all_items
+from ..policies.propensities import AnyPolicy, is_law, law, propensities, shown_needs
 
 MOST_ITEMS = 2_000
 _FEWEST_EXPECTED = 10.0
@@ -64,15 +65,19 @@ class Actions:
 class ActionsFold:
     """Counts how often each item stood at each rank, and how often the logging policy says it should.
 
-    whole: the policy knows the probabilities of all candidates, so that the arithmetic test can be made.
+    The arithmetic test needs the probabilities of all candidates, which only a law over any slate knows.
     """
 
-    logging: Policy
-    whole: bool
+    logging: AnyPolicy
 
     def needs(self) -> Needs:
         """The columns that the logging policy reads."""
-        return self.logging.needs("rank_probs") | Needs(frozenset(["candidates"]))
+        return shown_needs(self.logging, "rank_law") | Needs(frozenset(["candidates"]))
+
+    @property
+    def whole(self) -> bool:
+        """Whether the probabilities of all candidates are known."""
+        return is_law(self.logging)
 
     def empty(self) -> Actions:
         return Actions(None, np.zeros((0, 0, _SUMS)))
@@ -128,19 +133,20 @@ class ActionsFold:
         sums = np.zeros((len(codes), contexts.slots, _SUMS))
         row, rank = np.nonzero(slates >= 0)
         item = np.searchsorted(codes, contexts.candidates[row, slates[row, rank]])
-        own = np.einsum("nii->ni", self.logging.rank_probs(contexts, slates))[row, rank]
+        shown = propensities(self.logging, batch).rank_law.written_out(contexts.length)
+        own = np.einsum("nii->ni", shown)[row, rank]
         inverse = np.divide(h[row], own, out=np.zeros(len(row)), where=own > 0)
         for column, term in ((0, h[row]), (4, inverse), (5, inverse * inverse)):
             np.add.at(sums[:, :, column], (item, rank), term)
         if self.whole:
-            law = self.logging.rank_probs(contexts, all_items(contexts))
+            every = law(self.logging, "rank_probs").rank_probs(contexts, all_items(contexts))
             place, each, square = np.searchsorted(codes, contexts.candidates), h[:, None, None], (h * h)[:, None, None]
-            np.add.at(sums[:, :, 1], place, law * each)
-            np.add.at(sums[:, :, 2], place, law * (1 - law) * square)
-            rare = np.divide(1 - law, law, out=np.zeros_like(law), where=law > 0)
+            np.add.at(sums[:, :, 1], place, every * each)
+            np.add.at(sums[:, :, 2], place, every * (1 - every) * square)
+            rare = np.divide(1 - every, every, out=np.zeros_like(every), where=every > 0)
             np.add.at(sums[:, :, 6], place, rare * square)
-            np.add.at(sums[:, :, 7], place, (law > 0) * each)
-            np.add.at(sums[:, :, 3], place, law * law * square)
+            np.add.at(sums[:, :, 7], place, (every > 0) * each)
+            np.add.at(sums[:, :, 3], place, every * every * square)
             np.add.at(sums[:, :, 3], (item, rank), (h * h)[row] * (1 - 2 * own))
         else:
             sums[:, :, 7] = h @ (np.arange(contexts.slots) < contexts.length[:, None])

@@ -8,8 +8,10 @@ import numpy as np
 
 from ..log.batch import LogBatch
 from ..log.source import Needs
-from ..policies.base import Policy
+from ..policies.propensities import AnyPolicy, propensities, shown_needs
+from ..policies.written import Logged
 
+_WRITTEN = Logged()
 CLOSE = 0.01
 """Propensities within a per cent agree: scores are often logged in single precision."""
 
@@ -41,19 +43,17 @@ class Agreement:
 class AgreementFold:
     """Compares the column `propensity` with the logging policy, impression by impression."""
 
-    logging: Policy
+    logging: AnyPolicy
 
     def needs(self) -> Needs:
         """The column, and what the policy reads."""
-        return self.logging.needs("log_prob") | Needs(frozenset(["propensity"]))
+        return shown_needs(self.logging, "log_prob") | shown_needs(_WRITTEN, "log_prob")
 
     def empty(self) -> Agreement:
         return Agreement()
 
     def add(self, state: Agreement, batch: LogBatch) -> Agreement:
-        written = batch.contexts.propensity
-        assert written is not None
-        ratio = np.log(written) - self.logging.log_prob(batch.contexts, batch.slates)
+        ratio = propensities(_WRITTEN, batch).log_prob - propensities(self.logging, batch).log_prob
         apart = ~(np.abs(ratio) <= CLOSE)
         found = Agreement(len(batch), int(apart.sum()), float(ratio[np.isfinite(ratio)].sum()))
         return self.merge(state, found)

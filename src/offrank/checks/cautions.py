@@ -226,6 +226,18 @@ def about_method(method: Method, clusters: int | None) -> Iterator[Caution]:
         )
 
 
+def about_ties(share: float) -> Iterator[Caution]:
+    """Warnings of a target that does not say in which order it would show what it shows."""
+    if share > 0:
+        yield Caution(
+            "ties",
+            "note",
+            f"In {share:.2%} of the impressions items that the new policy would show have the same score as another "
+            "candidate. Which of them comes first is not known, so each order counts the same.",
+            "Write scores that differ, or the ranking itself: ranking(column).",
+        )
+
+
 CLICKS_NOT_REWARD = Caution(
     "clicks-not-reward",
     "note",

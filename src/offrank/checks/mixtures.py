@@ -17,7 +17,7 @@ from ..folds.moments import Moments, MomentsFold
 from ..folds.tail import tail_index
 from ..log.batch import Floats, LogBatch
 from ..log.source import Needs
-from ..policies.base import Policy
+from ..policies.propensities import AnyPolicy, propensities, shown_needs
 from ..policies.uniform import Uniform
 from .cautions import about_mean_weight, about_rewards, about_weights
 
@@ -133,11 +133,11 @@ class Mixtures:
 class MixturesFold:
     """Reduces batches to `Mixtures` for each number of slots. The log has a reward or clicks."""
 
-    logging: Policy
+    logging: AnyPolicy
 
     def needs(self) -> Needs:
         """The columns that are read."""
-        return self.logging.needs("log_prob") | _UNIFORM.needs("log_prob") | Needs(frozenset(["reward"]))
+        return shown_needs(self.logging, "log_prob") | _UNIFORM.needs("log_prob") | Needs(frozenset(["reward"]))
 
     def empty(self) -> dict[str, Any]:
         return {}
@@ -154,7 +154,7 @@ class MixturesFold:
         return {slots: Mixtures(found[slots]["moments"], found[slots]["largest"][0]) for slots in sorted(found)}
 
     def _sample(self, batch: LogBatch) -> Sample:
-        inverse = np.exp(-self.logging.log_prob(batch.contexts, batch.slates))
+        inverse = np.exp(-propensities(self.logging, batch).log_prob)
         slates = np.exp(-_UNIFORM.log_prob(batch.contexts, batch.slates))
         weight, ones = inverse / slates, np.ones(len(batch))
         values = np.stack([ones, batch.reward, batch.reward * weight, weight, inverse, slates, inverse], axis=1)

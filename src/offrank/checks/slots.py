@@ -8,7 +8,7 @@ import numpy as np
 
 from ..log.batch import Floats, LogBatch
 from ..log.source import Needs
-from ..policies.base import Policy
+from ..policies.propensities import AnyPolicy, propensities, shown_needs
 
 
 @dataclass(frozen=True)
@@ -30,17 +30,17 @@ class SlotsFold:
     the largest is of the order of the log itself, no interval that assumes normality can be trusted.
     """
 
-    logging: Policy
+    logging: AnyPolicy
 
     def needs(self) -> Needs:
         """The columns that the logging policy reads."""
-        return self.logging.needs("log_prob")
+        return shown_needs(self.logging, "log_prob")
 
     def empty(self) -> dict[int, Floats]:
         return {}
 
     def add(self, state: dict[int, Floats], batch: LogBatch) -> dict[int, Floats]:
-        inverse = np.exp(-self.logging.log_prob(batch.contexts, batch.slates))
+        inverse = np.exp(-propensities(self.logging, batch).log_prob)
         found = {}
         for slots in np.unique(batch.contexts.length):
             rows = batch.contexts.length == slots

@@ -7,30 +7,39 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..log.batch import Floats, LogBatch
+from ..log.errors import AbilityError
 from ..log.source import Needs
-from ..policies.base import Policy, all_items
+from ..policies.base import all_items
+from ..policies.propensities import AnyPolicy, complete, is_law, law, law_needs, propensities, shown_needs
 
 
 @dataclass(frozen=True)
 class SupportFold:
-    """Share of the target's mass on (item, rank) pairs that the logging policy never shows, per rank."""
+    """Share of the target's mass on (item, rank) pairs that the logging policy never shows, per rank.
 
-    target: Policy
-    logging: Policy
+    Between two laws it is known of all candidates. What was written in the log tells of the displayed items only,
+    which is enough where they are all candidates.
+    """
+
+    target: AnyPolicy
+    logging: AnyPolicy
 
     def needs(self) -> Needs:
         """The columns that both policies read."""
-        return self.target.needs("rank_probs") | self.logging.needs("rank_probs") | Needs(frozenset(["candidates"]))
+        asked = [
+            law_needs(policy, "rank_probs") if self._of_any_slate else shown_needs(policy, "rank_law")
+            for policy in (self.target, self.logging)
+        ]
+        return asked[0] | asked[1] | Needs(frozenset(["candidates"]))
 
     def empty(self) -> Floats:
         return np.zeros((0, 2))
 
     def add(self, state: Floats, batch: LogBatch) -> Floats:
-        items, h = all_items(batch.contexts), 1 / batch.inclusion
-        wanted = self.target.rank_probs(batch.contexts, items) * h[:, None, None]
-        never = self.logging.rank_probs(batch.contexts, items) == 0
-        found = np.stack([(wanted * never).sum(axis=(0, 1)), wanted.sum(axis=(0, 1))], axis=1)
-        return self.merge(state, found)
+        h = 1 / batch.inclusion[:, None, None]
+        wanted, drawn = (self._rank_probs(policy, batch) for policy in (self.target, self.logging))
+        never = wanted * (drawn == 0)
+        return self.merge(state, np.stack([(never * h).sum(axis=(0, 1)), (wanted * h).sum(axis=(0, 1))], axis=1))
 
     def merge(self, left: Floats, right: Floats) -> Floats:
         both = np.zeros((max(len(left), len(right)), 2))
@@ -41,3 +50,19 @@ class SupportFold:
     def finish(self, state: Floats) -> Floats:
         """[k] share without support at each rank."""
         return np.divide(state[:, 0], state[:, 1], out=np.zeros(len(state)), where=state[:, 1] > 0)
+
+    @property
+    def _of_any_slate(self) -> bool:
+        return is_law(self.target) and is_law(self.logging)
+
+    def _rank_probs(self, policy: AnyPolicy, batch: LogBatch) -> Floats:
+        """[n, q, k] of every candidate, in the same order for both policies."""
+        if self._of_any_slate:
+            return law(policy, "rank_probs").rank_probs(batch.contexts, all_items(batch.contexts))
+        if not complete(batch):
+            written = self.target if is_law(self.logging) else self.logging
+            raise AbilityError(
+                f"{written!r} tells of the displayed items only, and some candidates were not displayed",
+                "if the scores behind the slates were logged, name them: logging='plackett_luce(old_score)'",
+            )
+        return propensities(policy, batch).rank_law.written_out(batch.contexts.length)

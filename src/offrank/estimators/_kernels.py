@@ -19,19 +19,21 @@ def item_position(target, logging, length, k):
     n = len(length)
     weight = np.zeros((n, k))
     # Taken apart here, once: in the loops that would count references, at more than the arithmetic costs.
-    t_dense, t_ranks, t_spread, t_point = target
-    l_dense, l_ranks, l_spread, l_point = logging
+    t_dense, t_first, t_width, t_spread, t_point = target
+    l_dense, l_first, l_width, l_spread, l_point = logging
     t_full, l_full = t_dense.size > 0, l_dense.size > 0
     for row in range(n):
         for i in range(length[row]):
             if t_full:
                 wanted = t_dense[row, i, i]
             else:
-                wanted = t_spread[row] + t_point[row] * (t_ranks[row, i] == i)
+                inside = t_first[row, i] <= i < t_first[row, i] + t_width[row, i]
+                wanted = t_spread[row] + (t_point[row] / t_width[row, i] if inside else 0.0)
             if l_full:
                 drawn = l_dense[row, i, i]
             else:
-                drawn = l_spread[row] + l_point[row] * (l_ranks[row, i] == i)
+                inside = l_first[row, i] <= i < l_first[row, i] + l_width[row, i]
+                drawn = l_spread[row] + (l_point[row] / l_width[row, i] if inside else 0.0)
             weight[row, i] = wanted / drawn if drawn > 0.0 else np.inf
     return weight
 
@@ -59,24 +61,29 @@ def interpol(target, logging, length, examination, mass, own, window):
     n, k = len(length), len(examination)
     weight, control = np.zeros((n, k)), np.zeros((n, k))
     whole = window_mass(mass, window)
-    t_dense, t_ranks, t_spread, t_point = target
-    l_dense, l_ranks, l_spread, l_point = logging
+    t_dense, t_first, t_width, t_spread, t_point = target
+    l_dense, l_first, l_width, l_spread, l_point = logging
     t_full, l_full = t_dense.size > 0, l_dense.size > 0
     for row in range(n):
         slots = length[row]
         for i in range(slots):
             first, last = max(0, i - window), min(slots, i + window + 1)
-            drawn = l_dense[row, i, i] if l_full else l_spread[row] + l_point[row] * (l_ranks[row, i] == i)
+            if l_full:
+                drawn = l_dense[row, i, i]
+            else:
+                here = l_first[row, i] <= i < l_first[row, i] + l_width[row, i]
+                drawn = l_spread[row] + (l_point[row] / l_width[row, i] if here else 0.0)
             if drawn <= 0.0:
                 weight[row, i] = np.inf
                 continue
-            if not t_full and t_spread[row] == 0.0:  # at one rank only
-                first, last = max(first, t_ranks[row, i]), min(last, t_ranks[row, i] + 1)
+            if not t_full and t_spread[row] == 0.0:  # in its block only
+                first, last = max(first, t_first[row, i]), min(last, t_first[row, i] + t_width[row, i])
             for j in range(first, last):
                 if t_full:
                     chance = t_dense[row, i, j]
                 else:
-                    chance = t_spread[row] + (t_point[row] if t_ranks[row, i] == j else 0.0)
+                    here = t_first[row, i] <= j < t_first[row, i] + t_width[row, i]
+                    chance = t_spread[row] + (t_point[row] / t_width[row, i] if here else 0.0)
                 if chance == 0.0:
                     continue
                 low, high = max(0, j - window), min(slots, j + window + 1)
@@ -85,9 +92,11 @@ def interpol(target, logging, length, examination, mass, own, window):
                     for l in range(low, high):  # noqa: E741
                         inside += l_dense[row, i, l] * mass[l]
                 else:
-                    rank = l_ranks[row, i]
+                    start = l_first[row, i]
                     inside = l_spread[row] * whole[slots, j]
-                    inside += l_point[row] * mass[rank] if low <= rank < high else 0.0
+                    if start >= 0:
+                        for l in range(max(low, start), min(high, start + l_width[row, i])):  # noqa: E741
+                            inside += l_point[row] / l_width[row, i] * mass[l]
                 share = chance / inside * own[i]
                 weight[row, i] += share * examination[j]
                 control[row, i] += share * examination[i]
@@ -99,7 +108,7 @@ def position_based(target, length, examination):
     """[n, k] expected examination at the target's rank over that at the own rank; and P(the target shows it)."""
     n, k = len(length), len(examination)
     weight, control = np.zeros((n, k)), np.zeros((n, k))
-    dense, ranks, spread, point = target
+    dense, first, width, spread, point = target
     full = dense.size > 0
     for row in range(n):
         slots = length[row]
@@ -112,12 +121,13 @@ def position_based(target, length, examination):
                     weight[row, i] += dense[row, i, j] * examination[j]
                     control[row, i] += dense[row, i, j]
             else:
-                rank = ranks[row, i]
+                start = first[row, i]
                 weight[row, i] = spread[row] * everywhere
                 control[row, i] = spread[row] * slots
-                if rank >= 0:
-                    weight[row, i] += point[row] * examination[rank]
-                    control[row, i] += point[row]
+                if start >= 0:
+                    for j in range(start, min(start + width[row, i], slots)):
+                        weight[row, i] += point[row] / width[row, i] * examination[j]
+                        control[row, i] += point[row] / width[row, i]
             weight[row, i] /= examination[i]
     return weight, control
 

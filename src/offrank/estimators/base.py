@@ -16,11 +16,13 @@ import numpy as np
 from ..log.batch import Floats, LogBatch
 from ..log.errors import ImpossibleSlateError
 from ..log.source import Needs
-from ..policies.base import Ability, Policy
-from ..policies.shown import Shown
+from ..policies.base import Ability
+from ..policies.propensities import AnyPolicy, Propensities, ShownAbility
 from . import _kernels
 
 Earns = Literal["reward", "clicks"]
+Asked = ShownAbility | Ability
+"""Of shown slates (`log_prob`, `slot_probs`, `rank_law`), or of any slate: what only a law can tell."""
 
 
 @dataclass(frozen=True)
@@ -56,11 +58,11 @@ class Method(Protocol):
         """Which outcome it estimates."""
 
     @property
-    def asks_logging(self) -> Ability | None:
+    def asks_logging(self) -> Asked | None:
         """What it must know of the logging policy."""
 
     @property
-    def asks_target(self) -> Ability | None:
+    def asks_target(self) -> Asked | None:
         """What it must know of the target policy."""
 
     @property
@@ -83,7 +85,7 @@ class Method(Protocol):
 class Weighting(Method, Protocol):
     """A weighting of logged rewards."""
 
-    def weights(self, batch: LogBatch, logging: Shown, target: Shown) -> Weights:
+    def weights(self, batch: LogBatch, logging: Propensities, target: Propensities) -> Weights:
         """The weights of a batch."""
 
 
@@ -98,17 +100,17 @@ class Predicting(Method, Protocol):
     def learnt_from(self) -> str:
         """The log that the click model was learnt from, in words."""
 
-    def needs(self, target: Policy) -> Needs:
+    def needs(self, target: AnyPolicy) -> Needs:
         """What the prediction reads."""
 
-    def terms(self, batch: LogBatch, logging: Shown, target: Shown) -> Terms:
+    def terms(self, batch: LogBatch, logging: Propensities, target: Propensities) -> Terms:
         """Its terms. Without `residual` the weight is the share of what the target shows that the model knows."""
 
 
 Estimator = Weighting | Predicting
 
 
-def terms(estimator: Estimator, batch: LogBatch, logging: Shown, target: Shown) -> Terms:
+def terms(estimator: Estimator, batch: LogBatch, logging: Propensities, target: Propensities) -> Terms:
     """Value and weight of each impression.
 
     Raises:
@@ -124,7 +126,7 @@ def terms(estimator: Estimator, batch: LogBatch, logging: Shown, target: Shown) 
     return Terms(*_kernels.slot_terms(weights.weight, weights.control, batch.clicks, batch.contexts.length))
 
 
-def refuse_impossible(batch: LogBatch, impossible: np.ndarray, logging: Shown) -> None:
+def refuse_impossible(batch: LogBatch, impossible: np.ndarray, logging: Propensities) -> None:
     """Raise if any row [n], or slot [n, k], has probability zero under the policy that is said to have drawn it."""
     if impossible.any():
         rows = np.flatnonzero(impossible.reshape(len(batch), -1).any(axis=1))

@@ -11,10 +11,9 @@ from typing import ClassVar
 from ..clicks.fitted import Fitted
 from ..log.batch import LogBatch
 from ..log.source import Needs
-from ..policies.base import Ability, Policy
-from ..policies.shown import Shown
+from ..policies.propensities import AnyPolicy, Propensities
 from ..spelling import Spelled
-from .base import Earns, Terms
+from .base import Asked, Earns, Terms
 from .predicted import model_of, needs, predicted_once, refuse_draws
 
 
@@ -31,8 +30,8 @@ class Direct(Spelled):
 
     name: ClassVar[str] = "direct"
     earns: ClassVar[Earns] = "clicks"
-    asks_logging: ClassVar[Ability | None] = None
-    asks_target: ClassVar[Ability | None] = None
+    asks_logging: ClassVar[Asked | None] = None
+    asks_target: ClassVar[Asked | None] = None
     normalised: ClassVar[bool] = False
     assumes: ClassVar[float] = math.inf
     residual: ClassVar[None] = None
@@ -53,9 +52,9 @@ class Direct(Spelled):
     def learnt_from(self) -> str:
         return self.fitted.source
 
-    def needs(self, target: Policy) -> Needs:
+    def needs(self, target: AnyPolicy) -> Needs:
         return needs(self.fitted, target)
 
-    def terms(self, batch: LogBatch, logging: Shown, target: Shown) -> Terms:
+    def terms(self, batch: LogBatch, logging: Propensities, target: Propensities) -> Terms:
         found = predicted_once(self.fitted, target, self.draws)
         return Terms(found.clicks, found.known)

@@ -11,10 +11,9 @@ from ..clicks.fitted import Fitted
 from ..log.batch import LogBatch
 from ..log.errors import UsageError
 from ..log.source import Needs
-from ..policies.base import Ability, Policy
-from ..policies.shown import Shown
+from ..policies.propensities import AnyPolicy, Propensities
 from ..spelling import Spelled
-from .base import Earns, Predicting, Terms, Weighting, terms
+from .base import Asked, Earns, Predicting, Terms, Weighting, terms
 from .family import InterpolWindows
 from .ips import IPS
 from .predicted import model_of, needs, predicted_once, refuse_draws
@@ -48,11 +47,11 @@ class DoublyRobust(Spelled):
             )
 
     @property
-    def asks_logging(self) -> Ability | None:
+    def asks_logging(self) -> Asked | None:
         return self.residual.asks_logging
 
     @property
-    def asks_target(self) -> Ability | None:
+    def asks_target(self) -> Asked | None:
         return self.residual.asks_target
 
     @property
@@ -74,10 +73,10 @@ class DoublyRobust(Spelled):
     def learnt_from(self) -> str:
         return self.fitted.source
 
-    def needs(self, target: Policy) -> Needs:
+    def needs(self, target: AnyPolicy) -> Needs:
         return needs(self.fitted, target)
 
-    def terms(self, batch: LogBatch, logging: Shown, target: Shown) -> Terms:
+    def terms(self, batch: LogBatch, logging: Propensities, target: Propensities) -> Terms:
         assert batch.clicks is not None
         expected = logging.once(("logged", self.fitted), lambda: self.fitted.click_probs(batch.contexts, batch.slates))
         missed = terms(self.residual, replace(batch, clicks=batch.clicks - expected, outcome=None), logging, target)

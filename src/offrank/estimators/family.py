@@ -8,10 +8,9 @@ from typing import Any, ClassVar, Literal
 
 from ..log.batch import LogBatch
 from ..log.errors import UsageError
-from ..policies.base import Ability
-from ..policies.shown import Shown
+from ..policies.propensities import Propensities
 from ..spelling import Spelled
-from .base import Earns, Estimator, Weights
+from .base import Asked, Earns, Estimator, Weights
 from .items import Form, Interpol
 from .wrappers import SelfNormalised
 
@@ -29,8 +28,8 @@ class InterpolWindows(Spelled):
 
     name: ClassVar[str] = "interpol"
     earns: ClassVar[Earns] = "clicks"
-    asks_logging: ClassVar[Ability | None] = "rank_probs"
-    asks_target: ClassVar[Ability | None] = "rank_probs"
+    asks_logging: ClassVar[Asked | None] = "rank_law"
+    asks_target: ClassVar[Asked | None] = "rank_law"
     normalised: ClassVar[bool] = True
     assumes: ClassVar[float] = Interpol(window=0).assumes
     window: Literal["slope"] = field(kw_only=True)
@@ -41,7 +40,7 @@ class InterpolWindows(Spelled):
         found = Interpol(window=1, form=self.form, examination=self.examination).examined(examination)
         return replace(self, examination=found.examination)
 
-    def weights(self, batch: LogBatch, logging: Shown, target: Shown) -> Weights:
+    def weights(self, batch: LogBatch, logging: Propensities, target: Propensities) -> Weights:
         raise TypeError(f"{self!r} stands for several estimators: weigh each of its family")
 
     def members(self, slots: int) -> tuple[Interpol, ...]:

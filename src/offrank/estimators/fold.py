@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import reduce
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, TypeVar, cast, get_args
 
 import numpy as np
 
@@ -14,9 +14,10 @@ from ..folds.group_by import GroupBy
 from ..folds.intervals import Ratio
 from ..log.batch import Labels, LogBatch
 from ..log.source import Needs
-from ..policies.base import Policy
-from ..policies.shown import Shown
-from .base import Estimator, Predicting, terms
+from ..policies.base import Ability
+from ..policies.propensities import AnyPolicy, ShownAbility, law_needs, propensities, shown_needs
+from ..running.cache import RunCache
+from .base import Asked, Estimator, Predicting, terms
 
 S = TypeVar("S")
 R = TypeVar("R")
@@ -30,14 +31,14 @@ class Layout:
     (value, weight) for each target and estimator.
     """
 
-    targets: tuple[Policy, ...]
+    targets: tuple[AnyPolicy, ...]
     estimators: tuple[Estimator, ...]
 
     @property
     def columns(self) -> int:
         return 3 + 2 * len(self.targets) * len(self.estimators)
 
-    def pairs(self) -> Iterator[tuple[Policy, Estimator, int, int]]:
+    def pairs(self) -> Iterator[tuple[AnyPolicy, Estimator, int, int]]:
         """Every (target, estimator, value column, weight column)."""
         column = 3
         for target in self.targets:
@@ -55,9 +56,10 @@ class TermsFold(Generic[S, R]):
     """Turns batches into samples and hands them to `inner`, keyed by row or by cluster."""
 
     layout: Layout
-    logging: Policy
+    logging: AnyPolicy
     inner: Fold[S, Sample, R]
     cluster: str | None = None
+    cache: RunCache = field(default_factory=RunCache, compare=False, repr=False)
 
     def empty(self) -> S:
         return self.inner.empty()
@@ -79,8 +81,8 @@ class TermsFold(Generic[S, R]):
             values[:, 1] = batch.reward
         if batch.clicks is not None:
             values[:, 2] = values[:, 1] if batch.outcome is None else batch.clicks.sum(axis=1)
-        logging = Shown(self.logging, batch)
-        shown = {id(target): Shown(target, batch) for target in self.layout.targets}
+        logging = propensities(self.logging, batch, self.cache)
+        shown = {id(target): propensities(target, batch, self.cache) for target in self.layout.targets}
         for target, estimator, value, weight in self.layout.pairs():
             found = terms(estimator, batch, logging, shown[id(target)])
             values[:, value], values[:, weight] = found.value, found.weight
@@ -137,7 +139,7 @@ class GroupedTermsFold:
         return GroupBy(self.each)
 
 
-def needs(layout: Layout, logging: Policy) -> Needs:
+def needs(layout: Layout, logging: AnyPolicy) -> Needs:
     """The columns that the estimators read, through the policies that they ask.
 
     Raises:
@@ -147,9 +149,15 @@ def needs(layout: Layout, logging: Policy) -> Needs:
     for estimator in layout.estimators:
         found.append(Needs(frozenset([estimator.earns])))
         if estimator.asks_logging is not None:
-            found.append(logging.needs(estimator.asks_logging))
+            found.append(_needs(logging, estimator.asks_logging))
         if estimator.asks_target is not None:
-            found += [target.needs(estimator.asks_target) for target in layout.targets]
+            found += [_needs(target, estimator.asks_target) for target in layout.targets]
         if isinstance(estimator, Predicting):
             found += [estimator.needs(target) for target in layout.targets]
     return reduce(Needs.__or__, found)
+
+
+def _needs(policy: AnyPolicy, asked: Asked) -> Needs:
+    if asked in get_args(ShownAbility):
+        return shown_needs(policy, cast(ShownAbility, asked))
+    return law_needs(policy, cast(Ability, asked))

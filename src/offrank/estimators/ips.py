@@ -9,10 +9,9 @@ from typing import ClassVar
 import numpy as np
 
 from ..log.batch import LogBatch
-from ..policies.base import Ability
-from ..policies.shown import Shown
+from ..policies.propensities import Propensities
 from ..spelling import Spelled
-from .base import Earns, Weights, refuse_impossible
+from .base import Asked, Earns, Weights, refuse_impossible
 
 
 @dataclass(frozen=True, repr=False)
@@ -21,15 +20,15 @@ class IPS(Spelled):
 
     name: ClassVar[str] = "ips"
     earns: ClassVar[Earns] = "reward"
-    asks_logging: ClassVar[Ability | None] = "log_prob"
-    asks_target: ClassVar[Ability | None] = "log_prob"
+    asks_logging: ClassVar[Asked | None] = "log_prob"
+    asks_target: ClassVar[Asked | None] = "log_prob"
     normalised: ClassVar[bool] = True
     assumes: ClassVar[float] = 0
 
     def examined(self, examination: Sequence[float] | None) -> IPS:
         return self
 
-    def weights(self, batch: LogBatch, logging: Shown, target: Shown) -> Weights:
+    def weights(self, batch: LogBatch, logging: Propensities, target: Propensities) -> Weights:
         refuse_impossible(batch, np.isneginf(logging.log_prob), logging)
         weight = np.exp(target.log_prob - logging.log_prob)
         return Weights(weight, weight)

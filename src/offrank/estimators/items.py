@@ -11,11 +11,10 @@ import numpy as np
 
 from ..log.batch import Floats, LogBatch
 from ..log.errors import UsageError
-from ..policies.base import Ability
-from ..policies.shown import Shown
+from ..policies.propensities import Propensities
 from ..spelling import Spelled
 from . import _kernels
-from .base import Earns, Weights, refuse_impossible
+from .base import Asked, Earns, Weights, refuse_impossible
 
 Form = Literal["paper", "windowed"]
 
@@ -30,15 +29,15 @@ class IPM(Spelled):
 
     name: ClassVar[str] = "ipm"
     earns: ClassVar[Earns] = "clicks"
-    asks_logging: ClassVar[Ability | None] = "rank_probs"
-    asks_target: ClassVar[Ability | None] = "rank_probs"
+    asks_logging: ClassVar[Asked | None] = "rank_law"
+    asks_target: ClassVar[Asked | None] = "rank_law"
     normalised: ClassVar[bool] = True
     assumes: ClassVar[float] = 2
 
     def examined(self, examination: Sequence[float] | None) -> IPM:
         return self
 
-    def weights(self, batch: LogBatch, logging: Shown, target: Shown) -> Weights:
+    def weights(self, batch: LogBatch, logging: Propensities, target: Propensities) -> Weights:
         weight = _kernels.item_position(
             target.rank_law.arrays, logging.rank_law.arrays, batch.contexts.length, batch.slates.shape[1]
         )
@@ -59,8 +58,8 @@ class Interpol(Spelled):
 
     name: ClassVar[str] = "interpol"
     earns: ClassVar[Earns] = "clicks"
-    asks_logging: ClassVar[Ability | None] = "rank_probs"
-    asks_target: ClassVar[Ability | None] = "rank_probs"
+    asks_logging: ClassVar[Asked | None] = "rank_law"
+    asks_target: ClassVar[Asked | None] = "rank_law"
     normalised: ClassVar[bool] = True
     window: int = field(kw_only=True)
     form: Form = field(default="paper", kw_only=True)
@@ -85,7 +84,7 @@ class Interpol(Spelled):
             return self
         return replace(self, examination=_required(examination, self))
 
-    def weights(self, batch: LogBatch, logging: Shown, target: Shown) -> Weights:
+    def weights(self, batch: LogBatch, logging: Propensities, target: Propensities) -> Weights:
         slots = batch.slates.shape[1]
         curve = np.ones(slots) if self.examination is None else _curve(self.examination, slots, self)
         ones = np.ones(slots)
@@ -115,8 +114,8 @@ class PBM(Spelled):
 
     name: ClassVar[str] = "pbm"
     earns: ClassVar[Earns] = "clicks"
-    asks_logging: ClassVar[Ability | None] = None
-    asks_target: ClassVar[Ability | None] = "rank_probs"
+    asks_logging: ClassVar[Asked | None] = None
+    asks_target: ClassVar[Asked | None] = "rank_law"
     normalised: ClassVar[bool] = False
     assumes: ClassVar[float] = math.inf
     examination: tuple[float, ...] | None = field(default=None, kw_only=True)
@@ -129,7 +128,7 @@ class PBM(Spelled):
             return self
         return replace(self, examination=_required(examination, self))
 
-    def weights(self, batch: LogBatch, logging: Shown, target: Shown) -> Weights:
+    def weights(self, batch: LogBatch, logging: Propensities, target: Propensities) -> Weights:
         slots = batch.slates.shape[1]
         curve = _curve(self.examination or (), slots, self)
         return Weights(*_kernels.position_based(target.rank_law.arrays, batch.contexts.length, curve))

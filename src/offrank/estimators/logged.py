@@ -9,10 +9,9 @@ from typing import ClassVar
 import numpy as np
 
 from ..log.batch import LogBatch
-from ..policies.base import Ability
-from ..policies.shown import Shown
+from ..policies.propensities import Propensities
 from ..spelling import Spelled
-from .base import Earns, Weights
+from .base import Asked, Earns, Weights
 
 
 @dataclass(frozen=True, repr=False)
@@ -21,14 +20,14 @@ class LoggedMean(Spelled):
 
     name: ClassVar[str] = "logged"
     earns: ClassVar[Earns] = "reward"
-    asks_logging: ClassVar[Ability | None] = None
-    asks_target: ClassVar[Ability | None] = None
+    asks_logging: ClassVar[Asked | None] = None
+    asks_target: ClassVar[Asked | None] = None
     normalised: ClassVar[bool] = True
     assumes: ClassVar[float] = 0
 
     def examined(self, examination: Sequence[float] | None) -> LoggedMean:
         return self
 
-    def weights(self, batch: LogBatch, logging: Shown, target: Shown) -> Weights:
+    def weights(self, batch: LogBatch, logging: Propensities, target: Propensities) -> Weights:
         ones = np.ones(len(batch))
         return Weights(ones, ones)

@@ -11,6 +11,7 @@ import numpy as np
 
 from ..log.batch import Contexts, Floats, Integers, LogBatch
 from ..policies.base import Policy
+from ..policies.sorting import Sorting, certain, shown_slates
 
 _NUMBERS = 2_000_000
 """At most so many scores at a time, whatever the size of a batch."""
@@ -27,17 +28,17 @@ class Lottery:
     chance: Floats
 
 
-def certain(policy: Policy, contexts: Contexts) -> Lottery:
-    """The slates of a policy that always shows the same one."""
-    slates = policy.sample(contexts, np.random.default_rng(0))
-    return Lottery(np.arange(len(contexts)), slates, np.ones(len(contexts)))
-
-
 def lotteries(policy: Policy, batch: LogBatch, draws: int) -> Iterator[Lottery]:
     """The slates of a policy: all of them where they are few, else `draws` per row that depend on the row alone."""
-    contexts = batch.contexts
+    contexts, sure = batch.contexts, certain(policy, batch.contexts)
+    if sure.any():
+        assert isinstance(policy, Sorting)
+        rows = np.flatnonzero(sure)
+        yield Lottery(rows, shown_slates(policy, contexts.take(rows)), np.ones(len(rows)))
     for size, length in np.unique(np.stack([contexts.size, contexts.length], axis=1), axis=0).tolist():
-        rows = np.flatnonzero((contexts.size == size) & (contexts.length == length))
+        rows = np.flatnonzero((contexts.size == size) & (contexts.length == length) & ~sure)
+        if not len(rows):
+            continue
         count = math.perm(size, length)
         if count > _FEW:
             yield from _drawn(policy, batch, rows, draws)

@@ -17,9 +17,10 @@ from ..clicks.loading import load
 from ..log.batch import Contexts, Floats, LogBatch
 from ..log.errors import UsageError
 from ..log.source import Needs
-from ..policies.base import Deterministic, Policy, all_items
-from ..policies.shown import Shown
-from .lotteries import Lottery, certain, lotteries
+from ..policies.base import Policy, all_items
+from ..policies.propensities import AnyPolicy, Propensities, law, law_needs
+from ..policies.sorting import certain
+from .lotteries import Lottery, lotteries
 
 _NUMBERS = 2_000_000
 """At most so many numbers of one kind at a time, whatever the size of a batch."""
@@ -73,22 +74,21 @@ def _separable(law: ClickLaw) -> bool:
     return isinstance(law, Independent) or (isinstance(law, Mixed) and all(map(_separable, law.laws)))
 
 
-def needs(fitted: Fitted, policy: Policy) -> Needs:
+def needs(fitted: Fitted, policy: AnyPolicy) -> Needs:
     """The columns that `predicted` reads.
 
     Raises:
         AbilityError: the policy cannot say what it would show.
     """
-    if isinstance(policy, Deterministic):
-        return fitted.needs() | policy.needs("sample")
     if separable(fitted):
-        return fitted.needs() | policy.needs("rank_probs")
-    return fitted.needs() | policy.needs("log_prob") | policy.needs("sample")
+        return fitted.needs() | law_needs(policy, "rank_probs")
+    return fitted.needs() | law_needs(policy, "log_prob") | law_needs(policy, "sample")
 
 
-def predicted_once(fitted: Fitted, target: Shown, draws: int) -> Predicted:
+def predicted_once(fitted: Fitted, target: Propensities, draws: int) -> Predicted:
     """As `predicted`, computed once for all estimators that ask."""
-    return target.once(("predicted", fitted, draws), lambda: predicted(fitted, target.policy, target.batch, draws))
+    policy = law(target.policy, "rank_probs")
+    return target.once(("predicted", fitted, draws), lambda: predicted(fitted, policy, target.batch, draws))
 
 
 def predicted(fitted: Fitted, policy: Policy, batch: LogBatch, draws: int) -> Predicted:
@@ -99,9 +99,7 @@ def predicted(fitted: Fitted, policy: Policy, batch: LogBatch, draws: int) -> Pr
     slates of each row; they depend on the row alone, whatever the batch.
     """
     contexts = batch.contexts
-    if isinstance(policy, Deterministic):
-        return _average(fitted, contexts, [certain(policy, contexts)])
-    if separable(fitted):
+    if separable(fitted) and not certain(policy, contexts).all():
         return _by_rank(fitted, contexts, policy)
     return _average(fitted, contexts, lotteries(policy, batch, draws))
 

@@ -7,11 +7,10 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from ..log.batch import LogBatch
-from ..policies.base import Ability
-from ..policies.shown import Shown
+from ..policies.propensities import Propensities
 from ..spelling import Spelled
 from . import _kernels
-from .base import Earns, Weights, refuse_impossible
+from .base import Asked, Earns, Weights, refuse_impossible
 
 
 @dataclass(frozen=True, repr=False)
@@ -25,15 +24,15 @@ class RIPS(Spelled):
 
     name: ClassVar[str] = "rips"
     earns: ClassVar[Earns] = "clicks"
-    asks_logging: ClassVar[Ability | None] = "slot_probs"
-    asks_target: ClassVar[Ability | None] = "slot_probs"
+    asks_logging: ClassVar[Asked | None] = "slot_probs"
+    asks_target: ClassVar[Asked | None] = "slot_probs"
     normalised: ClassVar[bool] = True
     assumes: ClassVar[float] = 1
 
     def examined(self, examination: Sequence[float] | None) -> RIPS:
         return self
 
-    def weights(self, batch: LogBatch, logging: Shown, target: Shown) -> Weights:
+    def weights(self, batch: LogBatch, logging: Propensities, target: Propensities) -> Weights:
         refuse_impossible(batch, logging.slot_probs == 0, logging)
         weight = _kernels.prefix_weights(target.slot_probs, logging.slot_probs, batch.contexts.length)
         return Weights(weight, weight)

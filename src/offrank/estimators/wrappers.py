@@ -10,10 +10,9 @@ import numpy as np
 
 from ..log.batch import LogBatch
 from ..log.errors import UsageError
-from ..policies.base import Ability
-from ..policies.shown import Shown
+from ..policies.propensities import Propensities
 from ..spelling import Spelled
-from .base import Earns, Estimator, Predicting, Weighting, Weights
+from .base import Asked, Earns, Estimator, Predicting, Weighting, Weights
 
 
 @dataclass(frozen=True, repr=False)
@@ -34,11 +33,11 @@ class Clip(Spelled):
         return self.base.earns
 
     @property
-    def asks_logging(self) -> Ability | None:
+    def asks_logging(self) -> Asked | None:
         return self.base.asks_logging
 
     @property
-    def asks_target(self) -> Ability | None:
+    def asks_target(self) -> Asked | None:
         return self.base.asks_target
 
     @property
@@ -52,7 +51,7 @@ class Clip(Spelled):
     def examined(self, examination: Sequence[float] | None) -> Clip:
         return replace(self, base=self.base.examined(examination))
 
-    def weights(self, batch: LogBatch, logging: Shown, target: Shown) -> Weights:
+    def weights(self, batch: LogBatch, logging: Propensities, target: Propensities) -> Weights:
         free = self.base.weights(batch, logging, target)
         weight = np.clip(free.weight, -self.maximum, self.maximum)
         if free.control is free.weight:

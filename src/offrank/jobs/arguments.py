@@ -13,11 +13,12 @@ from ..estimators.wrappers import SelfNormalised
 from ..log.batch import Floats
 from ..log.errors import UsageError
 from ..log.source import Source
-from ..policies.base import Policy
+from ..policies.mixture import is_policy
 from ..policies.named import policy as named_policy
+from ..policies.propensities import AnyPolicy
 from ..readers.log import read_log
 
-Target = str | Policy | Mapping[str, str | Policy]
+Target = str | AnyPolicy | Mapping[str, str | AnyPolicy]
 Estimators = str | Estimator | SelfNormalised | Sequence[str | Estimator | SelfNormalised]
 
 
@@ -31,8 +32,6 @@ class Examines(Protocol):
 
 Examination = Sequence[float] | Floats | Examines | str | PathLike[str]
 
-_METHODS = ("needs", "sample", "log_prob", "slot_probs", "rank_probs")
-
 
 def source(log: Any) -> Source:
     """A log that was opened already, or what `read_log` takes."""
@@ -45,27 +44,19 @@ def spelled_log(log: Any) -> str:
     return repr(fspath(log)) if isinstance(log, str | PathLike) else "log"
 
 
-def policy(given: str | Policy) -> Policy:
+def policy(given: str | AnyPolicy) -> AnyPolicy:
     """The policy that is meant.
 
     Raises:
-        UsageError: not a policy, or a policy around what is not one.
+        UsageError: not a policy.
     """
     found = named_policy(given)
-    if not _is_policy(found):
+    if not is_policy(found):
         raise UsageError(f"{given!r} is not a policy", "give one such as 'top(new_score)' or offrank.Top('new_score')")
-    for name in ("scores", "column", "by"):
-        if not isinstance(getattr(found, name, ""), str):
-            raise UsageError(f"{found!r}: {getattr(found, name)!r} is not a column", "name a column of the log")
-    inner = getattr(found, "base", found)
-    if not _is_policy(inner):
-        raise UsageError(f"{found!r}: {inner!r} is not a policy", f"write one there, such as top({inner})")
-    if inner is not found:
-        policy(inner)
     return found
 
 
-def targets(given: Target) -> dict[str, Policy]:
+def targets(given: Target) -> dict[str, AnyPolicy]:
     """Target policies by name; a single one is named by its spelling.
 
     Raises:
@@ -118,7 +109,3 @@ def examination(given: Examination | None) -> tuple[float, ...] | None:
         return None if curve is None else tuple(float(p) for p in curve)
     except (TypeError, ValueError) as error:
         raise UsageError(f"examination is {given!r}", "give a number per rank, top first: [1, .5, .33]") from error
-
-
-def _is_policy(found: Any) -> bool:
-    return not isinstance(found, type) and all(hasattr(found, method) for method in _METHODS)

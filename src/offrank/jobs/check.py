@@ -22,18 +22,18 @@ from ..folds.doubt import Doubt
 from ..folds.estimate import Estimate
 from ..log.errors import AbilityError, ColumnError, EmptyLogError, NoOverlapError
 from ..log.source import Needs, Source
-from ..policies.base import Ability, Policy
 from ..policies.epsilon import EpsilonUniform
-from ..policies.logged import Logged
 from ..policies.prepared import counts, prepared
+from ..policies.propensities import AnyPolicy, ShownAbility, shown_needs
 from ..policies.uniform import Uniform
+from ..policies.written import Logged
 from ..running.executors import Executor, Progress, run
 from . import arguments, document, findings
 from .evaluate import Plan
 from .result import Estimates, Key, Result
 from .summary import group_folds, whole_folds
 
-_ABILITIES: tuple[Ability, ...] = ("log_prob", "rank_probs")
+_ABILITIES: tuple[ShownAbility, ...] = ("log_prob", "rank_law")
 
 EPSILONS = (0.1, 0.5)
 """How far from the logging policy towards uniform the mean weight is looked at, besides uniform itself."""
@@ -41,8 +41,8 @@ EPSILONS = (0.1, 0.5)
 
 def check(
     log: Any,
-    logging: str | Policy = "logged",
-    target: str | Policy | None = None,
+    logging: str | AnyPolicy = "logged",
+    target: str | AnyPolicy | None = None,
     *,
     confidence: float = 0.99,
     executor: Executor | None = None,
@@ -75,12 +75,12 @@ def check(
     return checking.run(executor, progress).with_facts(command=command)
 
 
-def _refuse_unknown(source: Source, policy: Policy) -> None:
+def _refuse_unknown(source: Source, policy: AnyPolicy) -> None:
     """A misspelt column is an error, not a reason to skip every check that reads it."""
     errors: list[AbilityError | ColumnError] = []
     for ability in _ABILITIES:
         try:
-            source.select(policy.needs(ability))
+            source.select(shown_needs(policy, ability))
         except (AbilityError, ColumnError) as error:
             errors.append(error)
     if len(errors) < len(_ABILITIES):
@@ -94,7 +94,7 @@ def _refuse_unknown(source: Source, policy: Policy) -> None:
 class _Checking:
     """A check of one source, and what of it can be done."""
 
-    def __init__(self, source: Source, logging: Policy, target: Policy | None, doubt: Doubt) -> None:
+    def __init__(self, source: Source, logging: AnyPolicy, target: AnyPolicy | None, doubt: Doubt) -> None:
         self.source, self.logging, self.target, self.doubt = source, logging, target, doubt
         self.counted = counts(logging)
         self.reasons: dict[str, str] = {}
@@ -108,7 +108,7 @@ class _Checking:
         if target is not None or not self.counted:
             self._weigh("items", IPM(), [] if self.counted else [Uniform()])
         self._try("slots", SlotsFold(logging))
-        self._try("actions", ActionsFold(logging, whole=not isinstance(logging, Logged)))
+        self._try("actions", ActionsFold(logging))
         self._try("support", SupportFold(target or Uniform(), logging))
         if not isinstance(logging, Logged):
             self._try("agreement", AgreementFold(logging))
@@ -125,7 +125,7 @@ class _Checking:
             raise EmptyLogError(f"{self.source.describe()} has no impressions", "give a log with some")
         return Result(*self._estimates(found), self._facts(found))
 
-    def _weigh(self, name: str, bare: Estimator, targets: list[Policy]) -> None:
+    def _weigh(self, name: str, bare: Estimator, targets: list[AnyPolicy]) -> None:
         """Plan the weights of some policies, and of the target."""
         wanted = {repr(policy): policy for policy in (*targets, self.target) if policy is not None}
         both = {repr(e): family(e, None) for e in (bare, SelfNormalised(bare))}

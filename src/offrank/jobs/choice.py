@@ -11,7 +11,7 @@ from ..estimators.family import Family
 from ..estimators.wrappers import SelfNormalised
 from ..folds.estimate import Estimate, Interval
 from ..log.errors import NoOverlapError
-from ..policies.base import Policy
+from ..policies.propensities import AnyPolicy
 from ..selection.windows import slope
 from .summary import Summary
 
@@ -28,7 +28,7 @@ class Chosen:
     considered: Given = field(default_factory=dict)
 
 
-def chosen(summary: Summary, target: Policy, family: Family) -> Chosen:
+def chosen(summary: Summary, target: AnyPolicy, family: Family) -> Chosen:
     """The estimate of a family of estimators; of most spellings it has one member.
 
     The interval spans that of the chosen estimate and that of the first which can be trusted, so that where the

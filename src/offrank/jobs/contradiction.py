@@ -10,7 +10,7 @@ from ..estimators.base import Estimator
 from ..estimators.logged import LoggedMean
 from ..estimators.wrappers import Clip, SelfNormalised, bare, weighing
 from ..folds.estimate import Caution, Estimate
-from ..policies.base import Policy
+from ..policies.propensities import AnyPolicy
 from .choice import Chosen, Given
 from .summary import Summary
 
@@ -20,7 +20,7 @@ _ODD = 4.0
 _Any = Estimator | SelfNormalised
 
 
-def contradicted(summary: Summary, target: Policy, found: Mapping[str, Chosen]) -> dict[str, Estimate]:
+def contradicted(summary: Summary, target: AnyPolicy, found: Mapping[str, Chosen]) -> dict[str, Estimate]:
     """The estimates of a target by name, with a warning on those that differ from one which assumes less.
 
     Where the further assumption holds, both estimate the same and their paired difference has mean 0
@@ -32,7 +32,7 @@ def contradicted(summary: Summary, target: Policy, found: Mapping[str, Chosen]) 
     return {name: _against(summary, target, listed[name], listed | found[name].considered) for name in listed}
 
 
-def _against(summary: Summary, target: Policy, given: tuple[_Any, Estimate], every: Given) -> Estimate:
+def _against(summary: Summary, target: AnyPolicy, given: tuple[_Any, Estimate], every: Given) -> Estimate:
     estimator, estimate = given
     if any(caution.code == "unseen-items" for caution in estimate.warnings):
         return estimate  # why it is off is said already

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..checks.impressions import Impressions, ImpressionsFold
+from ..checks.ties import TiesFold, sorts
 from ..estimators.base import Estimator
 from ..estimators.family import Family, family
 from ..estimators.fold import ByColumn, GroupedTermsFold, Layout, TermsFold, needs
@@ -17,8 +18,8 @@ from ..folds.estimate import Estimate
 from ..folds.intervals import Method
 from ..log.errors import EmptyLogError, NoOverlapError
 from ..log.source import Needs, Source
-from ..policies.base import Policy
 from ..policies.prepared import counts, prepared
+from ..policies.propensities import AnyPolicy
 from ..running.executors import Executor, Progress, run
 from . import arguments, document
 from .choice import Chosen, chosen
@@ -30,7 +31,7 @@ from .summary import Summary, group_folds, whole_folds
 def evaluate(
     log: Any,
     target: arguments.Target,
-    logging: str | Policy = "logged",
+    logging: str | AnyPolicy = "logged",
     estimators: arguments.Estimators = ("ips", "snips"),
     *,
     examination: arguments.Examination | None = None,
@@ -81,14 +82,14 @@ def evaluate(
 class Plan:
     """An evaluation, ready to run on any source. estimators: what each spelling stands for."""
 
-    targets: Mapping[str, Policy]
-    logging: Policy
+    targets: Mapping[str, AnyPolicy]
+    logging: AnyPolicy
     estimators: Mapping[str, Family]
     doubt: Doubt
     by: str | None = None
 
     @property
-    def only_target(self) -> Policy:
+    def only_target(self) -> AnyPolicy:
         """The first target."""
         return next(iter(self.targets.values()))
 
@@ -98,9 +99,14 @@ class Plan:
         weighed = (bare(e) for members in self.estimators.values() for e in members.values())
         return Layout(tuple(dict.fromkeys(self.targets.values())), tuple(dict.fromkeys(weighed)))
 
+    @property
+    def ties(self) -> TiesFold:
+        """Counts the ties of the targets that sort."""
+        return TiesFold(tuple(filter(sorts, self.layout.targets)))
+
     def needs(self) -> Needs:
         """The columns that are read."""
-        wanted = needs(self.layout, self.logging)
+        wanted = needs(self.layout, self.logging) | self.ties.needs()
         if self.doubt.cluster is not None:
             wanted |= Needs(keys=frozenset([self.doubt.cluster]))
         return wanted | Needs(labels=frozenset([self.by] if self.by else []))
@@ -111,21 +117,21 @@ class Plan:
         terms: Any = TermsFold(layout, self.logging, whole_folds(self.doubt, layout), self.doubt.cluster)
         if self.by is not None:
             terms = GroupedTermsFold(terms, ByColumn(self.by), group_folds(self.doubt, layout))
-        folds = Together({"terms": terms, "impressions": ImpressionsFold()})
+        folds = Together({"terms": terms, "impressions": ImpressionsFold(), "ties": self.ties})
         found = run(source.select(self.needs()), folds, executor, progress)
         impressions: Impressions = found["impressions"]
         if not impressions.n:
             skipped = f"; {sum(impressions.skipped.values())} were skipped" if impressions.skipped else ""
             raise EmptyLogError(f"{source.describe()} has no impressions{skipped}", "give a log with some")
         whole, groups = (found["terms"], {}) if self.by is None else found["terms"]
-        where = source.describe()
-        summary = self.summary(whole, where)
-        by_group = {name: self.estimates(self.summary(part, where)) for name, part in groups.items()}
+        where, ties = source.describe(), dict(zip(self.ties.policies, found["ties"].tolist(), strict=True))
+        summary = self.summary(whole, where, ties)
+        by_group = {name: self.estimates(self.summary(part, where, ties)) for name, part in groups.items()}
         return Result(self.estimates(summary), by_group, self._facts(summary, impressions, source))
 
-    def summary(self, folded: Any, log: str = "") -> Summary:
-        """What the folds found, ready to be asked. log: where it is, in words."""
-        return Summary(self.layout, self.doubt, folded, counts(self.logging), log)
+    def summary(self, folded: Any, log: str = "", ties: Mapping[AnyPolicy, float] | None = None) -> Summary:
+        """What the folds found, ready to be asked. log: where it is, in words; ties: share of rows by target."""
+        return Summary(self.layout, self.doubt, folded, counts(self.logging), log, ties or {})
 
     def estimates(self, summary: Summary) -> Estimates:
         """Every estimator for every target."""
@@ -136,7 +142,7 @@ class Plan:
             found |= {(name, key): judged.get(key, one.estimate) for key, one in made.items()}
         return Estimates(found)
 
-    def _chosen(self, summary: Summary, target: Policy) -> dict[str, Chosen]:
+    def _chosen(self, summary: Summary, target: AnyPolicy) -> dict[str, Chosen]:
         """What answers for each spelling."""
         return {key: chosen(summary, target, members) for key, members in self.estimators.items()}
 

@@ -13,7 +13,7 @@ from ..checks.slots import SlotsRow
 from ..folds.estimate import Estimate
 from ..log.batch import Floats
 from ..log.errors import NoOverlapError
-from ..policies.base import Policy
+from ..policies.propensities import AnyPolicy
 from .document import number
 from .result import Estimates
 
@@ -56,7 +56,7 @@ def of_agreement(found: Agreement | None, logging: str) -> Iterator[Row]:
     )
 
 
-def of_weights(estimates: Estimates, target: Policy | None, reasons: Mapping[str, str]) -> Iterator[Row]:
+def of_weights(estimates: Estimates, target: AnyPolicy | None, reasons: Mapping[str, str]) -> Iterator[Row]:
     """Per policy the mean weight of slates and of items, and every warning about its weights.
 
     What makes estimates of policies other than `target` hard says nothing against the log: at most a note.

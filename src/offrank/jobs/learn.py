@@ -17,9 +17,9 @@ from ..learning.search import Preparation, Search
 from ..learning.survey import Survey
 from ..learning.validation import Criterion, Judged
 from ..log.errors import UsageError
-from ..policies.base import Policy
 from ..policies.linear import Encoding, Linear, Model
 from ..policies.prepared import prepared
+from ..policies.propensities import AnyPolicy
 from ..running.executors import Executor, Progress
 from . import arguments
 from .evaluate import evaluate
@@ -70,7 +70,7 @@ def learn(
     log: Any,
     path: str | os.PathLike[str],
     *,
-    logging: str | Policy = "logged",
+    logging: str | AnyPolicy = "logged",
     criterion: Criterion = "ips",
     split: splits.By = "turn",
     interactions: bool = False,
@@ -127,7 +127,7 @@ def learn(
     return Learnt(policy, method, criterion, tried, tested, *_counts(survey), interactions)
 
 
-def both(path: str) -> dict[str, Policy]:
+def both(path: str) -> dict[str, AnyPolicy]:
     """A learnt scorer as the two policies that it can be."""
     return {"drawn": Linear(path), "sorted": Linear(path, greedy=True)}
 

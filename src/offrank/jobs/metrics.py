@@ -13,7 +13,7 @@ from ..metrics.comparisons import Metrics
 from ..metrics.measure import Models
 from ..metrics.measure import measure as metrics_of
 from ..metrics.measured import Found, Key, Measured, Measurements
-from ..policies.base import Policy
+from ..policies.propensities import AnyPolicy
 from ..report.sheet import Cell, Figures, Section, Sheet
 from . import document
 
@@ -23,7 +23,7 @@ _HEADER = ("model", "value", "low", "high", "to the first", "low", "high", "reje
 def measure(
     log: Any,
     model: Models,
-    logging: str | Policy = "logged",
+    logging: str | AnyPolicy = "logged",
     metrics: Metrics = ("counterfactual_disagreement",),
     **options: Any,
 ) -> MetricsReport:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from ..checks.cautions import (
@@ -17,6 +17,7 @@ from ..checks.cautions import (
     about_prediction,
     about_rewards,
     about_same_log,
+    about_ties,
     about_weights,
 )
 from ..estimators.base import Estimator, Predicting, Weighting
@@ -31,7 +32,7 @@ from ..folds.largest import LargestFold
 from ..folds.moments import Moments
 from ..folds.tail import tail_index
 from ..log.errors import NoOverlapError
-from ..policies.base import Policy
+from ..policies.propensities import AnyPolicy
 
 
 def whole_folds(doubt: Doubt, layout: Layout) -> Together:
@@ -51,7 +52,8 @@ def group_folds(doubt: Doubt, layout: Layout) -> Together:
 class Summary:
     """The reduced log, ready to be asked for estimates.
 
-    counted: the logging probabilities were counted in it. log: where it is, in words.
+    counted: the logging probabilities were counted in it. log: where it is, in words. ties: share of the impressions
+    in which equal scores leave the order open, by target that sorts.
     """
 
     layout: Layout
@@ -59,6 +61,7 @@ class Summary:
     folded: Mapping[str, Any]
     counted: bool = False
     log: str = ""
+    ties: Mapping[AnyPolicy, float] = field(default_factory=dict)
 
     @property
     def moments(self) -> Moments:
@@ -75,7 +78,7 @@ class Summary:
         """What the logging policy earned, in the outcome that the estimator weighs."""
         return self._interval(self.layout.logged(estimator))
 
-    def estimate(self, target: Policy, estimator: Estimator | SelfNormalised) -> Estimate | NoOverlapError:
+    def estimate(self, target: AnyPolicy, estimator: Estimator | SelfNormalised) -> Estimate | NoOverlapError:
         """The estimate of one estimator for one target, or why there is none."""
         weighting = bare(estimator)
         index, value, weight = self._columns(target, weighting)
@@ -97,7 +100,7 @@ class Summary:
         )
         weighed = weighing(estimator)
         made = made if weighed is None else self._of_weights(made, weighed, index, weight)
-        return replace(made, warnings=tuple(self._cautions(made, estimator, value, weight)))
+        return replace(made, warnings=tuple(self._cautions(made, target, estimator, value, weight)))
 
     def _of_weights(self, made: Estimate, weighed: Weighting, index: int, weight: int) -> Estimate:
         """The estimate with what is known of its weights."""
@@ -113,12 +116,12 @@ class Summary:
         )
 
     def difference(
-        self, target: Policy, one: Estimator | SelfNormalised, other: Estimator | SelfNormalised
+        self, target: AnyPolicy, one: Estimator | SelfNormalised, other: Estimator | SelfNormalised
     ) -> Interval:
         """One estimate less another of the same target, paired."""
         return self._interval(self._ratio(target, one), self._ratio(target, other))
 
-    def _ratio(self, target: Policy, estimator: Estimator | SelfNormalised) -> Mean:
+    def _ratio(self, target: AnyPolicy, estimator: Estimator | SelfNormalised) -> Mean:
         weighting = bare(estimator)
         _, value, weight = self._columns(target, weighting)
         if isinstance(estimator, SelfNormalised) and estimator.controlled:
@@ -137,11 +140,11 @@ class Summary:
     def _clusters(self) -> int | None:
         return self.spread.clusters() if "buckets" in self.folded else None
 
-    def histogram(self, target: Policy, estimator: Estimator) -> Any:
+    def histogram(self, target: AnyPolicy, estimator: Estimator) -> Any:
         """How the weights of an estimator are spread."""
         return self.folded["histogram"][self._columns(target, estimator)[0]]
 
-    def _columns(self, target: Policy, estimator: Estimator) -> tuple[int, int, int]:
+    def _columns(self, target: AnyPolicy, estimator: Estimator) -> tuple[int, int, int]:
         for index, (known, other, value, weight) in enumerate(self.layout.pairs()):
             if known == target and other == estimator:
                 return index, value, weight
@@ -154,7 +157,7 @@ class Summary:
         return bool(reward == clicks or not clicks or not reward)
 
     def _cautions(
-        self, made: Estimate, estimator: Estimator | SelfNormalised, value: int, weight: int
+        self, made: Estimate, target: AnyPolicy, estimator: Estimator | SelfNormalised, value: int, weight: int
     ) -> list[Caution]:
         weighting, weighed = bare(estimator), weighing(estimator)
         mean = float(self.moments.sums[weight] / self.moments.sums[0])
@@ -163,6 +166,7 @@ class Summary:
         found += about_rewards(self._effective_rewards(weighting, value))
         found += about_method(self.doubt.method, self._clusters)
         found += [CLICKS_NOT_REWARD] if weighting.earns == "clicks" and not self.rewards_are_clicks else []
+        found += about_ties(self.ties.get(target, 0.0))
         found += [COUNTED] if self.counted and weighting.asks_logging else []
         order = {"serious": 0, "warning": 1, "note": 2}
         return sorted(found, key=lambda caution: order[caution.severity])
@@ -191,7 +195,7 @@ class Summary:
         return math.inf if losses else float(sums[value] ** 2 / squares[value])
 
 
-def _no_overlap(target: Policy, estimator: Estimator | SelfNormalised, n: int, *, cancelled: bool) -> NoOverlapError:
+def _no_overlap(target: AnyPolicy, estimator: Estimator | SelfNormalised, n: int, *, cancelled: bool) -> NoOverlapError:
     if weighing(estimator) is None:
         return NoOverlapError(
             f"{estimator!r}: the model has learnt of nothing that {target!r} shows, in any of {n:,} impressions",

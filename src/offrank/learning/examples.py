@@ -12,10 +12,9 @@ from numpy.typing import NDArray
 
 from ..estimators.base import refuse_impossible
 from ..log.batch import Floats, Integers, LogBatch
-from ..policies.base import Policy
 from ..policies.linear import Encoding, Lines
-from ..policies.shown import Shown
-from .splits import By, Part, rows_of, take
+from ..policies.propensities import AnyPolicy, propensities
+from .splits import By, Part, rows_of
 
 
 @dataclass(frozen=True)
@@ -86,7 +85,7 @@ class Packing:
     """Encodes one third of the log. folder: where pieces are kept, or None to keep them in memory."""
 
     encoding: Encoding
-    logging: Policy
+    logging: AnyPolicy
     part: Part
     by: By
     folder: Path | None = None
@@ -96,7 +95,7 @@ class Packing:
 
     def add(self, state: tuple[Examples | Path, ...], batch: LogBatch) -> tuple[Examples | Path, ...]:
         rows = rows_of(batch, self.part, self.by)
-        return (*state, self._kept(self._packed(take(batch, rows)))) if len(rows) else state
+        return (*state, self._kept(self._packed(batch.take(rows)))) if len(rows) else state
 
     def merge(
         self, left: tuple[Examples | Path, ...], right: tuple[Examples | Path, ...]
@@ -109,7 +108,7 @@ class Packing:
         return Store(state, sum(rows), sum(impressions), max(slots, default=0))
 
     def _packed(self, batch: LogBatch) -> Examples:
-        shown = Shown(self.logging, batch)
+        shown = propensities(self.logging, batch)
         refuse_impossible(batch, np.isneginf(shown.log_prob), shown)
         lines = self.encoding.lines(batch.contexts)
         clicks = np.zeros(batch.slates.shape) if batch.clicks is None else batch.clicks

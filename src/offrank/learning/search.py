@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ..log.source import Source
-from ..policies.base import Policy
+from ..policies.propensities import AnyPolicy, shown_needs
 from ..running.executors import Executor, Progress, run
 from . import base, splits, validation
 from .base import Learner
@@ -22,7 +22,7 @@ MEMORY = 1 << 30
 class Preparation:
     """How a log is made ready. folder: temporary, for pieces of large logs."""
 
-    logging: Policy
+    logging: AnyPolicy
     folder: Path
     by: splits.By = "turn"
     bits: int = 20
@@ -31,7 +31,7 @@ class Preparation:
 
     def needs(self, source: Source) -> Source:
         """The source with the columns that learning reads."""
-        wanted = self.logging.needs("log_prob")
+        wanted = shown_needs(self.logging, "log_prob")
         return source.select(wanted | type(wanted)(frozenset(["candidates", "features", "reward"])))
 
     def data(self, source: Source, executor: Executor | None, progress: Progress | None) -> tuple[Data, Survey]:

@@ -41,7 +41,7 @@ class Split:
 
     def batches(self, part: int) -> Iterator[LogBatch]:
         for batch in self.source.batches(part):
-            yield take(batch, rows_of(batch, self.part, self.by))
+            yield batch.take(rows_of(batch, self.part, self.by))
 
 
 @dataclass(frozen=True)
@@ -61,7 +61,7 @@ class OneSlot:
 
     def batches(self, part: int) -> Iterator[LogBatch]:
         for batch in self.source.batches(part):
-            yield take(batch, np.flatnonzero(batch.contexts.length == 1))
+            yield batch.take(np.flatnonzero(batch.contexts.length == 1))
 
 
 def check(by: str) -> None:
@@ -78,21 +78,6 @@ def rows_of(batch: LogBatch, part: Part, by: By) -> Integers:
     """Places in the batch of the rows that belong to a third."""
     key = batch.row if by == "turn" else _mixed(batch.row)
     return np.flatnonzero(key % np.uint64(3) == PARTS.index(part))
-
-
-def take(batch: LogBatch, rows: Integers) -> LogBatch:
-    """Some impressions of a batch; what was skipped while reading stays counted."""
-    contexts = batch.contexts.take(rows)
-    return replace(
-        batch,
-        contexts=contexts,
-        slates=batch.slates[rows, : contexts.slots],
-        clicks=None if batch.clicks is None else batch.clicks[rows, : contexts.slots],
-        outcome=None if batch.outcome is None else batch.outcome[rows],
-        inclusion=batch.inclusion[rows],
-        row=batch.row[rows],
-        labels={name: replace(label, codes=label.codes[rows]) for name, label in batch.labels.items()},
-    )
 
 
 def _mixed(row: NDArray[np.uint64]) -> NDArray[np.uint64]:

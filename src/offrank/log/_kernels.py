@@ -102,8 +102,8 @@ def locate(items, item_starts, item_lengths, values, starts, lengths, out):
 
 
 @numba.njit(cache=True, nogil=True, fastmath={"reassoc", "nsz"})
-def bad_rank_propensity(matrices, lengths):
-    """[n] whether a matrix [k, k] is not one of probabilities with a positive diagonal."""
+def bad_rank_propensity(matrices, lengths, drawn):
+    """[n] whether a matrix [k, k] is not one of probabilities; where `drawn`, with a positive diagonal."""
     n = len(lengths)
     bad = np.zeros(n, dtype=np.bool_)
     for row in range(n):
@@ -113,5 +113,6 @@ def bad_rank_propensity(matrices, lengths):
                 p = matrices[row, i, j]
                 total += p
                 negative += min(p, 0.0)
-            bad[row] |= (negative < 0.0) | (not total <= 1.001) | (matrices[row, i, i] <= 0.0)
+            bad[row] |= (negative < 0.0) | (not total <= 1.001)
+            bad[row] |= drawn and matrices[row, i, i] <= 0.0
     return bad

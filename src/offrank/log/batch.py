@@ -8,7 +8,7 @@ nothing was shown. Other arrays are padded with zeros, and `size` and `length` s
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
@@ -44,8 +44,6 @@ class Contexts:
     size: [n] candidates per row; length: [n] slots to fill per row.
     scores: name -> [n, m]; rankings: name -> [n, w] candidate indices (-1 pads, -2 not a candidate).
     keys: name -> [n] codes of columns that group rows (`query` and others).
-    propensity: [n] probability of the logged slate; rank_propensity: [n, k, k] probability of
-    displayed item i at rank j. Both were written down by the logging policy when it drew.
     features: of the candidates, or None where the log has none or no policy reads them.
     """
 
@@ -55,8 +53,6 @@ class Contexts:
     scores: Mapping[str, Floats] = field(default_factory=dict)
     rankings: Mapping[str, Integers] = field(default_factory=dict)
     keys: Mapping[str, Integers] = field(default_factory=dict)
-    propensity: Floats | None = None
-    rank_propensity: Floats | None = None
     features: SparseFeatures | None = None
 
     def __len__(self) -> int:
@@ -64,17 +60,13 @@ class Contexts:
 
     def take(self, rows: Integers) -> Contexts:
         """Some rows, or one row many times."""
-        length, matrices = self.length[rows], self.rank_propensity
-        slots = int(length.max(initial=0))
         return Contexts(
             self.candidates[rows],
             self.size[rows],
-            length,
+            self.length[rows],
             {name: score[rows] for name, score in self.scores.items()},
             {name: ranking[rows] for name, ranking in self.rankings.items()},
             {name: key[rows] for name, key in self.keys.items()},
-            propensity=None if self.propensity is None else self.propensity[rows],
-            rank_propensity=None if matrices is None else matrices[rows, :slots, :slots],
             features=None if self.features is None else self.features.take(rows),
         )
 
@@ -85,18 +77,46 @@ class Contexts:
 
 
 @dataclass(frozen=True)
+class Shown:
+    """What was drawn, and the probabilities that were written down for it.
+
+    slates: [n, k] index into candidates per slot, -1 pads.
+    written: by role, those of the policy that drew it; by `role:column`, those of another policy.
+    propensity: [n] of the whole slate; slot_propensity: [n, k] of each slot's item given the slots above it;
+    rank_propensity: [n, k, k] of displayed item i at rank j. They say nothing of any other slate.
+    """
+
+    slates: Integers
+    written: Mapping[str, Floats] = field(default_factory=dict)
+
+    def take(self, rows: Integers, slots: int) -> Shown:
+        """Some rows, or one row many times, cut to their widest."""
+        cut = {name: _cut(values[rows], slots) for name, values in self.written.items()}
+        return Shown(self.slates[rows, :slots], cut)
+
+
+def _cut(values: Floats, slots: int) -> Floats:
+    """[n], [n, k] or [n, k, k] numbers beside slates of so many slots."""
+    return np.ascontiguousarray(values[(slice(None),) + (slice(slots),) * (values.ndim - 1)])
+
+
+@dataclass(frozen=True)
 class Labels:
     """A column to group by: `codes` [n] index into `names`."""
 
     codes: Integers
     names: tuple[str, ...]
 
+    def take(self, rows: Integers) -> Labels:
+        """Some rows."""
+        return Labels(self.codes[rows], self.names)
+
 
 @dataclass(frozen=True)
 class LogBatch:
-    """Impressions as they happened.
+    """Impressions as they happened: what was known, what was shown, what came of it.
 
-    slates: [n, k] index into candidates per slot, -1 pads. clicks: [n, k] or None.
+    clicks: [n, k] beside the slates, or None.
     outcome: [n] the logged `reward` column, or None where the log has clicks only.
     inclusion: [n] probability that the row was kept in the log. row: [n] stable impression id.
     skipped: rule -> rows (or clicks) left out while reading, never in silence.
@@ -104,7 +124,7 @@ class LogBatch:
     """
 
     contexts: Contexts
-    slates: Integers
+    shown: Shown
     clicks: Floats | None
     outcome: Floats | None
     inclusion: Floats
@@ -116,6 +136,26 @@ class LogBatch:
 
     def __len__(self) -> int:
         return len(self.row)
+
+    @property
+    def slates(self) -> Integers:
+        """[n, k] index into candidates per slot, -1 pads."""
+        return self.shown.slates
+
+    def take(self, rows: Integers) -> LogBatch:
+        """Some impressions; what was skipped while reading stays counted."""
+        contexts = self.contexts.take(rows)
+        slots = contexts.slots
+        return replace(
+            self,
+            contexts=contexts,
+            shown=self.shown.take(rows, slots),
+            clicks=None if self.clicks is None else self.clicks[rows, :slots],
+            outcome=None if self.outcome is None else self.outcome[rows],
+            inclusion=self.inclusion[rows],
+            row=self.row[rows],
+            labels={name: label.take(rows) for name, label in self.labels.items()},
+        )
 
     @cached_property
     def reward(self) -> Floats:

@@ -50,6 +50,21 @@ BAD_PROPENSITY = Rule(
     "is not in (0, 1]",
     "write the probability of the logged slate; if this is an inverse propensity, write 1 / it",
 )
+BAD_PROBABILITY = Rule(
+    "bad-probability",
+    "is not in [0, 1]",
+    "write the probability that the new policy gives what was shown, 0 where it would not show it",
+)
+BAD_SLOT_PROPENSITY = Rule(
+    "bad-slot-propensity",
+    "holds a number that is not in (0, 1]",
+    "write for each slot the probability of its item given the slots above it",
+)
+BAD_RANK_PROBABILITY = Rule(
+    "bad-probability",
+    "is not a matrix of probabilities, displayed item x rank",
+    "write a list per displayed item with its probability at each rank; each list sums to at most 1",
+)
 BAD_RANK_PROPENSITY = Rule(
     "bad-rank-propensity",
     "is not a matrix of probabilities, displayed item x rank, positive where the item was shown",

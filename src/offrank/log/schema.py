@@ -14,6 +14,7 @@ ROLES: Mapping[str, str] = {
     "reward": "number, what the whole slate earned; by default the sum of the clicks",
     "candidates": "list of the item ids that could have been shown; by default the slate",
     "propensity": "probability with which the logging policy drew this slate, in (0, 1]",
+    "slot_propensity": "list beside the slate: probability of each slot's item given the slots above it, in (0, 1]",
     "rank_propensity": "list of lists: probability of each displayed item at each rank",
     "inclusion": "probability that the row was kept in the log, in (0, 1]; by default 1",
     "features": "list of lists beside the candidates: indices of the features that each has",
@@ -22,6 +23,13 @@ ROLES: Mapping[str, str] = {
 }
 """The wide layout: a row per impression."""
 
+WRITTEN: Mapping[str, tuple[str, ...]] = {
+    "propensity": ("slot_propensity",),
+    "slot_propensity": ("propensity",),
+    "rank_propensity": ("propensity", "slot_propensity"),
+}
+"""Roles of probabilities that were written down for the shown slate, and which others may hold the same."""
+
 LONG_ROLES: Mapping[str, str] = {
     "impression": "id of the impression; its rows stand together",
     "item": "item id",
@@ -29,6 +37,7 @@ LONG_ROLES: Mapping[str, str] = {
     "click": "number, for a shown item",
     "reward": ROLES["reward"] + "; repeated on each row",
     "propensity": ROLES["propensity"] + "; repeated on each row",
+    "slot_propensity": "probability of this item in its slot given the slots above it; null where it was not shown",
     "rank_propensity": "list: probability of this item at each rank",
     "inclusion": ROLES["inclusion"] + "; repeated on each row",
     "query": ROLES["query"] + "; repeated on each row",

@@ -14,8 +14,10 @@ class Needs:
     """The columns that a job needs; a source reads no others.
 
     roles: names from `schema.ROLES`. scores, rankings, keys, labels: the user's own column names.
-    weights: the scores among them that must not be negative. holes: whether the job copes with ranks where nothing was
-    shown, which are -1 inside slates; otherwise they break a rule.
+    weights: the scores among them that must not be negative. written: `role:column`, probabilities of the shown slates
+    under another policy than the logging one (`propensity:new_propensity`). holes: whether the job copes with ranks
+    where nothing was shown, which are -1 inside slates; otherwise they break a rule. exchangeable: whether the answer
+    follows from these columns alone, so that other items with the same numbers would be treated alike.
     """
 
     roles: frozenset[str] = frozenset()
@@ -24,7 +26,9 @@ class Needs:
     rankings: frozenset[str] = frozenset()
     keys: frozenset[str] = frozenset()
     labels: frozenset[str] = frozenset()
+    written: frozenset[str] = frozenset()
     holes: bool = False
+    exchangeable: bool = False
 
     def __or__(self, other: Needs) -> Needs:
         return Needs(
@@ -34,7 +38,9 @@ class Needs:
             self.rankings | other.rankings,
             self.keys | other.keys,
             self.labels | other.labels,
+            self.written | other.written,
             self.holes or other.holes,
+            self.exchangeable and other.exchangeable,
         )
 
 

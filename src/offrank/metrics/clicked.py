@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..log.batch import Contexts, Floats, Integers, LogBatch
-from ..policies.base import Policy, all_items
+from ..log.batch import Floats, Integers, LogBatch
+from ..log.errors import AbilityError
+from ..policies.base import all_items
+from ..policies.propensities import AnyPolicy, complete, is_law, law, propensities
 from . import _kernels
 from .comparisons import Comparison
 from .orders import drawn_order_law, order_law
@@ -31,17 +33,12 @@ class Alternatives:
 class Clicked:
     """Impressions with at least one click; laws are computed once, however many metrics and models ask.
 
-    rows: [n] which rows of the batch these are. The other fields are as in `LogBatch`.
+    rows: [n] where these stand in the batch that they were taken from.
     """
 
     rows: Integers
-    contexts: Contexts
-    slates: Integers
-    clicks: Floats
-    inclusion: Floats
-    row: NDArray[np.uint64]
-    codes: Mapping[str, Integers]
-    logging: Policy
+    batch: LogBatch
+    logging: AnyPolicy
     _known: dict[Any, Any] = field(default_factory=dict, compare=False)
 
     def __len__(self) -> int:
@@ -80,20 +77,32 @@ class Clicked:
         return np.asarray(((chance <= 0) & (found.own >= 0)).any(axis=1))
 
     def _alternatives(self, metric: Comparison) -> Alternatives:
-        shown = np.where(self.slates >= 0, np.arange(self.slates.shape[1]), -1)
+        slates = self.batch.slates
+        shown = np.where(slates >= 0, np.arange(slates.shape[1]), -1)
         if metric.against == "pairwise":
-            filled = self.slates >= 0
+            filled = slates >= 0
             others = np.maximum(filled.sum(axis=1) - 1, 1)
-            law = (filled[:, :, None] & filled[:, None, :]) / others[:, None, None]
-            return Alternatives(self.slates, law, shown)
+            return Alternatives(slates, (filled[:, :, None] & filled[:, None, :]) / others[:, None, None], shown)
         if metric.against == "banner":
-            items = all_items(self.contexts)
-            return Alternatives(items, self.logging.rank_probs(self.contexts, items), self.slates)
+            return self._candidates(shown)
         if metric.draws:
-            law = drawn_order_law(self.logging, self.contexts, self.slates, metric.draws, metric.seed, self.row)
-        else:
-            law = order_law(self.logging, self.contexts, self.slates)
-        return Alternatives(self.slates, law, shown)
+            return Alternatives(slates, drawn_order_law(self.logging, self.batch, metric.draws, metric.seed), shown)
+        return Alternatives(slates, order_law(self.logging, self.batch), shown)
+
+    def _candidates(self, shown: Integers) -> Alternatives:
+        """All candidates; by what was written of the displayed items where those are all."""
+        contexts = self.batch.contexts
+        if is_law(self.logging):
+            items = all_items(contexts)
+            return Alternatives(items, law(self.logging, "rank_probs").rank_probs(contexts, items), self.batch.slates)
+        if not complete(self.batch):
+            raise AbilityError(
+                f"{self.logging!r} tells of the displayed items only, and some candidates were not displayed",
+                "use counterfactual_disagreement, which compares displayed items; or name the scores behind the "
+                "slates: logging='plackett_luce(old_score)'",
+            )
+        written = propensities(self.logging, self.batch).rank_law.written_out(contexts.length)
+        return Alternatives(self.batch.slates, written, shown)
 
     def _weight(self, metric: Comparison) -> Floats:
         found = self.alternatives(metric)
@@ -101,7 +110,7 @@ class Clicked:
 
     def _scores(self, metric: Comparison, model: str) -> Floats:
         items = self.alternatives(metric).items
-        return np.take_along_axis(self.contexts.scores[model], np.maximum(items, 0), axis=1)
+        return np.take_along_axis(self.batch.contexts.scores[model], np.maximum(items, 0), axis=1)
 
     def _counted(self, metric: Comparison) -> Floats:
         """[n, k] the clicks that the metric's convention counts."""
@@ -109,6 +118,12 @@ class Clicked:
             return self.clicks
         alone = (self.clicks > 0).sum(axis=1) == 1
         return self.clicks * alone[:, None]
+
+    @property
+    def clicks(self) -> Floats:
+        """[n, k] beside the slates."""
+        assert self.batch.clicks is not None
+        return self.batch.clicks
 
     def _allowed(self, metric: Comparison) -> NDArray[np.bool_]:
         """[n, q] items that a click may be compared with."""
@@ -125,7 +140,7 @@ class Clicked:
         return self._known[key]
 
 
-def clicked(batch: LogBatch, logging: Policy, *, banner: bool) -> Iterator[Clicked]:
+def clicked(batch: LogBatch, logging: AnyPolicy, *, banner: bool) -> Iterator[Clicked]:
     """The clicked rows of a batch, in pieces whose laws fit into memory. banner: laws of all candidates."""
     if batch.clicks is None:
         return
@@ -135,8 +150,4 @@ def clicked(batch: LogBatch, logging: Policy, *, banner: bool) -> Iterator[Click
     step = max(_MOST_NUMBERS // max(items * slots, 1), 1)
     for start in range(0, len(rows), step):
         some = rows[start : start + step]
-        contexts = batch.contexts.take(some)
-        slates = batch.slates[some, : contexts.slots]
-        clicks = batch.clicks[some, : contexts.slots]
-        codes = {name: labels.codes[some] for name, labels in batch.labels.items()}
-        yield Clicked(some, contexts, slates, clicks, batch.inclusion[some], batch.row[some], codes, logging)
+        yield Clicked(some, batch.take(some), logging)

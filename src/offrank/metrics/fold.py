@@ -14,8 +14,7 @@ from ..folds.doubt import Doubt
 from ..folds.group_by import GroupBy
 from ..log.batch import LogBatch
 from ..log.source import Needs
-from ..policies.base import Policy
-from ..policies.shown import Shown
+from ..policies.propensities import AnyPolicy, is_law, law_needs, propensities, shown_needs
 from .clicked import Clicked, clicked
 from .comparisons import Comparison
 from .orders import order_needs
@@ -34,7 +33,7 @@ class ComparisonsFold:
 
     metrics: tuple[Comparison, ...]
     models: tuple[str, ...]
-    logging: Policy
+    logging: AnyPolicy
     doubt: Doubt
     by: str | None = None
 
@@ -49,12 +48,17 @@ class ComparisonsFold:
         if "counterfactual" in against:
             asked.append(order_needs(self.logging))
         if "banner" in against:
-            asked.append(self.logging.needs("rank_probs"))
+            asked.append(self._rank_probs_needs())
         if self.doubt.cluster is not None:
             asked.append(Needs(keys=frozenset([self.doubt.cluster])))
         if self.by is not None:
             asked.append(Needs(labels=frozenset([self.by])))
         return reduce(Needs.__or__, asked)
+
+    def _rank_probs_needs(self) -> Needs:
+        if is_law(self.logging):
+            return law_needs(self.logging, "rank_probs")
+        return shown_needs(self.logging, "rank_law")
 
     def empty(self) -> State:
         return {repr(metric): (self._inner.empty(), self._groups.empty()) for metric in self.metrics}
@@ -80,17 +84,21 @@ class ComparisonsFold:
         """The rows of columns of one metric."""
         columns = [piece.clicks.sum(axis=1), piece.weight(metric)]
         columns += [piece.cost(metric, model) for model in self.models]
-        values = np.column_stack(columns) / piece.inclusion[:, None]
+        values = np.column_stack(columns) / piece.batch.inclusion[:, None]
         cluster = self.doubt.cluster
-        return Sample(values, piece.row if cluster is None else piece.contexts.keys[cluster].view(np.uint64))
+        return Sample(
+            values, piece.batch.row if cluster is None else piece.batch.contexts.keys[cluster].view(np.uint64)
+        )
 
     def _added(self, before: tuple[Any, Any], metric: Comparison, piece: Clicked, batch: LogBatch) -> tuple[Any, Any]:
         impossible = np.zeros(len(batch), dtype=np.bool_)
         impossible[piece.rows] = piece.impossible(metric)
-        refuse_impossible(batch, impossible, Shown(self.logging, batch))
+        refuse_impossible(batch, impossible, propensities(self.logging, batch))
         sample, (whole, groups) = self.sample(metric, piece), before
         if self.by is not None:
-            groups = self._groups.add_groups(groups, sample, piece.codes[self.by], batch.labels[self.by].names)
+            groups = self._groups.add_groups(
+                groups, sample, piece.batch.labels[self.by].codes, batch.labels[self.by].names
+            )
         return self._inner.add(whole, sample), groups
 
     @property

@@ -13,9 +13,9 @@ from ..folds.estimate import Caution
 from ..folds.intervals import Method, Ratio, Spread
 from ..log.errors import EmptyLogError, NoOverlapError
 from ..log.source import Source
-from ..policies.base import Policy
 from ..policies.named import policy as named_policy
 from ..policies.prepared import counts, prepared
+from ..policies.propensities import AnyPolicy
 from ..policies.uniform import Uniform
 from ..readers.log import read_log
 from ..running.executors import Executor, Progress, run
@@ -33,7 +33,7 @@ Models = str | Sequence[str]
 def measure(
     log: Any,
     model: Models,
-    logging: str | Policy = "logged",
+    logging: str | AnyPolicy = "logged",
     metrics: Metrics = ("counterfactual_disagreement",),
     *,
     confidence: float = 0.95,
@@ -86,7 +86,7 @@ def pairwise_disagreement(log: Any, model: Models, **options: Any) -> Measuremen
 
 
 def counterfactual_disagreement(
-    log: Any, model: Models, logging: str | Policy = "logged", **options: Any
+    log: Any, model: Models, logging: str | AnyPolicy = "logged", **options: Any
 ) -> Measurements:
     """How often the model scores above the clicked item what else would have stood at its rank.
 
@@ -97,12 +97,12 @@ def counterfactual_disagreement(
     return _one("counterfactual_disagreement", log, model, {"logging": logging, **options})
 
 
-def banner_disagreement(log: Any, model: Models, logging: str | Policy = "logged", **options: Any) -> Measurements:
+def banner_disagreement(log: Any, model: Models, logging: str | AnyPolicy = "logged", **options: Any) -> Measurements:
     """As `counterfactual_disagreement`, had the items been drawn once more too; section 5.1 of the paper."""
     return _one("banner_disagreement", log, model, {"logging": logging, **options})
 
 
-def counterfactual_loss(log: Any, model: Models, logging: str | Policy = "logged", **options: Any) -> Measurements:
+def counterfactual_loss(log: Any, model: Models, logging: str | AnyPolicy = "logged", **options: Any) -> Measurements:
     """As `counterfactual_disagreement`, with log(1 + exp(f(q) - f(p))) in the place of 1{f(q) > f(p)}.
 
     options: also `form="hinge"` for max(0, 1 + f(q) - f(p)).
@@ -110,7 +110,7 @@ def counterfactual_loss(log: Any, model: Models, logging: str | Policy = "logged
     return _one("counterfactual_loss", log, model, {"logging": logging, **options})
 
 
-def counterfactual_ndcg(log: Any, model: Models, logging: str | Policy = "logged", **options: Any) -> Measurements:
+def counterfactual_ndcg(log: Any, model: Models, logging: str | AnyPolicy = "logged", **options: Any) -> Measurements:
     """nDCG of the model's order of the shown items, corrected for where they stood.
 
     With g = 1 / log2(1 + rank by the model) and l shown items, each click is worth
@@ -222,7 +222,7 @@ def _no_clicks() -> NoOverlapError:
     return NoOverlapError("no impression has a click", "these metrics compare clicked items: give a log with clicks")
 
 
-def _nothing_compared(metric: Comparison, logging: Policy, n: int) -> NoOverlapError:
+def _nothing_compared(metric: Comparison, logging: AnyPolicy, n: int) -> NoOverlapError:
     return NoOverlapError(
         f"{metric!r}: in none of {n:,} clicked impressions could anything else have stood at the click's rank, "
         f"according to {logging!r}",

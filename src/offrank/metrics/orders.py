@@ -10,27 +10,26 @@ from itertools import permutations
 from typing import NoReturn
 
 import numpy as np
-from numpy.typing import NDArray
 
-from ..log.batch import Contexts, Floats, Integers
+from ..log.batch import Contexts, Floats, Integers, LogBatch
 from ..log.errors import AbilityError
 from ..log.source import Needs
 from ..policies.base import OrderGivenSet, Policy
 from ..policies.counted import Counted
-from ..policies.logged import Logged
 from ..policies.plackett_luce import PlackettLuce, sample_order_given_set
+from ..policies.propensities import AnyPolicy, is_law, law, law_needs, propensities, shown_needs
 from ..policies.uniform import Uniform
 from . import _kernels
 
 MOST_SLOTS = 6  # 720 orders
 
 
-def order_needs(policy: Policy) -> Needs:
+def order_needs(policy: AnyPolicy) -> Needs:
     """The columns that the order law reads."""
-    return policy.needs("rank_probs" if isinstance(policy, Logged | Counted) else "log_prob")
+    return shown_needs(policy, "rank_law") if _by_rank(policy) else law_needs(policy, "log_prob")
 
 
-def order_law(policy: Policy, contexts: Contexts, slates: Integers) -> Floats:
+def order_law(policy: AnyPolicy, batch: LogBatch) -> Floats:
     """[n, k, k] probability that the policy puts shown item i at rank j, given the set of shown items.
 
     Paper non-shuffled-traffic, appendix A. This is the marginal law only where every candidate is shown.
@@ -38,38 +37,38 @@ def order_law(policy: Policy, contexts: Contexts, slates: Integers) -> Floats:
     Raises:
         AbilityError: the policy does not know it.
     """
+    contexts, slates = batch.contexts, batch.slates
     filled = slates >= 0
     if isinstance(policy, Uniform):
         return (filled[:, :, None] & filled[:, None, :]) / np.maximum(contexts.length, 1)[:, None, None]
-    if isinstance(policy, Logged | Counted):
-        return _written(policy, contexts, slates)
+    if _by_rank(policy):
+        return _written(policy, batch)
     if isinstance(policy, OrderGivenSet):
         return policy.order_given_set(contexts, slates)
-    return _enumerated(policy, contexts, slates)
+    return _enumerated(law(policy, "log_prob"), contexts, slates)
 
 
-def drawn_order_law(
-    policy: Policy, contexts: Contexts, slates: Integers, draws: int, seed: int, row: NDArray[np.uint64]
-) -> Floats:
+def drawn_order_law(policy: AnyPolicy, batch: LogBatch, draws: int, seed: int) -> Floats:
     """As `order_law`, but counted in so many drawn orders per row, as Algorithm 2 draws them.
 
-    row: [n] ids that the randomness is keyed by, so that it survives another partition of the log.
+    The randomness is keyed by the ids of the rows, so that it survives another partition of the log.
     Plackett-Luce orders are drawn from the exponential race, O(k log k) each, without computing their law.
 
     Raises:
         AbilityError: as `order_law`.
     """
+    slates = batch.slates
     drawn, lengths = np.zeros((*slates.shape, slates.shape[1])), (slates >= 0).sum(axis=1)
-    rngs = (np.random.default_rng([seed, int(key)]) for key in row)
+    rngs = (np.random.default_rng([seed, int(key)]) for key in batch.row)
     if isinstance(policy, PlackettLuce):
-        shown, rest = _shown_weights(policy, contexts, slates)
+        shown, rest = _shown_weights(policy, batch.contexts, slates)
         for index, (length, rng) in enumerate(zip(lengths, rngs, strict=True)):
             orders = sample_order_given_set(shown[index, :length], float(rest[index]), draws, rng)
             _kernels.count_orders(orders, drawn[index])
     else:
-        law = order_law(policy, contexts, slates)
+        exact = order_law(policy, batch)
         for index, (length, rng) in enumerate(zip(lengths, rngs, strict=True)):
-            chances = law[index, :length, :length].T
+            chances = exact[index, :length, :length].T
             chances = chances / chances.sum(axis=1, keepdims=True)
             drawn[index, :length, :length] = rng.multinomial(draws, chances).T
     return drawn / draws
@@ -87,13 +86,18 @@ def _shown_weights(policy: PlackettLuce, contexts: Contexts, slates: Integers) -
     return shown, np.asarray(hidden.sum(axis=1))
 
 
-def _written(policy: Logged | Counted, contexts: Contexts, slates: Integers) -> Floats:
+def _by_rank(policy: AnyPolicy) -> bool:
+    """Whether the probabilities of the shown items at each rank are all that is known."""
+    return not is_law(policy) or isinstance(policy, Counted)
+
+
+def _written(policy: AnyPolicy, batch: LogBatch) -> Floats:
     """The law in the log, where it speaks of the order alone: every shown item is certain to be shown."""
-    law = policy.rank_probs(contexts, slates)
-    certain = law.sum(axis=2)[slates >= 0]
+    found = propensities(policy, batch).rank_law.written_out(batch.contexts.length)
+    certain = found.sum(axis=2)[batch.slates >= 0]
     if (np.abs(certain - 1) > 0.01).any():
         _unknown(policy, f"an item that was shown has rank probabilities of sum {certain.min():.3g}, not 1")
-    return law
+    return found
 
 
 def _enumerated(policy: Policy, contexts: Contexts, slates: Integers) -> Floats:
@@ -117,7 +121,7 @@ def _all_orders(policy: Policy, contexts: Contexts, slates: Integers) -> Floats:
     return np.divide(law, total, out=np.zeros_like(law), where=total > 0)
 
 
-def _unknown(policy: Policy, why: str) -> NoReturn:
+def _unknown(policy: AnyPolicy, why: str) -> NoReturn:
     raise AbilityError(
         f"{policy!r} does not know the order of the shown items given which are shown: {why}",
         "if the scores behind the log were logged, use plackett_luce(scores); on shuffled traffic use uniform or a "

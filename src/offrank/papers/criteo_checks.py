@@ -12,8 +12,8 @@ from ..checks.mixtures import EPSILONS, Mixture, Mixtures, MixturesFold
 from ..folds.estimate import Interval
 from ..jobs import arguments
 from ..log.source import Source
-from ..policies.logged import Logged
 from ..policies.uniform import Uniform
+from ..policies.written import Logged
 from ..report.charts import Chart, Series
 from ..report.sheet import Cell, Claim, Figures, Section, Sheet, Status
 from ..running.executors import run

@@ -12,7 +12,7 @@ from ..folds.intervals import Ratio, Spread
 from ..folds.moments import Moments, MomentsFold
 from ..log.batch import Floats
 from ..log.source import needs
-from ..policies.shown import Shown
+from ..policies.propensities import propensities
 from ..policies.uniform import Uniform
 from ..report.sheet import Claim, Figures, Section
 from ..simulation.adverts import AdvertWorld
@@ -49,9 +49,9 @@ def _terms(world: AdvertWorld) -> Floats:
     source, found = world.source().select(needs("clicks", "candidates", "propensity")), []
     for part in range(source.parts()):
         for batch in source.batches(part):
-            propensity = batch.contexts.propensity
+            propensity = batch.shown.written["propensity"]
             assert propensity is not None
-            weight = np.exp(Shown(Uniform(), batch).log_prob) / propensity
+            weight = np.exp(propensities(Uniform(), batch).log_prob) / propensity
             found.append(np.stack([weight * batch.reward, weight], axis=1) / batch.inclusion[:, None])
     return np.concatenate(found)
 

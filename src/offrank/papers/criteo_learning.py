@@ -25,10 +25,10 @@ from ..learning.search import Preparation, Search
 from ..learning.splits import OneSlot, Split
 from ..log.errors import NoOverlapError
 from ..log.source import Source
-from ..policies.base import Policy
 from ..policies.linear import Model
-from ..policies.logged import Logged
+from ..policies.propensities import AnyPolicy, is_law, law
 from ..policies.uniform import Uniform
+from ..policies.written import Logged
 from ..report.charts import Chart, Series
 from ..report.sheet import Cell, Claim, Figures, Section, Sheet, Status
 from ..running.executors import run
@@ -140,7 +140,7 @@ def _rows(
         folder = Path(name)
         say(f"1. Reading {source.describe()}")
         data, survey = Preparation(Logged(), folder).data(source, None, None)
-        targets: dict[tuple[str, str], Policy] = {("random", ""): Uniform(), ("logger", ""): Logged()}
+        targets: dict[tuple[str, str], AnyPolicy] = {("random", ""): Uniform(), ("logger", ""): Logged()}
         for method in LEARNT:
             say(f"2. Learning by {method}")
             best = Search(learner(method), method, "ips", CONFIDENCE, seed).run(data)[0]
@@ -158,7 +158,7 @@ def _rows(
     return rows, gaps, facts
 
 
-def _judged(targets: dict[tuple[str, str], Policy], test: Split, world: AdvertWorld | None) -> Iterator[Row]:
+def _judged(targets: dict[tuple[str, str], AnyPolicy], test: Split, world: AdvertWorld | None) -> Iterator[Row]:
     named = {f"{method} {use}": policy for (method, use), policy in targets.items()}
     found = evaluate(test, named, "logged", ("ips", "snips"), confidence=CONFIDENCE).estimates
     for (method, use), policy in targets.items():
@@ -168,8 +168,8 @@ def _judged(targets: dict[tuple[str, str], Policy], test: Split, world: AdvertWo
         yield Row(method, use, ips, snips, None if world is None else _truth(world, policy))
 
 
-def _truth(world: AdvertWorld, policy: Policy) -> float:
-    return world.truth(world.logging if isinstance(policy, Logged) else policy)
+def _truth(world: AdvertWorld, policy: AnyPolicy) -> float:
+    return world.truth(law(policy, "rank_probs") if is_law(policy) else world.logging)
 
 
 def _chart(rows: list[Row]) -> Chart:
@@ -186,7 +186,7 @@ def _chart(rows: list[Row]) -> Chart:
     return Chart("Learnt policies, in the order of the table", "row of the table", "clicks x 10,000", (one, *truth))
 
 
-def _gaps(policies: dict[str, Policy], test: Split) -> Gaps:
+def _gaps(policies: dict[str, AnyPolicy], test: Split) -> Gaps:
     """To the logger and to regression, which comes first; with the covariance of estimates from the same rows."""
     layout, logging = Layout(tuple(policies.values()), (IPS(),)), Logged()
     fold = TermsFold(layout, logging, MomentsFold(layout.columns))

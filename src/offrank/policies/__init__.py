@@ -1,30 +1,37 @@
 """Contexts in, slates and their probabilities out; a file per policy."""
 
-from .base import Deterministic, Policy, Prepares
+from .base import OrderGivenSet, PairProbs, Policy, Prepares
 from .counted import Counted
 from .epsilon import EpsilonUniform
-from .logged import Logged
 from .named import POLICIES, policy
 from .plackett_luce import PlackettLuce
+from .propensities import AnyPolicy, Propensities, ShownPolicy, propensities
 from .ranking import Ranking
-from .shown import Shown
+from .sorting import Sorting
 from .swaps import Swaps
 from .top import Top
 from .uniform import Uniform
+from .written import Logged, Written
 
 __all__ = [
     "POLICIES",
+    "AnyPolicy",
     "Counted",
-    "Deterministic",
     "EpsilonUniform",
     "Logged",
+    "OrderGivenSet",
+    "PairProbs",
     "PlackettLuce",
     "Policy",
     "Prepares",
+    "Propensities",
     "Ranking",
-    "Shown",
+    "ShownPolicy",
+    "Sorting",
     "Swaps",
     "Top",
     "Uniform",
+    "Written",
     "policy",
+    "propensities",
 ]

@@ -235,22 +235,22 @@ def rank_probs(logs, size, length, items, slots):
 
 
 @_jit
-def ranks_by_score(scores, size, length, items):
-    """[n, q] rank of each item when sorted by descending score, ties by candidate order."""
+def blocks_by_score(scores, size, length, items):
+    """[n, q] how many candidates have a higher score, -1 where they fill all slots, and how many have the same."""
     n, q = items.shape
-    out = np.full((n, q), -1)
+    first, width = np.full((n, q), -1), np.ones((n, q), dtype=np.int64)
     for row in range(n):
         for j in range(q):
             item = items[row, j]
             if item < 0:
                 continue
-            own, rank = scores[row, item], 0
+            own, better, equal = scores[row, item], 0, 0
             for other in range(size[row]):  # one loop without a branch, which becomes a vector
-                score = scores[row, other]
-                rank += (score > own) | ((score == own) & (other < item))
-            if rank < length[row]:
-                out[row, j] = rank
-    return out
+                better += scores[row, other] > own
+                equal += scores[row, other] == own
+            if better < length[row]:
+                first[row, j], width[row, j] = better, equal
+    return first, width
 
 
 @_jit
@@ -274,12 +274,35 @@ def ranks_in_list(rankings, length, items, candidates):
 
 
 @_jit
-def one_hot(ranks, slots):
-    """[n, q, slots] probability one at each item's rank."""
-    n, q = ranks.shape
+def block_law(first, width, length, slots):
+    """[n, q, slots] equal probability at each rank of an item's block, 0 beyond a row's length."""
+    n, q = first.shape
     out = np.zeros((n, q, slots))
     for row in range(n):
         for j in range(q):
-            if 0 <= ranks[row, j] < slots:
-                out[row, j, ranks[row, j]] = 1.0
+            start = first[row, j]
+            if start >= 0:
+                for rank in range(start, min(start + width[row, j], length[row])):
+                    out[row, j, rank] = 1.0 / width[row, j]
+    return out
+
+
+@_jit
+def dense_law(law, length):
+    """[n, k, k] the law of a `RankLaw` written out, 0 beyond a row's slots."""
+    dense, first, width, spread, point = law
+    full = dense.size > 0
+    k = dense.shape[1] if full else first.shape[1]
+    out = np.zeros((len(length), k, k))
+    for row in range(len(length)):
+        slots = length[row]
+        for i in range(slots):
+            for j in range(slots):
+                if full:
+                    out[row, i, j] = dense[row, i, j]
+                else:
+                    start = first[row, i]
+                    out[row, i, j] = spread[row]
+                    if start >= 0 and start <= j < start + width[row, i]:
+                        out[row, i, j] += point[row] / width[row, i]
     return out

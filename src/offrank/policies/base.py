@@ -1,17 +1,19 @@
 """What a policy is: contexts in, slates and their probabilities out.
 
 A policy sees `Contexts` only, so it cannot read clicks. It may not have every ability: one that
-cannot answer raises `AbilityError`, and the error says which policies can.
+cannot answer raises `AbilityError`, and the error says which policies can. Abilities beyond those of `Policy` are
+declared by a base class, never guessed from the name of a method.
 """
 
 from __future__ import annotations
 
-from typing import Literal, NoReturn, Protocol, runtime_checkable
+from abc import ABC, abstractmethod
+from typing import Literal, NoReturn, Protocol
 
 import numpy as np
 
 from ..log.batch import Contexts, Floats, Integers
-from ..log.errors import AbilityError
+from ..log.errors import AbilityError, UsageError
 from ..log.source import Needs, Source
 from ..running.executors import Executor
 
@@ -45,34 +47,26 @@ class Policy(Protocol):
         """[n, q, k] probability that candidate items[n, q] stands at each rank; 0 on pads."""
 
 
-@runtime_checkable
-class Prepares(Protocol):
+class Prepares(ABC):
     """A policy that must read the log once before it can answer."""
 
+    @abstractmethod
     def prepare(self, source: Source, executor: Executor | None = None) -> Policy:
         """The same policy, ready."""
 
 
-@runtime_checkable
-class Deterministic(Protocol):
-    """A policy that always shows the same slate for a context."""
-
-    def ranks(self, contexts: Contexts, items: Integers) -> Integers:
-        """[n, q] rank of each item, -1 where it is not shown."""
-
-
-@runtime_checkable
-class PairProbs(Protocol):
+class PairProbs(ABC):
     """A policy that knows which items it shows together, beyond what follows from its structure."""
 
+    @abstractmethod
     def pair_probs(self, contexts: Contexts) -> Floats:
         """[n, m, k, m, k] P(candidate a at rank j and candidate b at rank l); 0 on pads."""
 
 
-@runtime_checkable
-class OrderGivenSet(Protocol):
+class OrderGivenSet(ABC):
     """A policy that knows how it would have ordered the items that are displayed."""
 
+    @abstractmethod
     def order_given_set(self, contexts: Contexts, slates: Integers) -> Floats:
         """[n, k, k] probability of the item in slot i at rank j, given the displayed set; 0 on pads."""
 
@@ -86,3 +80,13 @@ def all_items(contexts: Contexts) -> Integers:
 def unable(policy: object, ability: Ability, remedy: str) -> NoReturn:
     """Refuse an ability, in the same words everywhere."""
     raise AbilityError(f"{policy!r} cannot {_WANTED[ability]}", remedy)
+
+
+def refuse_no_column(policy: object, column: object) -> None:
+    """Raise unless `column` may be the name of a column.
+
+    Raises:
+        UsageError: it is none.
+    """
+    if not isinstance(column, str):
+        raise UsageError(f"{policy!r}: {column!r} is not a column", "name a column of the log")

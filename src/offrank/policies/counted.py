@@ -12,11 +12,11 @@ from ..log.batch import Contexts, Floats, Integers, LogBatch
 from ..log.source import Needs, Source
 from ..running.executors import Executor, run
 from ..spelling import Spelled
-from .base import Ability, unable
+from .base import Ability, Prepares, refuse_no_column, unable
 
 
 @dataclass(frozen=True, repr=False)
-class Counted(Spelled):
+class Counted(Spelled, Prepares):
     """P(item at rank | context) as the share of the context's impressions that showed it there.
 
     by: the column whose values are the contexts. Must read the log once before it can answer.
@@ -26,6 +26,9 @@ class Counted(Spelled):
     name: ClassVar[str] = "counted"
     by: str = field(default="query", kw_only=True)
     counts: KeyedCounts | None = field(default=None, kw_only=True, compare=False)
+
+    def __post_init__(self) -> None:
+        refuse_no_column(self, self.by)
 
     def __repr__(self) -> str:
         return f"counted(by={self.by})"
@@ -55,7 +58,12 @@ class Counted(Spelled):
 
     def rank_probs(self, contexts: Contexts, items: Integers) -> Floats:
         if self.counts is None:
-            unable(self, "rank_probs", "call prepare(log) first; evaluate and check do so themselves")
+            unable(
+                self,
+                "rank_probs",
+                "call prepare(log) first; evaluate and check do so where it stands alone, or in a field of another "
+                "policy that is a dataclass",
+            )
         context = contexts.keys[self.by]
         shown = self.counts.of(context)
         safe = np.maximum(items, 0)

@@ -5,27 +5,27 @@ from __future__ import annotations
 from typing import cast
 
 from ..spelling import parse
-from .base import Policy
 from .counted import Counted
 from .epsilon import EpsilonUniform
 from .linear import Linear
-from .logged import Logged
 from .plackett_luce import PlackettLuce
+from .propensities import AnyPolicy
 from .ranking import Ranking
 from .swaps import Swaps
 from .top import Top
 from .uniform import Uniform
+from .written import Logged, Written
 
 POLICIES = {
     policy.name: policy
-    for policy in (Counted, EpsilonUniform, Linear, Logged, PlackettLuce, Ranking, Swaps, Top, Uniform)
+    for policy in (Counted, EpsilonUniform, Linear, Logged, PlackettLuce, Ranking, Swaps, Top, Uniform, Written)
 }
 
 
-def policy(spelling: str | Policy) -> Policy:
+def policy(spelling: str | AnyPolicy) -> AnyPolicy:
     """The policy that a spelling names; a policy is returned as it is.
 
     Raises:
         SpellingError: not a policy's spelling.
     """
-    return cast(Policy, parse(spelling, POLICIES, "policy")) if isinstance(spelling, str) else spelling
+    return cast(AnyPolicy, parse(spelling, POLICIES, "policy")) if isinstance(spelling, str) else spelling

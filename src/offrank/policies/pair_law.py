@@ -6,8 +6,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..log.batch import Contexts, Floats, Integers
-from .base import Deterministic, PairProbs, Policy, all_items, unable
-from .rank_law import MixesUniform
+from .base import PairProbs, Policy, all_items, unable
+from .mixture import UniformMixture
+from .propensities import law
+from .sorting import Sorting, rank_probs
 from .uniform import Uniform
 
 _REMEDY = (
@@ -19,7 +21,7 @@ _REMEDY = (
 def pair_probs(policy: Policy, contexts: Contexts) -> Floats:
     """[n, m, k, m, k] P(candidate a at rank i and candidate b at rank j); the diagonal holds the marginals.
 
-    Closed forms for uniform and deterministic policies; mixtures with uniform slates are linear in
+    Closed forms for uniform and sorting policies; mixtures with uniform slates are linear in
     their parts; other policies are asked (`PairProbs`).
 
     Raises:
@@ -29,13 +31,29 @@ def pair_probs(policy: Policy, contexts: Contexts) -> Floats:
         return policy.pair_probs(contexts)
     if isinstance(policy, Uniform):
         return uniform_pairs(contexts)
-    if isinstance(policy, Deterministic):
-        shown = policy.rank_probs(contexts, all_items(contexts))
-        return shown[:, :, :, None, None] * shown[:, None, None, :, :]
-    if not isinstance(policy, MixesUniform):
+    if isinstance(policy, Sorting):
+        return sorted_pairs(*policy.blocks(contexts, all_items(contexts)), contexts)
+    if not isinstance(policy, UniformMixture):
         unable(policy, "pair_probs", _REMEDY)
     share = policy.uniform_share(contexts)[:, None, None, None, None]
-    return (1 - share) * pair_probs(policy.base, contexts) + share * uniform_pairs(contexts)
+    return (1 - share) * pair_probs(law(policy.base, "pair_probs"), contexts) + share * uniform_pairs(contexts)
+
+
+def sorted_pairs(first: Integers, width: Integers, contexts: Contexts) -> Floats:
+    """[n, m, k, m, k]: blocks do not depend on each other, and within one the order is uniform.
+
+    first, width: [n, m] the block of ranks of each candidate.
+    """
+    marginal, m, slots = rank_probs(first, width, contexts), first.shape[1], contexts.slots
+    apart = marginal[:, :, :, None, None] * marginal[:, None, None, :, :]
+    same_item = np.eye(m, dtype=bool)[:, None, :, None]
+    same_rank = np.eye(slots, dtype=bool)[None, :, None, :]
+    shared = (first[:, :, None] == first[:, None, :])[:, :, None, :, None]
+    # Two of a block of w stand at two of its ranks with probability 1 / (w (w - 1)), one of them at one with 1 / w.
+    others = np.maximum(width - 1, 1)[:, :, None, None, None]
+    both = np.where(marginal[:, None, None, :, :] > 0, marginal[:, :, :, None, None], 0.0)
+    within = np.where(same_item & same_rank, both, np.where(same_item | same_rank, 0.0, both / others))
+    return np.where(shared, within, apart)
 
 
 def uniform_pairs(contexts: Contexts) -> Floats:

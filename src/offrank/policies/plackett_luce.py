@@ -13,7 +13,7 @@ from ..log.errors import UsageError
 from ..log.source import Needs
 from ..spelling import Spelled
 from . import _kernels
-from .base import Ability, unable
+from .base import Ability, OrderGivenSet, PairProbs, refuse_no_column, unable
 from .races import (
     PAIR_REMEDY,
     order_given_set,
@@ -30,7 +30,7 @@ __all__ = ["PlackettLuce", "order_given_set", "pair_probs", "rank_probs", "sampl
 
 
 @dataclass(frozen=True, repr=False)
-class PlackettLuce(Spelled):
+class PlackettLuce(Spelled, PairProbs, OrderGivenSet):
     """Weights score^(1 / temperature), or exp(score / temperature) with `log=True`.
 
     P(slate) = prod_j w_j / (sum of the weights not above slot j); paper criteo-test-bed, Eq. 1.
@@ -43,12 +43,14 @@ class PlackettLuce(Spelled):
     log: bool = field(default=False, kw_only=True)
 
     def __post_init__(self) -> None:
+        refuse_no_column(self, self.scores)
         if not self.temperature > 0:
             raise UsageError(f"temperature is {self.temperature}", "give a temperature above zero")
 
     def needs(self, ability: Ability) -> Needs:
         column = frozenset([self.scores])
-        return Needs(frozenset(["candidates"]), scores=column, weights=frozenset() if self.log else column)
+        weights: frozenset[str] = frozenset() if self.log else column
+        return Needs(frozenset(["candidates"]), scores=column, weights=weights, exchangeable=True)
 
     def sample(self, contexts: Contexts, rng: np.random.Generator) -> Integers:
         return sample_rows(self.log_weights(contexts), contexts, rng)

@@ -3,62 +3,66 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Protocol, runtime_checkable
 
 import numpy as np
 
-from ..log.batch import Contexts, Floats, Integers
-from .base import Deterministic, Policy
-from .uniform import Uniform
+from ..log.batch import Floats, Integers
+from . import _kernels
 
-
-@runtime_checkable
-class MixesUniform(Protocol):
-    """A policy that shows a uniform slate with some probability, else what its base shows."""
-
-    @property
-    def base(self) -> Policy: ...
-
-    def uniform_share(self, contexts: Contexts) -> Floats:
-        """[n] probability of the uniform slate."""
+_NO_LAW = np.empty((0, 0, 0))
+_NO_RANKS = np.empty((0, 0), np.int64)
+_NOTHING = np.empty(0)
 
 
 @dataclass(frozen=True)
 class RankLaw:
     """P(displayed item i at rank j), for the ranks that a row has.
 
-    Either `dense` [n, k, k]; or, where that is empty, `spread` [n] at every rank, and on top of it
-    `point` [n] at the item's own rank `ranks` [n, k] (-1 where it has none).
+    Either `dense` [n, k, k]; or, where that is empty, `spread` [n] at every rank, and on top of it `point` [n]
+    in equal shares over the ranks first ... first + width - 1, both [n, k] (first is -1 where there are none).
     """
 
     dense: Floats
-    ranks: Integers
+    first: Integers
+    width: Integers
     spread: Floats
     point: Floats
 
+    @classmethod
+    def of(cls, dense: Floats) -> RankLaw:
+        """Without any structure: dense [n, k, k]."""
+        return cls(dense, _NO_RANKS, _NO_RANKS, _NOTHING, _NOTHING)
+
+    @classmethod
+    def uniform(cls, size: Integers, slots: int) -> RankLaw:
+        """Every candidate is equally likely at each rank."""
+        nowhere = np.full((len(size), slots), -1)
+        return cls(_NO_LAW, nowhere, np.ones_like(nowhere), 1 / np.maximum(size, 1), np.zeros(len(size)))
+
+    @classmethod
+    def blocks(cls, first: Integers, width: Integers) -> RankLaw:
+        """Each item stands somewhere in its block of ranks."""
+        n = len(first)
+        return cls(_NO_LAW, first, width, np.zeros(n), np.ones(n))
+
     @property
-    def arrays(self) -> tuple[Floats, Integers, Floats, Floats]:
+    def arrays(self) -> tuple[Floats, Integers, Integers, Floats, Floats]:
         """As the compiled loops take it."""
-        return self.dense, self.ranks, self.spread, self.point
+        return self.dense, self.first, self.width, self.spread, self.point
 
+    @property
+    def structured(self) -> bool:
+        """Whether it is not written out."""
+        return not self.dense.size
 
-def rank_law(policy: Policy, contexts: Contexts, slates: Integers) -> RankLaw:
-    """The rank probabilities of the displayed items under a policy."""
-    return _structured(policy, contexts, slates) or RankLaw(
-        policy.rank_probs(contexts, slates), np.empty((0, 0), np.int64), np.empty(0), np.empty(0)
-    )
+    def mixed(self, share: Floats, size: Integers) -> RankLaw:
+        """The law of a policy that is uniform with probability share [n], else this one."""
+        if self.structured:
+            spread = (1 - share) * self.spread + share / np.maximum(size, 1)
+            return RankLaw(_NO_LAW, self.first, self.width, spread, (1 - share) * self.point)
+        uniform = (share / np.maximum(size, 1))[:, None, None]
+        return RankLaw.of((1 - share)[:, None, None] * self.dense + uniform)
 
-
-def _structured(policy: Policy, contexts: Contexts, slates: Integers) -> RankLaw | None:
-    """Uniform spreads, deterministic points, and their mixtures do both; None for all others."""
-    n, dense = len(contexts), np.empty((0, 0, 0))
-    if isinstance(policy, Deterministic):
-        return RankLaw(dense, policy.ranks(contexts, slates), np.zeros(n), np.ones(n))
-    if isinstance(policy, Uniform):
-        return RankLaw(dense, np.full(slates.shape, -1), 1 / np.maximum(contexts.size, 1), np.zeros(n))
-    base = _structured(policy.base, contexts, slates) if isinstance(policy, MixesUniform) else None
-    if base is None or not isinstance(policy, MixesUniform):
-        return None
-    share = policy.uniform_share(contexts)
-    spread = (1 - share) * base.spread + share / np.maximum(contexts.size, 1)
-    return RankLaw(dense, base.ranks, spread, (1 - share) * base.point)
+    def written_out(self, length: Integers) -> Floats:
+        """[n, k, k], 0 beyond a row's slots."""
+        return np.asarray(_kernels.dense_law(self.arrays, length))

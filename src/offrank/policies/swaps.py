@@ -7,16 +7,15 @@ from typing import ClassVar
 
 import numpy as np
 
-from ..log.batch import Contexts, Floats, Integers
+from ..log.batch import Contexts, Floats
 from ..log.errors import UsageError
-from ..log.source import Needs
 from ..spelling import Spelled
-from . import epsilon
-from .base import Ability, Policy
+from .mixture import UniformMixture, refuse_no_policy
+from .propensities import AnyPolicy
 
 
 @dataclass(frozen=True, repr=False)
-class Swaps(Spelled):
+class Swaps(Spelled, UniformMixture):
     """Every item keeps its base rank with probability `stay`, else any other rank alike.
 
     The paper gives these marginals and no law over permutations. This is the simplest law that has
@@ -24,27 +23,13 @@ class Swaps(Spelled):
     """
 
     name: ClassVar[str] = "swaps"
-    base: Policy
+    base: AnyPolicy
     stay: float
 
     def __post_init__(self) -> None:
+        refuse_no_policy(self, self.base)
         if not 0 < self.stay <= 1:
             raise UsageError(f"stay is {self.stay}", "give a probability above 0, at most 1")
-
-    def needs(self, ability: Ability) -> Needs:
-        return self.base.needs(ability) | Needs(frozenset(["candidates"]))
-
-    def sample(self, contexts: Contexts, rng: np.random.Generator) -> Integers:
-        return epsilon.sample(self.base, self.uniform_share(contexts), contexts, rng)
-
-    def log_prob(self, contexts: Contexts, slates: Integers) -> Floats:
-        return epsilon.log_prob(self.base, self.uniform_share(contexts), contexts, slates)
-
-    def slot_probs(self, contexts: Contexts, slates: Integers) -> Floats:
-        return epsilon.slot_probs(self.base, self.uniform_share(contexts), contexts, slates)
-
-    def rank_probs(self, contexts: Contexts, items: Integers) -> Floats:
-        return epsilon.rank_probs(self.base, self.uniform_share(contexts), contexts, items)
 
     def uniform_share(self, contexts: Contexts) -> Floats:
         """[n] probability b of the uniform permutation."""

@@ -1,4 +1,4 @@
-"""Sort by a score: what a deterministic ranker shows."""
+"""Sort by a score: what a ranker without randomness shows."""
 
 from __future__ import annotations
 
@@ -7,39 +7,31 @@ from typing import ClassVar
 
 import numpy as np
 
-from ..log.batch import Contexts, Floats, Integers
+from ..log.batch import Contexts, Integers
 from ..log.source import Needs
 from ..spelling import Spelled
-from . import _kernels, deterministic
-from .base import Ability
+from . import _kernels
+from .base import Ability, refuse_no_column
+from .sorting import Sorting, drawn
 
 
 @dataclass(frozen=True, repr=False)
-class Top(Spelled):
-    """The candidates of highest score, best first; ties go to the earlier candidate."""
+class Top(Spelled, Sorting):
+    """The candidates of highest score, best first; those of equal score share their ranks equally."""
 
     name: ClassVar[str] = "top"
     scores: str
 
-    def needs(self, ability: Ability) -> Needs:
-        return Needs(frozenset(["candidates"]), scores=frozenset([self.scores]))
+    def __post_init__(self) -> None:
+        refuse_no_column(self, self.scores)
 
-    def ranks(self, contexts: Contexts, items: Integers) -> Integers:
-        """[n, q] rank of each item, -1 where it is not shown."""
+    def needs(self, ability: Ability) -> Needs:
+        return Needs(frozenset(["candidates"]), scores=frozenset([self.scores]), exchangeable=True)
+
+    def blocks(self, contexts: Contexts, items: Integers) -> tuple[Integers, Integers]:
         scores = contexts.scores[self.scores]
-        return np.asarray(_kernels.ranks_by_score(scores, contexts.size, contexts.length, items))
+        first, width = _kernels.blocks_by_score(scores, contexts.size, contexts.length, items)
+        return first, width
 
     def sample(self, contexts: Contexts, rng: np.random.Generator) -> Integers:
-        inside = np.arange(contexts.candidates.shape[1]) < contexts.size[:, None]
-        keys = np.where(inside, -contexts.scores[self.scores], np.inf)
-        order = np.argsort(keys, axis=1, kind="stable")[:, : contexts.slots]
-        return np.where(np.arange(order.shape[1]) < contexts.length[:, None], order, -1)
-
-    def log_prob(self, contexts: Contexts, slates: Integers) -> Floats:
-        return deterministic.log_prob(self.ranks(contexts, slates), slates)
-
-    def slot_probs(self, contexts: Contexts, slates: Integers) -> Floats:
-        return deterministic.slot_probs(self.ranks(contexts, slates), slates)
-
-    def rank_probs(self, contexts: Contexts, items: Integers) -> Floats:
-        return deterministic.rank_probs(self.ranks(contexts, items), contexts.slots)
+        return drawn(contexts.scores[self.scores], contexts, rng)

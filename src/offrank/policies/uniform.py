@@ -22,7 +22,7 @@ class Uniform(Spelled):
     name: ClassVar[str] = "uniform"
 
     def needs(self, ability: Ability) -> Needs:
-        return Needs(frozenset(["candidates"]))
+        return Needs(frozenset(["candidates"]), exchangeable=True)
 
     def sample(self, contexts: Contexts, rng: np.random.Generator) -> Integers:
         return sample_rows(np.zeros(contexts.candidates.shape), contexts, rng)

@@ -91,7 +91,7 @@ class LongTable:
             RowError: one does, unless such rows are to be skipped.
         """
         faults = Faults(len(rows.of_row))
-        beside = {*self.needed.scores, self._of("rank_propensity"), "slate", "candidates", "clicks"}
+        beside = {*self.needed.scores, *self._by_position, "slate", "candidates", "clicks"}
         position = self._of("position")
         for name in (position, *self.needed.rankings):
             gaps = self.needed.holes and name == position
@@ -119,11 +119,18 @@ class LongTable:
         by_position = {"slate": item, "clicks": self._of("click")}
         if name == "candidates" or name in self.needed.scores:
             return _listed(data.column(item if name == "candidates" else name), rows.ends)
-        if name in by_position or name == self._of("rank_propensity"):
+        if name in by_position or name in self._by_position:
             return rows.ordered(by_position.get(name, name), position, gaps=self.needed.holes)
         if name in self.needed.rankings:
             return rows.ordered(item, name)
         return data.column(name).take(pa.array(rows.starts))
+
+    @property
+    def _by_position(self) -> set[str]:
+        """Columns that hold, for each shown item, probabilities that were written down."""
+        others = (name.partition(":") for name in self.needed.written)
+        own = {self._of("slot_propensity"), self._of("rank_propensity")}
+        return own | {column for role, _, column in others if role != "propensity"}
 
     def _refuse_scattered(self, seen: list[Integers]) -> None:
         """Raise if an impression came back after others; the log is read again to say where."""

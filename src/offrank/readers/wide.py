@@ -11,11 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..log import _kernels, rules
-from ..log.batch import Contexts, Floats, Integers, Labels, LogBatch, SparseFeatures
+from ..log.batch import Contexts, Floats, Integers, Labels, LogBatch, Shown, SparseFeatures
 from ..log.rules import Faults
-from ..log.schema import Columns
+from ..log.schema import WRITTEN, Columns
 from ..log.source import Needs
-from . import arrow
+from . import arrow, written
 from .arrow import Lists
 from .features import sparse_features
 from .holes import Ranks
@@ -23,7 +23,7 @@ from .tables import Piece, Table
 
 Invalid = Literal["raise", "skip"]
 
-_BY_ROW = {"propensity": rules.BAD_PROPENSITY, "inclusion": rules.BAD_INCLUSION, "reward": rules.BAD_REWARD}
+_BY_ROW = {"inclusion": rules.BAD_INCLUSION, "reward": rules.BAD_REWARD}
 
 
 @dataclass(frozen=True)
@@ -61,11 +61,10 @@ class WideLog:
             roles = roles - {"reward"} | {"clicks"}
         if not known.has("candidates"):
             roles -= {"candidates"}
-        if "rank_propensity" in roles and not known.has("rank_propensity") and known.has("propensity"):
-            roles = roles - {"rank_propensity"} | {"propensity"}  # the same thing on one slot
         if "features" in roles and known.has("feature_values"):
             roles |= {"feature_values"}
-        chosen |= {role: known.of(role) for role in sorted(roles)}
+        chosen |= {role: known.of(role) for role in sorted(roles - set(WRITTEN))}
+        chosen |= written.columns(roles, self.needed.written, known)
         for kind in ("scores", "rankings", "keys", "labels"):
             for name in sorted(getattr(self.needed, kind)):
                 column = known.of(name) if name == "query" else known.named(name)
@@ -116,7 +115,7 @@ class _Flat:
         self.rankings = {name: self._ranking(name) for name in self.needed.rankings}
         self.keys = {name: self._key(f"keys:{name}") for name in self.needed.keys}
         self.by_row = {role: self._number(role) for role in _BY_ROW if role in self.columns}
-        self.square = self._square() if "rank_propensity" in self.columns else None
+        self.written = {name: self._written(name) for name in self.columns if name.partition(":")[0] in WRITTEN}
         self.features = self._features() if "features" in self.columns else None
 
     def batch(self, rows: Integers | None, skipped: Mapping[str, int]) -> LogBatch:
@@ -131,13 +130,14 @@ class _Flat:
             scores={name: self._padded(f"scores:{name}", rows, widest) for name in self.needed.scores},
             rankings={name: self._picked(ranking, rows) for name, ranking in self.rankings.items()},
             keys={name: np.ascontiguousarray(key[pick]) for name, key in self.keys.items()},
-            propensity=self._row_numbers("propensity", pick),
-            rank_propensity=self._rank_propensity(rows, pick, slots),
             features=self.features if self.features is None or rows is None else self.features.take(rows),
         )
         return LogBatch(
             contexts,
-            np.ascontiguousarray(self.slots[pick, :slots]),
+            Shown(
+                np.ascontiguousarray(self.slots[pick, :slots]),
+                {name: np.ascontiguousarray(found.take(rows, slots)) for name, found in self.written.items()},
+            ),
             self._padded("clicks", rows, slots) if "clicks" in self.columns else None,
             self._row_numbers("reward", pick),
             self._inclusion(pick, len(size)),
@@ -219,32 +219,12 @@ class _Flat:
             self.faults.mark(~fine, _BY_ROW[role], self.columns[role])
         return found
 
-    def _square(self) -> Lists:
-        column = self.columns["rank_propensity"]
-        found, wrong = arrow.square_lists(self._column("rank_propensity"), column)
-        self.faults.mark(wrong | (found.lengths != self.slate.lengths), rules.RAGGED, column)
-        matrices = _squares(found, int(found.lengths.max(initial=0)))
-        bad = _kernels.bad_rank_propensity(matrices, found.lengths)
-        self.faults.mark(bad, rules.BAD_RANK_PROPENSITY, column)
-        self._matrices = matrices
-        return found
+    def _written(self, name: str) -> written.WrittenColumn:
+        return written.read(name, lambda: self._column(name), self.columns[name], self.slate.lengths, self.faults)
 
     def _features(self) -> SparseFeatures:
         columns = self.columns["features"], self.columns.get("feature_values")
         return sparse_features(columns, self.piece.data, self.candidates.lengths, self.faults)
-
-    def _rank_propensity(self, rows: Integers | None, pick: Any, slots: int) -> Floats | None:
-        if self.square is not None:
-            return self._squares(rows, slots)
-        wanted = slots == 1 and "rank_propensity" in self.needed.roles
-        alone = self._row_numbers("propensity", pick) if wanted else None
-        return None if alone is None else alone[:, None, None]
-
-    def _squares(self, rows: Integers | None, slots: int) -> Floats:
-        if rows is None and self._matrices.shape[1] == slots:
-            return self._matrices
-        pick: Any = slice(None) if rows is None else rows
-        return np.ascontiguousarray(self._matrices[pick, :slots, :slots])
 
     def _padded(self, role: str, rows: Integers | None, width: int) -> NDArray[Any]:
         return self.beside[role].take(rows).padded(width)
@@ -262,18 +242,6 @@ class _Flat:
     def _labels(self, name: str, pick: Any) -> Labels:
         codes, names = arrow.labels(self._column(f"labels:{name}"), self.columns[f"labels:{name}"])
         return Labels(codes[pick], names)
-
-
-def _squares(found: Lists, width: int) -> Floats:
-    n = len(found.starts)
-    uniform = n and (found.lengths == width).all() and (np.diff(found.starts) == width * width).all()
-    if uniform:
-        first = int(found.starts[0])
-        block = found.values[first : first + n * width * width].reshape(n, width, width)
-        return block if block.flags.writeable else block.copy()
-    out = np.zeros((n, width, width))
-    _kernels.pad_square(found.values, found.starts, found.lengths, out)
-    return out
 
 
 def _extremes(values: Floats) -> tuple[float, float]:

@@ -8,7 +8,7 @@ from functools import cached_property
 
 import numpy as np
 
-from ..log.batch import Contexts, Floats, Integers, Labels, LogBatch
+from ..log.batch import Contexts, Floats, Integers, Labels, LogBatch, Shown
 from ..log.source import Needs
 from ..policies.plackett_luce import PlackettLuce
 
@@ -61,7 +61,7 @@ class BannerWorld:
         clicks = self._clicks(contexts, slates, rng)
         yield LogBatch(
             contexts,
-            slates,
+            Shown(slates),
             clicks,
             None,
             np.ones(rows),

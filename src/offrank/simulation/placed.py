@@ -10,7 +10,7 @@ import numpy as np
 from ..log.batch import Contexts, Floats, Integers
 from ..log.errors import UsageError
 from ..log.source import Needs
-from ..policies.base import Ability, Deterministic, Policy, unable
+from ..policies.base import Ability, Policy, unable
 from ..spelling import Spelled
 
 
@@ -25,11 +25,6 @@ class Placed(Spelled):
     def __post_init__(self) -> None:
         if sorted(self.order) != list(range(len(self.order))):
             raise UsageError(f"the order is {self.order}", "give every place once, counted from 0")
-
-    @property
-    def deterministic(self) -> bool:
-        """Whether the base always shows the same."""
-        return isinstance(self.base, Deterministic)
 
     def needs(self, ability: Ability) -> Needs:
         return self.base.needs(ability)

@@ -8,7 +8,7 @@ from functools import cached_property
 
 import numpy as np
 
-from ..log.batch import Contexts, Floats, Integers, Labels, LogBatch
+from ..log.batch import Contexts, Floats, Integers, Labels, LogBatch, Shown
 from ..log.errors import ColumnError, UsageError
 from ..log.schema import Columns
 from ..log.source import Needs
@@ -94,8 +94,8 @@ class SimulatedSource:
         slates = policy.sample(contexts, shown)
         clicks = self.world.user.law(contexts, slates).sample(clicked)
         return LogBatch(
-            self._kept(contexts, slates, rows),
-            slates,
+            self._kept(contexts),
+            Shown(slates, self._written(contexts, slates, rows)),
             clicks,
             None,
             np.ones(len(rows)),
@@ -104,9 +104,9 @@ class SimulatedSource:
             file="simulated",
         )
 
-    def _kept(self, contexts: Contexts, slates: Integers, rows: Integers) -> Contexts:
-        """What was asked for."""
-        roles, propensity, matrix = self.needed.roles, None, None
+    def _written(self, contexts: Contexts, slates: Integers, rows: Integers) -> dict[str, Floats]:
+        """The probabilities that were asked for."""
+        roles, found = self.needed.roles, {}
         if "propensity" in roles:
             propensity = np.exp(self.policy.log_prob(contexts, slates))
             if not propensity.all():
@@ -114,16 +114,19 @@ class SimulatedSource:
                     f"rankings of {slates.shape[1]} documents are too many for the propensity of one to be a number",
                     "show fewer of them: slots=20 (--slots 20)",
                 )
+            found["propensity"] = propensity
         if "rank_propensity" in roles:
-            matrix = self._rank_law[rows[:, None], slates]
+            found["rank_propensity"] = self._rank_law[rows[:, None], slates]
+        return found
+
+    def _kept(self, contexts: Contexts) -> Contexts:
+        """What was asked for."""
         return Contexts(
             contexts.candidates,
             contexts.size,
             contexts.length,
             {name: contexts.scores[name] for name in self.needed.scores},
             keys={name: contexts.keys[name] for name in self.needed.keys},
-            propensity=propensity,
-            rank_propensity=matrix,
         )
 
     @cached_property

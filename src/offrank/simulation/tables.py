@@ -67,7 +67,7 @@ def _column(batch: LogBatch, name: str) -> Any:
         case "candidates":
             return lists(contexts.candidates)
         case "propensity":
-            return contexts.propensity
+            return batch.shown.written["propensity"]
         case _:
             return lists(contexts.scores[name])
 

@@ -10,10 +10,10 @@ from itertools import permutations
 import numpy as np
 
 from ..estimators.base import Weighting
-from ..log.batch import Contexts, Floats, Integers, LogBatch
+from ..log.batch import Contexts, Floats, Integers, LogBatch, Shown
 from ..log.source import Needs
+from ..policies.propensities import propensities
 from ..policies.ranking import Ranking
-from ..policies.shown import Shown
 from ..policies.swaps import Swaps
 
 BASE = (6, 0, 3, 1, 4, 8, 9, 7, 5, 2)
@@ -99,7 +99,7 @@ def moments(world: ToyWorld, estimators: Sequence[Weighting]) -> tuple[Floats, F
     Given the placement, clicks are independent of each other. The estimators are of the kind that weighs clicks.
     """
     log = placements()
-    logging, target = Shown(world.logging, log), Shown(world.target, log)
+    logging, target = propensities(world.logging, log), propensities(world.target, log)
     weights = np.stack([estimator.weights(log, logging, target).weight for estimator in estimators])
     assert log.clicks is not None
     given = np.einsum("enk,nk->en", weights, log.clicks)
@@ -110,4 +110,4 @@ def moments(world: ToyWorld, estimators: Sequence[Weighting]) -> tuple[Floats, F
 
 def _log(found: Contexts, slates: Integers, clicks: Floats) -> LogBatch:
     n = len(found)
-    return LogBatch(found, slates, clicks, None, np.ones(n), np.arange(n, dtype=np.uint64))
+    return LogBatch(found, Shown(slates), clicks, None, np.ones(n), np.arange(n, dtype=np.uint64))

@@ -10,7 +10,8 @@ import numpy as np
 
 from ..clicks.laws import Independent
 from ..log.batch import Contexts, Floats
-from ..policies.base import Deterministic, Policy, all_items
+from ..policies.base import Policy, all_items
+from ..policies.sorting import certain
 from .cascades import cascade_worth
 from .placed import Placed
 from .users import User
@@ -51,7 +52,7 @@ def truth(user: User, contexts: Contexts, policy: Policy, draws: int | None = No
     if chance is not None:
         law = policy.rank_probs(contexts, all_items(contexts))
         return Truth(float(np.einsum("qmk,qmk->", law, chance)) / len(contexts), 0.0, "rank probabilities")
-    if isinstance(policy, Deterministic) or (isinstance(policy, Placed) and policy.deterministic):
+    if certain(policy.base if isinstance(policy, Placed) else policy, contexts).all():
         return Truth(float(_earned(user, contexts, policy, 1, seed).mean()), 0.0, "one slate per query")
     summed = cascade_worth(user, contexts, policy)
     if summed is not None:

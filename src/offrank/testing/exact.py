@@ -15,7 +15,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from ..log.batch import Contexts, Floats, Integers, Labels, LogBatch
+from ..log.batch import Contexts, Floats, Integers, Labels, LogBatch, Shown
 from ..log.source import Needs
 from .laws import Behaviour, Law, Situation, Slate, law, rank_probs
 
@@ -63,7 +63,7 @@ class World:
     def batch(self, logging: Behaviour) -> LogBatch:
         """Every slate that the logging policy can show, once, with 1 / inclusion = its probability.
 
-        `propensity` and `rank_propensity` are filled from the enumeration; the key `query` and the
+        `propensity`, `slot_propensity` and `rank_propensity` are filled from the enumeration; the key `query` and the
         label `situation` tell the situations apart.
         """
         laws = [law(logging, situation) for situation in self.situations]
@@ -74,17 +74,15 @@ class World:
         contexts = self.contexts(which)
         pairs = list(zip(which.tolist(), slates, strict=True))
         return LogBatch(
-            contexts=Contexts(
-                contexts.candidates,
-                contexts.size,
-                contexts.length,
-                contexts.scores,
-                contexts.rankings,
-                contexts.keys,
-                propensity,
-                np.array([_displayed(laws[index], slate, slots) for index, slate in pairs]),
+            contexts=contexts,
+            shown=Shown(
+                padded(slates, slots, -1).astype(np.int64),
+                {
+                    "propensity": propensity,
+                    "slot_propensity": padded([_by_slot(laws[index], slate) for index, slate in pairs], slots, 1.0),
+                    "rank_propensity": np.array([_displayed(laws[index], slate, slots) for index, slate in pairs]),
+                },
             ),
-            slates=padded(slates, slots, -1).astype(np.int64),
             clicks=padded([self.clicks(index, slate) for index, slate in pairs], slots),
             outcome=None if self.reward is None else np.array([self.reward(i, slate) for i, slate in pairs]),
             inclusion=1 / propensity,
@@ -140,3 +138,11 @@ def _displayed(found: Law, slate: Slate, slots: int) -> Floats:
     for slot, item in enumerate(slate):
         matrix[slot, : len(slate)] = rank_probs(found, item, len(slate))
     return matrix
+
+
+def _by_slot(found: Law, slate: Slate) -> list[float]:
+    """[k] probability of each slot's item given the slots above it."""
+    above = [
+        math.fsum(p for other, p in found.items() if other[:slots] == slate[:slots]) for slots in range(len(slate) + 1)
+    ]
+    return [above[slot + 1] / above[slot] for slot in range(len(slate))]

@@ -8,7 +8,8 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from itertools import permutations
+from itertools import pairwise, permutations
+from typing import cast
 
 from ..policies.base import Policy
 from ..policies.epsilon import EpsilonUniform
@@ -57,15 +58,19 @@ def law(policy: Behaviour, situation: Situation) -> dict[Slate, float]:
             found = _plackett_luce([1.0] * situation.size, situation)
         case Top():
             scores = situation.scores[policy.scores]
-            best = sorted(range(situation.size), key=lambda item: (-scores[item], item))
-            found = {tuple(best[: situation.slots]): 1.0}
+            orders = [
+                o for o in permutations(range(situation.size)) if all(scores[a] >= scores[b] for a, b in pairwise(o))
+            ]
+            found = dict.fromkeys((order[: situation.slots] for order in orders), 0.0)
+            for order in orders:  # those that tie come in any order alike
+                found[order[: situation.slots]] += 1 / len(orders)
         case Ranking():
             found = {situation.rankings[policy.column][: situation.slots]: 1.0}
         case EpsilonUniform():
-            found = _mixture(policy.base, policy.epsilon, situation)
+            found = _mixture(cast(Policy, policy.base), policy.epsilon, situation)
         case Swaps():
             share = (1 - policy.stay) * situation.size / max(situation.size - 1, 1)
-            found = _mixture(policy.base, share if situation.size > 1 else 0.0, situation)
+            found = _mixture(cast(Policy, policy.base), share if situation.size > 1 else 0.0, situation)
         case _ if callable(policy):
             found = dict(policy(situation))
         case _:

@@ -17,7 +17,7 @@ def uniform_weights(target, size, length, k):
 
     target: the arrays of a `RankLaw`. Paper slate-pseudoinverse, Eqs. 23 and 26, expected over the target.
     """
-    dense, ranks, spread, point = target
+    dense, first, width, spread, point = target
     n, full = len(length), dense.size > 0
     out = np.empty(n)
     for row in range(n):
@@ -29,9 +29,11 @@ def uniform_weights(target, size, length, k):
                 for j in range(slots):
                     shown += dense[row, i, j]
             else:
-                rank = ranks[row, i]
-                same += spread[row] + (point[row] if rank == i else 0.0)
-                shown += spread[row] * slots + (point[row] if rank >= 0 else 0.0)
+                start, wide = first[row, i], width[row, i]
+                same += spread[row] + (point[row] / wide if start <= i < start + wide else 0.0)
+                shown += spread[row] * slots
+                if start >= 0:
+                    shown += point[row] * (min(start + wide, slots) - start) / wide
         if slots < m:
             out[row] = 1.0 + (m - 1) * (same + (shown - slots) / (m - slots))
         else:
@@ -76,6 +78,23 @@ def hashes(content):
             state *= np.uint64(0xD6E8FEB86659FD93)
             state ^= state >> np.uint64(29)
         out[row] = state
+    return out
+
+
+@_jit
+def feature_hashes(first, size, offsets, indices, values, m):
+    """[n, m] 64-bit hash of each candidate's features, 0 beyond a row's candidates."""
+    out = np.zeros((len(size), m), np.uint64)
+    for row in range(len(size)):
+        for item in range(size[row]):
+            line, state = first[row] + item, np.uint64(0x9E3779B97F4A7C15)
+            for at in range(offsets[line], offsets[line + 1]):
+                for part in (np.uint64(indices[at]), np.float64(values[at] + 0.0).view(np.uint64)):
+                    state ^= part
+                    state ^= state >> np.uint64(32)
+                    state *= np.uint64(0xD6E8FEB86659FD93)
+                    state ^= state >> np.uint64(29)
+            out[row, item] = state
     return out
 
 

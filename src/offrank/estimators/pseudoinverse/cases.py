@@ -1,7 +1,7 @@
 """The distinct contexts of a batch, each with what was once computed for it.
 
-Inverses are dear and large, what follows from one for a single target is small: both are remembered,
-so that contexts which come back in later batches cost nothing even when there are too many inverses
+Inverses are dear and large, what follows from one for a single target is small: both are kept while the log is
+read, so that contexts which come back in later batches cost nothing even when there are too many inverses
 to keep.
 """
 
@@ -19,12 +19,13 @@ from ...log.batch import Contexts, Floats, Integers
 from ...log.errors import AbilityError
 from ...policies.base import Policy
 from ...policies.pair_law import pair_probs
+from ...running.cache import RunCache
 from .contexts import Alike, alike, distinct, key, relevant, single
 from .gamma import Inverse, pseudoinverse
 from .memo import Memo
 
-INVERSES: Memo[Inverse] = Memo(512 << 20)
-SOLUTIONS: Memo[Floats] = Memo(128 << 20)
+INVERSE_BYTES = 512 << 20
+SOLUTION_BYTES = 128 << 20
 FEW_TARGETS = 16  # of one context in one batch: beyond, the inverse itself is used
 MOST_SECONDS = 3600.0  # for one batch
 
@@ -63,6 +64,7 @@ class Case:
     context: Contexts
     index: int
     patience: Patience
+    cache: RunCache
 
     @cached_property
     def key(self) -> Any:
@@ -72,19 +74,24 @@ class Case:
     @property
     def inverse(self) -> Inverse:
         """Gamma^+, made on first use."""
-        return INVERSES.get(self.key, self._invert)
+        return self._inverses.get(self.key, self._invert)
 
     def weights(self, wanted: Floats | Integers, shown: Integers) -> Floats:
         """[r] q' Gamma^+ 1_s, arguments as of `Inverse.weights`."""
         first, which = distinct(np.ascontiguousarray(wanted).view(np.int64))
-        if self.key in INVERSES or len(first) > FEW_TARGETS:
+        if self.key in self._inverses or len(first) > FEW_TARGETS:
             return self.inverse.weights(wanted, shown)
         tables = np.stack([self._table(wanted[row : row + 1]) for row in first])
         return np.asarray(tables[which[:, None], shown].sum(axis=1))
 
     def _table(self, wanted: Floats | Integers) -> Floats:
         known = (self.key, wanted.dtype.char, wanted.tobytes())
-        return SOLUTIONS.get(known, lambda: self.inverse.tables(wanted)[0])
+        solutions: Memo[Floats] = self.cache.get("solutions", lambda: Memo(SOLUTION_BYTES))
+        return solutions.get(known, lambda: self.inverse.tables(wanted)[0])
+
+    @property
+    def _inverses(self) -> Memo[Inverse]:
+        return self.cache.get("inverses", lambda: Memo[Inverse](INVERSE_BYTES))
 
     def _invert(self) -> Inverse:
         started = time.perf_counter()
@@ -93,9 +100,9 @@ class Case:
         return found
 
 
-def cases(policy: Policy, contexts: Contexts) -> Iterator[Case]:
-    """Every distinct context of a logging policy."""
+def cases(policy: Policy, contexts: Contexts, cache: RunCache) -> Iterator[Case]:
+    """Every distinct context of a logging policy. cache: what was computed for earlier batches."""
     same = alike(relevant(contexts, policy.needs("pair_probs")))
     patience = Patience(policy, len(same.contexts))
     for index, (group, rows) in enumerate(same.groups()):
-        yield Case(rows, same, policy, single(same.contexts, group), index, patience)
+        yield Case(rows, same, policy, single(same.contexts, group), index, patience, cache)

@@ -1,8 +1,8 @@
-"""Contexts in which a policy does the same, found by content.
+"""Contexts in which a policy does the same, found by the content of what it reads.
 
-Gamma depends only on the scores or rankings that the logging policy reads. Where it reads one
-column, candidates are put in that column's order first: logs whose scores follow from the rank
-alone then have one Gamma for each number of candidates.
+What is alike follows from the policy's needs: its scores, rankings, keys and features, and the ids of the items unless
+it says that they do not matter. Where it reads one column and no ids, candidates are put in that column's order first:
+logs whose scores follow from the rank alone then have one Gamma for each number of candidates.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ from . import _kernels
 
 
 def relevant(contexts: Contexts, needed: Needs) -> Contexts:
-    """The contexts without what a policy does not read: other columns, and rankings below the last slot."""
+    """The contexts without what a policy does not read: other columns, ids, and rankings below the last slot."""
     return replace(
         contexts,
+        candidates=np.zeros_like(contexts.candidates) if needed.exchangeable else contexts.candidates,
         scores={name: contexts.scores[name] for name in sorted(needed.scores)},
         rankings={name: _cut(contexts.rankings[name], contexts.length) for name in sorted(needed.rankings)},
         keys={name: contexts.keys[name] for name in sorted(needed.keys)},
-        propensity=None,
-        rank_propensity=None,
+        features=contexts.features if "features" in needed.roles else None,
     )
 
 
@@ -61,7 +61,7 @@ class Alike:
 
 
 def alike(contexts: Contexts) -> Alike:
-    """Group contexts by all that they hold, but for the candidates' codes and, with one column, their order."""
+    """Group contexts by all that they hold; with one column and without ids or features, whatever their order."""
     first, row = distinct(content(contexts))
     contexts = contexts.take(first)
     order = _order(contexts)
@@ -84,19 +84,19 @@ def single(contexts: Contexts, row: int) -> Contexts:
 
 
 def key(one: Contexts) -> Hashable:
-    """What tells a single context from others, short of candidates' codes."""
-    columns = (one.scores, one.rankings, one.keys)
-    return (
-        int(one.size[0]),
-        int(one.length[0]),
-        tuple((name, values.tobytes()) for part in columns for name, values in part.items()),
-    )
+    """What tells a single context from others."""
+    return content(one).tobytes()
 
 
 def content(contexts: Contexts) -> Integers:
-    """[n, c] everything but the candidates' codes, as integers."""
-    columns = [contexts.size, contexts.length, *contexts.keys.values()]
-    inside = np.arange(contexts.candidates.shape[1]) < contexts.size[:, None]
+    """[n, c] everything, as integers; the features of a candidate by their hash."""
+    m = contexts.candidates.shape[1]
+    inside = np.arange(m) < contexts.size[:, None]
+    columns = [contexts.size, contexts.length, *contexts.keys.values(), np.where(inside, contexts.candidates, 0)]
+    if contexts.features is not None:
+        found = contexts.features
+        given = (found.first, contexts.size, found.offsets, found.indices, found.values)
+        columns.append(_kernels.feature_hashes(*given, m).view(np.int64))
     # Adding 0.0 makes the two zeros one.
     scores = [np.where(inside, values + 0.0, 0.0).view(np.int64) for values in contexts.scores.values()]
     return np.column_stack([*columns, *scores, *contexts.rankings.values()]).astype(np.int64, copy=False)
@@ -119,6 +119,8 @@ def _order(contexts: Contexts) -> Integers:
     """[n, m] the candidates by the only column, best first (ties as they stand); else as they stand."""
     n, m = contexts.candidates.shape
     inside = np.arange(m) < contexts.size[:, None]
+    if contexts.features is not None or contexts.candidates.any():
+        return np.broadcast_to(np.arange(m), (n, m))
     if len(contexts.scores) == 1 and not contexts.rankings and not contexts.keys:
         (scores,) = contexts.scores.values()
         return np.argsort(np.where(inside, -scores, np.inf), axis=1, kind="stable")

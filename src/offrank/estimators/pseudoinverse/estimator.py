@@ -9,20 +9,23 @@ from typing import ClassVar, Literal
 import numpy as np
 
 from ...log.batch import Contexts, Floats, Integers, LogBatch
-from ...log.errors import UsageError
-from ...policies.base import Ability, Deterministic, Policy
+from ...log.errors import AbilityError, UsageError
+from ...policies.base import Policy
+from ...policies.propensities import Propensities, law
 from ...policies.rank_law import RankLaw
-from ...policies.shown import Shown
+from ...policies.sorting import Sorting, certain, shown_slates
 from ...policies.uniform import Uniform
 from ...spelling import Spelled
 from .. import _kernels as item_kernels
-from ..base import Earns, Weights, refuse_impossible
+from ..base import Asked, Earns, Weights, refuse_impossible
 from . import _kernels
 from .cases import cases
 from .contexts import Alike
-from .indicators import drawn_slates, expected_indicators, fills_slots, frequencies, portions, shown_slates
+from .indicators import drawn_slates, expected_indicators, fills_slots, frequencies, portions
 
 Slots = Literal["joint", "independent"]
+_NEVER = 1e-9
+"""A probability that was written as zero, but for rounding."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -55,47 +58,48 @@ class PI(Spelled):
             raise UsageError(f"{self!r}: nothing to sample", "with independent slots leave samples away")
 
     @property
-    def asks_logging(self) -> Ability:
-        return "pair_probs" if self.slots == "joint" else "rank_probs"
+    def asks_logging(self) -> Asked:
+        return "pair_probs" if self.slots == "joint" else "rank_law"
 
     @property
-    def asks_target(self) -> Ability:
+    def asks_target(self) -> Asked:
+        if self.slots == "independent":
+            return "rank_law"
         return "sample" if self.samples else "rank_probs"
 
     def examined(self, examination: Sequence[float] | None) -> PI:
         return self
 
-    def weights(self, batch: LogBatch, logging: Shown, target: Shown) -> Weights:
+    def weights(self, batch: LogBatch, logging: Propensities, target: Propensities) -> Weights:
         if self.slots == "independent":
             weight = independent_weights(batch, logging, target)
         elif isinstance(logging.policy, Uniform):
             weight = self._uniform(batch, target)
         else:
-            weight = self._joint(batch, logging, target.policy)
+            weight = self._joint(batch, logging, target)
         return Weights(weight, weight)
 
-    def _uniform(self, batch: LogBatch, target: Shown) -> Floats:
-        contexts, slots = batch.contexts, batch.slates.shape[1]
+    def _uniform(self, batch: LogBatch, target: Propensities) -> Floats:
+        contexts, slots, policy = batch.contexts, batch.slates.shape[1], law(target.policy, "rank_probs")
         weight = np.empty(len(batch))
         if not self.samples:
-            law = target.rank_law.arrays
-            weight[:] = _kernels.uniform_weights(law, contexts.size, contexts.length, slots)
+            shown = target.rank_law.arrays
+            weight[:] = _kernels.uniform_weights(shown, contexts.size, contexts.length, slots)
         else:
             for rows in portions(contexts):
                 some, slates = contexts.take(rows), batch.slates[rows]
-                every = self.indicators(target.policy, some)
+                every = self.indicators(policy, some)
                 dense = np.take_along_axis(every, np.maximum(slates, 0)[:, :, None], axis=1)
-                nothing = RankLaw(dense, np.empty((0, 0), np.int64), np.empty(0), np.empty(0))
-                weight[rows] = _kernels.uniform_weights(nothing.arrays, some.size, some.length, slots)
-        return np.where(fills_slots(target.policy, contexts), weight, 0.0)
+                weight[rows] = _kernels.uniform_weights(RankLaw.of(dense).arrays, some.size, some.length, slots)
+        return np.where(fills_slots(policy, contexts), weight, 0.0)
 
-    def _joint(self, batch: LogBatch, logging: Shown, target: Policy) -> Floats:
+    def _joint(self, batch: LogBatch, logging: Propensities, target: Propensities) -> Floats:
         refuse_impossible(batch, np.isneginf(logging.log_prob), logging)
-        weight = np.zeros(len(batch))
-        for case in cases(logging.policy, batch.contexts):
+        weight, wanted_of = np.zeros(len(batch)), law(target.policy, "rank_probs")
+        for case in cases(law(logging.policy, "pair_probs"), batch.contexts, logging.cache):
             rows, same, length = case.rows, case.same, int(batch.contexts.length[case.rows[0]])
             shown = same.coordinates(rows, batch.slates[rows, :length])
-            for some, wanted in self.wanted(target, batch.contexts, rows, same):
+            for some, wanted in self.wanted(wanted_of, batch.contexts, rows, same):
                 weight[rows[some]] = case.weights(wanted, shown[some])
         return weight
 
@@ -104,31 +108,55 @@ class PI(Spelled):
     ) -> Iterator[tuple[Integers, Floats | Integers]]:
         """Rows of one group of contexts with what the target shows there.
 
-        Coordinates of its slates [r, k] where it is deterministic, else expected indicators [r, m * k].
+        Coordinates of its slates [r, k] where it always shows the same one, else expected indicators [r, m * k].
         """
         length = int(contexts.length[rows[0]])
         size = int(contexts.size[rows[0]])
         for some in portions(contexts, len(rows)):
             here = contexts.take(rows[some])
-            if isinstance(target, Deterministic):
+            sure = certain(target, here)
+            if sure.any():
+                assert isinstance(target, Sorting)
                 slates = shown_slates(target, here)[:, :length]
-                whole = (slates >= 0).all(axis=1)
+                whole = sure & (slates >= 0).all(axis=1)
                 yield some[whole], same.coordinates(rows[some[whole]], slates[whole])
-            else:
-                every = self.indicators(target, here)[:, :size, :length]
-                yield some, same.reordered(rows[some], every)
+            if not sure.all():
+                drawn = some[~sure]
+                every = self.indicators(target, contexts.take(rows[drawn]))[:, :size, :length]
+                yield drawn, same.reordered(rows[drawn], every)
 
     def indicators(self, target: Policy, contexts: Contexts) -> Floats:
         """[n, m, k] q of the target, exactly or from samples."""
-        if not self.samples:
+        if not self.samples or isinstance(target, Sorting):
             return expected_indicators(target, contexts)
         slates, which = drawn_slates(target, contexts, self.samples, seed=0)
         return frequencies(slates, contexts.candidates.shape[1])[which]
 
 
-def independent_weights(batch: LogBatch, logging: Shown, target: Shown) -> Floats:
+def independent_weights(batch: LogBatch, logging: Propensities, target: Propensities) -> Floats:
     """[n] sum over slots of target / logging probability of the item there, - k + 1 (Prop. 2, Eq. 17)."""
     length = batch.contexts.length
     ratio = item_kernels.item_position(target.rank_law.arrays, logging.rank_law.arrays, length, batch.slates.shape[1])
     refuse_impossible(batch, ~np.isfinite(ratio), logging)
+    _refuse_dependent(batch, logging)
     return np.asarray(ratio.sum(axis=1) - length + 1)
+
+
+def _refuse_dependent(batch: LogBatch, logging: Propensities) -> None:
+    """Raise where a shown item could have stood at another rank too.
+
+    A slate holds an item once. Were its slots drawn each on its own, an item that two of them may hold would
+    sometimes stand in both: so each item may have one rank only.
+
+    Raises:
+        AbilityError: slots that cannot have been drawn each on its own.
+    """
+    possible = (logging.rank_law.written_out(batch.contexts.length) > _NEVER).sum(axis=2)
+    several = np.flatnonzero((possible > 1).any(axis=1))
+    if len(several):
+        row, ranks = int(batch.row[several[0]]) - batch.base, possible[several[0]].max()
+        raise AbilityError(
+            f"{batch.file}, row {row}: under {logging.policy!r} a shown item could have stood at {ranks} ranks, and "
+            "no item stands in a slate twice: its slots were not drawn each on its own",
+            "leave slots=independent away; that is for logs in which each slot has candidates of its own",
+        )

@@ -8,9 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...log.batch import Contexts, Floats, Integers
-from ...policies.base import Deterministic, Policy, all_items
+from ...policies.base import Policy, all_items
+from ...policies.mixture import UniformMixture
 from ...policies.plackett_luce import PlackettLuce
-from ...policies.rank_law import MixesUniform
+from ...policies.propensities import law
 from ...policies.ranking import Ranking
 from ...policies.top import Top
 from ...policies.uniform import Uniform
@@ -56,8 +57,8 @@ def fills_slots(policy: Policy, contexts: Contexts) -> NDArray[np.bool_]:
     A written ranking may be short, or name items that are not candidates: then additive rewards do
     not identify what it earns.
     """
-    if isinstance(policy, MixesUniform):
-        return fills_slots(policy.base, contexts)
+    if isinstance(policy, UniformMixture):
+        return fills_slots(law(policy.base, "rank_probs"), contexts)
     if isinstance(policy, Ranking):
         wanted = np.arange(contexts.slots) < contexts.length[:, None]
         ranking = contexts.rankings[policy.column][:, : contexts.slots]
@@ -71,15 +72,6 @@ def fills_slots(policy: Policy, contexts: Contexts) -> NDArray[np.bool_]:
         mass = expected_indicators(policy, some).sum(axis=1)
         filled[rows] = (np.abs(mass - (np.arange(some.slots) < some.length[:, None])) < 1e-6).all(axis=1)
     return filled
-
-
-def shown_slates(policy: Deterministic, contexts: Contexts) -> Integers:
-    """[n, k] the slate that a deterministic policy shows, -1 where it has no candidate for a slot."""
-    ranks = policy.ranks(contexts, all_items(contexts))
-    slates = np.full((len(contexts), contexts.slots), -1)
-    row, item = np.nonzero(ranks >= 0)
-    slates[row, ranks[row, item]] = item
-    return slates
 
 
 def portions(contexts: Contexts, rows: int | None = None) -> Iterator[Integers]:

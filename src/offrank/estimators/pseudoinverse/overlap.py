@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -14,10 +14,13 @@ from scipy.optimize import linear_sum_assignment
 from ...folds.estimate import Interval
 from ...log.batch import Contexts, Floats, Integers, LogBatch
 from ...log.errors import EmptyLogError, UsageError
-from ...policies.base import Deterministic, Policy
+from ...policies.base import Policy
 from ...policies.named import policy as named_policy
+from ...policies.propensities import AnyPolicy, law
+from ...policies.sorting import Sorting
 from ...policies.uniform import Uniform
 from ...readers.log import read_log
+from ...running.cache import RunCache
 from ...running.executors import Executor, run
 from .cases import cases
 from .contexts import Alike, alike, distinct, relevant
@@ -86,8 +89,8 @@ class ContextOverlap:
 
 def diagnostics(
     log: Any,
-    target: str | Policy,
-    logging: str | Policy,
+    target: str | AnyPolicy,
+    logging: str | AnyPolicy,
     *,
     samples: int = 0,
     executor: Executor | None = None,
@@ -100,12 +103,15 @@ def diagnostics(
         AbilityError: the logging policy cannot give pair probabilities.
     """
     source = log if hasattr(log, "batches") else read_log(log)
-    fold = OverlapFold(named_policy(target), named_policy(logging), samples)
+    wanted = law(named_policy(target), "sample" if samples else "rank_probs")
+    fold = OverlapFold(wanted, law(named_policy(logging), "pair_probs"), samples)
     needed = fold.logging.needs("pair_probs") | fold.target.needs("sample" if samples else "rank_probs")
     return run(source.select(needed), fold, executor)
 
 
-def overlap(logging: Policy, target: Policy, contexts: Contexts, samples: int = 0) -> ContextOverlap:
+def overlap(
+    logging: Policy, target: Policy, contexts: Contexts, samples: int = 0, cache: RunCache | None = None
+) -> ContextOverlap:
     """sigma^2 = q' Gamma^+ q and rho = max |q' Gamma^+ 1_s| of each context.
 
     rho is exact where all orders can be shown: the best of all slates is an assignment of items to
@@ -114,7 +120,7 @@ def overlap(logging: Policy, target: Policy, contexts: Contexts, samples: int = 
     n = len(contexts)
     found = ContextOverlap(np.zeros(n), np.zeros(n), np.zeros(n, np.bool_), np.zeros(n))
     estimator = PI(samples=samples)
-    for rows, inverse, same in _inverses(logging, contexts):
+    for rows, inverse, same in _inverses(logging, contexts, RunCache() if cache is None else cache):
         slots = int(contexts.length[rows[0]])
         for some, wanted in estimator.wanted(target, contexts, rows, same):
             law = _dense(wanted, inverse.candidates * slots)
@@ -122,7 +128,7 @@ def overlap(logging: Policy, target: Policy, contexts: Contexts, samples: int = 
             sigma2, rho, supported = _per_target(inverse, law[first], slots)
             here = rows[some]
             found.sigma2[here], found.rho[here], found.supported[here] = sigma2[which], rho[which], supported[which]
-        if samples and not isinstance(target, Deterministic):
+        if samples and not isinstance(target, Sorting):
             found.sampling[rows] = _sampling(inverse, target, contexts, rows, same, samples) - found.sigma2[rows]
     return replace(found, sampling=np.maximum(found.sampling, 0.0) / max(samples, 1))
 
@@ -134,6 +140,7 @@ class OverlapFold:
     target: Policy
     logging: Policy
     samples: int = 0
+    cache: RunCache = field(default_factory=RunCache, compare=False, repr=False)
 
     def empty(self) -> tuple[Floats, Floats]:
         return np.zeros(5), np.array([0.0, -1.0])
@@ -141,7 +148,7 @@ class OverlapFold:
     def add(self, state: tuple[Floats, Floats], batch: LogBatch) -> tuple[Floats, Floats]:
         if not len(batch):
             return state
-        here = overlap(self.logging, self.target, batch.contexts, self.samples)
+        here = overlap(self.logging, self.target, batch.contexts, self.samples, self.cache)
         columns = np.column_stack([np.ones(len(batch)), here.sigma2, here.supported, here.sampling])
         sums = (columns / batch.inclusion[:, None]).sum(axis=0)
         extremes = np.array([here.rho.max(), -batch.inclusion.min()])
@@ -158,9 +165,11 @@ class OverlapFold:
         return Overlap(int(n), sigma2 / rows, rho, supported / rows, math.sqrt(sampling / rows), inclusion)
 
 
-def _inverses(logging: Policy, contexts: Contexts) -> Iterator[tuple[Integers, Inverse | UniformInverse, Alike]]:
+def _inverses(
+    logging: Policy, contexts: Contexts, cache: RunCache
+) -> Iterator[tuple[Integers, Inverse | UniformInverse, Alike]]:
     if not isinstance(logging, Uniform):
-        yield from ((case.rows, case.inverse, case.same) for case in cases(logging, contexts))
+        yield from ((case.rows, case.inverse, case.same) for case in cases(logging, contexts, cache))
         return
     same = alike(relevant(contexts, logging.needs("pair_probs")))
     for _, rows in same.groups():

@@ -22,8 +22,8 @@ from ...log.source import Source
 from ...metrics.cmip import cmip
 from ...metrics.cmip_result import Cmip
 from ...policies.base import Policy
-from ...policies.logged import Logged
 from ...policies.prepared import prepared
+from ...policies.propensities import AnyPolicy, law, law_needs
 from ...report.sheet import Sheet
 from ...running.executors import Executor, Progress
 from ...selection.candidates import Candidate
@@ -115,7 +115,7 @@ def select_clicks(
     log: Any,
     model: Models,
     labels: str,
-    logging: str | Policy = "logged",
+    logging: str | AnyPolicy = "logged",
     *,
     strategy: str | None = None,
     method: str = "binned",
@@ -162,18 +162,16 @@ def select_clicks(
     return Selected(select(candidates, strategy), here, ranked, debiased, cautions, facts)
 
 
-def _ranking(policy: Policy, source: Source, executor: Executor | None) -> Policy | None:
+def _ranking(policy: AnyPolicy, source: Source, executor: Executor | None) -> Policy | None:
     """The policy, ready to say where it places each candidate; None where it cannot."""
-    if isinstance(policy, Logged):
-        return None
     try:
-        policy.needs("rank_probs")
-        return prepared(policy, source, executor)
+        law_needs(policy, "rank_probs")
+        return law(prepared(policy, source, executor), "rank_probs")
     except AbilityError:
         return None
 
 
-def _known(model: Fitted, source: Source, policy: Policy | None) -> Iterator[Caution]:
+def _known(model: Fitted, source: Source, policy: AnyPolicy | None) -> Iterator[Caution]:
     """What to know before anything is measured."""
     yield from model.cautions
     yield from about_same_log(model.source, source.describe())
@@ -185,7 +183,7 @@ def _cmip(graded: Graded, relevance: Floats, method: str, confidence: float, see
     return cmip(relevance, graded.rank, graded.grade, method, seed=seed, confidence=confidence, cluster=graded.query)
 
 
-def _facts(source: Source, labels: str, logging: str | Policy, graded: Graded) -> dict[str, Any]:
+def _facts(source: Source, labels: str, logging: str | AnyPolicy, graded: Graded) -> dict[str, Any]:
     return {
         "schema": 1,
         "kind": "click-selection",

@@ -13,12 +13,10 @@ from ...log.errors import UsageError
 from ...log.source import Needs
 from ...spelling import Spelled
 from .. import _kernels as laws
+from .. import sorting
 from ..base import Ability
 from ..races import rank_law, sample_rows
-from . import _kernels
 from .model import Model
-
-_FAR = 1e9  # temperature that makes the scores of ties alone decide a race
 
 
 @dataclass(frozen=True, repr=False)
@@ -45,7 +43,7 @@ class Linear(Spelled):
         return Model.load(self.path)
 
     def needs(self, ability: Ability) -> Needs:
-        return Needs(frozenset(["candidates", "features"]))
+        return Needs(frozenset(["candidates", "features"]), exchangeable=True)
 
     def log_weights(self, contexts: Contexts) -> Floats:
         """[n, m] score of each candidate, over the temperature."""
@@ -53,9 +51,7 @@ class Linear(Spelled):
 
     def sample(self, contexts: Contexts, rng: np.random.Generator) -> Integers:
         scores = self.log_weights(contexts)
-        if self.greedy:
-            scores = _dense_ranks(scores, contexts.size) * _FAR
-        return sample_rows(scores, contexts, rng)
+        return sorting.drawn(scores, contexts, rng) if self.greedy else sample_rows(scores, contexts, rng)
 
     def log_prob(self, contexts: Contexts, slates: Integers) -> Floats:
         return slate_log_prob(self.log_weights(contexts), contexts.size, slates, self.greedy)
@@ -63,27 +59,24 @@ class Linear(Spelled):
     def slot_probs(self, contexts: Contexts, slates: Integers) -> Floats:
         scores = self.log_weights(contexts)
         if self.greedy:
-            return np.asarray(_kernels.greedy_slot_probs(scores, contexts.size, slates))
+            return sorting.slot_probs(*self.blocks(contexts, slates), slates)
         return np.exp(laws.log_slot_probs(scores, contexts.size, slates))
 
     def rank_probs(self, contexts: Contexts, items: Integers) -> Floats:
         scores = self.log_weights(contexts)
         if not self.greedy:
             return rank_law(scores, contexts.size, contexts.length, items, contexts.slots)
-        out = np.zeros((*items.shape, contexts.slots))
-        _kernels.greedy_rank_probs(scores, contexts.size, contexts.length, items, out)
-        return out
+        return sorting.rank_probs(*self.blocks(contexts, items), contexts)
+
+    def blocks(self, contexts: Contexts, items: Integers) -> tuple[Integers, Integers]:
+        """Where it is greedy: first rank [n, q] of each item's block, and how many ranks [n, q] that has."""
+        first, width = laws.blocks_by_score(self.log_weights(contexts), contexts.size, contexts.length, items)
+        return first, width
 
 
 def slate_log_prob(scores: Floats, size: Integers, slates: Integers, greedy: bool) -> Floats:
     """[n] log-probability of each slate, drawn by scores [n, m] or sorted by them."""
     if not greedy:
         return np.asarray(laws.log_slot_probs(scores, size, slates).sum(axis=1))
-    return np.asarray(laws.log_product(_kernels.greedy_slot_probs(scores, size, slates)))
-
-
-def _dense_ranks(scores: Floats, size: Integers) -> Floats:
-    """[n, m] how many candidates of the row are worse."""
-    inside = np.arange(scores.shape[1]) < size[:, None]
-    worse = (scores[:, None, :] < scores[:, :, None]) & inside[:, None, :]
-    return np.asarray(worse.sum(axis=2), dtype=np.float64)
+    first, width = laws.blocks_by_score(scores, size, (slates >= 0).sum(axis=1), slates)
+    return sorting.log_prob(first, width, slates)

@@ -1,0 +1,147 @@
+"""Probabilities that were written in the log, of the slate that was shown and of no other."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import ClassVar, NoReturn
+
+import numpy as np
+
+from ..log.batch import Floats, LogBatch
+from ..log.errors import UsageError
+from ..log.schema import WRITTEN
+from ..log.source import Needs
+from ..running.cache import RunCache
+from ..spelling import Spelled
+from .base import Ability, refuse_no_column, unable
+from .propensities import Propensities, ShownAbility, ShownPolicy
+from .rank_law import RankLaw
+
+_ROLE: Mapping[ShownAbility, str] = {
+    "log_prob": "propensity",
+    "slot_probs": "slot_propensity",
+    "rank_law": "rank_propensity",
+}
+
+
+class WrittenPolicy(ShownPolicy):
+    """What was written down for the shown slates, as `Logged` and `Written` find it."""
+
+    @property
+    @abstractmethod
+    def columns(self) -> Mapping[str, str]:
+        """Role -> what a batch calls the column."""
+
+    @abstractmethod
+    def refuse(self, ability: ShownAbility) -> NoReturn:
+        """Say that this was not written down."""
+
+    @property
+    def any_slate(self) -> bool:
+        return False
+
+    def on(self, batch: LogBatch, cache: RunCache | None = None) -> Propensities:
+        return _OfColumns(self, batch, cache)
+
+
+@dataclass(frozen=True, repr=False)
+class Logged(Spelled, WrittenPolicy):
+    """The logging policy as the log itself describes it: `propensity`, `slot_propensity`, `rank_propensity`."""
+
+    name: ClassVar[str] = "logged"
+
+    @property
+    def columns(self) -> Mapping[str, str]:
+        return {role: role for role in WRITTEN}
+
+    def shown_needs(self, ability: ShownAbility) -> Needs:
+        return Needs(frozenset([_ROLE[ability]]))
+
+    def refuse(self, ability: ShownAbility) -> NoReturn:
+        unable(
+            self,
+            _ABILITY[ability],
+            f"it needs the column `{_ROLE[ability]}` where slates have several slots: if the scores behind them were "
+            "logged, use plackett_luce(scores), epsilon(top(scores), 0.1) or swaps(top(scores), 0.9)",
+        )
+
+
+@dataclass(frozen=True, repr=False)
+class Written(Spelled, WrittenPolicy):
+    """A policy whose probabilities of the shown slates stand in columns of the log: for a ranker of any kind.
+
+    - slate: a number per row, the probability of the shown slate; for ips.
+    - slots: a list beside the slate, the probability of each item given those above it; for rips, and by its product
+      for ips.
+    - ranks: a list of lists, the probability of each displayed item at each rank; for ipm, interpol, pbm.
+    """
+
+    name: ClassVar[str] = "written"
+    slate: str | None = field(default=None, kw_only=True)
+    slots: str | None = field(default=None, kw_only=True)
+    ranks: str | None = field(default=None, kw_only=True)
+
+    def __post_init__(self) -> None:
+        if not self.columns:
+            raise UsageError("written names no column", "name one: written(slate=new_propensity)")
+        for column in (self.slate, self.slots, self.ranks):
+            if column is not None:
+                refuse_no_column(self, column)
+
+    @property
+    def columns(self) -> Mapping[str, str]:
+        named = zip(WRITTEN, (self.slate, self.slots, self.ranks), strict=True)
+        return {role: f"{role}:{column}" for role, column in named if column is not None}
+
+    def shown_needs(self, ability: ShownAbility) -> Needs:
+        role = _ROLE[ability]
+        found = next((self.columns[one] for one in (role, *WRITTEN[role]) if one in self.columns), None)
+        if found is None:
+            self.refuse(ability)
+        return Needs(written=frozenset([found]))
+
+    def refuse(self, ability: ShownAbility) -> NoReturn:
+        argument = {"log_prob": "slate", "slot_probs": "slots", "rank_law": "ranks"}[ability]
+        unable(self, _ABILITY[ability], f"write it in a column, and name that: written({argument}=...)")
+
+
+_ABILITY: Mapping[ShownAbility, Ability] = {
+    "log_prob": "log_prob",
+    "slot_probs": "slot_probs",
+    "rank_law": "rank_probs",
+}
+
+
+class _OfColumns(Propensities):
+    """The written probabilities of a batch; what is the same thing on one slot stands in for another."""
+
+    policy: WrittenPolicy
+
+    def _log_prob(self) -> Floats:
+        slate, slots = self._column("propensity"), self._column("slot_propensity")
+        found = slots if slate is None else slate[:, None]
+        if found is None:
+            self.policy.refuse("log_prob")
+        with np.errstate(divide="ignore"):
+            return np.asarray(np.log(found).sum(axis=1))
+
+    def _slot_probs(self) -> Floats:
+        slots, slate = self._column("slot_propensity"), self._column("propensity")
+        if slots is not None:
+            return slots
+        if slate is None or self.batch.slates.shape[1] > 1:
+            self.policy.refuse("slot_probs")
+        return slate[:, None]
+
+    def _rank_law(self) -> RankLaw:
+        ranks = self._column("rank_propensity")
+        if ranks is not None:
+            return RankLaw.of(ranks)
+        if self.batch.slates.shape[1] > 1:
+            self.policy.refuse("rank_law")
+        return RankLaw.of(np.exp(self.log_prob)[:, None, None])
+
+    def _column(self, role: str) -> Floats | None:
+        return self.batch.shown.written.get(self.policy.columns.get(role, ""))
