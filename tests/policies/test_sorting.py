@@ -10,6 +10,7 @@ import pyarrow as pa
 import pytest
 
 import offrank
+from offrank.log.batch import Contexts
 from offrank.policies import policy
 from offrank.policies.pair_law import pair_probs
 from offrank.testing.exact import World
@@ -133,3 +134,15 @@ def test_a_mixed_log_counts_rows_by_their_inclusion() -> None:
     ]
     (note,) = (c for c in offrank.evaluate(rows, "top(new)", "uniform")["ips"].warnings if c.code == "ties")
     assert "In 80.00% of the impressions" in note.message  # 200 of 250
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_ties_at_the_top_against_sorting(seed: int) -> None:
+    rng, n = np.random.default_rng(seed), 300
+    size = rng.integers(1, 7, n)
+    length = np.minimum(rng.integers(1, 5, n), size)
+    scores = rng.integers(0, 9, (n, 6)).astype(float)
+    found = policy("top(new)").tied(Contexts(np.zeros((n, 6), np.int64), size, length, {"new": scores}))
+    for row in range(n):
+        best = sorted(scores[row, : size[row]], reverse=True)[: length[row] + 1]
+        assert found[row] == (len(set(best)) < len(best))

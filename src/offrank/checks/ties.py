@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 
 from ..log.batch import Contexts, Floats, LogBatch
 from ..log.source import Needs
-from ..policies import sorting
 from ..policies.linear import Linear
 from ..policies.mixture import UniformMixture
 from ..policies.propensities import AnyPolicy, law_needs
@@ -57,6 +56,6 @@ def tied(policy: AnyPolicy, contexts: Contexts) -> NDArray[np.bool_]:
     """[n] whether the order of what a policy shows is left open by equal scores."""
     if isinstance(policy, UniformMixture):
         return tied(policy.base, contexts)
-    if isinstance(policy, Sorting) or (isinstance(policy, Linear) and policy.greedy):
-        return sorting.tied(policy, contexts)
+    if isinstance(policy, Sorting | Linear):
+        return policy.tied(contexts)
     return np.zeros(len(contexts), np.bool_)

@@ -254,6 +254,31 @@ def blocks_by_score(scores, size, length, items):
 
 
 @_jit
+def tied_at_the_top(scores, size, length):
+    """[n] whether any of the `length` highest scores of a row comes twice, the next lower one included."""
+    n = len(size)
+    found = np.zeros(n, dtype=np.bool_)
+    best = np.empty(scores.shape[1] + 1)
+    for row in range(n):
+        most, count = min(length[row] + 1, size[row]), 0
+        for item in range(size[row]):
+            score, place = scores[row, item], count
+            if count == most:
+                if score <= best[most - 1]:
+                    continue
+                place -= 1
+            else:
+                count += 1
+            while place > 0 and best[place - 1] < score:
+                best[place] = best[place - 1]
+                place -= 1
+            best[place] = score
+        for place in range(1, count):
+            found[row] |= best[place] == best[place - 1]
+    return found
+
+
+@_jit
 def ranks_in_list(rankings, length, items, candidates):
     """[n, q] place of each item in a ranking, -1 where it is not among the first `length`."""
     n, q = items.shape

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..log.batch import Contexts, Integers
 from ..log.source import Needs
@@ -32,6 +33,9 @@ class Ranking(Spelled, Sorting):
         ranking = contexts.rankings[self.column]
         ranks = _kernels.ranks_in_list(ranking, contexts.length, items, contexts.candidates.shape[1])
         return ranks, np.ones_like(ranks)
+
+    def tied(self, contexts: Contexts) -> NDArray[np.bool_]:
+        return np.zeros(len(contexts), np.bool_)
 
     def sample(self, contexts: Contexts, rng: np.random.Generator) -> Integers:
         slates = contexts.rankings[self.column][:, : contexts.slots]

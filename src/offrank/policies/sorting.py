@@ -7,7 +7,7 @@ lists its candidates (often the shown ones first) must not decide: every order o
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import Protocol, final
+from typing import final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,19 +17,16 @@ from . import _kernels
 from .base import all_items
 
 
-class Blocks(Protocol):
-    """What says in which block of ranks an item stands."""
-
-    def blocks(self, contexts: Contexts, items: Integers) -> tuple[Integers, Integers]:
-        """As `Sorting.blocks`."""
-
-
 class Sorting(ABC):
     """A policy that says for each item in which block of ranks it stands; a block is shared by those that tie."""
 
     @abstractmethod
     def blocks(self, contexts: Contexts, items: Integers) -> tuple[Integers, Integers]:
         """First rank [n, q] of each item's block, -1 where it is not shown, and how many ranks [n, q] that has."""
+
+    @abstractmethod
+    def tied(self, contexts: Contexts) -> NDArray[np.bool_]:
+        """[n] whether anything that it may show ties with another candidate."""
 
     @final
     def log_prob(self, contexts: Contexts, slates: Integers) -> Floats:
@@ -66,13 +63,12 @@ def rank_probs(first: Integers, width: Integers, contexts: Contexts) -> Floats:
 
 def certain(policy: object, contexts: Contexts) -> NDArray[np.bool_]:
     """[n] whether the policy always shows the same slate there: it sorts, and nothing that it may show ties."""
-    return ~tied(policy, contexts) if isinstance(policy, Sorting) else np.zeros(len(contexts), np.bool_)
+    return ~policy.tied(contexts) if isinstance(policy, Sorting) else np.zeros(len(contexts), np.bool_)
 
 
-def tied(policy: Blocks, contexts: Contexts) -> NDArray[np.bool_]:
-    """[n] whether anything that a policy may show ties with another candidate."""
-    first, width = policy.blocks(contexts, all_items(contexts))
-    return np.asarray(((first >= 0) & (width > 1)).any(axis=1))
+def tied(scores: Floats, contexts: Contexts) -> NDArray[np.bool_]:
+    """[n] whether any of the candidates of highest score [n, m], as many as there are slots, ties with another."""
+    return np.asarray(_kernels.tied_at_the_top(scores, contexts.size, contexts.length))
 
 
 def shown_slates(policy: Sorting, contexts: Contexts) -> Integers:

@@ -6,13 +6,14 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..log.batch import Contexts, Integers
 from ..log.source import Needs
 from ..spelling import Spelled
 from . import _kernels
 from .base import Ability, refuse_no_column
-from .sorting import Sorting, drawn
+from .sorting import Sorting, drawn, tied
 
 
 @dataclass(frozen=True, repr=False)
@@ -32,6 +33,9 @@ class Top(Spelled, Sorting):
         scores = contexts.scores[self.scores]
         first, width = _kernels.blocks_by_score(scores, contexts.size, contexts.length, items)
         return first, width
+
+    def tied(self, contexts: Contexts) -> NDArray[np.bool_]:
+        return tied(contexts.scores[self.scores], contexts)
 
     def sample(self, contexts: Contexts, rng: np.random.Generator) -> Integers:
         return drawn(contexts.scores[self.scores], contexts, rng)

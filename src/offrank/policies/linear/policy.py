@@ -7,6 +7,7 @@ from functools import cached_property
 from typing import ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ...log.batch import Contexts, Floats, Integers
 from ...log.errors import UsageError
@@ -67,6 +68,12 @@ class Linear(Spelled):
         if not self.greedy:
             return rank_law(scores, contexts.size, contexts.length, items, contexts.slots)
         return sorting.rank_probs(*self.blocks(contexts, items), contexts)
+
+    def tied(self, contexts: Contexts) -> NDArray[np.bool_]:
+        """[n] whether anything that it may show ties with another candidate; nothing does where it draws."""
+        if not self.greedy:
+            return np.zeros(len(contexts), np.bool_)
+        return sorting.tied(self.log_weights(contexts), contexts)
 
     def blocks(self, contexts: Contexts, items: Integers) -> tuple[Integers, Integers]:
         """Where it is greedy: first rank [n, q] of each item's block, and how many ranks [n, q] that has."""
