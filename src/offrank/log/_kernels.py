@@ -113,5 +113,5 @@ def bad_rank_propensity(matrices, lengths):
                 p = matrices[row, i, j]
                 total += p
                 negative += min(p, 0.0)
-            bad[row] |= (negative < 0.0) | (not total <= 1.001) | (matrices[row, i, i] <= 0.0)
+            bad[row] |= (negative < 0.0) | (not total <= 1.001) | (matrices[row, i, i] < 1e-300)
     return bad

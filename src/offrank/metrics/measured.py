@@ -47,8 +47,8 @@ class Measured:
 
     @property
     def trustworthy(self) -> bool:
-        """No serious warning."""
-        return all(caution.severity != "serious" for caution in self.warnings)
+        """A number, and no serious warning."""
+        return math.isfinite(self.value) and all(caution.severity != "serious" for caution in self.warnings)
 
 
 Found = Mapping[Key, Measured | NoOverlapError]
