@@ -98,7 +98,6 @@ class TermsFold(Generic[S, R]):
         key = batch.row if self.cluster is None else batch.contexts.keys[self.cluster].view(np.uint64)
         return Sample(values, key)
 
-
     def _beyond(self, batch: LogBatch, row: int, column: int, values: Floats) -> OffrankError:
         """Why a row's [d] values cannot be summed: one in `column` is too large, or no number."""
         place, number = int(batch.row[row]) - batch.base, f"{values[column]:.3g}"
