@@ -9,10 +9,10 @@ from typing import Any, Generic, TypeVar
 
 import numpy as np
 
+from ..errors import ImpossibleSlateError, OffrankError, RowError
 from ..folds.base import Fold, Sample
 from ..folds.group_by import GroupBy
 from ..folds.intervals import Ratio
-from ..errors import ImpossibleSlateError, OffrankError, RowError
 from ..log import rules
 from ..log.batch import Floats, Labels, LogBatch
 from ..log.source import Needs

@@ -9,7 +9,6 @@ from offrank.report import words
 from offrank.report.facts import Document, Record
 from offrank.report.plots import Axis, Tick
 
-
 _GAP = 0.5  # of a power of ten, between the smallest weights of either sign
 
 
