@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
+from itertools import pairwise
 from typing import Any
 
 Check = Callable[[Any, str], None]
@@ -136,6 +137,6 @@ def assert_document(document: Any) -> None:
         for sign in ("", "negative_"):
             edges, counts = one[f"{sign}edges"], one[f"{sign}counts"]
             assert len(edges) in (len(counts) + 1, 0)
-            assert all(0 < low < high for low, high in zip(edges, edges[1:], strict=False))
+            assert all(0 < low < high for low, high in pairwise(edges))
             assert all(count >= 0 for count in counts)
         assert one["zeros"] >= 0
