@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import os
+import signal
+import threading
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -13,6 +16,27 @@ _COMMON = {"deadline": None, "max_examples": 50, "suppress_health_check": [Healt
 settings.register_profile("offrank", **_COMMON)
 settings.register_profile("offrank-ci", derandomize=True, print_blob=True, **_COMMON)
 settings.load_profile("offrank-ci" if os.environ.get("CI") == "true" else "offrank")
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _usual_terminal() -> Iterator[None]:
+    """What is printed does not depend on the window and the wishes of who runs the tests."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("COLUMNS", "80")
+        for wish in ("NO_COLOR", "FORCE_COLOR", "TTY_COMPATIBLE", "TTY_INTERACTIVE"):
+            patch.delenv(wish, raising=False)
+        yield
+
+
+@pytest.fixture
+def interruptible() -> Iterator[None]:
+    """Ctrl-C is heeded, here and in the processes that are started: where tests run in the background it may not be."""
+    if threading.current_thread() is not threading.main_thread():
+        pytest.skip("only the main thread is interrupted")
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
 
 SHARED_DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
 

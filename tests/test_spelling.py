@@ -2,13 +2,24 @@
 
 from __future__ import annotations
 
+import math
+import subprocess
+import sys
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from inspect import signature
 from typing import Any, ClassVar
 
+import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from offrank.log.errors import SpellingError
-from offrank.spelling import Spelled, example, parse
+from offrank.cli.options import listed
+from offrank.estimators.named import ESTIMATORS, estimator
+from offrank.log.errors import SpellingError, UsageError
+from offrank.policies.named import POLICIES, policy
+from offrank.spelling import Spelled, example, parse, split
 
 
 @dataclass(frozen=True, repr=False)
@@ -49,6 +60,9 @@ SPELLINGS: dict[str, Any] = {
     "wrapped(tuned(score, deep=True), 0.1)": Wrapped(Tuned("score", deep=True), 0.1),
     "wrapped(wrapped(plain, 0.1), 0.2)": Wrapped(Wrapped(Plain(), 0.1), 0.2),
     "tuned('it\\'s', -1)": Tuned("it's", -1.0),
+    "tuned(plain)": Tuned("plain"),
+    "tuned(inf, inf)": Tuned("inf", math.inf),
+    "wrapped(tuned(wrapped), inf)": Wrapped(Tuned("wrapped"), math.inf),
 }
 
 
@@ -115,11 +129,119 @@ def test_refused(text: str) -> None:
         parse(text, MAKERS, "thing")
 
 
-@pytest.mark.parametrize("column", ["plain", "class", "True"])
+@pytest.mark.parametrize("column", ["plain", "class", "True", "inf", "\ufb01ne", "a b", "", "\\", "\ud800"])
 def test_a_column_may_have_the_name_of_something_else(column: str) -> None:
     thing = Tuned(column)
-    assert parse(f"tuned({column!r})", MAKERS, "thing") == thing
+    assert parse(repr(thing), MAKERS, "thing") == parse(f"tuned({column!r})", MAKERS, "thing") == thing
+
+
+def test_numbers_of_numpy_are_numbers() -> None:
+    thing = Tuned("score", np.float64(0.1234567890123), window=np.int64(3))  # type: ignore[arg-type]
+    assert repr(thing) == "tuned(score, 0.1234567890123, window=3)"
 
 
 def test_example() -> None:
     assert example(MAKERS).endswith("plain, tuned, wrapped")
+
+
+@pytest.mark.parametrize(
+    ("text", "parts"),
+    [
+        ("plain", ["plain"]),
+        ("plain, tuned(score)", ["plain", "tuned(score)"]),
+        ("[plain,tuned(score)]", ["plain", "tuned(score)"]),
+        (" plain, ", ["plain"]),
+        ("wrapped(tuned(s, curve=[1, .5]), 1), plain", ["wrapped(tuned(s, curve=[1, .5]), 1)", "plain"]),
+        ("tuned('a, b'), plain", ["tuned('a, b')", "plain"]),
+        ("tuned('\u00e4'), plain", ["tuned('\u00e4')", "plain"]),
+        ("1,.5,.33", ["1", ".5", ".33"]),
+        ("plain, tuned(", ["plain, tuned("]),
+        ("", [""]),
+    ],
+)
+def test_a_list_is_split_into_its_spellings(text: str, parts: list[str]) -> None:
+    assert split(text) == parts
+
+
+COLUMNS = st.sampled_from(["new_score", "my score", "class", "inf", "it's", *POLICIES, *ESTIMATORS]) | st.text()
+POSITIVE = st.floats(0, exclude_min=True) | st.integers(1)
+SHARE = st.floats(0, 1, exclude_min=True)
+ARGUMENTS: dict[str, Callable[[Any], st.SearchStrategy[Any]]] = {
+    "base": lambda made: made,
+    "by": lambda _: COLUMNS,
+    "column": lambda _: COLUMNS,
+    "counts": lambda _: st.none(),
+    "draws": lambda _: st.integers(1, 99),
+    "epsilon": lambda _: SHARE,
+    "examination": lambda _: st.none() | st.lists(POSITIVE, min_size=1, max_size=3).map(tuple),
+    "form": lambda _: st.sampled_from(["paper", "windowed"]),
+    "greedy": lambda _: st.booleans(),
+    "log": lambda _: st.booleans(),
+    "maximum": lambda _: POSITIVE,
+    "model": lambda _: COLUMNS,
+    "path": lambda _: COLUMNS,
+    "residual": lambda made: made,
+    "samples": lambda _: st.integers(0, 9),
+    "scores": lambda _: COLUMNS,
+    "slots": lambda _: st.sampled_from(["joint", "independent"]),
+    "stay": lambda _: SHARE,
+    "temperature": lambda _: POSITIVE,
+    "window": lambda _: st.integers(0, 9) | st.just("slope"),
+}
+"""What each argument of a registered maker may be; a new argument is added here."""
+
+
+def things(makers: Mapping[str, Callable[..., Any]]) -> st.SearchStrategy[Any]:
+    """Whatever a registry makes, nested at will."""
+
+    def one(make: Callable[..., Any], inner: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
+        parameters = signature(make).parameters.values()
+        required = {p.name: ARGUMENTS[p.name](inner) for p in parameters if p.default is p.empty}
+        free = {p.name: ARGUMENTS[p.name](inner) for p in parameters if p.default is not p.empty}
+        given = st.fixed_dictionaries(required, optional=free)
+        return given.map(lambda arguments: attempt(make, arguments)).filter(lambda found: found is not None)
+
+    def attempt(make: Callable[..., Any], arguments: dict[str, Any]) -> Any:
+        try:
+            return make(**arguments)
+        except UsageError:  # what cannot be wrapped
+            return None
+
+    nested = {"base", "residual"}
+    wraps = [make for make in makers.values() if nested & signature(make).parameters.keys()]
+    plain = [make for make in makers.values() if "base" not in signature(make).parameters]
+    simple = st.one_of(*(one(make, st.nothing()) if make not in wraps else st.nothing() for make in plain))
+    return st.recursive(simple, lambda inner: st.one_of(*(one(make, inner) for make in wraps)), max_leaves=3)
+
+
+@given(things(POLICIES))
+def test_every_policy_is_read_as_it_is_written(thing: Any) -> None:
+    assert policy(repr(thing)) == thing
+
+
+@given(things(ESTIMATORS))
+def test_every_estimator_is_read_as_it_is_written(thing: Any) -> None:
+    assert estimator(repr(thing)) == thing
+    assert repr(estimator(repr(thing))) == repr(thing)
+
+
+@given(st.lists(things(ESTIMATORS), min_size=1, max_size=4))
+def test_every_list_of_estimators_is_read_on_the_command_line(things: list[Any]) -> None:
+    assert [estimator(text) for text in listed((", ".join(map(repr, things)),))] == things
+    assert listed(tuple(map(repr, things))) == list(map(repr, things))
+
+
+NAMES = "Top('dbn'), Top('uniform'), PlackettLuce('ndcg'), Linear('tree'), EpsilonUniform(Top('mine'), 0.5)"
+MINE = """
+import dataclasses, offrank, offrank.spelling
+@dataclasses.dataclass(frozen=True, repr=False)
+class Mine(offrank.spelling.Spelled):
+    name = "mine"
+"""
+
+
+@pytest.mark.parametrize("first", ["", "import offrank.clicks, offrank.estimators, offrank.simulation.users", MINE])
+def test_words_do_not_depend_on_what_was_imported(first: str) -> None:
+    program = f"{first}\nfrom offrank import *\nprint({NAMES}, sep=';')"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "top(dbn);top(uniform);plackett_luce(ndcg);linear(tree);epsilon(top(mine), 0.5)"

@@ -6,6 +6,20 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from . import clicks as clicks
+    from . import errors as errors
+    from . import estimators as estimators
+    from . import folds as folds
+    from . import jobs as jobs
+    from . import learning as learning
+    from . import log as log
+    from . import metrics as metrics
+    from . import policies as policies
+    from . import readers as readers
+    from . import selection as selection
+    from . import simulation as simulation
+    from . import testing as testing
+    from .errors import OffrankError
     from .folds.estimate import Caution, Estimate
     from .jobs.check import check
     from .jobs.clicks.evaluate import evaluate_clicks
@@ -18,7 +32,6 @@ if TYPE_CHECKING:
     from .jobs.metrics import measure
     from .jobs.result import Result
     from .jobs.simulate import simulate
-    from .log.errors import OffrankError
     from .papers.registry import reproduce
     from .policies.counted import Counted
     from .policies.epsilon import EpsilonUniform
@@ -42,7 +55,7 @@ _HOMES = {
     "Estimate": "folds.estimate",
     "Linear": "policies.linear",
     "Logged": "policies.written",
-    "OffrankError": "log.errors",
+    "OffrankError": "errors",
     "PlackettLuce": "policies.plackett_luce",
     "Ranking": "policies.ranking",
     "Result": "jobs.result",
@@ -66,7 +79,21 @@ _HOMES = {
 }
 
 # Of public names of their own, as `offrank.metrics.ndcg`.
-_PACKAGES = {"clicks", "metrics", "selection", "simulation"}
+_MODULES = (
+    "clicks",
+    "errors",
+    "estimators",
+    "folds",
+    "jobs",
+    "learning",
+    "log",
+    "metrics",
+    "policies",
+    "readers",
+    "selection",
+    "simulation",
+    "testing",
+)
 
 __all__ = [
     "Caution",
@@ -99,15 +126,17 @@ __all__ = [
 ]
 
 
-def __getattr__(name: str) -> Any:
-    if name in _PACKAGES:
-        return importlib.import_module(f".{name}", __name__)
-    if name not in _HOMES:
-        raise AttributeError(f"module 'offrank' has no attribute {name!r}")
-    value = getattr(importlib.import_module(f".{_HOMES[name]}", __name__), name)
-    globals()[name] = value
-    return value
+if not TYPE_CHECKING:  # a type checker would believe that every name is there
+
+    def __getattr__(name: str) -> Any:
+        if name in _MODULES:
+            return importlib.import_module(f".{name}", __name__)
+        if name not in _HOMES:
+            raise AttributeError(f"module 'offrank' has no attribute {name!r}")
+        value = getattr(importlib.import_module(f".{_HOMES[name]}", __name__), name)
+        globals()[name] = value
+        return value
 
 
 def __dir__() -> list[str]:
-    return sorted([*globals(), *__all__])
+    return sorted({*globals(), *__all__, *_MODULES})

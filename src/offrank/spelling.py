@@ -1,6 +1,8 @@
 """One language: an object, its repr, its key in results and its words on the command line are the same.
 
-`interpol(window=2)`, `plackett_luce(old_score, temperature=0.5)`, `epsilon(uniform, 0.1)`.
+`interpol(window=2)`, `plackett_luce(old_score, temperature=0.5)`, `epsilon(uniform, 0.1)`; several stand in a list,
+`ips, snips`. A bare word is what its place takes: text (`top(uniform)` sorts by a column of that name), a number
+(`inf`), or else what is made by that name. So what is written never depends on which names there are.
 """
 
 from __future__ import annotations
@@ -10,13 +12,21 @@ import dataclasses
 import difflib
 import inspect
 import keyword
+import math
+import re
+import unicodedata
 from collections.abc import Callable, Mapping
+from itertools import chain, repeat
 from typing import Any, ClassVar
+
+import numpy as np
 
 from .log.errors import SpellingError
 
-_TAKEN: set[str] = set()
-"""Names of policies and estimators: a column of that name is written in quotes."""
+Makers = Mapping[str, Callable[..., Any]]
+"""What makes the objects of one kind, by name."""
+
+_TEXT = re.compile(r"\bstr\b")
 
 
 class Spelled:
@@ -27,92 +37,122 @@ class Spelled:
 
     name: ClassVar[str]
 
-    def __init_subclass__(cls) -> None:
-        _TAKEN.add(cls.__dict__.get("name", ""))
-
     def __repr__(self) -> str:
         words = []
         for field in dataclasses.fields(self):  # type: ignore[arg-type]
             value = getattr(self, field.name)
             if field.default is not dataclasses.MISSING and _same(value, field.default):
                 continue
-            words.append(f"{field.name}={_spell(value)}" if field.kw_only else _spell(value))
+            words.append(f"{field.name}={spell(value)}" if field.kw_only else spell(value))
         return f"{self.name}({', '.join(words)})" if words else self.name
 
     __str__ = __repr__
 
 
-def parse(text: str, makers: Mapping[str, Callable[..., Any]], what: str) -> Any:
-    """Build the object that `text` spells, with the makers known by name.
+def parse(text: str, makers: Makers, what: str) -> Any:
+    """Build the object that `text` spells, with the makers known by name: `parse(repr(thing)) == thing`.
 
-    Bare words that are no maker's name are column names; so are quoted strings.
+    Bare words are column names where text is taken, and where they are no maker's name; so are quoted strings.
 
     Raises:
         SpellingError: not in the grammar, an unknown name or unfit arguments.
     """
     try:
-        tree = ast.parse(text.strip(), mode="eval").body
+        node = ast.parse(text.strip(), mode="eval").body
     except SyntaxError as error:
         raise SpellingError(f"cannot read {what} {text!r}", example(makers)) from error
-    return _build(tree, text, makers, what, outermost=True)
+    if isinstance(node, ast.Name):
+        return _Reader(text, makers, what).made(node.id, [], [])
+    if isinstance(node, ast.Constant | ast.List | ast.Tuple):
+        raise SpellingError(f"{text!r} does not begin with a name of the {what}s", example(makers))
+    return _Reader(text, makers, what).built(node, takes_text=False)
 
 
-def example(makers: Mapping[str, Callable[..., Any]]) -> str:
+def split(text: str) -> list[str]:
+    """The spellings of a list, `ips, clip(snips, 10)`, with or without brackets; what cannot be read is one."""
+    try:
+        node = ast.parse(text.strip(), mode="eval").body
+    except SyntaxError:
+        return [text]
+    parts = node.elts if isinstance(node, ast.List | ast.Tuple) else [node]
+    return [ast.get_source_segment(text.strip(), part) or text for part in parts]
+
+
+def example(makers: Makers) -> str:
     """A remedy that lists the names that would have worked."""
     return "write name or name(argument, key=value), with a name from: " + ", ".join(sorted(makers))
 
 
-def _spell(value: Any) -> str:
+def spell(value: Any) -> str:
+    """How a value is written inside a spelling: `old_score`, `'my score'`, `0.5`, `[1, 0.5]`, `uniform`."""
+    if isinstance(value, np.generic):
+        value = value.item()
     if isinstance(value, str):
-        plain = value.isidentifier() and not keyword.iskeyword(value) and value not in _TAKEN
-        return value if plain else repr(value)
+        return value if _plain(value) else repr(value)
     if isinstance(value, tuple):
-        return "[" + ", ".join(_spell(v) for v in value) + "]"
+        return "[" + ", ".join(spell(v) for v in value) + "]"
     if isinstance(value, float):
         return f"{value:g}" if float(f"{value:g}") == value else repr(value)
     return repr(value)
+
+
+def _plain(word: str) -> bool:
+    """Whether a word needs no quotes: it is read as the same name. Names are read in their normal form."""
+    return word.isidentifier() and not keyword.iskeyword(word) and unicodedata.normalize("NFKC", word) == word
 
 
 def _same(value: Any, default: Any) -> bool:
     return type(value) is type(default) and value == default
 
 
-def _build(
-    node: ast.expr, text: str, makers: Mapping[str, Callable[..., Any]], what: str, outermost: bool = False
-) -> Any:
-    if isinstance(node, ast.Name):
-        if node.id in makers:
-            return _call(makers[node.id], node.id, [], {}, text)
-        if outermost:
-            raise _unknown(node.id, makers, what)
-        return node.id
-    if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
-        if node.func.id not in makers:
-            raise _unknown(node.func.id, makers, what)
-        arguments = [_build(a, text, makers, what) for a in node.args]
-        keywords = {k.arg: _build(k.value, text, makers, what) for k in node.keywords if k.arg}
-        return _call(makers[node.func.id], node.func.id, arguments, keywords, text)
-    if outermost and isinstance(node, ast.Constant | ast.List | ast.Tuple):
-        raise SpellingError(f"{text!r} does not begin with a name of the {what}s", example(makers))
-    if isinstance(node, ast.List | ast.Tuple):
-        return tuple(_build(e, text, makers, what) for e in node.elts)
-    try:
-        return ast.literal_eval(node)
-    except ValueError as error:
-        raise SpellingError(f"cannot read {what} {text!r}", example(makers)) from error
+@dataclasses.dataclass(frozen=True)
+class _Reader:
+    """Builds objects from the tree of a text."""
+
+    text: str
+    makers: Makers
+    what: str
+
+    def built(self, node: ast.expr, *, takes_text: bool) -> Any:
+        """What a node stands for. takes_text: a bare word there is text, whatever else has that name."""
+        if isinstance(node, ast.Name):
+            return self.word(node.id, takes_text=takes_text)
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
+            return self.made(node.func.id, node.args, [k for k in node.keywords if k.arg])
+        if isinstance(node, ast.List | ast.Tuple):
+            return tuple(self.built(e, takes_text=takes_text) for e in node.elts)
+        try:
+            return ast.literal_eval(node)
+        except ValueError as error:
+            raise SpellingError(f"cannot read {self.what} {self.text!r}", example(self.makers)) from error
+
+    def word(self, word: str, *, takes_text: bool) -> Any:
+        if not takes_text and word in self.makers:
+            return self.made(word, [], [])
+        return math.inf if word == "inf" and not takes_text else word
+
+    def made(self, name: str, arguments: list[ast.expr], keywords: list[ast.keyword]) -> Any:
+        """What the maker of a name makes of its arguments."""
+        if name not in self.makers:
+            raise _unknown(name, self.makers, self.what)
+        maker = self.makers[name]
+        by_position, by_name = _text_places(maker)
+        places = chain(by_position, repeat(False))
+        given = [self.built(node, takes_text=text) for node, text in zip(arguments, places, strict=False)]
+        named = {str(k.arg): self.built(k.value, takes_text=by_name.get(str(k.arg), False)) for k in keywords}
+        try:
+            return maker(*given, **named)
+        except TypeError as error:
+            raise SpellingError(
+                f"{self.text!r} does not fit {name}", f"write it as {signature(maker, name)}"
+            ) from error
 
 
-def _call(
-    maker: Callable[..., Any],
-    name: str,
-    arguments: list[Any],
-    keywords: dict[str, Any],
-    text: str,
-) -> Any:
-    try:
-        return maker(*arguments, **keywords)
-    except TypeError as error:
-        raise SpellingError(f"{text!r} does not fit {name}", f"write it as {signature(maker, name)}") from error
+def _text_places(maker: Callable[..., Any]) -> tuple[list[bool], dict[str, bool]]:
+    """Which arguments of a maker take text, by position and by name: those whose annotation says `str`."""
+    parameters = inspect.signature(maker).parameters.values()
+    takes = {p.name: bool(_TEXT.search(inspect.formatannotation(p.annotation))) for p in parameters}
+    return [takes[p.name] for p in parameters if p.kind != p.KEYWORD_ONLY], takes
 
 
 def signature(maker: Callable[..., Any], name: str) -> str:
@@ -120,13 +160,13 @@ def signature(maker: Callable[..., Any], name: str) -> str:
     words = []
     for parameter in inspect.signature(maker).parameters.values():
         required = parameter.default is parameter.empty
-        given = "..." if required else _spell(parameter.default)
+        given = "..." if required else spell(parameter.default)
         named = not required or parameter.kind == parameter.KEYWORD_ONLY
         words.append(f"{parameter.name}={given}" if named else parameter.name)
     return f"{name}({', '.join(words)})" if words else name
 
 
-def _unknown(name: str, makers: Mapping[str, Callable[..., Any]], what: str) -> SpellingError:
+def _unknown(name: str, makers: Makers, what: str) -> SpellingError:
     near = difflib.get_close_matches(name, makers, n=1)
     hint = f"did you mean {near[0]}? " if near else ""
     return SpellingError(f"unknown {what} {name!r}", hint + example(makers))

@@ -5,7 +5,11 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import pyarrow.parquet as pq
 from click.testing import CliRunner, Result
@@ -34,6 +38,18 @@ def process(*words: object, **environment: str) -> subprocess.CompletedProcess[s
         check=False,
         env={**os.environ, **environment},
     )
+
+
+@contextmanager
+def ended(running: subprocess.Popen[Any], seconds: float = 300) -> Iterator[subprocess.Popen[Any]]:
+    """A process that is killed when it has not ended after so long, so that no test waits for it for ever."""
+    watch = threading.Timer(seconds, running.kill)
+    watch.start()
+    try:
+        with running:
+            yield running
+    finally:
+        watch.cancel()
 
 
 def written(folder: Path) -> Path:

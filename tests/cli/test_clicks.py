@@ -21,7 +21,7 @@ import offrank
 from offrank.clicks import evaluate, load
 from offrank.log.source import needs
 from tests.cli.clicked import ITEMS, QUERIES, folder_in, sessions
-from tests.cli.commands import call, process
+from tests.cli.commands import call, ended, process
 
 
 @pytest.fixture(scope="module")
@@ -94,13 +94,13 @@ def test_a_harvested_curve_goes_where_a_curve_goes(folder: Path, tmp_path: Path)
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="signals and terminals")
+@pytest.mark.usefixtures("interruptible")
 def test_an_interrupted_fit_tells_what_it_does_and_leaves_nothing(folder: Path, tmp_path: Path) -> None:
     ours, theirs = os.openpty()
     words = ["clicks", "fit", str(folder / "train.parquet"), "--model", "mixture(dbn, dbn, tolerance=1e-300)"]
     command = [sys.executable, "-m", "offrank", *words, "-o", str(tmp_path / "m.json")]
-    with subprocess.Popen(
-        command, stdout=subprocess.PIPE, stderr=theirs, env={**os.environ, "TERM": "xterm"}
-    ) as running:
+    environment = {**os.environ, "TERM": "xterm"}
+    with ended(subprocess.Popen(command, stdout=subprocess.PIPE, stderr=theirs, env=environment)) as running:
         os.close(theirs)
         shown = b""
         while b"log-posterior" not in shown:
@@ -109,7 +109,7 @@ def test_an_interrupted_fit_tells_what_it_does_and_leaves_nothing(folder: Path, 
         with contextlib.suppress(OSError):  # the other end is closed
             while more := os.read(ours, 4096):
                 shown += more
-        assert (running.wait(60), running.stdout.read()) == (130, b"")
+        assert (running.wait(), running.stdout.read()) == (130, b"")
     os.close(ours)
     assert b"nothing was left half-written" in shown
     assert list(tmp_path.iterdir()) == []

@@ -12,6 +12,8 @@ import pyarrow.parquet as pq
 import pytest
 
 import offrank
+from offrank.estimators import IPM as ItemPosition
+from offrank.estimators import DoublyRobust, Interpol, clip
 from offrank.readers import read_log
 from tests.cli.commands import LOGGING, TARGET, call, written
 from tests.jobs.logs import coins, replaced, search
@@ -38,6 +40,37 @@ def saved(tmp_path: Path, log: Path, *words: object) -> dict:
     document = json.loads((tmp_path / "out.json").read_text())
     assert_document(document)
     return {name: value for name, value in document.items() if name not in ("created", "command")}
+
+
+def test_what_is_printed_can_be_typed_back_nested_and_in_lists(tmp_path: Path, log: Path) -> None:
+    model = str(tmp_path / "m.json")
+    offrank.fit_clicks(log, "pbm", model, by=None)
+    made = [
+        DoublyRobust(model, residual=clip(ItemPosition(), 10)),
+        Interpol(window=1, examination=(1, 0.5, 0.25)),
+        clip(Interpol(window=0), 3),
+    ]
+    result = offrank.evaluate(log, "top(new_score)", "plackett_luce(old_score)", made)
+    printed = [name for _, name in result]
+    assert printed == list(map(repr, made))
+    expected = {name: value for name, value in result.to_dict().items() if name not in ("created", "command")}
+    said = ("evaluate", *TARGET, *LOGGING)
+    assert saved(tmp_path, log, *said, "-e", ", ".join(printed)) == expected
+    assert saved(tmp_path, log, *said, "-e", f"[{', '.join(printed)}]") == expected
+    assert saved(tmp_path, log, *said, *(word for name in printed for word in ("-e", name))) == expected
+
+
+def test_an_examination_curve_may_stand_in_brackets(tmp_path: Path, log: Path) -> None:
+    said = ("evaluate", *TARGET, *LOGGING, "-e", "pbm")
+    bracketed = saved(tmp_path, log, *said, "--examination", "[1, .5, .25]")
+    assert bracketed == saved(tmp_path, log, *said, "--examination", "1,.5,.25")
+    assert bracketed["examination"] == [1, 0.5, 0.25]
+
+
+def test_metrics_may_stand_in_a_list_with_their_options(tmp_path: Path, log: Path) -> None:
+    names = ["counterfactual_loss(form=hinge)", "counterfactual_disagreement(draws=3, seed=1)"]
+    call("metrics", log, *LOGGING, "--model", "new_score", "-m", ", ".join(names), "--json", tmp_path / "m.json")
+    assert [row["metric"] for row in json.loads((tmp_path / "m.json").read_text())["metrics"]] == names
 
 
 def test_the_command_line_and_python_say_the_same(tmp_path: Path, log: Path) -> None:

@@ -11,7 +11,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from offrank.cli import main
-from tests.cli.commands import LOGGING, TARGET, call, process, written
+from tests.cli.commands import LOGGING, TARGET, call, ended, process, written
 from tests.jobs.logs import coins
 
 
@@ -150,13 +150,14 @@ def test_real_processes(log: Path) -> None:
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="signals")
+@pytest.mark.usefixtures("interruptible")
 def test_an_interrupted_demo_leaves_nothing_half_written(tmp_path: Path) -> None:
     words = [sys.executable, "-m", "offrank", "demo", str(tmp_path / "demo"), "--impressions", "3000000"]
-    with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as running:
+    with ended(subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)) as running:
         assert running.stderr is not None
         assert running.stderr.readline().startswith("1. Simulating")
         running.send_signal(signal.SIGINT)
-        output, errors = running.communicate(timeout=60)
+        output, errors = running.communicate()
     assert (running.returncode, output) == (130, "")
     assert errors == "interrupted; nothing was left half-written\n"
     assert list((tmp_path / "demo").iterdir()) == []

@@ -32,7 +32,7 @@ def with_clicks(batch: LogBatch, factor: float) -> LogBatch:
 def test_one_for_all_is_one_for_sure(name: str, interval: str) -> None:
     batch = replace(log(), outcome=np.ones(len(log())))
     one = found(batch, [name], interval=interval)[name]
-    assert one.value == 1
+    assert one.value == pytest.approx(1, rel=1e-12)
     assert one.standard_error == pytest.approx(0, abs=1e-12)
     assert (one.low, one.high) == pytest.approx((1, 1), abs=1e-12)
     assert one.difference is not None

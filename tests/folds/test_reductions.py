@@ -46,15 +46,16 @@ def test_histogram(batch: Sample) -> None:
     fold = HistogramFold((1, 0))
     for column, found in zip((1, 0), fold.finish(fold.add(fold.empty(), batch)), strict=True):
         x = batch.values[:, column]
-        positive = x[x > 0]
         assert found.zeros == (x == 0).sum()
-        assert found.counts.sum() == len(positive)
-        if len(positive):
-            assert found.edges[0] <= positive.min()
-            assert positive.max() < found.edges[-1]
-            between = (positive[:, None] >= found.edges[:-1]) & (positive[:, None] < found.edges[1:])
-            assert (found.counts == between.sum(axis=0)).all()
-            assert min(found.counts[0], found.counts[-1]) > 0
+        signs = [(x[x > 0], found.edges, found.counts), (-x[x < 0], found.negative_edges, found.negative_counts)]
+        for sizes, edges, counts in signs:
+            assert counts.sum() == len(sizes)
+            if len(sizes):
+                assert edges[0] <= sizes.min()
+                assert sizes.max() < edges[-1]
+                between = (sizes[:, None] >= edges[:-1]) & (sizes[:, None] < edges[1:])
+                assert (counts == between.sum(axis=0)).all()
+                assert min(counts[0], counts[-1]) > 0
 
 
 def test_histogram_edges_are_powers_of_two_and_halves_between() -> None:
@@ -64,6 +65,16 @@ def test_histogram_edges_are_powers_of_two_and_halves_between() -> None:
     assert found.zeros == 1
     assert found.edges.tolist() == [0.75, 1, 1.5, 2, 3, 4, 6]
     assert found.counts.tolist() == [1, 2, 1, 1, 0, 1]
+
+
+def test_histogram_has_negative_values_on_their_own_side() -> None:
+    fold = HistogramFold((0,))
+    batch = keyed(np.array([[-0.0], [0.0], [-1.0], [-1.4], [-3.0], [-4.0], [1.0]]))
+    found = fold.finish(fold.add(fold.empty(), batch))[0]
+    assert found.zeros == 2
+    assert (found.edges.tolist(), found.counts.tolist()) == ([1, 1.5], [1])
+    assert found.negative_edges.tolist() == [1, 1.5, 2, 3, 4, 6]
+    assert found.negative_counts.tolist() == [2, 0, 0, 1, 1]
 
 
 def test_histogram_of_nothing_positive() -> None:

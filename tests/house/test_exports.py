@@ -3,13 +3,23 @@
 from __future__ import annotations
 
 import importlib
+import json
 import pkgutil
+import re
+import subprocess
+import sys
+from pathlib import Path
 from types import ModuleType
 
 import pytest
 
 import offrank
 
+ROOT = Path(__file__).resolve().parents[2]
+REFERENCE = (ROOT / "docs" / "reference" / "api.md").read_text(encoding="utf-8")
+DOCUMENTED = re.findall(r"^::: ([\w.]+)$", REFERENCE, re.MULTILINE)
+MODULES = sorted({match[1] for name in DOCUMENTED if (match := re.match(r"offrank\.([a-z]\w+)(?:\.|$)", name))})
+MODULES = [name for name in MODULES if name not in offrank.__all__] + ["learning", "log", "testing"]
 PACKAGES = [info.name for info in pkgutil.walk_packages(offrank.__path__, prefix="offrank.") if info.ispkg]
 
 
@@ -44,3 +54,53 @@ def test_dir_lists_the_public_names() -> None:
 def test_an_unknown_name_is_an_attribute_error() -> None:
     with pytest.raises(AttributeError, match="nonsense"):
         offrank.nonsense  # noqa: B018
+
+
+def test_a_bare_import_is_enough_for_the_public_modules() -> None:
+    # `__getattr__` is what answers before anything else was imported, and what it loads one after the other stays.
+    code = f"import offrank; print(*(offrank.__getattr__(name).__name__ for name in {MODULES}))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert (done.stderr, done.stdout.split()) == ("", [f"offrank.{name}" for name in MODULES])
+    assert set(MODULES) <= set(dir(offrank))
+
+
+@pytest.mark.parametrize("documented", DOCUMENTED)
+def test_a_documented_name_is_found_where_the_reference_says(documented: str) -> None:
+    found: object = offrank
+    path = "offrank"
+    for part in documented.split(".")[1:]:
+        path = f"{path}.{part}"
+        if not hasattr(found, part):
+            importlib.import_module(path)
+        found = getattr(found, part)
+    assert found.__doc__
+
+
+def test_errors_are_where_they_are_caught() -> None:
+    with pytest.raises(offrank.errors.SpellingError, match="unknown policy") as caught:
+        offrank.policies.policy("tpo(x)")
+    assert type(caught.value).__module__ == "offrank.errors"
+
+
+SNIPPET = """
+import offrank
+offrank.evaluate("x", "y").get("ips")
+offrank.readers.read_log("x")
+offrank.errors.UsageError
+offrank.evalaute("x", 3)
+"""
+
+
+def test_a_type_checker_sees_a_name_that_is_none(tmp_path: Path) -> None:
+    pytest.importorskip("mypy")
+    snippet, config = tmp_path / "snippet.py", tmp_path / "mypy.ini"
+    snippet.write_text(SNIPPET)
+    config.write_text("[mypy]\n")
+    # Nothing but the door is looked at: quick, and whatever it imports is taken on trust.
+    told = [f"--config-file={config}", f"--cache-dir={tmp_path / 'cache'}", "--follow-imports=skip", "--output=json"]
+    words = [sys.executable, "-m", "mypy", *told, str(snippet), str(Path(offrank.__file__))]
+    done = subprocess.run(words, capture_output=True, text=True, check=False)
+    assert done.returncode == 1, done.stderr
+    [error] = [json.loads(line) for line in done.stdout.splitlines()]
+    assert (error["line"], error["code"]) == (6, "attr-defined")
+    assert "evalaute" in error["message"]

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import Callable, Mapping
+from itertools import pairwise
 from typing import Any
 
 Check = Callable[[Any, str], None]
@@ -94,7 +94,10 @@ DOCUMENT = shape(
         "logged": optional(INTERVAL),
         "estimates": many(ESTIMATE),
         "weights": many(
-            shape({"target": TEXT, "estimator": TEXT, "edges": many(NUMBER), "counts": many(NUMBER), "zeros": NUMBER})
+            shape(
+                {"target": TEXT, "estimator": TEXT, "zeros": NUMBER}
+                | dict.fromkeys(("edges", "counts", "negative_edges", "negative_counts"), many(NUMBER))
+            )
         ),
         "ranks": many(shape({"rank": WHOLE, **dict.fromkeys(("impressions", "clicks", "click_rate"), NUMBER)})),
         "checks": many(
@@ -131,6 +134,9 @@ def assert_document(document: Any) -> None:
         assert (one["error"] is None) or numbers == [None] * 5, "a refused estimate has no numbers"
         assert one["target"] in document["targets"]
     for one in document["weights"]:
-        assert len(one["edges"]) in (len(one["counts"]) + 1, 0)
-        assert all(low < high for low, high in zip(one["edges"], one["edges"][1:], strict=False))
-        assert math.fsum(one["counts"]) + one["zeros"] >= 0
+        for sign in ("", "negative_"):
+            edges, counts = one[f"{sign}edges"], one[f"{sign}counts"]
+            assert len(edges) in (len(counts) + 1, 0)
+            assert all(0 < low < high for low, high in pairwise(edges))
+            assert all(count >= 0 for count in counts)
+        assert one["zeros"] >= 0

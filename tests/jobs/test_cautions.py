@@ -46,6 +46,7 @@ CAUSES: dict[str, Callable[[], offrank.Result]] = {
     "double-subsampling": lambda: judged(coins(N, propensity=0.5 * KEPT, inclusion=KEPT)),
     "clipped": lambda: judged(coins(N), "clip(ips, 1.5)"),
     "unseen-items": lambda: judged(coins(N), "pbm(examination=[1])"),
+    "odd-examination": lambda: judged(search(), "pbm", TARGET, LOGGING, examination=[0.1, 5, 5]),
     "few-rewards": lambda: judged(coins(N, clicks=[[int(n < 20)] for n in range(N)])),
     "few-clusters": lambda: judged(coins(N, user=np.arange(N) % 10), cluster="user"),
     "observed-range": lambda: judged(coins(N), interval="bernstein"),
@@ -107,6 +108,39 @@ def test_severity_grows() -> None:
     assert codes(judged(coins(N), "clip(ips, 1.8)"))["clipped"] == "note"
     assert codes(judged(coins(N), "clip(ips, 1)"))["clipped"] == "warning"
     assert codes(judged(coins(N, clicks=[[0]] * N)))["few-rewards"] == "serious"
+
+
+@pytest.mark.parametrize(
+    ("curve", "severity"),
+    [
+        ([1, 1 / 2, 1 / 3], None),
+        ([100, 50, 33], None),  # per cent: ratios count alone
+        ([1, 0.5, 0.599], None),  # 1.2 times the rank above is within the error of a harvested curve
+        ([1, 0.5, 0.601], "warning"),
+        ([1, 1.199, 1.199], None),
+        ([1, 1.1, 1.201], "warning"),  # to the least of all ranks above
+        ([0.5, 0.5, 0.999], "warning"),
+        ([0.5, 0.5, 1.001], "serious"),
+        ([0.1, 5, 5], "serious"),
+        ([1, 0.1, 0.9], "warning"),
+    ],
+)
+def test_an_examination_curve_that_rises(curve: list[float], severity: str | None) -> None:
+    curved = ["pbm", "clip(interpol(window=1), 9)", "sninterpol(window=2)", "interpol(window=0)", "ips"]
+    result = judged(search(), curved, TARGET, LOGGING, examination=curve)
+    found = {
+        name: next((c.severity for c in e.warnings if c.code == "odd-examination"), None)
+        for (_, name), e in result.estimates.given.items()
+    }
+    assert found == dict.fromkeys(curved[:3], severity) | dict.fromkeys(curved[3:])
+
+
+def test_what_is_said_of_a_curve_that_rises() -> None:
+    result = judged(search(), "pbm", TARGET, LOGGING, examination=[0.1, 5, 4])
+    caution = result["pbm"].warnings[0]
+    assert "rank 2 is looked at 50 times as often as rank 1, which" in caution.message
+    result = judged(search(), "pbm", TARGET, LOGGING, examination=[1, 0.2, 0.5])
+    assert "rank 3 is looked at 2.5 times as often as rank 2, which" in str(result["pbm"].warnings)
 
 
 def test_clipped_weights_have_no_heavy_tail() -> None:

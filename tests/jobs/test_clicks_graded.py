@@ -93,9 +93,10 @@ def test_any_partition_gives_the_same() -> None:
         for batch in read_log(LOG.slice(row, 1)).select(fold.needs()).batches(0):
             state = fold.merge(fold.add(fold.empty(), batch), state)
     whole = graded()
-    for name in ("key", "query", "least", "most", "relevance"):
+    for name in ("key", "query"):
         assert np.array_equal(getattr(state, name), getattr(whole, name))
-    assert state.rank == pytest.approx(whole.rank)
+    for name in ("least", "most", "relevance", "rank"):
+        assert getattr(state, name) == pytest.approx(getattr(whole, name), nan_ok=True)
 
 
 def test_ties_share_their_gain_and_queries_without_grades_count_nothing() -> None:

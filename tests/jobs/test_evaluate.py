@@ -38,14 +38,11 @@ def test_several_targets_in_one_pass_equal_single_runs(interval: str) -> None:
         alone = evaluated(target, interval=interval)
         for estimator in ALL:
             one, other = together[name, estimator], alone[estimator]
-            # Bit for bit, but for the intervals: a longer row of numbers is added up in another order.
-            assert (one.value, one.ess, one.mean_weight, one.tail_index) == (
-                other.value,
-                other.ess,
-                other.mean_weight,
-                other.tail_index,
-            )
-            assert (one.low, one.high) == pytest.approx((other.low, other.high), rel=1e-12)
+            # Longer rows of numbers may be added up in another order.
+            assert one.n == other.n
+            for name_of in ("value", "ess", "mean_weight", "tail_index", "low", "high"):
+                expected = getattr(other, name_of)  # None where it is not known
+                assert getattr(one, name_of) == (expected if expected is None else pytest.approx(expected, rel=1e-11))
             assert one.warnings == other.warnings
 
 
@@ -137,7 +134,7 @@ def test_the_bootstrap_agrees_with_the_normal_interval_and_with_itself() -> None
     again = evaluated(estimators="snipm", interval="bootstrap", seed=4)["snipm"]
     other = evaluated(estimators="snipm", interval="bootstrap", seed=5)["snipm"]
     assert drawn == again != other
-    assert drawn.value == normal.value
+    assert drawn.value == pytest.approx(normal.value, rel=1e-12)
     assert drawn.standard_error == pytest.approx(normal.standard_error, rel=0.2)
 
 

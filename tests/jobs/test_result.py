@@ -64,10 +64,54 @@ def test_asking_for_what_the_log_cannot_give_raises() -> None:
     result = refused()
     with pytest.raises(NoOverlapError, match="never does what was logged, in any of 200 impressions"):
         result["ips"]
-    assert "ips" in result.estimates
     assert list(result.estimates.refused) == [("ranking(best)", "ips")]
     assert list(result.estimates.given) == [("ranking(best)", "logged")]
     assert not result.trustworthy
+
+
+@pytest.mark.parametrize(
+    "key", ["ips", ("ranking(best)", "ips"), ("ranking('best')", IPS()), (Ranking("best"), "ips()")]
+)
+def test_a_mapping_holds_what_the_log_can_give(key: Any) -> None:
+    for result in (refused(), refused().estimates):
+        given = ("ranking(best)", "logged")
+        assert list(result) == list(result.keys()) == [given]
+        assert (len(result), bool(result)) == (1, True)
+        assert dict(result) == dict(result.items()) == {given: result["logged"]}
+        assert list(result.values()) == [result["logged"]]
+        assert key not in result
+        assert result.get(key) is None
+        assert result.get("logged") is result.get(given) is result["logged"]
+        assert given in result
+        assert "logged" in result
+        with pytest.raises(NoOverlapError, match="never does what was logged"):
+            result[key]
+
+
+def test_all_of_a_result_can_be_walked_through() -> None:
+    result = two()
+    assert list(result) == [(t, e) for t in ("new", "uniform") for e in ("snips", "clip(snips, 20)")]
+    assert [result[key].value for key in result] == [estimate.value for estimate in result.values()]
+    assert all(key in result and result.get(key) is estimate for key, estimate in result.items())
+
+
+@pytest.mark.parametrize("key", ["top( 'new_score' )", 'top(scores="new_score")', "top(new_score)", Top("new_score")])
+def test_a_target_may_be_spelled_in_any_way(key: Any) -> None:
+    result = offrank.evaluate(search(), {"top(new_score)": TARGET, "top( x )": Uniform()}, LOGGING, "snips")
+    assert result[key, "snips"] is result["top(new_score)", "snips"]
+    assert result["top( x )", "snips"] is not result[key, "snips"]
+    assert ("top(x)", "snips") not in result
+
+
+def test_names_that_differ_in_quotes_only_are_two() -> None:
+    columns = {"a b": search()["new_score"], "ab": search()["old_score"]}
+    log = search()
+    for name, column in columns.items():
+        log = log.append_column(name, column)
+    result = offrank.evaluate(log, {"1": Top("a b"), "2": Top("ab")}, LOGGING, ["ips"])
+    spelled = offrank.evaluate(log, {repr(t): t for t in (Top("a b"), Top("ab"))}, LOGGING, ["ips"])
+    assert spelled["top('a b')", "ips"].value == result["1", "ips"].value
+    assert spelled["top( ab )", "ips"].value == result["2", "ips"].value
 
 
 def test_where_no_estimate_can_be_given_the_job_raises() -> None:

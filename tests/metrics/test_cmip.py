@@ -163,7 +163,7 @@ def test_documents_of_a_cluster_are_not_so_many() -> None:
     alone, together = (
         cmip(relevance, logging, np.zeros(4_000), permutations=0, cluster=given) for given in (None, query)
     )
-    assert together.value == alone.value
+    assert together.value == pytest.approx(alone.value, rel=1e-12)
     assert together.standard_error > 2 * alone.standard_error
 
 
@@ -171,7 +171,7 @@ def test_the_seed_decides_and_nothing_else() -> None:
     given = copula(1_500, 0.3, seed=8)
     assert cmip(*given, seed=3) == cmip(*given, seed=3)
     assert cmip(*given, seed=3).null != cmip(*given, seed=4).null
-    assert cmip(*given, seed=3).value == cmip(*given, seed=4).value
+    assert cmip(*given, seed=3).value == pytest.approx(cmip(*given, seed=4).value, rel=1e-12)
 
 
 # What cannot be known --------------------------------------------------------------------------------------------
@@ -314,5 +314,7 @@ def test_without_the_extra_it_says_what_to_install(method: str, monkeypatch: pyt
 def test_settings_of_a_method() -> None:
     given = copula(2_000, 0.5, seed=0)
     few, many = (cmip(*given, method=Binned(replicates=count), permutations=0) for count in (10, 100))
-    assert few.value == many.value == cmip(*given).value
+    # Sums of many replicates at a time are added up in another order.
+    assert few.value == pytest.approx(cmip(*given).value, rel=1e-9)
+    assert many.value == pytest.approx(cmip(*given).value, rel=1e-9)
     assert metrics.cmip is cmip

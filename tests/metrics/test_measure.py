@@ -143,6 +143,20 @@ def test_a_log_without_clicks_is_refused() -> None:
         metrics.counterfactual_disagreement([], "score", "uniform")
 
 
+def test_a_mapping_holds_what_the_log_can_give(tmp_path: Path) -> None:
+    # Slates of one item have nothing to compare the click with: `single` takes these alone.
+    rows = [*ROWS[2:], {"slate": [9], "clicks": [1], "score": [1.0], "other": [1.0], "page": "a"}]
+    names = ["pairwise_disagreement", "pairwise_disagreement(several=single)"]
+    for found in (metrics.measure(rows, "score", "uniform", names), offrank.measure(rows, "score", "uniform", names)):
+        assert list(found) == [key for key, _ in found.items()] == [("score", names[0])]
+        assert len(found) == 1
+        assert dict(found)["score", names[0]] is found[names[0]]
+        assert names[1] not in found
+        assert found.get(names[1]) is None
+        with pytest.raises(NoOverlapError):
+            found[names[1]]
+
+
 def test_asking_for_what_is_not_there_names_what_is() -> None:
     found = metrics.measure(ROWS, ["score", "other"], "uniform", ["pairwise_disagreement", "pairwise_loss"])
     with pytest.raises(KeyError, match="several"):

@@ -17,7 +17,7 @@ from offrank.log.batch import LogBatch
 from offrank.log.errors import EmptyLogError, LogError, RowError, UsageError
 from offrank.log.source import Needs
 from offrank.readers import _kernels, criteo_paper
-from offrank.readers.criteo_paper import _PaperTable
+from offrank.readers.formats.criteo_paper import _PaperTable
 from offrank.readers.hashing import category_indices
 from offrank.readers.wide import WideLog
 from offrank.simulation.adverts import AdvertWorld

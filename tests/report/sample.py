@@ -153,6 +153,8 @@ def weights(target: str, name: str) -> dict[str, Any]:
         "estimator": name,
         "edges": edges,
         "counts": counts,
+        "negative_edges": [],
+        "negative_counts": [],
         "zeros": 41_000.0 if spread > 0.4 else 0.0,
     }
 

@@ -134,6 +134,35 @@ def test_histograms_share_an_axis_and_say_what_is_zero() -> None:
     assert all(0 <= bar.left < bar.right <= 1 for bar in first.bars)
 
 
+def test_negative_weights_lie_left_of_zero() -> None:
+    weights = {
+        "target": "t",
+        "estimator": "pi",
+        "edges": [0.1, 1.0, 10.0],
+        "counts": [4, 2],
+        "negative_edges": [0.1, 1.0],
+        "negative_counts": [3],
+        "zeros": 1.0,
+    }
+    plain = {"target": "t", "estimator": "ips", "edges": [1.0, 10.0], "counts": [10], "zeros": 0.0}
+    signed, positive = histograms({"weights": [weights, plain]})
+    zero = next(tick.position for tick in signed.ticks if tick.label == "0")
+    negative, small, large = signed.bars
+    assert (0, negative.height) == (pytest.approx(negative.left), pytest.approx(3 / 4))
+    assert negative.right < zero < small.left < small.right == pytest.approx(large.left)
+    assert (large.right, small.height, large.height) == (pytest.approx(1), 1, pytest.approx(2 / 4))
+    assert large.left == pytest.approx(signed.one)
+    # A power of ten has the same width on either side, and the smallest weights the same distance from zero.
+    assert negative.right - negative.left == pytest.approx(small.right - small.left)
+    assert zero - negative.right == pytest.approx(small.left - zero)
+    assert "10 % of the weights are zero, 30 % are negative (left of 0); the tallest bar holds 40 %" in signed.note
+    assert [tick.label for tick in signed.ticks] == ["-1", "0", "1"]
+    assert positive.ticks == signed.ticks
+    assert "negative" not in positive.note
+    assert positive.bars[0].left == pytest.approx(large.left)
+    assert histogram_svg(signed).count("<rect") == 3
+
+
 def test_a_histogram_of_zeros_is_words() -> None:
     weights = {"target": "t", "estimator": "ips", "edges": [0.1, 1.0, 10.0], "counts": [0, 0], "zeros": 7.0}
     (plot,) = histograms({"weights": [weights]})

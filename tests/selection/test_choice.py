@@ -37,13 +37,13 @@ def test_it_answers_as_the_window_that_it_chose(spelling: str) -> None:
     choice = slope([e.value for e in several], [e.standard_error for e in several])
     assert one.chosen == fixed[choice.index]
     chosen, first = several[choice.index], several[0]
-    assert (one.value, one.standard_error, one.ess) == (chosen.value, chosen.standard_error, chosen.ess)
-    assert (one.low, one.high) == (min(chosen.low, first.low), max(chosen.high, first.high))
+    same = (chosen.value, chosen.standard_error, chosen.ess, min(chosen.low, first.low), max(chosen.high, first.high))
+    assert (one.value, one.standard_error, one.ess, one.low, one.high) == pytest.approx(same, rel=1e-12)
     assert one.difference is not None
     assert chosen.difference is not None
     assert first.difference is not None
-    assert one.difference.value == chosen.difference.value
-    assert one.difference.low == min(chosen.difference.low, first.difference.low)
+    assert one.difference.value == pytest.approx(chosen.difference.value, rel=1e-12)
+    assert one.difference.low == pytest.approx(min(chosen.difference.low, first.difference.low), rel=1e-12)
     assert choice.refuted is not None
     why = next(caution for caution in one.warnings if caution.code == "chosen")
     assert f"`{fixed[choice.index]}`" in why.message
@@ -138,7 +138,8 @@ def test_the_interval_spans_that_of_the_first_that_can_be_trusted() -> None:
     assert anchor > 0
     assert one.chosen is not None
     chosen = result[one.chosen]
-    assert (one.low, one.high) == (min(several[anchor].low, chosen.low), max(several[anchor].high, chosen.high))
+    spanned = min(several[anchor].low, chosen.low), max(several[anchor].high, chosen.high)
+    assert (one.low, one.high) == pytest.approx(spanned, rel=1e-12)
     assert one.warnings[-1].severity == "warning"
     assert f"Nothing before `interpol(window={anchor})` can be trusted" in one.warnings[-1].message
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
+from itertools import accumulate
 
 from ..folds.estimate import Caution, Estimate, Interval
 from ..folds.intervals import Method
@@ -22,6 +23,8 @@ IMPOSSIBLE_MEAN_WEIGHT = 5.0
 # Markov's inequality: weights are >= 0 with expectation 1, so the chance of a mean of t or more is at most 1 / t.
 ODD_BY_MARKOV = 20.0
 IMPOSSIBLE_BY_MARKOV = 100.0
+ODD_RISE = 1.2
+ABSURD_RISE = 2.0
 UNKNOWN = 0.01
 MOSTLY_UNKNOWN = 0.2
 
@@ -166,6 +169,24 @@ def about_disagreement(other: str, difference: Interval) -> Caution:
         f"It differs from `{other}`, which assumes less of users, by {far} standard errors of their difference.",
         "What it assumes beyond that is wrong here (the examination curve, that a click depends on its own item "
         "only, or the click model): believe the one that assumes less.",
+    )
+
+
+def about_examination(curve: Sequence[float]) -> Iterator[Caution]:
+    """Warnings of an examination curve [k] that rises; only ratios of its numbers count, so that its scale is free."""
+    above = list(accumulate(curve, min))[:-1]
+    rises = [here / least for least, here in zip(above, curve[1:], strict=True)]
+    rise = max(rises, default=0.0)
+    if rise <= ODD_RISE:
+        return
+    lower = rises.index(rise) + 1
+    upper = curve.index(above[lower - 1])
+    yield Caution(
+        "odd-examination",
+        "serious" if max(curve) > ABSURD_RISE * curve[0] else "warning",
+        f"The examination curve says that rank {lower + 1} is looked at {rise:.3g} times as often as rank {upper + 1}, "
+        "which stands above it.",
+        "Look whether the curve is written top first, and right; compare with ipm, which needs none.",
     )
 
 

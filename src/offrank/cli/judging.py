@@ -10,6 +10,7 @@ import click
 import offrank
 
 from ..log.errors import UsageError
+from ..spelling import split
 from .options import distinct, listed, log_options, source
 from .running import deliver, reading, safely
 
@@ -118,7 +119,7 @@ def _targets(texts: tuple[str, ...]) -> Any:
 def _examination(text: str | None) -> list[float] | str | None:
     """Numbers, or else the name of a file."""
     try:
-        return None if text is None else [float(word) for word in text.split(",")]
+        return None if text is None else [float(word) for word in split(text)]
     except ValueError as error:
         if text is not None and "," not in text:
             return text

@@ -13,6 +13,7 @@ import click
 import offrank
 
 from ..log.errors import UsageError
+from ..spelling import split
 
 _NAMED = re.compile(r"^([A-Za-z][\w .-]*)=(.+)$", re.DOTALL)
 
@@ -72,8 +73,8 @@ def with_options(command: Callable[..., None], *options: Callable[..., Any]) -> 
 
 
 def listed(texts: tuple[str, ...]) -> list[str]:
-    """Estimators or metrics, also where several stand in one word: `-e ips,snips`."""
-    return [word.strip() for text in texts for word in re.split(r",(?![^(\[]*[)\]])", text) if word.strip()]
+    """Estimators or metrics, also where several stand in one word: `-e "ips, clip(snips, 10)"`."""
+    return [spelling for text in texts for spelling in split(text)]
 
 
 def named_files(texts: tuple[str, ...]) -> dict[str, str]:

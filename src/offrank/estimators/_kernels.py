@@ -147,6 +147,19 @@ def slot_terms(weight, control, clicks, length):
 
 
 @_jit
+def settle(values, least, largest):
+    """Set what is nearer to 0 than `least` to 0, in place; the first [row, column] beyond `largest`, else -1, -1."""
+    for row in range(values.shape[0]):
+        for column in range(values.shape[1]):
+            size = abs(values[row, column])
+            if size < least:
+                values[row, column] = 0.0
+            elif not size <= largest:  # nor what is no number
+                return row, column
+    return -1, -1
+
+
+@_jit
 def prefix_weights(target, logging, length):
     """[n, k] product of target over logging probabilities of the slots so far; 0 on pads."""
     n, k = target.shape

@@ -9,15 +9,21 @@ from typing import Any, Generic, TypeVar, cast, get_args
 
 import numpy as np
 
+from ..errors import ImpossibleSlateError, OffrankError, RowError
 from ..folds.base import Fold, Sample
 from ..folds.group_by import GroupBy
 from ..folds.intervals import Ratio
-from ..log.batch import Labels, LogBatch
+from ..log import rules
+from ..log.batch import Floats, Labels, LogBatch
 from ..log.source import Needs
 from ..policies.base import Ability
 from ..policies.propensities import AnyPolicy, ShownAbility, law_needs, propensities, shown_needs
 from ..running.cache import RunCache
+from . import _kernels
 from .base import Asked, Estimator, Predicting, terms
+
+LARGEST = 1e150
+"""Of a row's value or weight: the squares of more could not be summed. What is below its inverse counts as zero."""
 
 S = TypeVar("S")
 R = TypeVar("R")
@@ -88,8 +94,30 @@ class TermsFold(Generic[S, R]):
             values[:, value], values[:, weight] = found.value, found.weight
         if (batch.inclusion != 1).any():
             values /= batch.inclusion[:, None]
+        row, column = _kernels.settle(values, 1 / LARGEST, LARGEST)
+        if row >= 0:
+            raise self._beyond(batch, row, column, values[row])
         key = batch.row if self.cluster is None else batch.contexts.keys[self.cluster].view(np.uint64)
         return Sample(values, key)
+
+    def _beyond(self, batch: LogBatch, row: int, column: int, values: Floats) -> OffrankError:
+        """Why a row's [d] values cannot be summed: one in `column` is too large, or no number."""
+        place, number = int(batch.row[row]) - batch.base, f"{values[column]:.3g}"
+        for target, estimator, value, weight in self.layout.pairs():
+            if column == weight or (column == value and not abs(values[weight]) <= LARGEST):
+                return ImpossibleSlateError(
+                    f"{batch.file}, row {place} (the first is 0): {estimator!r} gives the logged slate the weight "
+                    f"{values[weight]:.3g} for {target!r}: {self.logging!r} says that it hardly ever happens",
+                    "this cannot be how the log was drawn: check the propensities, the score column, the temperature "
+                    "and the examination curve, or bound the weights: clip(ips, 100)",
+                )
+            if column == value:
+                return self._outcome(batch, place, estimator.earns, number)
+        return self._outcome(batch, place, ("inclusion", "reward", "clicks")[column], number)
+
+    def _outcome(self, batch: LogBatch, place: int, column: str, number: str) -> RowError:
+        rule = rules.TOO_LARGE
+        return RowError(batch.file, place, column, rule.code, f"{number} {rule.broken}", rule.remedy)
 
 
 @dataclass(frozen=True)

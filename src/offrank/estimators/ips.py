@@ -30,5 +30,6 @@ class IPS(Spelled):
 
     def weights(self, batch: LogBatch, logging: Propensities, target: Propensities) -> Weights:
         refuse_impossible(batch, np.isneginf(logging.log_prob), logging)
-        weight = np.exp(target.log_prob - logging.log_prob)
+        with np.errstate(over="ignore"):  # what is infinite is refused with its row
+            weight = np.exp(target.log_prob - logging.log_prob)
         return Weights(weight, weight)

@@ -18,6 +18,8 @@ from .base import Asked, Earns, Weights, refuse_impossible
 
 Form = Literal["paper", "windowed"]
 
+_FAR = 1e50  # no curve goes so far, and ratios of two of its numbers can be squared
+
 
 @dataclass(frozen=True, repr=False)
 class IPM(Spelled):
@@ -139,7 +141,7 @@ def _tidy(estimator: Interpol | PBM) -> None:
     if estimator.examination is None:
         return
     curve = tuple(float(p) for p in estimator.examination)
-    if not curve or not all(0 < p < math.inf for p in curve):
+    if not curve or not all(1 / _FAR < p < _FAR for p in curve):
         raise UsageError(f"examination is {list(curve)}", "give a positive number per rank, top first: 1, .5, .33")
     object.__setattr__(estimator, "examination", curve)
 

@@ -11,7 +11,7 @@ import numpy as np
 from ..log.batch import LogBatch
 from ..log.errors import UsageError
 from ..policies.propensities import Propensities
-from ..spelling import Spelled
+from ..spelling import Spelled, spell
 from .base import Asked, Earns, Estimator, Predicting, Weighting, Weights
 
 
@@ -88,7 +88,7 @@ class SelfNormalised(Spelled):
         if self.controlled:
             return f"controlled({self.base!r})"
         if isinstance(self.base, Clip):
-            return f"clip({SelfNormalised(self.base.base)!r}, {self.base.maximum:g})"
+            return f"clip({SelfNormalised(self.base.base)!r}, {spell(self.base.maximum)})"
         return f"{getattr(self.base, 'prefix', 'sn')}{self.base!r}"
 
     __str__ = __repr__

@@ -94,11 +94,12 @@ def bucket_sums(sums, values, key):
 
 @_fast
 def half_octaves(counts, values, columns):
-    """Count positive values in bins at 2^e and 1.5 * 2^e, read off the bits of the float; zeros in bin 0.
+    """Count values in bins at 2^e and 1.5 * 2^e, read off the bits of the float; zeros in bin 0.
 
-    counts [len(columns), 4096]; bin b holds values whose exponent and first mantissa bit are b.
+    counts [len(columns), 8192]; bin b holds values whose sign, exponent and first mantissa bit are b, so that
+    negative values are in the upper half.
     """
     for row in range(values.shape[0]):
         for line in range(len(columns)):
-            bits = np.float64(values[row, columns[line]]).view(np.int64)
-            counts[line, bits >> 51] += 1
+            bits = np.float64(values[row, columns[line]]).view(np.uint64)
+            counts[line, bits >> np.uint64(51)] += 1

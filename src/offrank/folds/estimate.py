@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -61,5 +62,5 @@ class Estimate:
 
     @property
     def trustworthy(self) -> bool:
-        """No serious warning."""
-        return all(caution.severity != "serious" for caution in self.warnings)
+        """A number, and no serious warning."""
+        return math.isfinite(self.value) and all(caution.severity != "serious" for caution in self.warnings)

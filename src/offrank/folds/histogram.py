@@ -1,4 +1,4 @@
-"""Log-spaced histograms of positive columns: how the weights are spread."""
+"""Log-spaced histograms of columns, by sign: how the weights are spread."""
 
 from __future__ import annotations
 
@@ -10,24 +10,32 @@ from ..log.batch import Floats, Integers
 from . import _kernels
 from .base import Sample
 
+_BINS = 4096  # of one sign
+
 
 @dataclass(frozen=True)
 class Histogram:
-    """zeros: rows of value zero; counts [b] rows with edges[i] <= value < edges[i + 1]."""
+    """How many rows have about which value.
+
+    zeros: rows of value zero. counts: [b] rows with edges[i] <= value < edges[i + 1].
+    negative_counts: [c] rows with negative_edges[i] <= -value < negative_edges[i + 1]; empty where none is negative.
+    """
 
     zeros: int
     edges: Floats
     counts: Integers
+    negative_edges: Floats
+    negative_counts: Integers
 
 
 @dataclass(frozen=True)
 class HistogramFold:
-    """Counts rows of the chosen columns in bins with edges 2^e and 1.5 * 2^e; values must be >= 0."""
+    """Counts rows of the chosen columns in bins with edges 2^e and 1.5 * 2^e on either side of zero."""
 
     columns: tuple[int, ...]
 
     def empty(self) -> Integers:
-        return np.zeros((len(self.columns), 4096), dtype=np.int64)
+        return np.zeros((len(self.columns), 2 * _BINS), dtype=np.int64)
 
     def add(self, state: Integers, batch: Sample) -> Integers:
         counts = self.empty()
@@ -38,13 +46,17 @@ class HistogramFold:
         return left + right
 
     def finish(self, state: Integers) -> list[Histogram]:
-        return [_trim(counts) for counts in state]
+        return [
+            Histogram(int(counts[0] + counts[_BINS]), *_trim(counts[:_BINS]), *_trim(counts[_BINS:]))
+            for counts in state
+        ]
 
 
-def _trim(counts: Integers) -> Histogram:
+def _trim(counts: Integers) -> tuple[Floats, Integers]:
+    """Edges and counts of the bins from the first to the last that hold anything; bin 0 is that of zero."""
     used = np.flatnonzero(counts[1:]) + 1
     if not len(used):
-        return Histogram(int(counts[0]), np.empty(0), np.empty(0, dtype=np.int64))
+        return np.empty(0), np.empty(0, dtype=np.int64)
     first, last = int(used[0]), int(used[-1])
     edges = (np.arange(first, last + 2, dtype=np.int64) << 51).view(np.float64)
-    return Histogram(int(counts[0]), edges, counts[first : last + 1])
+    return edges, counts[first : last + 1]

@@ -106,6 +106,8 @@ def histogram_row(target: str, estimator: str, found: Histogram) -> dict[str, An
         "estimator": estimator,
         "edges": found.edges.tolist(),
         "counts": found.counts.tolist(),
+        "negative_edges": found.negative_edges.tolist(),
+        "negative_counts": found.negative_counts.tolist(),
         "zeros": found.zeros,
     }
 

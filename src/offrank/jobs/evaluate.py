@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
+from ..checks.cautions import about_examination
 from ..checks.impressions import Impressions, ImpressionsFold
 from ..checks.ties import TiesFold, sorts
 from ..estimators.base import Estimator
 from ..estimators.family import Family, family
 from ..estimators.fold import ByColumn, GroupedTermsFold, Layout, TermsFold, needs
-from ..estimators.wrappers import bare, weighing
+from ..estimators.wrappers import SelfNormalised, bare, weighing
 from ..folds.base import Together
 from ..folds.doubt import Doubt
 from ..folds.estimate import Estimate
@@ -139,7 +140,7 @@ class Plan:
         for name, target in self.targets.items():
             made = self._chosen(summary, target)
             judged = contradicted(summary, target, made)
-            found |= {(name, key): judged.get(key, one.estimate) for key, one in made.items()}
+            found |= {(name, key): _examined(judged.get(key, one.estimate), one.estimator) for key, one in made.items()}
         return Estimates(found)
 
     def _chosen(self, summary: Summary, target: AnyPolicy) -> dict[str, Chosen]:
@@ -174,7 +175,8 @@ class Plan:
         }
 
     def _examination(self) -> list[float] | None:
-        curves = (getattr(one, "examination", None) for one in _with_bases(self.estimators))
+        inner = (part for members in self.estimators.values() for one in members.values() for part in _parts(one))
+        curves = (getattr(part, "examination", None) for part in inner)
         return next((list(curve) for curve in curves if curve), None)
 
     def histograms(self, summary: Summary) -> Iterator[dict[str, Any]]:
@@ -207,10 +209,19 @@ def _command(log: str, plan: Plan, examination: Sequence[float] | None, several:
     return document.call("evaluate", log, said, evaluate.__kwdefaults__)
 
 
-def _with_bases(estimators: Mapping[str, Family]) -> Iterator[Any]:
-    """Every estimator and what it wraps."""
-    for estimator in (one for members in estimators.values() for one in members.values()):
-        inner: Any = estimator
-        while inner is not None:
-            yield inner
-            inner = getattr(inner, "base", None) or getattr(inner, "residual", None)
+def _parts(estimator: Estimator | SelfNormalised) -> Iterator[Any]:
+    """An estimator and what it wraps."""
+    inner: Any = estimator
+    while inner is not None:
+        yield inner
+        inner = getattr(inner, "base", None) or getattr(inner, "residual", None)
+
+
+def _examined(found: Estimate | NoOverlapError, estimator: Estimator | SelfNormalised) -> Estimate | NoOverlapError:
+    """The estimate, with what there is to say of the examination curve that it rests on."""
+    if isinstance(found, NoOverlapError):
+        return found
+    # A window of one rank moves no click to another.
+    curves = [getattr(part, "examination", None) for part in _parts(estimator) if getattr(part, "window", None) != 0]
+    said = [caution for curve in curves if curve for caution in about_examination(curve)]
+    return replace(found, warnings=(*said, *found.warnings))

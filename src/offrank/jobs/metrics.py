@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -37,13 +37,19 @@ def measure(
 
 
 @dataclass(frozen=True)
-class MetricsReport:
-    """Measurements with ways to deliver them; they are under `estimates`, by (model, metric)."""
+class MetricsReport(Mapping[Key, Measured]):
+    """Measurements with ways to deliver them; a mapping by (model, metric), as its `estimates` are."""
 
     estimates: Measurements
 
     def __getitem__(self, key: str | Key) -> Measured:
         return self.estimates[key]
+
+    def __iter__(self) -> Iterator[Key]:
+        return iter(self.estimates)
+
+    def __len__(self) -> int:
+        return len(self.estimates)
 
     def __str__(self) -> str:
         return str(self.estimates)

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import json
-import re
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from os import PathLike
 from typing import Any
@@ -19,6 +18,8 @@ from ..estimators.wrappers import SelfNormalised
 from ..files import write_text
 from ..folds.estimate import Estimate
 from ..log.errors import NoOverlapError, UsageError
+from ..policies.base import Policy
+from ..policies.named import policy as named_policy
 from ..report import page, tables
 from . import document
 
@@ -26,14 +27,15 @@ MOST_COLUMNS = 120
 """Wider tables are harder to read."""
 
 Key = tuple[str, str]
-Asked = str | Estimator | SelfNormalised | tuple[str, str | Estimator | SelfNormalised]
+Asked = str | Estimator | SelfNormalised | tuple[str | Policy, str | Estimator | SelfNormalised]
 
 
 @dataclass(frozen=True)
 class Estimates(Mapping[Key, Estimate]):
     """Estimates by (target, estimator), or by estimator alone where there is one target.
 
-    Asking for one that the log cannot give raises NoOverlapError; `refused` says which those are.
+    Both may be spelled in any way, or be the objects. It holds what the log can give (`given`); asking for another
+    raises NoOverlapError, which is a KeyError; `refused` says which those are and why.
     """
 
     found: Mapping[Key, Estimate | NoOverlapError]
@@ -44,18 +46,11 @@ class Estimates(Mapping[Key, Estimate]):
             raise estimate
         return estimate
 
-    def __contains__(self, key: object) -> bool:
-        """Whether it was asked for; the log may still refuse it."""
-        try:
-            return self._known(key) in self.found
-        except KeyError:
-            return False
-
     def __iter__(self) -> Iterator[Key]:
-        return iter(self.found)
+        return iter(self.given)
 
     def __len__(self) -> int:
-        return len(self.found)
+        return len(self.given)
 
     @property
     def refused(self) -> dict[Key, NoOverlapError]:
@@ -75,18 +70,21 @@ class Estimates(Mapping[Key, Estimate]):
             if len(targets) > 1:
                 raise KeyError(f"there are several targets: ask for result[name, estimator], name in {targets}")
             target = "".join(targets)
-        if str(target) not in targets:
+        known = _among(targets, target, named_policy)
+        if known is None:
             raise KeyError(f"no target {target!r}; there are: {targets}")
-        names = {_plain(known): known for other, known in self.found if other == str(target)}
-        plain = _plain(name) if _plain(name) in names else _plain(_respelled(name))
-        if plain not in names:
-            raise KeyError(f"no estimate {name!r}; there are: {list(names.values())}")
-        return str(target), names[plain]
+        names = [name for other, name in self.found if other == known]
+        estimator = _among(names, name, named_estimator)
+        if estimator is None:
+            raise KeyError(f"no estimate {name!r}; there are: {names}")
+        return known, estimator
 
 
 @dataclass(frozen=True)
-class Result:
+class Result(Mapping[Key, Estimate]):
     """What new rankings would have earned: `result["snips"].value`, or `result["name", "snips"]`.
+
+    A mapping of what could be estimated, as its `estimates` are; `result.estimates.refused` has the others.
 
     - estimates: of the whole log.
     - groups: the same for each value of the `by` column.
@@ -100,6 +98,12 @@ class Result:
 
     def __getitem__(self, key: Asked) -> Estimate:
         return self.estimates[key]
+
+    def __iter__(self) -> Iterator[Key]:
+        return iter(self.estimates)
+
+    def __len__(self) -> int:
+        return len(self.estimates)
 
     def __str__(self) -> str:
         return tables.render_text(self.to_dict())
@@ -175,19 +179,17 @@ def refuse_empty(result: Result) -> Result:
         NoOverlapError: the first of the refusals.
     """
     refused = result.estimates.refused
-    if len(refused) == len(result.estimates):
+    if refused and not result.estimates:
         raise next(iter(refused.values()))
     return result
 
 
-def _respelled(name: object) -> object:
-    """The spelling that results use: `clip(ips, 10)` for `clip(ips, 1e1)`; what is no estimator's stays as it is."""
+def _among(known: list[str], asked: object, read: Callable[[Any], object]) -> str | None:
+    """The spelling that results use for what is asked: `clip(ips, 10)` for `clip(ips, 1e1)`; None for what is none."""
+    if str(asked) in known:
+        return str(asked)
     try:
-        return named_estimator(name) if isinstance(name, str) else name
+        spelled = repr(read(asked))
     except UsageError:
-        return name
-
-
-def _plain(name: object) -> str:
-    """A spelling without the spaces and quotes that it may have or not."""
-    return re.sub(r"[\s'\"]", "", str(name))
+        return None
+    return spelled if spelled in known else None

@@ -114,5 +114,5 @@ def bad_rank_propensity(matrices, lengths, drawn):
                 total += p
                 negative += min(p, 0.0)
             bad[row] |= (negative < 0.0) | (not total <= 1.001)
-            bad[row] |= drawn and matrices[row, i, i] <= 0.0
+            bad[row] |= drawn and matrices[row, i, i] < 1e-300
     return bad

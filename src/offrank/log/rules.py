@@ -65,14 +65,28 @@ BAD_RANK_PROBABILITY = Rule(
     "is not a matrix of probabilities, displayed item x rank",
     "write a list per displayed item with its probability at each rank; each list sums to at most 1",
 )
+LEAST_PROBABILITY = 1e-300
+"""Of what happened: smaller numbers have lost digits, and their inverse may not be finite."""
+
+TINY_PROBABILITY = Rule(
+    "tiny-probability",
+    f"is below {LEAST_PROBABILITY:g}, which is too small to divide by",
+    "a product of probabilities has underflowed: name the policy that drew the log instead, such as "
+    "logging=plackett_luce(score), or leave the row out",
+)
 BAD_RANK_PROPENSITY = Rule(
     "bad-rank-propensity",
-    "is not a matrix of probabilities, displayed item x rank, positive where the item was shown",
+    "is not a matrix of probabilities, displayed item x rank, positive (1e-300 or more) where the item was shown",
     "write a list per displayed item with its probability at each rank; each list sums to at most 1",
 )
 BAD_FEATURE = Rule("bad-feature", "holds a feature index below 0", "number the features from 0")
 BAD_FEATURE_VALUE = Rule(
     "bad-feature-value", "holds a feature value that is not a finite number", "write finite values"
+)
+TOO_LARGE = Rule(
+    "too-large",
+    "is beyond 1e150 once it is weighted, so that its square cannot be summed",
+    "look for a wrong value there, or measure rewards in a larger unit",
 )
 BAD_INCLUSION = Rule("bad-inclusion", "is not in (0, 1]", "write the probability that the row was kept")
 BAD_POSITION = Rule(

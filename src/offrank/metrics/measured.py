@@ -47,8 +47,8 @@ class Measured:
 
     @property
     def trustworthy(self) -> bool:
-        """No serious warning."""
-        return all(caution.severity != "serious" for caution in self.warnings)
+        """A number, and no serious warning."""
+        return math.isfinite(self.value) and all(caution.severity != "serious" for caution in self.warnings)
 
 
 Found = Mapping[Key, Measured | NoOverlapError]
@@ -60,7 +60,8 @@ class Measurements(Mapping[Key, Measured]):
 
     - found: of the whole log; groups: the same for each value of the `by` column; facts: what else `to_dict` holds.
 
-    Asking for one that the log cannot give raises NoOverlapError; `refused` says which those are.
+    It holds what the log can give (`given`); asking for another raises NoOverlapError, which is a KeyError; `refused`
+    says which those are and why.
     """
 
     found: Found
@@ -78,10 +79,10 @@ class Measurements(Mapping[Key, Measured]):
         return measured
 
     def __iter__(self) -> Iterator[Key]:
-        return iter(self.found)
+        return iter(self.given)
 
     def __len__(self) -> int:
-        return len(self.found)
+        return len(self.given)
 
     def __str__(self) -> str:
         return _text(self)
@@ -129,7 +130,7 @@ def refuse_empty(found: Measurements) -> Measurements:
     Raises:
         UsageError: no models. NoOverlapError: nothing could be compared.
     """
-    if not len(found):
+    if not found.found:
         raise UsageError("there is no model", "name at least one score column")
     if not found.given:
         raise next(iter(found.refused.values()))

@@ -11,7 +11,7 @@ from ..folds.counts import CountsFold, KeyedCounts, join
 from ..log.batch import Contexts, Floats, Integers, LogBatch
 from ..log.source import Needs, Source
 from ..running.executors import Executor, run
-from ..spelling import Spelled
+from ..spelling import Spelled, spell
 from .base import Ability, Prepares, refuse_no_column, unable
 
 
@@ -31,7 +31,7 @@ class Counted(Spelled, Prepares):
         refuse_no_column(self, self.by)
 
     def __repr__(self) -> str:
-        return f"counted(by={self.by})"
+        return f"counted(by={spell(self.by)})"
 
     __str__ = __repr__
 

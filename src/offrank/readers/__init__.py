@@ -1,9 +1,10 @@
 """Readers: from files and tables to a `Source`."""
 
-from .criteo import criteo
-from .criteo_paper import criteo_paper
+from .formats.criteo import criteo
+from .formats.criteo_paper import criteo_paper
+from .formats.open_bandit import open_bandit
+from .formats.yandex import yandex
 from .log import read_log
-from .open_bandit import open_bandit
-from .yandex import yandex
+from .svmlight import read_svmlight, write_svmlight
 
-__all__ = ["criteo", "criteo_paper", "open_bandit", "read_log", "yandex"]
+__all__ = ["criteo", "criteo_paper", "open_bandit", "read_log", "read_svmlight", "write_svmlight", "yandex"]

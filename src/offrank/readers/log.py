@@ -10,14 +10,14 @@ import pyarrow as pa
 from ..log.errors import ColumnError, EmptyLogError, SpellingError, UsageError
 from ..log.schema import Columns, check_renamed
 from ..log.source import Source
-from .criteo import criteo
-from .criteo_paper import criteo_paper
 from .files import expand, is_paths, suffix
+from .formats.criteo import criteo
+from .formats.criteo_paper import criteo_paper
+from .formats.open_bandit import open_bandit
+from .formats.yandex import yandex
 from .long import LongLog
-from .open_bandit import open_bandit
 from .tables import ArrowTable, CsvTable, MemoryTable, ParquetTable, Table
 from .wide import Invalid, WideLog
-from .yandex import yandex
 
 FORMATS: dict[str, Callable[..., Source]] = {
     "criteo": criteo,

@@ -217,6 +217,8 @@ class _Flat:
         fine = np.isfinite(found) if role == "reward" else (found > 0) & (found <= 1)
         if not fine.all():
             self.faults.mark(~fine, _BY_ROW[role], self.columns[role])
+        if role != "reward" and len(found) and found.min() < rules.LEAST_PROBABILITY:
+            self.faults.mark(found < rules.LEAST_PROBABILITY, rules.TINY_PROBABILITY, self.columns[role])
         return found
 
     def _written(self, name: str) -> written.WrittenColumn:

@@ -61,6 +61,8 @@ def read(name: str, data: Callable[[], Any], column: str, lengths: Integers, fau
         found = arrow.numbers(data(), column)
         rule = rules.BAD_PROBABILITY if other else rules.BAD_PROPENSITY
         faults.mark(~_fine(found, zero=bool(other)), rule, column)
+        if not other:
+            faults.mark(found < rules.LEAST_PROBABILITY, rules.TINY_PROBABILITY, column)
         return WrittenColumn(1, found)
     if role == "slot_propensity":
         lists = arrow.number_lists(data(), column)
@@ -71,6 +73,8 @@ def read(name: str, data: Callable[[], Any], column: str, lengths: Integers, fau
         fine = _fine(lists.values, zero=bool(other))
         if not fine.all():
             faults.mark(lists.rows_where(~fine), rule, column)
+        if not other and len(lists.values) and lists.values.min() < rules.LEAST_PROBABILITY:
+            faults.mark(lists.rows_where(lists.values < rules.LEAST_PROBABILITY), rules.TINY_PROBABILITY, column)
         return WrittenColumn(2, lists.values, lists)
     squares, wrong = arrow.square_lists(data(), column)
     faults.mark(wrong | (squares.lengths != lengths), rules.RAGGED, column)

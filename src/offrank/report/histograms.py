@@ -2,11 +2,43 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 from offrank.report import words
 from offrank.report.facts import Document, Record
 from offrank.report.plots import Axis, Tick
+
+_GAP = 0.5  # of a power of ten, between the smallest weights of either sign
+
+
+@dataclass(frozen=True)
+class SignedAxis:
+    """Powers of ten on either side of zero: from -least to -near, and from near to high."""
+
+    least: float
+    near: float
+    high: float
+
+    def position(self, value: float) -> float:
+        """Where a value lies, 0 to 1; zero has its place between the signs."""
+        left, right = math.log10(self.least / self.near), math.log10(self.high / self.near)
+        away = _GAP / 2 + math.log10(abs(value) / self.near) if value else 0.0
+        return (left + _GAP / 2 + (away if value > 0 else -away)) / (left + _GAP + right)
+
+    def ticks(self, most: int) -> tuple[Tick, ...]:
+        """About so many at round values, one of them at zero."""
+        exponents = range(
+            math.ceil(math.log10(self.near) - 1e-9), math.floor(math.log10(max(self.least, self.high))) + 1
+        )
+        skip = max(1, math.ceil(2 * len(exponents) / most))
+        sizes = [10.0**exponent for exponent in exponents if exponent % skip == 0]
+        values = [
+            *(-size for size in reversed(sizes) if size <= self.least),
+            0.0,
+            *(s for s in sizes if s <= self.high),
+        ]
+        return tuple(Tick(self.position(value), f"{value:g}") for value in values)
 
 
 @dataclass(frozen=True)
@@ -36,14 +68,21 @@ class Histogram:
 
 
 def histograms(document: Document) -> list[Histogram]:
-    """The weights of every estimator that has some; the axis (powers of ten) is the same for all."""
+    """The weights of every estimator that has some; the axis (powers of ten, by sign) is the same for all."""
     found = [one for one in document.get("weights") or [] if _filled(one) or one.get("zeros")]
-    edges = [edge for one in found for pair in _filled(one) for edge in pair[:2]]
-    axis = Axis(min(edges), max(edges), log=True) if edges else Axis(0.1, 10.0, log=True)
+    axis = _axis([edge for one in found for pair in _filled(one) for edge in pair[:2]])
     return [_histogram(one, axis) for one in found]
 
 
-def _histogram(weights: Record, axis: Axis) -> Histogram:
+def _axis(edges: list[float]) -> Axis | SignedAxis:
+    sizes = [abs(edge) for edge in edges] or [0.1, 10.0]
+    if min(edges, default=0.0) >= 0:
+        return Axis(min(sizes), max(sizes), log=True)
+    near = min(1.0, *sizes)
+    return SignedAxis(-min(edges), near, max(near, *edges))
+
+
+def _histogram(weights: Record, axis: Axis | SignedAxis) -> Histogram:
     filled = _filled(weights)
     tallest = max((share for _, _, share in filled), default=1.0)
     one = axis.position(1.0)
@@ -59,10 +98,11 @@ def _histogram(weights: Record, axis: Axis) -> Histogram:
 
 def _note(weights: Record, filled: list[tuple[float, float, float]], tallest: float) -> str:
     zeros = weights.get("zeros") or 0.0
-    total = zeros + sum(weights.get("counts") or [])
     if not filled:
         return "Every weight is zero."
-    missing = f"{words.percent(zeros / total)} of the weights are zero" if zeros else "No weight is zero"
+    missing = f"{words.percent(zeros / _total(weights))} of the weights are zero" if zeros else "No weight is zero"
+    if negative := sum(share for _, right, share in filled if right < 0):
+        missing += f", {words.percent(negative)} are negative (left of 0)"
     largest = max(right for _, right, _ in filled)
     most = f"the tallest bar holds {words.percent(tallest)}"
     below = words.number(largest, words.decimals(largest, None))
@@ -71,7 +111,17 @@ def _note(weights: Record, filled: list[tuple[float, float, float]], tallest: fl
 
 def _filled(weights: Record) -> list[tuple[float, float, float]]:
     """Left edge, right edge and share of all weights, for the bins that hold any."""
-    edges, counts = weights.get("edges") or [], weights.get("counts") or []
-    total = sum(counts) + (weights.get("zeros") or 0.0)
-    bins = zip(edges[:-1], edges[1:], counts, strict=True) if counts else ()
-    return [(left, right, number / total) for left, right, number in bins if number > 0]
+    total = _total(weights)
+    below = [(-right, -left, number / total) for left, right, number in _bins(weights, "negative_") if number > 0]
+    above = [(left, right, number / total) for left, right, number in _bins(weights, "") if number > 0]
+    return below[::-1] + above
+
+
+def _bins(weights: Record, sign: str) -> list[tuple[float, float, float]]:
+    edges, counts = weights.get(f"{sign}edges") or [], weights.get(f"{sign}counts") or []
+    return list(zip(edges[:-1], edges[1:], counts, strict=True)) if counts else []
+
+
+def _total(weights: Record) -> float:
+    counts = [*(weights.get("counts") or []), *(weights.get("negative_counts") or [])]
+    return sum(counts) + (weights.get("zeros") or 0.0)

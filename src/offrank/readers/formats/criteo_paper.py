@@ -15,14 +15,14 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from ..log.batch import Floats, Integers
-from ..log.errors import EmptyLogError, LogError, UsageError
-from . import _kernels
-from .files import describe, expand
-from .hashing import NUMERIC
-from .tables import Piece
-from .text import blocks, malformed
-from .wide import Invalid, WideLog
+from ...log.batch import Floats, Integers
+from ...log.errors import EmptyLogError, LogError, UsageError
+from .. import _kernels
+from ..files import describe, expand
+from ..hashing import NUMERIC
+from ..tables import Piece
+from ..text import blocks, malformed
+from ..wide import Invalid, WideLog
 
 _KEPT = 0.1  # share of the impressions without a click
 _FILE = 40  # bits for the rows of one file, so that a file's rows can be numbered without reading those before it

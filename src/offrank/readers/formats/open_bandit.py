@@ -10,10 +10,10 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.csv
 
-from ..log.errors import ColumnError, LogError, UsageError
-from .files import suffix
-from .tables import CsvTable, Piece
-from .wide import Invalid, WideLog
+from ...log.errors import ColumnError, LogError, UsageError
+from ..files import suffix
+from ..tables import CsvTable, Piece
+from ..wide import Invalid, WideLog
 
 _ITEMS = "item_context.csv"
 _ROLES = {"slate": "item_id", "clicks": "click", "propensity": "propensity_score"}

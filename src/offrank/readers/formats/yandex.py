@@ -15,10 +15,10 @@ from typing import ClassVar, Literal, get_args
 
 import pyarrow as pa
 
-from ..log.errors import UsageError
-from .files import expand
-from .text import Impression, TextTable, lines, malformed
-from .wide import Invalid, WideLog
+from ...log.errors import UsageError
+from ..files import expand
+from ..text import Impression, TextTable, lines, malformed
+from ..wide import Invalid, WideLog
 
 Repeats = Literal["once", "count"]
 

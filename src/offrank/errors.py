@@ -1,0 +1,136 @@
+"""Everything that offrank raises on purpose, as one tree.
+
+Catch the root or any branch:
+
+    OffrankError
+    |-- UsageError              an argument that cannot work (also a ValueError)
+    |   |-- SpellingError       a policy or estimator that cannot be read
+    |   `-- AbilityError        a policy asked for what it cannot know
+    |-- LogError                the log breaks a rule
+    |   |-- ColumnError         a column is missing or of the wrong kind
+    |   |-- RowError            a row breaks a rule: file, row, column, rule, remedy
+    |   `-- EmptyLogError       no impressions
+    |-- SupportError            the log cannot answer the question
+    |   |-- NoOverlapError      the target never does what was logged (also a KeyError: no result holds it)
+    |   `-- ImpossibleSlateError  the logging policy says a logged slate cannot happen
+    `-- MissingExtraError       an optional library is not installed (also an ImportError)
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import Any
+
+__all__ = [
+    "AbilityError",
+    "ColumnError",
+    "EmptyLogError",
+    "ImpossibleSlateError",
+    "LogError",
+    "MissingExtraError",
+    "NoOverlapError",
+    "OffrankError",
+    "RowError",
+    "SpellingError",
+    "SupportError",
+    "UsageError",
+    "optional",
+]
+
+
+class OffrankError(Exception):
+    """Root of the tree. Has a `message` and a `remedy`: what happened, and how to mend it."""
+
+    code = "error"
+
+    def __init__(self, message: str, remedy: str = "") -> None:
+        super().__init__(message, remedy)
+        self.message = message
+        self.remedy = remedy
+
+    def __str__(self) -> str:
+        return f"{self.message}\n  what to do: {self.remedy}" if self.remedy else self.message
+
+
+class UsageError(OffrankError, ValueError):
+    """An argument that cannot work."""
+
+    code = "usage"
+
+
+class SpellingError(UsageError):
+    """A policy or estimator that cannot be read."""
+
+
+class AbilityError(UsageError):
+    """A policy asked for what it cannot know."""
+
+    code = "ability"
+
+
+class LogError(OffrankError):
+    """The log breaks a rule."""
+
+    code = "log"
+
+
+class ColumnError(LogError):
+    """A column is missing or of the wrong kind."""
+
+    code = "column"
+
+
+class EmptyLogError(LogError):
+    """No impressions."""
+
+    code = "empty-log"
+
+
+class RowError(LogError):
+    """A row breaks a rule. `file`, `row` (the first is 0), `column` and `rule` say which."""
+
+    code = "row"
+
+    def __init__(self, file: str, row: int, column: str, rule: str, detail: str, remedy: str) -> None:
+        message = f"{file}, row {row} (the first is 0), column {column!r}: {detail} [{rule}]"
+        super().__init__(message, remedy)
+        self.file, self.row, self.column, self.rule, self.detail = file, row, column, rule, detail
+
+    def __reduce__(self) -> tuple[type[RowError], tuple[str, int, str, str, str, str]]:
+        return type(self), (self.file, self.row, self.column, self.rule, self.detail, self.remedy)
+
+
+class SupportError(OffrankError):
+    """The log cannot answer the question."""
+
+    code = "support"
+
+
+class NoOverlapError(SupportError, KeyError):
+    """The target never does what was logged, so the log says nothing about it."""
+
+    code = "no-overlap"
+
+
+class ImpossibleSlateError(SupportError):
+    """The logging policy gives probability zero to a slate that was logged."""
+
+    code = "impossible-slate"
+
+
+class MissingExtraError(OffrankError, ImportError):
+    """An optional library is not installed."""
+
+    code = "missing-extra"
+
+
+def optional(module: str, needing: str, extra: str, otherwise: str = "") -> Any:
+    """An optional library's module. needing: who needs it, for the error; otherwise: what to do without it.
+
+    Raises:
+        MissingExtraError: it is not installed.
+    """
+    try:
+        return importlib.import_module(module)
+    except ImportError as error:
+        raise MissingExtraError(f"{needing}, which is missing", f"pip install 'offrank[{extra}]'{otherwise}") from error
