@@ -12,6 +12,7 @@ from ..running.executors import Executor, Progress, run
 from . import base, splits, validation
 from .base import Learner
 from .examples import Data, Packing, Store
+from .rewards import baseline
 from .survey import Survey, SurveyFold
 
 MEMORY = 1 << 30
@@ -67,8 +68,9 @@ class Search:
         base.check(self.learner, self.name, data)
         found: list[validation.Judged] = []
         leader: validation.Judged | None = None
+        middle = baseline(data.train)
         for candidate in self.learner.candidates(data, self.seed):
-            judged = validation.judge(candidate, data.validate, self.learner.greedy, self.confidence)
+            judged = validation.judge(candidate, data.validate, self.learner.greedy, self.confidence, middle)
             tried(judged)
             if leader is None or judged.worth(self.criterion) > leader.worth(self.criterion):
                 leader = judged
