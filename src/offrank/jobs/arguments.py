@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from os import PathLike, fspath
 from typing import Any, Protocol, runtime_checkable
 
+from ..clicks.fitted import Fitted
 from ..clicks.loading import load
 from ..estimators.base import Estimator
 from ..estimators.named import estimator as named_estimator
@@ -16,6 +17,7 @@ from ..log.source import Source
 from ..policies.base import Policy
 from ..policies.named import policy as named_policy
 from ..readers.log import read_log
+from .trained import Trained
 
 Target = str | Policy | Mapping[str, str | Policy]
 Estimators = str | Estimator | SelfNormalised | Sequence[str | Estimator | SelfNormalised]
@@ -101,8 +103,8 @@ def estimators(given: Estimators) -> list[Estimator | SelfNormalised]:
     return found
 
 
-def examination(given: Examination | None) -> tuple[float, ...] | None:
-    """The probability that each rank is looked at.
+def examination(given: Examination | None) -> Trained:
+    """The probability that each rank is looked at, and the rows that it was learnt from where a click model says so.
 
     Raises:
         UsageError: not numbers, no click model, or a click model that has no such curve.
@@ -115,9 +117,10 @@ def examination(given: Examination | None) -> tuple[float, ...] | None:
             "fit pbm, or offrank.clicks.harvest a curve, or give a number per rank: [1, .5, .33]",
         )
     try:
-        return None if curve is None else tuple(float(p) for p in curve)
+        found = None if curve is None else tuple(float(p) for p in curve)
     except (TypeError, ValueError) as error:
         raise UsageError(f"examination is {given!r}", "give a number per rank, top first: [1, .5, .33]") from error
+    return Trained(found, known.training if isinstance(known, Fitted) else None)
 
 
 def _is_policy(found: Any) -> bool:

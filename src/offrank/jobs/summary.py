@@ -16,10 +16,9 @@ from ..checks.cautions import (
     about_method,
     about_prediction,
     about_rewards,
-    about_same_log,
     about_weights,
 )
-from ..estimators.base import Estimator, Predicting, Weighting
+from ..estimators.base import Estimator, Weighting
 from ..estimators.fold import Layout
 from ..estimators.wrappers import Clip, SelfNormalised, bare, weighing
 from ..folds.base import Together
@@ -32,6 +31,7 @@ from ..folds.moments import Moments
 from ..folds.tail import tail_index
 from ..log.errors import NoOverlapError
 from ..policies.base import Policy
+from .trained import NOTHING, Trained
 
 
 def whole_folds(doubt: Doubt, layout: Layout) -> Together:
@@ -51,14 +51,14 @@ def group_folds(doubt: Doubt, layout: Layout) -> Together:
 class Summary:
     """The reduced log, ready to be asked for estimates.
 
-    counted: the logging probabilities were counted in it. log: where it is, in words.
+    counted: the logging probabilities were counted in it. trained: what is judged by the rows it was learnt from.
     """
 
     layout: Layout
     doubt: Doubt
     folded: Mapping[str, Any]
     counted: bool = False
-    log: str = ""
+    trained: Trained = NOTHING
 
     @property
     def moments(self) -> Moments:
@@ -97,7 +97,9 @@ class Summary:
         )
         weighed = weighing(estimator)
         made = made if weighed is None else self._of_weights(made, weighed, index, weight)
-        return replace(made, warnings=tuple(self._cautions(made, estimator, value, weight)))
+        found = [*self.trained.cautions(target, estimator), *self._cautions(made, estimator, value, weight)]
+        order = {"serious": 0, "warning": 1, "note": 2}
+        return replace(made, warnings=tuple(sorted(found, key=lambda caution: order[caution.severity])))
 
     def _of_weights(self, made: Estimate, weighed: Weighting, index: int, weight: int) -> Estimate:
         """The estimate with what is known of its weights."""
@@ -159,13 +161,11 @@ class Summary:
         weighting, weighed = bare(estimator), weighing(estimator)
         mean = float(self.moments.sums[weight] / self.moments.sums[0])
         found = list(about_prediction(mean)) if weighed is None else self._about_weights(made, estimator, weighed, mean)
-        found += about_same_log(weighting.learnt_from(), self.log) if isinstance(weighting, Predicting) else []
         found += about_rewards(self._effective_rewards(weighting, value))
         found += about_method(self.doubt.method, self._clusters)
         found += [CLICKS_NOT_REWARD] if weighting.earns == "clicks" and not self.rewards_are_clicks else []
         found += [COUNTED] if self.counted and weighting.asks_logging else []
-        order = {"serious": 0, "warning": 1, "note": 2}
-        return sorted(found, key=lambda caution: order[caution.severity])
+        return found
 
     def _about_weights(
         self, made: Estimate, estimator: Estimator | SelfNormalised, weighed: Weighting, mean: float

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Iterator
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..estimators.base import refuse_impossible
+from ..folds.fingerprint import Fingerprint
 from ..log.batch import Floats, Integers, LogBatch
 from ..policies.base import Policy
 from ..policies.linear import Encoding, Lines
@@ -131,12 +132,12 @@ class Packing:
 
 @dataclass(frozen=True)
 class Data:
-    """What a learner is given. slots: of the widest banner of both thirds. survey: what was learnt of the features."""
+    """What a learner is given. training: which rows of the log these are; None where nobody asked."""
 
     train: Store
     validate: Store
     encoding: Encoding
-    facts: dict[str, int] = field(default_factory=dict)
+    training: Fingerprint | None = None
 
     @property
     def slots(self) -> int:
