@@ -42,12 +42,13 @@ def of_slates(candidates, slates, length, start):
 
 @_jit
 def of_numbers(bits, length, start):
-    """[n] of the numbers in their slots: bits [n, k] of each."""
+    """[n] of the numbers in their slots: bits [n, k] of each; zeros, which are most, are passed over."""
     out = np.empty(len(bits), np.uint64)
     for row in range(len(bits)):
         key = start[row]
         for slot in range(length[row]):
-            key = _mixed(bits[row, slot], key)
+            if bits[row, slot]:
+                key = _mixed(bits[row, slot], key ^ np.uint64(slot + 5))
         out[row] = key
     return out
 

@@ -146,7 +146,7 @@ def _limit(keys: Keys, keep: int) -> int:
     return int(keys[-1]) if len(keys) == keep else int(np.iinfo(np.uint64).max)
 
 
-def _bits(values: Floats) -> Keys:
+def _bits(values: Floats) -> NDArray[np.uint32]:
     """The 32 bits of each number; 0 and -0 are one."""
     with np.errstate(over="ignore"):
-        return np.asarray((values.astype(np.float32) + np.float32(0)).view(np.uint32).astype(np.uint64))
+        return (values.astype(np.float32) + np.float32(0)).view(np.uint32)
