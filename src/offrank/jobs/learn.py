@@ -12,6 +12,8 @@ from typing import Any
 from ..folds.doubt import Doubt
 from ..folds.estimate import Estimate, Interval
 from ..learning import splits, validation
+from ..learning.base import Candidate
+from ..learning.examples import Data
 from ..learning.named import learner
 from ..learning.search import Preparation, Search
 from ..learning.survey import Survey
@@ -155,9 +157,7 @@ def learn(
         data, survey = preparation.data(source, executor, progress)
         say(f"2. Learning from {data.train.rows:,} impressions, choosing by {data.validate.rows:,}")
         tried = search.run(data, tried=lambda one: say(_line(one)))
-    best = tried[0].candidate
-    facts = {"method": method, "criterion": criterion, "settings": dict(best.settings), "seed": seed, "split": split}
-    Model(data.encoding, best.weights, facts, data.training).save(target)
+    _model(search, data, tried[0].candidate, split).save(target)
     policy = Linear(str(target), greedy=search.learner.greedy)
     tested = None
     if test:
@@ -171,6 +171,12 @@ def learn(
 def both(path: str) -> dict[str, Policy]:
     """A learnt scorer as the two policies that it can be."""
     return {"drawn": Linear(path), "sorted": Linear(path, greedy=True)}
+
+
+def _model(search: Search, data: Data, best: Candidate, split: splits.By) -> Model:
+    """The scorer as it is kept: with how it was learnt, and from which rows."""
+    said = {"method": search.name, "criterion": search.criterion, "settings": dict(best.settings)}
+    return Model(data.encoding, best.weights, {**said, "seed": search.seed, "split": split}, data.training)
 
 
 def _target(path: str | os.PathLike[str]) -> Path:
