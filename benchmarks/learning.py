@@ -66,7 +66,7 @@ def throughput(data: Data, repeats: int) -> None:
         )
 
     def own() -> None:
-        list(passes(store, regression.targets, 0.1, 1, size, 0))
+        list(passes(store, regression.of_rewards, 0.1, 1, size, 0))
 
     times = in_turn({"scikit-learn SGDClassifier": scikit, "offrank regression": own}, repeats)
     show(
@@ -75,7 +75,7 @@ def throughput(data: Data, repeats: int) -> None:
     terms, zeros = Weighted.of(data.train, quantile(data.train, 0.97)), np.zeros(size)
     moved = replace(terms, baseline=0.01)
     jobs = {
-        "regression, products shown": lambda: list(passes(data.train, regression.targets, 0.1, 1, size, 0)),
+        "regression, products shown": lambda: list(passes(data.train, regression.of_rewards, 0.1, 1, size, 0)),
         "poem, gradient": lambda: terms.sums(zeros, 1.0, 0.0, np.zeros(size)),
         "snpoem, gradient (every row counts)": lambda: moved.sums(zeros, 1.0, 0.0, np.zeros(size)),
     }

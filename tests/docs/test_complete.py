@@ -29,7 +29,7 @@ def given(path: Path) -> set[str]:
 
 
 def codes() -> set[str]:
-    folders = ("checks", "jobs", "jobs/clicks", "log", "clicks", "metrics/cmip_methods")
+    folders = ("checks", "folds", "jobs", "jobs/clicks", "log", "clicks", "metrics/cmip_methods")
     modules = [path for folder in folders for path in SOURCE.glob(f"{folder}/*.py")]
     found = set().union(*map(given, [*modules, *SOURCE.glob("metrics/cmip*.py")]))
     raised = {kind.code for kind in vars(errors).values() if isinstance(kind, type) and hasattr(kind, "code")}

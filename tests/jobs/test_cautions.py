@@ -93,7 +93,7 @@ def test_warnings_about_the_mean_weight_are_rare_where_it_is_right(seed: int) ->
 def test_every_code_in_the_source_is_tested() -> None:
     source = Path(cautions.__file__).read_text(encoding="utf-8")
     elsewhere = {"disagreement", "chosen"}  # test_contradiction.py, test_choice.py
-    elsewhere |= {"model-based", "unseen-documents", "same-log"}  # tests/estimators/test_direct.py
+    elsewhere |= {"model-based", "unseen-documents"}  # tests/estimators/test_direct.py
     assert set(re.findall(r'Caution\(\s*"([a-z-]+)"', source)) | {"no-overlap"} == set(CAUSES) | elsewhere
 
 

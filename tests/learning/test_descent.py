@@ -51,11 +51,12 @@ def test_gradient_is_that_of_differences(kind: str, slots: int, linear: float, s
     assert check_grad(value, gradient, point) < 1e-4 * np.abs(gradient(point)).max()
 
 
-def test_bound_lies_above_and_touches() -> None:
-    n, variance = 50, 1.5
-    before = RNG.normal(size=n)
-    found = Spread.of(n, before.sum(), float(before @ before))
-    linear, square = found.bound(variance)
+@pytest.mark.parametrize("distance", [0.01, 0.1, 1.0, 2.0])
+def test_bound_lies_above_and_touches(distance: float) -> None:
+    """The terms move by `distance` standard deviations; near the anchor a bound of wrong slope is crossed at once."""
+    n, variance, rng = 50, 1.5, np.random.default_rng(3)
+    before = rng.normal(size=n)
+    linear, square = Spread.of(n, before.sum(), float(before @ before)).bound(variance)
 
     def objective(u: np.ndarray) -> float:
         return float(u.mean() + variance * u.std(ddof=1) / math.sqrt(n))
@@ -64,9 +65,68 @@ def test_bound_lies_above_and_touches() -> None:
         return float((linear * u + square * u**2).mean())
 
     gap = bound(before) - objective(before)
-    for _ in range(50):
-        other = before + RNG.normal(scale=2, size=n) + RNG.normal()
-        assert bound(other) - gap >= objective(other) - 1e-12
+    rises = []
+    for _ in range(200):
+        other = before + distance * (rng.normal(size=n) + rng.normal())
+        rises.append(bound(other) - gap - objective(other))
+    assert min(rises) >= -1e-12
+    assert np.median(rises) < distance**2  # of second order: it touches
+
+
+METHODS = ["poem", "snpoem", "dr-poem"]
+
+
+def of_method(kind: str) -> Terms:
+    """The terms that a method descends on, of impressions of one slot."""
+    data = store(examples(1), examples(2))
+    made: dict[str, Terms] = {
+        "poem": Weighted.of(data, 4.0),
+        "snpoem": Normalised.of(data, 4.0).refreshed(np.zeros(SIZE)),
+        "dr-poem": Robust(data, 4.0, 1.7, MODEL),
+    }
+    return made[kind]
+
+
+@pytest.mark.parametrize("kind", METHODS)
+def test_gradient_of_the_objective_with_its_variance(kind: str) -> None:
+    """At the anchor the bound, which is descended on, has the slope of mean + variance deviation / sqrt(n)."""
+    made, variance = of_method(kind), 2.0
+    descent = Descent(store(examples(1), examples(2)), SIZE, variance, l2=0.0, rounds=1)
+    n = descent.store.rows
+    for seed, distance in enumerate([0.0, 0.01, 0.1, 1.0, 2.0]):
+        anchor = distance * np.random.default_rng(seed).normal(size=SIZE)
+        sums = made.sums(anchor, 1.0, 0.0, np.zeros(SIZE))
+        linear, square = Spread.of(n, *sums).bound(variance)
+        found = np.zeros(SIZE)
+        made.sums(anchor, linear, square, found)
+        steps = 1e-5 * np.eye(SIZE)
+        expected = [
+            (descent.objective(made, anchor + step) - descent.objective(made, anchor - step)) / 2e-5 for step in steps
+        ]
+        assert np.abs(expected).max() > 0.01
+        assert found / n == pytest.approx(np.array(expected), abs=1e-6 * max(1.0, np.abs(expected).max()))
+
+
+@pytest.mark.parametrize("kind", METHODS)
+@pytest.mark.parametrize("distance", [0.01, 0.1, 1.0, 2.0])
+def test_bound_of_a_method_lies_above_its_objective(kind: str, distance: float) -> None:
+    made, variance, rng = of_method(kind), 2.0, np.random.default_rng(8)
+    descent = Descent(store(examples(1), examples(2)), SIZE, variance, l2=0.0, rounds=1)
+    n, anchor = descent.store.rows, rng.normal(size=SIZE) / 2
+
+    def sums(weights: np.ndarray) -> tuple[float, float]:
+        return made.sums(weights, 1.0, 0.0, np.zeros(SIZE))
+
+    linear, square = Spread.of(n, *sums(anchor)).bound(variance)
+
+    def bound(weights: np.ndarray) -> float:
+        total, squares = sums(weights)
+        return (linear * total + square * squares) / n
+
+    gap = bound(anchor) - descent.objective(made, anchor)
+    for _ in range(30):
+        weights = anchor + distance * rng.normal(size=SIZE)
+        assert bound(weights) - gap >= descent.objective(made, weights) - 1e-12
 
 
 @pytest.mark.parametrize("kind", ["weighted", "robust"])

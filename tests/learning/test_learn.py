@@ -56,12 +56,59 @@ def test_learnt_policy_is_judged_on_the_test_third(tmp_path: Path, criterion: st
     assert not list(tmp_path.glob(".learning*"))
 
 
+def ranked(rows: int, earns: list[float], seed: int = 0) -> list[dict[str, object]]:
+    """Uniform slates of one of four items, each known by its feature, that are clicked as often as `earns` says."""
+    rng = np.random.default_rng(seed)
+    shown, luck = rng.integers(0, 4, rows), rng.random(rows)
+    features = [[item] for item in range(4)]
+    known = {"candidates": [0, 1, 2, 3], "features": features, "propensity": 0.25}
+    return [{"slate": [int(i)], "clicks": [float(u < earns[i])], **known} for i, u in zip(shown, luck, strict=True)]
+
+
+HEADLINES = {
+    "better": (6_000, [0.1, 0.1, 0.1, 0.5], True, "Better than the logging policy on the last third: +0."),
+    "no better": (
+        6_000,
+        [0.2, 0.2, 0.2, 0.2],
+        False,
+        "Not better than the logging policy, as far as the last third can",
+    ),
+    "too few": (90, [0.1, 0.1, 0.1, 0.5], False, "and the estimate cannot be trusted (low-ess)."),
+}
+
+
+@pytest.mark.parametrize("case", HEADLINES)
+def test_the_headline_says_whether_it_is_better_than_the_logging_policy(tmp_path: Path, case: str) -> None:
+    rows, earns, better, words = HEADLINES[case]
+    made = offrank.learn("regression", ranked(rows, earns), tmp_path / "p.npz", bits=4)
+    assert made.tested is not None
+    assert made.better is better
+    assert words in made.headline
+    assert str(made).startswith(made.headline)
+    away = made.tested["sorted", "snips"].difference
+    assert away is not None
+    assert f"{away.value:+.4g} per impression, 95 % interval {away.low:+.4g} to {away.high:+.4g}" in made.headline
+
+
+def test_the_headline_of_a_worse_policy_and_of_one_that_was_not_judged(tmp_path: Path) -> None:
+    """The logging policy mostly shows the best item, and `random` does not."""
+    log = [{**row, "propensity": 0.7 if row["slate"] == [3] else 0.1} for row in ranked(9_000, [0.1, 0.1, 0.1, 0.5])]
+    kept = [row for i, row in enumerate(log) if row["slate"] == [3] or i % 7 == 0]
+    worse = offrank.learn("random", kept, tmp_path / "p.npz", bits=4)
+    assert worse.better is False
+    assert worse.headline.startswith("Worse than the logging policy, as far as the last third can tell: -0.")
+    unjudged = offrank.learn("random", log, tmp_path / "p.npz", bits=4, test=False)
+    assert unjudged.better is None
+    assert str(unjudged).startswith("Not judged")
+
+
 def test_command(tmp_path: Path) -> None:
     log, path = tmp_path / "log.parquet", tmp_path / "policy.npz"
     pq.write_table(pa.concat_tables(WORLD.tables()), log)
     found = CliRunner().invoke(main, ["learn", "ips", str(log), "-o", str(path), "--bits", "12", "--epochs", "1"])
     assert found.exit_code == 0, found.output
     assert "validation third" in found.output
+    assert any("than the logging policy" in line for line in found.output.splitlines())
     assert "without effect: --interactions crosses them" in found.output
     command = ["evaluate", str(log), "--target", f"linear({str(path)!r})", "-e", "snips"]
     judged = CliRunner().invoke(main, command)

@@ -88,9 +88,13 @@ def test_judged_expectation_is_the_truth_and_inclusion_counts_once() -> None:
 
 def test_regression_counts_what_was_shown() -> None:
     given = examples(6, slots=3)
-    positive, total = regression.targets(replace(given, clicks=(given.slates >= 0).astype(float)))
+    positive, total = regression.of_clicks(replace(given, clicks=(given.slates >= 0).astype(float)))
     assert positive.sum() == pytest.approx(((given.slates >= 0) / given.inclusion[:, None]).sum())
     assert (total == positive).all()
+    alone = examples(6)
+    positive, total = regression.of_rewards(alone)
+    assert positive.sum() == pytest.approx((alone.reward / alone.inclusion).sum())
+    assert total.sum() == pytest.approx((1 / alone.inclusion).sum())
 
 
 def test_pieces_on_disk_teach_the_same(tmp_path: Path) -> None:
@@ -122,12 +126,11 @@ def test_what_cannot_be_learnt_is_refused() -> None:
     for name in ("ips", "dro", "dr-poem"):
         with pytest.raises(UsageError, match="one slot"):
             Search(learner(name), name).run(slates)
-    nothing = store(replace(examples(1), reward=np.zeros(12)))
-    with pytest.raises(LogError, match="nothing to learn"):
-        Search(learner("poem"), "poem").run(Data(nothing, nothing, Encoding.plain(3)))
-    dear = store(replace(examples(1), reward=np.full(12, 3.0)))
-    with pytest.raises(UsageError, match="from 0 to 1"):
-        Search(learner("regression"), "regression").run(Data(dear, dear, Encoding.plain(3)))
+    for reward in (0.0, 3.0):
+        same = store(replace(examples(1), reward=np.full(12, reward)))
+        for name in METHODS:
+            with pytest.raises(LogError, match=f"nothing to learn from: .* has the reward {reward:g}"):
+                Search(learner(name), name).run(Data(same, same, Encoding.plain(3)))
     with pytest.raises(UsageError, match="did you mean poem"):
         learner("poen")
     with pytest.raises(UsageError, match="epochs"):

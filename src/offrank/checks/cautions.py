@@ -147,18 +147,6 @@ def about_prediction(known: float) -> Iterator[Caution]:
         )
 
 
-def about_same_log(learnt_from: str, log: str) -> Iterator[Caution]:
-    """Warnings of a model that has seen the clicks which it is judged by or corrected by. Both are told in words."""
-    # Tables in memory are all called the same.
-    if learnt_from == log and not log.endswith("in memory"):
-        yield Caution(
-            "same-log",
-            "warning",
-            f"The click model was learnt from {log} too: it has seen the clicks that ought to judge it.",
-            "Learn the model from other impressions, such as those of the days before.",
-        )
-
-
 def about_disagreement(other: str, difference: Interval) -> Caution:
     """An estimator that differs from one which assumes less, further than chance would have it."""
     away = abs(difference.value) / difference.standard_error if difference.standard_error > 0 else math.inf

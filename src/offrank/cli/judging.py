@@ -32,6 +32,7 @@ _NAMED = re.compile(r"^([A-Za-z][\w-]*)\s*=\s*(.+)$", re.DOTALL)
 @click.option("--seed", default=0, show_default=True, help="Seed of the bootstrap.")
 @click.option("--cluster", metavar="COLUMN", help="Rows with the same value depend on each other.")
 @click.option("--by", metavar="COLUMN", help="A table per value of this column.")
+@click.option("--held-out", metavar="POLICY.NPZ", help="Read only the third of LOG that `learn` kept apart.")
 @safely
 def evaluate(log: str, targets: tuple[str, ...], estimators: tuple[str, ...], **options: Any) -> None:
     """What would TARGET have earned per impression, had it drawn the slates of LOG?
@@ -49,6 +50,7 @@ def evaluate(log: str, targets: tuple[str, ...], estimators: tuple[str, ...], **
             interval=options["interval"],
             cluster=options["cluster"],
             by=options["by"],
+            held_out=options["held_out"],
             replicates=options["replicates"],
             seed=options["seed"],
             executor=executor,

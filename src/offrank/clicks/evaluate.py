@@ -7,9 +7,12 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any, overload
 
+from ..folds.base import Together
 from ..folds.doubt import Doubt
 from ..folds.estimate import Caution, Interval
+from ..folds.fingerprint import Fingerprint, FingerprintFold
 from ..folds.intervals import Spread
+from ..folds.same_log import about_same_log, share_learnt
 from ..log.errors import EmptyLogError, UsageError
 from ..log.source import Source
 from ..readers.log import read_log
@@ -75,11 +78,24 @@ def evaluate(
         raise UsageError("there is no model", "give a fitted click model, or a dict of them by name")
     source: Source = log if hasattr(log, "batches") else read_log(log)
     fold = PredictionFold(tuple(models.values()), Doubt("normal", confidence, cluster))
-    found = run(source.select(fold.needs()), fold, executor, progress)
+    learnt = {name: one.training for name, one in models.items() if isinstance(one, Fitted) and one.training}
+    rows = Together({name: FingerprintFold.beside(one) for name, one in learnt.items()})
+    folds = Together({"predictions": fold, "rows": rows})
+    both = run(source.select(fold.needs()), folds, executor, progress)
+    found: Predictions = both["predictions"]
     if not found.tally.impressions:
         raise EmptyLogError(f"{source.describe()} has no sessions", "give a log with at least one impression")
-    results = evaluations(models, fold, found)
+    results = _told(evaluations(models, fold, found), learnt, both["rows"])
     return results if isinstance(model, Mapping) else results["model"]
+
+
+def _told(results: Evaluations, learnt: Mapping[str, Fingerprint], judged: Mapping[str, Fingerprint]) -> Evaluations:
+    """The same, where a model has seen the sessions by which it is judged."""
+    each = dict(results)
+    for name, rows in judged.items():
+        seen = tuple(about_same_log(share_learnt(learnt[name], rows)))
+        each[name] = replace(each[name], cautions=(*seen, *each[name].cautions))
+    return replace(results, found=each)
 
 
 def evaluations(models: Mapping[str, Predictor], fold: PredictionFold, found: Predictions) -> Evaluations:

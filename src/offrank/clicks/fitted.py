@@ -9,6 +9,7 @@ from typing import Protocol
 import numpy as np
 
 from ..folds.estimate import Caution
+from ..folds.fingerprint import Fingerprint
 from ..log.batch import Contexts, Floats, Integers
 from ..log.errors import UsageError
 from ..log.source import Needs
@@ -36,7 +37,8 @@ class Fitted:
     """A click model with its parameters: predicts clicks, knows relevance, draws clicks.
 
     contexts and slates are those of a log's batches: n slates [n, k] of indices into m candidates, -1 for none.
-    A fitted model equals itself only, and is written as its kind is.
+    A fitted model equals itself only, and is written as its kind is. training: the sessions that it was learnt from;
+    None where nobody wrote them down.
     """
 
     model: Kind
@@ -44,6 +46,7 @@ class Fitted:
     learnt: Learnt
     tally: Tally
     source: str = "log"
+    training: Fingerprint | None = None
 
     def __repr__(self) -> str:
         return repr(self.model)

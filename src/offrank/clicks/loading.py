@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..folds.estimate import Caution
+from ..folds.fingerprint import Fingerprint
 from ..log.batch import Floats
 from ..log.errors import MissingExtraError, SpellingError, UsageError
 from . import storage
@@ -67,7 +68,18 @@ def _fitted(found: Mapping[str, Any]) -> Fitted:
             int(tally.get("holes", 0)),
         ),
         str(found["source"]),
+        _training(found.get("training")),
     )
+
+
+def _training(found: Any) -> Fingerprint | None:
+    """The rows that it was learnt from; files of the first releases do not say."""
+    if found is None:
+        return None
+    by, keys, counts = found["by"], storage.decoded(found["keys"]), storage.decoded(found["counts"])
+    if not (by is None or type(by) is str):
+        raise ValueError("its fingerprint of the rows is none")
+    return Fingerprint.read(by, False, int(found["rows"]), keys, counts)
 
 
 def _model(spelling: Any) -> ClickModel:

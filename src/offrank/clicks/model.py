@@ -9,8 +9,9 @@ from typing import Any, ClassVar, final
 
 import numpy as np
 
-from ..folds.base import Fold
+from ..folds.base import Fold, Together
 from ..folds.estimate import Caution
+from ..folds.fingerprint import Content, Fingerprint, FingerprintFold
 from ..log.batch import Floats, Integers
 from ..log.source import Source
 from ..readers.log import read_log
@@ -66,11 +67,14 @@ class ClickModel(Spelled, ABC):
         """
         opened: Source = log if hasattr(log, "batches") else read_log(log)
         source, column = documents.grouping(opened, by)
-        gathered = run(source, self.gather(column), executor, progress)
-        return self.of(gathered, say=say, source=opened.describe())
+        folds = Together({"gathered": self.gather(column), "training": FingerprintFold(Content(column))})
+        found = run(source, folds, executor, progress)
+        return self.of(found["gathered"], say=say, source=opened.describe(), training=found["training"])
 
     @final
-    def of(self, gathered: Gathered, *, say: Say = len, source: str = "log") -> Fitted:
+    def of(
+        self, gathered: Gathered, *, say: Say = len, source: str = "log", training: Fingerprint | None = None
+    ) -> Fitted:
         """Learn from what was gathered before: one pass over the log serves several models."""
         data = gathered.counted()
         if isinstance(data, Sessions):
@@ -78,7 +82,7 @@ class ClickModel(Spelled, ABC):
         learnt = self.learn(data, say=say)
         if not _clicked(gathered.data):
             learnt = replace(learnt, cautions=(NO_CLICKS, *learnt.cautions))
-        return Fitted(self, gathered.documents, learnt, gathered.tally, source)
+        return Fitted(self, gathered.documents, learnt, gathered.tally, source, training)
 
     def gather(self, by: str | None) -> Fold[Any, Any, Gathered]:
         """What reduces a log to what this model learns from."""

@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..files import write_text
+from ..folds.fingerprint import Fingerprint
 from ..log.errors import UsageError
 from .documents import Documents
 from .learnt import Learnt
@@ -50,6 +51,9 @@ class Kept(Protocol):
     @property
     def source(self) -> str: ...
 
+    @property
+    def training(self) -> Fingerprint | None: ...
+
 
 def write(path: str | os.PathLike[str], fitted: Kept) -> None:
     """Write a fitted model. What `facts` hold is written as plain numbers, words, lists and dicts."""
@@ -70,8 +74,20 @@ def write(path: str | os.PathLike[str], fitted: Kept) -> None:
         "cautions": [asdict(caution) for caution in learnt.cautions],
         "tally": plain(asdict(fitted.tally)),
         "source": fitted.source,
+        "training": _training(fitted.training),
     }
     write_text(path, json.dumps(found, indent=1, allow_nan=False) + "\n")
+
+
+def _training(found: Fingerprint | None) -> dict[str, Any] | None:
+    if found is None:
+        return None
+    return {
+        "by": found.content.key,
+        "rows": found.rows,
+        "keys": encoded(found.keys.view(np.int64)),
+        "counts": encoded(found.counts),
+    }
 
 
 def read(path: str | os.PathLike[str]) -> Mapping[str, Any]:

@@ -13,6 +13,7 @@ from typing import Literal, Protocol, Self, runtime_checkable
 
 import numpy as np
 
+from ..folds.fingerprint import Fingerprint
 from ..log.batch import Floats, LogBatch
 from ..log.errors import ImpossibleSlateError
 from ..log.source import Needs
@@ -97,8 +98,8 @@ class Predicting(Method, Protocol):
     def residual(self) -> Weighting | None:
         """How what the model got wrong in the log is weighted; None where the log's clicks are not looked at."""
 
-    def learnt_from(self) -> str:
-        """The log that the click model was learnt from, in words."""
+    def learnt_rows(self) -> Fingerprint | None:
+        """The sessions that the click model was learnt from; None where its file does not say."""
 
     def needs(self, target: AnyPolicy) -> Needs:
         """What the prediction reads."""

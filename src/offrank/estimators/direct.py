@@ -9,6 +9,7 @@ from functools import cached_property
 from typing import ClassVar
 
 from ..clicks.fitted import Fitted
+from ..folds.fingerprint import Fingerprint
 from ..log.batch import LogBatch
 from ..log.source import Needs
 from ..policies.propensities import AnyPolicy, Propensities
@@ -49,8 +50,8 @@ class Direct(Spelled):
     def examined(self, examination: Sequence[float] | None) -> Direct:
         return self
 
-    def learnt_from(self) -> str:
-        return self.fitted.source
+    def learnt_rows(self) -> Fingerprint | None:
+        return self.fitted.training
 
     def needs(self, target: AnyPolicy) -> Needs:
         return needs(self.fitted, target)

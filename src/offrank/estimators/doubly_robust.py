@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import ClassVar
 
 from ..clicks.fitted import Fitted
+from ..folds.fingerprint import Fingerprint
 from ..log.batch import LogBatch
 from ..log.errors import UsageError
 from ..log.source import Needs
@@ -70,8 +71,8 @@ class DoublyRobust(Spelled):
     def examined(self, examination: Sequence[float] | None) -> DoublyRobust:
         return replace(self, residual=self.residual.examined(examination))
 
-    def learnt_from(self) -> str:
-        return self.fitted.source
+    def learnt_rows(self) -> Fingerprint | None:
+        return self.fitted.training
 
     def needs(self, target: AnyPolicy) -> Needs:
         return needs(self.fitted, target)

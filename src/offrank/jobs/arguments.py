@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from os import PathLike, fspath
 from typing import Any, Protocol, runtime_checkable
 
+from ..clicks.fitted import Fitted
 from ..clicks.loading import load
 from ..estimators.base import Estimator
 from ..estimators.named import estimator as named_estimator
@@ -17,6 +18,7 @@ from ..policies.mixture import is_policy
 from ..policies.named import policy as named_policy
 from ..policies.propensities import AnyPolicy
 from ..readers.log import read_log
+from .trained import Trained
 
 Target = str | AnyPolicy | Mapping[str, str | AnyPolicy]
 Estimators = str | Estimator | SelfNormalised | Sequence[str | Estimator | SelfNormalised]
@@ -92,8 +94,8 @@ def estimators(given: Estimators) -> list[Estimator | SelfNormalised]:
     return found
 
 
-def examination(given: Examination | None) -> tuple[float, ...] | None:
-    """The probability that each rank is looked at.
+def examination(given: Examination | None) -> Trained:
+    """The probability that each rank is looked at, and the rows that it was learnt from where a click model says so.
 
     Raises:
         UsageError: not numbers, no click model, or a click model that has no such curve.
@@ -106,6 +108,7 @@ def examination(given: Examination | None) -> tuple[float, ...] | None:
             "fit pbm, or offrank.clicks.harvest a curve, or give a number per rank: [1, .5, .33]",
         )
     try:
-        return None if curve is None else tuple(float(p) for p in curve)
+        found = None if curve is None else tuple(float(p) for p in curve)
     except (TypeError, ValueError) as error:
         raise UsageError(f"examination is {given!r}", "give a number per rank, top first: [1, .5, .33]") from error
+    return Trained(found, known.training if isinstance(known, Fitted) else None)

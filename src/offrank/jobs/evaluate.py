@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from os import PathLike, fspath
 from typing import Any
 
 from ..checks.cautions import about_examination
@@ -17,6 +18,7 @@ from ..folds.base import Together
 from ..folds.doubt import Doubt
 from ..folds.estimate import Estimate
 from ..folds.intervals import Method
+from ..learning.held_out import kept_apart
 from ..log.errors import EmptyLogError, NoOverlapError
 from ..log.source import Needs, Source
 from ..policies.prepared import counts, prepared
@@ -27,6 +29,7 @@ from .choice import Chosen, chosen
 from .contradiction import contradicted
 from .result import Estimates, Key, Result, refuse_empty
 from .summary import Summary, group_folds, whole_folds
+from .trained import NOTHING, Trained
 
 
 def evaluate(
@@ -40,6 +43,7 @@ def evaluate(
     interval: Method = "normal",
     cluster: str | None = None,
     by: str | None = None,
+    held_out: str | PathLike[str] | None = None,
     replicates: int = 200,
     seed: int = 0,
     executor: Executor | None = None,
@@ -57,6 +61,7 @@ def evaluate(
       `bernstein` (empirical Bernstein), at level `confidence`.
     - cluster: a column whose equal values mark dependent rows, such as `query`.
     - by: a column to group by.
+    - held_out: a policy's file, which `learn` wrote, of this very log: only the third is read that it kept apart.
     - executor: any `concurrent.futures.Executor`; threads by default.
 
     Raises:
@@ -67,16 +72,24 @@ def evaluate(
     doubt = Doubt(interval, confidence, cluster, replicates, seed)
     source, drawn = arguments.source(log), arguments.policy(logging)
     wanted, named = arguments.targets(target), arguments.estimators(estimators)
-    curve = arguments.examination(examination)
+    examined = arguments.examination(examination)
+    curve = examined.curve
+    left_out = None
+    if held_out is not None:
+        source, left_out = kept_apart(source, held_out, executor, progress)
     plan = Plan(
         {name: prepared(policy, source, executor) for name, policy in wanted.items()},
         prepared(drawn, source, executor),
         {repr(e): family(e, curve) for e in named},
         doubt,
         by,
+        examined,
     )
-    command = _command(arguments.spelled_log(log), plan, curve, isinstance(target, Mapping))
-    return refuse_empty(plan.run(source, executor, progress).with_facts(command=command))
+    command = _command(arguments.spelled_log(log), plan, curve, isinstance(target, Mapping), held_out)
+    found = plan.run(source, executor, progress).with_facts(command=command)
+    if left_out is not None:
+        found = found.with_facts(log={**found.facts["log"], "learnt_from": left_out})
+    return refuse_empty(found)
 
 
 @dataclass(frozen=True)
@@ -88,6 +101,7 @@ class Plan:
     estimators: Mapping[str, Family]
     doubt: Doubt
     by: str | None = None
+    trained: Trained = NOTHING
 
     @property
     def only_target(self) -> AnyPolicy:
@@ -112,27 +126,36 @@ class Plan:
             wanted |= Needs(keys=frozenset([self.doubt.cluster]))
         return wanted | Needs(labels=frozenset([self.by] if self.by else []))
 
+    def _parts(self) -> list[Any]:
+        """Everything that may have been learnt."""
+        return [*self.targets.values(), *(one for members in self.estimators.values() for one in members.values())]
+
     def run(self, source: Source, executor: Executor | None, progress: Progress | None) -> Result:
         """Read the source once, and summarise."""
         layout = self.layout
         terms: Any = TermsFold(layout, self.logging, whole_folds(self.doubt, layout), self.doubt.cluster)
         if self.by is not None:
             terms = GroupedTermsFold(terms, ByColumn(self.by), group_folds(self.doubt, layout))
-        folds = Together({"terms": terms, "impressions": ImpressionsFold(), "ties": self.ties})
-        found = run(source.select(self.needs()), folds, executor, progress)
+        rows = self.trained.fold(self._parts())
+        folds = Together({"terms": terms, "impressions": ImpressionsFold(), "ties": self.ties, "rows": rows})
+        needed = self.needs() | self.trained.needs(self._parts())
+        found = run(source.select(needed), folds, executor, progress)
         impressions: Impressions = found["impressions"]
         if not impressions.n:
             skipped = f"; {sum(impressions.skipped.values())} were skipped" if impressions.skipped else ""
             raise EmptyLogError(f"{source.describe()} has no impressions{skipped}", "give a log with some")
         whole, groups = (found["terms"], {}) if self.by is None else found["terms"]
-        where, ties = source.describe(), dict(zip(self.ties.policies, found["ties"].tolist(), strict=True))
-        summary = self.summary(whole, where, ties)
-        by_group = {name: self.estimates(self.summary(part, where, ties)) for name, part in groups.items()}
+        ties = dict(zip(self.ties.policies, found["ties"].tolist(), strict=True))
+        trained = self.trained.judged(self._parts(), found["rows"])
+        summary = self.summary(whole, ties, trained)
+        by_group = {name: self.estimates(self.summary(part, ties, trained)) for name, part in groups.items()}
         return Result(self.estimates(summary), by_group, self._facts(summary, impressions, source))
 
-    def summary(self, folded: Any, log: str = "", ties: Mapping[AnyPolicy, float] | None = None) -> Summary:
-        """What the folds found, ready to be asked. log: where it is, in words; ties: share of rows by target."""
-        return Summary(self.layout, self.doubt, folded, counts(self.logging), log, ties or {})
+    def summary(
+        self, folded: Any, ties: Mapping[AnyPolicy, float] | None = None, trained: Trained = NOTHING
+    ) -> Summary:
+        """What the folds found, ready to be asked. ties: share of rows by target; trained: what has seen the log."""
+        return Summary(self.layout, self.doubt, folded, counts(self.logging), ties or {}, trained)
 
     def estimates(self, summary: Summary) -> Estimates:
         """Every estimator for every target."""
@@ -191,7 +214,9 @@ class Plan:
                 yield document.histogram_row(name, key, summary.histogram(target, estimator))
 
 
-def _command(log: str, plan: Plan, examination: Sequence[float] | None, several: bool) -> str:
+def _command(
+    log: str, plan: Plan, examination: Sequence[float] | None, several: bool, held_out: str | PathLike[str] | None
+) -> str:
     """The call that repeats an evaluation."""
     doubt = plan.doubt
     said = {
@@ -203,6 +228,7 @@ def _command(log: str, plan: Plan, examination: Sequence[float] | None, several:
         "interval": doubt.method,
         "cluster": doubt.cluster,
         "by": plan.by,
+        "held_out": None if held_out is None else fspath(held_out),
         "replicates": doubt.replicates,
         "seed": doubt.seed,
     }

@@ -10,13 +10,15 @@ from pathlib import Path
 from typing import Any
 
 from ..folds.doubt import Doubt
-from ..folds.estimate import Interval
+from ..folds.estimate import Estimate, Interval
 from ..learning import splits, validation
+from ..learning.base import Candidate
+from ..learning.examples import Data
 from ..learning.named import learner
 from ..learning.search import Preparation, Search
 from ..learning.survey import Survey
 from ..learning.validation import Criterion, Judged
-from ..log.errors import UsageError
+from ..log.errors import NoOverlapError, UsageError
 from ..policies.linear import Encoding, Linear, Model
 from ..policies.prepared import prepared
 from ..policies.propensities import AnyPolicy
@@ -51,6 +53,45 @@ class Learnt:
         """Whether the method means its policy to be sorted by rather than drawn from."""
         return self.policy.greedy
 
+    @property
+    def judged(self) -> Estimate | NoOverlapError | None:
+        """Self-normalised IPS of the policy, used as its method means it, on the test third; None if not asked for."""
+        if self.tested is None:
+            return None
+        return self.tested.estimates.found["sorted" if self.greedy else "drawn", "snips"]
+
+    @property
+    def better(self) -> bool | None:
+        """Whether the test third shows that it earns more than the logging policy; None if it was not asked.
+
+        The interval of the paired difference lies above zero, and nothing serious is known of the estimate.
+        """
+        found = self.judged
+        if found is None:
+            return None
+        known = isinstance(found, Estimate) and found.trustworthy and found.difference is not None
+        return known and found.difference.low > 0  # type: ignore[union-attr]
+
+    @property
+    def headline(self) -> str:
+        """What the test third says of the policy, beside the logging policy."""
+        found = self.judged
+        if found is None:
+            return "Not judged: the last third was not looked at."
+        if isinstance(found, NoOverlapError):
+            return f"Not better than the logging policy, as far as the last third can tell: {found.message}."
+        away = found.difference
+        assert away is not None  # it has weights
+        level = f"{100 * (self.tested.facts['confidence'] if self.tested else 0.95):g} %"
+        least, most = (f"{end:+.4g}" for end in (away.low, away.high))
+        said = f"{away.value:+.4g} per impression, {level} interval {least} to {most}"
+        if self.better:
+            return f"Better than the logging policy on the last third: {said}."
+        wrong = ", ".join(one.code for one in found.warnings if one.severity == "serious")
+        why = f", and the estimate cannot be trusted ({wrong})" if wrong else ""
+        how = "Worse" if away.high < 0 and not wrong else "Not better"
+        return f"{how} than the logging policy, as far as the last third can tell: {said}{why}."
+
     def __str__(self) -> str:
         best = self.tried[0]
         use = "crossed with the candidates'" if self.crossed else "without effect: --interactions crosses them"
@@ -58,6 +99,7 @@ class Learnt:
         found = f"ips {_interval(best.ips)}, snips {_interval(best.snips)}, mean weight {best.mean_weight:.4g}"
         same = f"{self.ignored:,} are the same for all candidates of every impression"
         lines = [
+            self.headline,
             f"{self.policy!r}, learnt by {self.method}: {_spelled(best)}; {chosen}",
             f"  validation third: {found}; too high for the best of many",
             f"  {self.features:,} features; {same}" + (f", {use}" if self.ignored else ""),
@@ -115,8 +157,7 @@ def learn(
         data, survey = preparation.data(source, executor, progress)
         say(f"2. Learning from {data.train.rows:,} impressions, choosing by {data.validate.rows:,}")
         tried = search.run(data, tried=lambda one: say(_line(one)))
-    facts = {"method": method, "criterion": criterion, "settings": dict(tried[0].candidate.settings), "seed": seed}
-    Model(data.encoding, tried[0].candidate.weights, facts).save(target)
+    _model(search, data, tried[0].candidate, split).save(target)
     policy = Linear(str(target), greedy=search.learner.greedy)
     tested = None
     if test:
@@ -130,6 +171,12 @@ def learn(
 def both(path: str) -> dict[str, AnyPolicy]:
     """A learnt scorer as the two policies that it can be."""
     return {"drawn": Linear(path), "sorted": Linear(path, greedy=True)}
+
+
+def _model(search: Search, data: Data, best: Candidate, split: splits.By) -> Model:
+    """The scorer as it is kept: with how it was learnt, and from which rows."""
+    said = {"method": search.name, "criterion": search.criterion, "settings": dict(best.settings)}
+    return Model(data.encoding, best.weights, {**said, "seed": search.seed, "split": split}, data.training)
 
 
 def _target(path: str | os.PathLike[str]) -> Path:

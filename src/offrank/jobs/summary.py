@@ -16,11 +16,10 @@ from ..checks.cautions import (
     about_method,
     about_prediction,
     about_rewards,
-    about_same_log,
     about_ties,
     about_weights,
 )
-from ..estimators.base import Estimator, Predicting, Weighting
+from ..estimators.base import Estimator, Weighting
 from ..estimators.fold import Layout
 from ..estimators.wrappers import Clip, SelfNormalised, bare, weighing
 from ..folds.base import Together
@@ -33,6 +32,7 @@ from ..folds.moments import Moments
 from ..folds.tail import tail_index
 from ..log.errors import NoOverlapError
 from ..policies.propensities import AnyPolicy
+from .trained import NOTHING, Trained
 
 
 def whole_folds(doubt: Doubt, layout: Layout) -> Together:
@@ -52,16 +52,16 @@ def group_folds(doubt: Doubt, layout: Layout) -> Together:
 class Summary:
     """The reduced log, ready to be asked for estimates.
 
-    counted: the logging probabilities were counted in it. log: where it is, in words. ties: share of the impressions
-    in which equal scores leave the order open, by target that sorts.
+    counted: the logging probabilities were counted in it. ties: share of the impressions in which equal scores leave
+    the order open, by target that sorts. trained: what is judged by the rows that it was learnt from.
     """
 
     layout: Layout
     doubt: Doubt
     folded: Mapping[str, Any]
     counted: bool = False
-    log: str = ""
     ties: Mapping[AnyPolicy, float] = field(default_factory=dict)
+    trained: Trained = NOTHING
 
     @property
     def moments(self) -> Moments:
@@ -100,7 +100,10 @@ class Summary:
         )
         weighed = weighing(estimator)
         made = made if weighed is None else self._of_weights(made, weighed, index, weight)
-        return replace(made, warnings=tuple(self._cautions(made, target, estimator, value, weight)))
+        found = [*self.trained.cautions(target, estimator), *about_ties(self.ties.get(target, 0.0))]
+        found += self._cautions(made, estimator, value, weight)
+        order = {"serious": 0, "warning": 1, "note": 2}
+        return replace(made, warnings=tuple(sorted(found, key=lambda caution: order[caution.severity])))
 
     def _of_weights(self, made: Estimate, weighed: Weighting, index: int, weight: int) -> Estimate:
         """The estimate with what is known of its weights."""
@@ -157,19 +160,16 @@ class Summary:
         return bool(reward == clicks or not clicks or not reward)
 
     def _cautions(
-        self, made: Estimate, target: AnyPolicy, estimator: Estimator | SelfNormalised, value: int, weight: int
+        self, made: Estimate, estimator: Estimator | SelfNormalised, value: int, weight: int
     ) -> list[Caution]:
         weighting, weighed = bare(estimator), weighing(estimator)
         mean = float(self.moments.sums[weight] / self.moments.sums[0])
         found = list(about_prediction(mean)) if weighed is None else self._about_weights(made, estimator, weighed, mean)
-        found += about_same_log(weighting.learnt_from(), self.log) if isinstance(weighting, Predicting) else []
         found += about_rewards(self._effective_rewards(weighting, value))
         found += about_method(self.doubt.method, self._clusters)
         found += [CLICKS_NOT_REWARD] if weighting.earns == "clicks" and not self.rewards_are_clicks else []
-        found += about_ties(self.ties.get(target, 0.0))
         found += [COUNTED] if self.counted and weighting.asks_logging else []
-        order = {"serious": 0, "warning": 1, "note": 2}
-        return sorted(found, key=lambda caution: order[caution.severity])
+        return found
 
     def _about_weights(
         self, made: Estimate, estimator: Estimator | SelfNormalised, weighed: Weighting, mean: float

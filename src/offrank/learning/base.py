@@ -29,10 +29,12 @@ class Learner(Protocol):
 
     greedy: whether it is meant to be used sorted (the reductions to supervised learning) or drawn from.
     one_slot: whether it knows no slates of several slots.
+    per_item: whether of slates of several slots it learns from the click on each item, not from the slate's reward.
     """
 
     greedy: ClassVar[bool]
     one_slot: ClassVar[bool]
+    per_item: ClassVar[bool]
 
     def candidates(self, data: Data, seed: int) -> Iterator[Candidate]:
         """Weights for every setting, also along the way; only `data.train` is learnt from."""
@@ -42,8 +44,8 @@ def check(learner: Learner, name: str, data: Data) -> None:
     """Refuse a log that a method cannot learn from.
 
     Raises:
-        UsageError: slates of several slots for a method of one.
-        LogError: a third without impressions, or without any reward.
+        UsageError: slates of several slots for a method of one; only their rewards for a method that learns by item.
+        LogError: a third without impressions, or impressions that all earned the same.
     """
     if learner.one_slot and data.slots > 1:
         raise UsageError(
@@ -52,19 +54,21 @@ def check(learner: Learner, name: str, data: Data) -> None:
         )
     if not (data.train.rows and data.validate.rows):
         raise LogError("a third of the log is empty", "give a log of more impressions")
-    if not any((examples.reward != 0).any() for examples in data.train):
-        raise LogError("nothing to learn from: no impression of the training third has a reward", "give a longer log")
+    by_item = learner.per_item and data.slots > 1
+    outcomes = [_clicks(examples, name) if by_item else examples.reward for examples in data.train]
+    low, high = min(float(each.min()) for each in outcomes), max(float(each.max()) for each in outcomes)
+    if low == high:
+        what = "every item shown in" if by_item else "every impression of"
+        unit = "clicks" if by_item else "the reward"
+        raise LogError(f"nothing to learn from: {what} the training third has {unit} {low:g}", "give a longer log")
 
 
-def chance_of_click(examples: Examples) -> Floats:
-    """[n] rewards that logistic regression can take for clicks.
-
-    Raises:
-        UsageError: a reward outside [0, 1].
-    """
-    if not ((examples.reward >= 0) & (examples.reward <= 1)).all():
+def _clicks(examples: Examples, name: str) -> Floats:
+    """[items shown] the click on each."""
+    clicks = examples.clicks[examples.slates >= 0]
+    if np.isnan(clicks).any():
         raise UsageError(
-            f"a reward is {examples.reward.max():g}, and this method predicts clicks, from 0 to 1",
-            "use poem or snpoem, or scale the rewards",
+            f"{name} learns from the click on each item, and the log has only the reward of a whole slate",
+            "give a log with `clicks`, or use poem, snpoem or plackett-luce, which learn from the reward",
         )
-    return np.asarray(examples.reward)
+    return clicks

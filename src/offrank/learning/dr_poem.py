@@ -17,33 +17,36 @@ from .examples import Data, Store
 from .poem import quantile, rounds, unit
 from .reductions import Scorer
 from .regression import reward_model
+from .rewards import from_zero_to_one
 
 
 @dataclass(frozen=True)
 class DoublyRobustPoem:
     """POEM with u = -(sum_a p(a) r(a) + (reward - r(y)) min(w, clip)) / inclusion, r from the regression.
 
-    Paper criteo-test-bed, section 4.2, leaves it to future work. The fields are those of `Poem`.
+    Paper criteo-test-bed, section 4.2, leaves it to future work. The fields are those of `Poem`. Rewards are scaled to
+    [0, 1]; the model takes the place of a baseline.
     """
 
     greedy: ClassVar[bool] = False
     one_slot: ClassVar[bool] = True
+    per_item: ClassVar[bool] = False
     variances: tuple[float, ...] = (0.0, 1.0)
     l2: tuple[float, ...] = (1e-4, 1e-3, 1e-2)
     clips: tuple[float, ...] = (0.97,)
     epochs: int = 8
 
     def candidates(self, data: Data, seed: int) -> Iterator[Candidate]:
-        model = reward_model(data, seed)
+        model, train = reward_model(data, seed), from_zero_to_one(data.train)
         for variance, l2, clip in itertools.product(self.variances, self.l2, self.clips):
-            terms = Robust(data.train, quantile(data.train, clip), unit(data.train), model)
+            terms = Robust(train, quantile(train, clip), unit(train), model)
             settings = {"variance": variance, "l2": l2, "clip": clip}
-            yield from rounds(Descent(data.train, data.encoding.size, variance, l2, self.epochs), terms, settings)
+            yield from rounds(Descent(train, data.encoding.size, variance, l2, self.epochs), terms, settings)
 
 
 @dataclass(frozen=True)
 class Robust:
-    """Doubly robust terms, in units of the logged mean."""
+    """Doubly robust terms, in units of the mean absolute deviation of the logged rewards."""
 
     store: Store
     clip: float

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Iterator
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..estimators.base import refuse_impossible
+from ..folds.fingerprint import Fingerprint
 from ..log.batch import Floats, Integers, LogBatch
 from ..policies.linear import Encoding, Lines
 from ..policies.propensities import AnyPolicy, propensities
@@ -22,7 +23,7 @@ class Examples:
     """Impressions with encoded candidates: n rows, k slots.
 
     - starts, offsets, indices, values: as in `Lines`.
-    - slates: [n, k] candidate per slot, -1 pads. clicks: [n, k], zeros where only the reward was logged.
+    - slates: [n, k] candidate per slot, -1 pads. clicks: [n, k], NaN where only the reward was logged.
     - log_q: [n] logarithm of the logged slate's probability. reward, inclusion: [n].
     """
 
@@ -60,12 +61,15 @@ class Store:
     """Examples in pieces that fit into memory, of which the larger logs keep one at a time.
 
     impressions: estimated number before sub-sampling, the sum of 1 / inclusion; rows: those that are there.
+    shift, scale: rewards are given out as (logged - shift) / scale; see `rewards`.
     """
 
     pieces: tuple[Examples | Path, ...]
     rows: int
     impressions: float
     slots: int
+    shift: float = 0.0
+    scale: float = 1.0
 
     def __iter__(self) -> Iterator[Examples]:
         for index in range(len(self.pieces)):
@@ -74,10 +78,12 @@ class Store:
     def piece(self, index: int) -> Examples:
         """One piece, from memory or from its file."""
         found = self.pieces[index]
-        if isinstance(found, Examples):
+        if not isinstance(found, Examples):
+            with np.load(found, allow_pickle=False) as arrays:
+                found = Examples(**arrays)
+        if self.shift == 0.0 and self.scale == 1.0:
             return found
-        with np.load(found, allow_pickle=False) as arrays:
-            return Examples(**arrays)
+        return replace(found, reward=(found.reward - self.shift) / self.scale)
 
 
 @dataclass(frozen=True)
@@ -111,7 +117,7 @@ class Packing:
         shown = propensities(self.logging, batch)
         refuse_impossible(batch, np.isneginf(shown.log_prob), shown)
         lines = self.encoding.lines(batch.contexts)
-        clicks = np.zeros(batch.slates.shape) if batch.clicks is None else batch.clicks
+        clicks = np.full(batch.slates.shape, np.nan) if batch.clicks is None else batch.clicks
         logged = (shown.log_prob, batch.reward, batch.inclusion)
         return Examples(lines.starts, lines.offsets, lines.indices, lines.values, batch.slates, clicks, *logged)
 
@@ -125,12 +131,12 @@ class Packing:
 
 @dataclass(frozen=True)
 class Data:
-    """What a learner is given. slots: of the widest banner of both thirds. survey: what was learnt of the features."""
+    """What a learner is given. training: which rows of the log these are; None where nobody asked."""
 
     train: Store
     validate: Store
     encoding: Encoding
-    facts: dict[str, int] = field(default_factory=dict)
+    training: Fingerprint | None = None
 
     @property
     def slots(self) -> int:

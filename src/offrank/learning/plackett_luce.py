@@ -13,10 +13,14 @@ from .poem import Poem
 
 @dataclass(frozen=True)
 class SlateGradient:
-    """Maximises IPS of slates with log p = sum_j (s_{y_j} - log sum of exp(s) over those not above j)."""
+    """Maximises IPS of slates with log p = sum_j (s_{y_j} - log sum of exp(s) over those not above j).
+
+    Rewards are centred as for `Poem`.
+    """
 
     greedy: ClassVar[bool] = False
     one_slot: ClassVar[bool] = False
+    per_item: ClassVar[bool] = False
     l2: tuple[float, ...] = (1e-3, 1e-2, 1e-1)
     epochs: int = 8
 

@@ -15,29 +15,33 @@ from . import _kernels
 from .base import Candidate
 from .descent import Descent, Terms
 from .examples import Data, Examples, Store
+from .rewards import centred, deviation
 
 
 @dataclass(frozen=True)
 class Poem:
     """Policy optimiser for exponential models (Swaminathan and Joachims 2015), for slates of any length.
 
-    - variances: how much the standard error counts; l2: of the weights, both in units of the logged reward.
+    - variances: how much the standard error counts; l2: of the weights, both in units of the mean absolute deviation
+      of the logged rewards from their median, which is the baseline: for rare clicks, the click rate and 0.
     - clips: importance weights are cut at this quantile of the inverse propensities (.97 as published).
     - rounds: passes of majorisation, each with several passes over the log.
     """
 
     greedy: ClassVar[bool] = False
     one_slot: ClassVar[bool] = False
+    per_item: ClassVar[bool] = False
     variances: tuple[float, ...] = (0.0, 1.0)
     l2: tuple[float, ...] = (1e-4, 1e-3, 1e-2)
     clips: tuple[float, ...] = (0.97, 1.0)
     epochs: int = 8
 
     def candidates(self, data: Data, seed: int) -> Iterator[Candidate]:
+        train = centred(data.train)
         for variance, l2, clip in itertools.product(self.variances, self.l2, self.clips):
-            terms = Weighted.of(data.train, quantile(data.train, clip))
+            terms = Weighted.of(train, quantile(train, clip))
             settings = {"variance": variance, "l2": l2, "clip": clip}
-            yield from rounds(Descent(data.train, data.encoding.size, variance, l2, self.epochs), terms, settings)
+            yield from rounds(Descent(train, data.encoding.size, variance, l2, self.epochs), terms, settings)
 
 
 def rounds(descent: Descent, terms: Terms, settings: dict[str, float]) -> Iterator[Candidate]:
@@ -55,14 +59,13 @@ def quantile(store: Store, level: float) -> float:
 
 
 def unit(store: Store) -> float:
-    """Rows over impressions over the logged mean: terms in units of what was logged, their mean over rows."""
-    logged = sum(float((examples.reward / examples.inclusion).sum()) for examples in store)
-    return store.rows / logged
+    """Rows over impressions over the deviation of rewards: terms in units of what was logged, their mean over rows."""
+    return store.rows / store.impressions / deviation(store)
 
 
 @dataclass(frozen=True)
 class Weighted:
-    """u = -(reward - baseline) min(w, clip) / inclusion, in units of the logged mean; w the importance weight.
+    """u = -(reward - baseline) min(w, clip) / inclusion, times `unit`; w the importance weight.
 
     A row is corrected for sub-sampling here, once.
     """
@@ -74,7 +77,7 @@ class Weighted:
 
     @classmethod
     def of(cls, store: Store, clip: float) -> Weighted:
-        """Without a baseline."""
+        """Of rewards that are centred already."""
         return cls(store, clip, unit(store))
 
     def sums(self, weights: Floats, linear: float, square: float, gradient: Floats) -> tuple[float, float]:

@@ -8,41 +8,52 @@ from typing import ClassVar
 
 import numpy as np
 
-from ..log.batch import Floats
-from .base import Candidate, chance_of_click
+from ..log.batch import Floats, Integers
+from .base import Candidate
 from .examples import Data, Examples
 from .reductions import Scorer, grid, passes
+from .rewards import from_zero_to_one
 
 
 @dataclass(frozen=True)
 class Regression:
     """Logistic regression of the clicks on the shown products (paper criteo-test-bed, section 4.2, method 2).
 
-    Propensities are not looked at. Sub-sampling is corrected: a row counts 1 / inclusion times.
+    Propensities are not looked at. Sub-sampling is corrected: a row counts 1 / inclusion times. On slates of one slot
+    the rewards are learnt from, scaled to [0, 1]; on slates of several the click on each item, whatever the reward.
     """
 
     greedy: ClassVar[bool] = True
     one_slot: ClassVar[bool] = False
+    per_item: ClassVar[bool] = True
     rates: tuple[float, ...] = (0.02, 0.1, 0.5)
     epochs: int = 8
 
     def candidates(self, data: Data, seed: int) -> Iterator[Candidate]:
-        return grid(data.train, targets, self.rates, self.epochs, data.encoding.size, seed)
+        targets = of_rewards if data.slots == 1 else of_clicks
+        return grid(from_zero_to_one(data.train), targets, self.rates, self.epochs, data.encoding.size, seed)
 
 
-def targets(examples: Examples) -> tuple[Floats, Floats]:
+def of_rewards(examples: Examples) -> tuple[Floats, Floats]:
+    """(positive, total) [lines] of the product in the one slot, by the reward in [0, 1]."""
+    return _targets(examples, examples.shown, np.arange(len(examples)), examples.reward)
+
+
+def of_clicks(examples: Examples) -> tuple[Floats, Floats]:
     """(positive, total) [lines] of the products shown; the others are no observations."""
     row, slot = np.nonzero(examples.slates >= 0)
     lines = examples.starts[row] + examples.slates[row, slot]
-    alone = examples.slates.shape[1] == 1
-    clicks = chance_of_click(examples)[row] if alone else np.minimum(examples.clicks[row, slot], 1.0)
+    return _targets(examples, lines, row, np.minimum(examples.clicks[row, slot], 1.0))
+
+
+def _targets(examples: Examples, lines: Integers, row: Integers, earned: Floats) -> tuple[Floats, Floats]:
     total, positive = np.zeros(examples.starts[-1]), np.zeros(examples.starts[-1])
     total[lines] = 1 / examples.inclusion[row]
-    positive[lines] = total[lines] * clicks
+    positive[lines] = total[lines] * earned
     return positive, total
 
 
 def reward_model(data: Data, seed: int, rate: float = 0.1, epochs: int = 4) -> Scorer:
-    """The regression that doubly robust methods start from."""
-    *_, last = passes(data.train, targets, rate, epochs, data.encoding.size, seed)
+    """The regression that doubly robust methods start from: of rewards scaled to [0, 1]."""
+    *_, last = passes(from_zero_to_one(data.train), of_rewards, rate, epochs, data.encoding.size, seed)
     return last

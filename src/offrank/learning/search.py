@@ -6,12 +6,15 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
+from ..folds.base import Together
 from ..log.source import Source
 from ..policies.propensities import AnyPolicy, shown_needs
 from ..running.executors import Executor, Progress, run
 from . import base, splits, validation
 from .base import Learner
 from .examples import Data, Packing, Store
+from .held_out import LearntRowsFold
+from .rewards import baseline
 from .survey import Survey, SurveyFold
 
 MEMORY = 1 << 30
@@ -37,14 +40,16 @@ class Preparation:
     def data(self, source: Source, executor: Executor | None, progress: Progress | None) -> tuple[Data, Survey]:
         """Both thirds that learning looks at, in three passes over the log."""
         chosen = self.needs(source)
-        survey: Survey = run(chosen, SurveyFold(self.bits), executor, progress)
+        folds = Together({"survey": SurveyFold(self.bits), "training": LearntRowsFold(self.by)})
+        found = run(chosen, folds, executor, progress)
+        survey: Survey = found["survey"]
         encoding = survey.encoding(self.bits, self.interactions)
         folder = self.folder if survey.bytes(self.interactions) > self.memory else None
 
         def pack(part: splits.Part) -> Store:
             return run(chosen, Packing(encoding, self.logging, part, self.by, folder), executor, progress)
 
-        return Data(pack("train"), pack("validate"), encoding), survey
+        return Data(pack("train"), pack("validate"), encoding, found["training"]), survey
 
 
 @dataclass(frozen=True)
@@ -67,8 +72,9 @@ class Search:
         base.check(self.learner, self.name, data)
         found: list[validation.Judged] = []
         leader: validation.Judged | None = None
+        middle = baseline(data.train)
         for candidate in self.learner.candidates(data, self.seed):
-            judged = validation.judge(candidate, data.validate, self.learner.greedy, self.confidence)
+            judged = validation.judge(candidate, data.validate, self.learner.greedy, self.confidence, middle)
             tried(judged)
             if leader is None or judged.worth(self.criterion) > leader.worth(self.criterion):
                 leader = judged

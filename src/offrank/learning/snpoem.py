@@ -14,6 +14,7 @@ from .base import Candidate
 from .descent import Descent
 from .examples import Data
 from .poem import Weighted, quantile, rounds, weighed
+from .rewards import centred
 
 
 @dataclass(frozen=True)
@@ -26,16 +27,18 @@ class SelfNormalisedPoem:
 
     greedy: ClassVar[bool] = False
     one_slot: ClassVar[bool] = False
+    per_item: ClassVar[bool] = False
     variances: tuple[float, ...] = (0.0, 1.0)
     l2: tuple[float, ...] = (1e-4, 1e-3, 1e-2)
     clips: tuple[float, ...] = (0.97,)
     epochs: int = 8
 
     def candidates(self, data: Data, seed: int) -> Iterator[Candidate]:
+        train = centred(data.train)
         for variance, l2, clip in itertools.product(self.variances, self.l2, self.clips):
-            terms = Normalised.of(data.train, quantile(data.train, clip))
+            terms = Normalised.of(train, quantile(train, clip))
             settings = {"variance": variance, "l2": l2, "clip": clip}
-            yield from rounds(Descent(data.train, data.encoding.size, variance, l2, self.epochs), terms, settings)
+            yield from rounds(Descent(train, data.encoding.size, variance, l2, self.epochs), terms, settings)
 
 
 @dataclass(frozen=True)

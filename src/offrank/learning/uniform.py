@@ -18,6 +18,7 @@ class Random:
 
     greedy: ClassVar[bool] = False
     one_slot: ClassVar[bool] = False
+    per_item: ClassVar[bool] = False
     epochs: int = 0
 
     def candidates(self, data: Data, seed: int) -> Iterator[Candidate]:

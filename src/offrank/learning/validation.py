@@ -48,15 +48,24 @@ def check(criterion: str) -> None:
         raise UsageError(f"criterion is {criterion!r}", "say " + ", ".join(get_args(Criterion)))
 
 
-def judge(candidate: Candidate, store: Store, greedy: bool, confidence: float) -> Judged:
-    """Estimates by IPS and SNIPS, corrected for sub-sampling; intervals by the delta method."""
+def judge(candidate: Candidate, store: Store, greedy: bool, confidence: float, baseline: float = 0.0) -> Judged:
+    """Estimates by IPS and SNIPS, corrected for sub-sampling; intervals by the delta method.
+
+    baseline: IPS is baseline + mean(w (reward - baseline)), so that candidates come in the same order whatever is
+    added to all rewards, if the baseline moves with them.
+    """
     state = _FOLD.empty()
     for examples in store:
         scores = examples.lines.scores(candidate.weights)
         weight = np.exp(slate_log_prob(scores, examples.size, examples.slates, greedy) - examples.log_q)
-        values = np.stack([np.ones(len(weight)), weight * examples.reward, weight], axis=1)
+        gain = examples.reward - baseline
+        values = np.stack([np.ones(len(weight)), weight * gain, weight], axis=1)
         state = _FOLD.add(state, Sample(values / examples.inclusion[:, None], np.zeros(len(weight), dtype=np.uint64)))
     spread = Spread(state, "normal", confidence)
     control = float(Ratio(2, 0).value(state.sums))
     snips = spread.ratio(Ratio(1, 2)) if control > 0 else Interval(-np.inf, -np.inf, -np.inf, np.inf)
-    return Judged(candidate, spread.ratio(Ratio(1, 0)), snips, control)
+    return Judged(candidate, _moved(spread.ratio(Ratio(1, 0)), baseline), _moved(snips, baseline), control)
+
+
+def _moved(found: Interval, by: float) -> Interval:
+    return replace(found, value=found.value + by, low=found.low + by, high=found.high + by)

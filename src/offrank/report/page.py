@@ -132,6 +132,7 @@ def _log_facts(document: Document) -> list[tuple[str, str]]:
     known = {
         "Source": words.quote(str(log["source"])) if log.get("source") else "",
         "Impressions": words.count(log.get("impressions")),
+        "Left out, learnt from": words.count(log.get("learnt_from")),
         "Before sub-sampling": "" if estimated == log.get("impressions") else words.count(estimated),
         "Logging policy": words.quote(document["logging"]) if document.get("logging") else "",
         "Examination by rank": ", ".join(f"{one:g}" for one in document.get("examination") or []),

@@ -64,6 +64,8 @@ def _skipped(document: Document) -> Iterator[RenderableType]:
     skipped = (document.get("log") or {}).get("skipped") or {}
     if listed := [f"{words.count(number)} for `{rule}`" for rule, number in skipped.items() if number]:
         yield _spaced(_prose(f"Left out while reading: {words.listing(listed)}."))
+    if learnt := (document.get("log") or {}).get("learnt_from"):
+        yield _spaced(_prose(f"Left out: {words.count(learnt)} impressions that the policy was learnt from."))
 
 
 def _checked(document: Document) -> Iterator[RenderableType]:

@@ -8,7 +8,6 @@ from typing import Any
 
 from rich.console import RenderableType
 
-from ...checks.cautions import about_same_log
 from ...clicks import tables, text
 from ...clicks.evaluate import evaluate
 from ...clicks.evaluated import Evaluations
@@ -61,8 +60,7 @@ class Judged(Delivered):
         found = {}
         for name, model in self.models.items():
             away = self.elsewhere[name].cautions if self.elsewhere else ()
-            seen = about_same_log(model.source, str(self.facts.get("log")))
-            found[name] = tuple(dict.fromkeys((*model.cautions, *seen, *self.here[name].cautions, *away)))
+            found[name] = tuple(dict.fromkeys((*model.cautions, *self.here[name].cautions, *away)))
         return found
 
     def to_dict(self) -> dict[str, Any]:

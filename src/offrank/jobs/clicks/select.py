@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from ...checks.cautions import about_same_log
 from ...clicks import text
 from ...clicks.evaluate import evaluate
 from ...clicks.evaluated import Evaluations
@@ -154,8 +153,7 @@ def select_clicks(
         Candidate(name, here[name].perplexity, ranked.of(index), debiased[name]) for index, name in enumerate(found)
     ]
     cautions = {
-        name: (*_known(one, source, policy), *here[name].cautions, *debiased[name].warnings)
-        for name, one in found.items()
+        name: (*_known(one, policy), *here[name].cautions, *debiased[name].warnings) for name, one in found.items()
     }
     facts = _facts(source, labels, logging, graded) | {"confidence": confidence, "method": method, "seed": seed}
     facts["sessions"] = next(iter(here.values())).sessions
@@ -171,10 +169,9 @@ def _ranking(policy: AnyPolicy, source: Source, executor: Executor | None) -> Po
         return None
 
 
-def _known(model: Fitted, source: Source, policy: AnyPolicy | None) -> Iterator[Caution]:
+def _known(model: Fitted, policy: AnyPolicy | None) -> Iterator[Caution]:
     """What to know before anything is measured."""
     yield from model.cautions
-    yield from about_same_log(model.source, source.describe())
     if policy is None:
         yield COUNTED
 

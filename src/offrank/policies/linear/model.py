@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from ...files import whole
+from ...folds.fingerprint import Fingerprint
 from ...log.batch import Contexts, Floats
 from ...log.errors import UsageError
 from .encoding import Encoding
@@ -21,11 +22,15 @@ _FORMAT = 1
 
 @dataclass(frozen=True)
 class Model:
-    """score = features . weights. weights: [encoding.size]. facts: how it was learnt, for people."""
+    """score = features . weights. weights: [encoding.size]. facts: how it was learnt, for people.
+
+    training: the rows that were learnt from or chosen by; None where nobody wrote them down.
+    """
 
     encoding: Encoding
     weights: Floats
     facts: Mapping[str, Any] = field(default_factory=dict)
+    training: Fingerprint | None = None
 
     def scores(self, contexts: Contexts) -> Floats:
         """[n, m] of each candidate."""
@@ -47,7 +52,14 @@ class Model:
                 scale=encoding.scale[scaled],
                 context=np.flatnonzero(encoding.context),
                 facts=np.frombuffer(json.dumps(dict(self.facts)).encode(), dtype=np.uint8),
+                **self._training(),
             )
+
+    def _training(self) -> dict[str, Any]:
+        found = self.training
+        if found is None:
+            return {}
+        return {"rows": np.array(found.rows), "row_keys": found.keys.view(np.int64), "row_counts": found.counts}
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Model:
@@ -77,4 +89,7 @@ class Model:
         weights = np.zeros(plain.size)
         weights[found["indices"]] = found["weights"]
         facts = json.loads(found["facts"].tobytes())
-        return cls(Encoding(bits, plain.context, plain.scale, bool(cross)), weights, facts)
+        training = None
+        if "rows" in found:
+            training = Fingerprint.read(None, True, int(found["rows"]), found["row_keys"], found["row_counts"])
+        return cls(Encoding(bits, plain.context, plain.scale, bool(cross)), weights, facts, training)

@@ -9,6 +9,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from ...folds.fingerprint import Fingerprint
 from ...log.batch import Contexts, Floats, Integers
 from ...log.errors import UsageError
 from ...log.source import Needs
@@ -42,6 +43,10 @@ class Linear(Spelled):
     def model(self) -> Model:
         """The scorer, read on first use."""
         return Model.load(self.path)
+
+    def learnt_rows(self) -> Fingerprint | None:
+        """The rows that it was learnt from; None where its file does not say."""
+        return self.model.training
 
     def needs(self, ability: Ability) -> Needs:
         return Needs(frozenset(["candidates", "features"]), exchangeable=True)

@@ -1,0 +1,68 @@
+# mypy: disallow-untyped-defs=False, disallow-incomplete-defs=False, check-untyped-defs=False
+"""Compiled loops that hash the rows of a log."""
+
+from __future__ import annotations
+
+import numba
+import numpy as np
+
+_jit = numba.njit(cache=True, nogil=True)
+
+
+@numba.njit(cache=True, nogil=True, inline="always")
+def _mixed(part, key):
+    """A key that depends on `part` and on the key so far; splitmix64's finish."""
+    h = (np.uint64(part) ^ key) * np.uint64(0x9E3779B97F4A7C15) + np.uint64(0x243F6A8885A308D3)
+    h = (h ^ (h >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    h = (h ^ (h >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return h ^ (h >> np.uint64(31))
+
+
+@_jit
+def of_keys(codes):
+    """[n] of one code each."""
+    out = np.empty(len(codes), np.uint64)
+    for row in range(len(codes)):
+        out[row] = _mixed(codes[row], np.uint64(4))
+    return out
+
+
+@_jit
+def of_slates(candidates, slates, length, start):
+    """[n] of the items in their slots, top first; an empty slot counts. start: [n] what the key begins with."""
+    out = np.empty(len(slates), np.uint64)
+    for row in range(len(slates)):
+        key = _mixed(start[row], np.uint64(1))
+        for slot in range(length[row]):
+            place = slates[row, slot]
+            key = _mixed(candidates[row, place], key) if place >= 0 else _mixed(np.uint64(0), ~key)
+        out[row] = key
+    return out
+
+
+@_jit
+def of_numbers(bits, length, start):
+    """[n] of the numbers in their slots: bits [n, k] of each; zeros, which are most, are passed over."""
+    out = np.empty(len(bits), np.uint64)
+    for row in range(len(bits)):
+        key = start[row]
+        for slot in range(length[row]):
+            if bits[row, slot]:
+                key = _mixed(bits[row, slot], key ^ np.uint64(slot + 5))
+        out[row] = key
+    return out
+
+
+@_jit
+def of_candidates(candidates, size, first, offsets, indices, bits):
+    """[n] of the candidates with their features; neither is in any order, so that sums are taken."""
+    out = np.empty(len(size), np.uint64)
+    for row in range(len(size)):
+        total = np.uint64(0)
+        for place in range(size[row]):
+            line, features = first[row] + place, np.uint64(0)
+            for at in range(offsets[line], offsets[line + 1]):
+                features += _mixed(bits[at], _mixed(indices[at], np.uint64(2)))
+            total += _mixed(candidates[row, place], _mixed(features, np.uint64(3)))
+        out[row] = total
+    return out

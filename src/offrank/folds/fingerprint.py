@@ -1,0 +1,152 @@
+"""Which rows a policy or a click model was learnt from, in a few kilobytes.
+
+A fingerprint is a sample of the distinct rows with how often each came: the `KEEP` smallest of their hashes (a bottom-k
+sketch, Cohen and Kaplan 2007). What is hashed is what a row says, never where it stands, so that a copy of the log
+under another name, in another format, order or partition, within a larger log or in memory has the same.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..log.batch import Floats, LogBatch
+from ..log.source import Needs
+from . import _kernels_rows as kernels
+
+Keys = NDArray[np.uint64]
+
+KEEP = 4_096
+"""Distinct rows in a fingerprint."""
+KEEP_JUDGED = 1 << 16
+"""Distinct rows that are kept of a log that is judged; it may be much larger than the one that was learnt from."""
+OUTCOME, QUERY = 16, 32
+"""Bits of a key: the last 16 tell what came of a row, those up to the last 32 what was shown, the first 32 to whom."""
+
+
+@dataclass(frozen=True)
+class Content:
+    """What of a row is hashed: columns that whoever learns and whoever judges can both read.
+
+    To whom: for click models the column `key` of the queries, for policies (`features`) all candidates with their
+    features. What was shown: the items of the slate in their order. What came of it: the clicks; for policies the
+    reward. Of estimators and targets these are the columns that one of them always reads; propensities and scores are
+    left out, which a log may have or not. Numbers are taken to 32 bits, as files round them.
+    """
+
+    key: str | None = None
+    features: bool = False
+
+    def needs(self) -> Needs:
+        """The columns that are hashed."""
+        if self.features:
+            return Needs(frozenset(["candidates", "features", "reward"]))
+        return Needs(frozenset(["clicks"]), keys=frozenset() if self.key is None else frozenset([self.key]))
+
+    def keys(self, batch: LogBatch) -> Keys:
+        """[n] hash of each row."""
+        contexts, rows = batch.contexts, len(batch)
+        start = np.zeros(rows, np.uint64)
+        if self.key is not None:
+            start = kernels.of_keys(contexts.keys[self.key])
+        if self.features and contexts.features is not None:
+            found = contexts.features
+            lines = (found.first, found.offsets, found.indices, _bits(found.values))
+            start = kernels.of_candidates(contexts.candidates, contexts.size, *lines)
+        shown = kernels.of_slates(contexts.candidates, batch.slates, contexts.length, start)
+        if self.features:
+            earned, length = batch.reward[:, None], np.ones(rows, np.int64)
+        else:
+            assert batch.clicks is not None
+            earned, length = batch.clicks, contexts.length
+        came = kernels.of_numbers(_bits(earned), length, shown)
+        return _first(start, 64, QUERY) | _first(shown, QUERY, QUERY - OUTCOME) | _first(came, OUTCOME, OUTCOME)
+
+
+@dataclass(frozen=True, eq=False)
+class Fingerprint:
+    """A sample of the distinct rows of a log.
+
+    - content: what was hashed. rows: how many there were.
+    - keys: [e] hashes, ascending: all that the log has up to `limit`. counts: [e] rows of each.
+    """
+
+    content: Content
+    rows: int
+    keys: Keys
+    counts: NDArray[np.int64]
+    limit: int
+
+    def __eq__(self, other: object) -> bool:
+        """Whether it is of the same rows, as far as the sample tells."""
+        if not isinstance(other, Fingerprint):
+            return NotImplemented
+        same = (self.content, self.rows, self.limit) == (other.content, other.rows, other.limit)
+        return same and np.array_equal(self.keys, other.keys) and np.array_equal(self.counts, other.counts)
+
+    def __hash__(self) -> int:
+        return hash((self.content, self.rows, self.limit, self.counts.tobytes()))
+
+    @classmethod
+    def read(cls, key: str | None, features: bool, rows: int, keys: NDArray[Any], counts: NDArray[Any]) -> Fingerprint:
+        """From what a file holds.
+
+        Raises:
+            ValueError: it is no fingerprint.
+        """
+        if not (keys.ndim == counts.ndim == 1 and len(keys) == len(counts) <= KEEP and rows >= counts.sum()):
+            raise ValueError("its fingerprint of the rows is none")
+        found = keys.astype(np.int64, copy=False).view(np.uint64)
+        return cls(Content(key, features), rows, found, counts.astype(np.int64, copy=False), _limit(found, KEEP))
+
+
+@dataclass(frozen=True)
+class FingerprintFold:
+    """Reduces a log to its fingerprint. keep: distinct rows at most; upto: keys beyond are not looked at."""
+
+    content: Content
+    keep: int = KEEP
+    upto: int = int(np.iinfo(np.uint64).max)
+
+    @classmethod
+    def beside(cls, other: Fingerprint) -> FingerprintFold:
+        """What a log is reduced to that is to be compared."""
+        return cls(other.content, KEEP_JUDGED, other.limit)
+
+    def empty(self) -> Fingerprint:
+        return Fingerprint(self.content, 0, np.empty(0, np.uint64), np.empty(0, np.int64), self.upto)
+
+    def add(self, state: Fingerprint, batch: LogBatch) -> Fingerprint:
+        keys = self.content.keys(batch)
+        keys, counts = np.unique(keys[keys <= np.uint64(state.limit)], return_counts=True)
+        return self.merge(state, Fingerprint(self.content, len(batch), keys, counts, self.upto))
+
+    def merge(self, left: Fingerprint, right: Fingerprint) -> Fingerprint:
+        rows = left.rows + right.rows
+        keys, place = np.unique(np.concatenate([left.keys, right.keys]), return_inverse=True)
+        counts = np.zeros(len(keys), np.int64)
+        np.add.at(counts, place, np.concatenate([left.counts, right.counts]))
+        keys, counts = keys[: self.keep], counts[: self.keep]
+        return Fingerprint(self.content, rows, keys, counts, min(self.upto, _limit(keys, self.keep)))
+
+    def finish(self, state: Fingerprint) -> Fingerprint:
+        return state
+
+
+def _first(hashes: Keys, place: int, bits: int) -> Keys:
+    """The first bits of each hash, at a place of the key that is counted from its end."""
+    return np.asarray(hashes >> np.uint64(64 - bits) << np.uint64(place - bits))
+
+
+def _limit(keys: Keys, keep: int) -> int:
+    """Up to which key nothing is missing."""
+    return int(keys[-1]) if len(keys) == keep else int(np.iinfo(np.uint64).max)
+
+
+def _bits(values: Floats) -> NDArray[np.uint32]:
+    """The 32 bits of each number; 0 and -0 are one."""
+    with np.errstate(over="ignore"):
+        return (values.astype(np.float32) + np.float32(0)).view(np.uint32)
