@@ -87,8 +87,8 @@ def _cautions(linked: NDArray[np.bool_], clicks: Floats, high: Floats) -> Iterat
         yield Caution(
             "open-intervals",
             "warning",
-            f"The interval of {_named(open_)} has no upper end: too few of the documents that were clicked at the first "
-            "rank were shown at other ranks.",
+            f"The interval of {_named(open_)} has no upper end: too few of the documents that were clicked at the "
+            "first rank were shown at other ranks.",
             "Log more; the first rank needs clicks on documents that were also shown at other ranks.",
         )
     few = linked & (clicks < FEW_CLICKS)
