@@ -34,8 +34,9 @@ _LEAST = 1e-12
 class Mixture(ClickModel):
     """`mixture(pbm, dbn)`: a session follows component c with probability `weight[c]`.
 
-    Learnt by EM: whole sessions are shared out by their posterior, and each component learns a little from its share,
-    over and over. Predictions weight the components by the posterior of the clicks above only. Components of one
+    Whole sessions are shared out by their posterior, and each component learns from its share as it learns alone, over
+    and over: EM with estimating equations (Elashoff and Ryan 2004), which are not all those of the likelihood. A
+    component that has all sessions has the tables that it has alone. Predictions weight the components by the posterior of the clicks above only. Components of one
     kind begin with sessions whose last clicks are higher or lower. Relevance is the components' mean.
 
     tolerance: learning ends when no probability moves further than this in a step.
@@ -72,12 +73,12 @@ class Mixture(ClickModel):
 
     def learn(self, data: Sessions, *, start: Parameters | None = None, say: Say = len) -> Learnt:
         """Rounds save the components' time by starts; the last one learns them as they learn alone."""
-        here = self._begun(data) if start is None else start
+        here = self._begun(data, say) if start is None else start
         found = self._climbed(data, here, say)
         if start is not None:
             return Learnt(found.parameters, {}, found.trace, found.rounds, found.converged)
         share, _ = self._shared(data, found.parameters)
-        tables = self._learnt(data, share, found.parameters["weight"])
+        tables = self._learnt(data, share, found.parameters["weight"], say=say)
         strength = {"weight": self._strength(data, tables)}
         return Learnt(tables, strength, found.trace, found.rounds, found.converged)
 
@@ -101,9 +102,9 @@ class Mixture(ClickModel):
             names = {name: f"{place}.{name}" for name in model.roles()}
             yield model, {name: parameters[long] for name, long in names.items() if long in parameters}
 
-    def _begun(self, data: Sessions) -> Parameters:
+    def _begun(self, data: Sessions, say: Say) -> Parameters:
         share = _tilted(data, [model.name for model in self.components])
-        return self._learnt(data, share, np.full(len(self.components), 1.0 / len(self.components)))
+        return self._learnt(data, share, np.full(len(self.components), 1.0 / len(self.components)), say=say)
 
     def _climbed(self, data: Sessions, here: Parameters, say: Say, weight: Floats | None = None) -> Climb:
         """Rounds until no probability moves: of everything, or of all but given weights."""
@@ -122,11 +123,13 @@ class Mixture(ClickModel):
         found = climb(step, begin, tolerance=self.tolerance, rounds=_ROUNDS if weight is None else _PROFILE, say=tell)
         return replace(found, parameters={**priors, **found.parameters})
 
-    def _learnt(self, data: Sessions, share: Floats, weight: Floats, starts: Parameters | None = None) -> Parameters:
+    def _learnt(
+        self, data: Sessions, share: Floats, weight: Floats, starts: Parameters | None = None, say: Say = len
+    ) -> Parameters:
         """Each component from its share."""
         parts = [None] * len(self.components) if starts is None else [part for _, part in self._parts(starts)]
         learnt = (
-            model.learn(model.from_sessions(_lent(data, share[:, place])), start=part).parameters
+            model.learn(model.from_sessions(_lent(data, share[:, place])), start=part, say=say).parameters
             for place, (model, part) in enumerate(zip(self.components, parts, strict=True))
         )
         return _joined(learnt, weight)
