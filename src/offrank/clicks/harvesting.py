@@ -129,6 +129,6 @@ def _resampled(parts: Pairs, replicates: int, seed: int) -> Pairs:
 
 def _nothing(ranks: int) -> SupportError:
     return SupportError(
-        f"ranks 1 to {ranks} cannot be compared: no document clicked at the first rank was shown at another one",
+        f"ranks 1 to {ranks} cannot be compared: no clicked document links the first rank to another",
         "log rankings that vary (the same item of a query at several ranks), or know items by themselves (by=None)",
     )

@@ -36,8 +36,9 @@ class Mixture(ClickModel):
 
     Whole sessions are shared out by their posterior, and each component learns from its share as it learns alone, over
     and over: EM with estimating equations (Elashoff and Ryan 2004), which are not all those of the likelihood. A
-    component that has all sessions has the tables that it has alone. Predictions weight the components by the posterior of the clicks above only. Components of one
-    kind begin with sessions whose last clicks are higher or lower. Relevance is the components' mean.
+    component that has all sessions has the tables that it has alone. Predictions weight the components by the
+    posterior of the clicks above only. Components of one kind begin with sessions whose last clicks are higher or
+    lower. Relevance is the components' mean.
 
     tolerance: learning ends when no probability moves further than this in a step.
     """
