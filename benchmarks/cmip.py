@@ -19,6 +19,7 @@ from rich.console import Console
 from rich.table import Table
 
 from offrank.metrics import Cmip, cmip
+from offrank.metrics.cmip_methods import Binned
 
 SHARES = [0.52, 0.32, 0.13, 0.02, 0.01]
 CORRELATIONS = (0.0, 0.3, 0.6, 0.9)
@@ -179,6 +180,27 @@ def null(logs: int) -> None:
     )
 
 
+def by_query(logs: int) -> None:
+    """100 queries of 20 documents whose levels differ in both: what is refuted without and with `cluster`."""
+    rows = []
+    quick = Binned(replicates=2)
+    for spread in (0.0, 0.5, 1.0):
+        for rho in (0.0, 0.1, 0.2):
+            below = np.zeros(2)
+            for seed in range(logs):
+                rng = np.random.default_rng(seed)
+                grade = rng.choice(len(SHARES), (100, 20), p=SHARES)
+                levels, noise = spread * rng.normal(size=(2, 100, 1)), rng.normal(size=(2, 100, 20))
+                relevance = grade + levels[0] + rho * noise[0] + math.sqrt(1 - rho**2) * noise[1]
+                given = (relevance.ravel(), (grade + levels[1] + noise[0]).ravel(), grade.ravel())
+                for place, cluster in enumerate((None, np.arange(100).repeat(20))):
+                    found = cmip(*given, quick, permutations=99, seed=seed, cluster=cluster)
+                    below[place] += bool(found.dependent()) / logs
+            rows.append([f"{spread}", f"{rho}", *(f"{share:.2f}" for share in below)])
+    headings = ["levels of queries", "rho", "refuted at .05", "with cluster"]
+    show(f"queries that differ, {logs} logs", headings, rows)
+
+
 def others(logs: dict[int, int]) -> None:
     rows = []
     for name, (law, truth) in OTHERS.items():
@@ -199,6 +221,7 @@ def main() -> None:
         errors(method, {58_880: fifth, 5_000: given.logs} if method == "binned" else {58_880: given.slow, 5_000: 20})
     smaller(given.logs)
     null(2 * given.logs)
+    by_query(max(given.logs // 2, 2))
     others({58_880: max(fifth // 4, 2), 5_000: given.logs // 2})
     single = documents(gaussian(0.3), 58_880, 0)
     start = time.perf_counter()

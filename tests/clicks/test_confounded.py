@@ -10,7 +10,7 @@ import pytest
 from offrank.clicks import CCM, DBN, DCM
 from offrank.clicks.documents import Documents, Slots
 from offrank.clicks.downward import Downward
-from offrank.clicks.downward.indirect import restlessness
+from offrank.clicks.downward.course import restlessness
 from offrank.clicks.fitted import Fitted
 from offrank.clicks.learnt import Learnt
 from offrank.clicks.sessions import Sessions, Tally, collapsed
@@ -38,14 +38,12 @@ def drawn(name: str, *, oracle: bool, temperature: float = 0.1, seed: int = 0) -
 
 
 @cache
-def both(name: str, oracle: bool) -> tuple[Learnt, Learnt]:
-    """Learnt, and learnt under one prior of all documents alone."""
-    sessions = drawn(name, oracle=oracle)
-    return MODELS[name].learn(sessions), MODELS[name].learn(sessions, rounds=500)
+def learnt(name: str, oracle: bool) -> Learnt:
+    return MODELS[name].learn(drawn(name, oracle=oracle))
 
 
-def interval(name: str, learnt: Learnt) -> tuple[np.ndarray, np.ndarray]:
-    fitted = Fitted(MODELS[name], Documents(np.arange(QUERIES * RANKS)), learnt, Tally())
+def interval(name: str, found: Learnt) -> tuple[np.ndarray, np.ndarray]:
+    fitted = Fitted(MODELS[name], Documents(np.arange(QUERIES * RANKS)), found, Tally())
     low, high = fitted.interval("continuation", 0.95)
     return low[SURE[name]], high[SURE[name]]
 
@@ -54,31 +52,28 @@ def interval(name: str, learnt: Learnt) -> tuple[np.ndarray, np.ndarray]:
 @pytest.mark.parametrize("oracle", [True, False])
 def test_intervals_have_the_truth(name: str, oracle: bool) -> None:
     true = np.array(TRUE[name])[SURE[name]]
-    low, high = interval(name, both(name, oracle)[0])
+    low, high = interval(name, learnt(name, oracle))
     assert ((low < true) & (true < high)).all()
     assert (high - low).max() < (0.6 if oracle else 0.12)
 
 
 @every
-def test_a_common_prior_takes_attraction_for_examination(name: str) -> None:
-    """What the long way is for: under one prior the intervals lie beside the truth, all the more at every rank."""
-    true = np.array(TRUE[name])[SURE[name]]
-    found, pooled = (learnt.parameters["continuation"][SURE[name]] for learnt in both(name, True))
-    low, high = interval(name, both(name, True)[1])
-    assert ((high < true) | (true < low)).any()
-    assert np.abs(found - true).max() < 0.6 * np.abs(pooled - true).max()
+def test_the_order_of_the_documents_is_not_taken_for_examination(name: str) -> None:
+    """A common prior of all documents is off by .03 (dbn), .11 (ccm) and .17 (dcm) here."""
+    found, true = learnt(name, True).parameters["continuation"], np.array(TRUE[name])
+    assert np.abs(found - true)[SURE[name]].max() < {"dbn": 0.02, "ccm": 0.05, "dcm": 0.09}[name]
 
 
 @every
 def test_nothing_is_lost_where_slates_are_random(name: str) -> None:
-    found, true = both(name, False)[0].parameters["continuation"], np.array(TRUE[name])
+    found, true = learnt(name, False).parameters["continuation"], np.array(TRUE[name])
     assert np.abs(found - true)[SURE[name]].max() < (0.01 if name == "dbn" else 0.04)
 
 
 def test_learning_twice_says_the_same() -> None:
     sessions = drawn("dbn", oracle=True)
     again = MODELS["dbn"].learn(sessions).parameters
-    for table, values in both("dbn", True)[0].parameters.items():
+    for table, values in learnt("dbn", True).parameters.items():
         assert again[table] == pytest.approx(values, rel=1e-12)
 
 
@@ -86,9 +81,9 @@ def test_one_order_for_ever_does_not_tell_how_far_users_read() -> None:
     """Then documents below may be worse, or less looked at."""
     sessions = drawn("dbn", oracle=True, temperature=1e-6)
     assert restlessness(sessions) == pytest.approx(0, abs=1e-9)
-    learnt = DBN().learn(sessions)
-    assert [caution.code for caution in learnt.cautions] == ["examination-unknown"]
-    low, high = interval("dbn", learnt)
+    found = DBN().learn(sessions)
+    assert [caution.code for caution in found.cautions] == ["examination-unknown"]
+    low, high = interval("dbn", found)
     assert high - low > 0.05
     assert low < 0.8 < high
 
@@ -105,5 +100,5 @@ def test_a_log_that_hardly_tells_is_said_so() -> None:
     rng = np.random.default_rng(1)
     document = np.tile(np.arange(4, dtype=np.int32), (60, 1))
     click = (rng.random(document.shape) < [0.5, 0.2, 0.1, 0.05]).astype(np.uint8)
-    learnt = CCM().learn(collapsed(Sessions(document, click, np.ones(60), 4)))
-    assert [caution.code for caution in learnt.cautions] == ["examination-unknown"]
+    found = CCM().learn(collapsed(Sessions(document, click, np.ones(60), 4)))
+    assert [caution.code for caution in found.cautions] == ["examination-unknown"]

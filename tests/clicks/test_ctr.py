@@ -94,9 +94,9 @@ def test_tiny_logs(model: ClickModel, slates: list[list[int]], clicks: list[list
 
 
 @pytest.mark.parametrize("model", EVERY, ids=repr)
-def test_going_on_keeps_the_prior(model: ClickModel) -> None:
+def test_a_start_changes_nothing(model: ClickModel) -> None:
     learnt = model.learn(COUNTS)
-    again = model.learn(COUNTS, start=learnt.parameters, rounds=1)
+    again = model.learn(COUNTS, start=learnt.parameters)
     for name, table in learnt.parameters.items():
         assert again.parameters[name] == pytest.approx(table)
 

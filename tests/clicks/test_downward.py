@@ -167,14 +167,19 @@ def test_the_end_is_a_maximum(name: str) -> None:
     seen = replace(slots(KNOWN), document=sessions.document.astype(np.int64), shown=sessions.document >= 0)
 
     def height(parameters: dict[str, np.ndarray]) -> float:
-        return float(log_probs(model.law(parameters, seen), click).sum()) + model.log_prior(parameters)
+        prior = 0.0
+        for table, p in parameters.items():
+            if not table.endswith("prior"):
+                a, b = parameters.get(f"{table}_prior", (1.0, 1.0))
+                prior += float((a * np.log(p) + b * np.log1p(-p)).sum())
+        return float(log_probs(model.law(parameters, seen), click).sum()) + prior
 
     best = height(dict(learnt.parameters))
     if name != "cascade":  # it learns from sessions down to the first click, and knows of no others
         assert learnt.trace[-1] == pytest.approx(best, rel=1e-9)
     rng = np.random.default_rng(0)
     for _ in range(20):
-        # The continuation is learnt without the prior (see `indirect`), so it need not be where this is highest.
+        # The continuation is learnt without the prior (see `course`), so it need not be where this is highest.
         moved = {n: t for n, t in learnt.parameters.items() if n.endswith("prior") or n == "continuation"}
         for table in sorted(set(learnt.parameters) - set(moved)):
             p = learnt.parameters[table]
@@ -184,14 +189,14 @@ def test_the_end_is_a_maximum(name: str) -> None:
 
 
 @every
-def test_a_start_keeps_its_priors_and_is_where_the_trace_begins(name: str) -> None:
-    sessions = drawn(TOLD[name], 200, 3)
-    whole = MODELS[name].learn(sessions, rounds=500)
-    again = MODELS[name].learn(sessions, start=whole.parameters)
-    for table, values in whole.parameters.items():
-        assert again.parameters[table] == pytest.approx(values, abs=1e-4)
-    assert again.trace[0] == pytest.approx(whole.trace[-1], rel=1e-9)
-    assert again.parameters["attraction_prior"].tolist() == whole.parameters["attraction_prior"].tolist()
+def test_a_start_changes_nothing(name: str) -> None:
+    """Neither where learning ended nor where it ended on another log."""
+    sessions = drawn(TOLD[name], 2000, 3)
+    whole, other = MODELS[name].learn(sessions), MODELS[name].learn(drawn(TOLD[name], 2000, 8))
+    for start in (whole, other):
+        again = MODELS[name].learn(sessions, start=start.parameters)
+        for table in sorted(set(whole.parameters) - {"attraction_prior", "satisfaction_prior"}):
+            assert again.parameters[table] == pytest.approx(whole.parameters[table], abs=2e-3)
 
 
 @every
@@ -200,8 +205,8 @@ def test_weights_are_repetitions(name: str) -> None:
     times = np.random.default_rng(0).integers(1, 4, len(once))
     rows = np.repeat(np.arange(len(once)), times)
     repeated = Sessions(once.document[rows], once.click[rows], np.ones(len(rows)), once.documents)
-    one = MODELS[name].learn(replace(once, weight=times.astype(float)), rounds=500).parameters
-    other = MODELS[name].learn(repeated, rounds=500).parameters
+    one = MODELS[name].learn(replace(once, weight=times.astype(float))).parameters
+    other = MODELS[name].learn(repeated).parameters
     for table, values in one.items():
         assert other[table] == pytest.approx(values, rel=1e-3, abs=1e-4)
 

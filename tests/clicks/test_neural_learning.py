@@ -268,12 +268,10 @@ def test_a_document_that_was_seen_once_stays_near_the_others() -> None:
 def test_learning_goes_on_from_where_it_was() -> None:
     model = CACM(**SMALL, epochs=4)
     first = learnt(model)
-    second = learnt(model, start=first.parameters, rounds=1)
+    second = learnt(CACM(**SMALL, epochs=1), start=first.parameters)
     assert second.rounds == 1
     losses = second.facts["held-out log-loss by epoch"]
     assert losses[0] == pytest.approx(first.facts["held-out log-loss by epoch"][first.facts["best epoch"]], rel=1e-5)
-    unmoved = learnt(model, start=first.parameters, rounds=0)
-    np.testing.assert_allclose(unmoved.parameters["output"], first.parameters["output"])
 
 
 def test_parameters_that_say_nothing_are_refused() -> None:

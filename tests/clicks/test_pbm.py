@@ -13,7 +13,6 @@ from offrank.clicks.counts import Counts
 from offrank.clicks.documents import Slots
 from offrank.clicks.integrated import Cells, Chances, learn
 from offrank.clicks.learnt import Learnt
-from offrank.clicks.points import Points
 from offrank.clicks.priors import Beta
 from offrank.testing.click_patterns import position_based
 from tests.clicks.examined import RANKS, World, covered
@@ -132,24 +131,6 @@ def test_no_step_goes_down(seed: int) -> None:
     again = PBM().learn(counts, start=whole.parameters)
     for trace in (curve.climb.trace, whole.trace, again.trace):
         assert np.diff(trace, append=np.inf).min() >= -1e-8 * abs(trace[0])
-
-
-def test_steps_as_points_are_plain_em() -> None:
-    """Against EM with examination and attraction hidden, written out for one view after the other."""
-    counts, prior = of_documents(), Beta(1.0, 4.0)
-    here = {"attraction": np.full(5, 0.3), "hit": np.array([1.0, 0.5])}
-    after, height = Points(counts, prior).step(here)
-    attracted, log_likelihood = np.zeros(5), 0.0
-    for d, entries in enumerate(DOCUMENTS):
-        for cell, shown, clicked in entries:
-            e, a = here["hit"][cell], 0.3
-            attracted[d] += clicked + (shown - clicked) * (1 - e) * a / (1 - e * a)
-            log_likelihood += clicked * np.log(e * a) + (shown - clicked) * np.log(1 - e * a)
-    views = np.array([sum(shown for _, shown, _ in entries) for entries in DOCUMENTS])
-    assert after["attraction"] == pytest.approx((attracted + 1) / (views + 5))
-    faint = 0.1 * 2 * np.log(0.5) + 5 * (np.log(0.3) + 4 * np.log(0.7))
-    assert height == pytest.approx(log_likelihood + faint)
-    assert after["hit"][0] == 1
 
 
 @pytest.mark.parametrize(

@@ -149,6 +149,15 @@ DAMAGES: dict[str, tuple[Callable[[Path], object], str]] = {
     "one of many is no probability": (in_parameters(values=[0.5, -0.5] + [0.5] * 11), "attraction holds what is no"),
     "one of many is no number": (in_parameters(values=[0.5, math.nan] + [0.5] * 11), "attraction holds what is not"),
     "infinite": (in_parameters(values=[1e999] * 13), "damaged"),
+    "a table too many": (
+        edited(lambda found: found["parameters"].update(examination=found["parameters"]["continuation"])),
+        "its tables are not those of its model: examination",
+    ),
+    "another prior": (
+        edited(lambda found: found["parameters"]["attraction_prior"].update(values=[1.0, -2.0])),
+        "attraction_prior holds what is no prior",
+    ),
+    "a table in a table": (in_parameters(shape=[13, 1]), r"attraction has shape \(13, 1\)"),
     "order": (edited(lambda found: found["documents"]["values"].reverse()), "damaged"),
     "trace": (edited(lambda found: found.update(trace=None)), "damaged"),
     "tally": (edited(lambda found: found.update(tally=[])), "damaged"),

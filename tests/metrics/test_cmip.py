@@ -138,6 +138,65 @@ def test_the_null_is_that_of_permutations_within_grades() -> None:
     assert np.abs(np.array(below) - [0.1, 0.25, 0.5, 0.75]).max() < 0.106
 
 
+def queries(seed: int, rho: float, offset: float = 2.0) -> tuple[np.ndarray, ...]:
+    """Relevance, logging, grade and query of 20 documents of 20 queries, whose levels differ in both."""
+    rng = np.random.default_rng(seed)
+    grade = rng.choice(3, (20, 20), p=[0.5, 0.3, 0.2])
+    noise, levels = rng.normal(size=(2, 20, 20)), offset * rng.normal(size=(2, 20, 1))
+    relevance = grade + levels[0] + rho * noise[0] + np.sqrt(1 - rho**2) * noise[1]
+    return relevance.ravel(), (grade + levels[1] + noise[0]).ravel(), grade.ravel(), np.arange(20).repeat(20)
+
+
+def refuted(rho: float, offset: float, clustered: bool, logs: int) -> float:
+    """Share of logs with a p-value of at most .05, where .05 is what 39 permutations give by chance."""
+    quick, count = Binned(replicates=2), 0
+    for seed in range(logs):
+        relevance, logging, grade, query = queries(seed, rho, offset)
+        cluster = query if clustered else None
+        found = cmip(relevance, logging, grade, quick, permutations=39, seed=seed, cluster=cluster)
+        count += bool(found.dependent())
+    return count / logs
+
+
+@pytest.mark.parametrize("offset", [0.0, 2.0])
+def test_the_p_value_knows_that_queries_differ(offset: float) -> None:
+    """Of 100 logs 5 are refuted by chance, 12 or more in one of 250 times.
+
+    Without clusters, levels of few queries that agree by chance are taken for dependence.
+    """
+    assert refuted(0.0, offset, clustered=True, logs=100) < 0.12
+    if offset:
+        assert refuted(0.0, offset, clustered=False, logs=40) > 0.2
+
+
+def test_dependence_within_queries_is_still_seen() -> None:
+    """As often as without clusters, where queries are alike: a correlation of .5 of 400 documents."""
+    alone, clustered = (refuted(0.5, 0.0, clustered=given, logs=20) for given in (False, True))
+    assert min(alone, clustered) > 0.9
+    assert refuted(0.7, 0.5, clustered=True, logs=20) > 0.9
+
+
+@pytest.mark.parametrize(("single", "codes"), [(51, ["few-exchanges"]), (50, [])])
+def test_documents_that_no_permutation_moves_are_told(single: int, codes: list[str]) -> None:
+    rng = np.random.default_rng(0)
+    cluster = np.append(np.arange(10 * single) + 1, np.zeros(10 * (100 - single)))
+    relevance, logging = rng.normal(size=(2, 1000))
+    for permutations, expected in ((20, codes), (0, [])):
+        found = cmip(relevance, logging, np.arange(1000) % 2, permutations=permutations, cluster=cluster)
+        assert [one.code for one in found.warnings if one.code == "few-exchanges"] == expected
+
+
+def test_permutations_keep_grades_and_clusters() -> None:
+    rng = np.random.default_rng(0)
+    grade, cluster = rng.integers(3, size=60).astype(float), np.arange(60) // 10
+    documents = Documents.of(rng.random(60), rng.random(60), grade, cluster)
+    found = documents.permuted(rng)
+    for one in set(zip(grade, cluster, strict=True)):
+        own = (grade == one[0]) & (cluster == one[1])
+        assert sorted(found[own]) == sorted(documents.logging[own])
+    assert (found != documents.logging).mean() > 0.4
+
+
 def test_the_least_p_value_is_one_of_all_permutations() -> None:
     found = cmip(*copula(2_000, 0.8, seed=1), permutations=99)
     assert found.p_value == 1 / 100

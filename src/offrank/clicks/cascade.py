@@ -12,7 +12,7 @@ from ..folds.estimate import Caution
 from ..log.batch import Floats
 from .documents import Slots
 from .downward import Downward, Expected, Tails
-from .em import Parameters
+from .parameters import Parameters
 from .sessions import Sessions
 
 

@@ -11,8 +11,8 @@ import numpy as np
 from ..log.batch import Floats
 from .documents import Slots
 from .downward import Downward, Expected, Outcomes, Seen, Tails
-from .em import Parameters
 from .model import of_documents
+from .parameters import Parameters, Role, Roles
 
 
 @dataclass(frozen=True, repr=False, kw_only=True)
@@ -28,6 +28,7 @@ class CCM(Downward):
     tolerance: float = 1e-5
 
     name: ClassVar[str] = "ccm"
+    shared: ClassVar[Roles] = {"continuation": Role.SHARED}
 
     def beginning(self, tails: Tails) -> Parameters:
         """Most users go on, the fewest after what was relevant."""

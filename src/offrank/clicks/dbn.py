@@ -10,7 +10,7 @@ import numpy as np
 
 from ..log.batch import Floats
 from .downward import Expected, Satisfying, Tails
-from .em import Parameters
+from .parameters import Parameters, Role, Roles
 
 
 @dataclass(frozen=True, repr=False, kw_only=True)
@@ -27,6 +27,7 @@ class DBN(Satisfying):
     tolerance: float = 1e-5
 
     name: ClassVar[str] = "dbn"
+    shared: ClassVar[Roles] = {"continuation": Role.SHARED}
 
     def going(self, parameters: Parameters) -> float:
         """The continuation that was learnt."""

@@ -11,8 +11,8 @@ import numpy as np
 from ..log.batch import Floats
 from .documents import Slots
 from .downward import Downward, Expected, Tails
-from .em import Parameters
 from .model import of_ranks
+from .parameters import Parameters, Role, Roles
 
 
 @dataclass(frozen=True, repr=False, kw_only=True)
@@ -30,6 +30,7 @@ class DCM(Downward):
 
     name: ClassVar[str] = "dcm"
     by_rank: ClassVar[bool] = True
+    shared: ClassVar[Roles] = {"continuation": Role.RANK}
 
     def beginning(self, tails: Tails) -> Parameters:
         """Every second click ends a session."""

@@ -11,11 +11,11 @@ from ..log.batch import Floats, Integers
 from .countable import Countable
 from .counts import Counts
 from .documents import Slots
-from .em import Parameters
 from .laws import ClickLaw, Independent
 from .learnt import Learnt
 from .model import Say, of_documents
-from .priors import Beta, Prior, fit_rates, given, given_or_kept
+from .parameters import Parameters, Role, Roles
+from .priors import Prior, fit_rates, given
 
 
 @dataclass(frozen=True, repr=False)
@@ -33,18 +33,16 @@ class DCTR(Countable):
     def __post_init__(self) -> None:
         given(self.prior)
 
-    def learn(
-        self, data: Counts, *, start: Parameters | None = None, rounds: int | None = None, say: Say = len
-    ) -> Learnt:
+    def roles(self) -> Roles:
+        return {"rate": Role.DOCUMENT, "rate_prior": Role.PRIOR}
+
+    def learn(self, data: Counts, *, start: Parameters | None = None, say: Say = len) -> Learnt:
         shown, clicked = data.by_document()
-        prior = given_or_kept(self.prior, start, "rate_prior") or fit_rates(shown, clicked)
+        prior = given(self.prior) or fit_rates(shown, clicked)
         strength = np.append(shown, 0.0) + prior.strength
         rate = (np.append(clicked, 0.0) + prior.a) / strength
         tables = {"rate": rate, "rate_prior": prior.table}
         return Learnt(tables, {"rate": strength}, facts={"rate_prior": [prior.a, prior.b]})
-
-    def log_prior(self, parameters: Parameters) -> float:
-        return Beta.at(parameters["rate_prior"]).log_density(parameters["rate"])
 
     def law(self, parameters: Parameters, slots: Slots) -> ClickLaw:
         return Independent(of_documents(parameters["rate"], slots))

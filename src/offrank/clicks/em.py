@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 
 from ..log.batch import Floats
-
-Parameters = Mapping[str, Floats]
-"""Tables of probabilities by name."""
+from .parameters import Parameters
 
 Step = Callable[[Parameters], tuple[Parameters, float]]
 """One round of EM: (parameters after it, log-posterior of the parameters that it was given)."""

@@ -13,11 +13,10 @@ from ..log.batch import Floats, Integers
 from .conditional import Curve, fit_curve
 from .countable import Countable
 from .counts import Counts
-from .em import Parameters
 from .integrated import Cells, Solution, learn
 from .learnt import Learnt
 from .model import Say
-from .points import Points, log_prior
+from .parameters import Parameters, Role, Roles
 from .priors import Beta, Prior, given
 
 _UNKNOWN = 1.0
@@ -52,45 +51,28 @@ class Examined(Countable, ABC):
     def guess(self, data: Counts) -> Floats:
         """[cells] what examination is taken to be where the log does not tell."""
 
-    def learn(
-        self, data: Counts, *, start: Parameters | None = None, rounds: int | None = None, say: Say = len
-    ) -> Learnt:
-        if start is not None:
-            return self._go_on(data, start, rounds)
-        curve = fit_curve(data, self.guess(data), tolerance=self.tolerance, rounds=_most(rounds), say=_told(say))
+    def roles(self) -> Roles:
+        cells = Role.RANK_AND_LAST_CLICK if self.browsing else Role.RANK
+        return {"attraction": Role.DOCUMENT, "examination": cells, "attraction_prior": Role.PRIOR}
+
+    def learn(self, data: Counts, *, start: Parameters | None = None, say: Say = len) -> Learnt:
+        begin = None if start is None else start["examination"]
+        curve = fit_curve(data, self.guess(data), start=begin, tolerance=self.tolerance, say=_told(say))
         largest = int((curve.value * (1 - 2 * curve.deviation)).argmax())
         curve = curve.over(largest)
         value = np.minimum(curve.value, 1.0)
-        cells, prior, begin = Cells.fixed(value), given(self.prior), Beta.of(_mean(data, value), 0.2)
-        found = learn(data, cells, prior, begin, tolerance=100 * self.tolerance, rounds=rounds, say=say)
+        cells, prior = Cells.fixed(value), given(self.prior)
+        likely = Beta.of(_mean(data, value), 0.2) if start is None else Beta.at(start["attraction_prior"])
+        found = learn(data, cells, prior, likely, tolerance=100 * self.tolerance, say=say)
         return _learnt(curve, value, found, _cautions(data, curve))
-
-    def _go_on(self, data: Counts, start: Parameters, rounds: int | None) -> Learnt:
-        """Steps of EM for both tables as points, which never lower the likelihood; the prior stays."""
-        points = Points(data, Beta.at(start["attraction_prior"]))
-        found = points.climb(_points(start), tolerance=self.tolerance, rounds=_most(rounds))
-        attraction = np.append(found.parameters["attraction"], start["attraction"][-1])
-        tables = {**start, "attraction": attraction, "examination": found.parameters["hit"]}
-        return Learnt(tables, trace=found.trace, rounds=found.rounds, converged=found.converged)
-
-    def log_prior(self, parameters: Parameters) -> float:
-        return log_prior(_points(parameters), Beta.at(parameters["attraction_prior"]))
 
     def relevance(self, parameters: Parameters, document: Integers) -> Floats:
         return parameters["attraction"][document]
 
 
-def _points(parameters: Parameters) -> Parameters:
-    return {"attraction": parameters["attraction"][:-1], "hit": parameters["examination"]}
-
-
 def _mean(data: Counts, examination: Floats) -> float:
     """Clicks per view that was examined, kept off 0 and 1."""
     return float((data.clicked.sum() + 1) / (data.shown @ examination[data.cell] + 2))
-
-
-def _most(rounds: int | None) -> int:
-    return 1000 if rounds is None else rounds
 
 
 def _told(say: Say) -> Callable[[float], object]:

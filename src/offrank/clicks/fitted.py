@@ -15,15 +15,17 @@ from ..log.errors import UsageError
 from ..log.source import Needs
 from . import storage
 from .documents import Documents, Slots, needs
-from .em import Parameters
 from .laws import ClickLaw
 from .learnt import Learnt
+from .parameters import Parameters, Roles
 from .sessions import Tally
 from .summary import summary
 
 
 class Kind(Protocol):
     """What a fitted model asks its kind; see `ClickModel`."""
+
+    def roles(self) -> Roles: ...
 
     def law(self, parameters: Parameters, slots: Slots) -> ClickLaw: ...
 

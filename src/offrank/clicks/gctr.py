@@ -11,11 +11,10 @@ from ..log.batch import Floats, Integers
 from .countable import Countable
 from .counts import Counts
 from .documents import Slots
-from .em import Parameters
 from .laws import ClickLaw, Independent
 from .learnt import Learnt
 from .model import Say
-from .priors import FLAT
+from .parameters import Parameters, Role, Roles
 
 
 @dataclass(frozen=True, repr=False)
@@ -28,15 +27,13 @@ class GCTR(Countable):
 
     name: ClassVar[str] = "gctr"
 
-    def learn(
-        self, data: Counts, *, start: Parameters | None = None, rounds: int | None = None, say: Say = len
-    ) -> Learnt:
+    def roles(self) -> Roles:
+        return {"rate": Role.SHARED}
+
+    def learn(self, data: Counts, *, start: Parameters | None = None, say: Say = len) -> Learnt:
         shown, clicked = data.shown.sum(), data.clicked.sum()
         rate, strength = np.array([(clicked + 1) / (shown + 2)]), np.array([shown + 2])
         return Learnt({"rate": rate}, {"rate": strength})
-
-    def log_prior(self, parameters: Parameters) -> float:
-        return FLAT.log_density(parameters["rate"])
 
     def law(self, parameters: Parameters, slots: Slots) -> ClickLaw:
         return Independent(np.where(slots.shown, parameters["rate"][0], 0.0))

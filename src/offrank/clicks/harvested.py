@@ -21,7 +21,8 @@ FEW_CLICKS = 30
 class Harvested:
     """How likely each rank is looked at, over the first.
 
-    - curve, low, high: [k], with the ends of its interval; NaN where nothing links a rank to the first.
+    - curve, low, high: [k], with the ends of its interval; NaN where nothing links a rank to the first. high is
+      infinite where the log sets no upper bound (caution `open-intervals`).
     - documents: [k, k] how many were shown at both ranks.
     - clicks: [k] at each rank, on documents that were shown at another rank too.
     - impressions: how many were read. tally: what was left out.
@@ -52,7 +53,7 @@ class Harvested:
         """A line per rank; documents: how many were shown there and at the rank with which it shares most."""
         lines = [f"{'rank':>4}  {'examination':>11}  {'interval':^15}  {'documents':>9}  {'clicks':>9}"]
         for rank, value in enumerate(self.curve):
-            ends = f"{self.low[rank]:.3f} to {self.high[rank]:.3f}"
+            ends = _interval(float(self.low[rank]), float(self.high[rank]))
             compared = int(self.documents[rank].max(initial=0))
             lines.append(f"{rank + 1:>4}  {value:>11.3f}  {ends:^15}  {compared:>9,}  {self.clicks[rank]:>9,.0f}")
         return "\n".join([*lines, *text.reading(self.tally), *text.told({"": self.cautions})])
@@ -60,12 +61,19 @@ class Harvested:
     __repr__ = __str__
 
 
-def cautions_of(linked: NDArray[np.bool_], clicks: Floats) -> tuple[Caution, ...]:
-    """What to know of the curve of ranks that are linked [k], and rest on so many clicks [k]."""
-    return tuple(_cautions(linked, clicks))
+def _interval(low: float, high: float) -> str:
+    """Its ends; one that is infinite is open."""
+    if np.isinf(high):
+        return f"{low:.3f} or more" if low > 0 else "not identified"
+    return f"{low:.3f} to {high:.3f}"
 
 
-def _cautions(linked: NDArray[np.bool_], clicks: Floats) -> Iterator[Caution]:
+def cautions_of(linked: NDArray[np.bool_], clicks: Floats, high: Floats) -> tuple[Caution, ...]:
+    """What to know of the curve of ranks that are linked [k], rest on so many clicks [k], and end there [k]."""
+    return tuple(_cautions(linked, clicks, high))
+
+
+def _cautions(linked: NDArray[np.bool_], clicks: Floats, high: Floats) -> Iterator[Caution]:
     if not linked.all():
         yield Caution(
             "unlinked-ranks",
@@ -73,6 +81,15 @@ def _cautions(linked: NDArray[np.bool_], clicks: Floats) -> Iterator[Caution]:
             f"Nothing compares {_named(~linked)} with the first: no document was shown, and clicked, at both, nor at "
             "ranks in between.",
             "Log rankings that vary more, or cut the slates there.",
+        )
+    open_ = linked & np.isinf(high)
+    if open_.any():
+        yield Caution(
+            "open-intervals",
+            "warning",
+            f"The interval of {_named(open_)} has no upper end: too few of the documents that were clicked at the "
+            "first rank were shown at other ranks.",
+            "Log more; the first rank needs clicks on documents that were also shown at other ranks.",
         )
     few = linked & (clicks < FEW_CLICKS)
     if few.any():

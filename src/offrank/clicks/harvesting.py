@@ -8,7 +8,6 @@ interventions).
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
@@ -22,8 +21,8 @@ from ..running.executors import Executor, Progress, run
 from ._kernels_pairs import add_pairs
 from .counts import Counts, CountsFold
 from .documents import grouping
-from .em import Parameters, climb
 from .harvested import Harvested, cautions_of
+from .pairs import Pairs
 
 Method = Literal["all_pairs", "adjacent_chain", "pivot_one"]
 Weigh = Literal["views", "equal"]
@@ -36,18 +35,8 @@ _USED: dict[str, Callable[[NDArray[Any], NDArray[Any]], NDArray[np.bool_]]] = {
 """Which pairs of ranks each method compares."""
 _BUCKETS = 256
 """Documents are resampled in so many groups."""
-
-
-@dataclass(frozen=True)
-class Pairs:
-    """What documents shown at two ranks say. All [..., k, k], 0 on the diagonal and for pairs that are not compared.
-
-    clicked: [..., a, b] weighted click rate at rank a of the documents that were shown at ranks a and b. shown: their
-    weight, the same at both ranks: where one is shown more often than the other says nothing.
-    """
-
-    clicked: Floats
-    shown: Floats
+_UNBOUNDED = 1e300
+"""Stands for infinity in quantiles, which would interpolate it to no number."""
 
 
 def harvest(
@@ -86,17 +75,24 @@ def harvest(
     counts: Counts = gathered.data  # type: ignore[assignment]
     parts, documents, clicks = _grouped(counts, gathered.documents.keys, method, weigh)
     whole = Pairs(parts.clicked.sum(axis=0), parts.shown.sum(axis=0))
-    linked = _linked(whole)
+    linked = whole.reaches()[0]
     if linked.sum() < 2:
         raise _nothing(counts.ranks)
-    curve, fit = _curve(whole)
-    draws, _ = _curve(_resampled(parts, replicates, seed), start=fit)
-    tail = (1 - confidence) / 2
-    low, high = np.quantile(draws, [tail, 1 - tail], axis=0, method="weibull")
-    curve, low, high = (np.where(linked, values, np.nan) for values in (curve, low, high))
-    cautions = cautions_of(linked, clicks)
+    low, high = _ends(_resampled(parts, replicates, seed), (1 - confidence) / 2)
+    curve, low, high = (np.where(linked, values, np.nan) for values in (whole.curve(), low, high))
+    cautions = cautions_of(linked, clicks, high)
     tally = gathered.tally
     return Harvested(curve, low, high, documents, clicks, tally.impressions, method, cautions, tally)
+
+
+def _ends(pairs: Pairs, tail: float) -> tuple[Floats, Floats]:
+    """[k] quantiles of the curves of resampled logs [replicates, k, k]: 0 and infinity where the log sets no bound."""
+    draws, reaches = pairs.curve(), pairs.reaches()
+    most = np.where(reaches[:, 0, :], draws, _UNBOUNDED)
+    least = np.where(reaches[:, :, 0], draws, 0.0)
+    low = np.quantile(least, tail, axis=0, method="weibull")
+    high = np.quantile(most, 1 - tail, axis=0, method="weibull")
+    return low, np.where(high > _UNBOUNDED / 1e100, np.inf, high)
 
 
 def _grouped(counts: Counts, keys: Integers, method: Method, weigh: Weigh) -> tuple[Pairs, Integers, Floats]:
@@ -131,48 +127,8 @@ def _resampled(parts: Pairs, replicates: int, seed: int) -> Pairs:
     return Pairs(clicked, shown)
 
 
-def _curve(pairs: Pairs, start: Parameters | None = None) -> tuple[Floats, Parameters]:
-    """[..., k] examination over that of the first rank, by maximum likelihood.
-
-    Each pair (a, b) has a relevance r_ab of its own: clicks at a have chance p_a r_ab, at b p_b r_ab (AllPairs).
-    """
-    shape = pairs.shown.shape
-    begin = {"examination": np.full(shape[:-1], 0.5), "relevance": np.full(shape, 0.5)}
-    if start is not None:
-        begin = {name: np.broadcast_to(start[name], begin[name].shape).copy() for name in begin}
-    found = climb(lambda here: _step(pairs, here), begin, tolerance=1e-6, rounds=3000).parameters
-    p = found["examination"]
-    return p / p[..., :1], found
-
-
-def _step(pairs: Pairs, here: Parameters) -> tuple[Parameters, float]:
-    """One round of EM, and the log-likelihood before it. What was looked at and what is relevant are hidden."""
-    p, r = here["examination"][..., :, None], here["relevance"]
-    skipped = pairs.shown - pairs.clicked
-    height = float((pairs.clicked * np.log(p * r) + skipped * np.log1p(-p * r)).sum())
-    looked = pairs.clicked + skipped * p * (1 - r) / (1 - p * r)
-    liked = pairs.clicked + skipped * r * (1 - p) / (1 - p * r)
-    both = liked + np.swapaxes(liked, -1, -2)
-    shown = pairs.shown.sum(axis=-1)
-    examination = np.divide(looked.sum(axis=-1), shown, out=here["examination"].copy(), where=shown > 0)
-    relevance = np.divide(both, 2 * pairs.shown, out=r.copy(), where=pairs.shown > 0)
-    return {
-        "examination": np.clip(examination, 1e-9, 1 - 1e-9),
-        "relevance": np.clip(relevance, 1e-9, 1 - 1e-9),
-    }, height
-
-
-def _linked(pairs: Pairs) -> NDArray[np.bool_]:
-    """[k] ranks that are compared with the first, directly or by way of others; without clicks nothing is compared."""
-    edges = (pairs.shown > 0) & (pairs.clicked + pairs.clicked.T > 0)
-    found = np.arange(len(edges)) == 0
-    for _ in range(len(edges)):
-        found = found | (edges & found[:, None]).any(axis=0)
-    return found
-
-
 def _nothing(ranks: int) -> SupportError:
     return SupportError(
-        f"ranks 1 to {ranks} cannot be compared: no clicked document was shown at the first and at another rank",
+        f"ranks 1 to {ranks} cannot be compared: no clicked document links the first rank to another",
         "log rankings that vary (the same item of a query at several ranks), or know items by themselves (by=None)",
     )

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ..folds.estimate import Caution
-from .em import Parameters
+from .parameters import Parameters
 
 
 @dataclass(frozen=True)

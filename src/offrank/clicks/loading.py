@@ -10,7 +10,6 @@ import numpy as np
 
 from ..folds.estimate import Caution
 from ..folds.fingerprint import Fingerprint
-from ..log.batch import Floats
 from ..log.errors import MissingExtraError, SpellingError, UsageError
 from . import storage
 from .documents import Documents, Slots
@@ -18,7 +17,7 @@ from .fitted import Fitted
 from .learnt import Learnt
 from .model import ClickModel
 from .named import click_model
-from .neural.base import RecurrentModel
+from .parameters import check
 from .sessions import Tally
 
 
@@ -100,22 +99,13 @@ def _try(fitted: Fitted) -> None:
 
     Numbers that no table can hold are found wherever they stand.
     """
-    weights = isinstance(fitted.model, RecurrentModel)
-    for name, table in fitted.learnt.parameters.items():
-        _check(name, table, chances=not weights and not name.endswith("_prior"))
+    check(fitted.learnt.parameters, fitted.model.roles(), len(fitted.documents))
     document = np.array([[0, len(fitted.documents) - 1, -1]])
     parameters = fitted.learnt.parameters
     relevance = fitted.model.relevance(parameters, document)
     click = fitted.model.law(parameters, Slots(document, np.ones(document.shape, np.bool_))).marginal()
     if not (np.isfinite(relevance).all() and ((click >= 0) & (click <= 1)).all()):
         raise ValueError("its probabilities are none")
-
-
-def _check(name: str, table: Floats, *, chances: bool) -> None:
-    if not np.isfinite(table).all():
-        raise ValueError(f"{name} holds what is not finite")
-    if chances and not ((table >= 0) & (table <= 1)).all():
-        raise ValueError(f"{name} holds what is no probability")
 
 
 def _caution(found: Mapping[str, Any]) -> Caution:

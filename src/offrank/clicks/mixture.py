@@ -12,17 +12,18 @@ from numpy.typing import NDArray
 from ..log.batch import Floats, Integers
 from ..log.errors import UsageError
 from .documents import Slots
-from .em import Climb, Parameters, climb, expit, logit
+from .em import Climb, climb, expit, logit
 from .laws import ClickLaw, Mixed, log_probs
 from .learnt import Learnt
 from .model import ClickModel, Say
+from .parameters import Parameters, Role, Roles
 from .sessions import Sessions
 
 _TOLERANCE = 1e-4
 _LOOSE = 3e-3
 _REFITS = 8
-_ANEW = 2000
-_PROFILE = 150
+_ROUNDS = 200
+_PROFILE = 30
 """The most rounds for the doubt of a weight."""
 _BLOCK = 1 << 16
 _LEAST = 1e-12
@@ -33,9 +34,11 @@ _LEAST = 1e-12
 class Mixture(ClickModel):
     """`mixture(pbm, dbn)`: a session follows component c with probability `weight[c]`.
 
-    Learnt by EM: whole sessions are shared out by their posterior, and each component learns a little from its share,
-    over and over. Predictions weight the components by the posterior of the clicks above only. Components of one
-    kind begin with sessions whose last clicks are higher or lower. Relevance is the components' mean.
+    Whole sessions are shared out by their posterior, and each component learns from its share as it learns alone, over
+    and over: EM with estimating equations (Elashoff and Ryan 2004), which are not all those of the likelihood. A
+    component that has all sessions has the tables that it has alone. Predictions weight the components by the
+    posterior of the clicks above only. Components of one kind begin with sessions whose last clicks are higher or
+    lower. Relevance is the components' mean.
 
     tolerance: learning ends when no probability moves further than this in a step.
     """
@@ -69,14 +72,21 @@ class Mixture(ClickModel):
 
     __str__ = __repr__
 
-    def learn(
-        self, data: Sessions, *, start: Parameters | None = None, rounds: int | None = None, say: Say = len
-    ) -> Learnt:
-        limit = 1000 if rounds is None else rounds
+    def learn(self, data: Sessions, *, start: Parameters | None = None, say: Say = len) -> Learnt:
+        """Rounds save the components' time by starts; the last one learns them as they learn alone."""
         here = self._begun(data, say) if start is None else start
-        found = self._climbed(data, here, self.tolerance, limit, say)
-        strength = {"weight": self._strength(data, found.parameters)} if start is None else {}
-        return Learnt(found.parameters, strength, found.trace, found.rounds, found.converged)
+        found = self._climbed(data, here, say)
+        if start is not None:
+            return Learnt(found.parameters, {}, found.trace, found.rounds, found.converged)
+        share, _ = self._shared(data, found.parameters)
+        tables = self._learnt(data, share, found.parameters["weight"], say=say)
+        strength = {"weight": self._strength(data, tables)}
+        return Learnt(tables, strength, found.trace, found.rounds, found.converged)
+
+    def roles(self) -> Roles:
+        each = ((place, model.roles()) for place, model in enumerate(self.components))
+        parts = {f"{place}.{name}": role for place, roles in each for name, role in roles.items()}
+        return {**parts, "weight": Role.SHARED}
 
     def law(self, parameters: Parameters, slots: Slots) -> ClickLaw:
         laws = [model.law(part, slots) for model, part in self._parts(parameters)]
@@ -87,52 +97,49 @@ class Mixture(ClickModel):
         each = [model.relevance(part, document) for model, part in self._parts(parameters)]
         return np.asarray(np.tensordot(parameters["weight"], np.stack(each), 1))
 
-    def log_prior(self, parameters: Parameters) -> float:
-        """Of the components; a flat one of their weights."""
-        parts = sum(model.log_prior(part) for model, part in self._parts(parameters))
-        return float(parts + np.log(parameters["weight"]).sum())
-
     def _parts(self, parameters: Parameters) -> Iterator[tuple[ClickModel, Parameters]]:
         """Each component with its own tables, which stand under its number."""
         for place, model in enumerate(self.components):
-            head = f"{place}."
-            yield model, {n.removeprefix(head): table for n, table in parameters.items() if n.startswith(head)}
-
-    def _climbed(self, data: Sessions, here: Parameters, tolerance: float, rounds: int, say: Say) -> Climb:
-        def tell(height: float) -> None:
-            say(f"{self}: log-posterior {height:.8g}")
-
-        return climb(lambda at: self._step(data, at), here, tolerance=tolerance, rounds=rounds, say=tell)
+            names = {name: f"{place}.{name}" for name in model.roles()}
+            yield model, {name: parameters[long] for name, long in names.items() if long in parameters}
 
     def _begun(self, data: Sessions, say: Say) -> Parameters:
-        """Components with priors that fit the sessions which are theirs in the end: in turns, loosely."""
         share = _tilted(data, [model.name for model in self.components])
-        weight = np.full(len(self.components), 1.0 / len(self.components))
-        for _ in range(_REFITS):
-            before, here = weight, self._learnt_anew(data, share, weight, say)
-            here = self._climbed(data, here, _LOOSE, 60, say).parameters
-            share, weight = self._shared(data, here)[0], here["weight"]
-            if np.abs(weight - before).max() < _LOOSE:
-                break
-        return self._learnt_anew(data, share, weight, say)
+        return self._learnt(data, share, np.full(len(self.components), 1.0 / len(self.components)), say=say)
 
-    def _learnt_anew(self, data: Sessions, share: Floats, weight: Floats, say: Say) -> Parameters:
-        """Each component from its share, with priors of its own."""
+    def _climbed(self, data: Sessions, here: Parameters, say: Say, weight: Floats | None = None) -> Climb:
+        """Rounds until no probability moves: of everything, or of all but given weights."""
+        priors = {name: table for name, table in here.items() if self.roles()[name] is Role.PRIOR}
+        begin = {name: table for name, table in here.items() if name not in priors}
+
+        def step(at: Parameters) -> tuple[Parameters, float]:
+            after, height = self._step(data, {**priors, **at})
+            priors.update({name: after[name] for name in priors})
+            fixed = {} if weight is None else {"weight": weight}
+            return {name: after[name] for name in begin} | fixed, height
+
+        def tell(height: float) -> None:
+            say(f"{self}: log-likelihood {height:.8g}")
+
+        found = climb(step, begin, tolerance=self.tolerance, rounds=_ROUNDS if weight is None else _PROFILE, say=tell)
+        return replace(found, parameters={**priors, **found.parameters})
+
+    def _learnt(
+        self, data: Sessions, share: Floats, weight: Floats, starts: Parameters | None = None, say: Say = len
+    ) -> Parameters:
+        """Each component from its share."""
+        parts = [None] * len(self.components) if starts is None else [part for _, part in self._parts(starts)]
         learnt = (
-            model.learn(model.from_sessions(_lent(data, share[:, place])), rounds=_ANEW, say=say).parameters
-            for place, model in enumerate(self.components)
+            model.learn(model.from_sessions(_lent(data, share[:, place])), start=part, say=say).parameters
+            for place, (model, part) in enumerate(zip(self.components, parts, strict=True))
         )
         return _joined(learnt, weight)
 
     def _step(self, data: Sessions, here: Parameters) -> tuple[Parameters, float]:
-        """Share sessions out, and let each component learn from its share."""
+        """Share sessions out, and let each component learn from its share; the log-likelihood before."""
         share, height = self._shared(data, here)
-        learnt = (
-            model.learn(model.from_sessions(_lent(data, share[:, place])), start=part, rounds=1).parameters
-            for place, (model, part) in enumerate(self._parts(here))
-        )
         weight = data.weight @ share + 1.0
-        return _joined(learnt, weight / weight.sum()), height
+        return self._learnt(data, share, weight / weight.sum(), here), height
 
     def _strength(self, data: Sessions, here: Parameters) -> Floats:
         """[c] observations that each weight rests on: by its profile, where all tables are learnt anew beside it.
@@ -151,25 +158,21 @@ class Mixture(ClickModel):
         fixed = weight * (1.0 - moved) / (1.0 - weight[place])
         fixed[place] = moved
 
-        def step(at: Parameters) -> tuple[Parameters, float]:
-            after, height = self._step(data, at)
-            return {**after, "weight": fixed}, height
-
         def slope(at: Parameters) -> float:
             won = float(data.weight @ self._shared(data, at)[0][:, place])
             return won + 1.0 - float(at["weight"][place]) * (total + len(weight))
 
-        there = climb(step, {**here, "weight": fixed}, tolerance=self.tolerance, rounds=_PROFILE).parameters
+        there = self._climbed(data, {**here, "weight": fixed}, len, fixed).parameters
         return float(np.clip((slope(here) - slope(there)) / shift / spread, _LEAST, total + len(weight)))
 
     def _shared(self, data: Sessions, here: Parameters) -> tuple[Floats, float]:
-        """([n, c] posterior of the components, log-posterior of the parameters)."""
-        share, height = np.empty((len(data), len(self.components))), self.log_prior(here)
+        """([n, c] posterior of the components, log-likelihood)."""
+        share, height = np.empty((len(data), len(self.components))), 0.0
         for begin in range(0, len(data), _BLOCK):
             rows = slice(begin, begin + _BLOCK)
             click, slots = data.click[rows].astype(np.float64), slots_of(data.document[rows])
             logs = [log_probs(model.law(part, slots), click) for model, part in self._parts(here)]
-            joint = np.stack(logs, axis=1) + np.log(here["weight"])
+            joint = np.stack(logs, axis=1) + np.log(here["weight"] / here["weight"].sum())
             total = np.logaddexp.reduce(joint, axis=1)
             share[rows] = np.exp(joint - total[:, None])
             height += float(data.weight[rows] @ total)

@@ -19,10 +19,10 @@ from ..running.executors import Executor, Progress, run
 from ..spelling import Spelled
 from . import documents
 from .documents import Slots
-from .em import Parameters
 from .fitted import Fitted
 from .laws import ClickLaw
 from .learnt import Learnt
+from .parameters import Parameters, Roles
 from .sessions import Gathered, Sessions, SessionsFold
 
 Say = Callable[[str], object]
@@ -93,12 +93,16 @@ class ClickModel(Spelled, ABC):
         return sessions
 
     @abstractmethod
-    def learn(self, data: Any, *, start: Parameters | None = None, rounds: int | None = None, say: Say = len) -> Learnt:
+    def learn(self, data: Any, *, start: Parameters | None = None, say: Say = len) -> Learnt:
         """Parameters from what `gather` found.
 
-        start: where to begin (as `Learnt.parameters`); rounds: the most steps; both for mixtures, which want no
-        strengths. Where there are priors beside the parameters, those of the start stay.
+        start: `Learnt.parameters` of nearly the same data, which may save time and changes nothing beyond `tolerance`.
+        Mixtures learn so again and again; where a start is given, strengths need not be found.
         """
+
+    @abstractmethod
+    def roles(self) -> Roles:
+        """What each of its tables is about, by name."""
 
     @abstractmethod
     def law(self, parameters: Parameters, slots: Slots) -> ClickLaw:
@@ -107,10 +111,6 @@ class ClickModel(Spelled, ABC):
     @abstractmethod
     def relevance(self, parameters: Parameters, document: Integers) -> Floats:
         """The model's relevance of each document (any shape), in the field's definition for this model."""
-
-    def log_prior(self, parameters: Parameters) -> float:
-        """Log-density of the priors that learning climbs with; 0 where it climbs the likelihood."""
-        return 0.0
 
     def examination(self, parameters: Parameters) -> Floats | None:
         """[k] probability that each rank is looked at, whatever is shown; None where it depends on more."""

@@ -10,11 +10,11 @@ import numpy as np
 from ..log.batch import Floats
 from .counts import Counts
 from .documents import Slots
-from .em import Parameters
 from .examined import Examined
 from .laws import ClickLaw, Independent
 from .learnt import Learnt
 from .model import Say, of_documents, of_ranks
+from .parameters import Parameters
 
 
 @dataclass(frozen=True, repr=False)
@@ -31,10 +31,8 @@ class PBM(Examined):
         """As though the documents of every rank were alike."""
         return rank_rates(data)
 
-    def learn(
-        self, data: Counts, *, start: Parameters | None = None, rounds: int | None = None, say: Say = len
-    ) -> Learnt:
-        return super().learn(data.by_rank(), start=start, rounds=rounds, say=say)
+    def learn(self, data: Counts, *, start: Parameters | None = None, say: Say = len) -> Learnt:
+        return super().learn(data.by_rank(), start=start, say=say)
 
     def law(self, parameters: Parameters, slots: Slots) -> ClickLaw:
         examination = of_ranks(parameters["examination"], slots.shown.shape[1])

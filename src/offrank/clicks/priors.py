@@ -10,7 +10,7 @@ import numpy as np
 
 from ..log.batch import Floats
 from ..log.errors import UsageError
-from .em import Parameters, expit, logit
+from .em import expit, logit
 
 Prior = Literal["fit"] | tuple[float, float]
 """Of the probability of a document: fitted, or Beta(a, b) as it is given."""
@@ -79,11 +79,6 @@ def given(prior: object) -> Beta | None:
     if isinstance(prior, Sequence) and len(prior) == 2 and all(isinstance(x, int | float) and x > 0 for x in prior):
         return Beta(float(prior[0]), float(prior[1]))
     raise UsageError(f"prior={prior!r} is no prior", "write fit, or two positive numbers such as [1, 5]")
-
-
-def given_or_kept(prior: object, start: Parameters | None, name: str) -> Beta | None:
-    """The prior that learning begins with: that of the start, if there is one; None where it is to be fitted."""
-    return given(prior) if start is None else Beta.at(start[name])
 
 
 _STEPS = 50

@@ -11,11 +11,10 @@ from ..log.batch import Floats, Integers
 from .countable import Countable
 from .counts import Counts
 from .documents import Slots
-from .em import Parameters
 from .laws import ClickLaw, Independent
 from .learnt import Learnt
 from .model import Say, of_ranks
-from .priors import FLAT
+from .parameters import Parameters, Role, Roles
 
 
 @dataclass(frozen=True, repr=False)
@@ -28,14 +27,12 @@ class RCTR(Countable):
 
     name: ClassVar[str] = "rctr"
 
-    def learn(
-        self, data: Counts, *, start: Parameters | None = None, rounds: int | None = None, say: Say = len
-    ) -> Learnt:
+    def roles(self) -> Roles:
+        return {"rate": Role.RANK}
+
+    def learn(self, data: Counts, *, start: Parameters | None = None, say: Say = len) -> Learnt:
         shown, clicked = data.by_rank().by_cell()
         return Learnt({"rate": (clicked + 1) / (shown + 2)}, {"rate": shown + 2})
-
-    def log_prior(self, parameters: Parameters) -> float:
-        return FLAT.log_density(parameters["rate"])
 
     def law(self, parameters: Parameters, slots: Slots) -> ClickLaw:
         rates = of_ranks(parameters["rate"], slots.shown.shape[1])

@@ -11,11 +11,11 @@ from ..log.batch import Floats, Integers
 from .countable import Countable
 from .counts import Counts
 from .documents import Slots
-from .em import Parameters
 from .laws import ClickLaw, Independent
 from .learnt import Learnt
 from .model import Say
-from .priors import FLAT, Beta, Prior, fit_rates, given
+from .parameters import Parameters, Role, Roles
+from .priors import FLAT, Prior, fit_rates, given
 
 
 @dataclass(frozen=True, repr=False)
@@ -35,11 +35,12 @@ class RDCTR(Countable):
     def __post_init__(self) -> None:
         given(self.prior)
 
-    def learn(
-        self, data: Counts, *, start: Parameters | None = None, rounds: int | None = None, say: Say = len
-    ) -> Learnt:
+    def roles(self) -> Roles:
+        return {"rate": Role.DOCUMENT_AND_RANK, "rate_prior": Role.PRIOR, "rank_rate": Role.RANK}
+
+    def learn(self, data: Counts, *, start: Parameters | None = None, say: Say = len) -> Learnt:
         data = data.by_rank()
-        priors = self._priors(data) if start is None else start["rate_prior"]
+        priors = self._priors(data)
         strength = np.tile(priors.sum(axis=1), (data.documents + 1, 1))
         rate = priors[:, 0] / strength
         before, at = strength[0, data.cell], (data.document, data.cell)
@@ -49,10 +50,6 @@ class RDCTR(Countable):
         ranks = np.divide(clicked, shown, out=np.zeros_like(shown), where=shown > 0)
         tables = {"rate": rate, "rate_prior": priors, "rank_rate": ranks}
         return Learnt(tables, {"rate": strength}, facts={"rate_prior": priors.tolist()})
-
-    def log_prior(self, parameters: Parameters) -> float:
-        ranks = zip(parameters["rate_prior"], parameters["rate"].T, strict=True)
-        return sum(Beta.at(prior).log_density(rates) for prior, rates in ranks)
 
     def law(self, parameters: Parameters, slots: Slots) -> ClickLaw:
         rate, ranks = parameters["rate"], np.arange(slots.shown.shape[1])

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from .downward import Satisfying
-from .em import Parameters
+from .parameters import Parameters
 
 
 @dataclass(frozen=True, repr=False, kw_only=True)

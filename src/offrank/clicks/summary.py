@@ -14,14 +14,26 @@ from ..folds.estimate import Caution, Interval
 from ..log.batch import Floats
 from . import text
 from .counts import rank_of
+from .parameters import Role, Roles, ranks_of
 from .storage import Kept
 
 _LONGEST = 20
 """Tables are told up to so many entries, or ranks."""
+_CURVES = (Role.RANK, Role.RANK_AND_LAST_CLICK, Role.SHARED)
+"""What is told entry by entry."""
+
+
+class Kind(Protocol):
+    """What is asked of its model; see `ClickModel`."""
+
+    def roles(self) -> Roles: ...
 
 
 class Known(Kept, Protocol):
     """What is told of a fitted model; see `Fitted`."""
+
+    @property
+    def model(self) -> Kind: ...
 
     @property
     def cautions(self) -> Sequence[Caution]: ...
@@ -60,47 +72,39 @@ class _Summary:
     def _lines(self) -> Iterator[str]:
         """What is expected of any document, single numbers, and tables that are too long."""
         others = []
-        for name, values in self.fitted.learnt.parameters.items():
-            if name in self.fitted.learnt.facts or self._rows(name):
-                continue
-            if name.endswith("prior"):
+        for name, values, role in self._each():
+            if role is Role.PRIOR:
                 yield f"  {name.replace('_', ' ')}: {_spelled(values.tolist())}"
-            elif values.ndim == 1 and self._of_documents(values) and not name.endswith("_of"):
+            elif role is Role.DOCUMENT:
                 yield f"  {name} expected of an unseen document: {float(values[-1]):.4g}"
-            elif values.size == 1:
+            elif role in _CURVES and values.size == 1:
                 yield f"  {name}: {self._entries(name)[0]}"
-            else:
+            elif not _is_short(values, role):
                 others.append(f"{name} ({' x '.join(map(str, values.shape))})")
         if others:
             yield f"  other tables: {', '.join(others)}"
 
     def _tables(self) -> Iterator[RenderableType]:
-        for name, values in self.fitted.learnt.parameters.items():
-            rows = self._rows(name)
-            if name in self.fitted.learnt.facts or not rows:
+        for name, values, role in self._each():
+            if values.size == 1 or not _is_short(values, role):
                 continue
-            if len(rows) < len(values):
-                above = [str(one) for one in range(1, len(rows))]
-                yield text.table(f"{name}, by the rank of the last click above", ["rank", "none", *above], rows)
+            if role is Role.RANK_AND_LAST_CLICK:
+                above = [str(one) for one in range(1, ranks_of(values))]
+                yield text.table(
+                    f"{name}, by the rank of the last click above", ["rank", "none", *above], _cells(values)
+                )
             else:
-                what = "rank" if len(values) == self.fitted.tally.ranks else ""
+                what = "rank" if role is Role.RANK else ""
                 doubt = f"{100 * self.confidence:g} % interval" if name in self.fitted.learnt.strength else "value"
+                rows = ([str(place), entry] for place, entry in enumerate(self._entries(name), 1))
                 yield text.table(name.replace("_", " "), [what, doubt], rows)
 
-    def _rows(self, name: str) -> list[list[str]]:
-        """Of a short table; a row per rank and a column per last click above it, where a table has both."""
-        values, ranks = self.fitted.learnt.parameters[name], self.fitted.tally.ranks
-        if values.ndim != 1 or len(values) < 2 or self._of_documents(values) or "prior" in name:
-            return []
-        if len(values) == ranks * (ranks + 1) // 2 != ranks and ranks <= _LONGEST // 2:
-            rank = rank_of(np.arange(len(values)))
-            return [[str(one + 1), *(f"{value:.3f}" for value in values[rank == one])] for one in range(ranks)]
-        if len(values) > _LONGEST:
-            return []
-        return [[str(place), entry] for place, entry in enumerate(self._entries(name), 1)]
-
-    def _of_documents(self, values: Floats) -> bool:
-        return len(values) == len(self.fitted.documents) + 1
+    def _each(self) -> Iterator[tuple[str, Floats, Role]]:
+        """Every table that is not told among the facts, and what it is about."""
+        roles = self.fitted.model.roles()
+        for name, values in self.fitted.learnt.parameters.items():
+            if name not in self.fitted.learnt.facts:
+                yield name, values, roles[name]
 
     def _entries(self, name: str) -> list[str]:
         values = self.fitted.learnt.parameters[name]
@@ -109,6 +113,20 @@ class _Summary:
         ends = (end.ravel().tolist() for end in self.fitted.interval(name, self.confidence))
         each = zip(values.ravel().tolist(), *ends, strict=True)
         return [with_ends(Interval(value, low, high, np.nan)) for value, low, high in each]
+
+
+def _is_short(values: Floats, role: Role) -> bool:
+    """Whether a table is told entry by entry."""
+    if role is Role.RANK_AND_LAST_CLICK:
+        return ranks_of(values) <= _LONGEST // 2
+    return role in _CURVES and len(values) <= _LONGEST
+
+
+def _cells(values: Floats) -> Iterator[list[str]]:
+    """A row per rank, a column per last click above it."""
+    ranks = rank_of(np.arange(len(values)))
+    for rank in range(ranks_of(values)):
+        yield [str(rank + 1), *(f"{value:.3f}" for value in values[ranks == rank])]
 
 
 def _many(count: int, what: str) -> str:

@@ -13,13 +13,12 @@ from .conditional import fit_curve
 from .countable import Countable
 from .counts import Counts
 from .documents import Slots
-from .em import Parameters
 from .integrated import Cells, Chances, learn
 from .laws import ClickLaw, Independent
 from .learnt import Learnt
 from .model import Say, of_documents, of_ranks
+from .parameters import Parameters, Role, Roles
 from .pbm import rank_rates
-from .points import Points, log_prior
 from .priors import Beta, Prior, given
 
 _STEEPER = 0.2
@@ -49,14 +48,16 @@ class TrustBias(Countable):
     def __post_init__(self) -> None:
         given(self.prior)
 
-    def learn(
-        self, data: Counts, *, start: Parameters | None = None, rounds: int | None = None, say: Say = len
-    ) -> Learnt:
+    def roles(self) -> Roles:
+        return {"attraction": Role.DOCUMENT, "hit": Role.RANK, "false": Role.RANK, "attraction_prior": Role.PRIOR}
+
+    def learn(self, data: Counts, *, start: Parameters | None = None, say: Say = len) -> Learnt:
         data = data.by_rank()
-        if start is not None:
-            return self._go_on(data, start, rounds)
         begin = Beta.of(0.3, 0.3)
-        found = learn(data, _cells(data), given(self.prior), begin, tolerance=self.tolerance, rounds=rounds, say=say)
+        at = None
+        if start is not None:
+            begin, at = Beta.at(start["attraction_prior"]), Chances(start["hit"], start["false"])
+        found = learn(data, _cells(data), given(self.prior), begin, at, tolerance=self.tolerance, say=say)
         attraction, strength = found.posterior()
         tables = {"attraction": attraction, **found.chances._asdict(), "attraction_prior": found.prior.table}
         return Learnt(
@@ -76,19 +77,6 @@ class TrustBias(Countable):
 
     def relevance(self, parameters: Parameters, document: Integers) -> Floats:
         return parameters["attraction"][document]
-
-    def log_prior(self, parameters: Parameters) -> float:
-        points = {**parameters, "attraction": parameters["attraction"][:-1]}
-        return log_prior(points, Beta.at(parameters["attraction_prior"]))
-
-    def _go_on(self, data: Counts, start: Parameters, rounds: int | None) -> Learnt:
-        """Steps of EM for points."""
-        points = Points(data, Beta.at(start["attraction_prior"]))
-        here = {"attraction": start["attraction"][:-1], "hit": start["hit"], "false": start["false"]}
-        found = points.climb(here, tolerance=self.tolerance, rounds=1000 if rounds is None else rounds)
-        attraction = np.append(found.parameters["attraction"], start["attraction"][-1])
-        tables = {**start, **found.parameters, "attraction": attraction}
-        return Learnt(tables, trace=found.trace, rounds=found.rounds, converged=found.converged)
 
 
 def _cells(data: Counts) -> Cells:

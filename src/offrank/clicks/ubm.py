@@ -11,10 +11,10 @@ from ..log.batch import Floats, Integers
 from .conditional import fit_curve
 from .counts import Counts, browsing_cell, rank_of
 from .documents import Slots
-from .em import Parameters
 from .examined import Examined
 from .laws import Browsing, ClickLaw
 from .model import of_documents
+from .parameters import Parameters
 from .pbm import rank_rates
 
 

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from ..folds.estimate import Caution
 from ..log.batch import Floats, Integers
 from ..log.errors import UsageError
-from .cmip_cautions import NO_INFORMATION, about_grades, about_left_out, about_sign, about_size
+from .cmip_cautions import NO_INFORMATION, about_grades, about_left_out, about_permutations, about_sign, about_size
 from .cmip_methods import Binned, Classifier, CmiMethod, Paper
 from .cmip_methods.base import Documents, Measured, Progress
 from .cmip_result import Cmip, GradeShare, null_of
@@ -40,9 +40,11 @@ def cmip(
       rank. grade [d]: by people. Grades are names: their order does not matter.
     - method: `binned` (quantile bins, needs nothing more), `classifier` (cross-fitted trees) or `paper` (as published;
       both need the extra `models`), or one of `offrank.metrics.cmip_methods` with other settings.
-    - permutations: of logging relevance within grades, for the p-value; by default what the method can afford
-      (200, 40 and none). 0: no test.
-    - cluster [d]: what makes documents depend on each other, such as their query; for the interval.
+    - permutations: of logging relevance within grades (and clusters), for the p-value; by default what the method
+      can afford (200, 40 and none). 0: no test.
+    - cluster [d]: what makes documents depend on each other, such as their query. The interval draws whole clusters;
+      the p-value permutes within them, which is exact where documents of one grade and cluster are exchangeable,
+      however much clusters differ.
 
     Raises:
         UsageError: unlike lengths, a value that is not finite, an unknown method or other arguments that cannot work.
@@ -60,7 +62,7 @@ def cmip(
         measured = Measured(0.0, 0.0, nothing, np.zeros(wanted), 0.0, (NO_INFORMATION,))
     else:
         measured = chosen.measure(fit, rng, wanted, progress)
-    cautions += [*about_sign(measured), *measured.cautions]
+    cautions += [*about_permutations(fit, wanted), *about_sign(measured), *measured.cautions]
     return _result(documents, fit, measured, chosen.name, confidence, tuple(cautions))
 
 

@@ -15,6 +15,10 @@ NO_INFORMATION = Caution(
 )
 
 
+_PERMUTABLE = 0.5
+"""Share of the documents that the test should rest on."""
+
+
 def about_size(n: int, method: CmiMethod) -> Iterator[Caution]:
     """Fewer documents than the benchmark of the method asks for."""
     if n < method.least:
@@ -46,6 +50,19 @@ def about_grades(documents: Documents) -> Iterator[Caution]:
             "warning",
             "All documents have one grade: agreement that true relevance explains is not told apart from bias.",
             "Give the grades of several levels.",
+        )
+
+
+def about_permutations(documents: Documents, permutations: int) -> Iterator[Caution]:
+    """Documents that have no other one of their grade and cluster, which no permutation moves."""
+    share = documents.permutable
+    if permutations and documents.cluster is not None and share < _PERMUTABLE:
+        yield Caution(
+            "few-exchanges",
+            "warning",
+            f"Only {share:.0%} of the documents share their grade and cluster with another one: the p-value rests on "
+            "those alone.",
+            "A large p-value says little here; read the interval, or judge more documents of each query.",
         )
 
 

@@ -20,7 +20,7 @@ class GradeShare:
 
 @dataclass(frozen=True)
 class Null:
-    """The same statistic where logging relevance was dealt anew among the documents of each grade.
+    """The same statistic where logging relevance was permuted among the documents of each grade (and cluster).
 
     - p_value: (1 + how many are at least what was observed) / (1 + permutations).
     - observed: what was compared, the CMIP itself but for the classifier, which compares its mean log-odds.
@@ -104,7 +104,7 @@ def null_of(observed: float, values: Floats) -> Null | None:
     ordered = sorted(values.tolist())
     last = len(ordered) - 1
     ends = [ordered[round(quantile * last)] for quantile in (0.025, 0.975)]
-    # Dealt anew, a table of few values often repeats itself: rounding must not tell such values apart.
+    # Permuted, a table of few values often repeats itself: rounding must not tell such values apart.
     reached = sum(value >= observed - 1e-12 for value in ordered)
     p_value = (1 + reached) / (1 + len(ordered))
     return Null(len(ordered), observed, float(values.mean()), ends[0], ends[1], p_value)

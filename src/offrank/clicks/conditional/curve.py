@@ -20,7 +20,8 @@ import numpy as np
 
 from ...log.batch import Floats, Integers
 from ..counts import Counts
-from ..em import Climb, Parameters, climb
+from ..em import Climb, climb
+from ..parameters import Parameters
 from . import _kernels
 
 _FAINT = 0.1

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import ClassVar, Protocol
 
 import numpy as np
@@ -11,16 +11,16 @@ import numpy as np
 from ...folds.estimate import Caution
 from ...log.batch import Floats
 from ..documents import Slots
-from ..em import Climb, Parameters, Step, climb
+from ..em import Climb, Step, climb
 from ..laws import ClickLaw
 from ..learnt import Learnt
 from ..model import Say
+from ..parameters import Parameters
 from ..priors import Beta
-from ..sessions import Sessions
 from .outcomes import Outcomes, Seen, blocks
-from .priors import FLAT, Betas, Grid, log_density, mean
+from .priors import FLAT, Grid, log_density, mean
 from .strength import of_many
-from .tails import Expected, Tails, cut, expect
+from .tails import Expected, Tails, expect
 
 _ROUNDS = 2000
 
@@ -54,10 +54,9 @@ class Problem:
     tolerance: float
     say: Say
 
-    def climbed(self, here: Parameters, priors: Mapping[str, Beta], rounds: int | None) -> Solution:
+    def climbed(self, here: Parameters, priors: Mapping[str, Beta]) -> Solution:
         """The maximum under these priors."""
-        limit = _ROUNDS if rounds is None else rounds
-        found = climb(self.step(priors), here, tolerance=self.tolerance, rounds=limit, say=self.tell)
+        found = climb(self.step(priors), here, tolerance=self.tolerance, rounds=_ROUNDS, say=self.tell)
         return Solution(self, found, priors)
 
     def tell(self, height: float) -> None:
@@ -68,7 +67,7 @@ class Problem:
         """Expected counts of complete data."""
         return self.model.counts(here, self._expect(here))
 
-    def step(self, priors: Mapping[str, Beta] | Mapping[str, Betas]) -> Step:
+    def step(self, priors: Mapping[str, Beta]) -> Step:
         """A round of EM under these priors, and FLAT ones elsewhere."""
 
         def step(here: Parameters) -> tuple[Parameters, float]:
@@ -103,17 +102,13 @@ class Problem:
         """Priors of largest evidence at these parameters."""
         return {name: grid.fit(priors[name]) for name, grid in self.grids(here, priors).items()}
 
-    def grids(self, here: Parameters, priors: Mapping[str, Beta] | Mapping[str, Betas]) -> dict[str, Grid]:
+    def grids(self, here: Parameters, priors: Mapping[str, Beta]) -> dict[str, Grid]:
         """Likelihoods of each document's probabilities, with the rest as it is."""
         known = self.known(here)
         grids = {name: Grid.around(here[name], known[name] + prior.strength) for name, prior in priors.items()}
         for name, outcomes in self.outcomes(here):
             grids[name].add(outcomes)
         return grids
-
-    def about(self, sessions: Sessions) -> Problem:
-        """The same of other sessions."""
-        return replace(self, tails=cut(sessions, by_rank=self.model.by_rank))
 
     def known(self, here: Parameters) -> dict[str, Floats]:
         """Observations that each document's entries rest on, without the prior."""
@@ -153,6 +148,6 @@ class Solution:
         )
 
 
-def log_prior(tables: Parameters, priors: Mapping[str, Beta] | Mapping[str, Betas]) -> float:
+def log_prior(tables: Parameters, priors: Mapping[str, Beta]) -> float:
     """Log-density of all tables, FLAT where no prior is given."""
     return sum(log_density(priors.get(name, FLAT), table) for name, table in tables.items())

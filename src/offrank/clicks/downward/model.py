@@ -11,14 +11,14 @@ import numpy as np
 from ...folds.estimate import Caution
 from ...log.batch import Floats, Integers
 from ..documents import Slots
-from ..em import Parameters
 from ..laws import Cascading, ClickLaw
 from ..learnt import Learnt
 from ..model import ClickModel, Say, of_documents
+from ..parameters import Parameters, Role, Roles
 from ..priors import Beta
 from ..sessions import Sessions
-from .course import learnt
-from .learning import Problem, log_prior
+from .course import learnt, learnt_from
+from .learning import Problem
 from .outcomes import Outcomes, Seen
 from .tails import Expected, Tails, cut
 
@@ -32,11 +32,12 @@ class Downward(ClickModel):
     `satisfaction` [documents + 1]. Beta priors of the documents' tables are fitted by marginal likelihood (see
     `Grid`) and stand beside them as `attraction_prior` (alpha, beta). The maximum is that of the posterior on the
     logit scale, which for counts is the posterior mean. The `continuation` is learnt without that prior, which would
-    take what a logging policy knows of the documents for examination (see `indirect`); the documents then, given it.
+    take what a logging policy knows of the documents for examination (see `course`); the documents then, given it.
     """
 
     by_rank: ClassVar[bool] = False
     tables: ClassVar[tuple[str, ...]] = ("attraction",)
+    shared: ClassVar[Roles] = {}
     tolerance: float
 
     @abstractmethod
@@ -68,20 +69,20 @@ class Downward(ClickModel):
         return sessions, ()
 
     @final
-    def learn(
-        self, data: Sessions, *, start: Parameters | None = None, rounds: int | None = None, say: Say = len
-    ) -> Learnt:
-        """See `course`. From a start, its priors stay, there are no strengths, and trace[0] is its height."""
+    def roles(self) -> Roles:
+        documents = dict.fromkeys(self.tables, Role.DOCUMENT)
+        return {**documents, **self.shared, **{name + _PRIOR: Role.PRIOR for name in self.tables}}
+
+    @final
+    def learn(self, data: Sessions, *, start: Parameters | None = None, say: Say = len) -> Learnt:
+        """See `course`."""
         sessions, cautions = self.readable(data)
         problem = Problem(self, cut(sessions, by_rank=self.by_rank), self.tolerance, say)
         if start is None:
-            return learnt(problem, sessions, cautions, rounds)
-        here, priors = _parted(start)
-        return problem.climbed(here, priors, rounds).learnt(cautions)
-
-    @final
-    def log_prior(self, parameters: Parameters) -> float:
-        return log_prior(*_parted(parameters))
+            return learnt(problem, sessions, cautions)
+        priors = {name: Beta.at(start[name + _PRIOR]) for name in self.tables}
+        tables = {name: table for name, table in start.items() if self.roles()[name] is not Role.PRIOR}
+        return learnt_from(problem, tables, priors).learnt(cautions)
 
     @final
     def law(self, parameters: Parameters, slots: Slots) -> ClickLaw:
@@ -94,10 +95,3 @@ class Downward(ClickModel):
     def relevance(self, parameters: Parameters, document: Integers) -> Floats:
         """The attraction."""
         return np.asarray(parameters["attraction"][document])
-
-
-def _parted(parameters: Parameters) -> tuple[dict[str, Floats], dict[str, Beta]]:
-    """(tables that EM climbs, priors that stand beside them)."""
-    tables = {name: table for name, table in parameters.items() if not name.endswith(_PRIOR)}
-    priors = {name: Beta(*map(float, parameters[name + _PRIOR])) for name in tables if name + _PRIOR in parameters}
-    return tables, priors

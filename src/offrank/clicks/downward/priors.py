@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ...log.batch import Floats, Integers
+from ...log.batch import Floats
 from ..em import logit
 from ..priors import Beta, best, hyper_slopes
 from . import _kernels
@@ -18,33 +17,16 @@ _DOCUMENTS = 6_000
 _NODES = np.linspace(-6.0, 6.0, 21)
 
 
-@dataclass(frozen=True)
-class Betas:
-    """A prior for each document: a, b [documents + 1]."""
-
-    a: Floats
-    b: Floats
-
-    @classmethod
-    def of(cls, priors: Sequence[Beta], place: Integers) -> Betas:
-        """Each document has the prior at its place."""
-        return cls(np.array([prior.a for prior in priors])[place], np.array([prior.b for prior in priors])[place])
-
-    @property
-    def strength(self) -> Floats:
-        return self.a + self.b
-
-
 FLAT = Beta(1.0, 1.0)
 """Uniform: what is believed of probabilities that all sessions share."""
 
 
-def mean(prior: Beta | Betas, successes: Floats, trials: Floats) -> Floats:
+def mean(prior: Beta, successes: Floats, trials: Floats) -> Floats:
     """Of the posterior, which is where it is largest on the logit scale."""
     return np.asarray((successes + prior.a) / (trials + prior.strength))
 
 
-def log_density(prior: Beta | Betas, value: Floats) -> float:
+def log_density(prior: Beta, value: Floats) -> float:
     """Of logits, but for a constant, summed."""
     return float((prior.a * np.log(value) + prior.b * np.log1p(-value)).sum())
 
@@ -86,11 +68,6 @@ class Grid:
         odds /= np.stack([p, 1.0 - p], axis=2)
         seen = (outcomes.document, outcomes.success, outcomes.failure, outcomes.weight)
         _kernels.add_logs(*seen, self.row, odds, self.logs)
-
-    def some(self, chosen: NDArray[np.bool_]) -> Grid:
-        """Of chosen documents [documents + 1] only, for `fit`."""
-        kept = chosen[self.row >= 0]
-        return Grid(self.value, self.row, self.logits[kept], self.logs[kept])
 
     def fit(self, start: Beta) -> Beta:
         """The prior of largest evidence."""

@@ -10,8 +10,8 @@ import numpy as np
 
 from ...log.batch import Floats, Integers
 from ..documents import Slots
-from ..em import Parameters
 from ..model import of_documents
+from ..parameters import Parameters
 from .model import Downward
 from .outcomes import Outcomes, Seen
 from .tails import Expected, Tails

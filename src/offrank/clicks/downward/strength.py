@@ -11,7 +11,8 @@ from collections.abc import Callable, Mapping, Sequence
 import numpy as np
 
 from ...log.batch import Floats
-from ..em import Parameters, Step, climb, expit, logit
+from ..em import Step, climb, expit, logit
+from ..parameters import Parameters
 from . import _kernels
 from .outcomes import Outcomes
 from .priors import FLAT

@@ -9,8 +9,9 @@ from numpy.typing import NDArray
 
 from ...log.batch import Floats
 from ..counts import Counts
-from ..em import Climb, Parameters, climb
+from ..em import Climb, climb
 from ..model import Say
+from ..parameters import Parameters
 from ..priors import Beta, best, hyper_slopes
 from .integral import Chances, Expected, Integral
 
@@ -121,26 +122,28 @@ def learn(
     cells: Cells,
     prior: Beta | None,
     begin: Beta,
+    at: Chances | None = None,
     *,
     tolerance: float = 1e-5,
-    rounds: int | None = None,
     say: Say = len,
 ) -> Solution:
     """The chances and, unless it is given, the prior with the largest likelihood of all documents together.
 
-    begin: where a prior that is fitted begins. rounds: the most steps of EM.
+    begin, at: where a prior that is fitted begins, and the chances.
     """
     shown, clicked = counts.by_cell()
     problem = _Problem(Integral.of(counts), cells, np.stack([clicked, shown - clicked], axis=1), prior)
     here: Parameters = {**cells.packed(cells.start), **({} if prior else {"prior": _table(begin)})}
-    if counts.documents > 2 * _SOME and rounds is None:
+    if at is not None:
+        here = {**here, **cells.packed(at)}
+    elif counts.documents > 2 * _SOME:
         some = learn(counts.thinned(_SOME), cells, prior, begin, tolerance=10 * tolerance, say=say)
         here = {**cells.packed(some.chances), **({} if prior else {"prior": _table(some.prior)})}
     found = climb(
         problem.step,
         here,
         tolerance=tolerance,
-        rounds=_ROUNDS if rounds is None else rounds,
+        rounds=_ROUNDS,
         say=lambda height: say(f"log-likelihood {height:,.2f}"),
     )
     return problem.solution(found)

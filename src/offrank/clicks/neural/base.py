@@ -13,9 +13,9 @@ import numpy as np
 from ...log.batch import Floats
 from ...log.errors import UsageError
 from ..documents import Slots
-from ..em import Parameters
 from ..learnt import Learnt
 from ..model import ClickModel, Say
+from ..parameters import Parameters, Role, Roles
 from ..sessions import Sessions
 from .batches import Batches, Data, first_known, split
 from .cells import Array, Sight, Weights
@@ -83,17 +83,25 @@ class RecurrentModel(ClickModel, ABC):
         """What the network sees. rows: document [k, n, .] and query [n, .] embeddings, of the tables that it has."""
 
     @final
-    def learn(
-        self, data: Sessions, *, start: Parameters | None = None, rounds: int | None = None, say: Say = len
-    ) -> Learnt:
+    def roles(self) -> Roles:
+        tables, cell = self.tables(1, 1), ("recurrent", "output", "bias", "recurrent_bias")
+        weights = dict.fromkeys([*cell, *self.dense(1), *self.levels(0.5)], Role.WEIGHTS)
+        return {
+            **weights,
+            **{name + _TABLE: Role.EMBEDDING for name in tables},
+            **({GROUP: Role.QUERY} if "query" in tables else {}),
+        }
+
+    @final
+    def learn(self, data: Sessions, *, start: Parameters | None = None, say: Say = len) -> Learnt:
         libraries()
         gathered, rng = Data.of(data), np.random.default_rng(self.seed)
         shapes = self.tables(data.documents, int(gathered.group[-1]))
         lengths = {name: shape[0] for name, shape in shapes.items()}
         known, held = split(data.weight, self.validation, rng)
         batches = Batches(gathered, known, self.batch, lengths, self.dropped), Batches(gathered, held, 4096, lengths)
-        arrays = self._drawn(data, shapes, rng) if start is None else _parted(start)
-        pace = Pace(self.rate, self.prior, self.epochs if rounds is None else rounds, self.patience)
+        arrays = self._drawn(data, shapes, rng) if start is None else self._parted(start)
+        pace = Pace(self.rate, self.prior, self.epochs, self.patience)
         # Models that compute the same share what is compiled.
         bare = replace(self, batch=1, rate=1.0, epochs=1, patience=1, validation=0.0, prior=1.0, dropped=0.0, seed=0)
         trained = train(bare, *arrays, batches, pace=pace, rng=rng, say=say)
@@ -130,8 +138,14 @@ class RecurrentModel(ClickModel, ABC):
 
     @final
     def law(self, parameters: Parameters, slots: Slots) -> Recurrent:
-        weights, tables = _parted(parameters)
+        weights, tables = self._parted(parameters)
         return Recurrent(partial(self._seen, parameters, weights, tables), weights, slots)
+
+    def _parted(self, parameters: Parameters) -> tuple[Arrays, Arrays]:
+        """(dense weights, tables of embeddings)."""
+        roles = self.roles()
+        weights = {name: array for name, array in parameters.items() if roles.get(name) is Role.WEIGHTS}
+        return weights, {name: parameters[name + _TABLE] for name in self.tables(1, 1)}
 
     def _seen(self, parameters: Parameters, weights: Arrays, tables: Arrays, slots: Slots) -> Sight:
         rows = {"document": tables["document"][slots.document.T]}
@@ -139,13 +153,6 @@ class RecurrentModel(ClickModel, ABC):
             query = parameters[GROUP].astype(np.int64)[first_known(np.where(slots.shown, slots.document, -1))]
             rows["query"] = tables["query"][query]
         return self.sight(rows, slots.document.shape[1], weights, np)
-
-
-def _parted(parameters: Parameters) -> tuple[Arrays, Arrays]:
-    """(dense weights, tables of embeddings)."""
-    named = {name: array for name, array in parameters.items() if name != GROUP}
-    tables = {name.removesuffix(_TABLE): array for name, array in named.items() if name.endswith(_TABLE)}
-    return {name: array for name, array in named.items() if not name.endswith(_TABLE)}, tables
 
 
 def _spread(shape: tuple[int, ...], rng: np.random.Generator) -> Floats:

@@ -9,7 +9,8 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ...log.batch import Floats, Integers
-from ..em import Parameters, logit
+from ..em import logit
+from ..parameters import Parameters
 from . import cells
 from .base import RecurrentModel
 from .cells import Array, Sight, Weights

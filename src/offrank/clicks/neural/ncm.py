@@ -10,7 +10,8 @@ import numpy as np
 
 from ...log.batch import Floats, Integers
 from ..documents import Slots
-from ..em import Parameters, logit
+from ..em import logit
+from ..parameters import Parameters
 from . import cells
 from .base import RecurrentModel
 from .cells import Array, Sight, Weights

@@ -183,6 +183,8 @@ def _entry(curve: Curve, rank: int) -> Cell:
     if rank >= len(curve[0]):
         return None
     value, low, high = (float(part[rank]) for part in curve)
+    if math.isinf(high):
+        return f"{value:.3g} ({low:.3g} or more)" if low > 0 else f"{value:.3g} (not identified)"
     return typographic(with_ends(Interval(value, low, high, math.nan))) if math.isfinite(value) else None
 
 

@@ -19,6 +19,15 @@ def silent(done: int, total: int) -> None:
     """Progress that nobody sees."""
 
 
+def permutation(size: int, blocks: Integers | None, rng: np.random.Generator) -> Integers:
+    """[size] a random order, in which each place keeps its block."""
+    if blocks is None:
+        return rng.permutation(size)
+    found = np.empty(size, np.int64)
+    found[np.argsort(blocks, kind="stable")] = np.argsort(blocks + rng.random(size))
+    return found
+
+
 @dataclass(frozen=True)
 class Documents:
     """relevance, logging and grade [d] of documents, and the cluster [d] from 0 that each belongs to, or None.
@@ -43,6 +52,28 @@ class Documents:
         order = np.argsort(inverse, kind="stable")
         members = np.split(order, np.cumsum(np.bincount(inverse))[:-1])
         return cls(relevance, logging, grade, cluster, grades, tuple(members))
+
+    def permuted(self, rng: np.random.Generator) -> Floats:
+        """[d] logging relevance as it might be without dependence: permuted within each grade, and cluster if given.
+
+        Documents of a query resemble each other whatever the model: permuted among queries, they would not.
+        """
+        found = self.logging.copy()
+        for own, blocks in zip(self.members, self.blocks(), strict=True):
+            found[own] = self.logging[own[permutation(len(own), blocks, rng)]]
+        return found
+
+    def blocks(self) -> tuple[Integers | None, ...]:
+        """[g][members] the cluster of each member of a grade; None: the documents of a grade are one block."""
+        return tuple(None if self.cluster is None else self.cluster[own] for own in self.members)
+
+    @property
+    def permutable(self) -> float:
+        """Share of the documents that have another one in their block."""
+        if self.cluster is None:
+            return sum(len(own) for own in self.members if len(own) > 1) / len(self)
+        sizes = (np.bincount(self.cluster[own]) for own in self.members)
+        return sum(int(size[size > 1].sum()) for size in sizes) / len(self)
 
     def exchanged(self, rng: np.random.Generator) -> Floats:
         """[d] logging relevance dealt anew among the documents of each grade."""
@@ -73,7 +104,7 @@ class Measured:
 
     - value, standard_error: nats.
     - per_grade: [g] nats within each grade, None where the method does not tell them apart.
-    - null: [permutations] of the statistic where logging was dealt anew; may be empty. observed: what they are
+    - null: [permutations] of the statistic where logging was permuted; may be empty. observed: what they are
       compared with.
     """
 

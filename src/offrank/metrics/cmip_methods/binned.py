@@ -16,7 +16,7 @@ from typing import ClassVar
 import numpy as np
 
 from ...log.batch import Floats, Integers
-from .base import Documents, Measured, Progress, silent
+from .base import Documents, Measured, Progress, permutation, silent
 
 PER_CELL = 6
 """Documents per cell that the correction needs: below 4, bias shows at strong dependence (benchmarks/cmip.py)."""
@@ -54,9 +54,9 @@ class Binned:
         steps = len(documents.members) + self.replicates
         report = progress or silent
         values, shares = np.empty((1 + permutations, len(documents.members))), _shares(documents)
-        for place, own in enumerate(documents.members):
+        for place, (own, blocks) in enumerate(zip(documents.members, documents.blocks(), strict=True)):
             ladder = Ladder.of(documents.relevance[own], documents.logging[own])
-            values[:, place] = ladder.information(permutations, rng)
+            values[:, place] = ladder.information(permutations, rng, blocks)
             report(place + 1, steps)
         totals = values @ shares
         halves = np.empty(self.replicates)
@@ -116,13 +116,15 @@ class Ladder:
                 return cls(rungs, exhausted=True)
             bins *= 2
 
-    def information(self, permutations: int = 0, rng: np.random.Generator | None = None) -> Floats:
-        """[1 + permutations] of the documents as they are, then with logging dealt anew."""
+    def information(
+        self, permutations: int = 0, rng: np.random.Generator | None = None, blocks: Integers | None = None
+    ) -> Floats:
+        """[1 + permutations] of the documents as they are, then with logging permuted within blocks."""
         rises = np.empty((1 + permutations, len(self.rungs)))
         rises[0] = [rung.information(rung.y) for rung in self.rungs]
         for row in range(1, 1 + permutations):
             assert rng is not None
-            order = rng.permutation(len(self.rungs[0].x))
+            order = permutation(len(self.rungs[0].x), blocks, rng)
             rises[row] = [rung.information(rung.y[order]) for rung in self.rungs]
         return self._climbed(rises)
 

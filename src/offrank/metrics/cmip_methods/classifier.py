@@ -33,7 +33,7 @@ class Classifier:
     remains is the bias of all classifiers: what they do not find is missing from the value, which is low.
 
     The null needs no new classifier: the odds of a fold are fixed before it is seen, so that its documents may be
-    exchanged anew.
+    permuted.
     """
 
     folds: int = 5
@@ -57,7 +57,7 @@ class Classifier:
             odds = _odds(own, dealt, place, int(rng.integers(2**31)))
             judged.append((odds(own[place]), odds(dealt[place])))
             for row in range(permutations):
-                null[row] += odds(scales.features(part, part.exchanged(rng))).sum() / len(documents)
+                null[row] += odds(scales.features(part, part.permuted(rng))).sum() / len(documents)
             (progress or silent)(place + 1, self.folds)
         ours, theirs = (np.concatenate(odds) for odds in zip(*judged, strict=True))
         value = donsker_varadhan(ours, theirs)

@@ -40,7 +40,7 @@ class Paper:
         found = []
         unpaired = 0
         for run in range(1 + permutations):
-            logging = documents.exchanged(rng) if run else documents.logging
+            logging = documents.permuted(rng) if run else documents.logging
             for _ in range(outer):
                 own, exchanged, left_out = _halved(documents, logging, rng)
                 unpaired = max(unpaired, left_out)

@@ -1,0 +1,79 @@
+"""What the tables of a click model are about: declared by the model, read by whatever prints, checks or mixes them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from enum import Enum
+
+import numpy as np
+
+from ..log.batch import Floats
+
+Parameters = Mapping[str, Floats]
+"""Tables by name."""
+
+
+class Role(Enum):
+    """What the entries of a table belong to, d documents and k ranks.
+
+    - DOCUMENT: [d + 1] a probability of each document, the last expected of one that was never seen.
+    - DOCUMENT_AND_RANK: [d + 1, k] the same at each rank.
+    - RANK: [k] a probability of each rank.
+    - RANK_AND_LAST_CLICK: [k (k + 1) / 2] of each rank and last clicked rank above it, see `browsing_cell`.
+    - SHARED: [any] a probability that all sessions share.
+    - PRIOR: [..., 2] the Beta priors (a, b) of the table that it is named after.
+    - QUERY: [d + 1] the row of the queries' embeddings that a document belongs to, as numbers.
+    - EMBEDDING: [rows, size] of a recurrent model, WEIGHTS: [...] all else of it.
+    """
+
+    DOCUMENT = "document"
+    DOCUMENT_AND_RANK = "document and rank"
+    RANK = "rank"
+    RANK_AND_LAST_CLICK = "rank and last click"
+    SHARED = "shared"
+    PRIOR = "prior"
+    QUERY = "query"
+    EMBEDDING = "embedding"
+    WEIGHTS = "weights"
+
+    @property
+    def is_probability(self) -> bool:
+        """Whether entries are from 0 to 1."""
+        return self not in (Role.PRIOR, Role.QUERY, Role.EMBEDDING, Role.WEIGHTS)
+
+
+Roles = Mapping[str, Role]
+"""The role of each table by its name."""
+
+_DIMENSIONS = {Role.DOCUMENT_AND_RANK: 2, Role.EMBEDDING: 2, Role.PRIOR: None, Role.WEIGHTS: None}
+"""Of tables that need not have one."""
+
+
+def check(tables: Parameters, roles: Roles, documents: int) -> None:
+    """Whether these are the tables of a model with such roles, which knows so many documents.
+
+    Raises:
+        ValueError: they are not.
+    """
+    if set(tables) != set(roles):
+        wrong = sorted(set(tables) ^ set(roles))
+        raise ValueError(f"its tables are not those of its model: {', '.join(wrong)}")
+    for name, table in tables.items():
+        role, dimensions = roles[name], _DIMENSIONS.get(roles[name], 1)
+        if dimensions not in (None, table.ndim) or not table.size:
+            raise ValueError(f"{name} has shape {table.shape}")
+        if role in (Role.DOCUMENT, Role.DOCUMENT_AND_RANK, Role.QUERY) and len(table) != documents + 1:
+            raise ValueError(f"{name} has {len(table)} entries for {documents} documents")
+        if role is Role.RANK_AND_LAST_CLICK and ranks_of(table) * (ranks_of(table) + 1) // 2 != len(table):
+            raise ValueError(f"{name} has {len(table)} entries, which is none for each rank and last click")
+        if role is Role.PRIOR and (table.shape[-1] != 2 or not (table > 0).all()):
+            raise ValueError(f"{name} holds what is no prior")
+        if not np.isfinite(table).all():
+            raise ValueError(f"{name} holds what is not finite")
+        if role.is_probability and not ((table >= 0) & (table <= 1)).all():
+            raise ValueError(f"{name} holds what is no probability")
+
+
+def ranks_of(table: Floats) -> int:
+    """The ranks of a table that goes by rank and last click."""
+    return int((np.sqrt(8.0 * len(table) + 1) - 1) // 2)
