@@ -13,10 +13,19 @@ from offrank.policies import policy
 from offrank.testing.laws import Situation, law, rank_probs, slot_probs
 from offrank.testing.metamorphic import LogTable
 
-ROWS = 240
+ROWS = 250
 ALL = ((4, 4), (3, 3), (2, 2), (1, 1))
-#: (candidates, slots) of the contexts: a part is shown, all are, or all are and the candidates are not written
-SHAPES = {"partial": ((5, 3), (4, 2), (3, 3), (6, 1), (4, 3)), "full": ALL, "slates": ALL}
+#: (candidates, slots) of the contexts: more candidates than any slate has items; as many as the longest slate has, of
+#: which some rows show a part; all are shown; the same, and the candidates are not written; one item is shown; so many
+#: slates are possible that some are drawn
+SHAPES = {
+    "partial": ((5, 3), (4, 2), (3, 3), (6, 1), (4, 3)),
+    "ragged": ((4, 4), (3, 3), (4, 2), (3, 1), (1, 1)),
+    "full": ALL,
+    "slates": ALL,
+    "single": ((4, 1), (3, 1), (5, 1)),
+    "long": ((6, 4), (4, 2)),
+}
 CONTEXTS = 10
 FEATURES = 16
 
@@ -54,6 +63,7 @@ def log(shape: str) -> LogTable:
     """A log drawn by plackett_luce(old), every fourth impression without a click left out at random.
 
     The candidates come in any order, the shown ones anywhere; where there are none, scores stand beside the slates.
+    `single` has clicks only.
     """
     rng = np.random.default_rng(11)
     contexts = [_context(rng, *SHAPES[shape][index % len(SHAPES[shape])]) for index in range(CONTEXTS)]
@@ -62,7 +72,8 @@ def log(shape: str) -> LogTable:
     if shape == "slates":
         rows = [_beside_the_slate(row) for row in rows]
     beside = ("old", "new", "tied", "features", "feature_values", "grades")
-    return LogTable(pa.Table.from_pylist(rows), beside, ("written",))
+    table = pa.Table.from_pylist(rows)
+    return LogTable(table.drop_columns("reward") if shape == "single" else table, beside, ("written",))
 
 
 def _row(rng: np.random.Generator, query: int, context: Context, found: Any) -> dict[str, Any]:
