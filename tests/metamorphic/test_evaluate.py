@@ -51,3 +51,11 @@ def test_each_relation_by_itself(relation: Relation) -> None:
 @pytest.mark.parametrize("logging", ["uniform", "plackett_luce(old)", "epsilon(top(old), 0.3)"])
 def test_sampled_slates_follow_from_what_a_row_holds(logging: str) -> None:
     assert unforeseen(asked("partial", logging, "samples="), SAMPLED_KEEP) == []
+
+
+def test_drawn_slates_follow_from_the_number_of_a_row() -> None:
+    here = Asked("long", "uniform", tuple(map(written_out, SOME_POLICIES[1:])), "direct(cascade)")
+    kept = at_once("items named by text", "rows in other batches", "an unread column")
+    assert unforeseen(here, kept) == []
+    drawn = here.broken(RELATIONS["rows in another order"])
+    assert drawn, "nothing was drawn: the relation that holds proves less than it says"
