@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
-from pathlib import Path
 from typing import Any
 
 import click
@@ -18,7 +16,7 @@ from offrank.learning.named import METHODS
 from offrank.metrics.comparisons import METRICS
 from offrank.testing.metamorphic import Question, Relation, answer, differences
 from tests.metamorphic.logs import log
-from tests.metamorphic.spellings import given
+from tests.metamorphic.spellings import folder, given
 
 #: verbs that are not asked about a user's log -> why not
 OWN_LOG = {
@@ -66,7 +64,7 @@ def _metrics(logging: str, names: list[str]) -> Question:
 
 def learnt(method: str) -> Question:
     """What a method learns: the settings that it tried, and how the learnt policy does on the test third."""
-    path = Path(tempfile.mkdtemp()) / "learnt.npz"
+    path = folder() / "learnt.npz"
 
     def ask(readable: Any) -> dict[str, Any]:
         found = offrank.learn(method, readable, path, epochs=EPOCHS[method], bits=5)
@@ -90,7 +88,7 @@ def selected(readable: Any) -> Any:
 
 def written(model: str) -> Question:
     """The file that `clicks fit` writes, but for documents, which stand in the order of their keys."""
-    path = Path(tempfile.mkdtemp()) / "model.json"
+    path = folder() / "model.json"
 
     def ask(readable: Any) -> dict[str, Any]:
         fitted = offrank.fit_clicks(readable, model, path).fitted

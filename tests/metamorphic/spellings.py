@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import tempfile
 from collections.abc import Iterable, Mapping
 from functools import cache
@@ -69,9 +70,17 @@ def written_out(spelling: str) -> str:
 
 
 @cache
+def folder() -> Path:
+    """Where files stand that the whole run shares."""
+    made = tempfile.TemporaryDirectory()
+    atexit.register(made.cleanup)
+    return Path(made.name)
+
+
+@cache
 def linear_file() -> str:
     """The file of a linear scorer with weights at random, some of them alike."""
-    path = Path(tempfile.mkdtemp()) / "linear.npz"
+    path = folder() / "linear.npz"
     encoding = Encoding.plain(5)
     weights = np.zeros(encoding.size)
     weights[:FEATURES] = np.random.default_rng(4).choice([-1.0, 0.0, 0.5, 1.5], FEATURES)
