@@ -52,10 +52,9 @@ def test_check(shape: str) -> None:
     assert unforeseen("check", asks, shape) == []
 
 
-@pytest.mark.parametrize(("shape", "logging"), [("partial", "plackett_luce(old)"), ("ragged", "logged")])
-def test_check_of_a_target(shape: str, logging: str) -> None:
-    asks = {target: asking(offrank.check, logging, written_out(target)) for target in policies()}
-    assert unforeseen("check target", asks, shape) == []
+def test_check_of_a_target() -> None:
+    asks = {target: asking(offrank.check, "logged", written_out(target)) for target in policies()}
+    assert unforeseen("check target", asks, "ragged") == []
 
 
 @pytest.mark.parametrize("shape", ["partial", "full"])
@@ -65,7 +64,7 @@ def test_metrics(shape: str) -> None:
 
 
 def test_diagnostics_of_the_pseudoinverse() -> None:
-    pairs = [(target, logging) for logging in policies() for target in SOME_POLICIES]
+    pairs = [(target, logging) for logging in policies() for target in SOME_POLICIES[:2]]
     pairs += [(target, "plackett_luce(old)") for target in policies()]
     asks = {f"{one} by {two}": asking(diagnostics, written_out(one), written_out(two)) for one, two in pairs}
     assert unforeseen("diagnostics", asks, "partial") == []
