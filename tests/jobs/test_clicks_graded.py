@@ -109,6 +109,15 @@ def test_ties_share_their_gain_and_queries_without_grades_count_nothing() -> Non
     assert found.of(0).value == pytest.approx(expected / 2)
 
 
+def test_relevances_that_differ_by_rounding_only_are_tied() -> None:
+    query, grade = np.array([1, 1]), np.array([2.0, 0.0])
+    expected = (1.5 + 1.5 / math.log2(3)) / 3
+    for other in (0.3, 0.1 + 0.2, 0.3 * (1 - 1e-12)):
+        found = ndcg_by_query(query, grade, [np.array([0.3, other])], 0.95)
+        assert found.values[0] == pytest.approx([expected])
+    assert ndcg_by_query(query, grade, [np.array([0.3, 0.3 * (1 - 1e-7)])], 0.95).values[0] == pytest.approx([1.0])
+
+
 def test_a_document_of_two_grades_is_told() -> None:
     odd = LOG.set_column(LOG.schema.get_field_index("grade"), "grade", pa.array([[float(i), 0, 1] for i in range(5)]))
     with pytest.raises(LogError, match="3 documents have more than one grade"):

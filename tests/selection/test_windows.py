@@ -19,6 +19,8 @@ TABLE = {
     "once missed, nothing later counts": ([1.0, 2.0, 1.0], [0.1, 0.1, 0.01], Choice(0, 1, 0.8, 1.2)),
     "wider and more biased is not chosen": ([1.0, 1.1, 1.1], [0.2, 0.1, 0.15], Choice(1, None, 0.9, 1.3)),
     "of equals the first": ([1.0, 1.0], [0.2, 0.2], Choice(0, None, 0.6, 1.4)),
+    "of equals but for rounding the first": ([1.0, 1.0], [0.2 * (1 + 1e-12), 0.2], Choice(0, None, 0.6, 1.4)),
+    "a little narrower is narrower": ([1.0, 1.0], [0.2 * (1 + 1e-7), 0.2], Choice(1, None, 0.6, 1.4)),
     "ends that touch do meet": ([0.0, 3.0], [1.0, 0.5], Choice(1, None, 2.0, 2.0)),
     "an unknown error contradicts nothing": ([9.0, 1.0, 1.1], [math.inf, 0.2, 0.1], Choice(2, None, 0.9, 1.3)),
     "nothing is known": ([9.0, 1.0], [math.inf, math.inf], Choice(0, None, -math.inf, math.inf)),
@@ -44,7 +46,8 @@ def test_it_is_the_narrowest_of_those_that_meet_pairwise(estimates: list[tuple[f
     meeting = [all(max(a[0], b[0]) <= min(a[1], b[1]) for b in ends[:i]) for i, a in enumerate(ends)]
     stop = meeting.index(False) if False in meeting else len(meeting)
     assert found.refuted == (stop if stop < len(meeting) else None)
-    assert found.index == int(half[:stop].argmin())
+    assert half[found.index] == pytest.approx(half[:stop].min(), rel=2e-9)
+    assert (half[: found.index] > half[found.index]).all()
 
 
 @given(ESTIMATES, st.sampled_from([0.25, 2.0, 8.0]))

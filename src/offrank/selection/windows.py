@@ -7,6 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+_ROUNDING = 1e-9
+"""Half-widths that differ by less, relatively, are the same."""
+
 
 @dataclass(frozen=True)
 class Choice:
@@ -28,10 +31,10 @@ def slope(values: Sequence[float], half_widths: Sequence[float], multiple: float
 
     The intervals are values +- multiple * half_widths. As long as the intervals meet, their differences may be
     noise; the first that misses the others is biased, and so are all after it. Of those before it, the one with the
-    smallest half-width is chosen. Where half-widths fall, as the theorem assumes, that is the last of them; one that
-    is both more biased and more variable than another is never chosen. If with high probability every estimate is
-    within its half-width, plus its bias, of the truth, the error of the choice is at most a constant times the least
-    possible sum of both (with multiple = 2).
+    smallest half-width is chosen, of equals the first. Where half-widths fall, as the theorem assumes, that is the
+    last of them; one that is both more biased and more variable than another is never chosen. If with high probability
+    every estimate is within its half-width, plus its bias, of the truth, the error of the choice is at most a constant
+    times the least possible sum of both (with multiple = 2).
 
     An infinite half-width marks an estimate that says nothing: it contradicts none and is chosen only if all are so.
 
@@ -47,7 +50,8 @@ def slope(values: Sequence[float], half_widths: Sequence[float], multiple: float
     high = np.minimum.accumulate(centre + multiple * half)
     apart = np.flatnonzero(low > high)
     meeting = int(apart[0]) if len(apart) else len(centre)
-    chosen = int(half[:meeting].argmin())
+    # Of windows that are the same in this log the first, whichever way their errors were rounded.
+    chosen = int(np.flatnonzero(half[:meeting] <= half[:meeting].min() * (1 + _ROUNDING))[0])
     return Choice(
         chosen, None if meeting == len(centre) else meeting, float(low[meeting - 1]), float(high[meeting - 1])
     )

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..folds.base import Fold
+from ..log.batch import SparseFeatures
 
 
 def take(batch: Any, rows: NDArray[np.integer]) -> Any:
@@ -106,6 +107,8 @@ def _one_after_another(fold: Fold[Any, Any, Any], pieces: Sequence[Any], rng: np
 
 
 def _take(value: Any, rows: NDArray[np.integer], length: int) -> Any:
+    if isinstance(value, SparseFeatures):  # only some of its arrays have a line per row, whatever their lengths
+        return value.take(np.asarray(rows, dtype=np.int64))
     if isinstance(value, np.ndarray):
         return value[rows] if value.ndim and len(value) == length else value
     if isinstance(value, Mapping):

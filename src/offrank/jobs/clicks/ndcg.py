@@ -16,6 +16,9 @@ from ...log.batch import Floats, Integers
 from ...metrics.ranking import ndcg
 from .. import document
 
+_ROUNDING = 1e-9
+"""Relevances that differ by less, relatively, are the same sum of weights in another order."""
+
 
 @dataclass(frozen=True)
 class Ranked:
@@ -52,8 +55,8 @@ class Ranked:
 def ndcg_by_query(query: Integers, grade: Floats, relevance: list[Floats], confidence: float) -> Ranked:
     """Of documents [d], by each model's relevance of them.
 
-    Documents of equal relevance stand in every order equally often: each gets their mean gain. A query of which no
-    document has a grade above 0 counts 0, as in paper cmip-debiasedness.
+    Documents of equal relevance, but for rounding, stand in every order equally often: each gets their mean gain. A
+    query of which no document has a grade above 0 counts 0, as in paper cmip-debiasedness.
     """
     return Ranked(np.stack([_by_query(query, grade, one) for one in relevance]), confidence)
 
@@ -63,7 +66,8 @@ def _by_query(query: Integers, grade: Floats, relevance: Floats) -> Floats:
     query, grade, relevance = query[order], grade[order], relevance[order]
     starts = np.flatnonzero(np.concatenate([[True], query[1:] != query[:-1]]))
     size = np.diff(np.append(starts, len(query)))
-    tied = np.concatenate([[True], (query[1:] != query[:-1]) | (relevance[1:] != relevance[:-1])]).cumsum() - 1
+    apart = ~np.isclose(relevance[1:], relevance[:-1], rtol=_ROUNDING, atol=0.0)
+    tied = np.concatenate([[True], (query[1:] != query[:-1]) | apart]).cumsum() - 1
     gain = np.exp2(grade) - 1
     shared = np.bincount(tied, gain)[tied] / np.bincount(tied)[tied]
     row, rank = np.repeat(np.arange(len(size)), size), np.arange(len(query)) - np.repeat(starts, size)

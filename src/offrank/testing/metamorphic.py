@@ -1,0 +1,344 @@
+"""Changes to a log that may not change what is answered: metamorphic relations.
+
+Nobody needs to know the right answer to see that two answers to the same question differ. A question is any function
+of a log, such as `lambda log: offrank.evaluate(log, "top(new)")`; a log is a table with a row per impression.
+
+    log = LogTable(table, beside=("old", "new"))
+    for relation in RELATIONS.values():
+        check_relation(lambda log: offrank.evaluate(log, MyPolicy(), estimators=["ipm"]), log, relation)
+
+Of an answer everything is compared: estimates, intervals, findings and their words, or the error where the question is
+refused; of a histogram its total only. What is keyed by the number of a row (the bootstrap, the thirds of `learn`,
+drawn slates) follows its row, so that such answers need not survive `rows in another order`.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from ..estimators import Predicting, SelfNormalised, estimator
+from ..log.errors import OffrankError, UsageError
+
+Question = Callable[[Any], Any]
+"""Whatever `read_log` takes -> a result with `to_dict`, a dataclass, or plain dicts, lists and numbers."""
+
+Leaves = dict[str, Any]
+"""An answer taken apart: where it stands in it, such as `estimates[top(new), ips].low`, -> text or number."""
+
+OMITTED = frozenset({"command", "created", "log", "other", "source", "title", "versions"})
+"""What an answer says of the call rather than of the log; compared is, of these, `log` where it tells what was read."""
+
+NAMES = ("target", "estimator", "model", "metric", "group")
+"""Lists of rows that have such a field are told apart by it, other lists by number."""
+
+ROOTS = frozenset({"low", "high", "standard_error", "mean_weight_low", "mean_weight_high"})
+"""Fields that come from a standard error."""
+
+REWARDS = ("value", "low", "high", "standard_error")
+"""What of an estimate is in the unit of the reward."""
+
+
+@dataclass(frozen=True)
+class LogTable:
+    """A log with a row per impression, and what its columns are, under the names that `read_log` knows.
+
+    - table: the columns. beside: those with a value for each candidate (or for each item of the slate, where the log
+      has no candidates): scores, `features`, `feature_values`, grades.
+    - rankings: those that hold lists of item ids, besides `slate` and `candidates`.
+    """
+
+    table: pa.Table
+    beside: tuple[str, ...] = ()
+    rankings: tuple[str, ...] = ()
+
+    def replaced(self, columns: Mapping[str, Any]) -> pa.Table:
+        """The table with these columns, each of its old type where it was there before, in place of their own."""
+        table = self.table
+        for name, values in columns.items():
+            if isinstance(values, pa.Array) or name not in table.schema.names:
+                array = values if isinstance(values, pa.Array) else pa.array(values)
+            else:
+                array = pa.array(values, table.schema.field(name).type)
+            at = table.schema.get_field_index(name)
+            table = table.append_column(name, array) if at < 0 else table.set_column(at, name, array)
+        return table
+
+
+@dataclass(frozen=True)
+class Relation:
+    """A change to a log, and what becomes of the answers.
+
+    - change: the log that is asked instead, as anything that `read_log` takes.
+    - expected: what theory says of the answer to that, by the answer to the log itself; what it leaves out is not
+      compared. None: nothing may change.
+    """
+
+    name: str
+    change: Callable[[LogTable, np.random.Generator], Any]
+    expected: Callable[[Leaves], Leaves] | None = None
+
+
+def permute_candidates(log: LogTable, rng: np.random.Generator) -> pa.Table:
+    """Each row's candidates in another order, with their scores and features; written out where the log has none."""
+    written = "candidates" if "candidates" in log.table.schema.names else "slate"
+    candidates = log.table[written].to_pylist()
+    orders = [rng.permutation(len(row)) for row in candidates]
+    columns = {"candidates": candidates} | {name: log.table[name].to_pylist() for name in log.beside}
+    moved = {
+        name: [[row[place] for place in order] for row, order in zip(rows, orders, strict=True)]
+        for name, rows in columns.items()
+    }
+    if written == "slate":
+        moved["candidates"] = pa.array(moved["candidates"], log.table.schema.field("slate").type)
+    return log.replaced(moved)
+
+
+def relabel_items(log: LogTable, rng: np.random.Generator, *, text: bool = False) -> pa.Table:
+    """Every item under another id, in another order of the ids; text: whole numbers become strings."""
+    names = [name for name in ("slate", "candidates", *log.rankings) if name in log.table.schema.names]
+    columns = {name: log.table[name].to_pylist() for name in names}
+    known = sorted({item for rows in columns.values() for row in rows for item in row or ()}, key=str)
+    numbers = (10**9 + 7919 * rng.permutation(len(known))).tolist()
+    ids = dict(zip(known, [f"item {number}" if text else number for number in numbers], strict=True))
+    kind = pa.list_(pa.string() if text else pa.int64())
+    relabelled = {
+        name: pa.array([None if row is None else [ids[item] for item in row] for row in rows], kind)
+        for name, rows in columns.items()
+    }
+    return log.replaced(relabelled)
+
+
+def reorder_rows(log: LogTable, rng: np.random.Generator) -> pa.Table:
+    """The impressions in another order."""
+    return log.table.take(pa.array(rng.permutation(len(log.table))))
+
+
+def cut_into_batches(log: LogTable, rng: np.random.Generator) -> pa.Table:
+    """The same rows in record batches of any length, some of one row."""
+    return pa.concat_tables(_pieces(log.table, rng))
+
+
+def add_column(log: LogTable, rng: np.random.Generator) -> pa.Table:
+    """A column that nobody asks for, and the others in another order."""
+    names = log.table.schema.names
+    unread = next(name for name in map("unread{}".format, range(len(names) + 1)) if name not in names)
+    return log.replaced({unread: rng.random(len(log.table)).tolist()}).select([unread, *reversed(names)])
+
+
+RELATIONS: Mapping[str, Relation] = {
+    relation.name: relation
+    for relation in (
+        Relation("candidates in another order", permute_candidates),
+        Relation("items under other numbers", relabel_items),
+        Relation("items named by text", lambda log, rng: relabel_items(log, rng, text=True)),
+        Relation("rows in another order", reorder_rows),
+        Relation("rows in other batches", cut_into_batches),
+        Relation("an unread column", add_column),
+    )
+}
+"""Changes after which every answer is the same, by name."""
+
+
+def at_once(*names: str) -> Relation:
+    """Several of RELATIONS after one another: where nothing differs, none of them is broken."""
+    several = [RELATIONS[name] for name in names]
+
+    def change(log: LogTable, rng: np.random.Generator) -> pa.Table:
+        for relation in several:
+            log = dataclasses.replace(log, table=relation.change(log, rng))
+        return log.table
+
+    return Relation(", ".join(names), change)
+
+
+def files(folder: Path) -> Relation:
+    """The same rows, in their order, in several Parquet files of several row groups, written to an empty folder."""
+
+    def change(log: LogTable, rng: np.random.Generator) -> list[str]:
+        paths = []
+        for number, piece in enumerate(_pieces(log.table, rng, 4)):
+            paths.append(str(folder / f"{number:03}.parquet"))
+            pq.write_table(piece, paths[-1], row_group_size=max(len(piece) // 2, 1))
+        return paths
+
+    return Relation("rows in several files", change)
+
+
+def scale_rewards(factor: float, scaled: Sequence[str] = REWARDS) -> Relation:
+    """Every click and reward times a factor above zero: so are the estimates; weights and findings are as they were.
+
+    scaled: the fields of rows and intervals that are in the unit of the reward; words and click rates by rank are not
+    compared.
+    """
+
+    def expected(before: Leaves) -> Leaves:
+        kept = {where: leaf for where, leaf in before.items() if where.startswith(("estimates", "metrics", "logged"))}
+        kept = {where: leaf for where, leaf in kept.items() if _field(where) not in {"message", "remedy"}}
+        return {
+            where: leaf * factor if isinstance(leaf, float) and _field(where) in scaled else leaf
+            for where, leaf in kept.items()
+        }
+
+    return Relation("rewards scaled", lambda log, _: _rewarded(log, factor, 0.0), expected)
+
+
+def shift_rewards(by: float, estimators: Sequence[Any], factor: float = 1.0) -> Relation:
+    """Every impression earns `factor` times what it earned, and `by` more, which its slots share equally.
+
+    Divided by their mean weight, or controlled by it, estimates move by as much, and their errors not at all; others
+    move by that times their mean weight, whose expectation is 1, and what looks at no click does not move (`direct`).
+    Of estimators by an examination curve theory says nothing: clicks that are the same at all ranks are not as they
+    assume. With a factor of 0 every reward is the same.
+
+    - estimators: those that are asked, as objects or spellings.
+    """
+    kinds = {repr(one): one for one in map(estimator, estimators)}
+
+    def expected(before: Leaves) -> Leaves:
+        found: Leaves = {}
+        for row in [where.removesuffix(".estimator") for where in before if where.endswith(".estimator")]:
+            moves = _moves(kinds.get(before[f"{row}.estimator"]), before[f"{row}.mean_weight"])
+            if not row.startswith("estimates[") or moves is None or before[f"{row}.value"] is None:
+                continue
+            found[f"{row}.value"] = factor * before[f"{row}.value"] + by * moves[0]
+            if moves[1]:
+                found[f"{row}.standard_error"] = factor * before[f"{row}.standard_error"]
+        return found
+
+    return Relation("rewards shifted", lambda log, _: _rewarded(log, factor, by), expected)
+
+
+def check_relation(
+    ask: Question, log: LogTable, relation: Relation, rng: np.random.Generator | None = None, tolerance: float = 1e-9
+) -> None:
+    """Assert that a question is answered as a relation says.
+
+    tolerance: of numbers beyond 1 relative, below absolute.
+
+    Raises:
+        AssertionError: where the answers differ, and how.
+    """
+    found = broken(ask, log, relation, rng, tolerance)
+    some = [f"{where}: {before!r}, then {after!r}" for where, (before, after) in list(found.items())[:8]]
+    assert not found, f"{relation.name}: {len(found)} differences\n" + "\n".join(some)
+
+
+def broken(
+    ask: Question, log: LogTable, relation: Relation, rng: np.random.Generator | None = None, tolerance: float = 1e-9
+) -> dict[str, tuple[Any, Any]]:
+    """Where the answer is not what a relation says: (expected, found) by place."""
+    before = answer(ask, log.table)
+    after = answer(ask, relation.change(log, rng or np.random.default_rng(0)))
+    if relation.expected is None:
+        return differences(before, after, tolerance)
+    expected = relation.expected(before)
+    return differences(expected, {where: after[where] for where in expected if where in after}, tolerance)
+
+
+def answer(ask: Question, log: Any) -> Leaves:
+    """What a question is answered, taken apart; an error of offrank is an answer too.
+
+    An error of usage is compared with its words; others name rows and files, which may change.
+    """
+    try:
+        return dict(_leaves(ask(log), ""))
+    except OffrankError as error:
+        return {"refused": type(error).__name__} | ({"why": error.message} if isinstance(error, UsageError) else {})
+
+
+def differences(before: Leaves, after: Leaves, tolerance: float = 1e-9) -> dict[str, tuple[Any, Any]]:
+    """Where two answers differ, with both sides; `nothing` where one has none.
+
+    Standard errors and ends of intervals near zero are roots of differences of sums, and known to half the digits.
+    """
+    found = {}
+    for where in before | after:
+        pair = before.get(where, "nothing"), after.get(where, "nothing")
+        if not _alike(*pair, tolerance, math.sqrt(tolerance) / 100 if _field(where) in ROOTS else tolerance):
+            found[where] = pair
+    return found
+
+
+def _alike(left: Any, right: Any, relative: float, absolute: float) -> bool:
+    if left == right:
+        return True
+    if not (isinstance(left, float | int) and isinstance(right, float | int)):
+        return False
+    return math.isclose(left, right, rel_tol=relative, abs_tol=absolute) or (math.isnan(left) and math.isnan(right))
+
+
+def _leaves(found: Any, where: str) -> Iterator[tuple[str, Any]]:
+    """Every text and number of an answer, with its place."""
+    if hasattr(found, "to_dict"):
+        yield from _leaves(found.to_dict(), where)
+    elif dataclasses.is_dataclass(found) and not isinstance(found, type):
+        yield from _leaves({field.name: getattr(found, field.name) for field in dataclasses.fields(found)}, where)
+    elif isinstance(found, Mapping) and {"edges", "counts"} <= set(found):
+        # A weight that is an edge falls on either side of it, as it was rounded.
+        yield from _leaves({"total": sum(found["counts"]) + found.get("zeros", 0)}, where)
+    elif isinstance(found, Mapping):
+        for name, value in found.items():
+            if name not in OMITTED or (name == "log" and isinstance(value, Mapping)):
+                yield from _leaves(value, f"{where}.{name}" if where else str(name))
+    elif isinstance(found, np.ndarray | np.generic):
+        yield from _leaves(found.tolist(), where)
+    elif isinstance(found, list | tuple):
+        for number, value in enumerate(found):
+            yield from _leaves(value, f"{where}[{_label(value, number)}]")
+    else:
+        yield where, found
+
+
+def _label(row: Any, number: int) -> str:
+    named = [str(row[name]) for name in NAMES if row.get(name) is not None] if isinstance(row, Mapping) else []
+    return ", ".join(named) or str(number)
+
+
+def _field(where: str) -> str:
+    return where.rpartition(".")[2]
+
+
+def _moves(kind: Any, mean_weight: float | None) -> tuple[float, bool] | None:
+    """How far an estimate moves when every reward does by one, and whether its error stays; None: not known."""
+    if kind is None or _has_curve(kind):
+        return None
+    if isinstance(kind, SelfNormalised):
+        return 1.0, True
+    if isinstance(kind, Predicting) and kind.residual is None:
+        return 0.0, True
+    return (mean_weight, False) if kind.normalised and mean_weight is not None else None
+
+
+def _has_curve(kind: Any) -> bool:
+    """Whether it, or what it wraps, weighs by an examination curve."""
+    inner = getattr(kind, "base", None) or getattr(kind, "residual", None)
+    return hasattr(kind, "examination") or (inner is not None and _has_curve(inner))
+
+
+def _rewarded(log: LogTable, factor: float, by: float) -> pa.Table:
+    columns: dict[str, Any] = {}
+    if "clicks" in log.table.schema.names:
+        rows = log.table["clicks"].to_pylist()
+        clicks = [[factor * click + by / len(row) for click in row] for row in rows]
+        columns["clicks"] = pa.array(clicks, pa.list_(pa.float64()))
+    if "reward" in log.table.schema.names:
+        rewards = [factor * reward + by for reward in log.table["reward"].to_pylist()]
+        columns["reward"] = pa.array(rewards, pa.float64())
+    return log.replaced(columns)
+
+
+def _pieces(table: pa.Table, rng: np.random.Generator, most: int = 9) -> list[pa.Table]:
+    """The table in up to so many pieces, none of them empty; the first has one row."""
+    inside = rng.integers(1, max(len(table), 2), most - 2)
+    cuts = np.unique([0, min(1, len(table)), *inside, len(table)])
+    return [table.slice(int(first), int(last - first)) for first, last in pairwise(cuts)]

@@ -1,0 +1,131 @@
+"""Every registered estimator and policy is in the table of exact expectations: one without an example fails."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from offrank.clicks import Fitted
+from offrank.estimators import ESTIMATORS, Direct, DoublyRobust
+from offrank.jobs.evaluate import evaluate
+from offrank.log.batch import LogBatch, SparseFeatures
+from offrank.log.errors import AbilityError
+from offrank.policies import Policy, policy
+from offrank.policies.linear import Encoding, Linear, Model
+from offrank.policies.named import POLICIES
+from offrank.testing.exact import MemorySource
+from tests.estimators.models import Positions, fitted
+from tests.exact.test_estimators import LOGGING, TARGETS
+from tests.exact.worlds import EXAMINATION, NEW, RELEVANCE, world
+
+EXACT = 1e-7
+RIGHT: Fitted = fitted(Positions(EXAMINATION), RELEVANCE)
+WRONG: Fitted = fitted(Positions((0.9, 0.8, 0.2, 0.7)), RELEVANCE)
+#: name -> an estimator whose assumption holds where clicks are relevance times examination, and all items are shown
+ESTIMATOR_EXAMPLES: dict[str, Any] = {
+    "clip": "clip(ips, 1e9)",
+    "controlled": "controlled(rips)",
+    "direct": Direct(RIGHT),
+    "dr": DoublyRobust(WRONG),
+    "interpol": "interpol(window=2)",
+    "ipm": "ipm",
+    "ips": "ips",
+    "logged": "logged",
+    "pbm": "pbm",
+    "pi": "pi",
+    "rips": "rips",
+    "sninterpol": "sninterpol(window=1)",
+    "snipm": "snipm",
+    "snips": "snips",
+    "snrips": "snrips",
+    "wpi": "wpi",
+}
+DRAWN = "plackett_luce(old)"
+#: name -> spelling, and what it is in a log that DRAWN drew
+POLICY_EXAMPLES: dict[str, tuple[str, str]] = {
+    "counted": ("counted", DRAWN),
+    "epsilon": ("epsilon(top(new), 0.25)", "epsilon(top(new), 0.25)"),
+    "linear": ("linear({file})", "plackett_luce(new)"),
+    "logged": ("logged", DRAWN),
+    "plackett_luce": ("plackett_luce(logit, log=True)", "plackett_luce(logit, log=True)"),
+    "ranking": ("ranking(written)", "ranking(written)"),
+    "swaps": ("swaps(ranking(written), 0.7)", "swaps(ranking(written), 0.7)"),
+    "top": ("top(logit)", "top(logit)"),
+    "uniform": ("uniform", "uniform"),
+    "written": ("written(slate=propensity, ranks=rank_propensity)", DRAWN),
+}
+ANY_ABILITY = ("ips", "rips", "ipm")
+
+
+@pytest.mark.parametrize("logging", LOGGING)
+@pytest.mark.parametrize("name", sorted(ESTIMATORS))
+def test_every_estimator_has_the_truth_as_its_expectation(name: str, logging: str) -> None:
+    assert name in ESTIMATOR_EXAMPLES, f"give an example of {name}, so that it is tested like the others"
+    here, example = world("full", "position"), ESTIMATOR_EXAMPLES[name]
+    targets = (logging,) if name == "logged" else TARGETS
+    result = evaluate(
+        here.source(policy(logging)), {one: one for one in targets}, logging, example, examination=EXAMINATION
+    )
+    found = [estimate.value for estimate in result.estimates.values()]
+    assert found == pytest.approx([here.value(policy(one)) for one in targets], rel=EXACT)
+
+
+@pytest.mark.parametrize("shape", ["full", "top"])
+@pytest.mark.parametrize("name", sorted(POLICIES))
+def test_every_policy_is_judged_right(name: str, shape: str, tmp_path: Path) -> None:
+    example, what = example_of(name, tmp_path)
+    found = answered(logged(shape, DRAWN), example, DRAWN)
+    truth = world(shape, "position").value(policy(what))
+    assert found == pytest.approx([truth] * len(found), rel=EXACT)
+
+
+@pytest.mark.parametrize("shape", ["full", "top"])
+@pytest.mark.parametrize("name", sorted(POLICIES))
+def test_every_policy_is_judged_by_right(name: str, shape: str, tmp_path: Path) -> None:
+    example, what = example_of(name, tmp_path)
+    target = what if name in {"ranking", "top"} else "epsilon(plackett_luce(logit, log=True), 0.5)"
+    found = answered(logged(shape, what), target, example)
+    truth = world(shape, "position").value(policy(target))
+    assert found == pytest.approx([truth] * len(found), rel=EXACT)
+
+
+def example_of(name: str, folder: Path) -> tuple[Policy, str]:
+    assert name in POLICY_EXAMPLES, f"give an example of {name}, so that it is tested like the others"
+    spelling, what = POLICY_EXAMPLES[name]
+    return Linear(scorer(folder)) if name == "linear" else policy(spelling), what
+
+
+def answered(source: MemorySource, target: Policy | str, logging: Policy | str) -> list[float]:
+    """Every estimate that both policies know enough for: one at least."""
+    found = []
+    for name in ANY_ABILITY:
+        try:
+            found.append(evaluate(source, target, logging, name)[name].value)
+        except AbilityError:
+            continue
+    assert found
+    return found
+
+
+def logged(shape: str, drawn: str) -> MemorySource:
+    """A log of every slate, with a feature of its own for each candidate of each situation."""
+    batch: LogBatch = world(shape, "position").batch(policy(drawn))
+    n, m = batch.contexts.candidates.shape
+    own = batch.contexts.keys["query"][:, None] * 8 + np.arange(m)
+    lines = np.arange(n * m + 1)
+    features = SparseFeatures(lines[:-1:m], lines, own.reshape(-1), np.ones(n * m))
+    return MemorySource((replace(batch, contexts=replace(batch.contexts, features=features)),))
+
+
+def scorer(folder: Path) -> str:
+    """The file of a linear scorer of those features whose scores are the logarithms of the column `new`."""
+    encoding = Encoding.plain(6)
+    weights = np.zeros(encoding.size)
+    for situation, row in enumerate(NEW):
+        weights[8 * situation : 8 * situation + len(row)] = np.log(row)
+    Model(encoding, weights).save(folder / "linear.npz")
+    return str(folder / "linear.npz")

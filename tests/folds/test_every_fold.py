@@ -1,0 +1,178 @@
+"""Every fold of the library, found by looking for them: the same answer under any partition and order of the rows."""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+import pkgutil
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+import numpy as np
+import pytest
+
+import offrank
+from offrank.clicks import click_model
+from offrank.estimators import estimator
+from offrank.estimators.fold import BySlots, Layout, TermsFold
+from offrank.folds import BucketsFold, MomentsFold
+from offrank.folds.base import Sample
+from offrank.folds.doubt import Doubt
+from offrank.log.batch import LogBatch
+from offrank.log.source import Needs
+from offrank.metrics.comparisons import metric
+from offrank.policies import policy
+from offrank.policies.linear import Encoding
+from offrank.testing import check_fold, take
+from tests.metamorphic.logs import log
+
+STEPS = ("empty", "add", "merge", "finish")
+
+
+def folds() -> dict[str, type]:
+    """Every class with the four steps of a fold, by its place in the package; protocols and test tools are none."""
+    names = [info.name for info in pkgutil.walk_packages(offrank.__path__, "offrank.")]
+    modules = [importlib.import_module(name) for name in names if not name.endswith("__main__")]
+    return {
+        f"{module.__name__.removeprefix('offrank.')}.{name}": value
+        for module in modules
+        for name, value in vars(module).items()
+        if inspect.isclass(value) and value.__module__ == module.__name__ and is_fold(value)
+    }
+
+
+def is_fold(kind: type) -> bool:
+    shipped = not kind.__module__.startswith("offrank.testing.")
+    return shipped and all(hasattr(kind, step) for step in STEPS) and not getattr(kind, "_is_protocol", False)
+
+
+@dataclass(frozen=True)
+class Keyed:
+    """A fold of keys and weights as one of samples."""
+
+    fold: Any
+
+    def empty(self) -> Any:
+        return self.fold.empty()
+
+    def add(self, state: Any, batch: Sample) -> Any:
+        return self.fold.add(state, (batch.key.view(np.int64), batch.values[:, 0]))
+
+    def merge(self, left: Any, right: Any) -> Any:
+        return self.fold.merge(left, right)
+
+    def finish(self, state: Any) -> Any:
+        return state
+
+
+@cache
+def sample() -> Sample:
+    rng = np.random.default_rng(2)
+    values = np.round(rng.lognormal(0, 1, (90, 3)), 2) * rng.integers(0, 3, (90, 3))
+    return Sample(values, rng.integers(0, 40, 90).astype(np.uint64))
+
+
+@cache
+def batch() -> LogBatch:
+    """Ragged rows with everything that is read; one in four has one item only."""
+    table = log("partial").table
+    roles = ("clicks", "reward", "candidates", "propensity", "rank_propensity", "inclusion", "features")
+    wanted = Needs(
+        frozenset((*roles, "feature_values")),
+        scores=frozenset(["old", "new", "tied", "grades"]),
+        rankings=frozenset(["written"]),
+        keys=frozenset(["query", "session"]),
+        labels=frozenset(["device"]),
+    )
+    batches = list(offrank.read_log(table).select(wanted).batches(0))
+    return max(batches, key=len)
+
+
+@cache
+def fitted(name: str) -> Any:
+    return click_model(name).fit(log("partial").table)
+
+
+def layout() -> Layout:
+    given: Any = tuple(map(estimator, ("ips", "ipm", "rips")))
+    return Layout((policy("top(new)"), policy("plackett_luce(tied)")), given)
+
+
+def terms(inner: Any) -> TermsFold[Any, Any]:
+    return TermsFold(layout(), policy("plackett_luce(old)"), inner)
+
+
+OLD, NEW = policy("plackett_luce(old)"), policy("plackett_luce(new)")
+COLUMNS = 3 + 2 * 2 * 3
+SAMPLES: dict[str, Callable[[Any], Any]] = {
+    "folds.base.Attempt": lambda kind: kind(MomentsFold(3)),
+    "folds.base.Together": lambda kind: kind({"moments": MomentsFold(3), "buckets": BucketsFold(3)}),
+    "folds.bootstrap.BootstrapFold": lambda kind: kind(3, replicates=9, seed=1),
+    "folds.buckets.BucketsFold": lambda kind: kind(3),
+    "folds.counts.CountsFold": lambda kind: Keyed(kind()),
+    "folds.histogram.HistogramFold": lambda kind: kind((0, 2)),
+    "folds.largest.LargestFold": lambda kind: kind((0, 1), keep=7),
+    "folds.moments.MomentsFold": lambda kind: kind(3),
+}
+LOGS: dict[str, Callable[[Any], Any]] = {
+    "checks.actions.ActionsFold": lambda kind: kind(OLD, whole=True),
+    "checks.agreement.AgreementFold": lambda kind: kind(NEW),
+    "checks.impressions.ImpressionsFold": lambda kind: kind(),
+    "checks.mixtures.MixturesFold": lambda kind: kind(OLD),
+    "checks.slots.SlotsFold": lambda kind: kind(OLD),
+    "checks.support.SupportFold": lambda kind: kind(NEW, policy("epsilon(top(old), 0.0)")),
+    "clicks.counts.CountsFold": lambda kind: kind("query", browsing=True),
+    "clicks.predictions.PredictionFold": lambda kind: kind((fitted("rctr"), fitted("cascade")), Doubt()),
+    "clicks.sessions.SessionsFold": lambda kind: kind("query"),
+    "estimators.fold.GroupedTermsFold": lambda kind: kind(terms(MomentsFold(COLUMNS)), BySlots(), MomentsFold(COLUMNS)),
+    "estimators.fold.TermsFold": lambda kind: kind(layout(), OLD, MomentsFold(COLUMNS)),
+    "estimators.pseudoinverse.overlap.OverlapFold": lambda kind: kind(NEW, OLD),
+    "jobs.clicks.graded.GradedFold": lambda kind: kind({"rctr": fitted("rctr")}, "grades", "query"),
+    "learning.survey.SurveyFold": lambda kind: kind(5),
+    "metrics.fold.ComparisonsFold": lambda kind: kind(
+        (metric("banner_loss"),), ("new", "tied"), OLD, Doubt(), "device"
+    ),
+    "policies.counted._ShownFold": lambda kind: kind("query"),
+}
+#: keeps its rows as they come; see the last test
+IN_ORDER = {"learning.examples.Packing"}
+
+
+def test_every_fold_has_an_example() -> None:
+    assert set(folds()) == set(SAMPLES) | set(LOGS) | IN_ORDER
+
+
+@pytest.mark.parametrize("name", [*SAMPLES, *LOGS])
+def test_any_partition_and_order_gives_the_same(name: str) -> None:
+    rows: Any = sample() if name in SAMPLES else batch()
+    fold = (SAMPLES | LOGS)[name](folds()[name])
+    check_fold(fold, rows, np.random.default_rng(7))
+
+
+@pytest.mark.parametrize("name", sorted(IN_ORDER))
+def test_what_keeps_its_rows_keeps_all_of_them(name: str) -> None:
+    fold = folds()[name](Encoding.plain(5), OLD, "validate", "hash")
+    rng, rows = np.random.default_rng(0), batch()
+    dealt = rng.integers(0, 4, len(rows))
+    state = fold.empty()
+    for part in range(4):
+        state = fold.merge(fold.add(fold.empty(), take(rows, np.flatnonzero(dealt == part))), state)
+    many, whole = fold.finish(state), fold.finish(fold.add(fold.empty(), rows))
+    assert (many.rows, many.slots) == (whole.rows, whole.slots)
+    assert many.impressions == pytest.approx(whole.impressions, rel=1e-12)
+    assert 20 < whole.rows < len(rows) / 2
+    assert by_row(many) == pytest.approx(by_row(whole), rel=1e-12)
+
+
+def by_row(store: Any) -> np.ndarray:
+    """[n, 5] numbers that tell the rows apart, sorted: of the slate, its outcome and its candidates' features."""
+    rows = []
+    for one in store:
+        lines = np.add.reduceat(np.append(one.values, 0.0), one.offsets[:-1])
+        first = np.add.reduceat(lines, one.starts[:-1])
+        clicks = one.clicks @ 2.0 ** np.arange(one.clicks.shape[1])
+        rows.append(np.column_stack([one.log_q, one.reward, one.inclusion, first, clicks]))
+    every = np.concatenate(rows)
+    return np.asarray(every[np.lexsort(every.T)])

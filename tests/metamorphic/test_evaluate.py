@@ -1,0 +1,61 @@
+"""`evaluate`: every registered estimator for every registered policy, and by it."""
+
+from __future__ import annotations
+
+import pytest
+
+from offrank.testing.metamorphic import RELATIONS, Relation, at_once
+from tests.metamorphic.asked import Asked, Pair
+from tests.metamorphic.known import concerning, unexpected
+from tests.metamorphic.spellings import SOME_POLICIES, policies, written_out
+
+ROWS = ("rows in another order", "rows in other batches", "an unread column")
+SAMPLED_KEEP = at_once(*ROWS)
+EVERYTHING = at_once("candidates in another order", "items named by text", *ROWS)
+#: all targets are asked for by this logging policy, few by the others
+MUCH = "plackett_luce(old)"
+CASES = [("partial", logging) for logging in policies()] + [("full", "logged")]
+
+
+def asked(shape: str, logging: str, only: str = "") -> Asked:
+    targets: tuple[str, ...] = (*SOME_POLICIES, "logged", "epsilon(logged, 0.2)") if shape == "full" else SOME_POLICIES
+    if (shape, logging) == ("partial", MUCH):
+        targets = tuple(policies())
+    return Asked(shape, written_out(logging), tuple(map(written_out, targets)), only)
+
+
+def unforeseen(here: Asked, relation: Relation) -> list[str]:
+    """The combinations that a relation does not hold for, and should."""
+    found = {pair: what for pair, what in here.broken(relation).items() if not sampled(pair, relation)}
+    return unexpected(found, concerning("evaluate", relation.name, here.shape, here.logging))
+
+
+def sampled(pair: Pair, relation: Relation) -> bool:
+    """Whether an estimate is from slates that follow from what the relation changes: the candidates as written."""
+    return "samples=" in pair[1] and ("candidates" in relation.name or "items" in relation.name)
+
+
+@pytest.mark.parametrize(("shape", "logging"), CASES)
+def test_nothing_changes(shape: str, logging: str) -> None:
+    here = asked(shape, logging)
+    assert here.parted() == {}
+    assert unforeseen(here, EVERYTHING) == []
+
+
+@pytest.mark.parametrize("relation", RELATIONS.values(), ids=RELATIONS)
+def test_each_relation_by_itself(relation: Relation) -> None:
+    here = Asked("slates", "plackett_luce(old)", tuple(map(written_out, SOME_POLICIES)))
+    assert unforeseen(here, relation) == []
+
+
+@pytest.mark.parametrize("logging", ["uniform", "plackett_luce(old)", "epsilon(top(old), 0.3)"])
+def test_sampled_slates_follow_from_what_a_row_holds(logging: str) -> None:
+    assert unforeseen(asked("partial", logging, "samples="), SAMPLED_KEEP) == []
+
+
+def test_drawn_slates_follow_from_the_number_of_a_row() -> None:
+    here = Asked("long", "uniform", tuple(map(written_out, SOME_POLICIES[1:])), "direct(cascade)")
+    kept = at_once("items named by text", "rows in other batches", "an unread column")
+    assert unforeseen(here, kept) == []
+    drawn = here.broken(RELATIONS["rows in another order"])
+    assert drawn, "nothing was drawn: the relation that holds proves less than it says"
