@@ -5,7 +5,7 @@ Logs of a small world whose features are mostly noise: five products, one a litt
 (`held_out=`), and on fresh impressions, which is the truth. And `same-log` is counted: on the log itself, on a
 shuffled copy within a larger log, on the held-out third, and on another log of the same world.
 
-    python benchmarks/held_out.py [--logs 60] [--rows 3000]
+    python benchmarks/held_out.py [--logs 200] [--rows 3000]
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ def judged(given: Any, policy: offrank.Linear, right: float, **options: Any) -> 
 
 def main() -> None:
     asked = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    asked.add_argument("--logs", type=int, default=60)
+    asked.add_argument("--logs", type=int, default=200)
     asked.add_argument("--rows", type=int, default=3_000)
     given = asked.parse_args()
     fresh, rows = offrank.read_log(log(10_000, 20_000)), given.rows
