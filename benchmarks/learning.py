@@ -21,7 +21,6 @@ from pathlib import Path
 import numpy as np
 import pyarrow.parquet as pq
 from _timing import in_turn, show
-from offrank.policies.logged import Logged
 from rich.console import Console
 from scipy.sparse import csr_matrix
 from sklearn.linear_model import SGDClassifier
@@ -33,6 +32,7 @@ from offrank.learning.poem import Weighted, quantile
 from offrank.learning.reductions import passes
 from offrank.learning.regression import Regression
 from offrank.learning.search import Preparation, Search
+from offrank.policies.written import Logged
 from offrank.simulation.adverts import AdvertWorld
 
 BITS = 20

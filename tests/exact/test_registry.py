@@ -52,11 +52,11 @@ POLICY_EXAMPLES: dict[str, tuple[str, str]] = {
     "linear": ("linear({file})", "plackett_luce(new)"),
     "logged": ("logged", DRAWN),
     "plackett_luce": ("plackett_luce(logit, log=True)", "plackett_luce(logit, log=True)"),
-    "ranking": ("ranking(written)", "ranking(written)"),
-    "swaps": ("swaps(ranking(written), 0.7)", "swaps(ranking(written), 0.7)"),
+    "ranking": ("ranking(listed)", "ranking(listed)"),
+    "swaps": ("swaps(ranking(listed), 0.7)", "swaps(ranking(listed), 0.7)"),
     "top": ("top(logit)", "top(logit)"),
     "uniform": ("uniform", "uniform"),
-    "written": ("written(slate=propensity, ranks=rank_propensity)", DRAWN),
+    "written": ("written(slate=propensity, slots=slot_propensity, ranks=rank_propensity)", DRAWN),
 }
 ANY_ABILITY = ("ips", "rips", "ipm")
 
@@ -118,7 +118,9 @@ def logged(shape: str, drawn: str) -> MemorySource:
     own = batch.contexts.keys["query"][:, None] * 8 + np.arange(m)
     lines = np.arange(n * m + 1)
     features = SparseFeatures(lines[:-1:m], lines, own.reshape(-1), np.ones(n * m))
-    return MemorySource((replace(batch, contexts=replace(batch.contexts, features=features)),))
+    others = {f"{role}:{role}": values for role, values in batch.shown.written.items()}  # as columns of a new policy
+    shown = replace(batch.shown, written={**batch.shown.written, **others})
+    return MemorySource((replace(batch, contexts=replace(batch.contexts, features=features), shown=shown),))
 
 
 def scorer(folder: Path) -> str:

@@ -26,9 +26,8 @@ REFUSED: dict[str, tuple[dict[str, Any], type[OffrankError], str]] = {
     "an unknown policy": ({"target": "topp(new_score)"}, errors.SpellingError, "did you mean top"),
     "an unclosed bracket": ({"target": "top(new_score"}, errors.SpellingError, "cannot read policy"),
     "a number for a column": ({"target": "top(3)"}, errors.UsageError, "3 is not a column"),
-    "a policy for a column": ({"target": Top(Uniform())}, errors.UsageError, "uniform is not a column"),
-    "a column for a policy": ({"target": EpsilonUniform("new_score", 0.1)}, errors.UsageError, r"top\(new_score\)"),
-    "deep inside": ({"target": EpsilonUniform(EpsilonUniform("a", 0.1), 0.1)}, errors.UsageError, "'a' is not a pol"),
+    "a column for a policy": ({"target": "epsilon(new_score, 0.1)"}, errors.UsageError, r"top\(new_score\)"),
+    "deep inside": ({"target": "epsilon(epsilon(a, 0.1), 0.1)"}, errors.UsageError, "'a' is not a pol"),
     "a near column": ({"target": "top(new_scor)"}, errors.ColumnError, "nearest name is 'new_score'"),
     "logging": ({"logging": "old_score"}, errors.SpellingError, "unknown policy 'old_score'"),
     "logging column": ({"logging": "plackett_luce(old)"}, errors.ColumnError, "no column 'old'.*old_score"),
@@ -68,6 +67,13 @@ REFUSED: dict[str, tuple[dict[str, Any], type[OffrankError], str]] = {
         "more than .* values.*coarser",
     ),
 }
+
+
+def test_parts_of_policies_are_refused_at_once() -> None:
+    with pytest.raises(errors.UsageError, match="uniform is not a column"):
+        Top(Uniform())  # type: ignore[arg-type]
+    with pytest.raises(errors.UsageError, match="'a' is not a policy"):
+        EpsilonUniform("a", 0.1)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("name", REFUSED)

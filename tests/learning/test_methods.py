@@ -8,7 +8,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from offrank.policies.logged import Logged
 
 from offrank.learning import METHODS, Candidate, doubly_robust, ips, learner, regression
 from offrank.learning.examples import Data, Examples
@@ -18,6 +17,7 @@ from offrank.learning.search import Preparation, Search
 from offrank.learning.validation import judge
 from offrank.log.errors import LogError, UsageError
 from offrank.policies.linear import Encoding, Linear, Model
+from offrank.policies.written import Logged
 from offrank.simulation.adverts import AdvertWorld
 from tests.learning.worlds import WORLD, examples, prepared, source, store
 

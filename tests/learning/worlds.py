@@ -7,12 +7,12 @@ from functools import cache
 from pathlib import Path
 
 import numpy as np
-from offrank.policies.logged import Logged
 
 from offrank.learning.examples import Data, Examples, Store
 from offrank.learning.search import Preparation
 from offrank.learning.survey import Survey
 from offrank.log.source import Source
+from offrank.policies.written import Logged
 from offrank.simulation.adverts import AdvertWorld
 
 WORLD = AdvertWorld(9_000, seed=3, slots=1, contexts=400)

@@ -37,25 +37,10 @@ class Known:
         return fnmatchcase(pair[0], self.target) and fnmatchcase(pair[1], self.estimator)
 
 
-TIES = "top() breaks ties by the order of the candidates"
-FEATURES = "pi(samples=) and diagnostics(samples=) group contexts by content without their features"
-WRITTEN = "logged gives the shown items' probabilities to the candidates, in their order"
 DRAWN = "diagnostics(samples=): rows that look alike to the target share the first one's place among the candidates"
 ADAGRAD = "Adagrad takes batches, and a row's candidates, one after another"
 
 KNOWN: tuple[Known, ...] = (
-    Known(TIES, "candidates*", target="*top(tied)*"),
-    Known(TIES, "candidates*", logging="epsilon(top(tied)*"),
-    Known(WRITTEN, "candidates*", shape="full", target="*logged*", estimator="d*(rdctr)"),
-    Known(FEATURES, "rows*", target="linear(*", estimator="pi(samples=15)"),
-    Known(TIES, "candidates*", "check", target="*top(tied)*"),
-    Known(WRITTEN, "candidates*", "check", target="*logged*"),
-    Known(TIES, "candidates*", "check target", target="*top(tied)*"),
-    Known(WRITTEN, "candidates*", "check target", shape="ragged"),
-    Known(TIES, "candidates*", "metrics", target="*top(tied)*"),
-    Known(WRITTEN, "candidates*", "metrics", shape="full", target="*logged*"),
-    Known(TIES, "candidates*", "diagnostics", target="*top(tied)*"),
-    Known(FEATURES, "rows*", "sampled diagnostics", target="linear(*"),
     Known(DRAWN, "rows*", "sampled diagnostics", target="plackett_luce(*"),
     Known(ADAGRAD, "candidates*", "learn", shape="partial", target="regression"),
     Known(ADAGRAD, "rows*", "learn", shape="partial", target="regression"),

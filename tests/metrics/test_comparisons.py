@@ -6,7 +6,6 @@ from itertools import permutations
 
 import numpy as np
 import pytest
-from offrank.policies.logged import Logged
 
 from offrank import metrics
 from offrank.folds.doubt import Doubt
@@ -18,6 +17,7 @@ from offrank.policies.epsilon import EpsilonUniform
 from offrank.policies.plackett_luce import PlackettLuce
 from offrank.policies.top import Top
 from offrank.policies.uniform import Uniform
+from offrank.policies.written import Logged
 from offrank.testing.conformance import check_fold
 from offrank.testing.exact import World
 from offrank.testing.laws import Situation

@@ -6,12 +6,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from offrank.policies.logged import Logged
 
 import offrank
 from offrank import EpsilonUniform
 from offrank.checks.mixtures import EPSILONS, Mixtures, MixturesFold
 from offrank.log.errors import UsageError
+from offrank.policies.written import Logged
 from offrank.running.executors import run
 from offrank.simulation.adverts import AdvertWorld
 
