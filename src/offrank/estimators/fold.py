@@ -52,12 +52,12 @@ class Layout:
 
 @dataclass(frozen=True)
 class TermsFold(Generic[S, R]):
-    """Turns batches into samples and hands them to `inner`, keyed by row or by cluster."""
+    """Turns batches into samples and hands them to `inner`. clusters: columns whose values mark dependent rows."""
 
     layout: Layout
     logging: Policy
     inner: Fold[S, Sample, R]
-    cluster: str | None = None
+    clusters: tuple[str, ...] = ()
 
     def empty(self) -> S:
         return self.inner.empty()
@@ -86,8 +86,7 @@ class TermsFold(Generic[S, R]):
             values[:, value], values[:, weight] = found.value, found.weight
         if (batch.inclusion != 1).any():
             values /= batch.inclusion[:, None]
-        key = batch.row if self.cluster is None else batch.contexts.keys[self.cluster].view(np.uint64)
-        return Sample(values, key)
+        return Sample(values, batch.row, batch.dependent(self.clusters))
 
 
 @dataclass(frozen=True)

@@ -31,6 +31,8 @@ NUMBERS = (
     "mean_weight_high",
     "max_weight_share",
     "tail_index",
+    "design_effect",
+    "effective_clusters",
 )
 
 ARROW_SCHEMA = pa.schema(
@@ -48,7 +50,7 @@ def number(value: float | None) -> float | None:
 
 def interval(found: Interval | None) -> dict[str, float | None] | None:
     """A value with its interval."""
-    return None if found is None else {name: number(value) for name, value in asdict(found).items()}
+    return None if found is None else {name: number(value) for name, value in found.numbers().items()}
 
 
 def estimate_row(

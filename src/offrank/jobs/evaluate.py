@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from ..checks.impressions import Impressions, ImpressionsFold
 from ..estimators.base import Estimator
 from ..estimators.family import Family, family
 from ..estimators.fold import ByColumn, GroupedTermsFold, Layout, TermsFold, needs
-from ..estimators.wrappers import bare, weighing
-from ..folds.base import Together
-from ..folds.doubt import Doubt
+from ..estimators.wrappers import SelfNormalised, bare, weighing
+from ..folds.base import Products, Together
+from ..folds.doubt import AUTO, Doubt
 from ..folds.estimate import Estimate
-from ..folds.intervals import Method
+from ..folds.intervals import Controlled, Method
 from ..log.errors import EmptyLogError, NoOverlapError
 from ..log.source import Needs, Source
 from ..policies.base import Policy
@@ -36,7 +36,7 @@ def evaluate(
     examination: arguments.Examination | None = None,
     confidence: float = 0.95,
     interval: Method = "normal",
-    cluster: str | None = None,
+    cluster: str | None = AUTO,
     by: str | None = None,
     replicates: int = 200,
     seed: int = 0,
@@ -53,7 +53,9 @@ def evaluate(
       fitted click model, the file that it was saved to, or what `offrank.clicks.harvest` found.
     - interval: `normal` (delta method), `bootstrap` (Poisson, `replicates` of them, `seed`) or
       `bernstein` (empirical Bernstein), at level `confidence`.
-    - cluster: a column whose equal values mark dependent rows, such as `query`.
+    - cluster: a column whose equal values mark dependent rows, such as `query`; None for independent rows. By default
+      that of the columns `query`, `user` and `session` whose rows depend on each other most, where the log has one
+      with at least five values; a warning says where there are fewer.
     - by: a column to group by.
     - executor: any `concurrent.futures.Executor`; threads by default.
 
@@ -62,8 +64,8 @@ def evaluate(
         LogError: the log breaks a rule.
         NoOverlapError: no estimate at all can be given.
     """
-    doubt = Doubt(interval, confidence, cluster, replicates, seed)
     source, drawn = arguments.source(log), arguments.policy(logging)
+    doubt = Doubt(interval, confidence, cluster, replicates, seed).finding(source)
     wanted, named = arguments.targets(target), arguments.estimators(estimators)
     curve = arguments.examination(examination)
     plan = Plan(
@@ -98,19 +100,33 @@ class Plan:
         weighed = (bare(e) for members in self.estimators.values() for e in members.values())
         return Layout(tuple(dict.fromkeys(self.targets.values())), tuple(dict.fromkeys(weighed)))
 
+    @property
+    def products(self) -> Products:
+        """The products of columns that a bootstrap sums too: those from which it learns slopes anew."""
+        if self.doubt.method != "bootstrap":
+            return ()
+        every = [e for members in self.estimators.values() for e in members.values()]
+        controlled = {bare(e) for e in every if isinstance(e, SelfNormalised) and e.controlled}
+        found = [
+            pair
+            for _, estimator, value, weight in self.layout.pairs()
+            if estimator in controlled
+            for pair in Controlled.products(value, weight, 0)
+        ]
+        return tuple(dict.fromkeys(found))
+
     def needs(self) -> Needs:
         """The columns that are read."""
-        wanted = needs(self.layout, self.logging)
-        if self.doubt.cluster is not None:
-            wanted |= Needs(keys=frozenset([self.doubt.cluster]))
+        wanted = needs(self.layout, self.logging) | self.doubt.needs()
         return wanted | Needs(labels=frozenset([self.by] if self.by else []))
 
     def run(self, source: Source, executor: Executor | None, progress: Progress | None) -> Result:
         """Read the source once, and summarise."""
-        layout = self.layout
-        terms: Any = TermsFold(layout, self.logging, whole_folds(self.doubt, layout), self.doubt.cluster)
+        layout, products = self.layout, self.products
+        inner = whole_folds(self.doubt, layout, products)
+        terms: Any = TermsFold(layout, self.logging, inner, self.doubt.columns)
         if self.by is not None:
-            terms = GroupedTermsFold(terms, ByColumn(self.by), group_folds(self.doubt, layout))
+            terms = GroupedTermsFold(terms, ByColumn(self.by), group_folds(self.doubt, layout, products))
         folds = Together({"terms": terms, "impressions": ImpressionsFold()})
         found = run(source.select(self.needs()), folds, executor, progress)
         impressions: Impressions = found["impressions"]
@@ -120,12 +136,18 @@ class Plan:
         whole, groups = (found["terms"], {}) if self.by is None else found["terms"]
         where = source.describe()
         summary = self.summary(whole, where)
-        by_group = {name: self.estimates(self.summary(part, where)) for name, part in groups.items()}
+        alike = self.within(summary)
+        by_group = {name: alike.estimates(alike.summary(part, where, group=True)) for name, part in groups.items()}
         return Result(self.estimates(summary), by_group, self._facts(summary, impressions, source))
 
-    def summary(self, folded: Any, log: str = "") -> Summary:
-        """What the folds found, ready to be asked. log: where it is, in words."""
-        return Summary(self.layout, self.doubt, folded, counts(self.logging), log)
+    def within(self, whole: Summary) -> Plan:
+        """The plan for groups of the log: clustered by what the whole is clustered by, or passes over."""
+        used = [one.column for one in (whole.spread.clusters, whole.spread.apart) if one is not None]
+        return replace(self, doubt=replace(self.doubt, found=tuple(used)))
+
+    def summary(self, folded: Any, log: str = "", *, group: bool = False) -> Summary:
+        """What the folds found, ready to be asked. log: where it is, in words; group: of one group of it."""
+        return Summary(self.layout, self.doubt, folded, counts(self.logging), log, self.products, group)
 
     def estimates(self, summary: Summary) -> Estimates:
         """Every estimator for every target."""
@@ -154,7 +176,8 @@ class Plan:
             "targets": document.spelled(self.targets),
             "confidence": doubt.confidence,
             "interval": doubt.method,
-            "cluster": doubt.cluster,
+            "cluster": None if summary.spread.clusters is None else summary.spread.clusters.column,
+            "clusters": None if summary.spread.clusters is None else len(summary.spread.clusters),
             "by": self.by,
             "examination": self._examination(),
             "logged": document.interval(summary.logged(summary.layout.estimators[0])) if one_unit else None,

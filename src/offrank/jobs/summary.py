@@ -3,26 +3,31 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 from ..checks.cautions import (
     CLICKS_NOT_REWARD,
     COUNTED,
     about_clipping,
+    about_clusters,
     about_coverage,
+    about_dependence,
     about_mean_weight,
     about_method,
     about_prediction,
     about_rewards,
     about_same_log,
+    about_unclustered,
     about_weights,
 )
 from ..estimators.base import Estimator, Predicting, Weighting
 from ..estimators.fold import Layout
 from ..estimators.wrappers import Clip, SelfNormalised, bare, weighing
-from ..folds.base import Together
+from ..folds.base import Products, Together
+from ..folds.buckets import BUCKETS_OF_A_GROUP
 from ..folds.doubt import Doubt
 from ..folds.estimate import Caution, Estimate, Interval
 from ..folds.histogram import HistogramFold
@@ -34,24 +39,26 @@ from ..log.errors import NoOverlapError
 from ..policies.base import Policy
 
 
-def whole_folds(doubt: Doubt, layout: Layout) -> Together:
+def whole_folds(doubt: Doubt, layout: Layout, products: Products = ()) -> Together:
     """The folds that reduce samples to what the estimates need, and to histograms of the weights."""
     weights = tuple(weight for _, _, _, weight in layout.pairs())
     largest, histogram = LargestFold(weights), HistogramFold(weights)
-    return Together({**doubt.folds(layout.columns), "largest": largest, "histogram": histogram})
+    return Together({**doubt.folds(layout.columns, products), "largest": largest, "histogram": histogram})
 
 
-def group_folds(doubt: Doubt, layout: Layout) -> Together:
-    """The folds of one of many groups: no histograms, and a shorter tail."""
+def group_folds(doubt: Doubt, layout: Layout, products: Products = ()) -> Together:
+    """The folds of one of many groups: no histograms, a shorter tail, and fewer buckets."""
     weights = tuple(weight for _, _, _, weight in layout.pairs())
-    return Together({**doubt.folds(layout.columns), "largest": LargestFold(weights, keep=256)})
+    folds = doubt.folds(layout.columns, products, BUCKETS_OF_A_GROUP)
+    return Together({**folds, "largest": LargestFold(weights, keep=256)})
 
 
 @dataclass(frozen=True)
 class Summary:
     """The reduced log, ready to be asked for estimates.
 
-    counted: the logging probabilities were counted in it. log: where it is, in words.
+    counted: the logging probabilities were counted in it. log: where it is, in words. products: pairs of columns
+    whose products are in the sums too. group: this is one of several groups of the log.
     """
 
     layout: Layout
@@ -59,6 +66,8 @@ class Summary:
     folded: Mapping[str, Any]
     counted: bool = False
     log: str = ""
+    products: Products = ()
+    group: bool = False
 
     @property
     def moments(self) -> Moments:
@@ -66,10 +75,10 @@ class Summary:
         found: Moments = self.folded["moments"]
         return found
 
-    @property
+    @cached_property
     def spread(self) -> Spread:
         """What intervals are made from."""
-        return self.doubt.spread(self.folded)
+        return self.doubt.spread(self.folded, self.products)
 
     def logged(self, estimator: Estimator) -> Interval:
         """What the logging policy earned, in the outcome that the estimator weighs."""
@@ -94,10 +103,12 @@ class Summary:
             mean_weight=None,
             max_weight_share=math.nan,
             difference=self._interval(ratio, self.layout.logged(weighting)),
+            design_effect=None if self.spread.clusters is None else self.spread.design_effect(ratio),
+            effective_clusters=self.spread.effective_clusters(0, weight),
         )
         weighed = weighing(estimator)
         made = made if weighed is None else self._of_weights(made, weighed, index, weight)
-        return replace(made, warnings=tuple(self._cautions(made, estimator, value, weight)))
+        return replace(made, warnings=tuple(self._cautions(made, target, estimator, value, weight)))
 
     def _of_weights(self, made: Estimate, weighed: Weighting, index: int, weight: int) -> Estimate:
         """The estimate with what is known of its weights."""
@@ -127,15 +138,7 @@ class Summary:
 
     def _interval(self, ratio: Mean, other: Mean | None = None) -> Interval:
         """A ratio, or its difference to another; without ends where there is but one impression or cluster."""
-        found = self.spread.ratio(ratio) if other is None else self.spread.difference(ratio, other)
-        independent = min(self.moments.n, self._clusters or self.moments.n)
-        if independent > 1:
-            return found
-        return Interval(found.value, -math.inf, math.inf, math.inf)
-
-    @property
-    def _clusters(self) -> int | None:
-        return self.spread.clusters() if "buckets" in self.folded else None
+        return self.spread.ratio(ratio) if other is None else self.spread.difference(ratio, other)
 
     def histogram(self, target: Policy, estimator: Estimator) -> Any:
         """How the weights of an estimator are spread."""
@@ -154,18 +157,33 @@ class Summary:
         return bool(reward == clicks or not clicks or not reward)
 
     def _cautions(
-        self, made: Estimate, estimator: Estimator | SelfNormalised, value: int, weight: int
+        self, made: Estimate, target: Policy, estimator: Estimator | SelfNormalised, value: int, weight: int
     ) -> list[Caution]:
         weighting, weighed = bare(estimator), weighing(estimator)
         mean = float(self.moments.sums[weight] / self.moments.sums[0])
         found = list(about_prediction(mean)) if weighed is None else self._about_weights(made, estimator, weighed, mean)
         found += about_same_log(weighting.learnt_from(), self.log) if isinstance(weighting, Predicting) else []
         found += about_rewards(self._effective_rewards(weighting, value))
-        found += about_method(self.doubt.method, self._clusters)
+        found += about_method(self.doubt.method)
+        found += self._about_dependence(made, self._ratio(target, estimator))
         found += [CLICKS_NOT_REWARD] if weighting.earns == "clicks" and not self.rewards_are_clicks else []
         found += [COUNTED] if self.counted and weighting.asks_logging else []
         order = {"serious": 0, "warning": 1, "note": 2}
         return sorted(found, key=lambda caution: order[caution.severity])
+
+    def _about_dependence(self, made: Estimate, mean: Mean) -> Iterator[Caution]:
+        """What is to be known of the clusters that were taken, or not."""
+        used, apart = self.spread.clusters, self.spread.apart
+        if used is not None and made.effective_clusters is not None:
+            yield from about_clusters(used.column, len(used), made.effective_clusters)
+            if self.spread.chosen and made.design_effect is not None:
+                yield from about_dependence(used.column, len(used), made.design_effect)
+        if apart is None or (self.group and len(apart) == 1):
+            return  # a group by the very column has but one of its values
+        effect = self.spread.design_effect(mean, apart)
+        found = about_unclustered(apart.column, len(apart), effect, self.doubt.method)
+        if used is None or (found.severity != "note" and (effect or 0.0) > (made.design_effect or 0.0)):
+            yield found
 
     def _about_weights(
         self, made: Estimate, estimator: Estimator | SelfNormalised, weighed: Weighting, mean: float

@@ -13,7 +13,7 @@ from .batch import LogBatch
 class Needs:
     """The columns that a job needs; a source reads no others.
 
-    roles: names from `schema.ROLES`. scores, rankings, keys, labels: the user's own column names.
+    roles: names from `schema.ROLES`. scores, rankings, keys, labels, clusters: the user's own column names.
     weights: the scores among them that must not be negative. holes: whether the job copes with ranks where nothing was
     shown, which are -1 inside slates; otherwise they break a rule.
     """
@@ -24,6 +24,7 @@ class Needs:
     rankings: frozenset[str] = frozenset()
     keys: frozenset[str] = frozenset()
     labels: frozenset[str] = frozenset()
+    clusters: frozenset[str] = frozenset()
     holes: bool = False
 
     def __or__(self, other: Needs) -> Needs:
@@ -34,6 +35,7 @@ class Needs:
             self.rankings | other.rankings,
             self.keys | other.keys,
             self.labels | other.labels,
+            self.clusters | other.clusters,
             self.holes or other.holes,
         )
 

@@ -50,8 +50,7 @@ class ComparisonsFold:
             asked.append(order_needs(self.logging))
         if "banner" in against:
             asked.append(self.logging.needs("rank_probs"))
-        if self.doubt.cluster is not None:
-            asked.append(Needs(keys=frozenset([self.doubt.cluster])))
+        asked.append(self.doubt.needs())
         if self.by is not None:
             asked.append(Needs(labels=frozenset([self.by])))
         return reduce(Needs.__or__, asked)
@@ -76,19 +75,19 @@ class ComparisonsFold:
             name: (self._inner.finish(whole), self._groups.finish(groups)) for name, (whole, groups) in state.items()
         }
 
-    def sample(self, metric: Comparison, piece: Clicked) -> Sample:
-        """The rows of columns of one metric."""
+    def sample(self, metric: Comparison, piece: Clicked, batch: LogBatch) -> Sample:
+        """The rows of columns of one metric, of a piece of a batch."""
         columns = [piece.clicks.sum(axis=1), piece.weight(metric)]
         columns += [piece.cost(metric, model) for model in self.models]
         values = np.column_stack(columns) / piece.inclusion[:, None]
-        cluster = self.doubt.cluster
-        return Sample(values, piece.row if cluster is None else piece.contexts.keys[cluster].view(np.uint64))
+        clusters = {name: codes[piece.rows] for name, codes in batch.dependent(self.doubt.columns).items()}
+        return Sample(values, piece.row, clusters)
 
     def _added(self, before: tuple[Any, Any], metric: Comparison, piece: Clicked, batch: LogBatch) -> tuple[Any, Any]:
         impossible = np.zeros(len(batch), dtype=np.bool_)
         impossible[piece.rows] = piece.impossible(metric)
         refuse_impossible(batch, impossible, Shown(self.logging, batch))
-        sample, (whole, groups) = self.sample(metric, piece), before
+        sample, (whole, groups) = self.sample(metric, piece, batch), before
         if self.by is not None:
             groups = self._groups.add_groups(groups, sample, piece.codes[self.by], batch.labels[self.by].names)
         return self._inner.add(whole, sample), groups

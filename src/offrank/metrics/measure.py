@@ -8,7 +8,7 @@ from typing import Any
 
 from ..checks.impressions import Impressions, ImpressionsFold
 from ..folds.base import Together
-from ..folds.doubt import Doubt
+from ..folds.doubt import AUTO, Doubt
 from ..folds.estimate import Caution
 from ..folds.intervals import Method, Ratio, Spread
 from ..log.errors import EmptyLogError, NoOverlapError
@@ -38,7 +38,7 @@ def measure(
     *,
     confidence: float = 0.95,
     interval: Method = "normal",
-    cluster: str | None = None,
+    cluster: str | None = AUTO,
     by: str | None = None,
     replicates: int = 200,
     seed: int = 0,
@@ -54,7 +54,8 @@ def measure(
     - metrics: spellings such as `"pairwise_disagreement"`, `"counterfactual_loss(form=hinge)"`,
       `"counterfactual_disagreement(several=unclicked)"`; see `Comparison`.
     - interval: `normal` (delta method), `bootstrap` or `bernstein`, at level `confidence`.
-    - cluster: a column whose equal values mark dependent rows. by: a column to group by.
+    - cluster: a column whose equal values mark dependent rows, None for independent rows; by default found in the log
+      as in `offrank.evaluate`. by: a column to group by.
 
     Raises:
         UsageError: arguments that cannot work, or a logging policy that cannot know what a metric asks.
@@ -66,7 +67,7 @@ def measure(
         comparisons.metrics(metrics),
         (model,) if isinstance(model, str) else tuple(dict.fromkeys(model)),
         prepared(named_policy(logging), source, executor),
-        Doubt(interval, confidence, cluster, replicates, seed),
+        Doubt(interval, confidence, cluster, replicates, seed).finding(source),
         by,
     )
     folds = Together({"comparisons": fold, "impressions": ImpressionsFold()})
