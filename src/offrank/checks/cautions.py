@@ -16,9 +16,6 @@ VERY_LARGE_WEIGHT = 0.2
 HEAVY_TAIL = 0.5
 VERY_HEAVY_TAIL = 0.7
 FEW_REWARDS = 30.0
-FEW_CLUSTERS = 20
-VERY_FEW_CLUSTERS = 5
-LARGE_DESIGN_EFFECT = 1.5
 ODD_MEAN_WEIGHT = 3.3  # standard errors: one in a thousand
 IMPOSSIBLE_MEAN_WEIGHT = 5.0
 # Markov's inequality: weights are >= 0 with expectation 1, so the chance of a mean of t or more is at most 1 / t.
@@ -219,57 +216,6 @@ def about_method(method: Method) -> Iterator[Caution]:
             "The empirical Bernstein interval needs the range of the values, and takes the range that was observed.",
             "It is a guarantee only if no larger weight can occur, as with clip(...).",
         )
-
-
-def about_clusters(column: str, clusters: int, effective: float) -> Iterator[Caution]:
-    """Warnings of too few clusters. effective: how many of one size they are worth."""
-    worth = round(effective, 6)
-    if worth >= FEW_CLUSTERS:
-        return
-    only = f"The log has only {clusters} clusters (values of `{column}`)"
-    unlike = f", so unlike in size or weight that they are worth about {worth:.1f}" if worth < 0.9 * clusters else ""
-    yield Caution(
-        "few-clusters",
-        "serious" if worth < VERY_FEW_CLUSTERS else "warning",
-        f"{only}{unlike}." if clusters > 1 else f"The log has only one cluster (value of `{column}`).",
-        "Log more of them, or cluster by something finer.",
-    )
-
-
-def about_dependence(column: str, clusters: int, design_effect: float) -> Iterator[Caution]:
-    """What is to be known of clusters that nobody asked for."""
-    if design_effect > LARGE_DESIGN_EFFECT:
-        yield Caution(
-            "clustered",
-            "note",
-            f"Rows with the same `{column}` are alike: the interval rests on the sums of {clusters:,} clusters and is "
-            f"{math.sqrt(design_effect):.1f} times as wide as for independent rows (design effect {design_effect:.1f}).",
-            "Say cluster=None (--cluster none) to take rows as independent, or name another column.",
-        )
-
-
-def about_unclustered(column: str, clusters: int, design_effect: float | None, method: Method) -> Caution:
-    """Why rows count as independent that may not be."""
-    effect, most = design_effect or 1.0, _most_by_chance(clusters - 1)
-    reason = f"The log has only {clusters} value{'s' if clusters > 1 else ''} of `{column}`, too few to cluster by"
-    remedy = f"Log more of them; cluster={column!r} gives the wide interval that so few allow."
-    if method == "bernstein":
-        reason = "Bernstein intervals take no clusters"
-        remedy = "Use interval=normal or bootstrap, which cluster by it."
-    return Caution(
-        "unclustered",
-        "warning" if effect > most else "note",
-        f"{reason}: rows count as independent, and the interval speaks of these values of `{column}` only"
-        + (f" (design effect {effect:.1f})." if clusters > 1 else "."),
-        remedy,
-    )
-
-
-def _most_by_chance(freedom: int) -> float:
-    """The design effect that one log in a hundred of independent rows exceeds."""
-    from scipy.special import chdtri
-
-    return float(chdtri(freedom, 0.01)) / freedom if freedom > 0 else math.inf
 
 
 CLICKS_NOT_REWARD = Caution(

@@ -14,7 +14,7 @@ from ..folds.base import Sample, Together
 from ..folds.doubt import BUCKETS_OF, Doubt
 from ..folds.moments import Moments
 from ..log.batch import Contexts, Floats, Integers, LogBatch
-from ..log.source import Needs, needs
+from ..log.source import Needs
 from .fitted import Fitted
 from .laws import ClickLaw, chance_of
 from .layout import Layout

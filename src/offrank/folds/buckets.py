@@ -10,8 +10,8 @@ from ..log.batch import Floats
 from . import _kernels
 from .base import Products, Sample, with_products
 
-BUCKETS = 1024
-BUCKETS_OF_A_GROUP = 256
+BUCKETS = 4096
+BUCKETS_OF_A_GROUP = 512
 
 
 @dataclass(frozen=True)

@@ -5,25 +5,26 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
 from ..log.batch import Floats
-from .moments import Moments
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Clusters:
     """The clusters of a column of the log, those that share a hash bucket taken as one.
 
     sums: [g, d] sums of the columns over each cluster; rows: [g] how many rows it has, none of them 0. buckets: how
-    many there are, with the empty ones.
+    many there are, with the empty ones. replicates: [b, d] sums of a bootstrap that takes or leaves whole clusters.
     """
 
     column: str
     sums: Floats
     rows: Floats
     buckets: int
+    replicates: Floats | None = None
 
     @classmethod
     def of(cls, column: str, buckets: Floats) -> Clusters:
@@ -42,12 +43,19 @@ class Clusters:
         a large cluster, takes from it: the estimator CR3 of Bell and McCaffrey (2002). Of clusters of one size it is
         the plain sandwich with the factor g / (g - 1).
         """
-        count, total = len(self), self.sums.sum(axis=0)
+        count = len(self)
         if count < 2:
             return math.inf  # one cluster does not say how much others would differ
-        away = function(total - self.sums) - function(total)
+        total, without = self._without
+        away = function(without) - function(total)
         error = math.sqrt((count - 1) / count * float(away @ away))
         return error if math.isfinite(error) else math.inf
+
+    @cached_property
+    def _without(self) -> tuple[Floats, Floats]:
+        """[d] the sums of all clusters, and [g, d] of all but each one."""
+        total = self.sums.sum(axis=0)
+        return total, total - self.sums
 
     def linear_error(self, influence: Floats) -> float:
         """Without that division, what resampling the clusters shows: influence is [d] coefficients of a row."""
@@ -60,22 +68,9 @@ class Clusters:
 
     @property
     def repeats(self) -> float:
-        """Rows in the cluster of a row, itself among them, on average; what shares its bucket by chance is taken off."""
+        """Rows in the cluster of a row, itself among them, on average; less what shares its bucket by chance."""
         n = float(self.rows.sum())
         return float(self.rows @ self.rows - n**2 / self.buckets) / (n * (1 - 1 / self.buckets))
-
-    def design_effects(self, moments: Moments) -> Floats:
-        """[d - 1] variance of the mean of each column but the first, by clusters over that of independent rows.
-
-        Means are ratios to the first column. NaN where a mean does not vary.
-        """
-        mean = moments.mean / moments.mean[0]
-        cross = moments.comoment
-        alone = np.diagonal(cross) - 2 * mean * cross[0] + mean**2 * cross[0, 0]
-        together = ((self.sums[:, : len(mean)] - self.sums[:, :1] * mean) ** 2).sum(axis=0)
-        factor = len(self) / max(len(self) - 1, 1) * (1 - 1 / moments.n)
-        varies = alone > 1e-12 * moments.squares
-        return np.asarray(np.divide(factor * together, alone, out=np.full(len(mean), np.nan), where=varies)[1:])
 
 
 def degrees_of_freedom(sizes: Floats) -> float:

@@ -17,25 +17,24 @@ from .bootstrap import BootstrapFold
 from .buckets import BUCKETS, BucketsFold
 from .clusters import Clusters
 from .intervals import METHODS, Method, Spread
-from .moments import Moments, MomentsFold
-
+from .moments import MomentsFold
 
 AUTO = "auto"
 CLUSTERS = ("query", "user", "session")
 """The columns whose equal values may mark dependent rows, where nobody says which."""
 FEWEST = 5
-"""With fewer clusters than these nobody clusters by default: the quantiles of Student's law would say little else."""
+"""With fewer clusters than these, rows are not clustered by default: Student's quantiles would say little else."""
 _REPEATS = 1.1
-"""Rows in the cluster of a row, on average, from which on they can make an interval 5 % too narrow, if all are alike."""
+"""Rows in the cluster of a row, on average; with fewer, intervals are at most 5 % too narrow, were they all alike."""
 
 
 @dataclass(frozen=True)
 class Doubt:
     """How intervals are made: `normal`, `bootstrap` or `bernstein`; rows of one `cluster` depend on each other.
 
-    cluster: a column; None for independent rows; or "auto": of the columns `found` in the log the one with the greatest
-    design effect, that is, whose rows make the means most uncertain. Not one with fewer than FEWEST values, nor one
-    whose values hardly ever come twice; and none with `bernstein`.
+    cluster: a column; None for independent rows; or "auto": of the columns `found` in the log, for each mean, the one
+    that makes it most uncertain. Not one with fewer than FEWEST values, nor one whose values hardly ever come twice;
+    and none with `bernstein`.
 
     Raises:
         UsageError: a level outside (0, 1), an unknown method, or one that does not fit the clusters.
@@ -75,9 +74,7 @@ class Doubt:
         """The columns that are read."""
         return Needs(clusters=frozenset(self.columns))
 
-    def folds(
-        self, columns: int, products: Products = (), buckets: int = BUCKETS
-    ) -> dict[str, Fold[Any, Any, Any]]:
+    def folds(self, columns: int, products: Products = (), buckets: int = BUCKETS) -> dict[str, Fold[Any, Any, Any]]:
         """What reduces samples of so many columns to what `spread` needs, by name."""
         made: dict[str, Fold[Any, Any, Any]] = {"moments": MomentsFold(columns)}
         if self.method == "bootstrap" and self.cluster in (None, AUTO):
@@ -88,24 +85,19 @@ class Doubt:
 
     def spread(self, folded: Mapping[str, Any], products: Products = ()) -> Spread:
         """What intervals are made from, out of the states of `folds`."""
-        moments, replicates = folded["moments"], folded.get("replicates")
         every = [Clusters.of(name, folded[BUCKETS_OF + name]) for name in self.columns]
-        clusters, apart = self._chosen(every, moments) if self.cluster == AUTO else (every[0] if every else None, None)
-        if clusters is not None and self.method == "bootstrap":
-            replicates = self._redrawn(clusters)
+        apart: list[Clusters] = []
+        if self.cluster == AUTO:
+            every = [one for one in every if len(one) and one.repeats >= _REPEATS]
+            apart = [one for one in every if len(one) < FEWEST or self.method == "bernstein"]
+            every = [one for one in every if one not in apart]
+        if self.method == "bootstrap":
+            every = [replace(one, replicates=self._redrawn(one)) for one in every]
         chosen = self.cluster == AUTO
-        return Spread(moments, self.method, self.confidence, clusters, replicates, products, apart, chosen)
-
-    def _chosen(self, every: list[Clusters], moments: Moments) -> tuple[Clusters | None, Clusters | None]:
-        """The clusters to use, and those that are not used though they might matter most."""
-        repeated = [one for one in every if moments.n and one.repeats >= _REPEATS]
-        enough = [one for one in repeated if len(one) >= FEWEST and self.method != "bernstein"]
-        few = [one for one in repeated if one not in enough]
-
-        def effect(one: Clusters) -> float:
-            return float(np.nanmax(one.design_effects(moments), initial=0.0))
-
-        return max(enough, key=effect, default=None), max(few, key=effect, default=None)
+        moments, replicates = folded["moments"], folded.get("replicates")
+        return Spread(
+            moments, self.method, self.confidence, tuple(every), replicates, products, apart=tuple(apart), chosen=chosen
+        )
 
     def _redrawn(self, clusters: Clusters) -> Floats:
         """Replicates that take or leave whole clusters."""

@@ -37,9 +37,9 @@ class Interval:
         return {"value": self.value, "low": self.low, "high": self.high, "standard_error": self.standard_error}
 
     def deviation(self, expected: float) -> float:
-        """How far off the value is, in standard errors; of an error that few clusters tell, what a normal law would say.
+        """How far off the value is, in standard errors.
 
-        The deviate of a normal law that is as rare as this one is of Student's with `freedom`.
+        Where few clusters tell the error: the deviate of a normal law that is as rare as this one is of Student's.
         """
         if not self.standard_error > 0:
             return math.inf if self.value != expected else 0.0
@@ -59,8 +59,9 @@ class Estimate:
     - tail_index: Pareto index of the weights, None if too few.
     - difference: to what the logging policy earned on the same rows, paired.
     - chosen: the spelling of the estimator that the data chose, where they could choose.
-    - design_effect: variance by clusters over that of independent rows; effective_clusters: how many of one size the
-      clusters are worth. None where rows are taken as independent.
+    - cluster: the column whose values are taken as clusters of dependent rows, None where rows are independent.
+    - design_effect: the variance by clusters over that of independent rows.
+    - effective_clusters: how many clusters of one size they are worth.
     """
 
     value: float
@@ -76,6 +77,7 @@ class Estimate:
     difference: Interval | None = None
     warnings: tuple[Caution, ...] = field(default=())
     chosen: str | None = None
+    cluster: str | None = None
     design_effect: float | None = None
     effective_clusters: float | None = None
 

@@ -114,18 +114,19 @@ Signed = tuple[tuple[Mean, float], ...]
 class Spread:
     """All that intervals are made from.
 
-    clusters: sums of dependent rows. replicates: [b, d + p] sums of a bootstrap, of the columns and of `products` of
-    them. apart: clusters of a column that were found and not used, for which rows count as independent. chosen: that
-    nobody named the clusters: where one of them holds all that counts, rows are taken as independent.
+    clusters: sums of dependent rows, by one column or several, of which each mean takes the one that makes it most
+    uncertain. replicates: [b, d + p] sums of a bootstrap of rows, of the columns and of `products` of them. apart:
+    clusters that were found and not used, for which rows count as independent. chosen: that nobody named the
+    clusters: where one of them holds all that counts, rows are taken as independent.
     """
 
     moments: Moments
     method: Method
     confidence: float
-    clusters: Clusters | None = None
+    clusters: tuple[Clusters, ...] = ()
     replicates: Floats | None = None
     products: Products = ()
-    apart: Clusters | None = None
+    apart: tuple[Clusters, ...] = ()
     chosen: bool = False
 
     def ratio(self, ratio: Mean) -> Interval:
@@ -139,46 +140,41 @@ class Spread:
         value = one - other if abs(one - other) > 1e-12 * abs(one) else 0.0  # else it is rounding
         return self._interval(value, ((left, 1.0), (right, -1.0)))
 
-    def effective_clusters(self, *columns: int) -> float | None:
-        """How many clusters of one size these are worth: degrees of freedom + 1, the least over ratios to the columns.
+    def clustered(self, mean: Mean) -> Clusters | None:
+        """The clusters whose rows are taken as dependent in this mean."""
+        return _widest(self.clusters, ((mean, 1.0),))[1]
 
-        g of one size are worth g. None where rows are taken as independent.
-        """
-        if self.clusters is None:
-            return None
-        return 1 + min(self.clusters.freedom(column) for column in columns)
+    def passed_over(self, mean: Mean) -> Clusters | None:
+        """Of the clusters that are not used those that would matter most."""
+        return _widest(self.apart, ((mean, 1.0),))[1]
 
-    def design_effect(self, mean: Mean, clusters: Clusters | None = None) -> float | None:
+    def design_effect(self, mean: Mean, clusters: Clusters | None) -> float | None:
         """Variance by clusters over that of independent rows (Kish): how many times more rows an interval needs."""
-        found = clusters or self.clusters
         alone = self._independent_error(mean.influence(self.moments))
-        if found is None or not 0 < alone < math.inf:
+        if clusters is None or not 0 < alone < math.inf:
             return None
-        together = found.jackknife(mean.value)
+        together = clusters.jackknife(mean.value)
         return (together / alone) ** 2 if together < math.inf else None
 
     def _interval(self, value: float, terms: Signed) -> Interval:
         influence = np.asarray(sum(sign * mean.influence(self.moments) for mean, sign in terms))
-        error, freedom, stretch = self._error(influence, terms)
-        if error == math.inf:
+        error, clusters = _widest(self.clusters, terms)
+        freedom, plain, replicates = math.inf, error, self.replicates
+        if clusters is not None:
+            freedom = min(clusters.freedom(mean.denominator) for mean, _ in terms)
+            plain, replicates = clusters.linear_error(influence), clusters.replicates
+        if clusters is None or (self.chosen and (error == math.inf or freedom == 0)):
+            error = plain = self._independent_error(influence)
+            freedom, replicates = math.inf, self.replicates
+        if error == math.inf or freedom == 0:
             return Interval(value, -math.inf, math.inf, math.inf)
         quantile, normal = _student(0.5 + self.confidence / 2, freedom), _student(0.5 + self.confidence / 2, math.inf)
-        if self.replicates is not None:
-            return _of_draws(value, self._draws(terms), self.confidence, stretch, quantile / normal, freedom)
+        if self.method == "bootstrap" and replicates is not None:
+            stretch = error / plain if plain > 0 else 1.0
+            draws = self._draws(replicates, terms)
+            return _of_draws(value, draws, self.confidence, stretch, quantile / normal, freedom)
         half = self._bernstein(error, terms) if self.method == "bernstein" else quantile * error
         return Interval(value, value - half, value + half, error, freedom)
-
-    def _error(self, influence: Floats, terms: Signed) -> tuple[float, float, float]:
-        """The standard error, its degrees of freedom, and by how much it exceeds what resampling would show."""
-        if self.clusters is not None:
-            error = self.clusters.jackknife(lambda sums: _added(terms, [mean.value(sums) for mean, _ in terms]))
-            freedom = min(self.clusters.freedom(mean.denominator) for mean, _ in terms)
-            plain = self.clusters.linear_error(influence)
-            if error < math.inf and freedom > 0:
-                return error, freedom, error / plain if plain > 0 else 1.0
-            if not self.chosen:
-                return math.inf, 0.0, 1.0
-        return self._independent_error(influence), math.inf, 1.0
 
     def _independent_error(self, influence: Floats) -> float:
         n = self.moments.n
@@ -186,10 +182,8 @@ class Spread:
             return math.inf  # one row does not say how much others would differ
         return math.sqrt(max(float(influence @ self.moments.comoment @ influence) / (n * (n - 1)), 0.0))
 
-    def _draws(self, terms: Signed) -> Floats:
+    def _draws(self, sums: Floats, terms: Signed) -> Floats:
         """[b] the value in each replicate, what is learnt from the log learnt anew."""
-        sums = self.replicates
-        assert sums is not None
         anew = [
             mean.refitted(sums, self.products) if isinstance(mean, Controlled) and self.products else mean
             for mean, _ in terms
@@ -202,6 +196,19 @@ class Spread:
         log_term = math.log(4 / (1 - self.confidence))
         span = sum(abs(sign) * _span(mean, self.moments) for mean, sign in terms)
         return math.sqrt(2 * log_term) * error + 7 * span * log_term / (3 * max(n - 1, 1))
+
+
+def _widest(every: tuple[Clusters, ...], terms: Signed) -> tuple[float, Clusters | None]:
+    """The greatest standard error by clusters, if possible a finite one, and its clusters."""
+
+    def error(one: Clusters) -> float:
+        return one.jackknife(lambda sums: _added(terms, [mean.value(sums) for mean, _ in terms]))
+
+    found = [(error(one), one) for one in every]
+    if not found:
+        return math.inf, None
+    finite = [pair for pair in found if pair[0] < math.inf]
+    return max(finite or found, key=lambda pair: pair[0])
 
 
 def _added(terms: Signed, values: list[Floats]) -> Floats:

@@ -39,7 +39,7 @@ ARROW_SCHEMA = pa.schema(
     [("target", pa.string()), ("estimator", pa.string()), ("group", pa.string()), ("n", pa.int64())]
     + [(name, pa.float64()) for name in (*NUMBERS, "truth")]
     + [(f"difference_{name}", pa.float64()) for name in ("value", "low", "high")]
-    + [("warnings", pa.list_(pa.string())), ("error", pa.string()), ("chosen", pa.string())]
+    + [("warnings", pa.list_(pa.string())), ("error", pa.string()), ("chosen", pa.string()), ("cluster", pa.string())]
 )
 
 
@@ -60,13 +60,14 @@ def estimate_row(
     row: dict[str, Any] = {"target": key[0], "estimator": key[1], "group": group, "truth": number(truth)}
     if isinstance(found, OffrankError):
         error = {"code": found.code, "message": found.message, "remedy": found.remedy}
-        nothing = dict.fromkeys(("chosen", "n", *NUMBERS, "difference"))
+        nothing = dict.fromkeys(("chosen", "cluster", "n", *NUMBERS, "difference"))
         return {**row, **nothing, "warnings": [], "error": error}
     weight = found.mean_weight_interval
     row |= {name: number(getattr(found, name, None)) for name in NUMBERS}
     return {
         **row,
         "chosen": found.chosen,
+        "cluster": found.cluster,
         "n": found.n,
         "mean_weight_low": None if weight is None else number(weight.low),
         "mean_weight_high": None if weight is None else number(weight.high),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from ..checks.impressions import Impressions, ImpressionsFold
@@ -136,14 +136,11 @@ class Plan:
         whole, groups = (found["terms"], {}) if self.by is None else found["terms"]
         where = source.describe()
         summary = self.summary(whole, where)
-        alike = self.within(summary)
-        by_group = {name: alike.estimates(alike.summary(part, where, group=True)) for name, part in groups.items()}
-        return Result(self.estimates(summary), by_group, self._facts(summary, impressions, source))
-
-    def within(self, whole: Summary) -> Plan:
-        """The plan for groups of the log: clustered by what the whole is clustered by, or passes over."""
-        used = [one.column for one in (whole.spread.clusters, whole.spread.apart) if one is not None]
-        return replace(self, doubt=replace(self.doubt, found=tuple(used)))
+        by_group = {name: self.estimates(self.summary(part, where, group=True)) for name, part in groups.items()}
+        found = self.estimates(summary)
+        used = dict.fromkeys(one.cluster for one in found.given.values() if one.cluster is not None)
+        facts = {**self._facts(summary, impressions, source), "cluster": ", ".join(used) or None}
+        return Result(found, by_group, facts)
 
     def summary(self, folded: Any, log: str = "", *, group: bool = False) -> Summary:
         """What the folds found, ready to be asked. log: where it is, in words; group: of one group of it."""
@@ -176,8 +173,6 @@ class Plan:
             "targets": document.spelled(self.targets),
             "confidence": doubt.confidence,
             "interval": doubt.method,
-            "cluster": None if summary.spread.clusters is None else summary.spread.clusters.column,
-            "clusters": None if summary.spread.clusters is None else len(summary.spread.clusters),
             "by": self.by,
             "examination": self._examination(),
             "logged": document.interval(summary.logged(summary.layout.estimators[0])) if one_unit else None,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -12,23 +12,21 @@ from ..checks.cautions import (
     CLICKS_NOT_REWARD,
     COUNTED,
     about_clipping,
-    about_clusters,
     about_coverage,
-    about_dependence,
     about_mean_weight,
     about_method,
     about_prediction,
     about_rewards,
     about_same_log,
-    about_unclustered,
     about_weights,
 )
+from ..checks.dependence import about_dependence, effective_clusters
 from ..estimators.base import Estimator, Predicting, Weighting
 from ..estimators.fold import Layout
 from ..estimators.wrappers import Clip, SelfNormalised, bare, weighing
 from ..folds.base import Products, Together
 from ..folds.buckets import BUCKETS_OF_A_GROUP
-from ..folds.doubt import Doubt
+from ..folds.doubt import AUTO, Doubt
 from ..folds.estimate import Caution, Estimate, Interval
 from ..folds.histogram import HistogramFold
 from ..folds.intervals import Controlled, Mean, Ratio, Spread
@@ -80,6 +78,17 @@ class Summary:
         """What intervals are made from."""
         return self.doubt.spread(self.folded, self.products)
 
+    @cached_property
+    def _alone(self) -> Spread:
+        """The same of independent rows, unless clusters were asked for.
+
+        Whatever the context, weights have expectation 1, so those of one query are uncorrelated if slates were drawn
+        independently. Few clusters would tell little of what the many rows can tell of wrong propensities.
+        """
+        if self.doubt.cluster != AUTO:
+            return self.spread
+        return replace(self.doubt, cluster=None).spread(self.folded, self.products)
+
     def logged(self, estimator: Estimator) -> Interval:
         """What the logging policy earned, in the outcome that the estimator weighs."""
         return self._interval(self.layout.logged(estimator))
@@ -103,9 +112,14 @@ class Summary:
             mean_weight=None,
             max_weight_share=math.nan,
             difference=self._interval(ratio, self.layout.logged(weighting)),
-            design_effect=None if self.spread.clusters is None else self.spread.design_effect(ratio),
-            effective_clusters=self.spread.effective_clusters(0, weight),
         )
+        if (clusters := self.spread.clustered(ratio)) is not None:
+            made = replace(
+                made,
+                cluster=clusters.column,
+                design_effect=self.spread.design_effect(ratio, clusters),
+                effective_clusters=effective_clusters(clusters, ratio, weight),
+            )
         weighed = weighing(estimator)
         made = made if weighed is None else self._of_weights(made, weighed, index, weight)
         return replace(made, warnings=tuple(self._cautions(made, target, estimator, value, weight)))
@@ -113,7 +127,7 @@ class Summary:
     def _of_weights(self, made: Estimate, weighed: Weighting, index: int, weight: int) -> Estimate:
         """The estimate with what is known of its weights."""
         sums, squares = self.moments.sums, self.moments.squares
-        mean_weight = self._interval(Ratio(weight, 0)) if weighed.normalised else None
+        mean_weight = self._alone.ratio(Ratio(weight, 0)) if weighed.normalised else None
         return replace(
             made,
             ess=float(sums[weight] ** 2 / squares[weight]),
@@ -165,25 +179,11 @@ class Summary:
         found += about_same_log(weighting.learnt_from(), self.log) if isinstance(weighting, Predicting) else []
         found += about_rewards(self._effective_rewards(weighting, value))
         found += about_method(self.doubt.method)
-        found += self._about_dependence(made, self._ratio(target, estimator))
+        found += about_dependence(self.spread, self._ratio(target, estimator), weight, group=self.group)
         found += [CLICKS_NOT_REWARD] if weighting.earns == "clicks" and not self.rewards_are_clicks else []
         found += [COUNTED] if self.counted and weighting.asks_logging else []
         order = {"serious": 0, "warning": 1, "note": 2}
         return sorted(found, key=lambda caution: order[caution.severity])
-
-    def _about_dependence(self, made: Estimate, mean: Mean) -> Iterator[Caution]:
-        """What is to be known of the clusters that were taken, or not."""
-        used, apart = self.spread.clusters, self.spread.apart
-        if used is not None and made.effective_clusters is not None:
-            yield from about_clusters(used.column, len(used), made.effective_clusters)
-            if self.spread.chosen and made.design_effect is not None:
-                yield from about_dependence(used.column, len(used), made.design_effect)
-        if apart is None or (self.group and len(apart) == 1):
-            return  # a group by the very column has but one of its values
-        effect = self.spread.design_effect(mean, apart)
-        found = about_unclustered(apart.column, len(apart), effect, self.doubt.method)
-        if used is None or (found.severity != "note" and (effect or 0.0) > (made.design_effect or 0.0)):
-            yield found
 
     def _about_weights(
         self, made: Estimate, estimator: Estimator | SelfNormalised, weighed: Weighting, mean: float
