@@ -6,6 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from ..checks.contexts import RowsPerContextFold, about_rows_per_context, counted_by
+from ..checks.duplicates import ContentsFold, about_duplicates
 from ..checks.impressions import Impressions, ImpressionsFold
 from ..estimators.base import Estimator
 from ..estimators.family import Family, family
@@ -13,7 +15,7 @@ from ..estimators.fold import ByColumn, GroupedTermsFold, Layout, TermsFold, nee
 from ..estimators.wrappers import SelfNormalised, bare, weighing
 from ..folds.base import Products, Together
 from ..folds.doubt import AUTO, Doubt
-from ..folds.estimate import Estimate
+from ..folds.estimate import Caution, Estimate
 from ..folds.intervals import Controlled, Method
 from ..log.errors import EmptyLogError, NoOverlapError
 from ..log.source import Needs, Source
@@ -127,24 +129,34 @@ class Plan:
         terms: Any = TermsFold(layout, self.logging, inner, self.doubt.columns)
         if self.by is not None:
             terms = GroupedTermsFold(terms, ByColumn(self.by), group_folds(self.doubt, layout, products))
-        folds = Together({"terms": terms, "impressions": ImpressionsFold()})
-        found = run(source.select(self.needs()), folds, executor, progress)
+        folds: dict[str, Any] = {"terms": terms, "impressions": ImpressionsFold(), "contents": ContentsFold()}
+        if (counted := counted_by(self.logging)) is not None:
+            folds["contexts"] = RowsPerContextFold(counted)
+        found = run(source.select(self.needs()), Together(folds), executor, progress)
         impressions: Impressions = found["impressions"]
         if not impressions.n:
             skipped = f"; {sum(impressions.skipped.values())} were skipped" if impressions.skipped else ""
             raise EmptyLogError(f"{source.describe()} has no impressions{skipped}", "give a log with some")
         whole, groups = (found["terms"], {}) if self.by is None else found["terms"]
         where = source.describe()
-        summary = self.summary(whole, where)
+        summary = self.summary(whole, where, about_log=self._about_log(found))
         by_group = {name: self.estimates(self.summary(part, where, group=True)) for name, part in groups.items()}
         found = self.estimates(summary)
         used = dict.fromkeys(one.cluster for one in found.given.values() if one.cluster is not None)
         facts = {**self._facts(summary, impressions, source), "cluster": ", ".join(used) or None}
         return Result(found, by_group, facts)
 
-    def summary(self, folded: Any, log: str = "", *, group: bool = False) -> Summary:
-        """What the folds found, ready to be asked. log: where it is, in words; group: of one group of it."""
-        return Summary(self.layout, self.doubt, folded, counts(self.logging), log, self.products, group)
+    def _about_log(self, found: dict[str, Any]) -> tuple[Caution, ...]:
+        """What is wrong with the log whatever the estimate."""
+        by = counted_by(self.logging)
+        few = () if by is None else about_rows_per_context(found["contexts"], by)
+        return (*about_duplicates(found["contents"].repeated()), *few)
+
+    def summary(
+        self, folded: Any, log: str = "", *, group: bool = False, about_log: tuple[Caution, ...] = ()
+    ) -> Summary:
+        """What the folds found, ready to be asked. log: where it is, in words; the rest as in `Summary`."""
+        return Summary(self.layout, self.doubt, folded, counts(self.logging), log, self.products, group, about_log)
 
     def estimates(self, summary: Summary) -> Estimates:
         """Every estimator for every target."""

@@ -20,6 +20,7 @@ from ..checks.cautions import (
     about_same_log,
     about_weights,
 )
+from ..checks.contexts import OF_COUNTING
 from ..checks.dependence import about_dependence, effective_clusters
 from ..estimators.base import Estimator, Predicting, Weighting
 from ..estimators.fold import Layout
@@ -56,7 +57,8 @@ class Summary:
     """The reduced log, ready to be asked for estimates.
 
     counted: the logging probabilities were counted in it. log: where it is, in words. products: pairs of columns
-    whose products are in the sums too. group: this is one of several groups of the log.
+    whose products are in the sums too. group: this is one of several groups of the log. about_log: what is wrong with
+    the log whatever the estimate; what concerns counting, for those estimates only that ask the logging policy.
     """
 
     layout: Layout
@@ -66,6 +68,7 @@ class Summary:
     log: str = ""
     products: Products = ()
     group: bool = False
+    about_log: tuple[Caution, ...] = ()
 
     @property
     def moments(self) -> Moments:
@@ -182,6 +185,7 @@ class Summary:
         found += about_dependence(self.spread, self._ratio(target, estimator), weight, group=self.group)
         found += [CLICKS_NOT_REWARD] if weighting.earns == "clicks" and not self.rewards_are_clicks else []
         found += [COUNTED] if self.counted and weighting.asks_logging else []
+        found += [one for one in self.about_log if weighting.asks_logging or one.code not in OF_COUNTING]
         order = {"serious": 0, "warning": 1, "note": 2}
         return sorted(found, key=lambda caution: order[caution.severity])
 
