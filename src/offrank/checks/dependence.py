@@ -47,7 +47,7 @@ def about_few(column: str, clusters: int, effective: float) -> Iterator[Caution]
     worth = round(effective, 6)
     if worth >= FEW_CLUSTERS:
         return
-    only = f"The log has only {clusters} clusters (values of `{column}`)"
+    only = f"The log has only about {clusters} clusters (values of `{column}`)"
     unlike = f", so unlike in size or weight that they are worth about {worth:.1f}" if worth < 0.9 * clusters else ""
     yield Caution(
         "few-clusters",
@@ -64,7 +64,7 @@ def about_effect(column: str, clusters: int, design_effect: float) -> Iterator[C
             "clustered",
             "note",
             f"Rows with the same `{column}` are alike (design effect {design_effect:.1f}): the interval is made from "
-            f"the sums of {clusters:,} clusters.",
+            f"the sums of about {clusters:,} clusters.",
             "cluster=None (--cluster none) would take rows as independent; cluster='column' names another column.",
         )
 

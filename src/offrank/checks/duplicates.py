@@ -53,7 +53,7 @@ class Contents:
         most = known / 2 + _DEVIATIONS * math.sqrt(known) / 2
         whole = {m: int((self.counts % m == 0).sum()) for m in range(2, _MOST_COPIES + 1)}
         clearest = max(whole.values())
-        alarming = [m for m, count in whole.items() if count > most and count >= 0.9 * clearest]
+        alarming = [m for m, count in whole.items() if count >= most and count >= 0.9 * clearest]
         return (1 - 1 / max(alarming)) * clearest / known if alarming else 0.0
 
     def _copies_of_some(self) -> float:
