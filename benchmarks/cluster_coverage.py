@@ -136,7 +136,8 @@ def main() -> None:
     parser.add_argument("--counted-logs", type=int, default=40)
     arguments = parser.parse_args()
     CONSOLE.print(clustered(arguments.logs))
-    CONSOLE.print(counted(arguments.counted_logs))
+    if arguments.counted_logs:
+        CONSOLE.print(counted(arguments.counted_logs))
 
 
 if __name__ == "__main__":

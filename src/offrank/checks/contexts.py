@@ -16,7 +16,7 @@ from ..policies.base import Policy
 from ..policies.counted import Counted
 
 FEW_ROWS = 50.0
-"""Rows per context: with 40 and fewer, plain estimates miss the truth too often (benchmarks/cluster_coverage.py)."""
+"""Rows per context: with 20 plain estimates often miss the truth, with 80 not (benchmarks/cluster_coverage.py)."""
 
 OF_COUNTING = ("few-rows-per-context",)
 

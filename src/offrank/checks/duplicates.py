@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -98,7 +99,7 @@ def content_keys(batch: LogBatch) -> Bits:
         _kernels.join_slots(key, _bits(each), length, batch.slates)
     if batch.clicks is not None:
         _kernels.join_slots(key, _bits(batch.clicks), length, beside)
-    by_row = [batch.outcome, contexts.propensity, batch.inclusion]
+    by_row: list[NDArray[Any] | None] = [batch.outcome, contexts.propensity, batch.inclusion]
     for mapping in (contexts.keys, batch.clusters):
         by_row += [mapping[name] for name in sorted(mapping)]
     for one in by_row:

@@ -141,10 +141,10 @@ class Plan:
         where = source.describe()
         summary = self.summary(whole, where, about_log=self._about_log(found))
         by_group = {name: self.estimates(self.summary(part, where, group=True)) for name, part in groups.items()}
-        found = self.estimates(summary)
-        used = dict.fromkeys(one.cluster for one in found.given.values() if one.cluster is not None)
+        estimates = self.estimates(summary)
+        used = dict.fromkeys(one.cluster for one in estimates.given.values() if one.cluster is not None)
         facts = {**self._facts(summary, impressions, source), "cluster": ", ".join(used) or None}
-        return Result(found, by_group, facts)
+        return Result(estimates, by_group, facts)
 
     def _about_log(self, found: dict[str, Any]) -> tuple[Caution, ...]:
         """What is wrong with the log whatever the estimate."""
