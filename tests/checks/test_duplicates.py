@@ -115,6 +115,12 @@ def counted(rows: int, queries: int) -> list[str]:
     return [caution.code for caution in found["ipm"].warnings]
 
 
+def test_nothing_is_counted_where_nothing_asks_for_it() -> None:
+    log = coins(800, query=np.arange(800) % 40)
+    found = offrank.evaluate(log, Uniform(), Counted(), ["logged"], cluster=None)["logged"]
+    assert found.warnings == ()
+
+
 @pytest.mark.parametrize(("rows", "queries", "warned"), [(2_000, 40, False), (1_999, 40, True), (800, 40, True)])
 def test_propensities_counted_in_few_rows(rows: int, queries: int, warned: bool) -> None:
     assert ("few-rows-per-context" in counted(rows, queries)) is warned

@@ -103,6 +103,12 @@ class Plan:
         return Layout(tuple(dict.fromkeys(self.targets.values())), tuple(dict.fromkeys(weighed)))
 
     @property
+    def counted(self) -> str | None:
+        """The column by which the logging probabilities were counted, where any estimator asks for them."""
+        asked = any(estimator.asks_logging is not None for estimator in self.layout.estimators)
+        return counted_by(self.logging) if asked else None
+
+    @property
     def products(self) -> Products:
         """The products of columns that a bootstrap sums too: those from which it learns slopes anew."""
         if self.doubt.method != "bootstrap":
@@ -130,8 +136,8 @@ class Plan:
         if self.by is not None:
             terms = GroupedTermsFold(terms, ByColumn(self.by), group_folds(self.doubt, layout, products))
         folds: dict[str, Any] = {"terms": terms, "impressions": ImpressionsFold(), "contents": ContentsFold()}
-        if (counted := counted_by(self.logging)) is not None:
-            folds["contexts"] = RowsPerContextFold(counted)
+        if self.counted is not None:
+            folds["contexts"] = RowsPerContextFold(self.counted)
         found = run(source.select(self.needs()), Together(folds), executor, progress)
         impressions: Impressions = found["impressions"]
         if not impressions.n:
@@ -148,8 +154,7 @@ class Plan:
 
     def _about_log(self, found: dict[str, Any]) -> tuple[Caution, ...]:
         """What is wrong with the log whatever the estimate."""
-        by = counted_by(self.logging)
-        few = () if by is None else about_rows_per_context(found["contexts"], by)
+        few = () if self.counted is None else about_rows_per_context(found["contexts"], self.counted)
         return (*about_duplicates(found["contents"].repeated()), *few)
 
     def summary(
