@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
+import pyarrow as pa
 import pytest
 
+import offrank
 from offrank.estimators import SelfNormalised, estimator
+from offrank.folds import BootstrapFold
 from offrank.folds.base import Sample
 from offrank.folds.intervals import Controlled, Ratio, Spread
 from offrank.folds.moments import Moments, MomentsFold
@@ -92,3 +97,45 @@ def test_spellings() -> None:
         estimator("controlled(snips)")
     with pytest.raises(UsageError, match="expectation of 1"):
         estimator("controlled(pbm)")
+
+
+def replicate_rows(n: int, replicates: int) -> np.ndarray:
+    """[replicates, n] how often each row stands in each replicate of the bootstrap."""
+    fold = BootstrapFold(n, replicates)
+    return np.round(fold.add(fold.empty(), Sample(np.eye(n), np.arange(n, dtype=np.uint64)))).astype(int)
+
+
+def controlled_mean(value: Floats, weight: Floats, times: Floats) -> float:
+    """The controlled mean of rows that stand for so many impressions each, from the definition."""
+    mean, mean_weight = (value * times).sum() / times.sum(), (weight * times).sum() / times.sum()
+    left, right = times * (value - mean), times * (weight - mean_weight)
+    return float(mean - (left @ right) / (right @ right) * (mean_weight - 1))
+
+
+def test_the_bootstrap_learns_the_slope_anew() -> None:
+    rng, n = np.random.default_rng(3), 120
+    reward, weight = (rng.random(n) < 0.4).astype(float), 0.5 + rng.lognormal(-0.5, 1, n)
+    inclusion = np.where(np.arange(n) % 3, 1.0, 0.5)
+    rows = pa.table(
+        {
+            "slate": pa.array([[1]] * n),
+            "candidates": pa.array([[1, 2]] * n),
+            "clicks": pa.array(reward[:, None].tolist()),
+            "propensity": pa.array(0.5 / weight),
+            "inclusion": pa.array(inclusion),
+            "query": pa.array(np.arange(n) // 4),
+        }
+    )
+
+    def found(cluster: str | None) -> Any:
+        options: dict[str, Any] = {"interval": "bootstrap", "replicates": 199, "confidence": 0.9, "cluster": cluster}
+        return offrank.evaluate(rows, "uniform", "logged", ["ips", "controlled(ips)"], **options)["controlled(ips)"]
+
+    value, times = weight * reward, 1 / inclusion
+    assert found(None).value == pytest.approx(controlled_mean(value, weight, times))
+    drawn = [np.repeat(np.arange(n), count) for count in replicate_rows(n, 199)]
+    values = [controlled_mean(value[some], weight[some], times[some]) for some in drawn]
+    assert found(None).standard_error == pytest.approx(np.std(values, ddof=1), rel=1e-9)
+    ends = np.quantile(values, [0.05, 0.95], method="weibull")
+    assert (found(None).low, found(None).high) == pytest.approx(tuple(ends), rel=1e-9)
+    assert found("query").standard_error == pytest.approx(found(None).standard_error, rel=0.35)

@@ -73,7 +73,7 @@ def test_more_confidence_widens(interval: str) -> None:
 
 @pytest.mark.parametrize("interval", ["normal", "bootstrap"])
 def test_more_data_tightens(interval: str) -> None:
-    few, many = (found(log(n, seed=1), interval=interval) for n in (1500, 24_000))
+    few, many = (found(log(n, seed=1), interval=interval, cluster=None) for n in (1500, 24_000))
     for name in NAMES:
         ratio = (many[name].high - many[name].low) / (few[name].high - few[name].low)
         assert ratio == pytest.approx(1 / 4, rel=0.35), name
@@ -99,8 +99,8 @@ def test_all_rows_kept_alike_do_not_count() -> None:
 def test_twice_the_same_rows_look_like_twice_the_data_unless_clustered() -> None:
     batch = log()
     both = MemorySource((batch, batch))
-    alone = evaluate(both, TARGET, LOGGING, ["snips"])["snips"]
-    once = found(batch, ["snips"])["snips"]
+    alone = evaluate(both, TARGET, LOGGING, ["snips"], cluster=None)["snips"]
+    once = found(batch, ["snips"], cluster=None)["snips"]
     assert alone.standard_error == pytest.approx(once.standard_error / np.sqrt(2), rel=1e-3)
     clustered = evaluate(both, TARGET, LOGGING, ["snips"], cluster="visit")["snips"]
     assert clustered.standard_error == pytest.approx(once.standard_error, rel=0.1)

@@ -108,7 +108,7 @@ LAYOUT = Layout(
 TERMS = TermsFold(LAYOUT, policy("plackett_luce(old)"), Together({"moments": MomentsFold(LAYOUT.columns)}))
 LOG_FOLDS: dict[str, Fold[Any, Any, Any]] = {
     "terms": TERMS,
-    "clustered": TermsFold(LAYOUT, policy("uniform"), BucketsFold(LAYOUT.columns), cluster="query"),
+    "clustered": TermsFold(LAYOUT, policy("uniform"), BucketsFold(LAYOUT.columns, "query"), clusters=("query",)),
     "by column": GroupedTermsFold(TERMS, ByColumn("situation"), MomentsFold(LAYOUT.columns)),
     "by slots": GroupedTermsFold(TERMS, BySlots(), MomentsFold(LAYOUT.columns)),
     "impressions": ImpressionsFold(),

@@ -105,7 +105,7 @@ def test_buckets_add_up_the_rows_of_a_key(batch: Sample) -> None:
 
 
 def test_buckets_spread_keys_evenly() -> None:
-    found = BucketsFold(1).add(BucketsFold(1).empty(), keyed(np.ones((102_400, 1))))
+    found = BucketsFold(1).add(BucketsFold(1).empty(), keyed(np.ones((409_600, 1))))
     assert (found[:, -1].min(), found[:, -1].max()) == pytest.approx((100, 100), abs=45)
     assert found[:, -1].var() == pytest.approx(100, rel=0.2)
 

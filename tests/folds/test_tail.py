@@ -62,3 +62,21 @@ def test_ties_in_a_heavy_tail_do_no_harm() -> None:
 )
 def test_too_few_weights_say_nothing(values: Floats, n: int) -> None:
     assert tail_index(largest(values), n) is None
+
+
+@pytest.mark.parametrize("n", [100, 150, 199, 200])
+def test_the_far_tail_is_no_broader_than_the_whole(n: int) -> None:
+    # The tail of n weights is the largest min(n / 5, 3 sqrt(n)) of them: what lies below changes nothing.
+    count = min(n // 5, int(3 * math.sqrt(n)))
+    for seed in range(400):
+        values = largest(1 / np.random.default_rng(seed).random(n))
+        bare = np.where(np.arange(n) <= count, values, values[count] / 2)
+        assert tail_index(values, n) == tail_index(bare, n)
+
+
+@pytest.mark.parametrize("n", [201, 1_000])
+def test_a_lighter_far_tail_still_counts(n: int) -> None:
+    # Some matches of a nearly deterministic target above a body of small weights.
+    matches = min(int(3 * math.sqrt(n)), n // 5) // 2
+    values = largest(np.r_[np.linspace(900, 1_000, max(matches, 41)), np.linspace(0.1, 0.2, n - max(matches, 41))])
+    assert tail_index(values, n) < 0.5

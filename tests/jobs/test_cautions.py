@@ -75,7 +75,8 @@ def test_a_warning_fires_where_it_should(code: str) -> None:
 
 
 def test_a_good_log_gives_no_warning() -> None:
-    result = judged(search(), ["ipm", "snipm", "interpol(window=1)", "rips"], Uniform(), LOGGING, examination=CURVE)
+    estimators = ["ipm", "snipm", "interpol(window=1)", "rips"]
+    result = judged(search(), estimators, Uniform(), LOGGING, examination=CURVE, cluster=None)
     assert codes(result) == {}
     assert result.trustworthy
     assert codes(judged(coins(N), ["ips", "snips", "clip(ips, 2)"])) == {}

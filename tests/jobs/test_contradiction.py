@@ -41,5 +41,8 @@ def test_a_wrong_examination_is_contradicted_by_what_needs_none(world: SearchWor
 
 def test_alone_there_is_nothing_to_hold_it_against(world: SearchWorld) -> None:
     log = world.table(world.impressions, 0)
-    result = offrank.evaluate(log, "top(new_score)", LOGGING, ["interpol(window=1)"], examination=world.examination**3)
+    examination = world.examination**3
+    result = offrank.evaluate(
+        log, "top(new_score)", LOGGING, ["interpol(window=1)"], examination=examination, cluster=None
+    )
     assert _codes(result, "interpol(window=1)") == []

@@ -20,7 +20,7 @@ TARGETS = {"new": TARGET, "naive": Top("naive_score"), "uniform": Uniform()}
 
 def evaluated(target: Any = TARGET, estimators: Any = ALL, log: Any = None, **options: Any) -> offrank.Result:
     log = search() if log is None else log
-    return offrank.evaluate(log, target, LOGGING, estimators, **{"examination": CURVE, **options})
+    return offrank.evaluate(log, target, LOGGING, estimators, **{"examination": CURVE, "cluster": None, **options})
 
 
 @pytest.mark.parametrize("name", ["ips", "snips", "ipm", "snipm", "rips", "snrips", "interpol(window=1)"])

@@ -157,7 +157,7 @@ def test_facts() -> None:
         "skipped": {}
     }
     assert facts["targets"] == {"top(new_score)": "top(new_score)"}
-    assert (facts["logging"], facts["by"], facts["cluster"]) == ("plackett_luce(old_score)", "device", None)
+    assert (facts["logging"], facts["by"], facts["cluster"]) == ("plackett_luce(old_score)", "device", "query")
     assert (facts["confidence"], facts["interval"]) == (0.95, "normal")
     assert [row["rank"] for row in facts["ranks"]] == [1, 2, 3]
     assert [(row["target"], row["estimator"]) for row in facts["weights"]] == [

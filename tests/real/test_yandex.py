@@ -25,6 +25,18 @@ def test_what_was_logged(path: Path) -> None:
     assert "counted-propensities" in {caution.code for caution in result["ipm"].warnings}
 
 
+def test_twenty_queries_of_unlike_size_say_little(path: Path) -> None:
+    result = offrank.evaluate(yandex(path), "uniform", offrank.Counted(by="query"), ["logged"])
+    found = result["logged"]
+    alone = offrank.evaluate(yandex(path), "uniform", offrank.Counted(by="query"), ["logged"], cluster=None)["logged"]
+    assert found.cluster == "query"
+    assert (alone.low, alone.high) == pytest.approx((1.202, 1.233), abs=1e-3)
+    assert found.low < 0.92
+    assert found.high > 1.54
+    assert found.effective_clusters < 5  # one query has more than half of the sessions
+    assert {caution.code: caution.severity for caution in found.warnings}["few-clusters"] == "serious"
+
+
 def test_repeated_clicks_count_on_request(path: Path) -> None:
     log = yandex(path, repeats="count")
     result = offrank.evaluate(log, "uniform", offrank.Counted(by="query"), ["logged"])

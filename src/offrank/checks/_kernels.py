@@ -22,3 +22,33 @@ def rank_sums(clicks, length, inclusion):
             sums[rank, 4] += h * hc
             sums[rank, 5] += hc * hc
     return sums
+
+
+_ODD = np.uint64(0x9E3779B97F4A7C15)
+
+
+@numba.njit(cache=True, nogil=True, inline="always")
+def _joined(key, bits):
+    key = (key ^ bits) * _ODD
+    return key ^ (key >> np.uint64(29))
+
+
+@numba.njit(cache=True, nogil=True)
+def join_slots(key, values, length, slates):
+    """Join the bits of what stands in each slot to the key [n] of its row.
+
+    values: [n, m] beside the candidates, of which slates [n, k] are indices; or, where slates is empty, [n, k] beside
+    the slots. A slot without an item counts too.
+    """
+    beside = slates.shape[1] == 0
+    for row in range(len(key)):
+        for slot in range(length[row]):
+            place = slot if beside else slates[row, slot]
+            key[row] = _joined(key[row], values[row, place] if place >= 0 else _ODD)
+
+
+@numba.njit(cache=True, nogil=True)
+def join_rows(key, values):
+    """Join the bits of a value [n] to the key [n] of each row."""
+    for row in range(len(key)):
+        key[row] = _joined(key[row], values[row])

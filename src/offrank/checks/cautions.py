@@ -17,7 +17,6 @@ VERY_LARGE_WEIGHT = 0.2
 HEAVY_TAIL = 0.5
 VERY_HEAVY_TAIL = 0.7
 FEW_REWARDS = 30.0
-FEW_CLUSTERS = 30
 ODD_MEAN_WEIGHT = 3.3  # standard errors: one in a thousand
 IMPOSSIBLE_MEAN_WEIGHT = 5.0
 # Markov's inequality: weights are >= 0 with expectation 1, so the chance of a mean of t or more is at most 1 / t.
@@ -73,7 +72,7 @@ def about_mean_weight(estimate: Estimate, sampling_factor: float) -> Iterator[Ca
     found = estimate.mean_weight_interval
     if found is None or not math.isfinite(found.standard_error):
         return
-    away = abs(found.value - 1) / max(found.standard_error, 1e-6)
+    away = min(found.deviation(1.0), abs(found.value - 1) / 1e-6)
     if found.value < ODD_BY_MARKOV and (away < ODD_MEAN_WEIGHT or abs(found.value - 1) < 0.005):
         return
     if sampling_factor > 1.5 and 0.7 < found.value / sampling_factor < 1.3:
@@ -149,7 +148,7 @@ def about_prediction(known: float) -> Iterator[Caution]:
 
 def about_disagreement(other: str, difference: Interval) -> Caution:
     """An estimator that differs from one which assumes less, further than chance would have it."""
-    away = abs(difference.value) / difference.standard_error if difference.standard_error > 0 else math.inf
+    away = difference.deviation(0.0)
     far = f"{away:.1f}" if away < 1000 else "over 1,000"
     return Caution(
         "disagreement",
@@ -217,7 +216,7 @@ def about_rewards(effective_rewards: float) -> Iterator[Caution]:
         )
 
 
-def about_method(method: Method, clusters: int | None) -> Iterator[Caution]:
+def about_method(method: Method) -> Iterator[Caution]:
     """Warnings that follow from how the interval is made."""
     if method == "bernstein":
         yield Caution(
@@ -225,13 +224,6 @@ def about_method(method: Method, clusters: int | None) -> Iterator[Caution]:
             "note",
             "The empirical Bernstein interval needs the range of the values, and takes the range that was observed.",
             "It is a guarantee only if no larger weight can occur, as with clip(...).",
-        )
-    if clusters is not None and clusters < FEW_CLUSTERS:
-        yield Caution(
-            "few-clusters",
-            "serious" if clusters < 5 else "warning",
-            f"The log has only about {clusters} independent cluster{'s' if clusters > 1 else ''}.",
-            "Cluster by something finer, or log more of them.",
         )
 
 

@@ -30,7 +30,13 @@ _NAMED = re.compile(r"^([A-Za-z][\w-]*)\s*=\s*(.+)$", re.DOTALL)
 @click.option("--interval", default="normal", show_default=True, help="normal, bootstrap or bernstein.")
 @click.option("--replicates", default=200, show_default=True, help="Replicates of the bootstrap.")
 @click.option("--seed", default=0, show_default=True, help="Seed of the bootstrap.")
-@click.option("--cluster", metavar="COLUMN", help="Rows with the same value depend on each other.")
+@click.option(
+    "--cluster",
+    metavar="COLUMN",
+    default="auto",
+    show_default=True,
+    help="Rows with the same value depend on each other; auto: query, user or session; none: independent rows.",
+)
 @click.option("--by", metavar="COLUMN", help="A table per value of this column.")
 @click.option("--held-out", metavar="POLICY.NPZ", help="Read only the third of LOG that `learn` kept apart.")
 @safely
@@ -48,7 +54,7 @@ def evaluate(log: str, targets: tuple[str, ...], estimators: tuple[str, ...], **
             examination=_examination(options["examination"]),
             confidence=options["confidence"],
             interval=options["interval"],
-            cluster=options["cluster"],
+            cluster=None if options["cluster"] == "none" else options["cluster"],
             by=options["by"],
             held_out=options["held_out"],
             replicates=options["replicates"],
@@ -86,7 +92,13 @@ def check(log: str, target: str | None, confidence: float, **options: Any) -> No
 )
 @click.option("--confidence", default=0.95, show_default=True, help="Level of the intervals.")
 @click.option("--interval", default="normal", show_default=True, help="normal, bootstrap or bernstein.")
-@click.option("--cluster", metavar="COLUMN", help="Rows with the same value depend on each other.")
+@click.option(
+    "--cluster",
+    metavar="COLUMN",
+    default="auto",
+    show_default=True,
+    help="Rows with the same value depend on each other; auto: query, user or session; none: independent rows.",
+)
 @click.option("--by", metavar="COLUMN", help="Rows per value of this column.")
 @safely
 def metrics(log: str, models: tuple[str, ...], names: tuple[str, ...], **options: Any) -> None:
@@ -102,7 +114,7 @@ def metrics(log: str, models: tuple[str, ...], names: tuple[str, ...], **options
             listed(names) or ["counterfactual_disagreement"],
             confidence=options["confidence"],
             interval=options["interval"],
-            cluster=options["cluster"],
+            cluster=None if options["cluster"] == "none" else options["cluster"],
             by=options["by"],
             executor=executor,
             progress=progress,

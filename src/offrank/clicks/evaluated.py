@@ -140,4 +140,4 @@ def _read(one: Evaluated) -> str:
 
 def interval(found: Interval) -> dict[str, float | None]:
     """A value with its interval, None for what is not finite."""
-    return {name: value if math.isfinite(value) else None for name, value in asdict(found).items()}
+    return {name: value if math.isfinite(value) else None for name, value in found.numbers().items()}

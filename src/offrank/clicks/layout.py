@@ -51,6 +51,11 @@ class MeanPower:
 
     losses: tuple[Ratio, ...]
 
+    @property
+    def denominator(self) -> int:
+        """The sessions."""
+        return 0
+
     def value(self, sums: Floats) -> Floats:
         return np.asarray(np.mean([np.exp2(loss.value(sums)) for loss in self.losses], axis=0))
 

@@ -11,10 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..folds.base import Sample, Together
-from ..folds.doubt import Doubt
+from ..folds.doubt import BUCKETS_OF, Doubt
 from ..folds.moments import Moments
 from ..log.batch import Contexts, Floats, Integers, LogBatch
-from ..log.source import Needs, needs
+from ..log.source import Needs
 from .fitted import Fitted
 from .laws import ClickLaw, chance_of
 from .layout import Layout
@@ -57,9 +57,7 @@ class PredictionFold:
     def needs(self) -> Needs:
         """Clicks, and what the models and the clusters read."""
         wanted = [Needs(frozenset(["clicks"]), holes=True), *(model.needs() for model in self.models)]
-        if self.doubt.cluster is not None:
-            wanted.append(needs(keys=self.doubt.cluster))
-        return reduce(Needs.__or__, wanted)
+        return reduce(Needs.__or__, [*wanted, self.doubt.needs()])
 
     def empty(self) -> Predictions:
         none = np.zeros(len(self.models))
@@ -102,8 +100,7 @@ class PredictionFold:
         for index, one in enumerate(each):
             per_rank[:, :, 1 + index], per_rank[:, :, 1 + models + index] = one.marginal, one.conditional
         values /= batch.inclusion[:, None]
-        cluster = self.doubt.cluster
-        return Sample(values, batch.row if cluster is None else batch.contexts.keys[cluster].view(np.uint64))
+        return Sample(values, batch.row, batch.dependent(self.doubt.columns))
 
 
 @dataclass(frozen=True)
@@ -158,7 +155,7 @@ def _widened(folded: Mapping[str, Any], width: int) -> dict[str, Any]:
         np.concatenate([moments.least, least]),
         np.concatenate([moments.largest, largest]),
     )
-    if "buckets" in folded:  # the last column counts rows
-        buckets = folded["buckets"]
-        found["buckets"] = np.concatenate([buckets[:, :-1], np.zeros((len(buckets), more)), buckets[:, -1:]], axis=1)
+    for name, sums in folded.items():
+        if name.startswith(BUCKETS_OF):  # the last column counts rows
+            found[name] = np.concatenate([sums[:, :-1], np.zeros((len(sums), more)), sums[:, -1:]], axis=1)
     return found

@@ -59,12 +59,12 @@ class Layout:
 
 @dataclass(frozen=True)
 class TermsFold(Generic[S, R]):
-    """Turns batches into samples and hands them to `inner`, keyed by row or by cluster."""
+    """Turns batches into samples and hands them to `inner`. clusters: columns whose values mark dependent rows."""
 
     layout: Layout
     logging: AnyPolicy
     inner: Fold[S, Sample, R]
-    cluster: str | None = None
+    clusters: tuple[str, ...] = ()
     cache: RunCache = field(default_factory=RunCache, compare=False, repr=False)
 
     def empty(self) -> S:
@@ -97,8 +97,7 @@ class TermsFold(Generic[S, R]):
         row, column = _kernels.settle(values, 1 / LARGEST, LARGEST)
         if row >= 0:
             raise self._beyond(batch, row, column, values[row])
-        key = batch.row if self.cluster is None else batch.contexts.keys[self.cluster].view(np.uint64)
-        return Sample(values, key)
+        return Sample(values, batch.row, batch.dependent(self.clusters))
 
     def _beyond(self, batch: LogBatch, row: int, column: int, values: Floats) -> OffrankError:
         """Why a row's [d] values cannot be summed: one in `column` is too large, or no number."""

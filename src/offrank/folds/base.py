@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..log.batch import Floats
+from ..log.batch import Floats, Integers
 from ..log.errors import AbilityError
 
 S = TypeVar("S")
@@ -31,16 +31,33 @@ class Fold(Protocol[S, B, R]):
 
 @dataclass(frozen=True)
 class Sample:
-    """Rows to be reduced: values [n, d], and key [n], which is equal for rows that belong together.
+    """Rows to be reduced: values [n, d], and key [n], which tells rows apart.
 
-    The key decides everything that must survive another partition of the log.
+    The key decides everything that must survive another partition of the log. clusters: column -> [n] codes, equal
+    for rows that depend on each other.
     """
 
     values: Floats
     key: NDArray[np.uint64]
+    clusters: Mapping[str, NDArray[np.uint64]] = field(default_factory=dict)
 
     def __len__(self) -> int:
         return len(self.key)
+
+    def take(self, rows: Integers) -> Sample:
+        """Some of the rows."""
+        return Sample(self.values[rows], self.key[rows], {name: codes[rows] for name, codes in self.clusters.items()})
+
+
+Products = tuple[tuple[int, int], ...]
+"""Pairs of columns whose products are summed too: second moments, for what is learnt anew from other sums."""
+
+
+def with_products(values: Floats, products: Products) -> Floats:
+    """[n, d + p] the columns, and the products of these pairs of them."""
+    if not products:
+        return values
+    return np.column_stack([values, *(values[:, one] * values[:, other] for one, other in products)])
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""Poisson bootstrap keyed by row or cluster: the same replicates under any partition of the log."""
+"""Poisson bootstrap keyed by row: the same replicates under any partition of the log."""
 
 from __future__ import annotations
 
@@ -8,25 +8,26 @@ import numpy as np
 
 from ..log.batch import Floats
 from . import _kernels
-from .base import Sample
+from .base import Products, Sample, with_products
 
 
 @dataclass(frozen=True)
 class BootstrapFold:
-    """Reduces samples to the column sums [replicates, columns] of each replicate."""
+    """Reduces samples to the column sums [replicates, columns + products] of each replicate."""
 
     columns: int
     replicates: int = 200
     seed: int = 0
+    products: Products = ()
 
     def empty(self) -> Floats:
-        return np.zeros((self.replicates, self.columns))
+        return np.zeros((self.replicates, self.columns + len(self.products)))
 
     def add(self, state: Floats, batch: Sample) -> Floats:
-        sums = np.zeros((self.columns, self.replicates))
+        sums = np.zeros(state.shape[::-1])
         # The golden-ratio multiple keeps the keys of two seeds apart.
         key = batch.key + np.uint64((self.seed * 0x9E3779B97F4A7C15) % 2**64)
-        _kernels.poisson_sums(sums, batch.values, key, _kernels.POISSON)
+        _kernels.poisson_sums(sums, with_products(batch.values, self.products), key, _kernels.POISSON)
         return state + sums.T
 
     def merge(self, left: Floats, right: Floats) -> Floats:

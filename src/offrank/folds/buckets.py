@@ -1,4 +1,4 @@
-"""Sums in hash buckets of the key: dependent rows share a bucket, so their errors are not taken as independent."""
+"""Sums in hash buckets of a cluster: dependent rows share a bucket, so their errors are not taken as independent."""
 
 from __future__ import annotations
 
@@ -8,24 +8,31 @@ import numpy as np
 
 from ..log.batch import Floats
 from . import _kernels
-from .base import Sample
+from .base import Products, Sample, with_products
 
-BUCKETS = 1024
+BUCKETS = 4096
+BUCKETS_OF_A_GROUP = 512
 
 
 @dataclass(frozen=True)
 class BucketsFold:
-    """Reduces samples to the column sums [BUCKETS, columns + 1] of each bucket; the last column counts rows."""
+    """Reduces samples to the sums [buckets, columns + products + 1] of each bucket; the last column counts rows.
+
+    cluster: the clusters of a sample that are put into buckets; by default its key. buckets: a power of two.
+    """
 
     columns: int
+    cluster: str | None = None
+    buckets: int = BUCKETS
+    products: Products = ()
 
     def empty(self) -> Floats:
-        return np.zeros((BUCKETS, self.columns + 1))
+        return np.zeros((self.buckets, self.columns + len(self.products) + 1))
 
     def add(self, state: Floats, batch: Sample) -> Floats:
         sums = self.empty()
-        counted = np.column_stack([batch.values, np.ones(len(batch))])
-        _kernels.bucket_sums(sums, counted, batch.key)
+        counted = np.column_stack([with_products(batch.values, self.products), np.ones(len(batch))])
+        _kernels.bucket_sums(sums, counted, batch.key if self.cluster is None else batch.clusters[self.cluster])
         return state + sums
 
     def merge(self, left: Floats, right: Floats) -> Floats:

@@ -3,21 +3,38 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from numbers import Real
 from typing import Any
 
-from ..log.errors import UsageError
-from .base import Fold
+import numpy as np
+
+from ..log.batch import Floats
+from ..log.errors import ColumnError, UsageError
+from ..log.source import Needs, Source
+from .base import Fold, Products, Sample
 from .bootstrap import BootstrapFold
-from .buckets import BucketsFold
+from .buckets import BUCKETS, BucketsFold
+from .clusters import Clusters
 from .intervals import METHODS, Method, Spread
 from .moments import MomentsFold
+
+AUTO = "auto"
+CLUSTERS = ("query", "user", "session")
+"""The columns whose equal values may mark dependent rows, where nobody says which."""
+FEWEST = 5
+"""With fewer clusters than these, rows are not clustered by default: Student's quantiles would say little else."""
+_REPEATS = 1.1
+"""Rows in the cluster of a row, on average; with fewer, intervals are at most 5 % too narrow, were they all alike."""
 
 
 @dataclass(frozen=True)
 class Doubt:
     """How intervals are made: `normal`, `bootstrap` or `bernstein`; rows of one `cluster` depend on each other.
+
+    cluster: a column; None for independent rows; or "auto": of the columns `found` in the log, for each mean, the one
+    that makes it most uncertain. Not one with fewer than FEWEST values, nor one whose values hardly ever come twice;
+    and none with `bernstein`.
 
     Raises:
         UsageError: a level outside (0, 1), an unknown method, or one that does not fit the clusters.
@@ -28,26 +45,73 @@ class Doubt:
     cluster: str | None = None
     replicates: int = 200
     seed: int = 0
+    found: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         if not (isinstance(self.confidence, Real) and 0 < self.confidence < 1):
             raise UsageError(f"confidence is {self.confidence!r}", "give a level between 0 and 1, such as 0.95")
         if self.method not in METHODS:
             raise UsageError(f"interval is {self.method!r}", "say " + ", ".join(METHODS))
-        if self.method == "bernstein" and self.cluster is not None:
+        if self.method == "bernstein" and self.cluster not in (None, AUTO):
             raise UsageError("bernstein intervals take rows as independent", "use normal or bootstrap with cluster")
         if self.replicates < 20:
             raise UsageError(f"replicates is {self.replicates}", "give at least 20, better 200")
 
-    def folds(self, columns: int) -> dict[str, Fold[Any, Any, Any]]:
-        """What reduces samples of so many columns to what `spread` needs, by name."""
-        found: dict[str, Fold[Any, Any, Any]] = {"moments": MomentsFold(columns)}
-        if self.method == "bootstrap":
-            found["replicates"] = BootstrapFold(columns, self.replicates, self.seed)
-        if self.cluster is not None:
-            found["buckets"] = BucketsFold(columns)
-        return found
+    def finding(self, source: Source) -> Doubt:
+        """With the columns that the source has, where nobody says what to cluster by."""
+        if self.cluster != AUTO:
+            return self
+        return replace(self, found=tuple(name for name in CLUSTERS if _has(source, name)))
 
-    def spread(self, folded: Mapping[str, Any]) -> Spread:
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns of clusters that are read."""
+        if self.cluster == AUTO:
+            return self.found
+        return () if self.cluster is None else (self.cluster,)
+
+    def needs(self) -> Needs:
+        """The columns that are read."""
+        return Needs(clusters=frozenset(self.columns))
+
+    def folds(self, columns: int, products: Products = (), buckets: int = BUCKETS) -> dict[str, Fold[Any, Any, Any]]:
+        """What reduces samples of so many columns to what `spread` needs, by name."""
+        made: dict[str, Fold[Any, Any, Any]] = {"moments": MomentsFold(columns)}
+        if self.method == "bootstrap" and self.cluster in (None, AUTO):
+            made["replicates"] = BootstrapFold(columns, self.replicates, self.seed, products)
+        for name in self.columns:
+            made[BUCKETS_OF + name] = BucketsFold(columns, name, buckets, products)
+        return made
+
+    def spread(self, folded: Mapping[str, Any], products: Products = ()) -> Spread:
         """What intervals are made from, out of the states of `folds`."""
-        return Spread(folded["moments"], self.method, self.confidence, folded.get("buckets"), folded.get("replicates"))
+        every = [Clusters.of(name, folded[BUCKETS_OF + name]) for name in self.columns]
+        apart: list[Clusters] = []
+        if self.cluster == AUTO:
+            every = [one for one in every if len(one) and one.repeats >= _REPEATS]
+            apart = [one for one in every if len(one) < FEWEST or self.method == "bernstein"]
+            every = [one for one in every if one not in apart]
+        if self.method == "bootstrap":
+            every = [replace(one, replicates=self._redrawn(one)) for one in every]
+        chosen = self.cluster == AUTO
+        moments, replicates = folded["moments"], folded.get("replicates")
+        return Spread(
+            moments, self.method, self.confidence, tuple(every), replicates, products, apart=tuple(apart), chosen=chosen
+        )
+
+    def _redrawn(self, clusters: Clusters) -> Floats:
+        """Replicates that take or leave whole clusters."""
+        fold = BootstrapFold(clusters.sums.shape[1], self.replicates, self.seed)
+        numbers = np.arange(len(clusters), dtype=np.uint64)
+        return fold.add(fold.empty(), Sample(np.ascontiguousarray(clusters.sums), numbers))
+
+
+BUCKETS_OF = "buckets of "
+
+
+def _has(source: Source, column: str) -> bool:
+    try:
+        source.select(Needs(clusters=frozenset([column])))
+    except ColumnError:
+        return False
+    return True

@@ -24,12 +24,27 @@ class Caution:
 
 @dataclass(frozen=True)
 class Interval:
-    """A value with its confidence interval and standard error."""
+    """A value with its confidence interval and standard error; freedom: the degrees of freedom of that error."""
 
     value: float
     low: float
     high: float
     standard_error: float
+    freedom: float = field(default=math.inf, repr=False)
+
+    def numbers(self) -> dict[str, float]:
+        """Value, ends and standard error by name."""
+        return {"value": self.value, "low": self.low, "high": self.high, "standard_error": self.standard_error}
+
+    def deviation(self, expected: float) -> float:
+        """How far off the value is, in standard errors.
+
+        Where few clusters tell the error: the deviate of a normal law that is as rare as this one is of Student's.
+        """
+        if not self.standard_error > 0:
+            return math.inf if self.value != expected else 0.0
+        away = abs(self.value - expected) / self.standard_error
+        return away if self.freedom == math.inf else _normal_deviate(away, self.freedom)
 
 
 @dataclass(frozen=True)
@@ -44,6 +59,9 @@ class Estimate:
     - tail_index: Pareto index of the weights, None if too few.
     - difference: to what the logging policy earned on the same rows, paired.
     - chosen: the spelling of the estimator that the data chose, where they could choose.
+    - cluster: the column whose values are taken as clusters of dependent rows, None where rows are independent.
+    - design_effect: the variance by clusters over that of independent rows.
+    - effective_clusters: how many clusters of one size they are worth.
     """
 
     value: float
@@ -59,8 +77,19 @@ class Estimate:
     difference: Interval | None = None
     warnings: tuple[Caution, ...] = field(default=())
     chosen: str | None = None
+    cluster: str | None = None
+    design_effect: float | None = None
+    effective_clusters: float | None = None
 
     @property
     def trustworthy(self) -> bool:
         """A number, and no serious warning."""
         return math.isfinite(self.value) and all(caution.severity != "serious" for caution in self.warnings)
+
+
+def _normal_deviate(away: float, freedom: float) -> float:
+    """The standard normal deviate with the tail of Student's `away`."""
+    from scipy.special import ndtri, stdtr
+
+    tail = float(stdtr(freedom, -away))
+    return -float(ndtri(tail)) if tail > 0 else away

@@ -8,13 +8,15 @@ sum(w / inclusion) for a self-normalised one. Its error follows from the influen
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from statistics import NormalDist
 from typing import Literal, Protocol
 
 import numpy as np
 
 from ..log.batch import Floats
+from .base import Products
+from .clusters import Clusters
 from .estimate import Interval
 from .moments import Moments
 
@@ -53,7 +55,7 @@ class Controlled:
     numerator: int
     weight: int
     denominator: int
-    slope: float
+    slope: float | Floats
 
     @classmethod
     def best(cls, moments: Moments, numerator: int, weight: int, denominator: int) -> Controlled:
@@ -62,6 +64,22 @@ class Controlled:
         right = Ratio(weight, denominator).influence(moments)
         spread = float(right @ moments.comoment @ right)
         return cls(numerator, weight, denominator, float(left @ moments.comoment @ right) / spread if spread else 0.0)
+
+    @staticmethod
+    def products(numerator: int, weight: int, denominator: int) -> Products:
+        """The pairs of columns whose products `refitted` asks for."""
+        outer = ((numerator, weight), (weight, weight), (numerator, denominator), (weight, denominator))
+        return (*outer, (denominator, denominator))
+
+    def refitted(self, sums: Floats, products: Products) -> Controlled:
+        """With the slope of least variance in each of several samples: sums [..., d + p] of columns and products."""
+        first = sums.shape[-1] - len(products)
+        asked = self.products(self.numerator, self.weight, self.denominator)
+        vw, ww, vc, wc, cc = (sums[..., first + products.index(pair)] for pair in asked)
+        v, w = (Ratio(column, self.denominator).value(sums) for column in (self.numerator, self.weight))
+        with np.errstate(divide="ignore", invalid="ignore"):
+            slope = (vw - v * wc - w * vc + v * w * cc) / (ww - 2 * w * wc + w**2 * cc)
+        return replace(self, slope=np.where(np.isfinite(slope), slope, 0.0))
 
     def value(self, sums: Floats) -> Floats:
         """The controlled mean, for sums [..., d]."""
@@ -77,6 +95,10 @@ class Controlled:
 class Mean(Protocol):
     """A smooth function of column sums, such as a ratio of two."""
 
+    @property
+    def denominator(self) -> int:
+        """The column whose sum it is a mean over: how much a cluster can weigh in it."""
+
     def value(self, sums: Floats) -> Floats:
         """The function, for sums [..., d]."""
 
@@ -84,73 +106,113 @@ class Mean(Protocol):
         """[d] coefficients of a row's influence on it: the delta method."""
 
 
+Signed = tuple[tuple[Mean, float], ...]
+"""A sum of means, each with its sign."""
+
+
 @dataclass(frozen=True)
 class Spread:
-    """All that intervals are made from. buckets: sums of dependent rows; replicates: of a bootstrap."""
+    """All that intervals are made from.
+
+    clusters: sums of dependent rows, by one column or several, of which each mean takes the one that makes it most
+    uncertain. replicates: [b, d + p] sums of a bootstrap of rows, of the columns and of `products` of them. apart:
+    clusters that were found and not used, for which rows count as independent. chosen: that nobody named the
+    clusters: where one of them holds all that counts, rows are taken as independent.
+    """
 
     moments: Moments
     method: Method
     confidence: float
-    buckets: Floats | None = None
+    clusters: tuple[Clusters, ...] = ()
     replicates: Floats | None = None
+    products: Products = ()
+    apart: tuple[Clusters, ...] = ()
+    chosen: bool = False
 
     def ratio(self, ratio: Mean) -> Interval:
         """A ratio, or a controlled mean, with its interval."""
-        value = float(ratio.value(self.moments.sums))
-        influence = ratio.influence(self.moments)
-        draws = None if self.replicates is None else ratio.value(self.replicates)
-        return self._interval(value, influence, draws, [(ratio, 1.0)])
+        return self._interval(float(ratio.value(self.moments.sums)), ((ratio, 1.0),))
 
     def difference(self, left: Mean, right: Mean) -> Interval:
         """left - right on the same rows: their covariance is taken into account."""
         sums = self.moments.sums
         one, other = float(left.value(sums)), float(right.value(sums))
         value = one - other if abs(one - other) > 1e-12 * abs(one) else 0.0  # else it is rounding
-        influence = left.influence(self.moments) - right.influence(self.moments)
-        draws = None
-        if self.replicates is not None:
-            draws = left.value(self.replicates) - right.value(self.replicates)
-        return self._interval(value, influence, draws, [(left, 1.0), (right, -1.0)])
+        return self._interval(value, ((left, 1.0), (right, -1.0)))
 
-    def clusters(self) -> int:
-        """Buckets that hold any row: at most the number of independent clusters."""
-        return 0 if self.buckets is None else int((self.buckets[:, -1] > 0).sum())
+    def clustered(self, mean: Mean) -> Clusters | None:
+        """The clusters whose rows are taken as dependent in this mean."""
+        return _widest(self.clusters, ((mean, 1.0),))[1]
 
-    def _interval(
-        self, value: float, influence: Floats, draws: Floats | None, ratios: list[tuple[Mean, float]]
-    ) -> Interval:
-        if draws is not None:
-            return _of_draws(value, draws, self.confidence)
-        error = self._standard_error(influence)
-        if self.method == "bernstein":
-            half = self._bernstein(error, ratios)
-        else:
-            half = self._quantile() * error
-        return Interval(value, value - half, value + half, error)
+    def passed_over(self, mean: Mean) -> Clusters | None:
+        """Of the clusters that are not used those that would matter most."""
+        return _widest(self.apart, ((mean, 1.0),))[1]
 
-    def _standard_error(self, influence: Floats) -> float:
-        n, groups = self.moments.n, self.clusters()
-        if (n if self.buckets is None else groups) < 2:
-            return math.inf  # one row or one cluster does not say how much others would differ
-        if self.buckets is None:
-            variance = float(influence @ self.moments.comoment @ influence) / (n * (n - 1))
-        else:
-            sums = self.buckets[:, :-1] @ influence
-            variance = groups / (groups - 1) * float(sums @ sums) / n**2
-        return math.sqrt(max(variance, 0.0))
+    def design_effect(self, mean: Mean, clusters: Clusters | None) -> float | None:
+        """Variance by clusters over that of independent rows (Kish): how many times more rows an interval needs."""
+        alone = self._independent_error(mean.influence(self.moments))
+        if clusters is None or not 0 < alone < math.inf:
+            return None
+        together = clusters.jackknife(mean.value)
+        return (together / alone) ** 2 if together < math.inf else None
 
-    def _quantile(self) -> float:
-        level = 0.5 + self.confidence / 2
-        if self.buckets is None or self.clusters() > 200:
-            return NormalDist().inv_cdf(level)
-        return _student(level, max(self.clusters() - 1, 1))
+    def _interval(self, value: float, terms: Signed) -> Interval:
+        influence = np.asarray(sum(sign * mean.influence(self.moments) for mean, sign in terms))
+        error, clusters = _widest(self.clusters, terms)
+        freedom, plain, replicates = math.inf, error, self.replicates
+        if clusters is not None:
+            freedom = min(clusters.freedom(mean.denominator) for mean, _ in terms)
+            plain, replicates = clusters.linear_error(influence), clusters.replicates
+        if clusters is None or (self.chosen and (error == math.inf or freedom == 0)):
+            error = plain = self._independent_error(influence)
+            freedom, replicates = math.inf, self.replicates
+        if error == math.inf or freedom == 0:
+            return Interval(value, -math.inf, math.inf, math.inf)
+        quantile, normal = _student(0.5 + self.confidence / 2, freedom), _student(0.5 + self.confidence / 2, math.inf)
+        if self.method == "bootstrap" and replicates is not None:
+            stretch = error / plain if plain > 0 else 1.0
+            draws = self._draws(replicates, terms)
+            return _of_draws(value, draws, self.confidence, stretch, quantile / normal, freedom)
+        half = self._bernstein(error, terms) if self.method == "bernstein" else quantile * error
+        return Interval(value, value - half, value + half, error, freedom)
 
-    def _bernstein(self, error: float, ratios: list[tuple[Mean, float]]) -> float:
+    def _independent_error(self, influence: Floats) -> float:
+        n = self.moments.n
+        if n < 2:
+            return math.inf  # one row does not say how much others would differ
+        return math.sqrt(max(float(influence @ self.moments.comoment @ influence) / (n * (n - 1)), 0.0))
+
+    def _draws(self, sums: Floats, terms: Signed) -> Floats:
+        """[b] the value in each replicate, what is learnt from the log learnt anew."""
+        anew = [
+            mean.refitted(sums, self.products) if isinstance(mean, Controlled) and self.products else mean
+            for mean, _ in terms
+        ]
+        return _added(terms, [mean.value(sums) for mean in anew])
+
+    def _bernstein(self, error: float, terms: Signed) -> float:
         """Maurer and Pontil (2009), two-sided, with the range that was observed."""
         n = self.moments.n
         log_term = math.log(4 / (1 - self.confidence))
-        span = sum(abs(sign) * _span(ratio, self.moments) for ratio, sign in ratios)
+        span = sum(abs(sign) * _span(mean, self.moments) for mean, sign in terms)
         return math.sqrt(2 * log_term) * error + 7 * span * log_term / (3 * max(n - 1, 1))
+
+
+def _widest(every: tuple[Clusters, ...], terms: Signed) -> tuple[float, Clusters | None]:
+    """The greatest standard error by clusters, if possible a finite one, and its clusters."""
+
+    def error(one: Clusters) -> float:
+        return one.jackknife(lambda sums: _added(terms, [mean.value(sums) for mean, _ in terms]))
+
+    found = [(error(one), one) for one in every]
+    if not found:
+        return math.inf, None
+    finite = [pair for pair in found if pair[0] < math.inf]
+    return max(finite or found, key=lambda pair: pair[0])
+
+
+def _added(terms: Signed, values: list[Floats]) -> Floats:
+    return np.asarray(sum(sign * value for (_, sign), value in zip(terms, values, strict=True)))
 
 
 def _span(mean: Mean, moments: Moments) -> float:
@@ -159,17 +221,26 @@ def _span(mean: Mean, moments: Moments) -> float:
     return float(np.abs(mean.influence(moments)) @ np.where(np.isfinite(ranges), ranges, 0.0))
 
 
-def _of_draws(value: float, draws: Floats, confidence: float) -> Interval:
+def _of_draws(
+    value: float, draws: Floats, confidence: float, stretch: float, heavier: float, freedom: float
+) -> Interval:
+    """The percentile interval of the replicates, which are too close to the value by these two factors.
+
+    stretch: of the standard error; heavier: of Student's quantile over the normal one. Both are 1 for independent
+    rows; of few clusters, or unlike ones, resampling shows too little (Hesterberg 2015 widens by the same factors).
+    """
     draws = draws[np.isfinite(draws)]  # where few rows have weight, a replicate may hold none of them
     if len(draws) < 2:
         return Interval(value, -math.inf, math.inf, math.inf)
     tail = (1 - confidence) / 2
     # Weibull's plotting positions: with B draws the interval covers like one of B + 1 exchangeable values.
-    low, high = np.quantile(draws, [tail, 1 - tail], method="weibull")
-    return Interval(value, float(low), float(high), float(np.std(draws, ddof=1)))
+    ends = value + stretch * heavier * (np.quantile(draws, [tail, 1 - tail], method="weibull") - value)
+    return Interval(value, float(ends[0]), float(ends[1]), stretch * float(np.std(draws, ddof=1)), freedom)
 
 
-def _student(level: float, freedom: int) -> float:
+def _student(level: float, freedom: float) -> float:
+    if freedom == math.inf:
+        return NormalDist().inv_cdf(level)
     from scipy.special import stdtrit
 
     return float(stdtrit(freedom, level))

@@ -19,14 +19,14 @@ def tail_index(largest: Floats, n: int) -> float | None:
     estimate of Zhang and Stephens (2009). Above .5 the variance is infinite, above .7 means of
     feasible size cannot be trusted (Vehtari et al., Pareto smoothed importance sampling), above 1
     even the mean is infinite. A bounded tail gives a negative index. Where the largest quarter of these
-    weights has a clearly lesser index, it counts: the index is that of the far tail, and some matches of
+    weights (40 at least) has a clearly lesser index, it counts: the index is that of the far tail, and some matches of
     a nearly deterministic target above a body of small weights are no heavy tail.
     """
     positive = largest[largest > 0]
     count = min(int(min(n / 5, 3 * math.sqrt(n))), len(positive) - 1)
     if count < 20:
         return None
-    whole, far = _index(positive, count), _index(positive, max(count // 4, 40))
+    whole, far = _index(positive, count), _index(positive, min(max(count // 4, 40), count))
     return far if far < whole - _CLEARLY else whole
 
 

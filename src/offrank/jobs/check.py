@@ -8,6 +8,8 @@ from typing import Any
 
 from ..checks.actions import ActionsFold
 from ..checks.agreement import AgreementFold
+from ..checks.contexts import RowsPerContextFold, about_rows_per_context, counted_by
+from ..checks.duplicates import ContentsFold, about_duplicates
 from ..checks.impressions import ImpressionsFold
 from ..checks.slots import SlotsFold
 from ..checks.support import SupportFold
@@ -98,11 +100,13 @@ class _Checking:
         self.source, self.logging, self.target, self.doubt = source, logging, target, doubt
         self.counted = counts(logging)
         self.reasons: dict[str, str] = {}
-        self.folds: dict[str, Any] = {"impressions": ImpressionsFold()}
+        self.folds: dict[str, Any] = {"impressions": ImpressionsFold(), "contents": ContentsFold()}
         self.needed = Needs()
         self.plans: dict[str, Plan] = {}
         between = [EpsilonUniform(logging, epsilon) for epsilon in EPSILONS]
         self._weigh("slates", IPS(), [Uniform(), *between])
+        if (by := counted_by(logging)) is not None:
+            self._try("contexts", RowsPerContextFold(by))
         if self.counted:
             self.reasons["items"] = "propensities that were counted in the log agree with it by construction"
         if target is not None or not self.counted:
@@ -194,4 +198,7 @@ class _Checking:
         yield from findings.of_actions(found.get("actions"), reasons.get("actions"))
         wanted, asked = repr(self.target or Uniform()), self.target is not None
         yield from findings.of_support(found.get("support"), wanted, asked, reasons.get("support"))
+        yield from findings.of_cautions("Rows written twice", about_duplicates(found["contents"].repeated()))
+        if (by := counted_by(self.logging)) is not None and found.get("contexts") is not None:
+            yield from findings.of_cautions("Counted propensities", about_rows_per_context(found["contexts"], by))
         yield from findings.of_reading(found["impressions"])

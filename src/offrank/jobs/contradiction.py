@@ -41,7 +41,7 @@ def _against(summary: Summary, target: AnyPolicy, given: tuple[_Any, Estimate], 
         if not (_comparable(summary, estimator, other) and reference.trustworthy):
             continue
         difference = summary.difference(target, estimator, other)
-        away = abs(difference.value) / difference.standard_error if difference.standard_error > 0 else 0.0
+        away = difference.deviation(0.0) if difference.standard_error > 0 else 0.0
         visible = abs(difference.value) > 0.25 * (estimate.high - estimate.low)
         if away > _ODD and visible and (worst is None or away > worst[0]):
             worst = away, about_disagreement(other_name, difference)

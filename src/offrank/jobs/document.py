@@ -31,13 +31,15 @@ NUMBERS = (
     "mean_weight_high",
     "max_weight_share",
     "tail_index",
+    "design_effect",
+    "effective_clusters",
 )
 
 ARROW_SCHEMA = pa.schema(
     [("target", pa.string()), ("estimator", pa.string()), ("group", pa.string()), ("n", pa.int64())]
     + [(name, pa.float64()) for name in (*NUMBERS, "truth")]
     + [(f"difference_{name}", pa.float64()) for name in ("value", "low", "high")]
-    + [("warnings", pa.list_(pa.string())), ("error", pa.string()), ("chosen", pa.string())]
+    + [("warnings", pa.list_(pa.string())), ("error", pa.string()), ("chosen", pa.string()), ("cluster", pa.string())]
 )
 
 
@@ -48,7 +50,7 @@ def number(value: float | None) -> float | None:
 
 def interval(found: Interval | None) -> dict[str, float | None] | None:
     """A value with its interval."""
-    return None if found is None else {name: number(value) for name, value in asdict(found).items()}
+    return None if found is None else {name: number(value) for name, value in found.numbers().items()}
 
 
 def estimate_row(
@@ -58,13 +60,14 @@ def estimate_row(
     row: dict[str, Any] = {"target": key[0], "estimator": key[1], "group": group, "truth": number(truth)}
     if isinstance(found, OffrankError):
         error = {"code": found.code, "message": found.message, "remedy": found.remedy}
-        nothing = dict.fromkeys(("chosen", "n", *NUMBERS, "difference"))
+        nothing = dict.fromkeys(("chosen", "cluster", "n", *NUMBERS, "difference"))
         return {**row, **nothing, "warnings": [], "error": error}
     weight = found.mean_weight_interval
     row |= {name: number(getattr(found, name, None)) for name in NUMBERS}
     return {
         **row,
         "chosen": found.chosen,
+        "cluster": found.cluster,
         "n": found.n,
         "mean_weight_low": None if weight is None else number(weight.low),
         "mean_weight_high": None if weight is None else number(weight.high),

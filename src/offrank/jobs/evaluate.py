@@ -8,16 +8,18 @@ from os import PathLike, fspath
 from typing import Any
 
 from ..checks.cautions import about_examination
+from ..checks.contexts import RowsPerContextFold, about_rows_per_context, counted_by
+from ..checks.duplicates import ContentsFold, about_duplicates
 from ..checks.impressions import Impressions, ImpressionsFold
 from ..checks.ties import TiesFold, sorts
 from ..estimators.base import Estimator
 from ..estimators.family import Family, family
 from ..estimators.fold import ByColumn, GroupedTermsFold, Layout, TermsFold, needs
 from ..estimators.wrappers import SelfNormalised, bare, weighing
-from ..folds.base import Together
-from ..folds.doubt import Doubt
-from ..folds.estimate import Estimate
-from ..folds.intervals import Method
+from ..folds.base import Products, Together
+from ..folds.doubt import AUTO, Doubt
+from ..folds.estimate import Caution, Estimate
+from ..folds.intervals import Controlled, Method
 from ..learning.held_out import kept_apart
 from ..log.errors import EmptyLogError, NoOverlapError
 from ..log.source import Needs, Source
@@ -41,7 +43,7 @@ def evaluate(
     examination: arguments.Examination | None = None,
     confidence: float = 0.95,
     interval: Method = "normal",
-    cluster: str | None = None,
+    cluster: str | None = AUTO,
     by: str | None = None,
     held_out: str | PathLike[str] | None = None,
     replicates: int = 200,
@@ -59,7 +61,9 @@ def evaluate(
       fitted click model, the file that it was saved to, or what `offrank.clicks.harvest` found.
     - interval: `normal` (delta method), `bootstrap` (Poisson, `replicates` of them, `seed`) or
       `bernstein` (empirical Bernstein), at level `confidence`.
-    - cluster: a column whose equal values mark dependent rows, such as `query`.
+    - cluster: a column whose equal values mark dependent rows, such as `query`; None for independent rows. By default
+      that of the columns `query`, `user` and `session` whose rows depend on each other most, where the log has one
+      with at least five values; a warning says where there are fewer.
     - by: a column to group by.
     - held_out: a policy's file, which `learn` wrote, of this very log: only the third is read that it kept apart.
     - executor: any `concurrent.futures.Executor`; threads by default.
@@ -69,8 +73,8 @@ def evaluate(
         LogError: the log breaks a rule.
         NoOverlapError: no estimate at all can be given.
     """
-    doubt = Doubt(interval, confidence, cluster, replicates, seed)
     source, drawn = arguments.source(log), arguments.policy(logging)
+    doubt = Doubt(interval, confidence, cluster, replicates, seed).finding(source)
     wanted, named = arguments.targets(target), arguments.estimators(estimators)
     examined = arguments.examination(examination)
     curve = examined.curve
@@ -119,11 +123,30 @@ class Plan:
         """Counts the ties of the targets that sort."""
         return TiesFold(tuple(filter(sorts, self.layout.targets)))
 
+    @property
+    def counted(self) -> str | None:
+        """The column by which the logging probabilities were counted, where any estimator asks for them."""
+        asked = any(estimator.asks_logging is not None for estimator in self.layout.estimators)
+        return counted_by(self.logging) if asked else None
+
+    @property
+    def products(self) -> Products:
+        """The products of columns that a bootstrap sums too: those from which it learns slopes anew."""
+        if self.doubt.method != "bootstrap":
+            return ()
+        every = [e for members in self.estimators.values() for e in members.values()]
+        controlled = {bare(e) for e in every if isinstance(e, SelfNormalised) and e.controlled}
+        found = [
+            pair
+            for _, estimator, value, weight in self.layout.pairs()
+            if estimator in controlled
+            for pair in Controlled.products(value, weight, 0)
+        ]
+        return tuple(dict.fromkeys(found))
+
     def needs(self) -> Needs:
         """The columns that are read."""
-        wanted = needs(self.layout, self.logging) | self.ties.needs()
-        if self.doubt.cluster is not None:
-            wanted |= Needs(keys=frozenset([self.doubt.cluster]))
+        wanted = needs(self.layout, self.logging) | self.ties.needs() | self.doubt.needs()
         return wanted | Needs(labels=frozenset([self.by] if self.by else []))
 
     def _parts(self) -> list[Any]:
@@ -132,14 +155,17 @@ class Plan:
 
     def run(self, source: Source, executor: Executor | None, progress: Progress | None) -> Result:
         """Read the source once, and summarise."""
-        layout = self.layout
-        terms: Any = TermsFold(layout, self.logging, whole_folds(self.doubt, layout), self.doubt.cluster)
+        layout, products = self.layout, self.products
+        inner = whole_folds(self.doubt, layout, products)
+        terms: Any = TermsFold(layout, self.logging, inner, self.doubt.columns)
         if self.by is not None:
-            terms = GroupedTermsFold(terms, ByColumn(self.by), group_folds(self.doubt, layout))
-        rows = self.trained.fold(self._parts())
-        folds = Together({"terms": terms, "impressions": ImpressionsFold(), "ties": self.ties, "rows": rows})
+            terms = GroupedTermsFold(terms, ByColumn(self.by), group_folds(self.doubt, layout, products))
+        folds: dict[str, Any] = {"terms": terms, "impressions": ImpressionsFold(), "contents": ContentsFold()}
+        if self.counted is not None:
+            folds["contexts"] = RowsPerContextFold(self.counted)
+        folds |= {"ties": self.ties, "rows": self.trained.fold(self._parts())}
         needed = self.needs() | self.trained.needs(self._parts())
-        found = run(source.select(needed), folds, executor, progress)
+        found = run(source.select(needed), Together(folds), executor, progress)
         impressions: Impressions = found["impressions"]
         if not impressions.n:
             skipped = f"; {sum(impressions.skipped.values())} were skipped" if impressions.skipped else ""
@@ -147,15 +173,22 @@ class Plan:
         whole, groups = (found["terms"], {}) if self.by is None else found["terms"]
         ties = dict(zip(self.ties.policies, found["ties"].tolist(), strict=True))
         trained = self.trained.judged(self._parts(), found["rows"])
-        summary = self.summary(whole, ties, trained)
-        by_group = {name: self.estimates(self.summary(part, ties, trained)) for name, part in groups.items()}
-        return Result(self.estimates(summary), by_group, self._facts(summary, impressions, source))
+        summary = self.summary(whole, ties=ties, trained=trained, about_log=self._about_log(found))
+        parts = {name: self.summary(part, ties=ties, trained=trained, group=True) for name, part in groups.items()}
+        by_group = {name: self.estimates(part) for name, part in parts.items()}
+        estimates = self.estimates(summary)
+        used = dict.fromkeys(one.cluster for one in estimates.given.values() if one.cluster is not None)
+        facts = {**self._facts(summary, impressions, source), "cluster": ", ".join(used) or None}
+        return Result(estimates, by_group, facts)
 
-    def summary(
-        self, folded: Any, ties: Mapping[AnyPolicy, float] | None = None, trained: Trained = NOTHING
-    ) -> Summary:
-        """What the folds found, ready to be asked. ties: share of rows by target; trained: what has seen the log."""
-        return Summary(self.layout, self.doubt, folded, counts(self.logging), ties or {}, trained)
+    def _about_log(self, found: dict[str, Any]) -> tuple[Caution, ...]:
+        """What is wrong with the log whatever the estimate."""
+        few = () if self.counted is None else about_rows_per_context(found["contexts"], self.counted)
+        return (*about_duplicates(found["contents"].repeated()), *few)
+
+    def summary(self, folded: Any, **known: Any) -> Summary:
+        """What the folds found, ready to be asked. known: as in `Summary`."""
+        return Summary(self.layout, self.doubt, folded, counts(self.logging), self.products, **known)
 
     def estimates(self, summary: Summary) -> Estimates:
         """Every estimator for every target."""
@@ -184,7 +217,6 @@ class Plan:
             "targets": document.spelled(self.targets),
             "confidence": doubt.confidence,
             "interval": doubt.method,
-            "cluster": doubt.cluster,
             "by": self.by,
             "examination": self._examination(),
             "logged": document.interval(summary.logged(summary.layout.estimators[0])) if one_unit else None,

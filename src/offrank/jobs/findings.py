@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from ..checks.actions import ActionsTest
 from ..checks.agreement import Agreement
 from ..checks.impressions import Impressions
 from ..checks.slots import SlotsRow
-from ..folds.estimate import Estimate
+from ..folds.estimate import Caution, Estimate
 from ..log.batch import Floats
 from ..log.errors import NoOverlapError
 from ..policies.propensities import AnyPolicy
@@ -152,6 +152,12 @@ def of_support(shares: Floats | None, target: str, asked: bool, reason: str | No
         value=worst,
         expected=0.0,
     )
+
+
+def of_cautions(title: str, cautions: Iterable[Caution]) -> Iterator[Row]:
+    """What is wrong with the log as a whole; nothing where nothing is."""
+    for caution in cautions:
+        yield row(caution.code, title, caution.severity, caution.message, caution.remedy)
 
 
 def of_reading(impressions: Impressions) -> Iterator[Row]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any
 
 from ..checks.cautions import (
@@ -19,11 +20,14 @@ from ..checks.cautions import (
     about_ties,
     about_weights,
 )
+from ..checks.contexts import OF_COUNTING
+from ..checks.dependence import about_dependence, effective_clusters
 from ..estimators.base import Estimator, Weighting
 from ..estimators.fold import Layout
 from ..estimators.wrappers import Clip, SelfNormalised, bare, weighing
-from ..folds.base import Together
-from ..folds.doubt import Doubt
+from ..folds.base import Products, Together
+from ..folds.buckets import BUCKETS_OF_A_GROUP
+from ..folds.doubt import AUTO, Doubt
 from ..folds.estimate import Caution, Estimate, Interval
 from ..folds.histogram import HistogramFold
 from ..folds.intervals import Controlled, Mean, Ratio, Spread
@@ -35,31 +39,38 @@ from ..policies.propensities import AnyPolicy
 from .trained import NOTHING, Trained
 
 
-def whole_folds(doubt: Doubt, layout: Layout) -> Together:
+def whole_folds(doubt: Doubt, layout: Layout, products: Products = ()) -> Together:
     """The folds that reduce samples to what the estimates need, and to histograms of the weights."""
     weights = tuple(weight for _, _, _, weight in layout.pairs())
     largest, histogram = LargestFold(weights), HistogramFold(weights)
-    return Together({**doubt.folds(layout.columns), "largest": largest, "histogram": histogram})
+    return Together({**doubt.folds(layout.columns, products), "largest": largest, "histogram": histogram})
 
 
-def group_folds(doubt: Doubt, layout: Layout) -> Together:
-    """The folds of one of many groups: no histograms, and a shorter tail."""
+def group_folds(doubt: Doubt, layout: Layout, products: Products = ()) -> Together:
+    """The folds of one of many groups: no histograms, a shorter tail, and fewer buckets."""
     weights = tuple(weight for _, _, _, weight in layout.pairs())
-    return Together({**doubt.folds(layout.columns), "largest": LargestFold(weights, keep=256)})
+    folds = doubt.folds(layout.columns, products, BUCKETS_OF_A_GROUP)
+    return Together({**folds, "largest": LargestFold(weights, keep=256)})
 
 
 @dataclass(frozen=True)
 class Summary:
     """The reduced log, ready to be asked for estimates.
 
-    counted: the logging probabilities were counted in it. ties: share of the impressions in which equal scores leave
-    the order open, by target that sorts. trained: what is judged by the rows that it was learnt from.
+    counted: the logging probabilities were counted in it. products: pairs of columns whose products are in the sums
+    too. group: this is one of several groups of the log. about_log: what is wrong with the log whatever the estimate;
+    what concerns counting, for those estimates only that ask the logging policy. ties: share of the impressions in
+    which equal scores leave the order open, by target that sorts. trained: what is judged by the rows that it was
+    learnt from.
     """
 
     layout: Layout
     doubt: Doubt
     folded: Mapping[str, Any]
     counted: bool = False
+    products: Products = ()
+    group: bool = False
+    about_log: tuple[Caution, ...] = ()
     ties: Mapping[AnyPolicy, float] = field(default_factory=dict)
     trained: Trained = NOTHING
 
@@ -69,10 +80,21 @@ class Summary:
         found: Moments = self.folded["moments"]
         return found
 
-    @property
+    @cached_property
     def spread(self) -> Spread:
         """What intervals are made from."""
-        return self.doubt.spread(self.folded)
+        return self.doubt.spread(self.folded, self.products)
+
+    @cached_property
+    def _alone(self) -> Spread:
+        """The same of independent rows, unless clusters were asked for.
+
+        Whatever the context, weights have expectation 1, so those of one query are uncorrelated if slates were drawn
+        independently. Few clusters would tell little of what the many rows can tell of wrong propensities.
+        """
+        if self.doubt.cluster != AUTO:
+            return self.spread
+        return replace(self.doubt, cluster=None).spread(self.folded, self.products)
 
     def logged(self, estimator: Estimator) -> Interval:
         """What the logging policy earned, in the outcome that the estimator weighs."""
@@ -98,17 +120,24 @@ class Summary:
             max_weight_share=math.nan,
             difference=self._interval(ratio, self.layout.logged(weighting)),
         )
+        if (clusters := self.spread.clustered(ratio)) is not None:
+            made = replace(
+                made,
+                cluster=clusters.column,
+                design_effect=self.spread.design_effect(ratio, clusters),
+                effective_clusters=effective_clusters(clusters, ratio, weight),
+            )
         weighed = weighing(estimator)
         made = made if weighed is None else self._of_weights(made, weighed, index, weight)
         found = [*self.trained.cautions(target, estimator), *about_ties(self.ties.get(target, 0.0))]
-        found += self._cautions(made, estimator, value, weight)
+        found += self._cautions(made, target, estimator, value, weight)
         order = {"serious": 0, "warning": 1, "note": 2}
         return replace(made, warnings=tuple(sorted(found, key=lambda caution: order[caution.severity])))
 
     def _of_weights(self, made: Estimate, weighed: Weighting, index: int, weight: int) -> Estimate:
         """The estimate with what is known of its weights."""
         sums, squares = self.moments.sums, self.moments.squares
-        mean_weight = self._interval(Ratio(weight, 0)) if weighed.normalised else None
+        mean_weight = self._alone.ratio(Ratio(weight, 0)) if weighed.normalised else None
         return replace(
             made,
             ess=float(sums[weight] ** 2 / squares[weight]),
@@ -133,15 +162,7 @@ class Summary:
 
     def _interval(self, ratio: Mean, other: Mean | None = None) -> Interval:
         """A ratio, or its difference to another; without ends where there is but one impression or cluster."""
-        found = self.spread.ratio(ratio) if other is None else self.spread.difference(ratio, other)
-        independent = min(self.moments.n, self._clusters or self.moments.n)
-        if independent > 1:
-            return found
-        return Interval(found.value, -math.inf, math.inf, math.inf)
-
-    @property
-    def _clusters(self) -> int | None:
-        return self.spread.clusters() if "buckets" in self.folded else None
+        return self.spread.ratio(ratio) if other is None else self.spread.difference(ratio, other)
 
     def histogram(self, target: AnyPolicy, estimator: Estimator) -> Any:
         """How the weights of an estimator are spread."""
@@ -160,15 +181,17 @@ class Summary:
         return bool(reward == clicks or not clicks or not reward)
 
     def _cautions(
-        self, made: Estimate, estimator: Estimator | SelfNormalised, value: int, weight: int
+        self, made: Estimate, target: AnyPolicy, estimator: Estimator | SelfNormalised, value: int, weight: int
     ) -> list[Caution]:
         weighting, weighed = bare(estimator), weighing(estimator)
         mean = float(self.moments.sums[weight] / self.moments.sums[0])
         found = list(about_prediction(mean)) if weighed is None else self._about_weights(made, estimator, weighed, mean)
         found += about_rewards(self._effective_rewards(weighting, value))
-        found += about_method(self.doubt.method, self._clusters)
+        found += about_method(self.doubt.method)
+        found += about_dependence(self.spread, self._ratio(target, estimator), weight, group=self.group)
         found += [CLICKS_NOT_REWARD] if weighting.earns == "clicks" and not self.rewards_are_clicks else []
         found += [COUNTED] if self.counted and weighting.asks_logging else []
+        found += [one for one in self.about_log if weighting.asks_logging or one.code not in OF_COUNTING]
         return found
 
     def _about_weights(

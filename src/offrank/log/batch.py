@@ -7,7 +7,7 @@ nothing was shown. Other arrays are padded with zeros, and `size` and `length` s
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
@@ -119,6 +119,7 @@ class LogBatch:
     clicks: [n, k] beside the slates, or None.
     outcome: [n] the logged `reward` column, or None where the log has clicks only.
     inclusion: [n] probability that the row was kept in the log. row: [n] stable impression id.
+    clusters: name -> [n] codes of columns whose equal values mark dependent rows; a null depends on no other row.
     skipped: rule -> rows (or clicks) left out while reading, never in silence.
     file: where the rows stand; base: rows in the files before it, so that row - base is a file's own row.
     """
@@ -133,6 +134,7 @@ class LogBatch:
     skipped: Mapping[str, int] = field(default_factory=dict)
     file: str = "log"
     base: int = 0
+    clusters: Mapping[str, Integers] = field(default_factory=dict)
 
     def __len__(self) -> int:
         return len(self.row)
@@ -155,7 +157,13 @@ class LogBatch:
             inclusion=self.inclusion[rows],
             row=self.row[rows],
             labels={name: label.take(rows) for name, label in self.labels.items()},
+            clusters={name: codes[rows] for name, codes in self.clusters.items()},
         )
+
+    def dependent(self, columns: Iterable[str]) -> dict[str, NDArray[np.uint64]]:
+        """[n] codes of each of these columns, equal for rows that depend on each other."""
+        known = {**self.contexts.keys, **self.clusters}
+        return {name: known[name].view(np.uint64) for name in columns}
 
     @cached_property
     def reward(self) -> Floats:

@@ -20,6 +20,8 @@ ROLES: Mapping[str, str] = {
     "features": "list of lists beside the candidates: indices of the features that each has",
     "feature_values": "list of lists beside `features`: their values; by default 1",
     "query": "what the impression answered: rows with the same value have the same context",
+    "user": "who saw the impression; only to tell which rows depend on each other",
+    "session": "the visit that the impression was part of; only to tell which rows depend on each other",
 }
 """The wide layout: a row per impression."""
 
@@ -41,8 +43,13 @@ LONG_ROLES: Mapping[str, str] = {
     "rank_propensity": "list: probability of this item at each rank",
     "inclusion": ROLES["inclusion"] + "; repeated on each row",
     "query": ROLES["query"] + "; repeated on each row",
+    "user": ROLES["user"] + "; repeated on each row",
+    "session": ROLES["session"] + "; repeated on each row",
 }
 """The long layout: a row per item."""
+
+GROUPING = ("query", "user", "session")
+"""Roles of columns that group rows: they are found by their role, every other column that does by its own name."""
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ from .batch import LogBatch
 class Needs:
     """The columns that a job needs; a source reads no others.
 
-    roles: names from `schema.ROLES`. scores, rankings, keys, labels: the user's own column names.
+    roles: names from `schema.ROLES`. scores, rankings, keys, labels, clusters: the user's own column names.
     weights: the scores among them that must not be negative. written: `role:column`, probabilities of the shown slates
     under another policy than the logging one (`propensity:new_propensity`). holes: whether the job copes with ranks
     where nothing was shown, which are -1 inside slates; otherwise they break a rule. exchangeable: whether the answer
@@ -27,6 +27,7 @@ class Needs:
     keys: frozenset[str] = frozenset()
     labels: frozenset[str] = frozenset()
     written: frozenset[str] = frozenset()
+    clusters: frozenset[str] = frozenset()
     holes: bool = False
     exchangeable: bool = False
 
@@ -39,6 +40,7 @@ class Needs:
             self.keys | other.keys,
             self.labels | other.labels,
             self.written | other.written,
+            self.clusters | other.clusters,
             self.holes or other.holes,
             self.exchangeable and other.exchangeable,
         )

@@ -85,10 +85,7 @@ class ComparisonsFold:
         columns = [piece.clicks.sum(axis=1), piece.weight(metric)]
         columns += [piece.cost(metric, model) for model in self.models]
         values = np.column_stack(columns) / piece.batch.inclusion[:, None]
-        cluster = self.doubt.cluster
-        return Sample(
-            values, piece.batch.row if cluster is None else piece.batch.contexts.keys[cluster].view(np.uint64)
-        )
+        return Sample(values, piece.batch.row, piece.batch.dependent(self.doubt.columns))
 
     def _added(self, before: tuple[Any, Any], metric: Comparison, piece: Clicked, batch: LogBatch) -> tuple[Any, Any]:
         impossible = np.zeros(len(batch), dtype=np.bool_)

@@ -6,11 +6,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from ..checks.dependence import about_dependence
 from ..checks.impressions import Impressions, ImpressionsFold
 from ..folds.base import Together
-from ..folds.doubt import Doubt
+from ..folds.doubt import AUTO, Doubt
 from ..folds.estimate import Caution
-from ..folds.intervals import Method, Ratio, Spread
+from ..folds.intervals import Method, Ratio
 from ..log.errors import EmptyLogError, NoOverlapError
 from ..log.source import Source
 from ..policies.named import policy as named_policy
@@ -38,7 +39,7 @@ def measure(
     *,
     confidence: float = 0.95,
     interval: Method = "normal",
-    cluster: str | None = None,
+    cluster: str | None = AUTO,
     by: str | None = None,
     replicates: int = 200,
     seed: int = 0,
@@ -54,7 +55,8 @@ def measure(
     - metrics: spellings such as `"pairwise_disagreement"`, `"counterfactual_loss(form=hinge)"`,
       `"counterfactual_disagreement(several=unclicked)"`; see `Comparison`.
     - interval: `normal` (delta method), `bootstrap` or `bernstein`, at level `confidence`.
-    - cluster: a column whose equal values mark dependent rows. by: a column to group by.
+    - cluster: a column whose equal values mark dependent rows, None for independent rows; by default found in the log
+      as in `offrank.evaluate`. by: a column to group by.
 
     Raises:
         UsageError: arguments that cannot work, or a logging policy that cannot know what a metric asks.
@@ -66,7 +68,7 @@ def measure(
         comparisons.metrics(metrics),
         (model,) if isinstance(model, str) else tuple(dict.fromkeys(model)),
         prepared(named_policy(logging), source, executor),
-        Doubt(interval, confidence, cluster, replicates, seed),
+        Doubt(interval, confidence, cluster, replicates, seed).finding(source),
         by,
     )
     folds = Together({"comparisons": fold, "impressions": ImpressionsFold()})
@@ -139,10 +141,16 @@ class Summary:
             "logging": repr(fold.logging),
             "confidence": fold.doubt.confidence,
             "interval": fold.doubt.method,
-            "cluster": fold.doubt.cluster,
+            "cluster": ", ".join(self._columns()) or None,
             "by": fold.by,
         }
         return Measurements(self._of(None), {group: self._of(group) for group in groups}, facts)
+
+    def _columns(self) -> list[str]:
+        """What rows are clustered by; metrics may differ in what makes their rows depend on each other."""
+        every = [self.fold.doubt.spread(self.reduced[repr(metric)][0]) for metric in self.fold.metrics]
+        used = [spread.clustered(Ratio(2 + m, 1)) for spread in every for m in range(len(self.fold.models))]
+        return list(dict.fromkeys(one.column for one in used if one is not None))
 
     def _of(self, group: str | None) -> Found:
         found: dict[Key, Measured | NoOverlapError] = {}
@@ -155,7 +163,7 @@ class Summary:
         return found
 
     def _measured(self, metric: Comparison, folded: dict[str, Any], model: int) -> Measured | NoOverlapError:
-        spread = self.fold.doubt.spread(folded)
+        spread, group = self.fold.doubt.spread(folded), folded is not self.reduced[repr(metric)][0]
         n, sums, squares = spread.moments.n, spread.moments.sums, spread.moments.squares
         if not n:
             return _no_clicks()
@@ -175,10 +183,10 @@ class Summary:
             rejected,
             ess,
             spread.difference(cost, Ratio(2, 1)) if model else None,
-            tuple(self._cautions(metric, spread, rejected, ess)),
+            (*self._cautions(metric, rejected, ess), *about_dependence(spread, cost, 1, group=group)),
         )
 
-    def _cautions(self, metric: Comparison, spread: Spread, rejected: float, ess: float) -> Iterator[Caution]:
+    def _cautions(self, metric: Comparison, rejected: float, ess: float) -> Iterator[Caution]:
         if ess < FEW_COMPARISONS:
             yield Caution(
                 "few-comparisons",

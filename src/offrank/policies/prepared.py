@@ -26,8 +26,15 @@ def prepared(policy: AnyPolicy, source: Source, executor: Executor | None = None
 
 def counts(policy: AnyPolicy) -> bool:
     """Whether the policy, or one inside it, rests on counts of the log."""
-    inside = (one for _, value in _inner(policy) for one in _policies(value))
-    return isinstance(policy, Prepares) or any(map(counts, inside))
+    return any(isinstance(one, Prepares) for one in with_parts(policy))
+
+
+def with_parts(policy: AnyPolicy) -> Iterator[AnyPolicy]:
+    """The policy, and those in its fields, and in theirs."""
+    yield policy
+    for _, value in _inner(policy):
+        for one in _policies(value):
+            yield from with_parts(one)
 
 
 def _inner(policy: Any) -> Iterator[tuple[str, Any]]:

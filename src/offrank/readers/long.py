@@ -60,5 +60,6 @@ def _typed(table: Table, renamed: Mapping[str, str], needed: Needs) -> Table:
     if not isinstance(table, CsvTable):
         return table
     text = [renamed.get(role, role) for role in ("impression", "item", "query")] + list(needed.keys | needed.labels)
+    text += [renamed.get(name, name) for name in sorted(needed.clusters)]
     numbers = [renamed.get(role, role) for role in ("position", "click", "reward", "propensity", "inclusion")]
     return replace(table, text=tuple(text), numeric=(*numbers, *needed.scores, *needed.rankings))

@@ -8,12 +8,13 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 import numpy as np
+import pyarrow as pa
 from numpy.typing import NDArray
 
 from ..log import _kernels, rules
 from ..log.batch import Contexts, Floats, Integers, Labels, LogBatch, Shown, SparseFeatures
 from ..log.rules import Faults
-from ..log.schema import WRITTEN, Columns
+from ..log.schema import GROUPING, WRITTEN, Columns
 from ..log.source import Needs
 from . import arrow, written
 from .arrow import Lists
@@ -24,6 +25,9 @@ from .tables import Piece, Table
 Invalid = Literal["raise", "skip"]
 
 _BY_ROW = {"inclusion": rules.BAD_INCLUSION, "reward": rules.BAD_REWARD}
+
+_ODD = np.uint64(0x9E3779B97F4A7C15)
+"""Multiples of it are spread over all 64-bit codes, so that a row number is hardly ever the code of a value."""
 
 
 @dataclass(frozen=True)
@@ -65,9 +69,9 @@ class WideLog:
             roles |= {"feature_values"}
         chosen |= {role: known.of(role) for role in sorted(roles - set(WRITTEN))}
         chosen |= written.columns(roles, self.needed.written, known)
-        for kind in ("scores", "rankings", "keys", "labels"):
+        for kind in ("scores", "rankings", "keys", "labels", "clusters"):
             for name in sorted(getattr(self.needed, kind)):
-                column = known.of(name) if name == "query" else known.named(name)
+                column = known.of(name) if name in GROUPING else known.named(name)
                 chosen[f"{kind}:{name}"] = column
         return chosen
 
@@ -114,6 +118,7 @@ class _Flat:
         self.beside = {role: self._beside(role) for role in self.columns if self._is_beside(role)}
         self.rankings = {name: self._ranking(name) for name in self.needed.rankings}
         self.keys = {name: self._key(f"keys:{name}") for name in self.needed.keys}
+        self.clusters = {name: self._cluster(f"clusters:{name}") for name in self.needed.clusters}
         self.by_row = {role: self._number(role) for role in _BY_ROW if role in self.columns}
         self.written = {name: self._written(name) for name in self.columns if name.partition(":")[0] in WRITTEN}
         self.features = self._features() if "features" in self.columns else None
@@ -146,6 +151,7 @@ class _Flat:
             skipped,
             self.piece.file,
             self.piece.base,
+            {name: np.ascontiguousarray(codes[pick]) for name, codes in self.clusters.items()},
         )
 
     def _column(self, role: str) -> Any:
@@ -210,6 +216,19 @@ class _Flat:
         if column.null_count:
             self.faults.mark(np.asarray(column.is_null()), rules.NULL, self.columns[role])
         return arrow.codes(column, self.columns[role])
+
+    def _cluster(self, role: str) -> Integers:
+        """[n] code of the value that dependent rows share; null is shared with no other row."""
+        column, name = self._column(role), self.columns[role]
+        if pa.types.is_floating(column.type):  # as integers become where some of them are missing
+            codes = arrow.numbers(column, name).view(np.int64)
+            null = np.isnan(codes.view(np.float64))
+        else:
+            codes, null = arrow.codes(column, name), np.asarray(column.is_null())
+        if not null.any():
+            return codes
+        alone = (self.piece.rows + self.piece.base + 1).astype(np.uint64) * _ODD
+        return np.where(null, alone.view(np.int64), codes)
 
     def _number(self, role: str) -> Floats:
         """A number per row, checked by its role's rule."""

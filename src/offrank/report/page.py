@@ -124,6 +124,15 @@ def _group(document: Document, target: str, group: str) -> dict[str, Any]:
     return {"group": group, "n": max((one.get("n") or 0 for one in found), default=0), "cells": cells}
 
 
+def _dependent(document: Document) -> str:
+    """What rows are clustered by, and how much that widens the intervals."""
+    if not document.get("cluster"):
+        return ""
+    effects = [one["design_effect"] for one in facts.estimates(document) if one.get("design_effect")]
+    widest = f" (design effect up to {max(effects):.1f})" if effects else ""
+    return f"taken together by {words.quote(document['cluster'])}{widest}"
+
+
 def _log_facts(document: Document) -> list[tuple[str, str]]:
     """Names and values of what is known about the log; what is not known is left out."""
     log = document.get("log") or {}
@@ -137,7 +146,7 @@ def _log_facts(document: Document) -> list[tuple[str, str]]:
         "Logging policy": words.quote(document["logging"]) if document.get("logging") else "",
         "Examination by rank": ", ".join(f"{one:g}" for one in document.get("examination") or []),
         "Intervals": f"{document.get('interval') or ''} {100 * confidence:g} %".strip() if confidence else "",
-        "Dependent rows": f"taken together by {words.quote(document['cluster'])}" if document.get("cluster") else "",
+        "Dependent rows": _dependent(document),
     }
     known |= {f"Rows skipped: {rule}": words.count(number) for rule, number in skipped.items() if number}
     return [(name, value) for name, value in known.items() if value not in ("", words.MISSING)]

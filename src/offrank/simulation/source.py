@@ -66,10 +66,12 @@ class SimulatedSource:
         known = Columns(self.names, {}, self.describe())
         for role in needed.roles - {"reward", "inclusion"}:
             known.of(role)
-        for name in needed.scores | needed.rankings | needed.keys | needed.labels:
+        for name in needed.scores | needed.rankings | needed.keys | needed.labels | needed.clusters:
             known.named(name)
         for name in (
-            (needed.scores - set(self.world.names)) | needed.rankings | ((needed.keys | needed.labels) - {"query"})
+            (needed.scores - set(self.world.names))
+            | needed.rankings
+            | ((needed.keys | needed.labels | needed.clusters) - {"query"})
         ):
             raise ColumnError(
                 f"column {name!r} cannot be read that way",
@@ -90,6 +92,7 @@ class SimulatedSource:
     def _batch(self, sessions: Integers, shown: np.random.Generator, clicked: np.random.Generator) -> LogBatch:
         policy, rows = self.policy, shown.integers(len(self.world), size=len(sessions))
         read = policy.needs("sample") | policy.needs("log_prob") | self.world.user.needs() | self.needed
+        read |= Needs(keys=self.needed.clusters)
         contexts = self.world.contexts(rows, read)
         slates = policy.sample(contexts, shown)
         clicks = self.world.user.law(contexts, slates).sample(clicked)
@@ -102,6 +105,7 @@ class SimulatedSource:
             sessions.astype(np.uint64),
             {name: Labels(rows, self._query_names) for name in self.needed.labels},
             file="simulated",
+            clusters={name: contexts.keys[name] for name in self.needed.clusters},
         )
 
     def _written(self, contexts: Contexts, slates: Integers, rows: Integers) -> dict[str, Floats]:

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..log.batch import Contexts, Floats, Integers, Labels, LogBatch, Shown
+from ..log.errors import ColumnError
 from ..log.source import Needs
 from .laws import Behaviour, Law, Situation, Slate, law, rank_probs
 
@@ -38,6 +39,9 @@ class MemorySource:
         yield self.pieces[part]
 
     def select(self, needed: Needs) -> MemorySource:
+        for name in needed.clusters:
+            if any(name not in {**piece.contexts.keys, **piece.clusters} for piece in self.pieces):
+                raise ColumnError(f"memory has no column {name!r}", "cluster by a key of its batches")
         return self
 
     def describe(self) -> str:

@@ -1,0 +1,138 @@
+"""Rows that were written twice: equal rows that come in pairs far beyond what independent impressions make."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..folds.estimate import Caution
+from ..log.batch import Integers, LogBatch
+from . import _kernels
+
+Bits = NDArray[np.uint64]
+
+KEPT = 8192
+"""Distinct rows that are counted: with fewer in the log all of them, else a random sample of so many."""
+_FEWEST = 25
+"""Distinct rows, from which on chance alone cannot make all counts even (2^-25)."""
+_DEVIATIONS = 5.0
+_CHANCE = 1e-4
+_MOST_COPIES = 10
+
+
+@dataclass(frozen=True)
+class Contents:
+    """How often rows of equal content occur. keys: ascending, hashes of the contents; counts beside them.
+
+    Those with the least hashes are kept. Hashes have nothing to do with how often a content occurs, so this is a
+    random sample of the distinct contents, each with its full count.
+    """
+
+    keys: Bits
+    counts: Integers
+
+    def repeated(self) -> float:
+        """The least share of the rows that are copies of others; 0 where equal rows may well be equal by chance.
+
+        Independent impressions, whatever their contents and however likely each, make counts that are a mixture of
+        Poisson laws. Of such, at most half are even, and so for every greater divisor; and of the numbers f of
+        contents that occur once, twice and three times, f2^2 <= 1.5 f1 f3 (Cauchy and Schwarz: k! f_k are moments of
+        the mixture). Copies of the whole log break the first law, copies of a part of it the second, from some 7 % of
+        a log whose rows are otherwise unlike.
+        """
+        if len(self.counts) < _FEWEST:
+            return 0.0
+        return max(self._copies_of_all(), self._copies_of_some())
+
+    def _copies_of_all(self) -> float:
+        known = len(self.counts)
+        most = known / 2 + _DEVIATIONS * math.sqrt(known) / 2
+        whole = {m: int((self.counts % m == 0).sum()) for m in range(2, _MOST_COPIES + 1)}
+        clearest = max(whole.values())
+        alarming = [m for m, count in whole.items() if count >= most and count >= 0.9 * clearest]
+        return (1 - 1 / max(alarming)) * clearest / known if alarming else 0.0
+
+    def _copies_of_some(self) -> float:
+        once, twice, thrice = (int((self.counts == count).sum()) for count in (1, 2, 3))
+        surely = max(twice - 3 * math.sqrt(twice), 0.0)
+        expected = surely**2 / (1.5 * (once + 3 * math.sqrt(once) + 1))
+        if _poisson_tail(expected, thrice) >= _CHANCE:
+            return 0.0
+        return (twice - min(twice, math.sqrt(1.5 * once * thrice))) / float(self.counts.sum())
+
+
+@dataclass(frozen=True)
+class ContentsFold:
+    """Counts rows of equal content: what was shown and clicked, and everything else that was read of it."""
+
+    kept: int = KEPT
+
+    def empty(self) -> Contents:
+        return Contents(np.empty(0, np.uint64), np.empty(0, np.int64))
+
+    def add(self, state: Contents, batch: LogBatch) -> Contents:
+        keys = content_keys(batch)
+        if len(state.keys) == self.kept:
+            keys = keys[keys <= state.keys[-1]]  # few, once the state has filled
+        return self.merge(state, Contents(*np.unique(keys, return_counts=True)))
+
+    def merge(self, left: Contents, right: Contents) -> Contents:
+        keys, place = np.unique(np.concatenate([left.keys, right.keys]), return_inverse=True)
+        counts = np.zeros(len(keys), np.int64)
+        np.add.at(counts, place, np.concatenate([left.counts, right.counts]))
+        return Contents(keys[: self.kept], counts[: self.kept])
+
+    def finish(self, state: Contents) -> Contents:
+        return state
+
+
+def content_keys(batch: LogBatch) -> Bits:
+    """[n] hashes of the rows' contents, the same in every batch and for every order of the candidates."""
+    contexts, length = batch.contexts, batch.contexts.length
+    key, beside = length.astype(np.uint64), np.empty((len(batch), 0), np.int64)
+    for each in (contexts.candidates, *(contexts.scores[name] for name in sorted(contexts.scores))):
+        _kernels.join_slots(key, _bits(each), length, batch.slates)
+    if batch.clicks is not None:
+        _kernels.join_slots(key, _bits(batch.clicks), length, beside)
+    by_row: list[NDArray[Any] | None] = [batch.outcome, batch.inclusion]
+    by_row += [values for _, values in sorted(batch.shown.written.items()) if values.ndim == 1]
+    for mapping in (contexts.keys, batch.clusters):
+        by_row += [mapping[name] for name in sorted(mapping)]
+    for one in by_row:
+        if one is not None:
+            _kernels.join_rows(key, _bits(one))
+    with np.errstate(over="ignore"):
+        key = (key ^ (key >> np.uint64(31))) * np.uint64(0x94D049BB133111EB)
+    return np.asarray(key ^ (key >> np.uint64(30)))
+
+
+def about_duplicates(share: float) -> Iterator[Caution]:
+    """Warnings of rows that were written more than once. share: of the rows that are copies, at least."""
+    if share > 0:
+        yield Caution(
+            "duplicate-rows",
+            "warning",
+            f"At least {share:.0%} of the rows are copies of others: equal rows come together far more often than "
+            "independent impressions would make them.",
+            "Look for a file that is read twice, or a join that multiplies rows. Copies make intervals too narrow: "
+            "leave them out, or cluster by what they share.",
+        )
+
+
+def _bits(values: NDArray[np.generic]) -> Bits:
+    """As 64-bit words, the same for the same number."""
+    if values.dtype.kind == "f":
+        values = values.astype(np.float64, copy=False) + 0.0  # no negative zero
+    return np.ascontiguousarray(values).view(np.uint64)
+
+
+def _poisson_tail(mean: float, count: int) -> float:
+    """P(Poisson(mean) <= count)."""
+    from scipy.special import pdtr
+
+    return float(pdtr(count, mean)) if mean > 0 else 1.0

@@ -1,0 +1,91 @@
+"""What dependent rows do to an error: the jackknife over clusters, and how many clusters they are worth."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from ..log.batch import Floats
+
+
+@dataclass(frozen=True, eq=False)
+class Clusters:
+    """The clusters of a column of the log, those that share a hash bucket taken as one.
+
+    sums: [g, d] sums of the columns over each cluster; rows: [g] how many rows it has, none of them 0. buckets: how
+    many there are, with the empty ones. replicates: [b, d] sums of a bootstrap that takes or leaves whole clusters.
+    """
+
+    column: str
+    sums: Floats
+    rows: Floats
+    buckets: int
+    replicates: Floats | None = None
+
+    @classmethod
+    def of(cls, column: str, buckets: Floats) -> Clusters:
+        """Out of the state of a `BucketsFold`."""
+        held = buckets[buckets[:, -1] > 0]
+        return cls(column, held[:, :-1], held[:, -1], len(buckets))
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def jackknife(self, function: Callable[[Floats], Floats]) -> float:
+        """Standard error of a function of the column sums [..., d] -> [...]; infinite if it rests on one cluster alone.
+
+        sqrt((g - 1) / g * sum over clusters of (function without the cluster - function)^2). Of a ratio, the residual
+        of a cluster with the share h of the denominator is divided by 1 - h, which is what the estimate, drawn towards
+        a large cluster, takes from it: the estimator CR3 of Bell and McCaffrey (2002). Of clusters of one size it is
+        the plain sandwich with the factor g / (g - 1).
+        """
+        count = len(self)
+        if count < 2:
+            return math.inf  # one cluster does not say how much others would differ
+        total, without = self._without
+        away = function(without) - function(total)
+        error = math.sqrt((count - 1) / count * float(away @ away))
+        return error if math.isfinite(error) else math.inf
+
+    @cached_property
+    def _without(self) -> tuple[Floats, Floats]:
+        """[d] the sums of all clusters, and [g, d] of all but each one."""
+        total = self.sums.sum(axis=0)
+        return total, total - self.sums
+
+    def linear_error(self, influence: Floats) -> float:
+        """Without that division, what resampling the clusters shows: influence is [d] coefficients of a row."""
+        sums = self.sums[:, : len(influence)] @ influence
+        return math.sqrt(float(sums @ sums)) / float(self.rows.sum())
+
+    def freedom(self, column: int) -> float:
+        """Degrees of freedom of the jackknife of a ratio to this column."""
+        return degrees_of_freedom(self.sums[:, column])
+
+    @property
+    def repeats(self) -> float:
+        """Rows in the cluster of a row, itself among them, on average; less what shares its bucket by chance."""
+        n = float(self.rows.sum())
+        return float(self.rows @ self.rows - n**2 / self.buckets) / (n * (1 - 1 / self.buckets))
+
+
+def degrees_of_freedom(sizes: Floats) -> float:
+    """Satterthwaite's degrees of freedom of the jackknife over clusters of these sizes [g].
+
+    The variance estimate is a quadratic form of the clusters' sums; its degrees of freedom are
+    2 mean^2 / variance, for rows that are alike and independent (Bell and McCaffrey 2002, Imbens and Kolesar 2016).
+    With the share h of a cluster and q = h / (1 - h) they are
+    (sum q)^2 / (sum q^2 + (sum q^2)^2 - sum q^4): g - 1 for g clusters of one size, fewer for unlike ones.
+    """
+    shares = np.abs(sizes)
+    total = float(shares.sum())
+    shares = shares[shares > 0] / total if total > 0 else shares[:0]
+    if len(shares) < 2 or shares.max() >= 1:
+        return 0.0
+    q = shares / (1 - shares)
+    squares = float(q @ q)
+    return float(q.sum() ** 2 / (squares + squares**2 - float((q**4).sum())))
