@@ -70,7 +70,10 @@ def read(model: str, relevance: np.ndarray, rng: np.random.Generator) -> np.ndar
 
 def row(name: str, world: World, model: str, logs: int) -> list[str]:
     """Of each number: bias, spread, mean half-width and coverage of the 95 % interval."""
-    value, low, high, seconds = [], [], [], 0.0
+    value: list[np.ndarray] = []
+    low: list[np.ndarray] = []
+    high: list[np.ndarray] = []
+    seconds = 0.0
     for seed in range(logs):
         log = world.log(model, seed)
         begin = time.process_time()

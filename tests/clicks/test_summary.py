@@ -53,7 +53,7 @@ def test_every_model_prints_what_its_tables_are(text: str, items: int, slots: in
         is_documents = roles[name].value == "document"
         assert (f"{name} expected of an unseen document" in told) == is_documents, name
         if is_documents:
-            assert f"{name} expected of an unseen document: {parameters[name][-1]:.4g}\n" in told
+            assert f"{name} expected of an unseen document: {parameters[name][-1]:.4g}" in told
         if roles[name].value == "rank" and len(parameters[name]) > 1:
             title = name.replace("_", " ")
             lines = told.splitlines()
