@@ -49,8 +49,7 @@ class ComparisonsFold:
             asked.append(order_needs(self.logging))
         if "banner" in against:
             asked.append(self._rank_probs_needs())
-        if self.doubt.cluster is not None:
-            asked.append(Needs(keys=frozenset([self.doubt.cluster])))
+        asked.append(self.doubt.needs())
         if self.by is not None:
             asked.append(Needs(labels=frozenset([self.by])))
         return reduce(Needs.__or__, asked)

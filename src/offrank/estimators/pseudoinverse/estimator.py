@@ -77,6 +77,8 @@ class PI(Spelled):
             weight = self._uniform(batch, target)
         else:
             weight = self._joint(batch, logging, target)
+        # Terms that cancel leave rounding, which has no sign.
+        weight = np.where(np.abs(weight) < _NEVER, 0.0, weight)
         return Weights(weight, weight)
 
     def _uniform(self, batch: LogBatch, target: Propensities) -> Floats:
