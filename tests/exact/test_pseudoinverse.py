@@ -292,7 +292,7 @@ def test_hours_are_refused_with_their_number(monkeypatch: pytest.MonkeyPatch) ->
 @pytest.mark.parametrize("target", ["plackett_luce(new)", "top(new)", "uniform"])
 @pytest.mark.parametrize("logging", ["uniform", "plackett_luce(old)", "epsilon(top(old), 0.4)", "swaps(top(old), 0.6)"])
 def test_slots_that_depend_on_each_other_are_not_independent(logging: str, target: str) -> None:
-    with pytest.raises(AbilityError, match=r"could have stood at [2-4] ranks") as error:
+    with pytest.raises(AbilityError, match="could have stood at another rank too") as error:
         evaluate(world("top").source(policy(logging)), target, logging, ["pi(slots=independent)"])
     assert "leave slots=independent away" in error.value.remedy
 

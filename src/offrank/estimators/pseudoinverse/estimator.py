@@ -154,11 +154,9 @@ def _refuse_dependent(batch: LogBatch, logging: Propensities) -> None:
         AbilityError: slots that cannot have been drawn each on its own.
     """
     possible = (logging.rank_law.written_out(batch.contexts.length) > _NEVER).sum(axis=2)
-    several = np.flatnonzero((possible > 1).any(axis=1))
-    if len(several):
-        row, ranks = int(batch.row[several[0]]) - batch.base, possible[several[0]].max()
+    if (possible > 1).any():
         raise AbilityError(
-            f"{batch.file}, row {row}: under {logging.policy!r} a shown item could have stood at {ranks} ranks, and "
-            "no item stands in a slate twice: its slots were not drawn each on its own",
+            f"{logging.policy!r} did not draw each slot on its own: items that it shows could have stood at another rank "
+            "too, and no item stands in a slate twice",
             "leave slots=independent away; that is for logs in which each slot has candidates of its own",
         )
