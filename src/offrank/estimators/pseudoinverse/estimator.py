@@ -156,7 +156,7 @@ def _refuse_dependent(batch: LogBatch, logging: Propensities) -> None:
     possible = (logging.rank_law.written_out(batch.contexts.length) > _NEVER).sum(axis=2)
     if (possible > 1).any():
         raise AbilityError(
-            f"{logging.policy!r} did not draw each slot on its own: items that it shows could have stood at another rank "
-            "too, and no item stands in a slate twice",
+            f"{logging.policy!r} did not draw each slot on its own: items that it shows could have stood at another "
+            "rank too, and no item stands in a slate twice",
             "leave slots=independent away; that is for logs in which each slot has candidates of its own",
         )
