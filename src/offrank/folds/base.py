@@ -9,7 +9,7 @@ from typing import Any, Protocol, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from ..log.batch import Floats
+from ..log.batch import Floats, Integers
 from ..log.errors import AbilityError
 
 S = TypeVar("S")
@@ -33,14 +33,26 @@ class Fold(Protocol[S, B, R]):
 class Sample:
     """Rows to be reduced: values [n, d], and key [n], which is equal for rows that belong together.
 
-    The key decides everything that must survive another partition of the log.
+    The key decides everything that must survive another partition of the log. summed: [n, e] further columns of
+    which nothing but the sums is wanted. Later samples may have more columns, of what no earlier row had: zeros there.
     """
 
     values: Floats
     key: NDArray[np.uint64]
+    summed: Floats | None = None
 
     def __len__(self) -> int:
         return len(self.key)
+
+    def take(self, rows: Integers) -> Sample:
+        """Some rows."""
+        return Sample(self.values[rows], self.key[rows], None if self.summed is None else self.summed[rows])
+
+
+def widened(values: Floats, columns: int) -> Floats:
+    """[..., d] values with zeros in columns that they do not have, up to `columns`."""
+    missing = columns - values.shape[-1]
+    return np.pad(values, [(0, 0)] * (values.ndim - 1) + [(0, missing)]) if missing > 0 else values
 
 
 @dataclass(frozen=True)

@@ -8,12 +8,12 @@ import numpy as np
 
 from ..log.batch import Floats
 from . import _kernels
-from .base import Sample
+from .base import Sample, widened
 
 
 @dataclass(frozen=True)
 class BootstrapFold:
-    """Reduces samples to the column sums [replicates, columns] of each replicate."""
+    """Reduces samples to the column sums [replicates, columns or more] of each replicate."""
 
     columns: int
     replicates: int = 200
@@ -23,14 +23,15 @@ class BootstrapFold:
         return np.zeros((self.replicates, self.columns))
 
     def add(self, state: Floats, batch: Sample) -> Floats:
-        sums = np.zeros((self.columns, self.replicates))
+        sums = np.zeros((batch.values.shape[1], self.replicates))
         # The golden-ratio multiple keeps the keys of two seeds apart.
         key = batch.key + np.uint64((self.seed * 0x9E3779B97F4A7C15) % 2**64)
         _kernels.poisson_sums(sums, batch.values, key, _kernels.POISSON)
-        return state + sums.T
+        return self.merge(state, sums.T)
 
     def merge(self, left: Floats, right: Floats) -> Floats:
-        return left + right
+        columns = max(left.shape[1], right.shape[1])
+        return widened(left, columns) + widened(right, columns)
 
     def finish(self, state: Floats) -> Floats:
         return state

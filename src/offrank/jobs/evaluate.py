@@ -11,7 +11,7 @@ from ..checks.ties import TiesFold, sorts
 from ..estimators.base import Estimator
 from ..estimators.family import Family, family
 from ..estimators.fold import ByColumn, GroupedTermsFold, Layout, TermsFold, needs
-from ..estimators.wrappers import bare, weighing
+from ..estimators.wrappers import SelfNormalised, bare, weighing
 from ..folds.base import Together
 from ..folds.doubt import Doubt
 from ..folds.estimate import Estimate
@@ -96,8 +96,10 @@ class Plan:
     @property
     def layout(self) -> Layout:
         """Every different weighting once: ips and snips share theirs."""
-        weighed = (bare(e) for members in self.estimators.values() for e in members.values())
-        return Layout(tuple(dict.fromkeys(self.targets.values())), tuple(dict.fromkeys(weighed)))
+        named = [e for members in self.estimators.values() for e in members.values()]
+        weighed, targets = dict.fromkeys(map(bare, named)), dict.fromkeys(self.targets.values())
+        per_slot = dict.fromkeys(bare(e) for e in named if isinstance(e, SelfNormalised) and e.by_slot)
+        return Layout(tuple(targets), tuple(weighed), tuple(per_slot))
 
     @property
     def ties(self) -> TiesFold:
