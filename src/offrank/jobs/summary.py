@@ -132,6 +132,17 @@ class Summary:
         known = kish >= FEW_EFFECTIVE and self._effective_rewards(estimator, value) >= FEW_REWARDS
         return worth(variance * moments.n / max(moments.n - 1, 1), error, kish, known=known)
 
+    def knows_error(self, target: AnyPolicy, estimator: Estimator | SelfNormalised, estimate: Estimate) -> bool:
+        """Whether the standard error is good enough to hold the estimate against others.
+
+        An estimate may be worth few impressions of the target, and yet say well how little it is worth: if enough
+        impressions of the log have a weight, and nothing else is wrong with these.
+        """
+        _, _, weight = self._columns(target, bare(estimator))
+        rows = float(self.moments.sums[weight] ** 2 / self.moments.squares[weight])
+        sound = all(one.severity != "serious" or one.code == "low-ess" for one in estimate.warnings)
+        return sound and rows >= FEW_EFFECTIVE and estimate.standard_error > 0
+
     def difference(
         self, target: AnyPolicy, one: Estimator | SelfNormalised, other: Estimator | SelfNormalised
     ) -> Interval:
