@@ -41,6 +41,7 @@ ESTIMATORS = [
 WORLDS = {  # users, scale of the clicks, logging, whether slates are of unlike length
     "rare clicks": ("position", 0.15, "uniform", False),
     "many clicks": ("position", 1.0, "uniform", False),
+    "clicks all but sure": ("position", 3.0, "uniform", False),
     "no position bias": ("item", 0.6, "plackett_luce(old)", False),
     "reads down to a click": ("cascade", 0.6, "plackett_luce(old)", False),
     "unlike users": ("eager", 0.6, "plackett_luce(old)", False),
@@ -62,7 +63,7 @@ class World:
 
     @cached_property
     def relevance(self) -> Floats:
-        return self.scale * np.random.default_rng(1).beta(1.5, 3, (QUERIES, self.items))
+        return np.minimum(self.scale * np.random.default_rng(1).beta(1.5, 3, (QUERIES, self.items)), 0.97)
 
     @cached_property
     def examination(self) -> Floats:
@@ -71,7 +72,7 @@ class World:
 
     def contexts(self, query: Integers) -> Contexts:
         noise = np.random.default_rng(2).normal(size=(2, QUERIES, self.items))
-        merit = 3 * self.relevance / self.scale
+        merit = 3 * self.relevance / min(self.scale, 1)
         scores = {"old": np.exp(0.3 * merit + 0.5 * noise[0])[query], "new": (merit + 0.3 * noise[1])[query]}
         length = np.random.default_rng(3).integers(1, self.slots + 1, QUERIES)[query]
         n = len(query)
@@ -139,8 +140,12 @@ def show(title: str, world: World, logs: int, rows: int) -> None:
         true, told = variance / each.var(ddof=1), np.nanmedian(found.ess[:, place])
         rmse, kish = np.sqrt(((each - mean) ** 2).mean()), np.nanmedian(found.weights[:, place])
         table.add_row(
-            name, f"{each.mean() - mean:.4f}", f"{rmse:.4f}", *(f"{x:,.0f}" for x in (true, told)),
-            f"{told / true:.2f}", f"{kish:,.0f}",
+            name,
+            f"{each.mean() - mean:.4f}",
+            f"{rmse:.4f}",
+            *(f"{x:,.0f}" for x in (true, told)),
+            f"{told / true:.2f}",
+            f"{kish:,.0f}",
         )
     Console(width=120).print(table)
 

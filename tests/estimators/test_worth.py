@@ -77,7 +77,7 @@ WORLDS: dict[str, tuple[World, int, list[str]]] = {
     "five slots": (World(6, 5, "uniform"), 1_500, ["ipm", "snipm", "interpol(window=1)"]),
     "one click at most": (World(4, 3, "plackett_luce(old)", "cascade"), 2_500, ["rips", "snrips"]),
     "unlike users": (World(4, 2, "plackett_luce(old)", "eager"), 1_500, SLOTWISE),
-    "unlike lengths": (World(4, 3, "plackett_luce(old)", "eager", ragged=True), 2_500, SLOTWISE),
+    "unlike lengths": (World(4, 3, "uniform", "eager", ragged=True), 2_500, SLOTWISE),
     "sub-sampled": (World(4, 2, "uniform", "eager", kept=0.3), 4_000, ["ips", "rips", "ipm", "snipm"]),
 }
 

@@ -20,7 +20,7 @@ from ..policies.propensities import AnyPolicy, ShownAbility, law_needs, propensi
 from ..running.cache import RunCache
 from . import _kernels_slots
 from .base import Asked, Estimator, Predicting, Terms, terms
-from .worth import BLOCKS, WorthLayout, blocks
+from .worth import BLOCKS, WorthLayout, WorthTerms, blocks
 from .wrappers import weighing
 
 S = TypeVar("S")
@@ -126,7 +126,7 @@ class TermsFold(Generic[S, R]):
         if layout.per_slot:
             self._slots(values, batch, every)
         rewards, earned = (values[:, 1].copy(), values[:, 2].copy()), [outcome(one) for _, one in every]
-        summed = layout.worth.sample(batch, rewards, list(zip(every.values(), earned, strict=True)))
+        summed = WorthTerms(layout.worth, batch, rewards, tuple(zip(every.values(), earned, strict=True)))
         if (batch.inclusion != 1).any():
             values /= batch.inclusion[:, None]
         key = batch.row if self.cluster is None else batch.contexts.keys[self.cluster].view(np.uint64)

@@ -14,11 +14,11 @@ worth Var(reward of an impression | target) / s^2 of them. That variance is esti
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ..log.batch import Floats, LogBatch
+from ..log.batch import Floats, Integers, LogBatch
 from . import _kernels_slots
 from .base import Terms
 
@@ -91,31 +91,53 @@ class WorthLayout:
         return 2 + _PLAIN * len(self.slotted)
 
     @property
-    def _stride(self) -> int:
+    def stride(self) -> int:
+        """Sums of a block of slots."""
         return _LOGGED + _WEIGHTED * sum(self.slotted) if any(self.slotted) else 0
 
-    def sample(self, batch: LogBatch, rewards: tuple[Floats, Floats], found: list[tuple[Terms, int]]) -> Floats:
-        """[n, columns or more]. rewards: [n] logged reward, clicks. found: each pair's terms, and which it weighs."""
+    def own(self, pair: int) -> int:
+        """The first of the sums of a slotted pair within a block."""
+        return _LOGGED + _WEIGHTED * sum(self.slotted[:pair])
+
+
+@dataclass(frozen=True)
+class WorthTerms:
+    """What some rows of a batch add to the sums. rewards: [n] logged reward, and clicks.
+
+    found: of each pair its terms, and which of the two rewards it weighs. rows: those that count, None for all.
+    """
+
+    layout: WorthLayout
+    batch: LogBatch
+    rewards: tuple[Floats, Floats]
+    found: tuple[tuple[Terms, int], ...]
+    rows: Integers | None = None
+
+    def take(self, rows: Integers) -> WorthTerms:
+        """Some of the rows."""
+        return replace(self, rows=rows if self.rows is None else self.rows[rows])
+
+    def sum(self) -> Floats:
+        """[columns or more] the sums."""
+        batch, layout = self.batch, self.layout
+        rows = np.arange(len(batch)) if self.rows is None else self.rows
         length, clicks, inverse = batch.contexts.length, batch.clicks, 1 / batch.inclusion
-        out = np.zeros((len(batch), self.columns + self._stride * blocks(batch.slates.shape[1])))
-        out[:, 0], out[:, 1] = inverse * rewards[0] ** 2, inverse * rewards[1] ** 2
-        if self._stride:
-            _kernels_slots.logged(clicks, length, inverse, out, self.columns, self._stride, BLOCKS)
-        for pair, (terms, earned) in enumerate(found):
+        out, h = np.zeros(layout.columns + layout.stride * blocks(batch.slates.shape[1])), inverse[rows]
+        out[:2] = [h @ reward[rows] ** 2 for reward in self.rewards]
+        if layout.stride:
+            _kernels_slots.logged(rows, clicks, length, inverse, out, layout.columns, layout.stride, BLOCKS)
+        for pair, (terms, earned) in enumerate(self.found):
             if terms.weights is None:
                 continue
             weight, control, plain = terms.weights.weight, terms.weights.control, 2 + _PLAIN * pair
             if weight.ndim == 1:
-                out[:, plain] = inverse * weight * rewards[earned]
-                out[:, plain + 1] = out[:, plain] * rewards[earned]
-                out[:, plain + 2] = (inverse * control) ** 2
-            elif self.slotted[pair]:
-                place = plain + 2, self.columns + self._own(pair), self._stride, BLOCKS
-                _kernels_slots.weighted(weight, control, clicks, length, inverse, out, *place)
+                reward = self.rewards[earned][rows]
+                value = h * weight[rows] * reward
+                out[plain : plain + _PLAIN] = value.sum(), value @ reward, ((h * control[rows]) ** 2).sum()
+            elif layout.slotted[pair]:
+                place = plain + 2, layout.columns + layout.own(pair), layout.stride, BLOCKS
+                _kernels_slots.weighted(rows, weight, control, clicks, length, inverse, out, *place)
         return out
-
-    def _own(self, pair: int) -> int:
-        return _LOGGED + _WEIGHTED * sum(self.slotted[:pair])
 
 
 @dataclass(frozen=True)
@@ -153,8 +175,8 @@ class Worth:
         """The sums of a pair that weighs clicks."""
         if not self.layout.slotted[pair]:
             return None
-        by_block = self.sums[self.layout.columns :].reshape(-1, self.layout._stride)
-        own = self.layout._own(pair)
+        by_block = self.sums[self.layout.columns :].reshape(-1, self.layout.stride)
+        own = self.layout.own(pair)
         found = Slots(*by_block[:, :_LOGGED].T, *by_block[:, own : own + _WEIGHTED].T)
         return found if found.control.any() else None
 

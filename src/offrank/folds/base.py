@@ -29,24 +29,34 @@ class Fold(Protocol[S, B, R]):
     def finish(self, state: S) -> R: ...
 
 
+class Summable(Protocol):
+    """Columns that need not be written out to be summed."""
+
+    def take(self, rows: Integers) -> Summable:
+        """Some rows."""
+
+    def sum(self) -> Floats:
+        """[columns] the sums over the rows; later batches may have more columns."""
+
+
 @dataclass(frozen=True)
 class Sample:
     """Rows to be reduced: values [n, d], and key [n], which is equal for rows that belong together.
 
-    The key decides everything that must survive another partition of the log. summed: [n, e] further columns of
-    which nothing but the sums is wanted. Later samples may have more columns, of what no earlier row had: zeros there.
+    The key decides everything that must survive another partition of the log. Later samples may have more columns, of
+    what no earlier row had: zeros there. summed: further columns, of which nothing but the sums is wanted.
     """
 
     values: Floats
     key: NDArray[np.uint64]
-    summed: Floats | None = None
+    summed: Summable | None = None
 
     def __len__(self) -> int:
         return len(self.key)
 
     def take(self, rows: Integers) -> Sample:
         """Some rows."""
-        return Sample(self.values[rows], self.key[rows], None if self.summed is None else self.summed[rows])
+        return Sample(self.values[rows], self.key[rows], None if self.summed is None else self.summed.take(rows))
 
 
 def widened(values: Floats, columns: int) -> Floats:

@@ -20,7 +20,7 @@ class SumsFold:
         return np.zeros(self.columns)
 
     def add(self, state: Floats, batch: Sample) -> Floats:
-        return state if batch.summed is None else self.merge(state, batch.summed.sum(axis=0))
+        return state if batch.summed is None else self.merge(state, batch.summed.sum())
 
     def merge(self, left: Floats, right: Floats) -> Floats:
         columns = max(len(left), len(right))
