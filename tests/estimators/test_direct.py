@@ -123,7 +123,7 @@ def test_what_is_said_of_a_prediction() -> None:
     assert found.tail_index is None
     robust = only(offrank.evaluate(source, "top(new)", "uniform", DoublyRobust(RIGHT)))
     weighted = only(offrank.evaluate(source, "top(new)", "uniform", "ips"))
-    assert (robust.ess, robust.mean_weight) == pytest.approx((weighted.ess, weighted.mean_weight), rel=1e-12)
+    assert robust.mean_weight == pytest.approx(weighted.mean_weight, rel=1e-12)
     assert "model-based" not in [one.code for one in robust.warnings]
 
 
@@ -255,7 +255,8 @@ def test_a_saved_model_says_what_it_was_learnt_from(files: tuple[Path, Path]) ->
     model = offrank.clicks.load(files[0].parent / "model.json")
     at_hand = offrank.evaluate(files[1], estimators=[Direct(model), "ips"], **question)
     assert at_hand["direct(dbn)"].value == pytest.approx(other[spelled[0]].value, rel=1e-12)
-    assert at_hand["ips"].ess == pytest.approx(other[spelled[1]].ess, rel=1e-12)
+    assert at_hand["ips"].mean_weight == pytest.approx(other[spelled[1]].mean_weight, rel=1e-12)
+    assert at_hand["ips"].ess < other[spelled[1]].ess  # what the model explains need not be learnt from weighted clicks
 
 
 def test_tables_in_memory_are_known_by_their_rows(files: tuple[Path, Path]) -> None:

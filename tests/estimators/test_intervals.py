@@ -54,9 +54,11 @@ def test_normal_interval(name: str, confidence: float) -> None:
 @pytest.mark.parametrize("name", NAMES)
 def test_weights(name: str) -> None:
     here, estimate = rows(log()), found(name)
-    w = here.h * here.w
+    w, n = here.h * here.w, len(here.h)
     assert estimate.mean_weight == pytest.approx(w.sum() / here.h.sum(), rel=1e-10)
-    assert estimate.ess == pytest.approx(w.sum() ** 2 / (w**2).sum(), rel=1e-10)
+    mean = (w @ here.r) / w.sum()
+    variance = w @ (here.r - mean) ** 2 / w.sum() * n / (n - 1)  # of the reward of an impression of the target
+    assert estimate.ess == pytest.approx(variance / error(influence(here, name)[1]) ** 2, rel=1e-9)
     assert estimate.max_weight_share == pytest.approx(w.max() / w.sum(), rel=1e-10)
     assert estimate.mean_weight_interval is not None
     each = here.h * (here.w - w.sum() / here.h.sum()) / here.h.mean()

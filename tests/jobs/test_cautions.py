@@ -178,7 +178,7 @@ def test_messages_name_the_fault() -> None:
     assert "2 times too small" in re.sub(r"(\d)\.\d+ times", r"\1 times", halved.message)
     doubled = judged(coins(N, propensity=np.full(N, 1.0)))["ips"].warnings[0]
     assert "times too large" in doubled.message
-    twice = CAUSES["double-subsampling"]()["ips"].warnings[0]
+    [twice] = [one for one in CAUSES["double-subsampling"]()["ips"].warnings if one.code == "double-subsampling"]
     assert "sub-sampling" in twice.message
     assert "once" in twice.remedy
 

@@ -71,7 +71,9 @@ def test_plain_estimates_are_the_plain_formulas() -> None:
     assert ips.standard_error == pytest.approx((weight * clicks).std(ddof=1) / math.sqrt(500))
     assert ips.high - ips.low == pytest.approx(2 * 1.6448536 * ips.standard_error)
     assert snips.value == pytest.approx((weight * clicks).sum() / weight.sum())
-    assert ips.ess == pytest.approx(weight.sum() ** 2 / (weight**2).sum())
+    variance = ((weight * clicks).sum() / weight.sum()) * (1 - (weight * clicks).sum() / weight.sum())
+    assert ips.ess == pytest.approx(variance * 500 / 499 / ips.standard_error**2)
+    assert snips.ess == pytest.approx(weight.sum() ** 2 / (weight**2).sum())  # equal weights: as many as there are
     assert ips.mean_weight == pytest.approx(weight.mean())
     assert ips.max_weight_share == pytest.approx(2 / weight.sum())
     assert ips.difference is not None

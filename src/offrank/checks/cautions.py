@@ -34,15 +34,15 @@ def about_weights(estimate: Estimate) -> Iterator[Caution]:
         yield Caution(
             "low-ess",
             "serious",
-            f"The weights make {estimate.n:,} impressions worth about {estimate.ess:.0f}.",
+            f"The {estimate.n:,} impressions are worth about {estimate.ess:.0f} of the policy itself.",
             "Log more, evaluate a policy closer to the logging one, or use an item-level estimator (ipm, interpol).",
         )
     elif estimate.ess < SMALL_SHARE * estimate.n:
         yield Caution(
             "small-ess-share",
             "note",
-            f"The weights make {estimate.n:,} impressions worth about {estimate.ess:,.0f}: most of the log says "
-            "nothing about this policy.",
+            f"The {estimate.n:,} impressions are worth about {estimate.ess:,.0f} of the policy itself: most of the log "
+            "says nothing about it.",
             "An item-level estimator (ipm, interpol) uses more of it.",
         )
     if estimate.max_weight_share > LARGE_WEIGHT:

@@ -44,11 +44,13 @@ class Weights:
 class Terms:
     """Per impression: value [n], whose mean is the estimate, and weight [n].
 
-    The weight has expectation 1 and may divide where the estimator is normalised.
+    The weight has expectation 1 and may divide where the estimator is normalised. weights: of the logged rewards or
+    clicks, None where an estimator has none.
     """
 
     value: Floats
     weight: Floats
+    weights: Weights | None = None
 
 
 class Method(Protocol):
@@ -69,6 +71,10 @@ class Method(Protocol):
     @property
     def normalised(self) -> bool:
         """Whether its weights have expectation 1."""
+
+    @property
+    def each_slot(self) -> bool:
+        """Whether the weights of each slot have expectation 1 by themselves, not only their mean over slots."""
 
     @property
     def assumes(self) -> float:
@@ -121,10 +127,11 @@ def terms(estimator: Estimator, batch: LogBatch, logging: Propensities, target: 
         return estimator.terms(batch, logging, target)
     weights = estimator.weights(batch, logging, target)
     if weights.weight.ndim == 1:
-        return Terms(weights.weight * batch.reward, weights.control)
+        return Terms(weights.weight * batch.reward, weights.control, weights)
     if batch.clicks is None:
         raise ValueError("slot weights need clicks")
-    return Terms(*_kernels.slot_terms(weights.weight, weights.control, batch.clicks, batch.contexts.length))
+    value, mean = _kernels.slot_terms(weights.weight, weights.control, batch.clicks, batch.contexts.length)
+    return Terms(value, mean, weights)
 
 
 def refuse_impossible(batch: LogBatch, impossible: np.ndarray, logging: Propensities) -> None:

@@ -34,6 +34,7 @@ class Direct(Spelled):
     asks_logging: ClassVar[Asked | None] = None
     asks_target: ClassVar[Asked | None] = None
     normalised: ClassVar[bool] = False
+    each_slot: ClassVar[bool] = False
     assumes: ClassVar[float] = math.inf
     residual: ClassVar[None] = None
     model: str | Fitted

@@ -35,6 +35,7 @@ class DoublyRobust(Spelled):
 
     name: ClassVar[str] = "dr"
     earns: ClassVar[Earns] = "clicks"
+    each_slot: ClassVar[bool] = False
     model: str | Fitted
     residual: Weighting = field(default=IPS(), kw_only=True)
     draws: int = field(default=32, kw_only=True)
@@ -81,4 +82,6 @@ class DoublyRobust(Spelled):
         assert batch.clicks is not None
         expected = logging.once(("logged", self.fitted), lambda: self.fitted.click_probs(batch.contexts, batch.slates))
         missed = terms(self.residual, replace(batch, clicks=batch.clicks - expected, outcome=None), logging, target)
-        return Terms(predicted_once(self.fitted, target, self.draws).clicks + missed.value, missed.weight)
+        return Terms(
+            predicted_once(self.fitted, target, self.draws).clicks + missed.value, missed.weight, missed.weights
+        )

@@ -31,6 +31,7 @@ class InterpolWindows(Spelled):
     asks_logging: ClassVar[Asked | None] = "rank_law"
     asks_target: ClassVar[Asked | None] = "rank_law"
     normalised: ClassVar[bool] = True
+    each_slot: ClassVar[bool] = False
     assumes: ClassVar[float] = Interpol(window=0).assumes
     window: Literal["slope"] = field(kw_only=True)
     form: Form = field(default="paper", kw_only=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import reduce
 from typing import Any, Generic, TypeVar, cast, get_args
@@ -11,6 +11,7 @@ import numpy as np
 
 from ..errors import ImpossibleSlateError, OffrankError, RowError
 from ..folds.base import Fold, Sample
+from ..folds.by_slot import BySlot
 from ..folds.group_by import GroupBy
 from ..folds.intervals import Ratio
 from ..log import rules
@@ -19,8 +20,10 @@ from ..log.source import Needs
 from ..policies.base import Ability
 from ..policies.propensities import AnyPolicy, ShownAbility, law_needs, propensities, shown_needs
 from ..running.cache import RunCache
-from . import _kernels
-from .base import Asked, Estimator, Predicting, terms
+from . import _kernels, _kernels_slots
+from .base import Asked, Estimator, Predicting, Terms, terms
+from .worth import BLOCKS, WorthLayout, WorthTerms, blocks
+from .wrappers import weighing
 
 LARGEST = 1e150
 """Of a row's value or weight: the squares of more could not be summed. What is below its inverse counts as zero."""
@@ -34,15 +37,30 @@ class Layout:
     """Which column of a sample holds what, each already divided by the inclusion probability.
 
     Column 0: one per row. Columns 1 and 2: the logged reward and the logged clicks. Then a pair
-    (value, weight) for each target and estimator.
+    (value, weight) for each target and estimator. Then for each block of slots (the last one holds all slots from
+    rank `BLOCKS` on) the number of slots, and a pair (value, weight) for each target and estimator of `per_slot`.
     """
 
     targets: tuple[AnyPolicy, ...]
     estimators: tuple[Estimator, ...]
+    per_slot: tuple[Estimator, ...] = ()
 
     @property
     def columns(self) -> int:
+        """Columns before those of slots."""
         return 3 + 2 * len(self.targets) * len(self.estimators)
+
+    @property
+    def stride(self) -> int:
+        """Columns of a block of slots."""
+        return 1 + 2 * len(self.targets) * len(self.per_slot) if self.per_slot else 0
+
+    @property
+    def worth(self) -> WorthLayout:
+        """The sums that say what estimates are worth."""
+        weighed = (weighing(estimator) for estimator in self.estimators)
+        slotted = tuple(one is not None and one.earns == "clicks" for one in weighed)
+        return WorthLayout(slotted * len(self.targets))
 
     def pairs(self) -> Iterator[tuple[AnyPolicy, Estimator, int, int]]:
         """Every (target, estimator, value column, weight column)."""
@@ -51,6 +69,21 @@ class Layout:
             for estimator in self.estimators:
                 yield target, estimator, column, column + 1
                 column += 2
+
+    def slot_pairs(self) -> Iterator[tuple[AnyPolicy, Estimator, int]]:
+        """Every (target, estimator) of `per_slot`, and its value column in the first block of slots."""
+        column = self.columns + 1
+        for target in self.targets:
+            for estimator in self.per_slot:
+                yield target, estimator, column
+                column += 2
+
+    def by_slot(self, target: AnyPolicy, estimator: Estimator, width: int) -> BySlot:
+        """The mean that divides each slot by its own weight, in states of `width` columns."""
+        [first] = [column for known, other, column in self.slot_pairs() if known == target and other == estimator]
+        values = range(first, width, self.stride)
+        numbers = range(self.columns, width, self.stride)
+        return BySlot(tuple(values), tuple(value + 1 for value in values), tuple(numbers), 0)
 
     def logged(self, estimator: Estimator) -> Ratio:
         """What the logging policy earned, in the outcome that the estimator weighs."""
@@ -81,7 +114,8 @@ class TermsFold(Generic[S, R]):
 
     def sample(self, batch: LogBatch) -> Sample:
         """The rows of terms of a batch."""
-        values = np.zeros((len(batch), self.layout.columns))
+        layout = self.layout
+        values = np.zeros((len(batch), layout.columns + layout.stride * blocks(batch.slates.shape[1])))
         values[:, 0] = 1.0
         if batch.outcome is not None or batch.clicks is not None:
             values[:, 1] = batch.reward
@@ -89,15 +123,21 @@ class TermsFold(Generic[S, R]):
             values[:, 2] = values[:, 1] if batch.outcome is None else batch.clicks.sum(axis=1)
         logging = propensities(self.logging, batch, self.cache)
         shown = {id(target): propensities(target, batch, self.cache) for target in self.layout.targets}
-        for target, estimator, value, weight in self.layout.pairs():
+        every: dict[tuple[int, Estimator], Terms] = {}
+        for target, estimator, value, weight in layout.pairs():
             found = terms(estimator, batch, logging, shown[id(target)])
             values[:, value], values[:, weight] = found.value, found.weight
+            every[id(target), estimator] = found
+        if layout.per_slot:
+            self._slots(values, batch, every)
+        rewards, earned = (values[:, 1].copy(), values[:, 2].copy()), [outcome(one) for _, one in every]
+        summed = WorthTerms(layout.worth, batch, rewards, tuple(zip(every.values(), earned, strict=True)))
         if (batch.inclusion != 1).any():
             values /= batch.inclusion[:, None]
         row, column = _kernels.settle(values, 1 / LARGEST, LARGEST)
         if row >= 0:
             raise self._beyond(batch, row, column, values[row])
-        return Sample(values, batch.row, batch.dependent(self.clusters))
+        return Sample(values, batch.row, batch.dependent(self.clusters), summed)
 
     def _beyond(self, batch: LogBatch, row: int, column: int, values: Floats) -> OffrankError:
         """Why a row's [d] values cannot be summed: one in `column` is too large, or no number."""
@@ -112,11 +152,30 @@ class TermsFold(Generic[S, R]):
                 )
             if column == value:
                 return self._outcome(batch, place, estimator.earns, number)
-        return self._outcome(batch, place, ("inclusion", "reward", "clicks")[column], number)
+        names = ("inclusion", "reward", "clicks")
+        return self._outcome(batch, place, names[column] if column < len(names) else "clicks", number)
 
     def _outcome(self, batch: LogBatch, place: int, column: str, number: str) -> RowError:
         rule = rules.TOO_LARGE
         return RowError(batch.file, place, column, rule.code, f"{number} {rule.broken}", rule.remedy)
+
+    def _slots(self, values: Floats, batch: LogBatch, found: Mapping[tuple[int, Estimator], Terms]) -> None:
+        """Fill the columns of slots."""
+        layout, length = self.layout, batch.contexts.length
+        for block, column in enumerate(range(layout.columns, values.shape[1], layout.stride)):
+            more = length - block
+            values[:, column] = np.maximum(more, 0) if block == BLOCKS - 1 else more > 0
+        for target, estimator, first in layout.slot_pairs():
+            weights = found[id(target), estimator].weights
+            if weights is None or batch.clicks is None:
+                raise ValueError(f"{estimator!r} has no weights of clicks")
+            weight, control = weights.weight, weights.control
+            _kernels_slots.normalising(weight, control, batch.clicks, length, values, first, layout.stride, BLOCKS)
+
+
+def outcome(estimator: Estimator) -> int:
+    """0 where an estimator weighs the logged reward, 1 where clicks."""
+    return 0 if estimator.earns == "reward" else 1
 
 
 @dataclass(frozen=True)

@@ -23,6 +23,7 @@ class IPS(Spelled):
     asks_logging: ClassVar[Asked | None] = "log_prob"
     asks_target: ClassVar[Asked | None] = "log_prob"
     normalised: ClassVar[bool] = True
+    each_slot: ClassVar[bool] = False
     assumes: ClassVar[float] = 0
 
     def examined(self, examination: Sequence[float] | None) -> IPS:

@@ -34,6 +34,7 @@ class IPM(Spelled):
     asks_logging: ClassVar[Asked | None] = "rank_law"
     asks_target: ClassVar[Asked | None] = "rank_law"
     normalised: ClassVar[bool] = True
+    each_slot: ClassVar[bool] = True
     assumes: ClassVar[float] = 2
 
     def examined(self, examination: Sequence[float] | None) -> IPM:
@@ -63,6 +64,7 @@ class Interpol(Spelled):
     asks_logging: ClassVar[Asked | None] = "rank_law"
     asks_target: ClassVar[Asked | None] = "rank_law"
     normalised: ClassVar[bool] = True
+    each_slot: ClassVar[bool] = False
     window: int = field(kw_only=True)
     form: Form = field(default="paper", kw_only=True)
     examination: tuple[float, ...] | None = field(default=None, kw_only=True)
@@ -119,6 +121,7 @@ class PBM(Spelled):
     asks_logging: ClassVar[Asked | None] = None
     asks_target: ClassVar[Asked | None] = "rank_law"
     normalised: ClassVar[bool] = False
+    each_slot: ClassVar[bool] = False
     assumes: ClassVar[float] = math.inf
     examination: tuple[float, ...] | None = field(default=None, kw_only=True)
 

@@ -23,6 +23,7 @@ class LoggedMean(Spelled):
     asks_logging: ClassVar[Asked | None] = None
     asks_target: ClassVar[Asked | None] = None
     normalised: ClassVar[bool] = True
+    each_slot: ClassVar[bool] = False
     assumes: ClassVar[float] = 0
 
     def examined(self, examination: Sequence[float] | None) -> LoggedMean:

@@ -16,13 +16,13 @@ from .items import IPM, PBM
 from .logged import LoggedMean
 from .pseudoinverse.estimator import PI
 from .rips import RIPS
-from .wrappers import SelfNormalised, clip, controlled
+from .wrappers import Normaliser, SelfNormalised, clip, controlled
 
 
 def _self_normalised(base: Callable[..., Estimator]) -> Callable[..., SelfNormalised]:
     @wraps(base, updated=())
-    def make(*arguments: Any, **keywords: Any) -> SelfNormalised:
-        return SelfNormalised(base(*arguments, **keywords))
+    def make(*arguments: Any, normaliser: Normaliser = "slot", **keywords: Any) -> SelfNormalised:
+        return SelfNormalised(base(*arguments, **keywords), normaliser=normaliser)
 
     return make
 

@@ -27,6 +27,7 @@ class RIPS(Spelled):
     asks_logging: ClassVar[Asked | None] = "slot_probs"
     asks_target: ClassVar[Asked | None] = "slot_probs"
     normalised: ClassVar[bool] = True
+    each_slot: ClassVar[bool] = True
     assumes: ClassVar[float] = 1
 
     def examined(self, examination: Sequence[float] | None) -> RIPS:

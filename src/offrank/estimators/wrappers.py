@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import ClassVar
+from typing import ClassVar, Literal
 
 import numpy as np
 
@@ -13,6 +13,8 @@ from ..log.errors import UsageError
 from ..policies.propensities import Propensities
 from ..spelling import Spelled, spell
 from .base import Asked, Earns, Estimator, Predicting, Weighting, Weights
+
+Normaliser = Literal["slot", "pooled"]
 
 
 @dataclass(frozen=True, repr=False)
@@ -45,6 +47,10 @@ class Clip(Spelled):
         return self.base.normalised
 
     @property
+    def each_slot(self) -> bool:
+        return self.base.each_slot
+
+    @property
     def assumes(self) -> float:
         return self.base.assumes
 
@@ -67,10 +73,18 @@ class SelfNormalised(Spelled):
     A way to finish: the weights are those of the base. Divided by the mean weight; or, `controlled`,
     less the multiple of (mean weight - 1) that leaves the least variance: between the plain and the
     divided form, or beyond. Both are biased by the order of 1 / n only.
+
+    normaliser: of weights that differ by slot (`ipm`, `rips`). "slot" divides the clicks of each slot by the mean
+    weight of that slot: sum_k (share of impressions with slot k) (sum w_k c_k) / (sum w_k). "pooled" divides all by
+    the mean weight over slots, as other weights are in any case.
+
+    Raises:
+        UsageError: the base has no weights of expectation 1, or none that differ by slot for "pooled" to pool.
     """
 
     base: Estimator
     controlled: bool = field(default=False, kw_only=True)
+    normaliser: Normaliser = field(default="slot", kw_only=True)
 
     def __post_init__(self) -> None:
         if isinstance(self.base, Predicting) and not (self.controlled and self.base.normalised):
@@ -83,13 +97,28 @@ class SelfNormalised(Spelled):
                 f"{self.base!r} has no self-normalised form: its weights have no expectation of 1",
                 "use it plain, or sninterpol with a wide window",
             )
+        if self.normaliser not in ("slot", "pooled"):
+            raise UsageError(f"normaliser is {self.normaliser!r}", "say slot or pooled")
+        if self.normaliser == "pooled" and (self.controlled or not self.base.each_slot):
+            raise UsageError(
+                f"{replace(self, normaliser='slot')!r} has one normaliser only",
+                "leave normaliser=pooled away; it is for snipm and snrips",
+            )
+
+    @property
+    def by_slot(self) -> bool:
+        """Whether each slot is divided by a mean weight of its own."""
+        return self.base.each_slot and self.normaliser == "slot" and not self.controlled
 
     def __repr__(self) -> str:
         if self.controlled:
             return f"controlled({self.base!r})"
         if isinstance(self.base, Clip):
-            return f"clip({SelfNormalised(self.base.base)!r}, {spell(self.base.maximum)})"
-        return f"{getattr(self.base, 'prefix', 'sn')}{self.base!r}"
+            return f"clip({replace(self, base=self.base.base)!r}, {spell(self.base.maximum)})"
+        plain = f"{getattr(self.base, 'prefix', 'sn')}{self.base!r}"
+        if self.normaliser == "slot":
+            return plain
+        return f"{plain[:-1]}, normaliser=pooled)" if plain.endswith(")") else f"{plain}(normaliser=pooled)"
 
     __str__ = __repr__
 

@@ -29,24 +29,38 @@ class Fold(Protocol[S, B, R]):
     def finish(self, state: S) -> R: ...
 
 
+class Summable(Protocol):
+    """Columns that need not be written out to be summed."""
+
+    def take(self, rows: Integers) -> Summable:
+        """Some rows."""
+
+    def sum(self) -> Floats:
+        """[columns] the sums over the rows; later batches may have more columns."""
+
+
 @dataclass(frozen=True)
 class Sample:
     """Rows to be reduced: values [n, d], and key [n], which tells rows apart.
 
-    The key decides everything that must survive another partition of the log. clusters: column -> [n] codes, equal
-    for rows that depend on each other.
+    The key decides everything that must survive another partition of the log. Later samples may have more columns, of
+    what no earlier row had: zeros there. clusters: column -> [n] codes, equal for rows that depend on each other.
+    summed: further columns, of which nothing but the sums is wanted.
     """
 
     values: Floats
     key: NDArray[np.uint64]
     clusters: Mapping[str, NDArray[np.uint64]] = field(default_factory=dict)
+    summed: Summable | None = None
 
     def __len__(self) -> int:
         return len(self.key)
 
     def take(self, rows: Integers) -> Sample:
         """Some of the rows."""
-        return Sample(self.values[rows], self.key[rows], {name: codes[rows] for name, codes in self.clusters.items()})
+        clusters = {name: codes[rows] for name, codes in self.clusters.items()}
+        summed = None if self.summed is None else self.summed.take(rows)
+        return Sample(self.values[rows], self.key[rows], clusters, summed)
 
 
 Products = tuple[tuple[int, int], ...]
@@ -54,10 +68,16 @@ Products = tuple[tuple[int, int], ...]
 
 
 def with_products(values: Floats, products: Products) -> Floats:
-    """[n, d + p] the columns, and the products of these pairs of them."""
+    """[n, p + d] the products of these pairs of columns, then the columns, of which later samples may have more."""
     if not products:
         return values
-    return np.column_stack([values, *(values[:, one] * values[:, other] for one, other in products)])
+    return np.column_stack([*(values[:, one] * values[:, other] for one, other in products), values])
+
+
+def widened(values: Floats, columns: int) -> Floats:
+    """[..., d] values with zeros in columns that they do not have, up to `columns`."""
+    missing = columns - values.shape[-1]
+    return np.pad(values, [(0, 0)] * (values.ndim - 1) + [(0, missing)]) if missing > 0 else values
 
 
 @dataclass(frozen=True)

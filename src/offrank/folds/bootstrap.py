@@ -8,12 +8,12 @@ import numpy as np
 
 from ..log.batch import Floats
 from . import _kernels
-from .base import Products, Sample, with_products
+from .base import Products, Sample, widened, with_products
 
 
 @dataclass(frozen=True)
 class BootstrapFold:
-    """Reduces samples to the column sums [replicates, columns + products] of each replicate."""
+    """Reduces samples to the sums [replicates, products + columns or more] of each replicate."""
 
     columns: int
     replicates: int = 200
@@ -24,14 +24,16 @@ class BootstrapFold:
         return np.zeros((self.replicates, self.columns + len(self.products)))
 
     def add(self, state: Floats, batch: Sample) -> Floats:
-        sums = np.zeros(state.shape[::-1])
+        values = with_products(batch.values, self.products)
+        sums = np.zeros((values.shape[1], self.replicates))
         # The golden-ratio multiple keeps the keys of two seeds apart.
         key = batch.key + np.uint64((self.seed * 0x9E3779B97F4A7C15) % 2**64)
-        _kernels.poisson_sums(sums, with_products(batch.values, self.products), key, _kernels.POISSON)
-        return state + sums.T
+        _kernels.poisson_sums(sums, values, key, _kernels.POISSON)
+        return self.merge(state, sums.T)
 
     def merge(self, left: Floats, right: Floats) -> Floats:
-        return left + right
+        columns = max(left.shape[1], right.shape[1])
+        return widened(left, columns) + widened(right, columns)
 
     def finish(self, state: Floats) -> Floats:
         return state

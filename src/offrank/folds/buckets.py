@@ -8,7 +8,7 @@ import numpy as np
 
 from ..log.batch import Floats
 from . import _kernels
-from .base import Products, Sample, with_products
+from .base import Products, Sample, widened, with_products
 
 BUCKETS = 4096
 BUCKETS_OF_A_GROUP = 512
@@ -16,7 +16,7 @@ BUCKETS_OF_A_GROUP = 512
 
 @dataclass(frozen=True)
 class BucketsFold:
-    """Reduces samples to the sums [buckets, columns + products + 1] of each bucket; the last column counts rows.
+    """Reduces samples to the sums [buckets, 1 + products + columns or more] of each bucket; the first counts rows.
 
     cluster: the clusters of a sample that are put into buckets; by default its key. buckets: a power of two.
     """
@@ -30,13 +30,14 @@ class BucketsFold:
         return np.zeros((self.buckets, self.columns + len(self.products) + 1))
 
     def add(self, state: Floats, batch: Sample) -> Floats:
-        sums = self.empty()
-        counted = np.column_stack([with_products(batch.values, self.products), np.ones(len(batch))])
+        counted = np.column_stack([np.ones(len(batch)), with_products(batch.values, self.products)])
+        sums = np.zeros((self.buckets, counted.shape[1]))
         _kernels.bucket_sums(sums, counted, batch.key if self.cluster is None else batch.clusters[self.cluster])
-        return state + sums
+        return self.merge(state, sums)
 
     def merge(self, left: Floats, right: Floats) -> Floats:
-        return left + right
+        columns = max(left.shape[1], right.shape[1])
+        return widened(left, columns) + widened(right, columns)
 
     def finish(self, state: Floats) -> Floats:
         return state

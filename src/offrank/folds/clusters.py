@@ -10,6 +10,7 @@ from functools import cached_property
 import numpy as np
 
 from ..log.batch import Floats
+from .base import Products
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,10 +28,10 @@ class Clusters:
     replicates: Floats | None = None
 
     @classmethod
-    def of(cls, column: str, buckets: Floats) -> Clusters:
-        """Out of the state of a `BucketsFold`."""
-        held = buckets[buckets[:, -1] > 0]
-        return cls(column, held[:, :-1], held[:, -1], len(buckets))
+    def of(cls, column: str, buckets: Floats, products: Products = ()) -> Clusters:
+        """Out of the state of a `BucketsFold`; sums of products come behind those of the columns."""
+        held = buckets[buckets[:, 0] > 0]
+        return cls(column, np.roll(held[:, 1:], -len(products), axis=1), held[:, 0], len(buckets))
 
     def __len__(self) -> int:
         return len(self.rows)

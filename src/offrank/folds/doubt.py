@@ -85,7 +85,7 @@ class Doubt:
 
     def spread(self, folded: Mapping[str, Any], products: Products = ()) -> Spread:
         """What intervals are made from, out of the states of `folds`."""
-        every = [Clusters.of(name, folded[BUCKETS_OF + name]) for name in self.columns]
+        every = [Clusters.of(name, folded[BUCKETS_OF + name], products) for name in self.columns]
         apart: list[Clusters] = []
         if self.cluster == AUTO:
             every = [one for one in every if len(one) and one.repeats >= _REPEATS]
@@ -95,6 +95,8 @@ class Doubt:
             every = [replace(one, replicates=self._redrawn(one)) for one in every]
         chosen = self.cluster == AUTO
         moments, replicates = folded["moments"], folded.get("replicates")
+        if replicates is not None:
+            replicates = np.roll(replicates, -len(products), axis=1)
         return Spread(
             moments, self.method, self.confidence, tuple(every), replicates, products, apart=tuple(apart), chosen=chosen
         )

@@ -53,7 +53,8 @@ class Estimate:
 
     - value, low, high, standard_error: in units of the reward.
     - n: impressions read.
-    - ess: effective sample size, (sum of weights)^2 / sum of squared weights.
+    - ess: effective sample size: how many impressions of the target itself would tell its value with this standard
+      error. nan where nothing is weighted; (sum of weights)^2 / sum of squared weights where no reward tells more.
     - mean_weight: should be 1 within mean_weight_interval; None where the weights have no expectation of 1.
     - max_weight_share: the largest weight as a share of all.
     - tail_index: Pareto index of the weights, None if too few.

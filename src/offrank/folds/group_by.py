@@ -39,8 +39,7 @@ class GroupBy(Generic[S, R]):
         groups = np.split(order, starts[1:]) if len(order) else []
         for code, rows in zip(present, groups, strict=True):
             before = state.get(names[code])
-            part = batch.take(rows)
-            state[names[code]] = self.fold.add(self.fold.empty() if before is None else before, part)
+            state[names[code]] = self.fold.add(self.fold.empty() if before is None else before, batch.take(rows))
         return _bounded(state)
 
     def merge(self, left: dict[str, S], right: dict[str, S]) -> dict[str, S]:

@@ -8,7 +8,7 @@ import numpy as np
 
 from ..log.batch import Floats
 from . import _kernels
-from .base import Sample
+from .base import Sample, widened
 
 
 @dataclass(frozen=True)
@@ -34,7 +34,7 @@ class Moments:
 
 @dataclass(frozen=True)
 class MomentsFold:
-    """Reduces samples of `columns` columns to `Moments`."""
+    """Reduces samples of `columns` columns, or more, to `Moments`."""
 
     columns: int
 
@@ -51,6 +51,8 @@ class MomentsFold:
         n = left.n + right.n
         if not left.n or not right.n:
             return right if not left.n else left
+        columns = max(len(left.mean), len(right.mean))
+        left, right = _widened(left, columns), _widened(right, columns)
         shift = right.mean - left.mean
         return Moments(
             n,
@@ -62,3 +64,12 @@ class MomentsFold:
 
     def finish(self, state: Moments) -> Moments:
         return state
+
+
+def _widened(state: Moments, columns: int) -> Moments:
+    """The same rows with zeros in further columns."""
+    if len(state.mean) == columns:
+        return state
+    comoment = widened(widened(state.comoment, columns).T, columns)
+    mean, least, largest = (widened(each, columns) for each in (state.mean, state.least, state.largest))
+    return Moments(state.n, mean, comoment, least, largest)

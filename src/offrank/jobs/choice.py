@@ -41,7 +41,9 @@ def chosen(summary: Summary, target: AnyPolicy, family: Family) -> Chosen:
     if not given:
         return Chosen(*next(reversed(made.values())))
     names, estimates = list(given), [estimate for _, estimate in given.values()]
-    half_widths = [_half_width(estimate) for estimate in estimates]
+    known = [summary.knows_error(target, estimator, estimate) for estimator, estimate in given.values()]
+    # An error that is not known contradicts nothing.
+    half_widths = [e.standard_error if sure else math.inf for e, sure in zip(estimates, known, strict=True)]
     choice = slope([estimate.value for estimate in estimates], half_widths)
     trusted = next((place for place, half in enumerate(half_widths) if math.isfinite(half)), None)
     name, first, found = names[choice.index], estimates[trusted or 0], estimates[choice.index]
@@ -54,11 +56,6 @@ def chosen(summary: Summary, target: AnyPolicy, family: Family) -> Chosen:
         chosen=name,
     )
     return Chosen(given[name][0], honest, given)
-
-
-def _half_width(estimate: Estimate) -> float:
-    """The standard error; infinite where the estimate says too little of itself to contradict another."""
-    return estimate.standard_error if estimate.trustworthy and estimate.standard_error > 0 else math.inf
 
 
 def _span(one: Interval | None, other: Interval | None) -> Interval | None:

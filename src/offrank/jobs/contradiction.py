@@ -24,7 +24,7 @@ def contradicted(summary: Summary, target: AnyPolicy, found: Mapping[str, Chosen
     """The estimates of a target by name, with a warning on those that differ from one which assumes less.
 
     Where the further assumption holds, both estimate the same and their paired difference has mean 0
-    (Hausman's test of a specification). Estimates with a serious warning contradict nobody, clipped
+    (Hausman's test of a specification). Estimates whose error is not known contradict nobody, clipped
     ones neither contradict nor are contradicted, for their bias is known, as is that of unseen items.
     Where the data chose an estimator, those that they did not choose may contradict it too.
     """
@@ -38,7 +38,7 @@ def _against(summary: Summary, target: AnyPolicy, given: tuple[_Any, Estimate], 
         return estimate  # why it is off is said already
     worst: tuple[float, Caution] | None = None
     for other_name, (other, reference) in every.items():
-        if not (_comparable(summary, estimator, other) and reference.trustworthy):
+        if not (_comparable(summary, estimator, other) and summary.knows_error(target, other, reference)):
             continue
         difference = summary.difference(target, estimator, other)
         away = difference.deviation(0.0) if difference.standard_error > 0 else 0.0

@@ -115,8 +115,10 @@ class Plan:
     @property
     def layout(self) -> Layout:
         """Every different weighting once: ips and snips share theirs."""
-        weighed = (bare(e) for members in self.estimators.values() for e in members.values())
-        return Layout(tuple(dict.fromkeys(self.targets.values())), tuple(dict.fromkeys(weighed)))
+        named = [e for members in self.estimators.values() for e in members.values()]
+        weighed, targets = dict.fromkeys(map(bare, named)), dict.fromkeys(self.targets.values())
+        per_slot = dict.fromkeys(bare(e) for e in named if isinstance(e, SelfNormalised) and e.by_slot)
+        return Layout(tuple(targets), tuple(weighed), tuple(per_slot))
 
     @property
     def ties(self) -> TiesFold:

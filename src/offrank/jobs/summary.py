@@ -11,6 +11,8 @@ from typing import Any
 from ..checks.cautions import (
     CLICKS_NOT_REWARD,
     COUNTED,
+    FEW_EFFECTIVE,
+    FEW_REWARDS,
     about_clipping,
     about_coverage,
     about_mean_weight,
@@ -23,7 +25,8 @@ from ..checks.cautions import (
 from ..checks.contexts import OF_COUNTING
 from ..checks.dependence import about_dependence, effective_clusters
 from ..estimators.base import Estimator, Weighting
-from ..estimators.fold import Layout
+from ..estimators.fold import Layout, outcome
+from ..estimators.worth import Worth, worth
 from ..estimators.wrappers import Clip, SelfNormalised, bare, weighing
 from ..folds.base import Products, Together
 from ..folds.buckets import BUCKETS_OF_A_GROUP
@@ -33,6 +36,7 @@ from ..folds.histogram import HistogramFold
 from ..folds.intervals import Controlled, Mean, Ratio, Spread
 from ..folds.largest import LargestFold
 from ..folds.moments import Moments
+from ..folds.sums import SumsFold
 from ..folds.tail import tail_index
 from ..log.errors import NoOverlapError
 from ..policies.propensities import AnyPolicy
@@ -43,13 +47,15 @@ def whole_folds(doubt: Doubt, layout: Layout, products: Products = ()) -> Togeth
     """The folds that reduce samples to what the estimates need, and to histograms of the weights."""
     weights = tuple(weight for _, _, _, weight in layout.pairs())
     largest, histogram = LargestFold(weights), HistogramFold(weights)
-    return Together({**doubt.folds(layout.columns, products), "largest": largest, "histogram": histogram})
+    folds = {**doubt.folds(layout.columns, products), "worth": SumsFold(layout.worth.columns)}
+    return Together({**folds, "largest": largest, "histogram": histogram})
 
 
 def group_folds(doubt: Doubt, layout: Layout, products: Products = ()) -> Together:
     """The folds of one of many groups: no histograms, a shorter tail, and fewer buckets."""
     weights = tuple(weight for _, _, _, weight in layout.pairs())
     folds = doubt.folds(layout.columns, products, BUCKETS_OF_A_GROUP)
+    folds |= {"worth": SumsFold(layout.worth.columns)}
     return Together({**folds, "largest": LargestFold(weights, keep=256)})
 
 
@@ -128,24 +134,46 @@ class Summary:
                 effective_clusters=effective_clusters(clusters, ratio, weight),
             )
         weighed = weighing(estimator)
-        made = made if weighed is None else self._of_weights(made, weighed, index, weight)
+        made = made if weighed is None else self._of_weights(made, weighting, weighed, index, value)
         found = [*self.trained.cautions(target, estimator), *about_ties(self.ties.get(target, 0.0))]
         found += self._cautions(made, target, estimator, value, weight)
         order = {"serious": 0, "warning": 1, "note": 2}
         return replace(made, warnings=tuple(sorted(found, key=lambda caution: order[caution.severity])))
 
-    def _of_weights(self, made: Estimate, weighed: Weighting, index: int, weight: int) -> Estimate:
+    def _of_weights(self, made: Estimate, estimator: Estimator, weighed: Weighting, index: int, value: int) -> Estimate:
         """The estimate with what is known of its weights."""
-        sums, squares = self.moments.sums, self.moments.squares
+        sums, weight = self.moments.sums, value + 1
         mean_weight = self._alone.ratio(Ratio(weight, 0)) if weighed.normalised else None
         return replace(
             made,
-            ess=float(sums[weight] ** 2 / squares[weight]),
+            ess=self._worth(made.standard_error, estimator, weighed, index, value),
             mean_weight=None if mean_weight is None else mean_weight.value,
             max_weight_share=float(self.moments.largest[weight] / sums[weight]),
             tail_index=tail_index(self.folded["largest"][index], self.moments.n),
             mean_weight_interval=mean_weight,
         )
+
+    def _worth(self, error: float, estimator: Estimator, weighed: Weighting, index: int, value: int) -> float:
+        """How many impressions of the target an estimate of this standard error is worth."""
+        moments, weight = self.moments, float(self.moments.sums[value + 1])
+        found = Worth(self.layout.worth, self.folded["worth"], float(moments.sums[0]))
+        logged = float(self.layout.logged(estimator).value(moments.sums)), outcome(estimator)
+        each_slot, normalised = weighed.each_slot, weighed.normalised
+        variance = found.variance(index, weight, logged, normalised=normalised, each_slot=each_slot)
+        kish = found.kish(index, weight)
+        known = kish >= FEW_EFFECTIVE and self._effective_rewards(estimator, value) >= FEW_REWARDS
+        return worth(variance * moments.n / max(moments.n - 1, 1), error, kish, known=known)
+
+    def knows_error(self, target: AnyPolicy, estimator: Estimator | SelfNormalised, estimate: Estimate) -> bool:
+        """Whether the standard error is good enough to hold the estimate against others.
+
+        An estimate may be worth few impressions of the target, and yet say well how little it is worth: if enough
+        impressions of the log have a weight, and nothing else is wrong with these.
+        """
+        _, _, weight = self._columns(target, bare(estimator))
+        rows = float(self.moments.sums[weight] ** 2 / self.moments.squares[weight])
+        sound = all(one.severity != "serious" or one.code == "low-ess" for one in estimate.warnings)
+        return sound and rows >= FEW_EFFECTIVE and estimate.standard_error > 0
 
     def difference(
         self, target: AnyPolicy, one: Estimator | SelfNormalised, other: Estimator | SelfNormalised
@@ -158,6 +186,8 @@ class Summary:
         _, value, weight = self._columns(target, weighting)
         if isinstance(estimator, SelfNormalised) and estimator.controlled:
             return Controlled.best(self.moments, value, weight, 0)
+        if isinstance(estimator, SelfNormalised) and estimator.by_slot:
+            return self.layout.by_slot(target, weighting, len(self.moments.mean))
         return Ratio(value, weight if isinstance(estimator, SelfNormalised) else 0)
 
     def _interval(self, ratio: Mean, other: Mean | None = None) -> Interval:

@@ -45,6 +45,7 @@ class PI(Spelled):
     prefix: ClassVar[str] = "w"
     earns: ClassVar[Earns] = "reward"
     normalised: ClassVar[bool] = True
+    each_slot: ClassVar[bool] = False
     assumes: ClassVar[float] = 2
     slots: Slots = field(default="joint", kw_only=True)
     samples: int = field(default=0, kw_only=True)

@@ -1,0 +1,56 @@
+"""Compiled loops over the slots of weighted clicks: sums per block of slots.
+
+Block b has `stride` numbers from first + b * stride on. inverse: [n] 1 / inclusion. rows: those that count.
+"""
+
+# mypy: disable-error-code="no-untyped-def"
+from __future__ import annotations
+
+import numba
+
+_jit = numba.njit(cache=True, nogil=True)
+
+
+@_jit
+def logged(rows, clicks, length, inverse, out, first, stride, blocks):
+    """Add to out [d]: slots, clicks, and clicks above each slot."""
+    for row in rows:
+        above, h = 0.0, inverse[row]
+        for i in range(length[row]):
+            place = first + min(i, blocks - 1) * stride
+            click = clicks[row, i]
+            out[place] += h
+            out[place + 1] += h * click
+            out[place + 2] += h * above
+            above += click
+
+
+@_jit
+def weighted(rows, weight, control, clicks, length, inverse, out, square, first, stride, blocks):
+    """Add to out [d], with a = clicks above the slot: control, weight c, weight c^2, weight c a, control a.
+
+    out[square] gets the squares of control / inclusion.
+    """
+    for row in rows:
+        above, h = 0.0, inverse[row]
+        for i in range(length[row]):
+            place = first + min(i, blocks - 1) * stride
+            click = clicks[row, i]
+            c, v = h * control[row, i], h * weight[row, i] * click
+            out[place] += c
+            out[place + 1] += v
+            out[place + 2] += v * click
+            out[place + 3] += v * above
+            out[place + 4] += c * above
+            out[square] += c * c
+            above += click
+
+
+@_jit
+def normalising(weight, control, clicks, length, out, first, stride, blocks):
+    """Add to out [n, d], row by row: weight c and control, not divided by the inclusion."""
+    for row in range(len(length)):
+        for i in range(length[row]):
+            place = first + min(i, blocks - 1) * stride
+            out[row, place] += weight[row, i] * clicks[row, i]
+            out[row, place + 1] += control[row, i]
