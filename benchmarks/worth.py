@@ -136,6 +136,9 @@ def show(title: str, world: World, logs: int, rows: int) -> None:
         table.add_column(heading, justify="left" if heading == "estimator" else "right")
     for place, name in enumerate(names):
         each, (mean, variance) = found.value[:, place], logging if name == "logged" else target
+        if np.isnan(each).mean() > 0.5:
+            table.add_row(name, *6 * ["no overlap"])
+            continue
         each = np.where(np.isnan(each), 0.0, each)
         true, told = variance / each.var(ddof=1), np.nanmedian(found.ess[:, place])
         rmse, kish = np.sqrt(((each - mean) ** 2).mean()), np.nanmedian(found.weights[:, place])
@@ -150,6 +153,18 @@ def show(title: str, world: World, logs: int, rows: int) -> None:
     Console(width=120).print(table)
 
 
+def show_scale() -> None:
+    """By arithmetic: rare clicks, as frequent in each slot; uniform logging, ten candidates, a target that sorts."""
+    table = Table(title="1,000,000 impressions are worth", title_justify="left")
+    for heading in ("slots", "ips", "rips", "ipm"):
+        table.add_column(heading, justify="right")
+    for slots in range(1, 6):
+        prefixes = [np.prod(10 - np.arange(k + 1)) for k in range(slots)]  # 1 / P(the first slots agree)
+        worth = 1 / prefixes[-1], slots / np.sum(prefixes), 1 / 10
+        table.add_row(str(slots), *(f"{1e6 * share:,.0f}" for share in worth))
+    Console(width=120).print(table)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--logs", type=int, default=300)
@@ -157,6 +172,7 @@ def main() -> None:
     parser.add_argument("--slots", type=int, nargs="+", default=[2, 5, 10])
     parser.add_argument("--worlds", nargs="+", default=list(WORLDS), choices=list(WORLDS))
     given = parser.parse_args()
+    show_scale()
     for slots in given.slots:
         for title in given.worlds:
             users, scale, logging, ragged = WORLDS[title]

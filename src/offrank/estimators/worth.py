@@ -122,8 +122,8 @@ class WorthTerms:
         batch, layout = self.batch, self.layout
         rows = np.arange(len(batch)) if self.rows is None else self.rows
         length, clicks, inverse = batch.contexts.length, batch.clicks, 1 / batch.inclusion
-        out, h = np.zeros(layout.columns + layout.stride * blocks(batch.slates.shape[1])), inverse[rows]
-        out[:2] = [h @ reward[rows] ** 2 for reward in self.rewards]
+        out = np.zeros(layout.columns + layout.stride * blocks(batch.slates.shape[1]))
+        out[:2] = [_kernels_slots.squares(rows, reward, inverse) for reward in self.rewards]
         if layout.stride:
             _kernels_slots.logged(rows, clicks, length, inverse, out, layout.columns, layout.stride, BLOCKS)
         for pair, (terms, earned) in enumerate(self.found):
@@ -131,9 +131,7 @@ class WorthTerms:
                 continue
             weight, control, plain = terms.weights.weight, terms.weights.control, 2 + _PLAIN * pair
             if weight.ndim == 1:
-                reward = self.rewards[earned][rows]
-                value = h * weight[rows] * reward
-                out[plain : plain + _PLAIN] = value.sum(), value @ reward, ((h * control[rows]) ** 2).sum()
+                _kernels_slots.slates(rows, weight, control, self.rewards[earned], inverse, out, plain)
             elif layout.slotted[pair]:
                 place = plain + 2, layout.columns + layout.own(pair), layout.stride, BLOCKS
                 _kernels_slots.weighted(rows, weight, control, clicks, length, inverse, out, *place)
