@@ -30,7 +30,9 @@ def items(rows: int, slots: int, seed: int, ragged: bool = True) -> tuple[LogBat
     chance = np.where(inside, rng.choice([0.2, 0.5, 0.9], (rows, slots)), 0.0)
     clicks = np.where(inside, rng.random((rows, slots)) < 0.4, 0.0).astype(np.float64)
     every = np.tile(np.arange(slots), (rows, 1))
-    contexts = Contexts(every, np.full(rows, slots), length, rankings={"listed": every}, keys={"user": rows * [0]})
+    contexts = Contexts(
+        every, np.full(rows, slots), length, rankings={"listed": every}, keys={"user": np.zeros(rows, np.int64)}
+    )
     propensity = np.zeros((rows, slots, slots))
     propensity[:, np.arange(slots), np.arange(slots)] = chance
     inclusion = rng.choice([1.0, 0.5], rows)
@@ -42,7 +44,7 @@ def items(rows: int, slots: int, seed: int, ragged: bool = True) -> tuple[LogBat
 def judged(batch: LogBatch, name: str, parts: int = 3, **options: Any) -> Estimate:
     """Pieces are cut to their own widest slate."""
     pieces = tuple(take(batch, rows) for rows in np.array_split(np.argsort(batch.contexts.length), parts))
-    return evaluate(MemorySource(pieces), "ranking(listed)", "logged", [name], **options)[name]
+    return evaluate(MemorySource(pieces), "ranking(listed)", "logged", [name], **{"cluster": None, **options})[name]
 
 
 def per_slot(w: Floats, h: Floats, clicks: Floats, length: Floats, blocks: int = 20) -> float:
@@ -107,10 +109,10 @@ def test_the_error_is_that_of_the_jackknife() -> None:
 @pytest.mark.parametrize("options", [{}, {"cluster": "visit"}, {"interval": "bootstrap", "replicates": 400}])
 @pytest.mark.parametrize("name", ["snrips", "snipm", "clip(snipm, 1.5)"])
 def test_every_kind_of_error_agrees(name: str, options: dict[str, Any]) -> None:
-    plain = evaluate(source(log()), TARGET, LOGGING, [name])[name]
+    plain = evaluate(source(log()), TARGET, LOGGING, [name], cluster=None)[name]
     other = evaluate(source(log()), TARGET, LOGGING, [name], **options)[name]
     assert other.value == pytest.approx(plain.value, rel=1e-12)
-    assert other.standard_error == pytest.approx(plain.standard_error, rel=0.15)
+    assert other.standard_error == pytest.approx(plain.standard_error, rel=0.2)
 
 
 @pytest.mark.parametrize("name", ["snrips", "snipm"])

@@ -167,7 +167,7 @@ def one_slot(weights: Floats, clicks: Floats, **options: Any) -> Estimate:
     batch = LogBatch(
         replace(contexts, keys=keys), shown, clicks[:, None], None, np.ones(rows), np.arange(rows, dtype=np.uint64)
     )
-    return evaluate(MemorySource((batch,)), "uniform", "logged", ["ips"], **options)["ips"]
+    return evaluate(MemorySource((batch,)), "uniform", "logged", ["ips"], **{"cluster": None, **options})["ips"]
 
 
 @pytest.mark.parametrize(("clicked", "known"), [(29, False), (31, True)])

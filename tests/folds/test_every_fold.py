@@ -20,6 +20,7 @@ from offrank.estimators.fold import BySlots, Layout, TermsFold
 from offrank.folds import BucketsFold, MomentsFold
 from offrank.folds.base import Sample
 from offrank.folds.doubt import Doubt
+from offrank.folds.fingerprint import Content
 from offrank.log.batch import LogBatch
 from offrank.log.source import Needs
 from offrank.metrics.comparisons import metric
@@ -117,19 +118,25 @@ SAMPLES: dict[str, Callable[[Any], Any]] = {
     "folds.moments.MomentsFold": lambda kind: kind(3),
 }
 LOGS: dict[str, Callable[[Any], Any]] = {
-    "checks.actions.ActionsFold": lambda kind: kind(OLD, whole=True),
+    "checks.actions.ActionsFold": lambda kind: kind(OLD),
     "checks.agreement.AgreementFold": lambda kind: kind(NEW),
+    "checks.contexts.RowsPerContextFold": lambda kind: kind("query"),
+    "checks.duplicates.ContentsFold": lambda kind: kind(kept=40),
     "checks.impressions.ImpressionsFold": lambda kind: kind(),
     "checks.mixtures.MixturesFold": lambda kind: kind(OLD),
     "checks.slots.SlotsFold": lambda kind: kind(OLD),
     "checks.support.SupportFold": lambda kind: kind(NEW, policy("epsilon(top(old), 0.0)")),
+    "checks.ties.TiesFold": lambda kind: kind((policy("top(tied)"), policy("epsilon(top(new), 0.5)"))),
     "clicks.counts.CountsFold": lambda kind: kind("query", browsing=True),
     "clicks.predictions.PredictionFold": lambda kind: kind((fitted("rctr"), fitted("cascade")), Doubt()),
     "clicks.sessions.SessionsFold": lambda kind: kind("query"),
     "estimators.fold.GroupedTermsFold": lambda kind: kind(terms(MomentsFold(COLUMNS)), BySlots(), MomentsFold(COLUMNS)),
     "estimators.fold.TermsFold": lambda kind: kind(layout(), OLD, MomentsFold(COLUMNS)),
     "estimators.pseudoinverse.overlap.OverlapFold": lambda kind: kind(NEW, OLD),
+    "folds.fingerprint.FingerprintFold": lambda kind: kind(Content(features=True), keep=50),
+    "folds.sums.SumsFold": lambda kind: terms(kind(layout().worth.columns)),
     "jobs.clicks.graded.GradedFold": lambda kind: kind({"rctr": fitted("rctr")}, "grades", "query"),
+    "learning.held_out.LearntRowsFold": lambda kind: kind("hash"),
     "learning.survey.SurveyFold": lambda kind: kind(5),
     "metrics.fold.ComparisonsFold": lambda kind: kind(
         (metric("banner_loss"),), ("new", "tied"), OLD, Doubt(), "device"

@@ -95,19 +95,19 @@ def test_largest(batch: Sample) -> None:
 @given(batch=samples(2))
 def test_buckets_add_up_the_rows_of_a_key(batch: Sample) -> None:
     found = BucketsFold(2).add(BucketsFold(2).empty(), batch)
-    assert found[:, -1].sum() == len(batch)
-    assert found[:, :2].sum(axis=0) == pytest.approx(batch.values.sum(axis=0), rel=1e-12)
+    assert found[:, 0].sum() == len(batch)
+    assert found[:, 1:].sum(axis=0) == pytest.approx(batch.values.sum(axis=0), rel=1e-12)
     for key in np.unique(batch.key):
         own = batch.key == key
         alone = BucketsFold(2).add(BucketsFold(2).empty(), Sample(batch.values[own], batch.key[own]))
-        assert np.count_nonzero(alone[:, -1]) == 1
-        assert found[alone[:, -1] > 0, -1] >= own.sum()
+        assert np.count_nonzero(alone[:, 0]) == 1
+        assert found[alone[:, 0] > 0, 0] >= own.sum()
 
 
 def test_buckets_spread_keys_evenly() -> None:
     found = BucketsFold(1).add(BucketsFold(1).empty(), keyed(np.ones((409_600, 1))))
-    assert (found[:, -1].min(), found[:, -1].max()) == pytest.approx((100, 100), abs=45)
-    assert found[:, -1].var() == pytest.approx(100, rel=0.2)
+    assert (found[:, 0].min(), found[:, 0].max()) == pytest.approx((100, 100), abs=45)
+    assert found[:, 0].var() == pytest.approx(100, rel=0.2)
 
 
 @given(batch=samples(1))
