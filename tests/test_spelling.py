@@ -16,8 +16,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from offrank.cli.options import listed
+from offrank.errors import SpellingError, UsageError
 from offrank.estimators.named import ESTIMATORS, estimator
-from offrank.log.errors import SpellingError, UsageError
 from offrank.policies.named import POLICIES, policy
 from offrank.spelling import Spelled, example, parse, split
 

@@ -21,7 +21,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from .log.errors import SpellingError
+from .errors import SpellingError
 
 Makers = Mapping[str, Callable[..., Any]]
 """What makes the objects of one kind, by name."""

@@ -10,7 +10,7 @@ import pytest
 
 import offrank
 from offrank import Counted, EpsilonUniform, PlackettLuce, Top
-from offrank.log.errors import RowError
+from offrank.errors import RowError
 from offrank.simulation import SearchWorld
 from tests.jobs.logs import LOGGING, coins, dice, replaced, search
 
@@ -179,7 +179,7 @@ def test_where_ranks_cannot_be_known_slates_still_are(candidates: int) -> None:
         """Plackett-Luce that knows the probability of slates only."""
 
         def rank_probs(self, contexts: Any, items: Any) -> Any:
-            raise offrank.log.errors.AbilityError(f"cannot rank {candidates} candidates")
+            raise offrank.errors.AbilityError(f"cannot rank {candidates} candidates")
 
     result = offrank.check(WIDE, Unranked("old_score"))
     skipped = {one["code"]: one["message"] for one in result.facts["checks"] if one["status"] == "skipped"}

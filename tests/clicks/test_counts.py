@@ -14,8 +14,8 @@ from offrank.clicks.counting import Table
 from offrank.clicks.counts import Counts, CountsFold, browsing_cell, counted, rank_of
 from offrank.clicks.documents import keys
 from offrank.clicks.sessions import Gathered, Sessions, SessionsFold
+from offrank.errors import EmptyLogError, UsageError
 from offrank.log.batch import Contexts, LogBatch, Shown
-from offrank.log.errors import EmptyLogError, UsageError
 from offrank.testing import check_fold
 from tests.clicks.readers import log
 

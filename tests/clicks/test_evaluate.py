@@ -12,9 +12,9 @@ import pytest
 
 from offrank.clicks import PBM, evaluate
 from offrank.clicks.predictions import PredictionFold
+from offrank.errors import ColumnError, OffrankError, UsageError
 from offrank.folds.digits import with_half
 from offrank.folds.doubt import Doubt
-from offrank.log.errors import ColumnError, OffrankError, UsageError
 from offrank.readers.log import read_log
 from tests.clicks.readers import CLICKS, SLATES, Reader, drawn, log
 

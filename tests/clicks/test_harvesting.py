@@ -10,7 +10,7 @@ import pytest
 
 import offrank
 from offrank.clicks import PBM, harvest
-from offrank.log.errors import SupportError, UsageError
+from offrank.errors import SupportError, UsageError
 from offrank.simulation import SearchWorld
 
 CURVE = np.array([1.0, 0.6, 0.35, 0.2])

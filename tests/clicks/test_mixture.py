@@ -14,7 +14,7 @@ from offrank.clicks.laws import log_probs
 from offrank.clicks.learnt import Learnt
 from offrank.clicks.named import CLICK_MODELS
 from offrank.clicks.sessions import Sessions, Tally
-from offrank.log.errors import UsageError
+from offrank.errors import UsageError
 from offrank.testing.click_patterns import conditional, joint, patterns
 from tests.clicks.stories import TOLD, Told, drawn, parts, slots, tables
 

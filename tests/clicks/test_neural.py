@@ -16,7 +16,7 @@ from offrank.clicks.laws import log_probs
 from offrank.clicks.neural import CACM, NCM
 from offrank.clicks.neural.base import RecurrentModel
 from offrank.clicks.sessions import Sessions
-from offrank.log.errors import MissingExtraError, UsageError
+from offrank.errors import MissingExtraError, UsageError
 
 DOCUMENTS, RANKS = 6, 4
 QUERY_OF = [0.0, 0, 0, 1, 1, 1, 2]

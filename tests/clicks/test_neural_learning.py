@@ -20,7 +20,7 @@ from offrank.clicks.neural.base import RecurrentModel
 from offrank.clicks.neural.batches import Batches, Data, split
 from offrank.clicks.neural.law import Recurrent
 from offrank.clicks.sessions import Sessions
-from offrank.log.errors import UsageError
+from offrank.errors import UsageError
 from tests.clicks.readers import log
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from offrank.clicks import DCTR, PBM, click_model
 from offrank.clicks.priors import Beta, fit_rates, hyper_slopes
-from offrank.log.errors import UsageError
+from offrank.errors import UsageError
 
 
 def evidence(a: float, b: float, pairs: list[tuple[float, float]]) -> float:

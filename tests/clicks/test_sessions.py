@@ -10,8 +10,8 @@ import pytest
 
 from offrank.clicks import DBN
 from offrank.clicks.sessions import Pile, Sessions, SessionsFold, collapsed
+from offrank.errors import EmptyLogError, UsageError
 from offrank.log.batch import Contexts, LogBatch, Shown
-from offrank.log.errors import EmptyLogError, UsageError
 from offrank.readers.log import read_log
 from offrank.testing import check_fold
 

@@ -17,8 +17,8 @@ import pytest
 from offrank.clicks import Fitted, click_model, load
 from offrank.clicks.named import CLICK_MODELS
 from offrank.clicks.storage import decoded, encoded, plain
+from offrank.errors import UsageError
 from offrank.folds.estimate import Caution
-from offrank.log.errors import UsageError
 from offrank.readers.log import read_log
 from tests.clicks.readers import Reader, drawn, log
 

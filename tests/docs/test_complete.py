@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 import offrank
+from offrank import errors
 from offrank.estimators.named import ESTIMATORS
-from offrank.log import errors
 from offrank.log.schema import LONG_ROLES, ROLES
 from offrank.policies.named import POLICIES
 

@@ -9,6 +9,7 @@ import pyarrow as pa
 import pytest
 
 import offrank
+from offrank.errors import UsageError
 from offrank.estimators import SelfNormalised, estimator
 from offrank.folds import BootstrapFold
 from offrank.folds.base import Sample
@@ -16,7 +17,6 @@ from offrank.folds.intervals import Controlled, Ratio, Spread
 from offrank.folds.moments import Moments, MomentsFold
 from offrank.jobs.evaluate import evaluate
 from offrank.log.batch import Floats
-from offrank.log.errors import UsageError
 from offrank.policies import policy
 from tests.estimators.simulated import LOGGING, TARGET, log, source
 from tests.exact.additive import world

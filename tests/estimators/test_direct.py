@@ -17,10 +17,10 @@ import offrank.clicks
 from offrank import Top, Uniform
 from offrank.cli import main
 from offrank.clicks import DBN
+from offrank.errors import AbilityError, NoOverlapError, UsageError
 from offrank.estimators import IPS, Direct, DoublyRobust, InterpolWindows, SelfNormalised, clip, estimator
 from offrank.estimators.predicted import predicted
 from offrank.log.batch import LogBatch
-from offrank.log.errors import AbilityError, NoOverlapError, UsageError
 from offrank.policies import policy
 from offrank.simulation import SearchWorld
 from offrank.testing.exact import MemorySource, World

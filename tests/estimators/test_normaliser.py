@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from offrank.errors import UsageError
 from offrank.estimators import IPM, RIPS, Clip, SelfNormalised, clip, estimator
 from offrank.folds import Spread
 from offrank.folds.base import Sample
@@ -15,7 +16,6 @@ from offrank.folds.estimate import Estimate
 from offrank.folds.moments import Moments, MomentsFold
 from offrank.jobs.evaluate import evaluate
 from offrank.log.batch import Contexts, Floats, LogBatch, Shown
-from offrank.log.errors import UsageError
 from offrank.testing import MemorySource, take
 from tests.estimators.simulated import LOGGING, TARGET, log, source
 

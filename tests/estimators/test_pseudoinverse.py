@@ -12,13 +12,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from offrank.errors import SupportError, UsageError
 from offrank.estimators import PI, SelfNormalised, estimator
 from offrank.estimators.pseudoinverse import Overlap, action_rewards, pseudoinverse
 from offrank.estimators.pseudoinverse.contexts import alike, distinct
 from offrank.estimators.pseudoinverse.memo import Memo
 from offrank.estimators.pseudoinverse.uniform import UniformInverse, solve
 from offrank.log.batch import Contexts, Floats
-from offrank.log.errors import SupportError, UsageError
 from offrank.policies.plackett_luce import pair_probs
 
 Slate = tuple[int, ...]

@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 import pytest
 
+from offrank.errors import UsageError
 from offrank.estimators import IPM, IPS, PBM, RIPS, Clip, Estimator, Interpol, SelfNormalised, clip, estimator
 from offrank.jobs.evaluate import evaluate
 from offrank.log.batch import Floats
-from offrank.log.errors import UsageError
 from offrank.policies import policy, propensities
 from offrank.testing import Situation, World
 from tests.exact.worlds import EXAMINATION, world

@@ -7,13 +7,13 @@ from functools import cache
 import numpy as np
 import pytest
 
+from offrank.errors import AbilityError, ImpossibleSlateError, NoOverlapError
 from offrank.estimators import PI, estimator
 from offrank.estimators.pseudoinverse import cases, diagnostics, overlap
 from offrank.estimators.pseudoinverse.memo import Memo
 from offrank.jobs.evaluate import evaluate
 from offrank.jobs.result import Result
 from offrank.log.batch import Contexts, Floats, Integers, LogBatch, Shown, SparseFeatures
-from offrank.log.errors import AbilityError, ImpossibleSlateError, NoOverlapError
 from offrank.log.source import Needs
 from offrank.policies import PairProbs, Policy, policy, propensities
 from offrank.running.cache import RunCache

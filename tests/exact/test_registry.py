@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 
 from offrank.clicks import Fitted
+from offrank.errors import AbilityError
 from offrank.estimators import ESTIMATORS, Direct, DoublyRobust
 from offrank.jobs.evaluate import evaluate
 from offrank.log.batch import LogBatch, SparseFeatures
-from offrank.log.errors import AbilityError
 from offrank.policies import Policy, policy
 from offrank.policies.linear import Encoding, Linear, Model
 from offrank.policies.named import POLICIES

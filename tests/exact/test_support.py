@@ -6,9 +6,9 @@ import math
 
 import pytest
 
+from offrank.errors import AbilityError, ImpossibleSlateError, NoOverlapError
 from offrank.estimators import estimator
 from offrank.jobs.evaluate import evaluate
-from offrank.log.errors import AbilityError, ImpossibleSlateError, NoOverlapError
 from offrank.policies import policy
 from offrank.testing.exact import World
 from offrank.testing.laws import Law, Situation, law

@@ -11,12 +11,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from offrank.checks.impressions import ImpressionsFold
+from offrank.errors import AbilityError
 from offrank.estimators import estimator
 from offrank.estimators.fold import ByColumn, BySlots, GroupedTermsFold, Layout, TermsFold
 from offrank.folds import BootstrapFold, BucketsFold, GroupBy, HistogramFold, LargestFold, MomentsFold, Together
 from offrank.folds.base import Attempt, Fold, Refusal, Sample
 from offrank.folds.counts import CountsFold, KeyedCounts, join
-from offrank.log.errors import AbilityError
 from offrank.policies import policy
 from offrank.testing import check_fold
 from offrank.testing.strategies import samples

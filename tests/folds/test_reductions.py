@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from hypothesis import given
 
+from offrank.errors import UsageError
 from offrank.folds import BucketsFold, GroupBy, HistogramFold, LargestFold, MomentsFold, Sample
 from offrank.folds import group_by as group_by_module
-from offrank.log.errors import UsageError
 from offrank.testing.strategies import samples
 
 

@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 
 import offrank
-from offrank import Counted, EpsilonUniform, OffrankError, PlackettLuce, Top, Uniform
-from offrank.log import errors
+from offrank import Counted, EpsilonUniform, OffrankError, PlackettLuce, Top, Uniform, errors
 from tests.jobs.logs import CURVE, LOGGING, TARGET, coins, replaced, search
 
 NAN = [1.0, float("nan"), 1.0, 1.0]

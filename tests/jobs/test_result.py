@@ -12,8 +12,8 @@ import pytest
 
 import offrank
 from offrank import Ranking, Top, Uniform
+from offrank.errors import NoOverlapError
 from offrank.estimators import IPS
-from offrank.log.errors import NoOverlapError
 from tests.jobs.logs import ALL, CURVE, LOGGING, TARGET, WORLD, coins, search
 from tests.jobs.schema import assert_document
 

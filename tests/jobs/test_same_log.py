@@ -17,8 +17,8 @@ from pyarrow import feather
 import offrank
 from offrank.cli import main
 from offrank.clicks import DBN, PBM
+from offrank.errors import UsageError
 from offrank.estimators import Direct, DoublyRobust, Interpol
-from offrank.log.errors import UsageError
 from offrank.policies.linear import Model
 from offrank.simulation.search import SearchWorld
 

@@ -12,9 +12,9 @@ from click.testing import CliRunner
 
 import offrank
 from offrank.cli import main
+from offrank.errors import UsageError
 from offrank.learning import Split
 from offrank.learning.splits import PARTS, By, OneSlot
-from offrank.log.errors import UsageError
 from offrank.log.source import needs
 from tests.learning.worlds import WORLD, source
 

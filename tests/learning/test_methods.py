@@ -9,13 +9,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from offrank.errors import LogError, UsageError
 from offrank.learning import METHODS, Candidate, doubly_robust, ips, learner, regression
 from offrank.learning.examples import Data, Examples
 from offrank.learning.poem import Poem
 from offrank.learning.reductions import Scorer
 from offrank.learning.search import Preparation, Search
 from offrank.learning.validation import judge
-from offrank.log.errors import LogError, UsageError
 from offrank.policies.linear import Encoding, Linear, Model
 from offrank.policies.written import Logged
 from offrank.simulation.adverts import AdvertWorld

@@ -11,12 +11,12 @@ import numpy as np
 import pytest
 
 import offrank
+from offrank.errors import LogError, UsageError
 from offrank.learning import METHODS, learner
 from offrank.learning.examples import Data, Examples, Store
 from offrank.learning.rewards import baseline, centred, deviation, from_zero_to_one, median
 from offrank.learning.search import Search
 from offrank.learning.validation import Judged
-from offrank.log.errors import LogError, UsageError
 from offrank.policies.linear import Encoding
 from tests.learning.worlds import examples, store
 

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from offrank.log import errors
+from offrank import errors
+from offrank.errors import ColumnError, LogError, OffrankError, RowError, UsageError
 from offrank.log.batch import Contexts, LogBatch, Shown
-from offrank.log.errors import ColumnError, LogError, OffrankError, RowError, UsageError
 from offrank.log.rules import NULL, RAGGED, Faults
 from offrank.log.schema import LONG_ROLES, ROLES, Columns, check_renamed
 from offrank.log.source import Needs, needs

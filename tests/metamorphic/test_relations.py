@@ -11,8 +11,8 @@ import pyarrow as pa
 import pytest
 
 import offrank
+from offrank.errors import OffrankError, UsageError
 from offrank.estimators import estimator
-from offrank.log.errors import OffrankError, UsageError
 from offrank.testing.metamorphic import (
     RELATIONS,
     LogTable,

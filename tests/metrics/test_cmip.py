@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from offrank import metrics
-from offrank.log.errors import MissingExtraError, UsageError
+from offrank.errors import MissingExtraError, UsageError
 from offrank.metrics import Cmip, cmip
 from offrank.metrics.cmip_methods import Binned, Classifier, Paper, boosted
 from offrank.metrics.cmip_methods.base import Documents

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from offrank import metrics
+from offrank.errors import AbilityError, ImpossibleSlateError, NoOverlapError, SpellingError, UsageError
 from offrank.folds.doubt import Doubt
-from offrank.log.errors import AbilityError, ImpossibleSlateError, NoOverlapError, SpellingError, UsageError
 from offrank.metrics.clicked import clicked
 from offrank.metrics.comparisons import METRICS, metric
 from offrank.metrics.fold import ComparisonsFold

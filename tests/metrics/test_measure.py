@@ -13,7 +13,7 @@ from click.testing import CliRunner
 import offrank
 from offrank import metrics
 from offrank.cli import main
-from offrank.log.errors import ColumnError, EmptyLogError, NoOverlapError, UsageError
+from offrank.errors import ColumnError, EmptyLogError, NoOverlapError, UsageError
 
 ROWS = [
     {"slate": [1, 2, 3], "clicks": [1, 0, 0], "score": [3.0, 2.0, 1.0], "other": [1.0, 2.0, 3.0], "page": "a"},

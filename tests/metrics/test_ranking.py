@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from offrank import metrics
-from offrank.log.errors import UsageError
+from offrank.errors import UsageError
 
 GRADES = np.array([[3.0, 2.0, 0.0, 1.0], [0.0, 0.0, 1.0, 4.0]])
 LOG3, LOG4, LOG5 = math.log2(3), 2.0, math.log2(5)

@@ -16,7 +16,7 @@ from click.testing import CliRunner
 
 from offrank import clicks
 from offrank.cli import main
-from offrank.log.errors import UsageError
+from offrank.errors import UsageError
 from offrank.metrics.cmip import METHODS
 from offrank.metrics.cmip_methods import Paper
 from offrank.papers import registry, reproduce

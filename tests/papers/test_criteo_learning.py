@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import offrank
-from offrank.log.errors import UsageError
+from offrank.errors import UsageError
 from offrank.papers import criteo_learning
 from offrank.simulation.adverts import AdvertWorld
 

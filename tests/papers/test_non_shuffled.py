@@ -11,7 +11,7 @@ from click.testing import CliRunner
 
 from offrank import metrics
 from offrank.cli import main
-from offrank.log.errors import UsageError
+from offrank.errors import UsageError
 from offrank.papers import REPRODUCTIONS, reproduce
 from offrank.report.sheet import Sheet
 from offrank.simulation.banners import BannerWorld

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from scipy.stats import chi2
 
+from offrank.errors import AbilityError
 from offrank.log.batch import Contexts, Integers, LogBatch, Shown
-from offrank.log.errors import AbilityError
 from offrank.policies import policy, propensities
 from offrank.policies.base import all_items
 from offrank.testing.exact import World, padded

@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 import pytest
 
+from offrank.errors import AbilityError
 from offrank.jobs.evaluate import evaluate
 from offrank.log.batch import Contexts, Floats, Integers, LogBatch, Shown
-from offrank.log.errors import AbilityError
 from offrank.log.source import Needs
 from offrank.policies import Counted, Logged, policy, propensities
 from offrank.policies.base import Ability, all_items

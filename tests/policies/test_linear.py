@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 import offrank
+from offrank.errors import UsageError
 from offrank.log.batch import Contexts, SparseFeatures
-from offrank.log.errors import UsageError
 from offrank.policies import policy
 from offrank.policies.base import all_items
 from offrank.policies.linear import Encoding, Linear, Model

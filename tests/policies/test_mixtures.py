@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from offrank.errors import UsageError
 from offrank.log.batch import Contexts
-from offrank.log.errors import UsageError
 from offrank.policies import EpsilonUniform, Swaps, Top, policy
 from offrank.policies.base import all_items
 

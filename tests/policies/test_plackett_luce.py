@@ -8,8 +8,8 @@ from itertools import permutations
 import numpy as np
 import pytest
 
+from offrank.errors import UsageError
 from offrank.log.batch import Contexts
-from offrank.log.errors import UsageError
 from offrank.policies import PlackettLuce, Uniform
 from offrank.policies.base import all_items
 

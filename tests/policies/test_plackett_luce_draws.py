@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from offrank.log.errors import UsageError
+from offrank.errors import UsageError
 from offrank.policies.plackett_luce import order_given_set, rank_probs, sample, sample_order_given_set
 from tests.policies.races import WEIGHTS, orders, slates, spread, surprise
 

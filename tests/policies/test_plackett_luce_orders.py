@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from offrank.log.errors import UsageError
+from offrank.errors import UsageError
 from offrank.policies import PlackettLuce
 from offrank.policies.base import OrderGivenSet
 from offrank.policies.plackett_luce import order_given_set, rank_probs

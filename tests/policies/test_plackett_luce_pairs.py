@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from offrank.log.errors import AbilityError, UsageError
+from offrank.errors import AbilityError, UsageError
 from offrank.policies import PlackettLuce
 from offrank.policies.base import PairProbs
 from offrank.policies.plackett_luce import pair_probs, rank_probs

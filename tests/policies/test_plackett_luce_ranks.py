@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from offrank.log.errors import UsageError
+from offrank.errors import UsageError
 from offrank.policies import EpsilonUniform, PlackettLuce, Uniform
 from offrank.policies import _kernels as sets
 from offrank.policies.base import all_items

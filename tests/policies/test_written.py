@@ -10,7 +10,7 @@ import pyarrow as pa
 import pytest
 
 import offrank
-from offrank.log import errors
+from offrank import errors
 from offrank.policies import PlackettLuce
 from offrank.testing.laws import Situation, law, rank_probs
 

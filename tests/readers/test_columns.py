@@ -14,7 +14,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import offrank
-from offrank.log.errors import ColumnError
+from offrank.errors import ColumnError
 from offrank.log.source import Needs
 from offrank.readers.long import LongLog
 from offrank.readers.tables import MemoryTable, Piece

@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import offrank
-from offrank.log.errors import EmptyLogError, LogError, RowError, UsageError
+from offrank.errors import EmptyLogError, LogError, RowError, UsageError
 from offrank.log.source import Needs
 from offrank.simulation.adverts import AdvertWorld
 from tests.cli.commands import call

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import offrank
-from offrank.log.errors import EmptyLogError, LogError, RowError, UsageError
+from offrank.errors import EmptyLogError, LogError, RowError, UsageError
 from offrank.log.source import Needs
 from offrank.readers import criteo
 from tests.readers.plain import rows, skipped

@@ -13,8 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import offrank
+from offrank.errors import EmptyLogError, LogError, RowError, UsageError
 from offrank.log.batch import LogBatch
-from offrank.log.errors import EmptyLogError, LogError, RowError, UsageError
 from offrank.log.source import Needs
 from offrank.readers import _kernels, criteo_paper
 from offrank.readers.formats.criteo_paper import _PaperTable

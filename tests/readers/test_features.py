@@ -9,8 +9,8 @@ import pyarrow as pa
 import pytest
 
 import offrank
+from offrank.errors import ColumnError, RowError
 from offrank.log import SparseFeatures
-from offrank.log.errors import ColumnError, RowError
 from offrank.log.source import Needs
 
 WANTED = Needs(frozenset(["candidates", "features"]))

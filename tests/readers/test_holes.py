@@ -17,8 +17,8 @@ from hypothesis import strategies as st
 
 import offrank
 from offrank.clicks import CM, DBN, PBM, RCTR, UBM, evaluate, load
+from offrank.errors import RowError
 from offrank.log.batch import LogBatch
-from offrank.log.errors import RowError
 from offrank.log.source import Needs, Source, needs
 
 HOLES = Needs(frozenset(["clicks"]), holes=True)

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import offrank
-from offrank.log.errors import ColumnError, LogError, RowError, UsageError
+from offrank.errors import ColumnError, LogError, RowError, UsageError
 from offrank.log.source import Needs
 from offrank.readers import open_bandit
 from tests.readers.plain import code, rows

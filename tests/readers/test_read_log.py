@@ -17,7 +17,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import offrank
-from offrank.log.errors import ColumnError, EmptyLogError, LogError, RowError, SpellingError, UsageError
+from offrank.errors import ColumnError, EmptyLogError, LogError, RowError, SpellingError, UsageError
 from offrank.log.source import Needs
 from tests.readers.plain import EVERYTHING, codes, contents, rows
 

@@ -11,8 +11,8 @@ import pyarrow.parquet as pq
 import pytest
 
 import offrank
+from offrank.errors import RowError
 from offrank.log import rules
-from offrank.log.errors import RowError
 from offrank.log.rules import Rule
 from offrank.log.source import Needs
 from tests.readers.plain import rows, skipped

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.datasets import load_svmlight_file
 
-from offrank.log.errors import EmptyLogError, LogError, UsageError
+from offrank.errors import EmptyLogError, LogError, UsageError
 from offrank.log.judged import Judged
 from offrank.readers import svmlight_text
 from offrank.readers._kernels_decimal import nearest

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import offrank
-from offrank.log.errors import EmptyLogError, LogError, RowError, UsageError
+from offrank.errors import EmptyLogError, LogError, RowError, UsageError
 from offrank.log.source import Needs
 from offrank.readers import text, yandex
 from tests.readers.plain import code, contents, rows, skipped

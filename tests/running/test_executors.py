@@ -17,11 +17,11 @@ from typing import Any
 import numpy as np
 import pytest
 
+from offrank.errors import ImpossibleSlateError
 from offrank.estimators import estimator
 from offrank.estimators.fold import Layout, TermsFold
 from offrank.folds import BootstrapFold, BucketsFold, LargestFold, MomentsFold, Together
 from offrank.log.batch import LogBatch
-from offrank.log.errors import ImpossibleSlateError
 from offrank.policies import policy
 from offrank.running import run
 from offrank.testing import MemorySource, same, take

@@ -7,9 +7,9 @@ import json
 import pytest
 
 import offrank
+from offrank.errors import NoOverlapError, UsageError
 from offrank.estimators import Interpol, estimator
 from offrank.estimators.family import InterpolWindows, family
-from offrank.log.errors import NoOverlapError, UsageError
 from offrank.selection import slope
 from offrank.simulation import SearchWorld
 from offrank.simulation.toy import EXAMINATION, ToyWorld

@@ -9,8 +9,8 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
+from offrank.errors import UsageError
 from offrank.folds.estimate import Interval
-from offrank.log.errors import UsageError
 from offrank.selection.click_models import BEST, STRATEGIES, Candidate, choose, select
 from offrank.selection.regret import average_regret, average_regrets, regret
 from offrank.selection.strategies import Strategy, Top, strategy

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from offrank.log.errors import EmptyLogError, UsageError
+from offrank.errors import EmptyLogError, UsageError
 from offrank.log.judged import Judged
 from offrank.simulation.judged import stratified
 

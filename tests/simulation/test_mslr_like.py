@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from offrank.log.errors import UsageError
+from offrank.errors import UsageError
 from offrank.log.judged import Judged
 from offrank.metrics.ranking import ndcg
 from offrank.readers.svmlight import read_svmlight, write_svmlight

@@ -7,7 +7,7 @@ import sys
 import numpy as np
 import pytest
 
-from offrank.log.errors import MissingExtraError, SpellingError, UsageError
+from offrank.errors import MissingExtraError, SpellingError, UsageError
 from offrank.log.judged import Judged
 from offrank.metrics.ranking import ndcg
 from offrank.simulation.judged import stratified

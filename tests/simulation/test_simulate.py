@@ -13,7 +13,7 @@ from click.testing import CliRunner
 
 import offrank
 from offrank.cli import main
-from offrank.log.errors import EmptyLogError, MissingExtraError, SpellingError, UsageError
+from offrank.errors import EmptyLogError, MissingExtraError, SpellingError, UsageError
 from offrank.log.source import Needs
 from offrank.simulation import SimulatedSource, mslr_like
 from offrank.simulation.users import CarouselUser, DBNUser, PBMUser

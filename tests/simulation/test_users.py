@@ -12,8 +12,8 @@ import pytest
 from scipy import integrate, stats
 
 from offrank.clicks.laws import ClickLaw, log_probs
+from offrank.errors import SpellingError, UsageError
 from offrank.log.batch import Contexts
-from offrank.log.errors import SpellingError, UsageError
 from offrank.simulation.users import (
     USERS,
     CarouselUser,

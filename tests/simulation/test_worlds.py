@@ -17,8 +17,8 @@ import pytest
 
 import offrank
 from offrank.clicks import CM
+from offrank.errors import ColumnError, UsageError
 from offrank.log.batch import Floats, LogBatch
-from offrank.log.errors import ColumnError, UsageError
 from offrank.log.judged import Judged
 from offrank.log.source import Needs
 from offrank.policies.base import Policy

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ..errors import AbilityError
 from ..log.batch import Floats, LogBatch
-from ..log.errors import AbilityError
 from ..log.source import Needs
 from ..policies.base import all_items
 from ..policies.propensities import AnyPolicy, complete, is_law, law, law_needs, propensities, shown_needs

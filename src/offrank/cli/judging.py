@@ -9,7 +9,7 @@ import click
 
 import offrank
 
-from ..log.errors import UsageError
+from ..errors import UsageError
 from ..spelling import split
 from .options import distinct, listed, log_options, source
 from .running import deliver, reading, safely

@@ -12,7 +12,7 @@ import click
 
 import offrank
 
-from ..log.errors import UsageError
+from ..errors import UsageError
 from ..spelling import split
 
 _NAMED = re.compile(r"^([A-Za-z][\w .-]*)=(.+)$", re.DOTALL)

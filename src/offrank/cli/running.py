@@ -12,7 +12,7 @@ from typing import Any, NoReturn
 
 import click
 
-from ..log.errors import OffrankError, UsageError
+from ..errors import OffrankError, UsageError
 
 
 def safely(command: Callable[..., None]) -> Callable[..., None]:

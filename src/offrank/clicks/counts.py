@@ -7,8 +7,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ..errors import EmptyLogError
 from ..log.batch import Floats, Integers, LogBatch
-from ..log.errors import EmptyLogError
 from .counting import Table
 from .counting._kernels import look_at
 from .documents import Documents

@@ -8,9 +8,9 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from ..errors import ColumnError
 from ..folds.counts import join
 from ..log.batch import Contexts, Integers
-from ..log.errors import ColumnError
 from ..log.source import Needs, Source
 from . import _kernels
 

@@ -7,13 +7,13 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any, overload
 
+from ..errors import EmptyLogError, UsageError
 from ..folds.base import Together
 from ..folds.doubt import Doubt
 from ..folds.estimate import Caution, Interval
 from ..folds.fingerprint import Fingerprint, FingerprintFold
 from ..folds.intervals import Spread
 from ..folds.same_log import about_same_log, share_learnt
-from ..log.errors import EmptyLogError, UsageError
 from ..log.source import Source
 from ..readers.log import read_log
 from ..running.executors import Executor, Progress, run

@@ -9,10 +9,10 @@ from typing import Any
 
 from rich.console import RenderableType
 
+from ..errors import UsageError
 from ..folds.digits import with_half
 from ..folds.estimate import Caution, Interval
 from ..folds.intervals import Spread
-from ..log.errors import UsageError
 from . import tables, text
 from .layout import QUANTITIES, Layout, Quantity, statistic
 from .sessions import Tally

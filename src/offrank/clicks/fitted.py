@@ -8,10 +8,10 @@ from typing import Protocol
 
 import numpy as np
 
+from ..errors import UsageError
 from ..folds.estimate import Caution
 from ..folds.fingerprint import Fingerprint
 from ..log.batch import Contexts, Floats, Integers
-from ..log.errors import UsageError
 from ..log.source import Needs
 from . import storage
 from .documents import Documents, Slots, needs

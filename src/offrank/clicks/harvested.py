@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
+from ..errors import UsageError
 from ..folds.estimate import Caution
 from ..log.batch import Floats
-from ..log.errors import UsageError
 from . import text
 from .sessions import Tally
 

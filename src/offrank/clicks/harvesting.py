@@ -13,9 +13,9 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from ..errors import SupportError, UsageError
 from ..folds.counts import join
 from ..log.batch import Floats, Integers
-from ..log.errors import SupportError, UsageError
 from ..readers.log import read_log
 from ..running.executors import Executor, Progress, run
 from ._kernels_pairs import add_pairs

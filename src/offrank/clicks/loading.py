@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from ..errors import MissingExtraError, SpellingError, UsageError
 from ..folds.estimate import Caution
 from ..folds.fingerprint import Fingerprint
-from ..log.errors import MissingExtraError, SpellingError, UsageError
 from . import storage
 from .documents import Documents, Slots
 from .fitted import Fitted

@@ -9,8 +9,8 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from ..errors import UsageError
 from ..log.batch import Floats, Integers
-from ..log.errors import UsageError
 from .documents import Slots
 from .em import Climb, climb, expit, logit
 from .laws import ClickLaw, Mixed, log_probs

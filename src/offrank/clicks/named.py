@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ..log.errors import UsageError
+from ..errors import UsageError
 from ..spelling import parse
 from .cascade import CM
 from .ccm import CCM

@@ -8,8 +8,8 @@ from typing import Literal
 
 import numpy as np
 
+from ..errors import UsageError
 from ..log.batch import Floats
-from ..log.errors import UsageError
 from .em import expit, logit
 
 Prior = Literal["fit"] | tuple[float, float]

@@ -10,8 +10,8 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from ..errors import EmptyLogError, UsageError
 from ..log.batch import Floats, LogBatch
-from ..log.errors import EmptyLogError, UsageError
 from . import _kernels
 from .documents import Documents, shown_keys
 

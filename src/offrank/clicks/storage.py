@@ -16,9 +16,9 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from ..errors import UsageError
 from ..files import write_text
 from ..folds.fingerprint import Fingerprint
-from ..log.errors import UsageError
 from .documents import Documents
 from .learnt import Learnt
 from .sessions import Tally

@@ -13,9 +13,9 @@ from typing import Literal, Protocol, Self, runtime_checkable
 
 import numpy as np
 
+from ..errors import ImpossibleSlateError
 from ..folds.fingerprint import Fingerprint
 from ..log.batch import Floats, LogBatch
-from ..log.errors import ImpossibleSlateError
 from ..log.source import Needs
 from ..policies.base import Ability
 from ..policies.propensities import AnyPolicy, Propensities, ShownAbility

@@ -8,9 +8,9 @@ from functools import cached_property
 from typing import ClassVar
 
 from ..clicks.fitted import Fitted
+from ..errors import UsageError
 from ..folds.fingerprint import Fingerprint
 from ..log.batch import LogBatch
-from ..log.errors import UsageError
 from ..log.source import Needs
 from ..policies.propensities import AnyPolicy, Propensities
 from ..spelling import Spelled

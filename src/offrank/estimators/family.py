@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Literal
 
+from ..errors import UsageError
 from ..log.batch import LogBatch
-from ..log.errors import UsageError
 from ..policies.propensities import Propensities
 from ..spelling import Spelled
 from .base import Asked, Earns, Estimator, Weights

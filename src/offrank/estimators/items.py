@@ -9,8 +9,8 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
+from ..errors import UsageError
 from ..log.batch import Floats, LogBatch
-from ..log.errors import UsageError
 from ..policies.propensities import Propensities
 from ..spelling import Spelled
 from . import _kernels

@@ -14,8 +14,8 @@ from ..clicks.documents import UNSEEN, Slots
 from ..clicks.fitted import Fitted
 from ..clicks.laws import ClickLaw, Independent, Mixed
 from ..clicks.loading import load
+from ..errors import UsageError
 from ..log.batch import Contexts, Floats, LogBatch
-from ..log.errors import UsageError
 from ..log.source import Needs
 from ..policies.base import Policy, all_items
 from ..policies.propensities import AnyPolicy, Propensities, law, law_needs

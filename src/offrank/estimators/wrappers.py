@@ -8,8 +8,8 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
+from ..errors import UsageError
 from ..log.batch import LogBatch
-from ..log.errors import UsageError
 from ..policies.propensities import Propensities
 from ..spelling import Spelled, spell
 from .base import Asked, Earns, Estimator, Predicting, Weighting, Weights

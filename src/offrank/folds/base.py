@@ -9,8 +9,8 @@ from typing import Any, Protocol, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from ..errors import AbilityError
 from ..log.batch import Floats, Integers
-from ..log.errors import AbilityError
 
 S = TypeVar("S")
 B = TypeVar("B", contravariant=True)

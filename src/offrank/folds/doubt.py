@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
+from ..errors import ColumnError, UsageError
 from ..log.batch import Floats
-from ..log.errors import ColumnError, UsageError
 from ..log.source import Needs, Source
 from .base import Fold, Products, Sample
 from .bootstrap import BootstrapFold

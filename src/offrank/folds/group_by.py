@@ -8,8 +8,8 @@ from typing import Generic, TypeVar
 
 import numpy as np
 
+from ..errors import UsageError
 from ..log.batch import Integers
-from ..log.errors import UsageError
 from .base import Fold, Sample
 
 S = TypeVar("S")

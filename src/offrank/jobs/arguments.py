@@ -8,11 +8,11 @@ from typing import Any, Protocol, runtime_checkable
 
 from ..clicks.fitted import Fitted
 from ..clicks.loading import load
+from ..errors import UsageError
 from ..estimators.base import Estimator
 from ..estimators.named import estimator as named_estimator
 from ..estimators.wrappers import SelfNormalised
 from ..log.batch import Floats
-from ..log.errors import UsageError
 from ..log.source import Source
 from ..policies.mixture import is_policy
 from ..policies.named import policy as named_policy

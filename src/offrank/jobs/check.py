@@ -13,6 +13,7 @@ from ..checks.duplicates import ContentsFold, about_duplicates
 from ..checks.impressions import ImpressionsFold
 from ..checks.slots import SlotsFold
 from ..checks.support import SupportFold
+from ..errors import AbilityError, ColumnError, EmptyLogError, NoOverlapError
 from ..estimators.base import Estimator
 from ..estimators.family import family
 from ..estimators.fold import BySlots, GroupedTermsFold, TermsFold
@@ -22,7 +23,6 @@ from ..estimators.wrappers import SelfNormalised
 from ..folds.base import Attempt, Refusal, Together
 from ..folds.doubt import Doubt
 from ..folds.estimate import Estimate
-from ..log.errors import AbilityError, ColumnError, EmptyLogError, NoOverlapError
 from ..log.source import Needs, Source
 from ..policies.epsilon import EpsilonUniform
 from ..policies.prepared import counts, prepared

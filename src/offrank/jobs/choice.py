@@ -6,11 +6,11 @@ import math
 from dataclasses import dataclass, field, replace
 
 from ..checks.cautions import about_choice
+from ..errors import NoOverlapError
 from ..estimators.base import Estimator
 from ..estimators.family import Family
 from ..estimators.wrappers import SelfNormalised
 from ..folds.estimate import Estimate, Interval
-from ..log.errors import NoOverlapError
 from ..policies.propensities import AnyPolicy
 from ..selection.windows import slope
 from .summary import Summary

@@ -15,10 +15,10 @@ import numpy as np
 import pyarrow as pa
 
 from ..checks.impressions import Impressions
+from ..errors import OffrankError
 from ..files import write_text
 from ..folds.estimate import Estimate, Interval
 from ..folds.histogram import Histogram
-from ..log.errors import OffrankError
 
 NUMBERS = (
     "value",

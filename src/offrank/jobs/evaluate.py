@@ -12,6 +12,7 @@ from ..checks.contexts import RowsPerContextFold, about_rows_per_context, counte
 from ..checks.duplicates import ContentsFold, about_duplicates
 from ..checks.impressions import Impressions, ImpressionsFold
 from ..checks.ties import TiesFold, sorts
+from ..errors import EmptyLogError, NoOverlapError
 from ..estimators.base import Estimator
 from ..estimators.family import Family, family
 from ..estimators.fold import ByColumn, GroupedTermsFold, Layout, TermsFold, needs
@@ -21,7 +22,6 @@ from ..folds.doubt import AUTO, Doubt
 from ..folds.estimate import Caution, Estimate
 from ..folds.intervals import Controlled, Method
 from ..learning.held_out import kept_apart
-from ..log.errors import EmptyLogError, NoOverlapError
 from ..log.source import Needs, Source
 from ..policies.prepared import counts, prepared
 from ..policies.propensities import AnyPolicy

@@ -10,9 +10,9 @@ from ..checks.actions import ActionsTest
 from ..checks.agreement import Agreement
 from ..checks.impressions import Impressions
 from ..checks.slots import SlotsRow
+from ..errors import NoOverlapError
 from ..folds.estimate import Caution, Estimate
 from ..log.batch import Floats
-from ..log.errors import NoOverlapError
 from ..policies.propensities import AnyPolicy
 from .document import number
 from .result import Estimates

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from ..errors import NoOverlapError, UsageError
 from ..folds.doubt import Doubt
 from ..folds.estimate import Estimate, Interval
 from ..learning import splits, validation
@@ -18,7 +19,6 @@ from ..learning.named import learner
 from ..learning.search import Preparation, Search
 from ..learning.survey import Survey
 from ..learning.validation import Criterion, Judged
-from ..log.errors import NoOverlapError, UsageError
 from ..policies.linear import Encoding, Linear, Model
 from ..policies.prepared import prepared
 from ..policies.propensities import AnyPolicy

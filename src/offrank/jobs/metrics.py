@@ -7,8 +7,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from ..errors import NoOverlapError
 from ..files import write_text
-from ..log.errors import NoOverlapError
 from ..metrics.comparisons import Metrics
 from ..metrics.measure import Models
 from ..metrics.measure import measure as metrics_of

@@ -12,12 +12,12 @@ from typing import Any
 import pyarrow as pa
 from rich.console import Console
 
+from ..errors import NoOverlapError, UsageError
 from ..estimators.base import Estimator
 from ..estimators.named import estimator as named_estimator
 from ..estimators.wrappers import SelfNormalised
 from ..files import write_text
 from ..folds.estimate import Estimate
-from ..log.errors import NoOverlapError, UsageError
 from ..policies.base import Policy
 from ..policies.named import policy as named_policy
 from ..report import page, tables

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from ..clicks.loading import load
-from ..log.errors import UsageError
+from ..errors import UsageError
 from ..log.judged import Judged
 from ..policies.base import Policy
 from ..policies.top import Top

@@ -24,6 +24,7 @@ from ..checks.cautions import (
 )
 from ..checks.contexts import OF_COUNTING
 from ..checks.dependence import about_dependence, effective_clusters
+from ..errors import NoOverlapError
 from ..estimators.base import Estimator, Weighting
 from ..estimators.fold import Layout, outcome
 from ..estimators.worth import Worth, worth
@@ -38,7 +39,6 @@ from ..folds.largest import LargestFold
 from ..folds.moments import Moments
 from ..folds.sums import SumsFold
 from ..folds.tail import tail_index
-from ..log.errors import NoOverlapError
 from ..policies.propensities import AnyPolicy
 from .trained import NOTHING, Trained
 

@@ -8,8 +8,8 @@ from typing import ClassVar, Protocol
 
 import numpy as np
 
+from ..errors import LogError, UsageError
 from ..log.batch import Floats
-from ..log.errors import LogError, UsageError
 from .examples import Data, Examples
 
 Settings = Mapping[str, float]

@@ -8,9 +8,9 @@ from typing import Any, get_args
 
 import numpy as np
 
+from ..errors import UsageError
 from ..folds.fingerprint import Content, Fingerprint, FingerprintFold
 from ..log.batch import LogBatch
-from ..log.errors import UsageError
 from ..log.source import Source
 from ..policies.linear import Model
 from ..running.executors import Executor, Progress, run

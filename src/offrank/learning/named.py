@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 
-from ..log.errors import UsageError
+from ..errors import UsageError
 from .base import Learner
 from .doubly_robust import DoublyRobust
 from .dr_poem import DoublyRobustPoem

@@ -9,8 +9,8 @@ from typing import Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
+from ..errors import UsageError
 from ..log.batch import Integers, LogBatch
-from ..log.errors import UsageError
 from ..log.source import Needs, Source
 
 Part = Literal["train", "validate", "test"]

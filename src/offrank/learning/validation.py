@@ -7,11 +7,11 @@ from typing import Literal, get_args
 
 import numpy as np
 
+from ..errors import UsageError
 from ..folds.base import Sample
 from ..folds.estimate import Interval
 from ..folds.intervals import Ratio, Spread
 from ..folds.moments import MomentsFold
-from ..log.errors import UsageError
 from ..policies.linear import slate_log_prob
 from .base import Candidate
 from .examples import Store

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..errors import UsageError
 from .batch import Floats, Integers
-from .errors import UsageError
 
 
 @dataclass(frozen=True)

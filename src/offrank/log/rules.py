@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from .errors import RowError
+from ..errors import RowError
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ import difflib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from .errors import ColumnError, UsageError
+from ..errors import ColumnError, UsageError
 
 ROLES: Mapping[str, str] = {
     "slate": "list of the item ids shown, top first",

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..errors import AbilityError
 from ..log.batch import Floats, Integers, LogBatch
-from ..log.errors import AbilityError
 from ..policies.base import all_items
 from ..policies.propensities import AnyPolicy, complete, is_law, law, propensities
 from . import _kernels

@@ -8,9 +8,9 @@ from statistics import NormalDist
 import numpy as np
 from numpy.typing import ArrayLike
 
+from ..errors import UsageError
 from ..folds.estimate import Caution
 from ..log.batch import Floats, Integers
-from ..log.errors import UsageError
 from .cmip_cautions import NO_INFORMATION, about_grades, about_left_out, about_permutations, about_sign, about_size
 from .cmip_methods import Binned, Classifier, CmiMethod, Paper
 from .cmip_methods.base import Documents, Measured, Progress

@@ -21,7 +21,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Literal, get_args
 
-from ..log.errors import UsageError
+from ..errors import UsageError
 from ..spelling import parse
 
 Against = Literal["pairwise", "counterfactual", "banner"]

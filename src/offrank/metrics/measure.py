@@ -8,11 +8,11 @@ from typing import Any
 
 from ..checks.dependence import about_dependence
 from ..checks.impressions import Impressions, ImpressionsFold
+from ..errors import EmptyLogError, NoOverlapError
 from ..folds.base import Together
 from ..folds.doubt import AUTO, Doubt
 from ..folds.estimate import Caution
 from ..folds.intervals import Method, Ratio
-from ..log.errors import EmptyLogError, NoOverlapError
 from ..log.source import Source
 from ..policies.named import policy as named_policy
 from ..policies.prepared import counts, prepared

@@ -14,8 +14,8 @@ from rich import box
 from rich.console import Console
 from rich.table import Table
 
+from ..errors import NoOverlapError, UsageError
 from ..folds.estimate import Caution, Interval
-from ..log.errors import NoOverlapError, UsageError
 
 Key = tuple[str, str]
 

@@ -11,8 +11,8 @@ from typing import NoReturn
 
 import numpy as np
 
+from ..errors import AbilityError
 from ..log.batch import Contexts, Floats, Integers, LogBatch
-from ..log.errors import AbilityError
 from ..log.source import Needs
 from ..policies.base import OrderGivenSet, Policy
 from ..policies.counted import Counted

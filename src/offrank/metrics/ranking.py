@@ -12,8 +12,8 @@ from typing import Literal, get_args
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ..errors import UsageError
 from ..log.batch import Floats, Integers
-from ..log.errors import UsageError
 
 Gains = Literal["exponential", "linear"]
 """What a grade is worth: 2^grade - 1, or the grade itself."""

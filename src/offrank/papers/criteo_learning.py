@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from ..errors import NoOverlapError
 from ..estimators.fold import Layout, TermsFold, needs
 from ..estimators.ips import IPS
 from ..folds.estimate import Estimate, Interval
@@ -23,7 +24,6 @@ from ..jobs.learn import both
 from ..learning.named import METHODS, learner
 from ..learning.search import Preparation, Search
 from ..learning.splits import OneSlot, Split
-from ..log.errors import NoOverlapError
 from ..log.source import Source
 from ..policies.linear import Model
 from ..policies.propensities import AnyPolicy, is_law, law

@@ -10,9 +10,9 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Protocol
 
+from ..errors import UsageError
 from ..files import write_text
 from ..jobs import document
-from ..log.errors import UsageError
 from ..report.charts import chart_svg
 from ..report.sheet import Sheet
 from .cmip import sheet as cmip

@@ -12,8 +12,8 @@ from typing import Literal, NoReturn, Protocol
 
 import numpy as np
 
+from ..errors import AbilityError, UsageError
 from ..log.batch import Contexts, Floats, Integers
-from ..log.errors import AbilityError, UsageError
 from ..log.source import Needs, Source
 from ..running.executors import Executor
 

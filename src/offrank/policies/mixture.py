@@ -7,8 +7,8 @@ from typing import Any, final
 
 import numpy as np
 
+from ..errors import UsageError
 from ..log.batch import Contexts, Floats, Integers, LogBatch
-from ..log.errors import UsageError
 from ..log.source import Needs
 from ..running.cache import RunCache
 from .base import Ability

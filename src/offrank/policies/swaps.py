@@ -7,8 +7,8 @@ from typing import ClassVar
 
 import numpy as np
 
+from ..errors import UsageError
 from ..log.batch import Contexts, Floats
-from ..log.errors import UsageError
 from ..spelling import Spelled
 from .mixture import UniformMixture, refuse_no_policy
 from .propensities import AnyPolicy

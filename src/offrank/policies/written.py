@@ -9,8 +9,8 @@ from typing import ClassVar, NoReturn
 
 import numpy as np
 
+from ..errors import UsageError
 from ..log.batch import Floats, LogBatch
-from ..log.errors import UsageError
 from ..log.schema import WRITTEN
 from ..log.source import Needs
 from ..running.cache import RunCache

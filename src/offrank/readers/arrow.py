@@ -10,9 +10,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from ..errors import ColumnError
 from ..log import _kernels
 from ..log.batch import Floats, Integers
-from ..log.errors import ColumnError
 
 
 @dataclass(frozen=True)

@@ -15,8 +15,8 @@ import pyarrow as pa
 import pyarrow.ipc
 import pyarrow.parquet as pq
 
+from ..errors import EmptyLogError, UsageError
 from ..files import whole
-from ..log.errors import EmptyLogError, UsageError
 from ..log.schema import ROLES, Columns
 from ..log.source import Needs
 from .long import LongLog

@@ -8,9 +8,9 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from ..errors import ColumnError
 from ..log import rules
 from ..log.batch import Floats, Integers, SparseFeatures
-from ..log.errors import ColumnError
 from ..log.rules import Faults
 from . import arrow
 from .arrow import Lists

@@ -7,7 +7,7 @@ from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import Any
 
-from ..log.errors import EmptyLogError, LogError, UsageError
+from ..errors import EmptyLogError, LogError, UsageError
 
 
 def expand(source: str | Path | Sequence[str | Path], suffixes: Collection[str] | None = None) -> tuple[str, ...]:

@@ -7,7 +7,7 @@ from typing import Any, get_args
 
 import pyarrow as pa
 
-from ..log.errors import ColumnError, EmptyLogError, SpellingError, UsageError
+from ..errors import ColumnError, EmptyLogError, SpellingError, UsageError
 from ..log.schema import Columns, check_renamed
 from ..log.source import Source
 from .files import expand, is_paths, suffix

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
+from ..errors import RowError
 from ..log.batch import LogBatch
-from ..log.errors import RowError
 from ..log.schema import LONG_ROLES, ROLES, Columns
 from ..log.source import Needs
 from .long_table import LongTable

@@ -10,9 +10,9 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from ..errors import RowError
 from ..log import rules
 from ..log.batch import Floats, Integers
-from ..log.errors import RowError
 from ..log.rules import Faults, Rule
 from ..log.schema import Columns
 from ..log.source import Needs

@@ -12,9 +12,9 @@ from typing import Literal
 
 import numpy as np
 
+from ..errors import LogError, UsageError
 from ..files import whole
 from ..log.batch import Integers
-from ..log.errors import LogError, UsageError
 from ..log.judged import Judged
 from ..running.executors import Progress
 from .files import expand, suffix

@@ -7,8 +7,8 @@ from functools import cached_property
 
 import numpy as np
 
+from ..errors import EmptyLogError, LogError
 from ..log.batch import Floats, Integers
-from ..log.errors import EmptyLogError, LogError
 from . import _kernels_svmlight as kernels
 from .text import blocks, malformed
 

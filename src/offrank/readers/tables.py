@@ -13,8 +13,8 @@ import pyarrow.csv
 import pyarrow.ipc
 import pyarrow.parquet as pq
 
+from ..errors import ColumnError, LogError
 from ..log.batch import Integers
-from ..log.errors import ColumnError, LogError
 from .files import describe
 
 MOST_ROWS = 32_768

@@ -16,7 +16,7 @@ from typing import Any, Protocol
 import numpy as np
 import pyarrow as pa
 
-from ..log.errors import EmptyLogError, LogError
+from ..errors import EmptyLogError, LogError
 from .files import describe
 from .tables import Piece
 

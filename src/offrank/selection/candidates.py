@@ -7,8 +7,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol, runtime_checkable
 
+from ..errors import UsageError
 from ..folds.estimate import Interval
-from ..log.errors import UsageError
 from .strategies import WORDS, Metric
 
 

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ..log.errors import UsageError
+from ..errors import UsageError
 from .candidates import Candidate, candidates
 from .strategies import BEST, PRESETS, SIGNS, STRATEGIES, WORDS, Metric, Preset, Strategy, Top, strategy
 

@@ -8,8 +8,8 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ..errors import UsageError
 from ..log.batch import Floats
-from ..log.errors import UsageError
 from .candidates import Candidate
 from .click_models import choose
 from .strategies import SIGNS, Metric, Preset, Strategy, strategy

@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from typing import Literal
 
-from ..log.errors import UsageError
+from ..errors import UsageError
 
 Metric = Literal["ppl", "ndcg", "cmip"]
 METRICS: dict[str, Metric] = {"ppl": "ppl", "perplexity": "ppl", "ndcg": "ndcg", "cmip": "cmip"}

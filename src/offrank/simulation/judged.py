@@ -6,8 +6,8 @@ from typing import Literal, get_args
 
 import numpy as np
 
+from ..errors import EmptyLogError, UsageError
 from ..log.batch import Integers
-from ..log.errors import EmptyLogError, UsageError
 from ..log.judged import Judged
 
 Preset = Literal["paper", "published-code"]

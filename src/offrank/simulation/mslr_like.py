@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..errors import UsageError
 from ..log.batch import Floats
-from ..log.errors import UsageError
 from ..log.judged import Judged
 
 _SHARES = (0.52, 0.323, 0.13, 0.018, 0.009)  # of the grades 0 to 4

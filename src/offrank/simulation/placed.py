@@ -7,8 +7,8 @@ from typing import ClassVar
 
 import numpy as np
 
+from ..errors import UsageError
 from ..log.batch import Contexts, Floats, Integers
-from ..log.errors import UsageError
 from ..log.source import Needs
 from ..policies.base import Ability, Policy, unable
 from ..spelling import Spelled

@@ -8,8 +8,8 @@ from typing import Any, Protocol, cast
 
 import numpy as np
 
+from ..errors import UsageError
 from ..log.batch import Floats
-from ..log.errors import UsageError
 from ..log.judged import Judged
 from ..spelling import parse
 from .trained import LambdaMART, Lasso, Tree

@@ -8,8 +8,8 @@ from functools import cached_property
 
 import numpy as np
 
+from ..errors import ColumnError, UsageError
 from ..log.batch import Contexts, Floats, Integers, Labels, LogBatch, Shown
-from ..log.errors import ColumnError, UsageError
 from ..log.schema import Columns
 from ..log.source import Needs
 from ..policies.base import Policy, all_items

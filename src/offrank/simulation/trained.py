@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from ..errors import UsageError, optional
 from ..log.batch import Floats
-from ..log.errors import UsageError, optional
 from ..log.judged import Judged
 
 Fit = Callable[[Judged, int], Callable[[Floats], Any]]

@@ -8,8 +8,8 @@ from functools import cached_property
 
 import numpy as np
 
+from ..errors import ColumnError, UsageError
 from ..log.batch import Contexts, Floats, Integers
-from ..log.errors import ColumnError, UsageError
 from ..log.judged import Judged
 from ..log.source import Needs
 from ..policies.base import Policy, all_items

@@ -15,8 +15,8 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from ..errors import ColumnError
 from ..log.batch import Contexts, Floats, Integers, Labels, LogBatch, Shown
-from ..log.errors import ColumnError
 from ..log.source import Needs
 from .laws import Behaviour, Law, Situation, Slate, law, rank_probs
 

@@ -26,8 +26,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from ..errors import OffrankError, UsageError
 from ..estimators import Predicting, SelfNormalised, estimator
-from ..log.errors import OffrankError, UsageError
 
 Question = Callable[[Any], Any]
 """Whatever `read_log` takes -> a result with `to_dict`, a dataclass, or plain dicts, lists and numbers."""

@@ -10,8 +10,8 @@ from typing import Any, ClassVar, final
 
 import numpy as np
 
+from ...errors import UsageError
 from ...log.batch import Floats
-from ...log.errors import UsageError
 from ..documents import Slots
 from ..learnt import Learnt
 from ..model import ClickModel, Say

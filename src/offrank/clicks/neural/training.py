@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ...errors import UsageError, optional
 from ...log.batch import Floats
-from ...log.errors import UsageError, optional
 from .batches import Batch, Batches
 from .cells import Array, Weights
 from .gradients import Network, loss_of, placed, slopes_of

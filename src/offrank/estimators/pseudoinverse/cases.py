@@ -15,8 +15,8 @@ from typing import Any
 
 import numpy as np
 
+from ...errors import AbilityError
 from ...log.batch import Contexts, Floats, Integers
-from ...log.errors import AbilityError
 from ...policies.base import Policy
 from ...policies.pair_law import pair_probs
 from ...running.cache import RunCache

@@ -8,8 +8,8 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
+from ...errors import AbilityError, UsageError
 from ...log.batch import Contexts, Floats, Integers, LogBatch
-from ...log.errors import AbilityError, UsageError
 from ...policies.base import Policy
 from ...policies.propensities import Propensities, law
 from ...policies.rank_law import RankLaw

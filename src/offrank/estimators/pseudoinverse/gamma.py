@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import eigh, helmert, lapack
 
+from ...errors import SupportError
 from ...log.batch import Floats, Integers
-from ...log.errors import SupportError
 from . import _kernels
 
 IMPOSSIBLE = 1e-12  # a probability below this cannot be told from zero

@@ -11,9 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import linear_sum_assignment
 
+from ...errors import EmptyLogError, UsageError
 from ...folds.estimate import Interval
 from ...log.batch import Contexts, Floats, Integers, LogBatch
-from ...log.errors import EmptyLogError, UsageError
 from ...policies.base import Policy
 from ...policies.named import policy as named_policy
 from ...policies.propensities import AnyPolicy, law

@@ -14,8 +14,8 @@ from ...clicks.fitted import Fitted
 from ...clicks.model import ClickModel
 from ...clicks.named import click_model
 from ...clicks.summary import summary
+from ...errors import UsageError
 from ...folds.doubt import Doubt
-from ...log.errors import UsageError
 from ...running.executors import Executor, Progress
 from .. import arguments
 

@@ -9,9 +9,9 @@ from functools import reduce
 import numpy as np
 
 from ...clicks.fitted import Fitted
+from ...errors import EmptyLogError, LogError
 from ...folds.counts import join
 from ...log.batch import Contexts, Floats, Integers, LogBatch
-from ...log.errors import EmptyLogError, LogError
 from ...log.source import Needs, Source, needs
 from ...policies.base import Policy, all_items
 from ...running.executors import Executor, Progress, run

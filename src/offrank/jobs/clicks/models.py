@@ -9,7 +9,7 @@ from typing import Any
 
 from ...clicks.fitted import Fitted
 from ...clicks.loading import load
-from ...log.errors import UsageError
+from ...errors import UsageError
 
 Models = Mapping[str, Any] | Iterable[Any]
 

@@ -14,9 +14,9 @@ from ...clicks.evaluated import Evaluations
 from ...clicks.fitted import Fitted
 from ...clicks.sessions import Tally
 from ...clicks.storage import plain
+from ...errors import AbilityError
 from ...folds.estimate import Caution
 from ...log.batch import Floats
-from ...log.errors import AbilityError
 from ...log.source import Source
 from ...metrics.cmip import cmip
 from ...metrics.cmip_result import Cmip

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from ...errors import optional
 from ...log.batch import Floats
-from ...log.errors import optional
 
 _STEADY = {"deterministic": True, "force_row_wise": True, "num_threads": 1}
 """The same trees everywhere. One thread: with so few documents several gain little, and lose much on a busy machine."""

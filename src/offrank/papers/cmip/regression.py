@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
+from ...errors import optional
 from ...log.batch import Floats, Integers
-from ...log.errors import optional
 from ...selection.strategies import Metric
 from .findings import Configuration, Findings, Measure
 from .ground import Say, number

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from ...errors import UsageError
 from ...log.batch import Contexts, Floats, Integers
-from ...log.errors import UsageError
 from . import _kernels
 
 

@@ -11,10 +11,10 @@ from typing import Any
 
 import numpy as np
 
+from ...errors import UsageError
 from ...files import whole
 from ...folds.fingerprint import Fingerprint
 from ...log.batch import Contexts, Floats
-from ...log.errors import UsageError
 from .encoding import Encoding
 
 _FORMAT = 1

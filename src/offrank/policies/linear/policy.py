@@ -9,9 +9,9 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from ...errors import UsageError
 from ...folds.fingerprint import Fingerprint
 from ...log.batch import Contexts, Floats, Integers
-from ...log.errors import UsageError
 from ...log.source import Needs
 from ...spelling import Spelled
 from .. import _kernels as laws

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
+from ...errors import UsageError
 from ...log.batch import Floats
-from ...log.errors import UsageError
 
 
 def weights_of(values: ArrayLike, name: str) -> Floats:

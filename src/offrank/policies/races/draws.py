@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
+from ...errors import UsageError
 from ...log.batch import Contexts, Floats, Integers
-from ...log.errors import UsageError
 from . import _kernels_draws
 from .arguments import slots_of, weights_of
 from .orders import rests_of

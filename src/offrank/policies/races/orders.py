@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
+from ...errors import UsageError
 from ...log.batch import Floats
-from ...log.errors import UsageError
 from . import _kernels_orders
 from .arguments import weights_of
 

@@ -7,8 +7,8 @@ import math
 import numpy as np
 from numpy.typing import ArrayLike
 
+from ...errors import UsageError
 from ...log.batch import Floats
-from ...log.errors import UsageError
 from . import _kernels_pair_races, _kernels_pairs
 from .arguments import slots_of, weights_of
 from .ranks import rank_probs

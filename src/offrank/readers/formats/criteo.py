@@ -17,7 +17,7 @@ from typing import ClassVar, Literal, get_args
 import numpy as np
 import pyarrow as pa
 
-from ...log.errors import LogError, UsageError
+from ...errors import LogError, UsageError
 from .. import _kernels
 from ..files import expand
 from ..text import Impression, TextTable, lines, malformed

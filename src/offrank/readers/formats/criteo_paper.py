@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from ...errors import EmptyLogError, LogError, UsageError
 from ...log.batch import Floats, Integers
-from ...log.errors import EmptyLogError, LogError, UsageError
 from .. import _kernels
 from ..files import describe, expand
 from ..hashing import NUMERIC

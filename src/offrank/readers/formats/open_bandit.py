@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.csv
 
-from ...log.errors import ColumnError, LogError, UsageError
+from ...errors import ColumnError, LogError, UsageError
 from ..files import suffix
 from ..tables import CsvTable, Piece
 from ..wide import Invalid, WideLog

@@ -15,7 +15,7 @@ from typing import ClassVar, Literal, get_args
 
 import pyarrow as pa
 
-from ...log.errors import UsageError
+from ...errors import UsageError
 from ..files import expand
 from ..text import Impression, TextTable, lines, malformed
 from ..wide import Invalid, WideLog

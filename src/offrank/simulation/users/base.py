@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...clicks.laws import ClickLaw
+from ...errors import UsageError
 from ...log.batch import Contexts, Floats, Integers
-from ...log.errors import UsageError
 from ...log.source import Needs
 from ..judged import Preset
 

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...clicks.laws import Cascading, ClickLaw
+from ...errors import UsageError
 from ...log.batch import Contexts, Floats, Integers
-from ...log.errors import UsageError
 from ...log.source import Needs
 from ...spelling import Spelled
 from ..judged import Preset
