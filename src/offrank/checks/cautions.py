@@ -43,7 +43,7 @@ def about_weights(estimate: Estimate) -> Iterator[Caution]:
             "note",
             f"The {estimate.n:,} impressions are worth about {estimate.ess:,.0f} of the policy itself: most of the log "
             "says nothing about it.",
-            "An item-level estimator (ipm, interpol) uses more of it.",
+            "Log more, ask about a policy closer to the logging one, or use an estimator that assumes more of users.",
         )
     if estimate.max_weight_share > LARGE_WEIGHT:
         yield Caution(

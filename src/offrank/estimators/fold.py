@@ -231,7 +231,8 @@ def needs(layout: Layout, logging: AnyPolicy) -> Needs:
     Raises:
         AbilityError: a policy cannot know what an estimator asks.
     """
-    found: list[Any] = [Needs()]
+    # The logged reward is always read: whether it is something else than the clicks must not depend on who else asks.
+    found: list[Any] = [Needs(frozenset(["reward"]))]
     for estimator in layout.estimators:
         found.append(Needs(frozenset([estimator.earns])))
         if estimator.asks_logging is not None:
