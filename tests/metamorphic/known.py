@@ -37,11 +37,9 @@ class Known:
         return fnmatchcase(pair[0], self.target) and fnmatchcase(pair[1], self.estimator)
 
 
-DRAWN = "diagnostics(samples=): rows that look alike to the target share the first one's place among the candidates"
 ADAGRAD = "Adagrad takes batches, and a row's candidates, one after another"
 
 KNOWN: tuple[Known, ...] = (
-    Known(DRAWN, "rows*", "sampled diagnostics", target="plackett_luce(*"),
     Known(ADAGRAD, "candidates*", "learn", shape="partial", target="regression"),
     Known(ADAGRAD, "rows*", "learn", shape="partial", target="regression"),
     Known(ADAGRAD, "candidates*", "learn", shape="single"),

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from ..errors import UsageError
 from ..log.batch import Floats, Integers
+from ..spelling import spell
 from .documents import Slots
 from .em import Climb, climb, expit, logit
 from .laws import ClickLaw, Mixed, log_probs
@@ -67,7 +68,7 @@ class Mixture(ClickModel):
 
     def __repr__(self) -> str:
         words = [repr(model) for model in self.components]
-        words += [f"tolerance={self.tolerance:g}"] if self.tolerance != _TOLERANCE else []
+        words += [f"tolerance={spell(self.tolerance)}"] if self.tolerance != _TOLERANCE else []
         return f"mixture({', '.join(words)})"
 
     __str__ = __repr__

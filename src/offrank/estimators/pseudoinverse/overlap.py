@@ -207,10 +207,12 @@ def _sampling(
     Over the logged slate, (1_w' Gamma^+ 1_s)^2 has this mean: less sigma^2 it is the variance over w.
     """
     slates, which = drawn_slates(target, contexts.take(rows), samples, seed=0)
-    first = np.unique(which, return_index=True)[1]
     slots = int(contexts.length[rows[0]])
+    # Rows that are alike to the target may list their candidates in another order of the logging policy's.
+    kinds = np.stack([which, same.row[rows]], axis=1)
+    _, first, kind = np.unique(kinds, axis=0, return_index=True, return_inverse=True)
     means = [
-        inverse.norms(same.coordinates(np.full(samples, rows[row]), slates[context, :, :slots])).mean()
-        for context, row in enumerate(first)
+        inverse.norms(same.coordinates(np.full(samples, rows[row]), slates[which[row], :, :slots])).mean()
+        for row in first
     ]
-    return np.array(means)[which]
+    return np.array(means)[kind.reshape(-1)]
