@@ -129,8 +129,9 @@ def terms(estimator: Estimator, batch: LogBatch, logging: Propensities, target: 
         return Terms(weights.weight * batch.reward, weights.control, weights)
     if batch.clicks is None:
         raise ValueError("slot weights need clicks")
-    means = _kernels.slot_terms(weights.weight, weights.control, batch.clicks, batch.contexts.length)
-    return Terms(*means, weights)
+    length = batch.contexts.length
+    value, mean = _kernels.slot_terms(weights.weight, weights.control, batch.clicks, length)
+    return Terms(value, mean, weights)
 
 
 def refuse_impossible(batch: LogBatch, impossible: np.ndarray, logging: Propensities) -> None:
