@@ -31,7 +31,7 @@ def items(rows: int, slots: int, seed: int, ragged: bool = True) -> tuple[LogBat
     clicks = np.where(inside, rng.random((rows, slots)) < 0.4, 0.0).astype(np.float64)
     every = np.tile(np.arange(slots), (rows, 1))
     contexts = Contexts(
-        every, np.full(rows, slots), length, rankings={"listed": every}, keys={"user": np.zeros(rows, np.int64)}
+        every, np.full(rows, slots), length, rankings={"listed": every}, keys={"user": np.arange(rows) // 3}
     )
     propensity = np.zeros((rows, slots, slots))
     propensity[:, np.arange(slots), np.arange(slots)] = chance
@@ -67,6 +67,14 @@ def test_each_slot_is_divided_by_its_own_mean_weight(slots: int) -> None:
     assert judged(batch, "snipm", parts=1).standard_error == pytest.approx(found.standard_error, rel=1e-9)
     if slots > 1:
         assert abs(judged(batch, "snipm(normaliser=pooled)").value / expected - 1) > 1e-4
+
+
+@pytest.mark.parametrize("options", [{}, {"cluster": "user"}, {"interval": "bootstrap", "replicates": 50}])
+def test_pieces_of_unlike_widths_are_one_log(options: dict[str, Any]) -> None:
+    batch, _ = items(300, 6, 4)
+    whole, pieces = (judged(batch, "snipm", parts, **options) for parts in (1, 7))
+    for field in ("value", "low", "high", "standard_error", "ess"):
+        assert getattr(pieces, field) == pytest.approx(getattr(whole, field), rel=1e-9), field
 
 
 def test_the_pooled_normaliser_is_the_mean_weight() -> None:

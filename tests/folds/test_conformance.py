@@ -17,6 +17,7 @@ from offrank.estimators.fold import ByColumn, BySlots, GroupedTermsFold, Layout,
 from offrank.folds import BootstrapFold, BucketsFold, GroupBy, HistogramFold, LargestFold, MomentsFold, Together
 from offrank.folds.base import Attempt, Fold, Refusal, Sample
 from offrank.folds.counts import CountsFold, KeyedCounts, join
+from offrank.folds.sums import SumsFold
 from offrank.policies import policy
 from offrank.testing import check_fold
 from offrank.testing.strategies import samples
@@ -104,11 +105,14 @@ LAYOUT = Layout(
         estimator("interpol(window=1)").examined(EXAMINATION),  # type: ignore[arg-type]
         estimator("rips"),  # type: ignore[arg-type]
     ),
+    (estimator("ipm"), estimator("rips")),  # type: ignore[arg-type]
 )
 TERMS = TermsFold(LAYOUT, policy("plackett_luce(old)"), Together({"moments": MomentsFold(LAYOUT.columns)}))
 LOG_FOLDS: dict[str, Fold[Any, Any, Any]] = {
     "terms": TERMS,
     "clustered": TermsFold(LAYOUT, policy("uniform"), BucketsFold(LAYOUT.columns, "query"), clusters=("query",)),
+    "worth": TermsFold(LAYOUT, policy("uniform"), SumsFold(LAYOUT.worth.columns)),
+    "worth by column": GroupedTermsFold(TERMS, ByColumn("situation"), SumsFold(LAYOUT.worth.columns)),
     "by column": GroupedTermsFold(TERMS, ByColumn("situation"), MomentsFold(LAYOUT.columns)),
     "by slots": GroupedTermsFold(TERMS, BySlots(), MomentsFold(LAYOUT.columns)),
     "impressions": ImpressionsFold(),

@@ -29,7 +29,7 @@ MOSTLY_UNKNOWN = 0.2
 
 
 def about_weights(estimate: Estimate) -> Iterator[Caution]:
-    """Warnings that follow from the weights alone."""
+    """Warnings that follow from the weights, and from what they are worth."""
     if estimate.ess < FEW_EFFECTIVE:
         yield Caution(
             "low-ess",

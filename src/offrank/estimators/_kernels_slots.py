@@ -1,3 +1,4 @@
+# mypy: disallow-untyped-defs=False, disallow-incomplete-defs=False, check-untyped-defs=False
 """Compiled loops over the slots of weighted clicks: sums per block of slots.
 
 Block b has `stride` numbers from first + b * stride on. inverse: [n] 1 / inclusion. rows: those that count.
