@@ -142,6 +142,9 @@ def test_shifted_rewards_shift_the_estimates() -> None:
     compared = relation.expected(answer(partial(ask, given=weighed), log("partial").table))  # type: ignore[misc]
     names = {repr(one) for one in weighed if f"estimates[top(tied), {one!r}].value" in compared}
     assert {repr(one) for one in weighed} - names == {
+        "clip(snipm, 3)",
+        "snipm",
+        "snrips",
         "interpol(window=1)",
         "interpol(window=slope)",
         "pbm",
@@ -152,7 +155,16 @@ def test_shifted_rewards_shift_the_estimates() -> None:
 
 def test_rewards_of_one_give_one() -> None:
     given = [
-        estimator(name) for name in ("snips", "snipm", "snrips", "wpi", "controlled(ips)", "clip(snips, 2)", "logged")
+        estimator(name)
+        for name in (
+            "snips",
+            "snipm(normaliser=pooled)",
+            "snrips(normaliser=pooled)",
+            "wpi",
+            "controlled(ips)",
+            "clip(snips, 2)",
+            "logged",
+        )
     ]
     relation = shift_rewards(1.0, given, factor=0.0)
     check_relation(partial(ask, given=given), log("partial"), relation)

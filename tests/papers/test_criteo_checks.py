@@ -29,7 +29,7 @@ def found() -> dict[int, Mixtures]:
 def test_every_epsilon_follows_from_the_moments(found: dict[int, Mixtures], epsilon: float, estimator: str) -> None:
     logging = WORLD.logging  # logged propensities are its own
     target = EpsilonUniform(logging, epsilon)
-    result = offrank.evaluate(WORLD.source(), target, logging, estimator, by="slots", confidence=0.99)
+    result = offrank.evaluate(WORLD.source(), target, logging, estimator, by="slots", confidence=0.99, cluster=None)
     for slots, one in found.items():
         made, other = one.at(epsilon), result.groups[str(slots)][repr(target), estimator]
         mine = made.plain if estimator == "ips" else made.normalised

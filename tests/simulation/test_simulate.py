@@ -38,9 +38,9 @@ def test_the_log_is_that_of_the_world(tmp_path: Path) -> None:
 
 def test_truths_are_told_of_every_ranker(tmp_path: Path) -> None:
     made = offrank.simulate(tmp_path / "log.arrow", rankers=["uniform", "noisy_oracle"], temperature=0.5, **FEW)
-    assert repr(made.logging) == "plackett_luce('uniform', temperature=0.5, log=True)"
+    assert repr(made.logging) == "plackett_luce(uniform, temperature=0.5, log=True)"
     assert set(made.truths) == {
-        "plackett_luce('uniform', temperature=0.5, log=True)",
+        "plackett_luce(uniform, temperature=0.5, log=True)",
         "plackett_luce(noisy_oracle, temperature=0.5, log=True)",
         "top(noisy_oracle)",
         "top(grade)",
@@ -142,7 +142,7 @@ def test_the_command_and_what_it_advises(tmp_path: Path, monkeypatch: pytest.Mon
     assert result.exit_code == 0, result.output
     told = json.loads(Path("truth.json").read_text())
     assert told["sessions"] == 3_000
-    assert told["logging"] == "plackett_luce('uniform', log=True)"
+    assert told["logging"] == "plackett_luce(uniform, log=True)"
     steps = [line.strip() for line in result.output.splitlines() if line.startswith("  offrank ")]
     assert len(steps) == 4
     for step in steps:

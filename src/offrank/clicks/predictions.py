@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import reduce
 from typing import Any, Protocol
@@ -11,8 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..folds.base import Sample, Together
-from ..folds.doubt import BUCKETS_OF, Doubt
-from ..folds.moments import Moments
+from ..folds.doubt import Doubt
 from ..log.batch import Contexts, Floats, Integers, LogBatch
 from ..log.source import Needs
 from .fitted import Fitted
@@ -40,7 +38,7 @@ class Predictions:
     both divided by the inclusion probability. impossible: [models] sessions with probability 0.
     """
 
-    folded: Mapping[str, Any]
+    folded: dict[str, Any]
     tally: Tally = field(default_factory=Tally)
     shown: float = 0.0
     unseen: Floats = field(default_factory=lambda: np.zeros(0))
@@ -74,10 +72,8 @@ class PredictionFold:
         return self.merge(state, Predictions(folded, tally(batch), float((weight @ shown).sum()), unseen, impossible))
 
     def merge(self, left: Predictions, right: Predictions) -> Predictions:
-        width = max(len(state.folded["moments"].mean) for state in (left, right))
-        sums = self._sums(Layout(len(self.models)).ranks(width))
         return Predictions(
-            sums.merge(_widened(left.folded, width), _widened(right.folded, width)),
+            self._sums(0).merge(left.folded, right.folded),  # ranks that no session had so far are zeros
             left.tally + right.tally,
             left.shown + right.shown,
             left.unseen + right.unseen,
@@ -136,26 +132,3 @@ def _unseen(model: Predictor, batch: LogBatch) -> NDArray[np.bool_]:
     if not isinstance(model, Fitted):
         return np.zeros(batch.slates.shape, np.bool_)
     return np.asarray(model.documents.slots(batch.contexts, batch.slates).document < 0)
-
-
-def _widened(folded: Mapping[str, Any], width: int) -> dict[str, Any]:
-    """The states with further columns, of ranks that no session has had so far."""
-    found = dict(folded)
-    moments: Moments = folded["moments"]
-    more = width - len(moments.mean)
-    if not more:
-        return found
-    outer = np.pad(moments.comoment, ((0, more), (0, more)))
-    # A column of zeros, where there are rows at all.
-    least, largest = ((np.zeros(more),) * 2) if moments.n else (np.full(more, np.inf), np.full(more, -np.inf))
-    found["moments"] = Moments(
-        moments.n,
-        np.pad(moments.mean, (0, more)),
-        outer,
-        np.concatenate([moments.least, least]),
-        np.concatenate([moments.largest, largest]),
-    )
-    for name, sums in folded.items():
-        if name.startswith(BUCKETS_OF):  # the last column counts rows
-            found[name] = np.concatenate([sums[:, :-1], np.zeros((len(sums), more)), sums[:, -1:]], axis=1)
-    return found

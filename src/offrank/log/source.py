@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from typing import Any, Protocol
 
+from ..errors import ColumnError
 from .batch import LogBatch
 
 
@@ -70,3 +71,13 @@ class Source(Protocol):
 
     def describe(self) -> str:
         """Where the log is, in words for a report."""
+
+
+def refuse_unknown_clusters(needed: Needs, known: Collection[str], source: Source) -> None:
+    """Refuse columns of clusters that a source of batches does not have, so that nobody clusters by them.
+
+    Raises:
+        ColumnError: one is not among the `known`.
+    """
+    for name in sorted(needed.clusters - set(known)):
+        raise ColumnError(f"{source.describe()} has no column {name!r} to cluster by", "say cluster=None")

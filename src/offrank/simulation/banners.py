@@ -9,7 +9,7 @@ from functools import cached_property
 import numpy as np
 
 from ..log.batch import Contexts, Floats, Integers, Labels, LogBatch, Shown
-from ..log.source import Needs
+from ..log.source import Needs, refuse_unknown_clusters
 from ..policies.plackett_luce import PlackettLuce
 
 _ROWS = 5_000
@@ -70,6 +70,7 @@ class BannerWorld:
         )
 
     def select(self, needed: Needs) -> BannerWorld:
+        refuse_unknown_clusters(needed, (), self)  # rows are independent draws from the world
         return self
 
     def describe(self) -> str:

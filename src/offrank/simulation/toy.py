@@ -11,7 +11,7 @@ import numpy as np
 
 from ..estimators.base import Weighting
 from ..log.batch import Contexts, Floats, Integers, LogBatch, Shown
-from ..log.source import Needs
+from ..log.source import Needs, refuse_unknown_clusters
 from ..policies.propensities import propensities
 from ..policies.ranking import Ranking
 from ..policies.swaps import Swaps
@@ -59,6 +59,7 @@ class ToyWorld:
         yield _log(found, slates, clicks.astype(np.float64))
 
     def select(self, needed: Needs) -> ToyWorld:
+        refuse_unknown_clusters(needed, (), self)  # rows are independent draws from the world
         return self
 
     def describe(self) -> str:

@@ -15,6 +15,7 @@ from ..log.source import Needs
 from ..policies.base import Policy, all_items
 from ..policies.plackett_luce import PlackettLuce
 from ..policies.top import Top
+from .in_order import InOrder
 from .judged import Preset
 from .placed import Placed
 from .rankers import NoisyOracle, Ranker, Uniform
@@ -137,7 +138,7 @@ class World:
         There a test is drawn at temperature 0: one ranking per query. Equal scores keep the order of the documents, so
         that its "uniform" is one permutation per query too.
         """
-        return self.policy(ranker) if self.preset == "paper" else self.placed(Top(ranker))
+        return self.policy(ranker) if self.preset == "paper" else self.placed(InOrder(ranker))
 
     def placed(self, policy: Policy) -> Policy:
         """A policy as this user's page shows it; see `MixtureDBNUser.placement`."""

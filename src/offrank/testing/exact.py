@@ -15,9 +15,8 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import ColumnError
 from ..log.batch import Contexts, Floats, Integers, Labels, LogBatch, Shown
-from ..log.source import Needs
+from ..log.source import Needs, refuse_unknown_clusters
 from .laws import Behaviour, Law, Situation, Slate, law, rank_probs
 
 Clicks = Callable[[int, Slate], Sequence[float]]
@@ -39,9 +38,8 @@ class MemorySource:
         yield self.pieces[part]
 
     def select(self, needed: Needs) -> MemorySource:
-        for name in needed.clusters:
-            if any(name not in {**piece.contexts.keys, **piece.clusters} for piece in self.pieces):
-                raise ColumnError(f"memory has no column {name!r}", "cluster by a key of its batches")
+        each = [{*piece.contexts.keys, *piece.clusters} for piece in self.pieces]
+        refuse_unknown_clusters(needed, set.intersection(*each) if each else (), self)
         return self
 
     def describe(self) -> str:

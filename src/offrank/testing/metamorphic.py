@@ -198,7 +198,8 @@ def shift_rewards(by: float, estimators: Sequence[Any], factor: float = 1.0) -> 
     Divided by their mean weight, or controlled by it, estimates move by as much, and their errors not at all; others
     move by that times their mean weight, whose expectation is 1, and what looks at no click does not move (`direct`).
     Of estimators by an examination curve theory says nothing: clicks that are the same at all ranks are not as they
-    assume. With a factor of 0 every reward is the same.
+    assume; nor of those that divide slot by slot, where slates are of unlike length. With a factor of 0 every reward
+    is the same.
 
     - estimators: those that are asked, as objects or spellings.
     """
@@ -313,7 +314,7 @@ def _moves(kind: Any, mean_weight: float | None) -> tuple[float, bool] | None:
     if kind is None or _has_curve(kind):
         return None
     if isinstance(kind, SelfNormalised):
-        return 1.0, True
+        return None if kind.by_slot else (1.0, True)
     if isinstance(kind, Predicting) and kind.residual is None:
         return 0.0, True
     return (mean_weight, False) if kind.normalised and mean_weight is not None else None
