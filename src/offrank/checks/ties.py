@@ -34,7 +34,7 @@ class TiesFold:
 
     def add(self, state: Floats, batch: LogBatch) -> Floats:
         h = 1 / batch.inclusion
-        found = [float(h @ tied(policy, batch.contexts)) for policy in self.policies]
+        found = [float(h[tied(policy, batch.contexts)].sum()) for policy in self.policies]
         return state + np.array([*found, h.sum()])
 
     def merge(self, left: Floats, right: Floats) -> Floats:

@@ -46,9 +46,7 @@ class Sorting(ABC):
 
 def slot_probs(first: Integers, width: Integers, slates: Integers) -> Floats:
     """[n, k] one over those left of a block where the slot holds one of them, else 0; 1 on pads."""
-    left = first + width - np.arange(slates.shape[1])
-    inside = (left > 0) & (left <= width) & (first >= 0)
-    return np.where(slates < 0, 1.0, inside / np.maximum(left, 1))
+    return np.asarray(_kernels.block_slot_probs(first, width, slates))
 
 
 def log_prob(first: Integers, width: Integers, slates: Integers) -> Floats:
