@@ -65,7 +65,8 @@ def about_effect(column: str, clusters: int, design_effect: float) -> Iterator[C
             "note",
             f"Rows with the same `{column}` are alike (design effect {design_effect:.1f}): the interval is made from "
             f"the sums of about {clusters:,} clusters.",
-            "cluster=None (--cluster none) would take rows as independent; cluster='column' names another column.",
+            "Keep it, unless the question is about these very values and no others: then cluster=None (--cluster none) "
+            "takes rows as independent. cluster='column' names another column.",
         )
 
 

@@ -11,7 +11,7 @@ import offrank
 
 from ..errors import UsageError
 from ..spelling import split
-from .options import distinct, listed, log_options, source
+from .options import cluster_option, distinct, listed, log_options, source
 from .running import deliver, reading, safely
 
 _NAMED = re.compile(r"^([A-Za-z][\w-]*)\s*=\s*(.+)$", re.DOTALL)
@@ -30,13 +30,7 @@ _NAMED = re.compile(r"^([A-Za-z][\w-]*)\s*=\s*(.+)$", re.DOTALL)
 @click.option("--interval", default="normal", show_default=True, help="normal, bootstrap or bernstein.")
 @click.option("--replicates", default=200, show_default=True, help="Replicates of the bootstrap.")
 @click.option("--seed", default=0, show_default=True, help="Seed of the bootstrap.")
-@click.option(
-    "--cluster",
-    metavar="COLUMN",
-    default="auto",
-    show_default=True,
-    help="Rows with the same value depend on each other; auto: query, user or session; none: independent rows.",
-)
+@cluster_option
 @click.option("--by", metavar="COLUMN", help="A table per value of this column.")
 @click.option("--held-out", metavar="POLICY.NPZ", help="Read only the third of LOG that `learn` kept apart.")
 @safely
@@ -92,13 +86,7 @@ def check(log: str, target: str | None, confidence: float, **options: Any) -> No
 )
 @click.option("--confidence", default=0.95, show_default=True, help="Level of the intervals.")
 @click.option("--interval", default="normal", show_default=True, help="normal, bootstrap or bernstein.")
-@click.option(
-    "--cluster",
-    metavar="COLUMN",
-    default="auto",
-    show_default=True,
-    help="Rows with the same value depend on each other; auto: query, user or session; none: independent rows.",
-)
+@cluster_option
 @click.option("--by", metavar="COLUMN", help="Rows per value of this column.")
 @safely
 def metrics(log: str, models: tuple[str, ...], names: tuple[str, ...], **options: Any) -> None:

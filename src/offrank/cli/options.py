@@ -49,6 +49,18 @@ def log_options(command: Callable[..., None]) -> Callable[..., None]:
     return source_options(results_options(page_options(command)))
 
 
+def cluster_option(command: Callable[..., None]) -> Callable[..., None]:
+    """Which rows depend on each other."""
+    option = click.option(
+        "--cluster",
+        metavar="COLUMN",
+        default="auto",
+        show_default=True,
+        help="Rows with the same value depend on each other; auto: query, user or session; none: independent rows.",
+    )
+    return option(command)
+
+
 def page_options(command: Callable[..., None]) -> Callable[..., None]:
     """What every command takes that can write a page."""
     return click.option("--html", type=FILE, callback=writable, help="Write a report for people.")(command)
