@@ -164,18 +164,28 @@ def test_an_interrupted_demo_leaves_nothing_half_written(tmp_path: Path) -> None
 
 
 INTERRUPTED = """
-import atexit, sys
+import atexit, pathlib, signal
 from offrank.cli.running import safely
-sys.modules["jax"] = sys  # as if a neural model were being learnt
-atexit.register(print, "JAX crashes here")
+from offrank.files import scratch, whole
+atexit.register(print, "a compiler that is still at work in a thread crashes here")
+class Ends:
+    def __del__(self):  # an exception would be lost here; in compiled code it would crash the process
+        signal.raise_signal(signal.SIGINT)
 @safely
-def compiling():
-    raise KeyboardInterrupt
-compiling()
+def learn():
+    with scratch(pathlib.Path(), ".learning-") as folder, whole("policy.npz") as path:
+        (folder / "rows.npz").touch()
+        path.touch()
+        Ends()
+    print("it went on")
+learn()
 """
 
 
-def test_an_interrupted_compilation_does_not_crash() -> None:
-    found = subprocess.run([sys.executable, "-c", INTERRUPTED], check=False, capture_output=True, text=True)
+@pytest.mark.usefixtures("interruptible")
+def test_an_interruption_ends_the_process_wherever_it_stands(tmp_path: Path) -> None:
+    words = [sys.executable, "-c", INTERRUPTED]
+    found = subprocess.run(words, check=False, capture_output=True, text=True, cwd=tmp_path)
     assert (found.returncode, found.stdout) == (130, "")
     assert found.stderr == "interrupted; nothing was left half-written\n"
+    assert list(tmp_path.iterdir()) == []

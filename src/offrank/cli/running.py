@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import os
 import shlex
+import signal
 import sys
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import wraps
+from types import FrameType
 from typing import Any, NoReturn
 
 import click
 
 from ..errors import OffrankError, UsageError
+from ..files import remove_unfinished
 
 
 def safely(command: Callable[..., None]) -> Callable[..., None]:
@@ -21,7 +25,8 @@ def safely(command: Callable[..., None]) -> Callable[..., None]:
     @wraps(command)
     def guarded(*arguments: Any, **options: Any) -> None:
         try:
-            command(*arguments, **options)
+            with _interruptible():
+                command(*arguments, **options)
         except OffrankError as error:
             click.echo(f"error: {error}", err=True)
             sys.exit(2 if isinstance(error, UsageError) else 1)
@@ -30,19 +35,31 @@ def safely(command: Callable[..., None]) -> Callable[..., None]:
         except OSError as error:
             click.echo(f"error: {error.filename or 'input or output'}: {error.strerror or error}", err=True)
             sys.exit(1)
-        except KeyboardInterrupt:
-            click.echo("interrupted; nothing was left half-written", err=True)
-            _leave(130)
 
     return guarded
 
 
-def _leave(code: int) -> NoReturn:
-    """JAX goes on with what it was compiling, and would crash a process that ends in good order meanwhile."""
-    if "jax" in sys.modules:
-        sys.stdout.flush()
-        os._exit(code)
-    sys.exit(code)
+@contextmanager
+def _interruptible() -> Iterator[None]:
+    """Ctrl-C ends the process where it stands: an exception that is raised while compiled code runs crashes it."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.getsignal(signal.SIGINT)
+    if before is signal.default_int_handler:  # else Ctrl-C is ignored, or somebody else's
+        signal.signal(signal.SIGINT, _leave)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+def _leave(_number: int, _frame: FrameType | None) -> NoReturn:
+    remove_unfinished()
+    if sys.stderr.isatty():
+        os.write(2, b"\r\x1b[2K\x1b[?25h")  # clear the line of the progress bar, show the cursor again
+    os.write(2, b"interrupted; nothing was left half-written\n")
+    os._exit(130)
 
 
 @contextmanager

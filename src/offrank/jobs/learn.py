@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import os
-import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from ..errors import NoOverlapError, UsageError
+from ..files import scratch
 from ..folds.doubt import Doubt
 from ..folds.estimate import Estimate, Interval
 from ..learning import splits, validation
@@ -151,8 +151,8 @@ def learn(
     Encoding.plain(bits)  # refused before anything is read
     source = arguments.source(log)
     drawn = prepared(arguments.policy(logging), source, executor)
-    with tempfile.TemporaryDirectory(dir=target.parent, prefix=".learning-") as folder:
-        preparation = Preparation(drawn, Path(folder), split, bits, interactions)
+    with scratch(target.parent, ".learning-") as folder:
+        preparation = Preparation(drawn, folder, split, bits, interactions)
         say("1. Reading the log, and encoding its features")
         data, survey = preparation.data(source, executor, progress)
         say(f"2. Learning from {data.train.rows:,} impressions, choosing by {data.validate.rows:,}")

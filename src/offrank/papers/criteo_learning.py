@@ -15,6 +15,7 @@ from typing import Any
 from ..errors import NoOverlapError
 from ..estimators.fold import Layout, TermsFold, needs
 from ..estimators.ips import IPS
+from ..files import scratch
 from ..folds.estimate import Estimate, Interval
 from ..folds.intervals import Ratio, Spread
 from ..folds.moments import MomentsFold
@@ -136,8 +137,7 @@ def _rows(
     source: Source, world: AdvertWorld | None, seed: int, say: Callable[[str], object]
 ) -> tuple[list[Row], Gaps, str]:
     """Every policy on the test third, differences between them, and what is to be said of the log's features."""
-    with tempfile.TemporaryDirectory() as name:
-        folder = Path(name)
+    with scratch(Path(tempfile.gettempdir()), "offrank-") as folder:
         say(f"1. Reading {source.describe()}")
         data, survey = Preparation(Logged(), folder).data(source, None, None)
         targets: dict[tuple[str, str], AnyPolicy] = {("random", ""): Uniform(), ("logger", ""): Logged()}
