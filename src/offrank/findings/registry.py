@@ -1,0 +1,65 @@
+"""The registry of findings: what looks for each, by its code and by the evidence that it looks at."""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache
+from typing import Any, NamedTuple, TypeVar, get_type_hints
+
+from ..folds.estimate import Caution, Severity
+
+E = TypeVar("E")
+_ORDER = {"serious": 0, "warning": 1, "note": 2}
+_KINDS: dict[tuple[str, type], Kind] = {}
+
+
+class Said(NamedTuple):
+    """What a finding says: how severe it is, what was found, and what to do about it."""
+
+    severity: Severity
+    message: str
+    remedy: str
+
+
+@dataclass(frozen=True)
+class Kind:
+    """One finding: its code, a title for lists, the type of the evidence, and what looks for it."""
+
+    code: str
+    title: str
+    evidence: type
+    find: Callable[[Any], Said | None]
+
+
+def finding(code: str, title: str) -> Callable[[Callable[[E], Said | None]], Callable[[E], Said | None]]:
+    """Register a function of one kind of evidence, named in its annotation, as what looks for the finding `code`."""
+
+    def registered(find: Callable[[E], Said | None]) -> Callable[[E], Said | None]:
+        hints = get_type_hints(find)
+        [evidence] = [hint for name, hint in hints.items() if name != "return"]
+        if (code, evidence) in _KINDS:
+            raise ValueError(f"two functions look for {code!r} in {evidence.__name__}")
+        _KINDS[code, evidence] = Kind(code, title, evidence, find)
+        return find
+
+    return registered
+
+
+@cache
+def kinds(evidence: type | None = None) -> tuple[Kind, ...]:
+    """All findings, or those that look at one type of evidence, by code."""
+    package = __name__.rpartition(".")[0]
+    for module in pkgutil.iter_modules(importlib.import_module(package).__path__):
+        importlib.import_module(f"{package}.{module.name}")
+    found = (kind for _, kind in sorted(_KINDS.items(), key=lambda item: item[0][0]))
+    return tuple(kind for kind in found if evidence in (None, kind.evidence))
+
+
+def about(evidence: object) -> tuple[Caution, ...]:
+    """Everything that is found in some evidence, the worst first."""
+    said = [(kind.code, kind.find(evidence)) for kind in kinds(type(evidence))]
+    found = [Caution(code, *words) for code, words in said if words is not None]
+    return tuple(sorted(found, key=lambda caution: _ORDER[caution.severity]))
