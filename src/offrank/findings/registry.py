@@ -48,13 +48,10 @@ def finding(code: str, title: str) -> Callable[[Callable[[E], Said | None]], Cal
     return registered
 
 
-@cache
 def kinds(evidence: type | None = None) -> tuple[Kind, ...]:
     """All findings, or those that look at one type of evidence, by code."""
-    package = __name__.rpartition(".")[0]
-    for module in pkgutil.iter_modules(importlib.import_module(package).__path__):
-        importlib.import_module(f"{package}.{module.name}")
-    found = (kind for _, kind in sorted(_KINDS.items(), key=lambda item: item[0][0]))
+    _load()
+    found = sorted(_KINDS.values(), key=lambda kind: kind.code)
     return tuple(kind for kind in found if evidence in (None, kind.evidence))
 
 
@@ -63,3 +60,11 @@ def about(evidence: object) -> tuple[Caution, ...]:
     said = [(kind.code, kind.find(evidence)) for kind in kinds(type(evidence))]
     found = [Caution(code, *words) for code, words in said if words is not None]
     return tuple(sorted(found, key=lambda caution: _ORDER[caution.severity]))
+
+
+@cache
+def _load() -> None:
+    """Import every file of the package, each of which registers what it looks for."""
+    package = __name__.rpartition(".")[0]
+    for module in pkgutil.iter_modules(importlib.import_module(package).__path__):
+        importlib.import_module(f"{package}.{module.name}")
