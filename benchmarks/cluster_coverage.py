@@ -22,7 +22,7 @@ from rich.table import Table
 import offrank
 from offrank.folds import BootstrapFold, Moments, Sample
 from offrank.folds.clusters import Clusters
-from offrank.folds.intervals import Ratio, Spread
+from offrank.inference import Ratio, Spread
 from offrank.simulation import SearchWorld
 
 PER_QUERY = 30

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from itertools import accumulate
 
 from ..folds.estimate import Caution, Estimate, Interval
-from ..folds.intervals import Method
+from ..inference.registry import Method
 
 # Thresholds; docs/trust.md gives the reasons.
 FEW_EFFECTIVE = 100.0

@@ -7,7 +7,9 @@ from collections.abc import Iterator
 
 from ..folds.clusters import Clusters
 from ..folds.estimate import Caution
-from ..folds.intervals import Mean, Method, Spread
+from ..inference.mean import Mean
+from ..inference.registry import Method
+from ..inference.spread import Spread
 
 # Thresholds; docs/trust.md gives the reasons.
 FEW_CLUSTERS = 20

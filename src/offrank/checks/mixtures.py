@@ -11,10 +11,11 @@ import numpy as np
 from ..folds.base import Sample, Together
 from ..folds.estimate import Caution, Estimate, Interval
 from ..folds.group_by import GroupBy
-from ..folds.intervals import Ratio, Spread
 from ..folds.largest import LargestFold
 from ..folds.moments import Moments, MomentsFold
-from ..folds.tail import tail_index
+from ..inference.pareto import tail_index
+from ..inference.ratio import Ratio
+from ..inference.spread import Spread
 from ..log.batch import Floats, LogBatch
 from ..log.source import Needs
 from ..policies.propensities import AnyPolicy, propensities, shown_needs

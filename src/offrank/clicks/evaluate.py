@@ -9,11 +9,11 @@ from typing import Any, overload
 
 from ..errors import EmptyLogError, UsageError
 from ..folds.base import Together
-from ..folds.doubt import Doubt
 from ..folds.estimate import Caution, Interval
 from ..folds.fingerprint import Fingerprint, FingerprintFold
-from ..folds.intervals import Spread
 from ..folds.same_log import about_same_log, share_learnt
+from ..inference.spec import IntervalSpec
+from ..inference.spread import Spread
 from ..log.source import Source
 from ..readers.log import read_log
 from ..running.executors import Executor, Progress, run
@@ -77,7 +77,7 @@ def evaluate(
     if not models:
         raise UsageError("there is no model", "give a fitted click model, or a dict of them by name")
     source: Source = log if hasattr(log, "batches") else read_log(log)
-    fold = PredictionFold(tuple(models.values()), Doubt("normal", confidence, cluster))
+    fold = PredictionFold(tuple(models.values()), IntervalSpec("normal", confidence, cluster))
     learnt = {name: one.training for name, one in models.items() if isinstance(one, Fitted) and one.training}
     rows = Together({name: FingerprintFold.beside(one) for name, one in learnt.items()})
     folds = Together({"predictions": fold, "rows": rows})

@@ -11,9 +11,9 @@ import numpy as np
 
 from ..errors import ImpossibleSlateError, OffrankError, RowError
 from ..folds.base import Fold, Sample
-from ..folds.by_slot import BySlot
 from ..folds.group_by import GroupBy
-from ..folds.intervals import Ratio
+from ..inference.by_slot import BySlot
+from ..inference.ratio import Ratio
 from ..log import rules
 from ..log.batch import Floats, Labels, LogBatch
 from ..log.source import Needs

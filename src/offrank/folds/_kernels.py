@@ -83,13 +83,14 @@ def poisson_sums(sums, values, key, thresholds):
 
 @_fast
 def bucket_sums(sums, values, key):
-    """Add every row to the bucket of its key. sums [G, d], G a power of two."""
+    """Count every row in the bucket of its key, and add it there. sums [G, 1 + d], G a power of two."""
     n, d = values.shape
     mask = np.uint64(sums.shape[0] - 1)
     for row in range(n):
         bucket = _mix(key[row] ^ np.uint64(0x5851F42D4C957F2D)) & mask
+        sums[bucket, 0] += 1
         for a in range(d):
-            sums[bucket, a] += values[row, a]
+            sums[bucket, 1 + a] += values[row, a]
 
 
 @_fast

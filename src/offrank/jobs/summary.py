@@ -31,19 +31,22 @@ from ..estimators.worth import Worth, worth
 from ..estimators.wrappers import Clip, SelfNormalised, bare, weighing
 from ..folds.base import Products, Together
 from ..folds.buckets import BUCKETS_OF_A_GROUP
-from ..folds.doubt import AUTO, Doubt
 from ..folds.estimate import Caution, Estimate, Interval
 from ..folds.histogram import HistogramFold
-from ..folds.intervals import Controlled, Mean, Ratio, Spread
 from ..folds.largest import LargestFold
 from ..folds.moments import Moments
 from ..folds.sums import SumsFold
-from ..folds.tail import tail_index
+from ..inference.control_variate import Controlled
+from ..inference.mean import Mean
+from ..inference.pareto import tail_index
+from ..inference.ratio import Ratio
+from ..inference.spec import AUTO, IntervalSpec
+from ..inference.spread import Spread
 from ..policies.propensities import AnyPolicy
 from .trained import NOTHING, Trained
 
 
-def whole_folds(doubt: Doubt, layout: Layout, products: Products = ()) -> Together:
+def whole_folds(doubt: IntervalSpec, layout: Layout, products: Products = ()) -> Together:
     """The folds that reduce samples to what the estimates need, and to histograms of the weights."""
     weights = tuple(weight for _, _, _, weight in layout.pairs())
     largest, histogram = LargestFold(weights), HistogramFold(weights)
@@ -51,7 +54,7 @@ def whole_folds(doubt: Doubt, layout: Layout, products: Products = ()) -> Togeth
     return Together({**folds, "largest": largest, "histogram": histogram})
 
 
-def group_folds(doubt: Doubt, layout: Layout, products: Products = ()) -> Together:
+def group_folds(doubt: IntervalSpec, layout: Layout, products: Products = ()) -> Together:
     """The folds of one of many groups: no histograms, a shorter tail, and fewer buckets."""
     weights = tuple(weight for _, _, _, weight in layout.pairs())
     folds = doubt.folds(layout.columns, products, BUCKETS_OF_A_GROUP)
@@ -71,7 +74,7 @@ class Summary:
     """
 
     layout: Layout
-    doubt: Doubt
+    doubt: IntervalSpec
     folded: Mapping[str, Any]
     counted: bool = False
     products: Products = ()

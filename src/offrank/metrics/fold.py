@@ -10,8 +10,8 @@ import numpy as np
 
 from ..estimators.base import refuse_impossible
 from ..folds.base import Sample, Together
-from ..folds.doubt import Doubt
 from ..folds.group_by import GroupBy
+from ..inference.spec import IntervalSpec
 from ..log.batch import LogBatch
 from ..log.source import Needs
 from ..policies.propensities import AnyPolicy, is_law, law_needs, propensities, shown_needs
@@ -34,7 +34,7 @@ class ComparisonsFold:
     metrics: tuple[Comparison, ...]
     models: tuple[str, ...]
     logging: AnyPolicy
-    doubt: Doubt
+    doubt: IntervalSpec
     by: str | None = None
 
     def needs(self) -> Needs:
