@@ -115,7 +115,7 @@ SAMPLES: dict[str, Callable[[Any], Any]] = {
     "folds.counts.CountsFold": lambda kind: Keyed(kind()),
     "folds.histogram.HistogramFold": lambda kind: kind((0, 2)),
     "folds.largest.LargestFold": lambda kind: kind((0, 1), keep=7),
-    "folds.moments.MomentsFold": lambda kind: kind(3),
+    "folds.moments.MomentsFold": lambda kind: kind(3, ((0, 1, 2), (0, 2))),
 }
 LOGS: dict[str, Callable[[Any], Any]] = {
     "checks.actions.ActionsFold": lambda kind: kind(OLD),

@@ -40,7 +40,7 @@ def test_skewed_weights_are_less_odd_where_they_are_low() -> None:
 @pytest.mark.parametrize("n", [1_000, 20_000])
 @pytest.mark.parametrize("index", [0.1, 0.3, 0.49])
 def test_what_a_pareto_tail_hides(index: float, n: int) -> None:
-    """Of weights u^-index, u uniform, with mean 1 / (1 - index), what lies below u = 1 / n has a share n^(index - 1)."""
+    """Of weights u^-index, u uniform, whose mean is 1 / (1 - index), u < 1 / n has the share n^(index - 1)."""
     share = n**index / (n / (1 - index))
     assert unseen(share, index) == pytest.approx(n ** (index - 1), rel=1e-12)
 

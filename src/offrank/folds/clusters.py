@@ -56,7 +56,8 @@ class Clusters:
         """Of the same function, from the same values without each cluster."""
         total, without = self._without
         away = function(total) - function(without)
-        return skewness_of_sum(away, 0.0) if np.isfinite(away).all() else 0.0
+        scale = math.sqrt(float(away @ away))
+        return float(((away / scale) ** 3).sum()) if 0 < scale < math.inf else 0.0
 
     @cached_property
     def _without(self) -> tuple[Floats, Floats]:
@@ -96,12 +97,3 @@ def degrees_of_freedom(sizes: Floats) -> float:
     q = shares / (1 - shares)
     squares = float(q @ q)
     return float(q.sum() ** 2 / (squares + squares**2 - float((q**4).sum())))
-
-
-def skewness_of_sum(parts: Floats, variance: float) -> float:
-    """Skewness of a sum of independent parts [g], whose mean is known to be 0: their third cumulants add.
-
-    variance: of the sum, where more is known than the parts show; it lies between -1 and 1 by the greater of the two.
-    """
-    scale = math.sqrt(max(float(parts @ parts), variance))
-    return float(((parts / scale) ** 3).sum()) if 0 < scale < math.inf else 0.0

@@ -14,7 +14,7 @@ from ..folds.base import Fold, Products, Sample
 from ..folds.bootstrap import BootstrapFold
 from ..folds.buckets import BUCKETS, BucketsFold
 from ..folds.clusters import Clusters
-from ..folds.moments import MomentsFold
+from ..folds.moments import Block, MomentsFold
 from ..log.batch import Floats
 from ..log.source import Needs, Source
 from .registry import Kind, Method, kinds
@@ -81,11 +81,14 @@ class IntervalSpec:
         """The columns that are read."""
         return Needs(clusters=frozenset(self.columns))
 
-    def folds(self, columns: int, products: Products = (), buckets: int = BUCKETS) -> dict[str, Fold[Any, Any, Any]]:
-        """What reduces samples of so many columns to what `spread` needs, by name."""
-        made: dict[str, Fold[Any, Any, Any]] = {"moments": MomentsFold(columns)}
-        if self.cluster in (None, AUTO):
-            made[ROWS] = BucketsFold(columns, buckets=buckets // FEWER)
+    def folds(
+        self, columns: int, products: Products = (), buckets: int = BUCKETS, blocks: tuple[Block, ...] = ()
+    ) -> dict[str, Fold[Any, Any, Any]]:
+        """What reduces samples of so many columns to what `spread` needs, by name.
+
+        blocks: the columns that one number is made from, whose skewness is known then.
+        """
+        made: dict[str, Fold[Any, Any, Any]] = {"moments": MomentsFold(columns, blocks)}
         if self._kind.replicates and self.cluster in (None, AUTO):
             made["replicates"] = BootstrapFold(columns, self.replicates, self.seed, products)
         for name in self.columns:
@@ -102,7 +105,7 @@ class IntervalSpec:
             every = [one for one in every if one not in apart]
         if self._kind.replicates:
             every = [replace(one, replicates=self._redrawn(one)) for one in every]
-        moments, replicates, rows = folded["moments"], folded.get("replicates"), folded.get(ROWS)
+        moments, replicates = folded["moments"], folded.get("replicates")
         if replicates is not None:
             replicates = np.roll(replicates, -len(products), axis=1)
         return Spread(
@@ -114,7 +117,6 @@ class IntervalSpec:
             products,
             apart=tuple(apart),
             chosen=self.cluster == AUTO,
-            buckets=None if rows is None else rows[:, 1:],
         )
 
     def _redrawn(self, clusters: Clusters) -> Floats:
@@ -125,9 +127,6 @@ class IntervalSpec:
 
 
 BUCKETS_OF = "buckets of "
-ROWS = "rows"
-FEWER = 4
-"""Rows are independent, so fewer buckets do: with g of them the skewness of a mean is off by sqrt(15) / g."""
 
 
 def _has(source: Source, column: str) -> bool:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..folds.base import Products
-from ..folds.clusters import Clusters, skewness_of_sum
+from ..folds.clusters import Clusters
 from ..folds.estimate import Interval
 from ..folds.moments import Moments
 from ..log.batch import Floats
@@ -25,8 +25,7 @@ class Spread:
     clusters: sums of dependent rows, by one column or several, of which each mean takes the one that makes it most
     uncertain. replicates: [b, d + p] sums of a bootstrap of rows, of the columns and of `products` of them. apart:
     clusters that were found and not used, for which rows count as independent. chosen: that nobody named the
-    clusters: where one of them holds all that counts, rows are taken as independent. buckets: [g, d]
-    sums of independent rows in hash buckets, which tell the skewness; without them nothing counts as skewed.
+    clusters: where one of them holds all that counts, rows are taken as independent.
     """
 
     moments: Moments
@@ -37,7 +36,6 @@ class Spread:
     products: Products = ()
     apart: tuple[Clusters, ...] = ()
     chosen: bool = False
-    buckets: Floats | None = None
 
     def ratio(self, ratio: Mean) -> Interval:
         """A ratio, or a controlled mean, with its interval."""
@@ -75,7 +73,7 @@ class Spread:
             skewness = clusters.skewness(_function(terms))
         if clusters is None or (self.chosen and (error == math.inf or freedom == 0)):
             error = plain = self._independent_error(influence)
-            freedom, replicates, skewness = math.inf, self.replicates, self._skewness(influence)
+            freedom, replicates, skewness = math.inf, self.replicates, self.moments.skewness(influence)
         if error == math.inf or freedom == 0:
             return Interval(value, -math.inf, math.inf, math.inf)
         draws = None if replicates is None else self._draws(replicates, terms)
@@ -89,13 +87,6 @@ class Spread:
         if n < 2:
             return math.inf  # one row does not say how much others would differ
         return math.sqrt(max(float(influence @ self.moments.comoment @ influence) / (n * (n - 1)), 0.0))
-
-    def _skewness(self, influence: Floats) -> float:
-        """Of a mean of independent rows, from their sums in buckets: third cumulants of what is independent add."""
-        if self.buckets is None:
-            return 0.0
-        sums = self.buckets[:, : len(influence)] @ influence[: self.buckets.shape[1]]
-        return skewness_of_sum(sums, float(influence @ self.moments.comoment @ influence))
 
     def _draws(self, sums: Floats, terms: Signed) -> Floats:
         """[b] the value in each replicate, what is learnt from the log learnt anew."""

@@ -50,14 +50,14 @@ def whole_folds(doubt: IntervalSpec, layout: Layout, products: Products = ()) ->
     """The folds that reduce samples to what the estimates need, and to histograms of the weights."""
     weights = tuple(weight for _, _, _, weight in layout.pairs())
     largest, histogram = LargestFold(weights), HistogramFold(weights)
-    folds = {**doubt.folds(layout.columns, products), "worth": SumsFold(layout.worth.columns)}
+    folds = {**doubt.folds(layout.columns, products, blocks=layout.blocks), "worth": SumsFold(layout.worth.columns)}
     return Together({**folds, "largest": largest, "histogram": histogram})
 
 
 def group_folds(doubt: IntervalSpec, layout: Layout, products: Products = ()) -> Together:
     """The folds of one of many groups: no histograms, a shorter tail, and fewer buckets."""
     weights = tuple(weight for _, _, _, weight in layout.pairs())
-    folds = doubt.folds(layout.columns, products, BUCKETS_OF_A_GROUP)
+    folds = doubt.folds(layout.columns, products, BUCKETS_OF_A_GROUP, layout.blocks)
     folds |= {"worth": SumsFold(layout.worth.columns)}
     return Together({**folds, "largest": LargestFold(weights, keep=256)})
 

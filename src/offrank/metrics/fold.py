@@ -99,7 +99,9 @@ class ComparisonsFold:
 
     @property
     def _inner(self) -> Together:
-        return Together(self.doubt.folds(2 + len(self.models)))
+        models = len(self.models)
+        blocks = tuple((1, 2, 2 + model) for model in range(1, models)) or ((1, 2),)
+        return Together(self.doubt.folds(2 + models, blocks=blocks))
 
     @property
     def _groups(self) -> GroupBy[Any, Any]:
