@@ -8,12 +8,14 @@ from dataclasses import replace
 from typing import Any, overload
 
 from ..errors import EmptyLogError, UsageError
+from ..findings import about
+from ..findings.evidence import OfTraining
 from ..folds.base import Together
 from ..folds.doubt import Doubt
 from ..folds.estimate import Caution, Interval
 from ..folds.fingerprint import Fingerprint, FingerprintFold
 from ..folds.intervals import Spread
-from ..folds.same_log import about_same_log, share_learnt
+from ..folds.same_log import share_learnt
 from ..log.source import Source
 from ..readers.log import read_log
 from ..running.executors import Executor, Progress, run
@@ -93,7 +95,7 @@ def _told(results: Evaluations, learnt: Mapping[str, Fingerprint], judged: Mappi
     """The same, where a model has seen the sessions by which it is judged."""
     each = dict(results)
     for name, rows in judged.items():
-        seen = tuple(about_same_log(share_learnt(learnt[name], rows)))
+        seen = about(OfTraining(share=share_learnt(learnt[name], rows), policy=False))
         each[name] = replace(each[name], cautions=(*seen, *each[name].cautions))
     return replace(results, found=each)
 

@@ -6,9 +6,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ..checks.dependence import about_dependence
+from ..checks.dependence import dependence
 from ..checks.impressions import Impressions, ImpressionsFold
 from ..errors import EmptyLogError, NoOverlapError
+from ..findings import about
 from ..folds.base import Together
 from ..folds.doubt import AUTO, Doubt
 from ..folds.estimate import Caution
@@ -183,7 +184,7 @@ class Summary:
             rejected,
             ess,
             spread.difference(cost, Ratio(2, 1)) if model else None,
-            (*self._cautions(metric, rejected, ess), *about_dependence(spread, cost, 1, group=group)),
+            (*self._cautions(metric, rejected, ess), *about(dependence(spread, cost, 1, group=group))),
         )
 
     def _cautions(self, metric: Comparison, rejected: float, ess: float) -> Iterator[Caution]:
