@@ -14,7 +14,7 @@ import offrank
 from offrank.cli.command import main
 from offrank.findings import about
 from offrank.findings.evidence import OfClusters, OfEstimate, OfTraining
-from offrank.findings.options import command_line, estimator, option
+from offrank.options import command_line, estimator, option
 from tests.jobs.logs import LOGGING, TARGET, coins, search
 
 FEW = np.arange(200) < 20

@@ -17,7 +17,7 @@ import click
 
 from ..errors import OffrankError, UsageError
 from ..files import remove_unfinished
-from ..findings.options import command_line
+from ..options import command_line
 
 
 def safely(command: Callable[..., None]) -> Callable[..., None]:

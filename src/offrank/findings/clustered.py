@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from ..options import option
 from .evidence import OfClusters
-from .options import option
 from .registry import Said, finding
 
 LARGE_DESIGN_EFFECT = 1.5

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from ..options import verb
 from .double_subsampling import counted_twice
 from .evidence import OfEstimate
 from .odd_mean import IMPOSSIBLE, IMPOSSIBLE_BY_MARKOV, NEAR, ODD, ODD_BY_MARKOV, deviation
-from .options import verb
 from .registry import Said, finding
 
 __all__ = ["IMPOSSIBLE", "IMPOSSIBLE_BY_MARKOV", "NEAR", "ODD", "ODD_BY_MARKOV", "mean_weight"]

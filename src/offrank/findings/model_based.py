@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from ..options import estimator
 from .evidence import OfEstimate
-from .options import estimator
 from .registry import Said, finding
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from itertools import accumulate
 
+from ..options import estimator
 from .evidence import OfCurve
-from .options import estimator
 from .registry import Said, finding
 
 ODD_RISE = 1.2

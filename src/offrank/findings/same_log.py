@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from ..options import option
 from .evidence import OfTraining
-from .options import option
 from .registry import Said, finding
 
 LEAST = 0.05

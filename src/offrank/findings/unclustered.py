@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 
+from ..options import option
 from .evidence import OfClusters
-from .options import option
 from .registry import Said, finding
 
 CHANCE = 0.01

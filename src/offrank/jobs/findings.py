@@ -14,9 +14,9 @@ from ..checks.slots import SlotsRow
 from ..errors import NoOverlapError
 from ..findings import about, title_of
 from ..findings.evidence import OfPropensities, OfSkipped, OfSupport
-from ..findings.options import option
 from ..folds.estimate import Caution, Estimate
 from ..log.batch import Floats
+from ..options import option
 from ..policies.propensities import AnyPolicy
 from .document import number
 from .result import Estimates
