@@ -32,6 +32,11 @@ def estimator(spelled: str) -> str:
     return f"-e '{spelled}'" if _COMMAND_LINE.get() else f'"{spelled}"'
 
 
+def column(role: str, name: str) -> str:
+    """The log's name of a column: `columns={"clicks": "NAME"}`, or `--column clicks=NAME`."""
+    return f"--column {role}={name}" if _COMMAND_LINE.get() else f'columns={{"{role}": "{name}"}}'
+
+
 def verb(name: str) -> str:
     """A job: `offrank.check(...)`, or `offrank check`."""
     return f"`offrank {name}`" if _COMMAND_LINE.get() else f"`offrank.{name}(...)`"

@@ -5,6 +5,7 @@ That the cases are near enough is tested by moving every threshold by 2 %: one o
 
 from __future__ import annotations
 
+import math
 import re
 import sys
 from dataclasses import replace
@@ -28,6 +29,8 @@ from offrank.findings.evidence import (
     OfSupport,
     OfTraining,
 )
+from offrank.findings.evidence_clicks import OfFit, OfHarvest, OfPrediction, OfSelection
+from offrank.findings.evidence_metrics import OfCmip, OfComparison
 from offrank.folds.estimate import Interval
 
 TRUST = (Path(__file__).resolve().parents[2] / "docs" / "trust.md").read_text(encoding="utf-8")
@@ -51,6 +54,10 @@ def weight(value: float, away: float = 0.0, **known: Any) -> OfEstimate:
 
 def clustered(effective: float, **known: Any) -> OfClusters:
     return OfClusters(**{"column": "query", "clusters": 40, "effective": effective, "design_effect": 1.0, **known})
+
+
+def harvest(**known: Any) -> OfHarvest:
+    return OfHarvest(**{"linked": (True, True), "clicks": (90.0, 90.0), "high": (1.0, 0.7), **known})
 
 
 APART = OfClusters(apart="query", values=4, missed=2.0)
@@ -188,6 +195,69 @@ CASES = [
     Case("support", OfSupport(shares=(1.0,), asked=False), "warning"),
     Case("skipped", OfSkipped(rule="null", count=1), "warning"),
     Case("skipped", OfSkipped(), None),
+    Case("few-comparisons", OfComparison(ess=100.0), None),
+    Case("few-comparisons", OfComparison(ess=99.9), "serious"),
+    Case("mostly-rejected", OfComparison(rejected=0.95), None),
+    Case("mostly-rejected", OfComparison(rejected=0.951), "warning"),
+    Case("mostly-rejected", OfComparison(rejected=0.99, pairwise=True), None),
+    Case("position-bias", OfComparison(pairwise=True, shuffled=False), "note"),
+    Case("position-bias", OfComparison(pairwise=True, shuffled=True), None),
+    Case("position-bias", OfComparison(pairwise=False, shuffled=False), None),
+    Case("counted-propensities", OfComparison(counted=True), "note"),
+    Case("counted-propensities", OfComparison(counted=True, pairwise=True), None),
+    Case("counted-propensities", OfComparison(), None),
+    Case("no-information", OfCmip(constant=True), "serious"),
+    Case("no-information", OfCmip(), None),
+    Case("few-documents", OfCmip(n=999, least=1_000), "warning"),
+    Case("few-documents", OfCmip(n=1_000, least=1_000), None),
+    Case("small-grade", OfCmip(left_out=((1.0, 3),)), "note"),
+    Case("small-grade", OfCmip(), None),
+    Case("one-grade", OfCmip(grades=1), "warning"),
+    Case("one-grade", OfCmip(grades=2), None),
+    Case("few-exchanges", OfCmip(permutations=40, permutable=0.499), "warning"),
+    Case("few-exchanges", OfCmip(permutations=40, permutable=0.5), None),
+    Case("few-exchanges", OfCmip(permutations=0, permutable=0.1), None),
+    Case("negative", OfCmip(value=-1e-6), "note"),
+    Case("negative", OfCmip(value=0.0), None),
+    Case("biased-method", OfCmip(method="paper"), "warning"),
+    Case("biased-method", OfCmip(method="classifier"), "note"),
+    Case("biased-method", OfCmip(method="binned"), None),
+    Case("biased-method", OfCmip(method="paper", constant=True), None),
+    Case("unpaired-grade", OfCmip(unpaired=1), "note"),
+    Case("unpaired-grade", OfCmip(unpaired=0), None),
+    Case("unlinked-ranks", harvest(linked=(True, False)), "serious"),
+    Case("unlinked-ranks", harvest(), None),
+    Case("open-intervals", harvest(high=(1.0, math.inf)), "warning"),
+    Case("open-intervals", harvest(), None),
+    Case("open-intervals", harvest(linked=(True, False), high=(1.0, math.inf)), None),
+    Case("few-pairs", harvest(clicks=(30.0, 29.9)), "warning"),
+    Case("few-pairs", harvest(clicks=(30.0, 30.0)), None),
+    Case("few-pairs", harvest(linked=(True, False), clicks=(30.0, 0.0)), None),
+    Case("no-clicks", OfFit(clicked=False), "serious"),
+    Case("no-clicks", OfFit(), None),
+    Case("examination-unknown", OfFit(hidden=0.01), "warning"),
+    Case("examination-unknown", OfFit(hidden=0.0099), None),
+    Case("examination-unknown", OfFit(error=0.3), None),
+    Case("examination-unknown", OfFit(error=0.301), "warning"),
+    Case("examination-unknown", OfFit(restlessness=0.02), None),
+    Case("examination-unknown", OfFit(restlessness=0.0199), "warning"),
+    Case("worth-follows-rank", OfFit(steeper=0.2), None),
+    Case("worth-follows-rank", OfFit(steeper=0.201), "warning"),
+    Case("impossible-clicks", OfFit(beyond=0.0), None),
+    Case("impossible-clicks", OfFit(beyond=0.05), "warning"),
+    Case("impossible-clicks", OfFit(beyond=0.0501), "serious"),
+    Case("impossible-clicks", OfPrediction(sessions=9, impossible=0), None),
+    Case("impossible-clicks", OfPrediction(sessions=9, impossible=1), "serious"),
+    Case("unseen-documents", OfPrediction(unseen=0.0), None),
+    Case("unseen-documents", OfPrediction(unseen=0.2), "note"),
+    Case("unseen-documents", OfPrediction(unseen=0.201), "warning"),
+    Case("unseen-documents", OfPrediction(unseen=0.5), "warning"),
+    Case("unseen-documents", OfPrediction(unseen=0.501), "serious"),
+    Case("unseen-ranks", OfPrediction(learnt=3, slots=3), None),
+    Case("unseen-ranks", OfPrediction(learnt=3, slots=4), "warning"),
+    Case("unseen-ranks", OfPrediction(learnt=0, slots=4), None),
+    Case("counted-ranks", OfSelection(counted=True), "note"),
+    Case("counted-ranks", OfSelection(), None),
 ]
 
 
