@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from ..findings import about
+from ..findings.evidence import OfEstimate
 from ..folds.base import Sample, Together
-from ..folds.estimate import Caution, Estimate, Interval
+from ..folds.estimate import Caution, Interval
 from ..folds.group_by import GroupBy
 from ..folds.largest import LargestFold
 from ..folds.moments import Moments, MomentsFold
@@ -20,11 +21,11 @@ from ..log.batch import Floats, LogBatch
 from ..log.source import Needs
 from ..policies.propensities import AnyPolicy, propensities, shown_needs
 from ..policies.uniform import Uniform
-from .cautions import about_mean_weight, about_rewards, about_weights
 
 _UNIFORM = Uniform()
 _ONE, _REWARD, _VALUE, _WEIGHT, _CORRECTED, _SLATES, _INVERSE = range(7)
 """Columns of a sample; the first six are divided by the inclusion: 1, reward, reward w, w, 1 / q, slates; and 1 / q."""
+_THIRD = ((_ONE, _REWARD, _VALUE, _WEIGHT),)
 
 EPSILONS = (0.0, *(2.0**-power for power in range(10, -1, -1)))
 """Those of Tables 2 to 4."""
@@ -91,10 +92,10 @@ class Mixtures:
     def at(self, epsilon: float, confidence: float = 0.99) -> Mixture:
         """The estimates for one epsilon: its weight (1 - epsilon) + epsilon w is linear in that of uniform."""
         mixed = self._mixed(epsilon)
-        spread = Spread(mixed, "normal", confidence)
+        spread = Spread(mixed, "studentised", confidence)
         weight, plain, normalised = spread.ratio(Ratio(2, 0)), spread.ratio(Ratio(1, 0)), spread.ratio(Ratio(1, 2))
         ess = float(mixed.sums[2] ** 2 / mixed.squares[2])
-        cautions = tuple(self._cautions(epsilon, mixed, weight, plain, ess)) if epsilon else ()
+        cautions = about(self._evidence(epsilon, mixed, weight, ess)) if epsilon else ()
         return Mixture(epsilon, weight, plain, normalised, ess, cautions)
 
     def _mixed(self, epsilon: float) -> Moments:
@@ -103,31 +104,24 @@ class Mixtures:
         linear[0, _ONE] = 1
         linear[1, [_REWARD, _VALUE]] = linear[2, [_ONE, _WEIGHT]] = 1 - epsilon, epsilon
         found = self.moments
-        unknown = np.zeros(3)  # the extremes, which a normal interval does not ask for
-        return Moments(found.n, linear @ found.mean, linear @ found.comoment @ linear.T, unknown, unknown)
+        unknown = np.zeros(3)  # the extremes, which these intervals do not ask for
+        few = linear[:, list(_THIRD[0])]
+        third = {(0, 1, 2): np.einsum("ai,bj,ck,ijk->abc", few, few, few, found.third[_THIRD[0]])}
+        return Moments(found.n, linear @ found.mean, linear @ found.comoment @ linear.T, unknown, unknown, third)
 
-    def _cautions(
-        self, epsilon: float, mixed: Moments, weight: Interval, plain: Interval, ess: float
-    ) -> Iterator[Caution]:
-        """Why this should not be trusted. The tail counts where it makes most of the variance of the estimate."""
+    def _evidence(self, epsilon: float, mixed: Moments, weight: Interval, ess: float) -> OfEstimate:
+        """The tail counts where it makes most of the variance of the estimate."""
         spread = np.diagonal(self.moments.comoment)
         tail_counts = epsilon**2 * spread[_VALUE] > 0.5 * mixed.comoment[1, 1]
-        share = (1 - epsilon + epsilon * max(float(self.largest[0]), 0.0)) / float(mixed.sums[2])
-        made = Estimate(
-            plain.value,
-            plain.low,
-            plain.high,
-            plain.standard_error,
-            self.impressions,
-            ess,
-            weight.value,
-            share,
-            tail_index(self.largest, self.impressions) if tail_counts else None,
-            weight,
+        return OfEstimate(
+            n=self.impressions,
+            ess=ess,
+            max_weight_share=(1 - epsilon + epsilon * max(float(self.largest[0]), 0.0)) / float(mixed.sums[2]),
+            tail_index=tail_index(self.largest, self.impressions) if tail_counts else None,
+            mean_weight=weight,
+            sampling_factor=float(mixed.squares[0] / mixed.sums[0]),
+            effective_rewards=float(mixed.sums[1] ** 2 / mixed.squares[1]) if mixed.squares[1] else 0.0,
         )
-        yield from about_weights(made)
-        yield from about_mean_weight(made, float(mixed.squares[0] / mixed.sums[0]))
-        yield from about_rewards(float(mixed.sums[1] ** 2 / mixed.squares[1]) if mixed.squares[1] else 0.0)
 
 
 @dataclass(frozen=True)
@@ -164,4 +158,4 @@ class MixturesFold:
 
     @property
     def _groups(self) -> GroupBy[Any, Any]:
-        return GroupBy(Together({"moments": MomentsFold(7), "largest": LargestFold((_WEIGHT,))}))
+        return GroupBy(Together({"moments": MomentsFold(7, _THIRD), "largest": LargestFold((_WEIGHT,))}))
