@@ -13,7 +13,7 @@ from ..folds.base import Sample, Together
 from ..folds.estimate import Caution, Interval
 from ..folds.group_by import GroupBy
 from ..folds.largest import LargestFold
-from ..folds.moments import Moments, MomentsFold
+from ..folds.moments import Block, Moments, MomentsFold
 from ..inference.pareto import tail_index
 from ..inference.ratio import Ratio
 from ..inference.spread import Spread
@@ -106,7 +106,7 @@ class Mixtures:
         found = self.moments
         unknown = np.zeros(3)  # the extremes, which these intervals do not ask for
         few = linear[:, list(_THIRD[0])]
-        third = {(0, 1, 2): np.einsum("ai,bj,ck,ijk->abc", few, few, few, found.third[_THIRD[0]])}
+        third: dict[Block, Floats] = {(0, 1, 2): np.einsum("ai,bj,ck,ijk->abc", few, few, few, found.third[_THIRD[0]])}
         return Moments(found.n, linear @ found.mean, linear @ found.comoment @ linear.T, unknown, unknown, third)
 
     def _evidence(self, epsilon: float, mixed: Moments, weight: Interval, ess: float) -> OfEstimate:
