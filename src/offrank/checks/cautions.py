@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator, Sequence
 from itertools import accumulate
 
-from ..folds.estimate import Caution, Estimate, Interval
+from ..folds.estimate import Caution, Estimate
 from ..folds.intervals import Method
 
 # Thresholds; docs/trust.md gives the reasons.
@@ -144,19 +144,6 @@ def about_prediction(known: float) -> Iterator[Caution]:
             "counts as clicked like an average document.",
             "Learn from a log that shows more of it, or by items alone (by=None) where queries are rare.",
         )
-
-
-def about_disagreement(other: str, difference: Interval) -> Caution:
-    """An estimator that differs from one which assumes less, further than chance would have it."""
-    away = difference.deviation(0.0)
-    far = f"{away:.1f}" if away < 1000 else "over 1,000"
-    return Caution(
-        "disagreement",
-        "serious",
-        f"It differs from `{other}`, which assumes less of users, by {far} standard errors of their difference.",
-        "What it assumes beyond that is wrong here (the examination curve, that a click depends on its own item "
-        "only, or the click model): believe the one that assumes less.",
-    )
 
 
 def about_examination(curve: Sequence[float]) -> Iterator[Caution]:

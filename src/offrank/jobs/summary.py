@@ -37,6 +37,7 @@ from ..folds.histogram import HistogramFold
 from ..folds.intervals import Controlled, Mean, Ratio, Spread
 from ..folds.largest import LargestFold
 from ..folds.moments import Moments
+from ..folds.relative import RelativeChange
 from ..folds.sums import SumsFold
 from ..folds.tail import tail_index
 from ..policies.propensities import AnyPolicy
@@ -180,6 +181,18 @@ class Summary:
     ) -> Interval:
         """One estimate less another of the same target, paired."""
         return self._interval(self._ratio(target, one), self._ratio(target, other))
+
+    def relative(self, target: AnyPolicy, estimator: Estimator | SelfNormalised) -> Interval | None:
+        """By how much of what was logged the target earns more; None where the log's mean is not clearly above 0."""
+        base = self.layout.logged(bare(estimator))
+        if not self._interval(base).low > 0:
+            return None
+        return self._interval(RelativeChange(self._ratio(target, estimator), base))
+
+    @property
+    def nonnegative(self) -> bool:
+        """Whether no outcome is below 0."""
+        return bool(self.moments.least[1] >= 0)
 
     def _ratio(self, target: AnyPolicy, estimator: Estimator | SelfNormalised) -> Mean:
         weighting = bare(estimator)
