@@ -25,7 +25,7 @@ def reference_terms(estimator: Reference, batch: LogBatch, logging: Propensities
         return Terms(np.clip(weight * batch.reward, -_FAR, _FAR), weight, Weights(weight, weight))
     assert batch.clicks is not None
     length = batch.contexts.length
-    never = (logging.slot_probs <= 0).any(axis=1, keepdims=True)
+    never = np.asarray((logging.slot_probs <= 0).any(axis=1, keepdims=True))
     law = np.where(never, 1.0, logging.slot_probs)
     weight = _bounded(_kernels.prefix_weights(target.slot_probs, law, length), never)
     weight = np.where(np.arange(weight.shape[1]) < length[:, None], weight, 0.0)

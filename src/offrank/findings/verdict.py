@@ -26,7 +26,7 @@ ASSUMED = "assumed"
 """The code of a reason that names what an answer assumes and the log could not check."""
 
 _ORDER = {"serious": 0, "warning": 1, "note": 2}
-_OVERLAP = ("few-rewards", "large-weight", "heavy-tail", "hidden-mass", "low-ess", "no-overlap")
+_OVERLAP = ("few-rewards", "large-weight", "heavy-tail", "hidden-mass", "low-ess", "no-overlap", "unseen-items")
 """Codes of one cause: the log holds too little of what the target shows. Any fault may bring them: they come last."""
 _PROPENSITIES = ("mean-weight", "double-subsampling")
 """Codes of one cause, which a serious finding of the log explains."""
@@ -298,6 +298,6 @@ def _told(found: Iterable[tuple[str, Caution]]) -> list[Reason]:
         _, worst = min(same, key=lambda one: _ORDER[one[1].severity])
         names = tuple(dict.fromkeys(name for name, one in same if name and one.code == worst.code))
         of_log = any(not name for name, _ in same)
-        key = (_ORDER[worst.severity], not of_log, worst.code in _OVERLAP, place)
+        key = (_ORDER[worst.severity], not of_log, worst.code in _OVERLAP, -len(names), place)
         ranked.append((key, Reason(worst.code, worst.message, worst.remedy, () if of_log else names)))
     return [reason for _, reason in sorted(ranked, key=lambda one: one[0])]
