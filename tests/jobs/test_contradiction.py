@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pyarrow as pa
 import pytest
 
 import offrank
 from offrank import findings
-from offrank.findings.disagreement import OfPair
+from offrank.findings.evidence import OfDisagreement
 from offrank.folds.estimate import Interval
 from offrank.simulation import SearchWorld
 from tests.jobs.logs import coins
@@ -74,9 +76,13 @@ def test_a_reference_reads_no_column_that_nobody_named_and_refuses_no_row() -> N
     assert never.verdict.anchor_name is None
 
 
-def pair(deviations: float, pairs: int = 1, luck: float = 1.0, width: float = 1.0) -> OfPair:
+MORE: dict[str, Any] = {"further": frozenset({"own item and rank"})}
+
+
+def pair(deviations: float, pairs: int = 1, luck: float = 1.0, width: float = 1.0) -> OfDisagreement:
     """Two estimates so many standard errors of their difference apart."""
-    return OfPair("ips", Interval(deviations, 0, 0, 1.0), width, frozenset({"additive"}), luck=luck, pairs=pairs)
+    apart = Interval(deviations, 0, 0, 1.0)
+    return OfDisagreement(other="ips", difference=apart, width=width, luck=luck, pairs=pairs, **MORE)
 
 
 @pytest.mark.parametrize(
@@ -103,12 +109,12 @@ def test_what_differs_by_less_than_a_quarter_of_the_interval_is_left_alone() -> 
 
 
 def test_advice_is_to_believe_only_what_is_sound_and_assumes_nothing() -> None:
-    change, width = Interval(9.0, 0, 0, 1.0), 1.0
-    further = frozenset({"own item and rank"})
-    [clear] = findings.about(OfPair("ips", change, width, further))
+    apart: dict[str, Any] = {"difference": Interval(9.0, 0, 0, 1.0), "width": 1.0, **MORE}
+    [clear] = findings.about(OfDisagreement(other="ips", **apart))
     assert clear.remedy.endswith("which is wrong here: believe `ips`.")
-    [unsound] = findings.about(OfPair("ips", change, width, further, other_sound=False))
-    [assuming] = findings.about(OfPair("rips", change, width, further, frozenset({"reads from the top"})))
+    [unsound] = findings.about(OfDisagreement(other="ips", other_sound=False, **apart))
+    less = frozenset({"reads from the top"})
+    [assuming] = findings.about(OfDisagreement(other="rips", other_assumes=less, **apart))
     for caution in (unsound, assuming):
         assert "believe" not in caution.remedy
     assert "users read from the top" in assuming.remedy

@@ -10,7 +10,7 @@ from ..estimators.base import Estimator
 from ..estimators.logged import LoggedMean
 from ..estimators.wrappers import Clip, SelfNormalised, bare, weighing
 from ..findings import about
-from ..findings.disagreement import OfPair
+from ..findings.evidence import OfDisagreement
 from ..folds.estimate import Caution, Estimate
 from ..policies.propensities import AnyPolicy
 from .choice import Chosen, Given
@@ -60,10 +60,10 @@ def _against(
     if any(caution.code == "unseen-items" for caution in estimate.warnings):
         return None  # why it is off is said already
     evidence = [
-        OfPair(
-            name,
-            summary.difference(target, estimator, other),
-            estimate.high - estimate.low,
+        OfDisagreement(
+            other=name,
+            difference=summary.difference(target, estimator, other),
+            width=estimate.high - estimate.low,
             further=bare(estimator).assumes - bare(other).assumes,
             other_assumes=bare(other).assumes,
             other_sound=reference.trustworthy,
