@@ -195,11 +195,15 @@ def _answer(target: str, ladder: Sequence[Candidate], anchor: Candidate) -> Verd
 def _of(target: str, one: Candidate) -> Verdict:
     e = one.estimate
     assert e is not None  # it is sound
-    detectable: float | None = getattr(e, "detectable", None)
+    detectable = float(getattr(e, "detectable", math.nan))
     value = Interval(e.value, e.low, e.high, e.standard_error)
     return Verdict(
-        "use", target, one.name, one.assumes, value, one.logged, e.difference, one.relative, detectable=detectable
+        "use", target, one.name, one.assumes, value, one.logged, e.difference, one.relative, _known(detectable)
     )
+
+
+def _known(number: float) -> float | None:
+    return number if math.isfinite(number) else None
 
 
 def _decides(found: Verdict) -> bool:
