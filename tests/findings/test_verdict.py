@@ -246,7 +246,7 @@ def test_care_names_the_assumption_and_what_assumes_less_says() -> None:
         "`ipm` assumes that a click depends on its own item and rank only. "
         "`ips`, which assumes nothing of users, says 0.5 (0.4 to 0.6)."
     )
-    assert "Nothing in this run could check that." in judged(one(IPM, 0.45, 0.01)).reasons[0].message
+    assert "No sound estimate that assumes less could check that." in judged(one(IPM, 0.45, 0.01)).reasons[0].message
 
 
 def test_only_what_was_logged_was_asked() -> None:

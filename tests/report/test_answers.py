@@ -82,6 +82,7 @@ def test_care_says_why_and_what_the_interval_was_held_to() -> None:
 def test_a_reason_that_names_its_estimator_does_not_name_it_twice() -> None:
     found = said(0.412, 0.0036, (0.031, 0.024, 0.038), word="use with care", reasons=[sample.UNCHECKED])
     assert found.reasons[0].startswith("`assumed`: `ipm` assumes that")
+    assert found.aside == "This is `snips`."  # the reason has said what it assumes
 
 
 def test_without_an_answer_there_is_no_number() -> None:

@@ -271,10 +271,10 @@ def _assumed(found: Verdict, anchor: Candidate) -> Reason:
     message, names = f"`{found.estimator}` assumes that {in_words(found.assumes)}.", (str(found.estimator),)
     other = found.anchor
     if other is None:
-        return Reason(ASSUMED, f"{message} Nothing in this run could check that.", _CHECK, names)
+        return Reason(ASSUMED, f"{message} No sound estimate that assumes less could check that.", _CHECK, names)
     less = f"that {in_words(anchor.assumes)}" if anchor.assumes else "nothing of users"
     beside = f"`{anchor.name}`, which assumes {less}, says {other.value:.4g} ({other.low:.4g} to {other.high:.4g})."
-    remedy = _CHECK if anchor.assumes else "Its value is inside the interval; only a larger log can check more closely."
+    remedy = _CHECK if anchor.assumes else "Only a larger log can check more closely."
     return Reason(ASSUMED, f"{message} {beside}", remedy, names)
 
 

@@ -105,14 +105,16 @@ def _power(verdict: Record) -> str:
 
 def _source(verdict: Record) -> str:
     """Which estimator the answer is from, what that assumes, and what it was held against."""
-    assumed = verdict.get("assumes_in_words") or "nothing of users"
-    that = "that " if verdict.get("assumes") else ""
-    text = f"This is {words.quote(verdict['estimator'])}, which assumes {that}{assumed}."
+    told = any(one["code"] == "assumed" for one in verdict.get("reasons") or [])
+    text = f"This is {words.quote(verdict['estimator'])}"
+    if not told:
+        that = "that " if verdict.get("assumes") else ""
+        text += f", which assumes {that}{verdict.get('assumes_in_words') or 'nothing of users'}"
     anchor = verdict.get("anchor")
     if anchor:
         span = "holds the interval" if anchor["spans"] else "was widened to hold the value"
-        text += f" The interval {span} of {words.quote(anchor['estimator'])}, which assumes less."
-    return text
+        return f"{text}. The interval {span} of {words.quote(anchor['estimator'])}, which assumes less."
+    return f"{text}."
 
 
 def _truth(verdict: Record, found: list[Record]) -> str:
