@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ..folds.moments import Moments
 from ..log.batch import Floats
-from .intervals import Mean
-from .moments import Moments
+from .mean import Mean
 
 
 @dataclass(frozen=True)
