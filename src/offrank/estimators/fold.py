@@ -23,6 +23,7 @@ from ..policies.propensities import AnyPolicy, ShownAbility, law_needs, propensi
 from ..running.cache import RunCache
 from . import _kernels, _kernels_slots
 from .base import Asked, Estimator, Predicting, Terms, terms
+from .reference import Reference, reference_terms
 from .worth import BLOCKS, WorthLayout, WorthTerms, blocks
 from .wrappers import weighing
 
@@ -42,11 +43,14 @@ class Layout:
     Column 0: one per row. Columns 1 and 2: the logged reward and the logged clicks. Then a pair
     (value, weight) for each target and estimator. Then for each block of slots (the last one holds all slots from
     rank `BLOCKS` on) the number of slots, and a pair (value, weight) for each target and estimator of `per_slot`.
+
+    references: those of the estimators that nobody asked for, so that they refuse no row.
     """
 
     targets: tuple[AnyPolicy, ...]
     estimators: tuple[Estimator, ...]
     per_slot: tuple[Estimator, ...] = ()
+    references: tuple[Reference, ...] = ()
 
     @property
     def columns(self) -> int:
@@ -134,7 +138,10 @@ class TermsFold(Generic[S, R]):
         shown = {id(target): propensities(target, batch, self.cache) for target in self.layout.targets}
         every: dict[tuple[int, Estimator], Terms] = {}
         for target, estimator, value, weight in layout.pairs():
-            found = terms(estimator, batch, logging, shown[id(target)])
+            if isinstance(estimator, Reference) and estimator in layout.references:
+                found = reference_terms(estimator, batch, logging, shown[id(target)])
+            else:
+                found = terms(estimator, batch, logging, shown[id(target)])
             values[:, value], values[:, weight] = found.value, found.weight
             every[id(target), estimator] = found
         if layout.per_slot:

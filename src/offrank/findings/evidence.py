@@ -123,13 +123,31 @@ class OfChoice:
 class OfDisagreement:
     """An estimate against one that assumes less of users, on the same rows.
 
-    other: that one. away: their difference in standard errors of it. difference: its size. width: of the interval.
+    - other, other_assumes, other_sound: spelling of that one, what it assumes, and whether nothing serious is known of
+      its estimate. further: what the judged one assumes beyond that.
+    - difference: judged less other, paired. width: of the judged estimate's interval.
+    - luck: how many times more than in the sample the error may be (its design's over its own), 1 or more.
+    - pairs: how many are compared in the run.
     """
 
     other: str
-    away: float = 0.0
-    difference: float = 0.0
+    difference: Interval = Interval(0.0, 0.0, 0.0, 0.0)  # noqa: RUF009
     width: float = math.inf
+    further: frozenset[str] = frozenset()
+    other_assumes: frozenset[str] = frozenset()
+    other_sound: bool = True
+    luck: float = 1.0
+    pairs: int = 1
+
+    @property
+    def deviations(self) -> float:
+        """Standard errors of the difference between them, as a normal deviate."""
+        return self.difference.deviation(0.0) / self.luck if self.difference.standard_error > 0 else 0.0
+
+    @property
+    def decisive(self) -> bool:
+        """Whether the other one is to be believed: it is sound and assumes nothing."""
+        return self.other_sound and not self.other_assumes
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -22,6 +22,7 @@ from ..estimators.items import IPM
 from ..estimators.wrappers import SelfNormalised
 from ..findings import about
 from ..findings.evidence import OfCounting, OfRows
+from ..findings.verdict import on_log
 from ..folds.base import Attempt, Refusal, Together
 from ..folds.estimate import Estimate
 from ..inference.spec import IntervalSpec
@@ -129,7 +130,8 @@ class _Checking:
         impressions = found["impressions"]
         if not impressions.n:
             raise EmptyLogError(f"{self.source.describe()} has no impressions", "give a log with some")
-        return Result(*self._estimates(found), self._facts(found))
+        facts = self._facts(found)
+        return Result(*self._estimates(found), facts, verdicts={"the log": on_log(findings.cautions(facts["checks"]))})
 
     def _weigh(self, name: str, bare: Estimator, targets: list[AnyPolicy]) -> None:
         """Plan the weights of some policies, and of the target."""

@@ -33,6 +33,7 @@ from ..inference.control_variate import Controlled
 from ..inference.mean import Mean
 from ..inference.pareto import tail_index
 from ..inference.ratio import Ratio
+from ..inference.relative import RelativeChange
 from ..inference.spec import AUTO, IntervalSpec
 from ..inference.spread import Spread
 from ..options import option
@@ -211,6 +212,18 @@ class Summary:
     ) -> Interval:
         """One estimate less another of the same target, paired."""
         return self._interval(self._ratio(target, one), self._ratio(target, other))
+
+    def relative(self, target: AnyPolicy, estimator: Estimator | SelfNormalised) -> Interval | None:
+        """By how much of what was logged the target earns more; None where the log's mean is not clearly above 0."""
+        base = self.layout.logged(bare(estimator))
+        if not self._interval(base).low > 0:
+            return None
+        return self._interval(RelativeChange(self._ratio(target, estimator), base))
+
+    @property
+    def nonnegative(self) -> bool:
+        """Whether no outcome is below 0."""
+        return bool(self.moments.least[1] >= 0)
 
     def _ratio(self, target: AnyPolicy, estimator: Estimator | SelfNormalised) -> Mean:
         weighting = bare(estimator)
