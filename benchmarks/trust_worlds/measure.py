@@ -1,0 +1,98 @@
+"""What is said of a log, held against what ought to be said."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import offrank
+from offrank.report import facts
+
+from .world import World
+
+USE, CARE, NOT = "use", "use with care", "do not use"
+Z = 1.959964
+
+
+@dataclass(frozen=True)
+class Said:
+    """A verdict: the word, the value with its interval (where one is given), and codes of findings, the first first."""
+
+    word: str
+    codes: tuple[str, ...]
+    value: tuple[float, float, float] | None = None
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What was said of one log. held: the interval holds the truth; off: the error exceeds three standard errors."""
+
+    word: str
+    first: str
+    right: bool
+    held: bool | None = None
+    off: bool | None = None
+
+
+def said_of(world: World, rows: int, seed: int) -> Said:
+    """The verdict on one log; what is refused is not used."""
+    try:
+        return verdict_of(world.answer(world.table(rows, seed)))
+    except offrank.OffrankError as error:
+        return Said(NOT, (error.code,))
+
+
+def verdict_of(result: offrank.Result) -> Said:
+    """The verdict of a result; before there were verdicts, the rule of its headline."""
+    document = result.to_dict()
+    found = facts.estimates_of(document, facts.targets(document)[0])
+    best = facts.most_trustworthy(found)
+    codes = tuple(finding.code for finding in facts.findings(document))
+    if best is None:
+        return Said(NOT, codes)
+    word = USE if facts.severity(best) in ("ok", "note") else CARE
+    return Said(word, codes, (best["value"], best["low"], best["high"]))
+
+
+def outcome(world: World, rows: int, seed: int) -> Outcome:
+    """One log of a world, judged."""
+    said = said_of(world, rows, seed)
+    first = next(iter(said.codes), "")
+    right = first in (world.causes or ())
+    if said.value is None:
+        return Outcome(said.word, first, right)
+    value, low, high = said.value
+    off = abs(value - world.truth) > 3 * (high - low) / 2 / Z
+    return Outcome(said.word, first, right, low <= world.truth <= high, off)
+
+
+@dataclass(frozen=True)
+class Share:
+    """So many of so many."""
+
+    count: int
+    of: int
+
+    def __str__(self) -> str:
+        return f"{100 * self.count / self.of:.0f} %" if self.of else ""
+
+    @classmethod
+    def that(cls, judged: Iterable[Any]) -> Share:
+        kept = list(map(bool, judged))
+        return cls(sum(kept), len(kept))
+
+    def at_most(self, most: float) -> bool:
+        return self.count <= most * self.of
+
+
+def most_frequent(outcomes: Iterable[Outcome]) -> str:
+    """The code that is named first most often."""
+    [(code, _)] = Counter(one.first for one in outcomes).most_common(1)
+    return code
+
+
+def unanswered(world: World, one: Outcome) -> bool:
+    """Whether a cause ought to be named: the verdict is not a right *use* of an estimate that what is wrong spares."""
+    return world.serious or one.word != USE or one.held is not True
