@@ -83,48 +83,42 @@ def _judgement(world: World, found: Found, sizes: list[int]) -> list[str]:
 
 def _known(world: World, found: Found) -> Iterator[Outcome]:
     """The logs of a broken world that ought to name a cause."""
-    if world.causes:
-        for (name, rows), outcomes in found.items():
-            if name == world.name and rows >= world.known_from:
-                yield from (one for one in outcomes if unanswered(world, one))
+    for other, rows, one in _flat(found):
+        if other is world and world.causes and rows >= world.known_from and unanswered(world, one):
+            yield one
 
 
 def totals(found: Found) -> Iterator[str]:
     """What is promised, and what was measured."""
-    healthy = [one for (name, _), many in found.items() if WORLDS[name].healthy for one in many]
-    long = [
-        one
-        for (name, rows), many in found.items()
-        if WORLDS[name].healthy and rows >= WORLDS[name].known_from
-        for one in many
-    ]
-    broken = [one for (name, _), many in found.items() if not WORLDS[name].healthy for one in many]
-    knowable = [
-        one
-        for (name, _), many in found.items()
-        if not WORLDS[name].healthy and WORLDS[name].causes is not None
-        for one in many
-    ]
-    known = [one for world in WORLDS.values() for one in _known(world, found)]
-    aims = {
+    healthy = [one for world, _, one in _flat(found) if world.healthy]
+    long = [one for world, rows, one in _flat(found) if world.healthy and rows >= world.known_from]
+    broken = [(world, one) for world, _, one in _flat(found) if not world.healthy]
+    used = [(world, one) for world, one in broken if one.word == USE]
+    shares = {
+        "healthy logs: *use*, where the log is long enough": Share.that(one.word == USE for one in long),
+        "the same: *do not use*, at most 2 %": Share.that(one.word == NOT for one in long),
         "healthy logs: the interval of a *use* holds the truth, at least 93 %": Share.that(
             one.held for one in healthy if one.word == USE
         ),
-        "healthy logs: *use*": Share.that(one.word == USE for one in long),
-        "healthy logs that can answer: *do not use*, at most 2 %": Share.that(one.word == NOT for one in long),
-        "broken logs: *use*": Share.that(one.word == USE for one in broken),
-        "broken logs: a *use* is off by more than three standard errors, at most 2 %": Share.that(
-            one.off for one in broken if one.word == USE
+        "broken logs: *use*": Share.that(one.word == USE for _, one in broken),
+        "broken logs: the error of a *use* exceeds three standard errors, at most 2 %": Share.that(
+            one.off for _, one in used
         ),
-        "the same, where the log can tell": Share.that(one.off for one in knowable if one.word == USE),
-        "broken logs where it can be known: the right cause named first, at least 80 %": Share.that(
-            one.right for one in known
+        "the same, without the worlds in which no log can tell": Share.that(
+            one.off for world, one in used if world.causes is not None
+        ),
+        "broken logs that can tell: the right cause is named first, at least 80 %": Share.that(
+            one.right for world in WORLDS.values() for one in _known(world, found)
         ),
     }
     yield from ("| Promised | Measured | Logs |", "|---|--:|--:|")
-    yield from (
-        f"| {aim} | {100 * share.count / max(share.of, 1):.1f} % | {share.of:,} |" for aim, share in aims.items()
-    )
+    for promised, share in shares.items():
+        yield f"| {promised} | {100 * share.count / max(share.of, 1):.1f} % | {share.of:,} |"
+
+
+def _flat(found: Found) -> Iterator[tuple[World, int, Outcome]]:
+    """Every log by itself, with its world and size."""
+    yield from ((WORLDS[name], rows, one) for (name, rows), outcomes in found.items() for one in outcomes)
 
 
 def write(path: Path, lines: list[str]) -> None:

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from . import log
 from .engine import Law, Users
-from .world import FEW, World
+from .world import World
 
 OFF = frozenset({"mean-weight"})
 LAW = frozenset({"miscalibrated"})
@@ -16,7 +16,7 @@ USERS = frozenset({"disagreement"})
 CURVE = frozenset({"disagreement", "odd-examination"})
 NEAR = Law("near_score", temperature=0.8)
 TAIL = Law("far_score", top=True)
-MODELS = ("ips", "rips", "ipm", "interpol(window=1)")
+MODELS = ("ips", "rips", "ipm", "interpol(window=1)", "interpol(window=3)")
 CASCADE = Users((1.0,) * 5, stop=1.0)
 THREE = {"slots": 3}
 
@@ -39,10 +39,10 @@ def told(name: str, *steps: log.Step, causes: frozenset[str] | None, serious: bo
     return World(name, target=NEAR, shape=THREE, written=steps, causes=causes, serious=serious)
 
 
-def curve(name: str, *wrong: float, known_from: int = 5000) -> World:
+def curve(name: str, *wrong: float, known_from: int = 20000) -> World:
     """An examination curve that is not that of the users, beside estimates without one."""
-    return World(name, estimators=MODELS, options={"examination": list(wrong)}, causes=CURVE, known_from=known_from,
-                 shape={"candidates": 6})  # fmt: skip
+    return World(name, drawn=Law("flat"), estimators=MODELS, options={"examination": list(wrong)}, causes=CURVE,
+                 known_from=known_from, shape={"candidates": 6})  # fmt: skip
 
 
 PROPENSITIES = (
@@ -116,13 +116,13 @@ ASSUMPTIONS = (
     curve("curve a little wrong", 1.0, 0.6, 0.45, 0.36),
     curve("curve much wrong", 1.0, 0.9, 0.8, 0.7),
     curve("curve constant", 1.0, 1.0, 1.0, 1.0),
-    curve("curve bottom first", 0.25, 0.33, 0.5, 1.0),
-    World("pbm where not all is shown", estimators=("pbm", "ipm", "ips"), options={"examination": [1.0, 0.5, 0.33, 0.25]},
-          causes=frozenset({"unseen-items"})),
+    curve("curve bottom first", 0.25, 0.33, 0.5, 1.0, known_from=1000),
+    World("pbm where not all is shown", estimators=("pbm", "ipm", "ips"),
+          options={"examination": [1.0, 0.5, 0.33, 0.25]}, causes=frozenset({"unseen-items"})),
     World("pi where rewards do not add up", users=Users((1.0,) * 5, stop=1.0), drawn=Law(top=True, epsilon=0.7),
           shape={"candidates": 6, "slots": 3}, estimators=("ips", "pi"), causes=USERS, known_from=20000),
     World("a click model without positions", target=NEAR, shape=THREE, estimators=(), learnt="dctr",
-          causes=frozenset({"model-based"})),
+          causes=frozenset({"model-based", "disagreement"})),
     World("a click model learnt from the same log", target=NEAR, shape=THREE, estimators=(), learnt="pbm", copied=True,
           causes=frozenset({"same-log"}), serious=True),
     World("ties that the ranker broke by more", target=Law("new_score", top=True), causes=frozenset({"ties"}),
