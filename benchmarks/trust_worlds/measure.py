@@ -83,9 +83,6 @@ class Share:
         kept = list(map(bool, judged))
         return cls(sum(kept), len(kept))
 
-    def at_most(self, most: float) -> bool:
-        return self.count <= most * self.of
-
 
 def most_frequent(outcomes: Iterable[Outcome]) -> str:
     """The code that is named first most often."""
