@@ -45,11 +45,21 @@ def said_of(world: World, rows: int, seed: int) -> Said:
 
 
 def verdict_of(result: offrank.Result) -> Said:
-    """The verdict of a result; before there were verdicts, the rule of its headline."""
+    """The verdict of a result: its reasons come first, then the findings of which the verdict says nothing."""
     document = result.to_dict()
-    found = facts.estimates_of(document, facts.targets(document)[0])
-    best = facts.most_trustworthy(found)
     codes = tuple(finding.code for finding in facts.findings(document))
+    if not hasattr(result, "verdicts"):
+        return _headline(document, codes)
+    found = result.verdict
+    codes = tuple(reason.code for reason in found.reasons) or codes
+    if found.value is None:
+        return Said(found.word, codes)
+    return Said(found.word, codes, (found.value.value, found.value.low, found.value.high))
+
+
+def _headline(document: dict[str, Any], codes: tuple[str, ...]) -> Said:
+    """What was said before there were verdicts: the tightest interval without a warning, if there is one."""
+    best = facts.most_trustworthy(facts.estimates_of(document, facts.targets(document)[0]))
     if best is None:
         return Said(NOT, codes)
     word = USE if facts.severity(best) in ("ok", "note") else CARE
