@@ -12,10 +12,13 @@ OFF = frozenset({"mean-weight"})
 LAW = frozenset({"miscalibrated"})
 KEPT = frozenset({"mean-weight", "miscalibrated", "double-subsampling"})
 POOR = frozenset({"low-ess", "hidden-mass", "heavy-tail", "large-weight", "few-rewards", "support", "no-overlap"})
-USERS = frozenset({"disagreement"})
+USERS = frozenset({"disagreement", "assumed"})
 CURVE = frozenset({"disagreement", "odd-examination"})
 NEAR = Law("near_score", temperature=0.8)
 TAIL = Law("far_score", top=True)
+SLATES_ALONE = frozenset({"ips", "snips"})
+DOWN_TO_A_CLICK = SLATES_ALONE | {"rips"}
+WITHOUT_CURVE = DOWN_TO_A_CLICK | {"ipm"}
 MODELS = ("ips", "rips", "ipm", "interpol(window=1)", "interpol(window=3)")
 CASCADE = Users((1.0,) * 5, stop=1.0)
 THREE = {"slots": 3}
@@ -34,15 +37,16 @@ def shown(name: str, *steps: log.Step, drawn: Law | None = None, said: str = "pl
                  known_from=known_from, serious=serious)  # fmt: skip
 
 
-def told(name: str, *steps: log.Step, causes: frozenset[str] | None, serious: bool = False) -> World:
+def told(name: str, *steps: log.Step, causes: frozenset[str] | None, serious: bool = False,
+         spared: frozenset[str] = frozenset()) -> World:  # fmt: skip
     """A log that was drawn as is said, and written down otherwise."""
-    return World(name, target=NEAR, shape=THREE, written=steps, causes=causes, serious=serious)
+    return World(name, target=NEAR, shape=THREE, written=steps, causes=causes, serious=serious, spared=spared)
 
 
 def curve(name: str, *wrong: float, known_from: int = 20000) -> World:
     """An examination curve that is not that of the users, beside estimates without one."""
     return World(name, drawn=Law("flat"), estimators=MODELS, options={"examination": list(wrong)}, causes=CURVE,
-                 known_from=known_from, shape={"candidates": 6})  # fmt: skip
+                 spared=WITHOUT_CURVE, known_from=known_from, shape={"candidates": 6})  # fmt: skip
 
 
 PROPENSITIES = (
@@ -54,7 +58,7 @@ PROPENSITIES = (
     written("propensities of other rows", log.mixed_up),
     written("propensities of another temperature", log.propensities(Law(temperature=0.6))),
     replace(
-        written("propensities against the named policy", log.propensities(Law("other_score"))),
+        written("another score's column, and its propensities", log.propensities(Law("other_score"))),
         said="plackett_luce(other_score)", drawn=Law(), causes=frozenset({"miscalibrated"}),
     ),
     replace(
@@ -90,14 +94,15 @@ SLATES = (
 )
 
 RECORDS = (
-    told("clicks bottom first", log.bottom_first("clicks"), causes=USERS),
+    told("clicks bottom first", log.bottom_first("clicks"), causes=USERS, spared=SLATES_ALONE),
     told("clicks one rank late", log.one_rank_late, causes=None),
     told("slates and clicks bottom first", log.bottom_first("slate"), log.bottom_first("clicks"), causes=LAW,
          serious=True),
     told("every row twice", log.double(1.0), causes=frozenset({"duplicate-rows"})),
     told("a third of the rows twice", log.double(1 / 3), causes=frozenset({"duplicate-rows"})),
     told("robots click everything in 1 of 20 rows", log.bots(0.05), causes=None),
-    replace(told("a reward of another unit", log.reward(3.0), causes=frozenset({"clicks-not-reward"})), unit=3.0),
+    replace(told("a reward of another unit", log.reward(3.0), causes=frozenset({"clicks-not-reward"}),
+                 spared=SLATES_ALONE), unit=3.0),
     told("the target knows the clicks", log.leak, causes=OFF, serious=True),
     told("only shown items are candidates", log.shown_only, causes=frozenset({"shown-only"}) | LAW,
          serious=True),
@@ -108,25 +113,26 @@ RECORDS = (
 )  # fmt: skip
 
 ASSUMPTIONS = (
-    World("users who stop at a click", users=CASCADE, causes=USERS, known_from=20000),
-    World("users whom the next result distracts", users=Users(distraction=0.9), causes=USERS, known_from=20000,
-          drawn=Law("flat"), shape=THREE),
-    World("stopping users, position-based curve", users=CASCADE, estimators=MODELS, causes=USERS, known_from=20000,
-          options={"examination": [1.0, 0.7, 0.5, 0.4]}),
+    World("users who stop at a click", users=CASCADE, causes=USERS, spared=DOWN_TO_A_CLICK),
+    World("users whom the next result distracts", users=Users(distraction=0.9), causes=USERS,
+          spared=SLATES_ALONE, drawn=Law("flat"), shape=THREE),
+    World("stopping users, position-based curve", users=CASCADE, estimators=MODELS, causes=USERS,
+          spared=DOWN_TO_A_CLICK, options={"examination": [1.0, 0.7, 0.5, 0.4]}),
     curve("curve a little wrong", 1.0, 0.6, 0.45, 0.36),
     curve("curve much wrong", 1.0, 0.9, 0.8, 0.7),
     curve("curve constant", 1.0, 1.0, 1.0, 1.0),
     curve("curve bottom first", 0.25, 0.33, 0.5, 1.0, known_from=1000),
     World("pbm where not all is shown", estimators=("pbm", "ipm", "ips"),
-          options={"examination": [1.0, 0.5, 0.33, 0.25]}, causes=frozenset({"unseen-items"})),
+          options={"examination": [1.0, 0.5, 0.33, 0.25]}, causes=frozenset({"unseen-items"}),
+          spared=WITHOUT_CURVE),
     World("pi where rewards do not add up", users=Users((1.0,) * 5, stop=1.0), drawn=Law(top=True, epsilon=0.7),
-          shape={"candidates": 6, "slots": 3}, estimators=("ips", "pi"), causes=USERS, known_from=20000),
+          shape={"candidates": 6, "slots": 3}, estimators=("ips", "pi"), causes=USERS, spared=SLATES_ALONE),
     World("a click model without positions", target=NEAR, shape=THREE, estimators=(), learnt="dctr",
-          causes=frozenset({"model-based", "disagreement"})),
+          causes=frozenset({"model-based", "disagreement"}), spared=frozenset({"dr"})),
     World("a click model learnt from the same log", target=NEAR, shape=THREE, estimators=(), learnt="pbm", copied=True,
           causes=frozenset({"same-log"}), serious=True),
-    World("ties that the ranker broke by more", target=Law("new_score", top=True), causes=frozenset({"ties"}),
-          shape=THREE),
+    World("ties that the ranker broke by more", asked="top(tied_score)", causes=frozenset({"ties"}),
+          estimators=("ips", "snips"), shape={"slots": 1}),
 )  # fmt: skip
 
 OVERLAP = (

@@ -18,22 +18,28 @@ Z = 1.959964
 
 @dataclass(frozen=True)
 class Said:
-    """A verdict: the word, the value with its interval (where one is given), and codes of findings, the first first."""
+    """A verdict: the word, codes of findings in order, the value with its interval (if given), whose it is."""
 
     word: str
     codes: tuple[str, ...]
     value: tuple[float, float, float] | None = None
+    estimator: str = ""
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """What was said of one log. held: the interval holds the truth; off: the error exceeds three standard errors."""
+    """What was said of one log.
+
+    held: the interval holds the truth; off: the error exceeds three standard errors; spared: the answer is from an
+    estimator that the fault of the world does not harm.
+    """
 
     word: str
     first: str
     right: bool
     held: bool | None = None
     off: bool | None = None
+    spared: bool = False
 
 
 def said_of(world: World, rows: int, seed: int) -> Said:
@@ -54,7 +60,7 @@ def verdict_of(result: offrank.Result) -> Said:
     codes = tuple(reason.code for reason in found.reasons) or codes
     if found.value is None:
         return Said(found.word, codes)
-    return Said(found.word, codes, (found.value.value, found.value.low, found.value.high))
+    return Said(found.word, codes, (found.value.value, found.value.low, found.value.high), str(found.estimator))
 
 
 def _headline(document: dict[str, Any], codes: tuple[str, ...]) -> Said:
@@ -63,7 +69,7 @@ def _headline(document: dict[str, Any], codes: tuple[str, ...]) -> Said:
     if best is None:
         return Said(NOT, codes)
     word = USE if facts.severity(best) in ("ok", "note") else CARE
-    return Said(word, codes, (best["value"], best["low"], best["high"]))
+    return Said(word, codes, (best["value"], best["low"], best["high"]), best["estimator"])
 
 
 def outcome(world: World, rows: int, seed: int) -> Outcome:
@@ -75,7 +81,9 @@ def outcome(world: World, rows: int, seed: int) -> Outcome:
         return Outcome(said.word, first, right)
     value, low, high = said.value
     off = abs(value - world.truth) > 3 * (high - low) / 2 / Z
-    return Outcome(said.word, first, right, low <= world.truth <= high, off)
+    return Outcome(
+        said.word, first, right, low <= world.truth <= high, off, said.estimator.partition("(")[0] in world.spared
+    )
 
 
 @dataclass(frozen=True)
@@ -98,8 +106,3 @@ def most_frequent(outcomes: Iterable[Outcome]) -> str:
     """The code that is named first most often."""
     [(code, _)] = Counter(one.first for one in outcomes).most_common(1)
     return code
-
-
-def unanswered(world: World, one: Outcome) -> bool:
-    """Whether a cause ought to be named: the verdict is not a right *use* of an estimate that what is wrong spares."""
-    return world.serious or one.word != USE or one.held is not True

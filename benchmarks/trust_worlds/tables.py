@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from . import WORLDS, World
-from .measure import CARE, NOT, USE, Outcome, Share, most_frequent, unanswered
+from .measure import CARE, NOT, USE, Outcome, Share, most_frequent
 
 Found = Mapping[tuple[str, int], Sequence[Outcome]]
 """(world, rows) -> what was said of its logs."""
@@ -50,7 +50,7 @@ def _judgement(world: World, found: Found, sizes: Sequence[int]) -> list[str]:
 def _known(world: World, found: Found) -> Iterator[Outcome]:
     """The logs of a broken world that ought to name a cause."""
     for other, rows, one in _flat(found):
-        if other is world and world.causes and rows >= world.known_from and unanswered(world, one):
+        if other is world and world.causes and rows >= world.known_from and not one.spared:
             yield one
 
 

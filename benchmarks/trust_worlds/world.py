@@ -26,10 +26,11 @@ FEW = ("ips", "snips", "rips", "ipm")
 class World:
     """One kind of log, and one question.
 
-    - drawn: how slates are drawn; said: what `logging=` says, by default the truth.
+    - drawn: how slates are drawn; said: what `logging=` says, by default the truth; asked: what `target=` says.
     - shown, written: what happens before users see a slate, and to what is written afterwards.
     - causes: codes that name what is wrong; None where nothing in the log can tell; empty in a healthy world.
     - known_from: rows from which on a test of the right question would see it, or a healthy log can answer.
+    - spared: estimators that what is wrong does not harm: where one of them answers, no cause has to be named.
     - serious: every estimate asked for is wrong, or rests on next to nothing: *use* would be a fault.
     - learnt: a click model whose `direct` and `dr` estimates are asked for too; copied: learnt from this very log.
     - zipf: the log holds 60 of the queries, of unlike sizes, and the question is about all of them.
@@ -38,6 +39,7 @@ class World:
     name: str
     drawn: Law = field(default_factory=Law)
     said: str = ""
+    asked: str = ""
     target: Law = field(default_factory=lambda: Law("new_score", top=True))
     users: Users = field(default_factory=Users)
     shape: Mapping[str, Any] = field(default_factory=dict)
@@ -47,6 +49,7 @@ class World:
     options: Mapping[str, Any] = field(default_factory=dict)
     causes: frozenset[str] | None = frozenset()
     known_from: int = 0
+    spared: frozenset[str] = frozenset()
     serious: bool = False
     learnt: str = ""
     copied: bool = False
@@ -89,7 +92,7 @@ class World:
 
     def question(self) -> dict[str, Any]:
         """Arguments of `offrank.evaluate`, besides the log."""
-        asked = {"target": self.target.spelling, "logging": self.said or self.drawn.spelling}
+        asked = {"target": self.asked or self.target.spelling, "logging": self.said or self.drawn.spelling}
         return asked | {"estimators": list(self.estimators), **self.options}
 
     def answer(self, log: pa.Table) -> offrank.Result:

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from benchmarks.trust_worlds import WORLDS, World, measure
-from benchmarks.trust_worlds.measure import CARE, NOT, USE, Outcome, Said, Share, most_frequent, outcome, unanswered
+from benchmarks.trust_worlds.measure import NOT, USE, Outcome, Said, Share, most_frequent, outcome
 
 WORLD = replace(WORLDS["Plackett-Luce, 1 slot"], causes=frozenset({"mean-weight"}))
 ERROR = 0.01
@@ -44,11 +44,11 @@ def test_only_the_first_cause_counts(monkeypatch: pytest.MonkeyPatch) -> None:
     assert not judged(monkeypatch, Said(NOT, ())).right
 
 
-def test_a_right_use_of_what_is_not_harmed_needs_no_cause() -> None:
-    assert not unanswered(WORLD, Outcome(USE, "", right=False, held=True, off=False))
-    assert unanswered(WORLD, Outcome(USE, "", right=False, held=False, off=False))
-    assert unanswered(WORLD, Outcome(CARE, "", right=False, held=True, off=False))
-    assert unanswered(replace(WORLD, serious=True), Outcome(USE, "", right=False, held=True, off=False))
+def test_an_answer_that_is_not_harmed_is_spared(monkeypatch: pytest.MonkeyPatch) -> None:
+    world = replace(WORLD, spared=frozenset({"ips"}))
+    assert judged(monkeypatch, Said(USE, (), around(WORLD.truth), "ips"), world).spared
+    assert not judged(monkeypatch, Said(USE, (), around(WORLD.truth), "ipm"), world).spared
+    assert not judged(monkeypatch, Said(NOT, ("low-ess",)), world).spared
 
 
 def test_shares() -> None:
