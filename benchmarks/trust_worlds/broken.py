@@ -15,6 +15,7 @@ POOR = frozenset({"low-ess", "hidden-mass", "heavy-tail", "large-weight", "few-r
 USERS = frozenset({"disagreement", "assumed"})
 CURVE = frozenset({"disagreement", "odd-examination"})
 NEAR = Law("near_score", temperature=0.8)
+NEAR_TOP = Law("near_score", top=True)
 TAIL = Law("far_score", top=True)
 SLATES_ALONE = frozenset({"ips", "snips"})
 DOWN_TO_A_CLICK = SLATES_ALONE | {"rips"}
@@ -65,12 +66,18 @@ PROPENSITIES = (
         written("the named policy against right propensities", log.propensities(Law())),
         said="plackett_luce(other_score)", causes=frozenset({"propensity-mismatch", "miscalibrated"}),
     ),
-    replace(told("sub-sampling forgotten", log.subsample(0.1), log.drop("inclusion"), causes=KEPT), serious=True),
+    replace(
+        told("sub-sampling forgotten", log.subsample(0.1), log.drop("inclusion"), causes=KEPT), serious=True,
+        known_from=5000,
+    ),
     replace(
         written("sub-sampling corrected twice", log.subsample(0.1), log.inclusion_twice),
         causes=frozenset({"double-subsampling"}),
     ),
-    replace(told("inclusion inverted", log.subsample(0.1), log.inclusion_inverted, causes=KEPT), serious=True),
+    replace(
+        told("inclusion inverted", log.subsample(0.1), log.inclusion_inverted, causes=KEPT), serious=True,
+        known_from=5000,
+    ),
 )  # fmt: skip
 
 SLATES = (
@@ -81,7 +88,7 @@ SLATES = (
     shown("an item pinned on top", log.pin(1.0)),
     shown("an item pinned in a tenth of the rows", log.pin(0.1), known_from=5000),
     shown("candidates filtered after scoring", drawn=Law("holes_score")),
-    shown("noise on the logging scores", drawn=Law(noise=0.8)),
+    shown("noise on the logging scores", drawn=Law(noise=0.8), known_from=5000),
     shown("logging scores rounded in the log", said="plackett_luce(rounded_score)", known_from=5000),
     shown("temperature .5 not told", drawn=Law(temperature=0.5)),
     shown("temperature .8 not told", drawn=Law(temperature=0.8)),
@@ -90,7 +97,7 @@ SLATES = (
     shown("another score's column", said="plackett_luce(other_score)"),
     shown("scores of yesterday", drawn=Law("stale_score")),
     shown("a fifth of uniform slates not told", drawn=Law(epsilon=0.2)),
-    shown("said to be uniform", said="uniform"),
+    replace(shown("said to be uniform", said="uniform"), causes=LAW | OFF),
 )
 
 RECORDS = (
@@ -113,10 +120,10 @@ RECORDS = (
 )  # fmt: skip
 
 ASSUMPTIONS = (
-    World("users who stop at a click", users=CASCADE, causes=USERS, spared=DOWN_TO_A_CLICK),
-    World("users whom the next result distracts", users=Users(distraction=0.9), causes=USERS,
+    World("users who stop at a click", users=CASCADE, causes=USERS, spared=DOWN_TO_A_CLICK, known_from=5000),
+    World("users whom the next result distracts", users=Users(distraction=0.9), causes=USERS, known_from=5000,
           spared=SLATES_ALONE, drawn=Law("flat"), shape=THREE),
-    World("stopping users, position-based curve", users=CASCADE, estimators=MODELS, causes=USERS,
+    World("stopping users, position-based curve", users=CASCADE, estimators=MODELS, causes=USERS, known_from=5000,
           spared=DOWN_TO_A_CLICK, options={"examination": [1.0, 0.7, 0.5, 0.4]}),
     curve("curve a little wrong", 1.0, 0.6, 0.45, 0.36),
     curve("curve much wrong", 1.0, 0.9, 0.8, 0.7),
@@ -125,8 +132,9 @@ ASSUMPTIONS = (
     World("pbm where not all is shown", estimators=("pbm", "ipm", "ips"),
           options={"examination": [1.0, 0.5, 0.33, 0.25]}, causes=frozenset({"unseen-items"}),
           spared=WITHOUT_CURVE),
-    World("pi where rewards do not add up", users=Users((1.0,) * 5, stop=1.0), drawn=Law(top=True, epsilon=0.7),
-          shape={"candidates": 6, "slots": 3}, estimators=("ips", "pi"), causes=USERS, spared=SLATES_ALONE),
+    World("pi where rewards do not add up", users=CASCADE, drawn=Law(top=True, epsilon=0.7), target=NEAR_TOP,
+          shape={"candidates": 6, "slots": 3}, estimators=("ips", "pi"), causes=USERS, spared=SLATES_ALONE,
+          known_from=5000),
     World("a click model without positions", target=NEAR, shape=THREE, estimators=(), learnt="dctr",
           causes=frozenset({"model-based", "disagreement"}), spared=frozenset({"dr"})),
     World("a click model learnt from the same log", target=NEAR, shape=THREE, estimators=(), learnt="pbm", copied=True,

@@ -58,21 +58,19 @@ def totals(found: Found) -> Iterator[str]:
     """What is promised, and what was measured."""
     healthy = [one for world, _, one in _flat(found) if world.healthy]
     long = [one for world, rows, one in _flat(found) if world.healthy and rows >= world.known_from]
-    broken = [(world, one) for world, _, one in _flat(found) if not world.healthy]
-    used = [(world, one) for world, one in broken if one.word == USE]
+    broken = [one for world, _, one in _flat(found) if not world.healthy]
+    telling = [one for world, rows, one in _flat(found) if world.causes and rows >= world.known_from]
     shares = {
         "healthy logs: *use*, where the log is long enough": Share.that(one.word == USE for one in long),
         "the same: *do not use*, at most 2 %": Share.that(one.word == NOT for one in long),
         "healthy logs: the interval of a *use* holds the truth, at least 93 %": Share.that(
             one.held for one in healthy if one.word == USE
         ),
-        "broken logs: *use*": Share.that(one.word == USE for _, one in broken),
+        "broken logs: *use*": Share.that(one.word == USE for one in broken),
         "broken logs: the error of a *use* exceeds three standard errors, at most 2 %": Share.that(
-            one.off for _, one in used
+            one.off for one in broken if one.word == USE
         ),
-        "the same, without the worlds in which no log can tell": Share.that(
-            one.off for world, one in used if world.causes is not None
-        ),
+        "the same, where a log of that size can tell": Share.that(one.off for one in telling if one.word == USE),
         "broken logs that can tell: the right cause is named first, at least 80 %": Share.that(
             one.right for world in WORLDS.values() for one in _known(world, found)
         ),
