@@ -26,7 +26,7 @@ HEALTHY = (
     World("slates of unlike lengths", known_from=5000, shape={"lengths": (0.3, 0.3, 0.2, 0.2)}, written=(log.cut,)),
     World("40 candidates", target=NEAR_TOP, known_from=5000, drawn=Law(temperature=0.5),
           shape={"candidates": 40, "slots": 2}),
-    World("queries of unlike sizes", zipf=True, known_from=5000, shape={"queries": 1000, "slots": 2},
+    World("queries of unlike sizes", sampled=(300, 0.5), known_from=5000, shape={"queries": 1000, "slots": 2},
           written=(log.tell_query,)),
     World("clicks of unlike worth", target=NEAR, written=(log.prices,)),
     World("a noisy reward", target=NEAR, written=(log.reward(1.0, 1.0),), estimators=("ips", "snips")),

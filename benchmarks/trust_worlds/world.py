@@ -33,7 +33,7 @@ class World:
     - spared: estimators that what is wrong does not harm: where one of them answers, no cause has to be named.
     - serious: every estimate asked for is wrong, or rests on next to nothing: *use* would be a fault.
     - learnt: a click model whose `direct` and `dr` estimates are asked for too; copied: learnt from this very log.
-    - zipf: the log holds 60 of the queries, of unlike sizes, and the question is about all of them.
+    - sampled: the log holds so many of the queries, of sizes rank^-power, and the question is about all of them.
     """
 
     name: str
@@ -53,7 +53,7 @@ class World:
     serious: bool = False
     learnt: str = ""
     copied: bool = False
-    zipf: bool = False
+    sampled: tuple[int, float] | None = None
     unit: float = 1.0
 
     @property
@@ -121,7 +121,8 @@ class World:
 
     def _queries(self, rows: int, rng: np.random.Generator) -> Integers:
         known = len(self.engine.columns["relevance"])
-        if not self.zipf:
+        if self.sampled is None:
             return rng.integers(known, size=rows)
-        sizes = 1 / np.arange(1, 61)
-        return rng.choice(rng.permutation(known)[:60], size=rows, p=sizes / sizes.sum())
+        count, power = self.sampled
+        sizes = np.arange(1, count + 1) ** -power
+        return rng.choice(rng.permutation(known)[:count], size=rows, p=sizes / sizes.sum())
