@@ -114,7 +114,8 @@ RECORDS = (
     told("only shown items are candidates", log.shown_only, causes=frozenset({"shown-only"}) | LAW,
          serious=True),
     replace(told("slates shown again on reload", causes=frozenset({"duplicate-rows"})), shown=(log.reload,)),
-    replace(told("queries of unlike sizes, not told", causes=None), sampled=(60, 1.0), shape={"queries": 1000, "slots": 2}),
+    replace(told("queries of unlike sizes, not told", causes=None), sampled=(60, 1.0),
+            shape={"queries": 1000, "slots": 2}),
     World("a hidden feature decides slates and clicks", drawn=Law("insider_score"), said="logged", target=NEAR,
           shape={**THREE, "hidden": True}, written=(log.of_two_kinds,), estimators=("ips", "snips"), causes=None),
 )  # fmt: skip
