@@ -66,6 +66,9 @@ def totals(found: Found) -> Iterator[str]:
         "healthy logs: the interval of a *use* holds the truth, at least 93 %": Share.that(
             one.held for one in healthy if one.word == USE
         ),
+        "healthy logs: the interval of a *use with care* holds the truth": Share.that(
+            one.held for one in healthy if one.word == CARE
+        ),
         "broken logs: *use*": Share.that(one.word == USE for one in broken),
         "broken logs: the error of a *use* exceeds three standard errors, at most 2 %": Share.that(
             one.off for one in broken if one.word == USE

@@ -31,6 +31,7 @@ def test_totals() -> None:
         ["87.5 %", "8"],  # 4 + 3 of the 8 healthy logs that are long enough
         ["12.5 %", "8"],
         ["85.7 %", "7"],  # 6 of 7
+        ["0.0 %", "0"],
         ["31.2 %", "16"],  # 1 + 4 of 16 broken ones
         ["60.0 %", "5"],  # 1 + 2 of those 5
         ["100.0 %", "1"],
