@@ -14,6 +14,7 @@ from ..checks.impressions import Impressions, ImpressionsFold
 from ..checks.ties import TiesFold, sorts
 from ..errors import EmptyLogError, NoOverlapError
 from ..estimators.base import Estimator
+from ..estimators.design import design_fold
 from ..estimators.family import Family, family
 from ..estimators.fold import ByColumn, GroupedTermsFold, Layout, TermsFold, needs
 from ..estimators.wrappers import SelfNormalised, bare, weighing
@@ -160,13 +161,19 @@ class Plan:
         layout, products = self.layout, self.products
         inner = whole_folds(self.doubt, layout, products)
         terms: Any = TermsFold(layout, self.logging, inner, self.doubt.columns)
+        needed = self.needs() | self.trained.needs(self._parts())
+        design, needed = design_fold(layout, self.logging, source, needed, terms.cache)
         if self.by is not None:
             terms = GroupedTermsFold(terms, ByColumn(self.by), group_folds(self.doubt, layout, products))
-        folds: dict[str, Any] = {"terms": terms, "impressions": ImpressionsFold(), "contents": ContentsFold()}
+        folds: dict[str, Any] = {
+            "terms": terms,
+            "impressions": ImpressionsFold(),
+            "contents": ContentsFold(),
+            "design": design,
+        }
         if self.counted is not None:
             folds["contexts"] = RowsPerContextFold(self.counted)
         folds |= {"ties": self.ties, "rows": self.trained.fold(self._parts())}
-        needed = self.needs() | self.trained.needs(self._parts())
         found = run(source.select(needed), Together(folds), executor, progress)
         impressions: Impressions = found["impressions"]
         if not impressions.n:
@@ -175,7 +182,8 @@ class Plan:
         whole, groups = (found["terms"], {}) if self.by is None else found["terms"]
         ties = dict(zip(self.ties.policies, found["ties"].tolist(), strict=True))
         trained = self.trained.judged(self._parts(), found["rows"])
-        summary = self.summary(whole, ties=ties, trained=trained, about_log=self._about_log(found))
+        about_log, designs = self._about_log(found), found["design"]
+        summary = self.summary(whole, ties=ties, trained=trained, about_log=about_log, designs=designs)
         parts = {name: self.summary(part, ties=ties, trained=trained, group=True) for name, part in groups.items()}
         by_group = {name: self.estimates(part) for name, part in parts.items()}
         estimates = self.estimates(summary)

@@ -6,6 +6,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from statistics import NormalDist
 from typing import Any
 
 from ..checks.cautions import (
@@ -32,7 +33,7 @@ from ..estimators.wrappers import Clip, SelfNormalised, bare, weighing
 from ..folds.base import Products, Together
 from ..folds.buckets import BUCKETS_OF_A_GROUP
 from ..folds.doubt import AUTO, Doubt
-from ..folds.estimate import Caution, Estimate, Interval
+from ..folds.estimate import Caution, Design, Estimate, Interval
 from ..folds.histogram import HistogramFold
 from ..folds.intervals import Controlled, Mean, Ratio, Spread
 from ..folds.largest import LargestFold
@@ -41,6 +42,9 @@ from ..folds.sums import SumsFold
 from ..folds.tail import tail_index
 from ..policies.propensities import AnyPolicy
 from .trained import NOTHING, Trained
+
+POWER = 0.8
+"""The chance with which a difference is to be seen, where a log is asked which one it could show."""
 
 
 def whole_folds(doubt: Doubt, layout: Layout, products: Products = ()) -> Together:
@@ -67,7 +71,7 @@ class Summary:
     too. group: this is one of several groups of the log. about_log: what is wrong with the log whatever the estimate;
     what concerns counting, for those estimates only that ask the logging policy. ties: share of the impressions in
     which equal scores leave the order open, by target that sorts. trained: what is judged by the rows that it was
-    learnt from.
+    learnt from. designs: what the policies alone say of the weights, of each pair of the layout; or of none.
     """
 
     layout: Layout
@@ -79,6 +83,7 @@ class Summary:
     about_log: tuple[Caution, ...] = ()
     ties: Mapping[AnyPolicy, float] = field(default_factory=dict)
     trained: Trained = NOTHING
+    designs: tuple[Design | None, ...] = ()
 
     @property
     def moments(self) -> Moments:
@@ -134,6 +139,8 @@ class Summary:
                 effective_clusters=effective_clusters(clusters, ratio, weight),
             )
         weighed = weighing(estimator)
+        design = self.designs[index] if self.designs else None
+        made = replace(made, design=design, detectable=self._detectable(made, design, index, weight))
         made = made if weighed is None else self._of_weights(made, weighting, weighed, index, value)
         found = [*self.trained.cautions(target, estimator), *about_ties(self.ties.get(target, 0.0))]
         found += self._cautions(made, target, estimator, value, weight)
@@ -152,6 +159,24 @@ class Summary:
             tail_index=tail_index(self.folded["largest"][index], self.moments.n),
             mean_weight_interval=mean_weight,
         )
+
+    def _detectable(self, made: Estimate, design: Design | None, index: int, weight: int) -> float:
+        """The true difference to the log that is told from none with a chance of POWER.
+
+        Where the weights of this log vary less than those of such logs do, by so much more.
+        """
+        if made.difference is None:
+            return math.nan
+        normal, luck = NormalDist(), 1.0
+        if design is not None and design.effective > 0:
+            luck = math.sqrt(max(self._kish(index, weight) / design.effective, 1.0))
+        deviates = normal.inv_cdf(0.5 + self.doubt.confidence / 2) + normal.inv_cdf(POWER)
+        return deviates * made.difference.standard_error * luck
+
+    def _kish(self, index: int, weight: int) -> float:
+        """The effective number of weights that the log has."""
+        sums = self.moments.sums
+        return Worth(self.layout.worth, self.folded["worth"], float(sums[0])).kish(index, float(sums[weight]))
 
     def _worth(self, error: float, estimator: Estimator, weighed: Weighting, index: int, value: int) -> float:
         """How many impressions of the target an estimate of this standard error is worth."""
