@@ -107,7 +107,7 @@ def _read(contexts: Contexts, target: Policy, logging: Policy) -> list[Integers]
     every = needed | _needs(logging)
     floats = [contexts.scores[name] for name in sorted(every.scores)]
     if not _needs(logging).exchangeable:  # it knows items by their ids, which are not to decide what is drawn
-        floats += list(np.moveaxis(logging.rank_probs(contexts, items), 2, 0))
+        floats += list(np.moveaxis(np.round(logging.rank_probs(contexts, items), 9), 2, 0))
     columns = [np.ascontiguousarray(values + 0.0).view(np.int64) for values in floats]
     columns += [_places(contexts.rankings[name], items) for name in sorted(every.rankings)]
     if "features" in every.roles and (one := contexts.features) is not None:
