@@ -8,8 +8,8 @@ from typing import Any
 
 from ..checks.actions import ActionsFold
 from ..checks.agreement import AgreementFold
-from ..checks.contexts import RowsPerContextFold, about_rows_per_context, counted_by
-from ..checks.duplicates import ContentsFold, about_duplicates
+from ..checks.contexts import RowsPerContextFold, counted_by
+from ..checks.duplicates import ContentsFold
 from ..checks.impressions import ImpressionsFold
 from ..checks.slots import SlotsFold
 from ..checks.support import SupportFold
@@ -20,6 +20,8 @@ from ..estimators.fold import BySlots, GroupedTermsFold, TermsFold
 from ..estimators.ips import IPS
 from ..estimators.items import IPM
 from ..estimators.wrappers import SelfNormalised
+from ..findings import about
+from ..findings.evidence import OfCounting, OfRows
 from ..folds.base import Attempt, Refusal, Together
 from ..folds.doubt import Doubt
 from ..folds.estimate import Estimate
@@ -152,16 +154,18 @@ class _Checking:
 
     def _estimates(self, found: dict[str, Any]) -> tuple[Estimates, dict[str, Estimates]]:
         """Of the whole log, and by the number of slots where that varies."""
+        slots = found["impressions"].slots
         whole: dict[Key, Estimate | NoOverlapError] = {}
         groups: dict[str, dict[Key, Estimate | NoOverlapError]] = {}
         for name, plan in self.plans.items():
             if found[name] is None:
                 continue
             total, parts = found[name]
-            whole |= plan.estimates(plan.summary(total)).found
-            for slots, part in parts.items() if len(parts) > 1 else ():
-                groups.setdefault(slots, {}).update(plan.estimates(plan.summary(part)).found)
-        return Estimates(whole), {slots: Estimates(part) for slots, part in groups.items()}
+            whole |= plan.estimates(plan.summary(total, slots=slots)).found
+            for number, part in parts.items() if len(parts) > 1 else ():
+                made = plan.estimates(plan.summary(part, slots=min(slots, int(number))))
+                groups.setdefault(number, {}).update(made.found)
+        return Estimates(whole), {number: Estimates(part) for number, part in groups.items()}
 
     def _facts(self, found: dict[str, Any]) -> dict[str, Any]:
         impressions = found["impressions"]
@@ -198,7 +202,7 @@ class _Checking:
         yield from findings.of_actions(found.get("actions"), reasons.get("actions"))
         wanted, asked = repr(self.target or Uniform()), self.target is not None
         yield from findings.of_support(found.get("support"), wanted, asked, reasons.get("support"))
-        yield from findings.of_cautions("Rows written twice", about_duplicates(found["contents"].repeated()))
+        yield from findings.of_cautions(about(OfRows(copies=found["contents"].repeated())))
         if (by := counted_by(self.logging)) is not None and found.get("contexts") is not None:
-            yield from findings.of_cautions("Counted propensities", about_rows_per_context(found["contexts"], by))
+            yield from findings.of_cautions(about(OfCounting(rows=found["contexts"], by=by)))
         yield from findings.of_reading(found["impressions"])

@@ -7,9 +7,8 @@ from dataclasses import dataclass, replace
 from os import PathLike, fspath
 from typing import Any
 
-from ..checks.cautions import about_examination
-from ..checks.contexts import RowsPerContextFold, about_rows_per_context, counted_by
-from ..checks.duplicates import ContentsFold, about_duplicates
+from ..checks.contexts import RowsPerContextFold, counted_by
+from ..checks.duplicates import ContentsFold
 from ..checks.impressions import Impressions, ImpressionsFold
 from ..checks.ties import TiesFold, sorts
 from ..errors import EmptyLogError, NoOverlapError
@@ -18,9 +17,11 @@ from ..estimators.design import design_fold
 from ..estimators.family import Family, family
 from ..estimators.fold import ByColumn, GroupedTermsFold, Layout, TermsFold, needs
 from ..estimators.wrappers import SelfNormalised, bare, weighing
+from ..findings import about
+from ..findings.evidence import OfCounting, OfCurve, OfRows
 from ..folds.base import Products, Together
 from ..folds.doubt import AUTO, Doubt
-from ..folds.estimate import Caution, Estimate
+from ..folds.estimate import Estimate
 from ..folds.intervals import Controlled, Method
 from ..learning.held_out import kept_apart
 from ..log.source import Needs, Source
@@ -182,19 +183,19 @@ class Plan:
         whole, groups = (found["terms"], {}) if self.by is None else found["terms"]
         ties = dict(zip(self.ties.policies, found["ties"].tolist(), strict=True))
         trained = self.trained.judged(self._parts(), found["rows"])
-        about_log, designs = self._about_log(found), found["design"]
-        summary = self.summary(whole, ties=ties, trained=trained, about_log=about_log, designs=designs)
-        parts = {name: self.summary(part, ties=ties, trained=trained, group=True) for name, part in groups.items()}
+        known = {"slots": impressions.slots, "ties": ties, "trained": trained}
+        summary = self.summary(whole, **known, designs=found["design"], **self._of_log(found))
+        parts = {name: self.summary(part, **known, group=True) for name, part in groups.items()}
         by_group = {name: self.estimates(part) for name, part in parts.items()}
         estimates = self.estimates(summary)
         used = dict.fromkeys(one.cluster for one in estimates.given.values() if one.cluster is not None)
         facts = {**self._facts(summary, impressions, source), "cluster": ", ".join(used) or None}
         return Result(estimates, by_group, facts)
 
-    def _about_log(self, found: dict[str, Any]) -> tuple[Caution, ...]:
-        """What is wrong with the log whatever the estimate."""
-        few = () if self.counted is None else about_rows_per_context(found["contexts"], self.counted)
-        return (*about_duplicates(found["contents"].repeated()), *few)
+    def _of_log(self, found: dict[str, Any]) -> dict[str, Any]:
+        """What is known of the log whatever the estimate."""
+        counting = OfCounting() if self.counted is None else OfCounting(rows=found["contexts"], by=self.counted)
+        return {"rows": OfRows(copies=found["contents"].repeated()), "counting": counting}
 
     def summary(self, folded: Any, **known: Any) -> Summary:
         """What the folds found, ready to be asked. known: as in `Summary`."""
@@ -291,5 +292,5 @@ def _examined(found: Estimate | NoOverlapError, estimator: Estimator | SelfNorma
         return found
     # A window of one rank moves no click to another.
     curves = [getattr(part, "examination", None) for part in _parts(estimator) if getattr(part, "window", None) != 0]
-    said = [caution for curve in curves if curve for caution in about_examination(curve)]
+    said = [caution for curve in curves if curve for caution in about(OfCurve(curve=tuple(curve)))]
     return replace(found, warnings=(*said, *found.warnings))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from ..checks.actions import ActionsTest
@@ -11,21 +12,18 @@ from ..checks.agreement import Agreement
 from ..checks.impressions import Impressions
 from ..checks.slots import SlotsRow
 from ..errors import NoOverlapError
+from ..findings import about, title_of
+from ..findings.evidence import OfPropensities, OfSkipped, OfSupport
 from ..folds.estimate import Caution, Estimate
 from ..log.batch import Floats
+from ..options import option
 from ..policies.propensities import AnyPolicy
 from .document import number
 from .result import Estimates
 
 Row = dict[str, Any]
 
-_TITLES = {
-    "low-ess": "Effective sample size",
-    "small-ess-share": "Effective sample size",
-    "large-weight": "Largest weight",
-    "heavy-tail": "Tail of the weights",
-    "counted-propensities": "Counted propensities",
-}
+_OF_WEIGHTS = ("low-ess", "small-ess-share", "large-weight", "heavy-tail", "counted-propensities")
 _MEANS = {"ips": "Mean importance weight", "ipm": "Mean item weight"}
 _ROUNDING = 1e-9
 """Weights that do not vary have an interval without width, beside 1 by what adding up loses."""
@@ -52,7 +50,7 @@ def of_agreement(found: Agreement | None, logging: str) -> Iterator[Row]:
         "serious" if found.share_apart > 0.01 else "warning",
         f"In {found.apart:,} of {found.rows:,} impressions the log's propensity is not that of {logging}; typically it "
         f"is {found.typical_ratio:.3g} times that.",
-        "One of them is wrong: look at the score column and the temperature, or use logging=logged.",
+        f"One of them is wrong: look at the score column and the temperature, or use {option('logging', 'logged')}.",
     )
 
 
@@ -87,25 +85,13 @@ def of_slots(slots: Sequence[SlotsRow] | None, reason: str | None) -> Iterator[R
     if slots is None:
         yield row("inverse-propensity", title, "skipped", f"Not checked: {reason}.")
         return
-    if all(part.max_inverse_propensity <= 1.0 + 1e-9 for part in slots):
-        yield row(
-            "no-randomness",
-            title,
-            "serious",
-            "Every propensity is 1: the logging policy always showed the same slate for a context.",
-            "Without randomness only a model of users can judge another ranking (pbm, click models).",
-        )
+    if none := about(OfPropensities(largest=max(part.max_inverse_propensity for part in slots))):
+        yield from of_cautions(none)
         return
     for part in slots:
-        if part.max_inverse_propensity > part.estimated_impressions:
-            yield row(
-                "huge-inverse-propensity",
-                f"{title}, {part.slots} slot{'s' if part.slots > 1 else ''}",
-                "warning",
-                f"The largest inverse propensity ({part.max_inverse_propensity:.3g}) exceeds the number of impressions "
-                f"({part.estimated_impressions:,.0f}): one of them could outweigh all others.",
-                "Do not trust normal intervals of whole-slate estimators here; use item-level ones.",
-            )
+        largest, impressions = part.max_inverse_propensity, part.estimated_impressions
+        huge = about(OfPropensities(slots=part.slots, largest=largest, impressions=impressions))
+        yield from of_cautions(huge, f", {part.slots} slot{'s' if part.slots > 1 else ''}")
     total = sum(part.estimated_impressions for part in slots)
     mean = sum(part.mean_inverse_propensity * part.estimated_impressions for part in slots) / total
     message = f"On average 1 / propensity is {mean:.4g}: about as many slates could have been shown per impression."
@@ -137,34 +123,22 @@ def of_support(shares: Floats | None, target: str, asked: bool, reason: str | No
     if shares is None:
         yield row("support", title, "skipped", f"Not checked: {reason}.")
         return
-    worst = float(shares.max(initial=0.0))
-    ranks = ", ".join(f"{share:.1%} at rank {rank}" for rank, share in enumerate(shares, start=1) if share > 0)
-    if worst == 0:
+    found = about(OfSupport(target=target, shares=tuple(shares.tolist()), asked=asked))
+    if not found:
         yield row("support", title, "ok", "The logging policy shows every item at every rank that the target uses.")
-        return
-    yield row(
-        "support",
-        title,
-        "serious" if asked and worst > 0.05 else "warning",
-        f"The logging policy never shows what {target} would show: {ranks}.",
-        "Estimates miss that share. Judge a policy closer to the logging one, widen interpol's window, or log more "
-        "randomly.",
-        value=worst,
-        expected=0.0,
-    )
+    yield from of_cautions(found, f" for {target}", value=float(shares.max(initial=0.0)), expected=0.0)
 
 
-def of_cautions(title: str, cautions: Iterable[Caution]) -> Iterator[Row]:
-    """What is wrong with the log as a whole; nothing where nothing is."""
-    for caution in cautions:
-        yield row(caution.code, title, caution.severity, caution.message, caution.remedy)
+def of_cautions(cautions: Iterable[Caution], whose: str = "", **numbers: float | None) -> Iterator[Row]:
+    """What was found, under its title and whose it is; nothing where nothing was."""
+    for one in cautions:
+        yield row(one.code, title_of(one.code) + whose, one.severity, one.message, one.remedy, **numbers)
 
 
 def of_reading(impressions: Impressions) -> Iterator[Row]:
     """Rows that were left out."""
     for rule, count in sorted(impressions.skipped.items()):
-        message = f"{count:,} left out for breaking the rule {rule!r}."
-        yield row("skipped", "Left out while reading", "warning", message, "Look at why they break it.", value=count)
+        yield from of_cautions(about(OfSkipped(rule=rule, count=count)), value=count)
 
 
 def _mean_weight(title: str, estimate: Estimate) -> Row:
@@ -183,8 +157,5 @@ def _mean_weight(title: str, estimate: Estimate) -> Row:
 
 def _other_cautions(estimate: Estimate, name: str, asked: bool) -> list[Row]:
     """What is to be said of the weights besides their mean."""
-    found = [caution for caution in estimate.warnings if caution.code in _TITLES]
-    return [
-        row(one.code, f"{_TITLES[one.code]}, {name}", one.severity if asked else "note", one.message, one.remedy)
-        for one in found
-    ]
+    found = [caution for caution in estimate.warnings if caution.code in _OF_WEIGHTS]
+    return list(of_cautions((one if asked else replace(one, severity="note") for one in found), f", {name}"))

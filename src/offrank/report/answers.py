@@ -124,6 +124,9 @@ def _checks(document: Document) -> list[Answer]:
         return [Answer(f"**{number}** ({words.listing(doubtful)}): see the checks below.", severity="warning")]
     if checks and (document.get("kind") == "check" or not facts.estimates(document)):
         made = words.plural(len(checks) - len(titles.get("skipped", [])), "check", "checks")
+        if noted := titles.get("note"):
+            found = f"**No check of the log fails**: {made} made. But note what they say of {words.listing(noted)}."
+            return [Answer(found, severity="note")]
         return [Answer(f"**Nothing speaks against this log**: {made} made.")]
     return []
 
