@@ -23,6 +23,9 @@ class OfEstimate:
       the click model knows.
     - sampling_factor: sum of squared 1 / inclusion over its sum, which the mean weight would be if the propensities
       contained the factor already.
+    - luck: the effective number of weights that the policies alone let expect over that which the log has, at most 1.
+      hidden, unsupported: as in `Design`, of weights that have expectation 1. skewness: of the mean weight, by the
+      policies alone; None where they do not tell it.
     - effective_rewards: rewarded impressions that the estimate rests on, infinite where that is not known.
     - ties: share of the impressions in which equal scores leave the target's order open.
     - counted: whether the logging probabilities that it asks were counted in the log. other_outcome: whether it
@@ -43,6 +46,10 @@ class OfEstimate:
     mean_weight: Interval | None = None
     control: float = 1.0
     sampling_factor: float = 1.0
+    luck: float = 1.0
+    hidden: float = 0.0
+    unsupported: float = 0.0
+    skewness: float | None = None
     effective_rewards: float = math.inf
     ties: float = 0.0
     counted: bool = False

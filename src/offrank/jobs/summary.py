@@ -145,7 +145,8 @@ class Summary:
             )
         weighed = weighing(estimator)
         design = self.designs[index] if self.designs else None
-        made = replace(made, design=design, detectable=self._detectable(made, design, index, weight))
+        luck = self._luck(design, index, weight)
+        made = replace(made, design=design, detectable=self._detectable(made.difference, luck))
         made = made if weighed is None else self._of_weights(made, weighting, weighed, index, value)
         evidence = [self._evidence(made, target, estimator, value), depending, self.trained.evidence(target, estimator)]
         evidence += [self.rows, *([self.counting] if weighting.asks_logging else [])]
@@ -164,23 +165,23 @@ class Summary:
             mean_weight_interval=mean_weight,
         )
 
-    def _detectable(self, made: Estimate, design: Design | None, index: int, weight: int) -> float:
+    def _luck(self, design: Design | None, index: int, weight: int) -> float:
+        """The effective number of weights that such a log is expected to have over that of this log, at most 1."""
+        if design is None:
+            return 1.0
+        sums = self.moments.sums
+        kish = Worth(self.layout.worth, self.folded["worth"], float(sums[0])).kish(index, float(sums[weight]))
+        return min(design.effective / kish, 1.0)
+
+    def _detectable(self, difference: Interval | None, luck: float) -> float:
         """The true difference to the log that is told from none with a chance of POWER.
 
         Where the weights of this log vary less than those of such logs do, by so much more.
         """
-        if made.difference is None:
+        if difference is None or not luck > 0:
             return math.nan
-        normal, luck = NormalDist(), 1.0
-        if design is not None and design.effective > 0:
-            luck = math.sqrt(max(self._kish(index, weight) / design.effective, 1.0))
-        deviates = normal.inv_cdf(0.5 + self.doubt.confidence / 2) + normal.inv_cdf(POWER)
-        return deviates * made.difference.standard_error * luck
-
-    def _kish(self, index: int, weight: int) -> float:
-        """The effective number of weights that the log has."""
-        sums = self.moments.sums
-        return Worth(self.layout.worth, self.folded["worth"], float(sums[0])).kish(index, float(sums[weight]))
+        deviates = sum(map(NormalDist().inv_cdf, (0.5 + self.doubt.confidence / 2, POWER)))
+        return deviates * difference.standard_error / math.sqrt(luck)
 
     def _worth(self, error: float, estimator: Estimator, weighed: Weighting, index: int, value: int) -> float:
         """How many impressions of the target an estimate of this standard error is worth."""
@@ -260,6 +261,17 @@ class Summary:
         )
         if weighed is None:
             return found
+        if (design := made.design) is not None:
+            skewness = (
+                design.third_moment / design.second_moment**1.5 / math.sqrt(made.n) if design.second_moment else 0.0
+            )
+            found = replace(
+                found,
+                luck=self._luck(design, *self._columns(target, weighting)[::2]),
+                hidden=design.hidden if weighed.normalised else 0.0,
+                unsupported=design.unsupported if weighed.normalised else 0.0,
+                skewness=skewness if math.isfinite(skewness) else None,
+            )
         return replace(
             found,
             bounded=repr(_bounded(estimator)),
