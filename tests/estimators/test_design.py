@@ -91,29 +91,30 @@ def enumerated(shape: str, logging: str, target: str, name: str, n: int) -> Desi
     slots = np.arange(weight.shape[1]) < length[:, None]
     situations = len(world(shape, "position").situations)
     whole = float((chance[:, None] * slots).sum())
-    mean = float((chance[:, None] * control * slots).sum())
-    squares = float((chance[:, None] * weight**2 * slots).sum())
+    hidden = np.zeros(weight.shape, np.bool_)
+    for slot in range(weight.shape[1]):
+        hidden[:, slot] = weight[:, slot] > seen(weight[:, slot], chance * slots[:, slot], n / situations)
+
+    def effective(some: np.ndarray) -> float:
+        mean, squares = (float((chance[:, None] * each)[some].sum()) for each in (control, weight**2))
+        return n * mean**2 / squares / whole if squares else 0.0
+
     return Design(
         rows=n,
-        second_moment=squares / whole,
+        second_moment=float((chance[:, None] * weight**2 * slots).sum()) / whole,
         third_moment=float((chance[:, None] * weight**3 * slots).sum()) / whole,
         largest=float(weight[slots].max()),
         unsupported=1 - float((chance[:, None] * uncut * slots).sum()) / whole,
-        hidden=sum(
-            unseen(weight[slots[:, slot], slot], chance[slots[:, slot]], control[slots[:, slot], slot], n / situations)
-            for slot in range(weight.shape[1])
-        )
-        / whole,
-        effective=n * mean**2 / squares / whole,
+        hidden=float((chance[:, None] * control)[hidden & slots].sum()) / whole,
+        effective=effective(slots),
+        visible=effective(slots & ~hidden),
     )
 
 
-def unseen(weight: np.ndarray, chance: np.ndarray, control: np.ndarray, repeats: float) -> float:
-    """The mass of weights beyond the largest of which, or of larger ones, five rows are expected."""
-    weight = np.round(weight, 9)
-    enough = [w for w in set(weight.tolist()) if w > 0 and repeats * chance[weight >= w].sum() >= 5]
-    beyond = weight > max(enough, default=0.0)
-    return float((chance * control)[beyond].sum())
+def seen(weight: np.ndarray, chance: np.ndarray, repeats: float) -> float:
+    """The largest weight such that five rows are expected with it or a larger one."""
+    enough = [w for w in set(weight.tolist()) if w > 0 and repeats * chance[weight >= w - 1e-9].sum() >= 5]
+    return max(enough, default=0.0) + 1e-9
 
 
 def compare(one: Design, other: Design, tolerance: float) -> None:
@@ -124,6 +125,7 @@ def compare(one: Design, other: Design, tolerance: float) -> None:
     assert one.unsupported == pytest.approx(other.unsupported, abs=tolerance)
     assert one.hidden == pytest.approx(other.hidden, abs=tolerance)
     assert one.effective == pytest.approx(other.effective, rel=tolerance)
+    assert one.visible == pytest.approx(other.visible, rel=tolerance, abs=1e-9)
 
 
 WEIGHED = tuple(sorted(set(EXAMPLES) - WITHOUT - {"pi", "wpi"}))

@@ -38,6 +38,7 @@ INVERSES = 512
 """Contexts that are looked at for the pseudoinverse."""
 FEWEST = 5.0
 """A log that is expected to hold fewer rows with a weight may well hold none: one chance in 150 at five."""
+_ROUNDING = 1e-9
 _END = np.uint64(2**64 - 1)
 
 
@@ -185,7 +186,7 @@ class _Sampled:
         counts = 1 / self.inclusion[few]
         second = found.sigma2 + found.sampling
         mean = float(counts @ found.supported)
-        squares = float(counts**2 @ second)
+        effective = self.state.read / len(few) * _effective(counts * found.supported, counts**2 * second)
         return Design(
             rows=len(few),
             second_moment=float(counts @ second / counts.sum()),
@@ -193,47 +194,47 @@ class _Sampled:
             largest=float(found.rho.max()),
             unsupported=1 - mean / float(counts.sum()),
             hidden=0.0,
-            effective=mean**2 / squares * self.state.read / len(few) if squares > 0 else 0.0,
+            effective=effective,
+            visible=effective,
         )
 
 
 def _design(found: Atoms, number: Floats, counts: Floats, read: int) -> Design:
     """From the atoms. number: [rows, c] which slots there are; counts: [rows] 1 / inclusion; read: rows of the log."""
-    each = counts[found.row, None] * found.chance
+    count = counts[found.row, None]
+    each, repeats = count * found.chance, read / len(counts)
     slots = float((counts @ number).sum())
-    squares = float((counts[found.row, None] * each * found.weight**2).sum())
-    mean = float((each * found.control).sum())
-    per_row = slots / float(counts.sum())
+    kish = repeats * float(counts.sum()) / slots  # per impression
+    mass, squares = each * found.control, count * each * found.weight**2
+    seen = [_least_hidden(found.weight[:, slot], repeats * found.chance[:, slot]) for slot in range(number.shape[1])]
+    hidden = found.weight > np.array(seen)
     return Design(
         rows=len(counts),
         second_moment=float((each * found.weight**2).sum()) / slots,
         third_moment=float((each * found.weight**3).sum()) / slots,
         largest=float(found.weight.max(initial=0.0, where=found.chance > 0)),
         unsupported=max(1 - float((each * found.free).sum()) / slots, 0.0),
-        hidden=_hidden(found, each, read / len(counts)) / slots,
-        effective=mean**2 / squares / per_row * read / len(counts) if squares > 0 else 0.0,
+        hidden=float(mass[hidden].sum()) / slots,
+        effective=kish * _effective(mass, squares),
+        visible=kish * _effective(mass[~hidden], squares[~hidden]),
     )
 
 
-def _hidden(found: Atoms, each: Floats, repeats: float) -> float:
-    """The target's mass at weights of which a log is expected to show fewer than FEWEST; summed over the columns."""
-    return sum(
-        _beyond(found.weight[:, slot], repeats * found.chance[:, slot], each[:, slot] * np.abs(found.control[:, slot]))
-        for slot in range(found.weight.shape[1])
-    )
+def _effective(weights: Floats, squares: Floats) -> float:
+    total = float(squares.sum())
+    return float(weights.sum()) ** 2 / total if total > 0 else 0.0
 
 
-def _beyond(weight: Floats, expected: Floats, mass: Floats) -> float:
-    """The mass at the largest weights, as far down as fewer than FEWEST rows are expected."""
+def _least_hidden(weight: Floats, expected: Floats) -> float:
+    """The largest weight such that FEWEST rows are expected with it or a larger one, 0 where there is none.
+
+    expected: how many rows are expected with each.
+    """
     order = np.argsort(-weight, kind="stable")
     size = weight[order]
-    last = np.append(size[1:] < size[:-1] * (1 - 1e-9), True)  # of each weight, but for rounding
-    rows = np.cumsum(expected[order])
-    seen = np.flatnonzero(last & (rows >= FEWEST * (1 - 1e-9)))
-    if not len(seen):
-        return float(mass.sum())
-    least = size[seen[0]] * (1 + 1e-9)
-    return float(mass[weight > least].sum())
+    last = np.append(size[1:] < size[:-1] * (1 - _ROUNDING), True)  # of each weight, but for rounding
+    seen = np.flatnonzero(last & (np.cumsum(expected[order]) >= FEWEST * (1 - _ROUNDING)))
+    return float(size[seen[0]]) * (1 + 2 * _ROUNDING) if len(seen) else 0.0
 
 
 def _hashed(row: NDArray[np.uint64]) -> NDArray[np.uint64]:

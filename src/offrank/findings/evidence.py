@@ -23,9 +23,9 @@ class OfEstimate:
       the click model knows.
     - sampling_factor: sum of squared 1 / inclusion over its sum, which the mean weight would be if the propensities
       contained the factor already.
-    - luck: the effective number of weights that the policies alone let expect over that which the log has, at most 1.
-      hidden, unsupported: as in `Design`, of weights that have expectation 1. skewness: of the mean weight, by the
-      policies alone; None where they do not tell it.
+    - designed: whether the policies alone tell which weights can occur. luck: the effective number of weights that they
+      let expect in such logs over that which this log has, at most 1. hidden, unsupported, visible: as in `Design`; the
+      first two of weights whose expectation is 1.
     - effective_rewards: rewarded impressions that the estimate rests on, infinite where that is not known.
     - ties: share of the impressions in which equal scores leave the target's order open.
     - counted: whether the logging probabilities that it asks were counted in the log. other_outcome: whether it
@@ -46,10 +46,11 @@ class OfEstimate:
     mean_weight: Interval | None = None
     control: float = 1.0
     sampling_factor: float = 1.0
+    designed: bool = False
     luck: float = 1.0
     hidden: float = 0.0
     unsupported: float = 0.0
-    skewness: float | None = None
+    visible: float = math.inf
     effective_rewards: float = math.inf
     ties: float = 0.0
     counted: bool = False

@@ -6,19 +6,22 @@ from .advice import CLOSER, clip, items_help
 from .evidence import OfEstimate
 from .registry import Said, finding
 
-HIDDEN = 0.05
-"""Share of what the target shows. Where it is less, 95 % intervals of a log drawn by Plackett-Luce held the truth in 92
-to 97 of 100 logs; between .05 and .2 in 85 to 95, nearly all misses low (benchmarks/design.py)."""
+HIDDEN = 1.0
+"""What is hidden, as a share, over the relative standard error that such logs have. Below it 95 % intervals of ips and
+rips held the truth in 92 to 96 of 100 healthy logs, above it in 85 to 94, nearly all misses low
+(benchmarks/design.py)."""
 MOSTLY_HIDDEN = 0.2
+"""Share of what the target shows."""
 
 
 @finding("hidden-mass", "What the log cannot show")
 def hidden_mass(found: OfEstimate) -> Said | None:
     share = found.hidden + found.unsupported
-    if not share > HIDDEN:
+    far = share**2 * min(found.visible, found.effective_rewards * found.luck) > HIDDEN**2 if share > 0 else False
+    if not (far or share > MOSTLY_HIDDEN):
         return None
     never = f" ({found.unsupported:.0%} never)" if found.unsupported > 0 else ""
-    further = "" if found.clipped else f" or {clip(found)}, which gives a lower bound"
+    further = "" if found.clipped else f", or {clip(found)}"
     items = ", use an item-level estimator" if items_help(found) else ""
     return Said(
         "serious" if share > MOSTLY_HIDDEN else "warning",

@@ -13,13 +13,12 @@ SMALL_SHARE = 0.01
 
 @finding("small-ess-share", "Effective sample size")
 def small_ess_share(found: OfEstimate) -> Said | None:
-    effective = found.ess * found.luck
-    if not FEW_EFFECTIVE <= effective < SMALL_SHARE * found.n:
+    if found.ess * found.luck < FEW_EFFECTIVE or not found.ess < SMALL_SHARE * found.n:
         return None
     further = f", {CLOSER}, or use an estimator that assumes more of users" if items_help(found) else f", or {CLOSER}"
     return Said(
         "note",
-        f"The {found.n:,} impressions are worth about {effective:,.0f} of the policy itself: most of the log says "
+        f"The {found.n:,} impressions are worth about {found.ess:,.0f} of the policy itself: most of the log says "
         "nothing about it.",
         f"Log more{further}.",
     )

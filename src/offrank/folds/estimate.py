@@ -60,6 +60,7 @@ class Design:
       rows with one of them.
     - effective: the effective sample size that a log of this length is expected to have: (sum of expected
       weights)^2 over the expected sum of squared weights, each divided by the inclusion probability.
+    - visible: the same of the weights that are not hidden, which is what logs of this length typically show.
     """
 
     rows: int
@@ -69,6 +70,7 @@ class Design:
     unsupported: float
     hidden: float
     effective: float
+    visible: float
 
 
 @dataclass(frozen=True)

@@ -166,12 +166,12 @@ class Summary:
         )
 
     def _luck(self, design: Design | None, index: int, weight: int) -> float:
-        """The effective number of weights that such a log is expected to have over that of this log, at most 1."""
+        """The effective number of weights that such logs typically have over that of this log, at most 1."""
         if design is None:
             return 1.0
         sums = self.moments.sums
         kish = Worth(self.layout.worth, self.folded["worth"], float(sums[0])).kish(index, float(sums[weight]))
-        return min(design.effective / kish, 1.0)
+        return min(design.visible / kish, 1.0)
 
     def _detectable(self, difference: Interval | None, luck: float) -> float:
         """The true difference to the log that is told from none with a chance of POWER.
@@ -262,15 +262,13 @@ class Summary:
         if weighed is None:
             return found
         if (design := made.design) is not None:
-            skewness = (
-                design.third_moment / design.second_moment**1.5 / math.sqrt(made.n) if design.second_moment else 0.0
-            )
             found = replace(
                 found,
+                designed=True,
                 luck=self._luck(design, *self._columns(target, weighting)[::2]),
                 hidden=design.hidden if weighed.normalised else 0.0,
                 unsupported=design.unsupported if weighed.normalised else 0.0,
-                skewness=skewness if math.isfinite(skewness) else None,
+                visible=design.visible,
             )
         return replace(
             found,
