@@ -1,6 +1,6 @@
 """Healthy logs: how often 95 % intervals hold the truth, with and without a warning of weights.
 
-Candidates are drawn by Plackett-Luce with weights exp(spread * merit), all are shown, and clicks follow a position-based
+Slates hold all candidates, drawn by Plackett-Luce with weights exp(spread * merit); clicks follow a position-based
 model. Warned: any warning or serious finding. The design (hidden share, effective size) is that of the first log.
 
     python benchmarks/design.py [--logs 60]

@@ -20,12 +20,12 @@ def hidden_mass(found: OfEstimate) -> Said | None:
     far = share**2 * min(found.visible, found.effective_rewards * found.luck) > HIDDEN**2 if share > 0 else False
     if not (far or share > MOSTLY_HIDDEN):
         return None
-    never = f" ({found.unsupported:.0%} never)" if found.unsupported > 0 else ""
+    never = f" ({found.unsupported:.1%} never)" if found.unsupported > 0.0005 else ""
     further = "" if found.clipped else f", or {clip(found)}"
     items = ", use an item-level estimator" if items_help(found) else ""
     return Said(
         "serious" if share > MOSTLY_HIDDEN else "warning",
-        f"{share:.0%} of what the policy shows is so rare under the logging policy that a log of {found.n:,} "
+        f"{share:.1%} of what the policy shows is so rare under the logging policy that a log of {found.n:,} "
         f"impressions is expected to hold fewer than five rows of it{never}: value and interval are likely too low.",
         f"Log more, {CLOSER}{items}{further}.",
     )
