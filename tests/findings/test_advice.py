@@ -93,12 +93,12 @@ def test_only_whole_slates_of_several_slots_are_sent_to_items(code: str, evidenc
     assert word not in remedy(code, OfEstimate(slots=1, **evidence))
 
 
-def test_no_bootstrap_where_it_was_given() -> None:
+def test_another_interval_only_instead_of_the_normal_one() -> None:
     clicks = FEW.astype(int)[:, None].tolist()
     log, best = coins(200, clicks=clicks), offrank.Ranking("best")
-    assert 'interval="bootstrap"' in told(log, "ips", "few-rewards", best)
-    for interval in ("bootstrap", "bernstein"):
-        assert "bootstrap" not in told(log, "ips", "few-rewards", best, interval=interval)
+    assert 'interval="studentised"' in told(log, "ips", "few-rewards", best, interval="normal")
+    for interval in ("studentised", "bootstrap", "bernstein"):
+        assert "interval=" not in told(log, "ips", "few-rewards", best, interval=interval)
 
 
 def test_no_clipping_where_weights_are_clipped_and_else_how_it_is_spelled() -> None:
@@ -125,9 +125,18 @@ def test_clusters_are_named_in_the_users_language() -> None:
 def test_the_command_advises_options_and_python_arguments(tmp_path: Path) -> None:
     log = coins(200, clicks=FEW.astype(int)[:, None].tolist())
     pq.write_table(log, tmp_path / "log.parquet")
-    words = ["evaluate", str(tmp_path / "log.parquet"), "--target", "ranking(best)", "-e", "ips"]
+    words = [
+        "evaluate",
+        str(tmp_path / "log.parquet"),
+        "--target",
+        "ranking(best)",
+        "-e",
+        "ips",
+        "--interval",
+        "normal",
+    ]
     printed = " ".join(CliRunner().invoke(main, words).output.split())
-    assert "--interval bootstrap" in printed
+    assert "--interval studentised" in printed
     assert "interval=" not in printed
     assert "--interval" not in str(offrank.evaluate(log, "ranking(best)", "logged", "ips"))
 

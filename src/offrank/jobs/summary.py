@@ -24,14 +24,18 @@ from ..findings.few_rewards import FEW as FEW_REWARDS
 from ..findings.low_ess import FEW_EFFECTIVE
 from ..folds.base import Products, Together
 from ..folds.buckets import BUCKETS_OF_A_GROUP
-from ..folds.doubt import AUTO, Doubt
 from ..folds.estimate import Estimate, Interval
 from ..folds.histogram import HistogramFold
-from ..folds.intervals import Controlled, Mean, Ratio, Spread
 from ..folds.largest import LargestFold
 from ..folds.moments import Moments
 from ..folds.sums import SumsFold
-from ..folds.tail import tail_index
+from ..inference.control_variate import Controlled
+from ..inference.mean import Mean
+from ..inference.pareto import tail_index
+from ..inference.ratio import Ratio
+from ..inference.relative import RelativeChange
+from ..inference.spec import AUTO, IntervalSpec
+from ..inference.spread import Spread
 from ..options import option
 from ..policies.propensities import AnyPolicy
 from .trained import NOTHING, Trained
@@ -40,18 +44,18 @@ _BOUND = 100.0
 """The largest weight that a remedy names."""
 
 
-def whole_folds(doubt: Doubt, layout: Layout, products: Products = ()) -> Together:
+def whole_folds(doubt: IntervalSpec, layout: Layout, products: Products = ()) -> Together:
     """The folds that reduce samples to what the estimates need, and to histograms of the weights."""
     weights = tuple(weight for _, _, _, weight in layout.pairs())
     largest, histogram = LargestFold(weights), HistogramFold(weights)
-    folds = {**doubt.folds(layout.columns, products), "worth": SumsFold(layout.worth.columns)}
+    folds = {**doubt.folds(layout.columns, products, blocks=layout.blocks), "worth": SumsFold(layout.worth.columns)}
     return Together({**folds, "largest": largest, "histogram": histogram})
 
 
-def group_folds(doubt: Doubt, layout: Layout, products: Products = ()) -> Together:
+def group_folds(doubt: IntervalSpec, layout: Layout, products: Products = ()) -> Together:
     """The folds of one of many groups: no histograms, a shorter tail, and fewer buckets."""
     weights = tuple(weight for _, _, _, weight in layout.pairs())
-    folds = doubt.folds(layout.columns, products, BUCKETS_OF_A_GROUP)
+    folds = doubt.folds(layout.columns, products, BUCKETS_OF_A_GROUP, layout.blocks)
     folds |= {"worth": SumsFold(layout.worth.columns)}
     return Together({**folds, "largest": LargestFold(weights, keep=256)})
 
@@ -67,7 +71,7 @@ class Summary:
     """
 
     layout: Layout
-    doubt: Doubt
+    doubt: IntervalSpec
     folded: Mapping[str, Any]
     counted: bool = False
     products: Products = ()
@@ -208,6 +212,18 @@ class Summary:
     ) -> Interval:
         """One estimate less another of the same target, paired."""
         return self._interval(self._ratio(target, one), self._ratio(target, other))
+
+    def relative(self, target: AnyPolicy, estimator: Estimator | SelfNormalised) -> Interval | None:
+        """By how much of what was logged the target earns more; None where the log's mean is not clearly above 0."""
+        base = self.layout.logged(bare(estimator))
+        if not self._interval(base).low > 0:
+            return None
+        return self._interval(RelativeChange(self._ratio(target, estimator), base))
+
+    @property
+    def nonnegative(self) -> bool:
+        """Whether no outcome is below 0."""
+        return bool(self.moments.least[1] >= 0)
 
     def _ratio(self, target: AnyPolicy, estimator: Estimator | SelfNormalised) -> Mean:
         weighting = bare(estimator)

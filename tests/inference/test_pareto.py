@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from offrank.folds import tail_index
+from offrank.inference import tail_index
 from offrank.log.batch import Floats
 
 N = 40_000
