@@ -72,7 +72,7 @@ def check(
     wanted = None if target is None else prepared(arguments.policy(target), source, executor)
     for policy in (drawn, wanted or drawn):
         _refuse_unknown(source, policy)
-    doubt = IntervalSpec("normal", confidence)
+    doubt = IntervalSpec(confidence=confidence)
     checking = _Checking(source, prepared(drawn, source, executor), wanted, doubt)
     said = {"logging": repr(drawn), "target": None if wanted is None else repr(wanted), "confidence": confidence}
     defaults = {**(check.__kwdefaults__ or {}), "target": None}
