@@ -130,6 +130,7 @@ LOGS: dict[str, Callable[[Any], Any]] = {
     "clicks.counts.CountsFold": lambda kind: kind("query", browsing=True),
     "clicks.predictions.PredictionFold": lambda kind: kind((fitted("rctr"), fitted("cascade")), IntervalSpec()),
     "clicks.sessions.SessionsFold": lambda kind: kind("query"),
+    "estimators.design.DesignFold": lambda kind: kind(layout(), OLD, frozenset(range(6)), kept=40),
     "estimators.fold.GroupedTermsFold": lambda kind: kind(terms(MomentsFold(COLUMNS)), BySlots(), MomentsFold(COLUMNS)),
     "estimators.fold.TermsFold": lambda kind: kind(layout(), OLD, MomentsFold(COLUMNS)),
     "estimators.pseudoinverse.overlap.OverlapFold": lambda kind: kind(NEW, OLD),

@@ -13,6 +13,7 @@ from ..checks.impressions import Impressions, ImpressionsFold
 from ..checks.ties import TiesFold, sorts
 from ..errors import AbilityError, ColumnError, EmptyLogError, NoOverlapError
 from ..estimators.base import Estimator
+from ..estimators.design import design_fold
 from ..estimators.family import Family, family
 from ..estimators.fold import ByColumn, GroupedTermsFold, Layout, TermsFold, needs
 from ..estimators.logged import LoggedMean
@@ -194,13 +195,19 @@ class Plan:
         layout, products = self.layout, self.products
         inner = whole_folds(self.doubt, layout, products)
         terms: Any = TermsFold(layout, self.logging, inner, self.doubt.columns)
+        needed = self.needs() | self.trained.needs(self._parts())
+        design, needed = design_fold(layout, self.logging, source, needed, terms.cache)
         if self.by is not None:
             terms = GroupedTermsFold(terms, ByColumn(self.by), group_folds(self.doubt, layout, products))
-        folds: dict[str, Any] = {"terms": terms, "impressions": ImpressionsFold(), "contents": ContentsFold()}
+        folds: dict[str, Any] = {
+            "terms": terms,
+            "impressions": ImpressionsFold(),
+            "contents": ContentsFold(),
+            "design": design,
+        }
         if self.counted is not None:
             folds["contexts"] = RowsPerContextFold(self.counted)
         folds |= {"ties": self.ties, "rows": self.trained.fold(self._parts())}
-        needed = self.needs() | self.trained.needs(self._parts())
         found = run(source.select(needed), Together(folds), executor, progress)
         impressions: Impressions = found["impressions"]
         if not impressions.n:
@@ -210,7 +217,7 @@ class Plan:
         ties = dict(zip(self.ties.policies, found["ties"].tolist(), strict=True))
         trained = self.trained.judged(self._parts(), found["rows"])
         known = {"slots": impressions.slots, "ties": ties, "trained": trained}
-        summary = self.summary(whole, **known, **self._of_log(found))
+        summary = self.summary(whole, **known, designs=found["design"], **self._of_log(found))
         parts = {name: self.summary(part, **known, group=True) for name, part in groups.items()}
         by_group = {name: self.estimates(part, len(parts)) for name, part in parts.items()}
         judged = self.judged(summary)
