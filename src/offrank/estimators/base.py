@@ -7,9 +7,10 @@ Self-normalisation is a way to finish, clipping a wrapper.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal, Protocol, Self, runtime_checkable
+from typing import Literal, Protocol, Self
 
 import numpy as np
 
@@ -96,20 +97,23 @@ class Weighting(Method, Protocol):
         """The weights of a batch."""
 
 
-@runtime_checkable
-class Predicting(Method, Protocol):
-    """An estimator that asks a click model what the target would earn."""
+class Predicting(Method, ABC):
+    """An estimator that asks a click model what the target would earn: a class to derive from."""
 
     @property
+    @abstractmethod
     def residual(self) -> Weighting | None:
         """How what the model got wrong in the log is weighted; None where the log's clicks are not looked at."""
 
+    @abstractmethod
     def learnt_rows(self) -> Fingerprint | None:
         """The sessions that the click model was learnt from; None where its file does not say."""
 
+    @abstractmethod
     def needs(self, target: AnyPolicy) -> Needs:
         """What the prediction reads."""
 
+    @abstractmethod
     def terms(self, batch: LogBatch, logging: Propensities, target: Propensities) -> Terms:
         """Its terms. Without `residual` the weight is the share of what the target shows that the model knows."""
 

@@ -14,12 +14,12 @@ from ..log.batch import LogBatch
 from ..log.source import Needs
 from ..policies.propensities import AnyPolicy, Propensities
 from ..spelling import Spelled
-from .base import Asked, Earns, Terms
+from .base import Asked, Earns, Predicting, Terms
 from .predicted import model_of, needs, predicted_once, refuse_draws
 
 
 @dataclass(frozen=True, repr=False)
-class Direct(Spelled):
+class Direct(Spelled, Predicting):
     """Mean over the logged contexts of the clicks that a model expects of the target's slate; no click is looked at.
 
     Right if the model is. The interval tells how contexts differ, not how wrong the model may be.

@@ -21,7 +21,7 @@ from .predicted import model_of, needs, predicted_once, refuse_draws
 
 
 @dataclass(frozen=True, repr=False)
-class DoublyRobust(Spelled):
+class DoublyRobust(Spelled, Predicting):
     """direct(model) + sum of weight * (click - click that the model expected), weighted as `residual` says.
 
     With whole slates (ips) unbiased if the propensities are right or the model is (Dudik, Langford and Li 2011). With

@@ -79,6 +79,9 @@ class Summary:
     about_log: tuple[Caution, ...] = ()
     ties: Mapping[AnyPolicy, float] = field(default_factory=dict)
     trained: Trained = NOTHING
+    made: dict[tuple[AnyPolicy, Estimator | SelfNormalised], Estimate | NoOverlapError] = field(
+        default_factory=dict, init=False, compare=False, repr=False
+    )
 
     @property
     def moments(self) -> Moments:
@@ -108,6 +111,11 @@ class Summary:
 
     def estimate(self, target: AnyPolicy, estimator: Estimator | SelfNormalised) -> Estimate | NoOverlapError:
         """The estimate of one estimator for one target, or why there is none."""
+        if (target, estimator) not in self.made:
+            self.made[target, estimator] = self._estimate(target, estimator)
+        return self.made[target, estimator]
+
+    def _estimate(self, target: AnyPolicy, estimator: Estimator | SelfNormalised) -> Estimate | NoOverlapError:
         weighting = bare(estimator)
         index, value, weight = self._columns(target, weighting)
         if not self.moments.sums[weight] > 0:
@@ -199,10 +207,13 @@ class Summary:
         return self.folded["histogram"][self._columns(target, estimator)[0]]
 
     def _columns(self, target: AnyPolicy, estimator: Estimator) -> tuple[int, int, int]:
-        for index, (known, other, value, weight) in enumerate(self.layout.pairs()):
-            if known == target and other == estimator:
-                return index, value, weight
-        raise KeyError((target, estimator))
+        return self._places[target, estimator]
+
+    @cached_property
+    def _places(self) -> dict[tuple[AnyPolicy, Estimator], tuple[int, int, int]]:
+        """The number of a pair, and its columns."""
+        pairs = enumerate(self.layout.pairs())
+        return {(target, one): (index, value, weight) for index, (target, one, value, weight) in pairs}
 
     @property
     def rewards_are_clicks(self) -> bool:
