@@ -16,6 +16,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..findings.evidence_log import Shown
 from ..log.batch import Floats, Integers, LogBatch
@@ -23,6 +24,8 @@ from ..log.source import Needs
 from ..policies.base import all_items
 from ..policies.propensities import AnyPolicy, law, law_needs
 from .sampled import CELLS, KEPT, SampledRows, SampledRowsFold
+
+Flags = NDArray[np.bool_]
 
 LIFTS = (1e-6, 0.1, 0.25, 0.5, 0.75, 1.0, 1.25, 1.5, 2.0, 3.0, 5.0, 10.0)
 RANKS = 10
@@ -38,7 +41,7 @@ _SHARES = {"lift": 0.3, "item": 0.25, "place": 0.25, "slate": 0.2}
 
 @dataclass(frozen=True)
 class Counts:
-    """Of many comparisons [c], weighted by h = 1 / inclusion: rows observed and expected, and the variance of the first.
+    """Of many comparisons [c], with h = 1 / inclusion: rows observed and expected, and the variance of the first.
 
     binomial: sum of h^2 q (1 - q); empirical: sum of h^2 (y - q)^2.
     """
@@ -123,7 +126,7 @@ def _compared(rows: SampledRows, probs: Floats) -> Iterator[Shown]:
     yield from _lifts(rows, probs, stood, h, most)
     codes, place = _codes(rows)
     whole = np.minimum(probs.sum(axis=2), 1.0)
-    yield from _items(whole, stood.any(axis=2), h, most, codes, place, None, _SHARES["item"])
+    yield from _items(whole, np.asarray(stood.any(axis=2)), h, most, codes, place, None, _SHARES["item"])
     ranks = min(RANKS, probs.shape[2])
     for rank in range(ranks):
         one, share = (probs[:, :, rank], stood[:, :, rank]), _SHARES["place"] / ranks
@@ -154,7 +157,7 @@ def _of_sum(rows: SampledRows, probs: Floats, value: Floats) -> float:
     return min(2 * float(bennett(np.abs(each.sum()), np.asarray(each @ each), most)), 1.0)
 
 
-def _lifts(rows: SampledRows, probs: Floats, stood: np.ndarray, h: Floats, most: float) -> Iterator[Shown]:
+def _lifts(rows: SampledRows, probs: Floats, stood: Flags, h: Floats, most: float) -> Iterator[Shown]:
     ranks = min(RANKS, probs.shape[2])
     probs, stood = probs[:, :, :ranks], stood[:, :, :ranks]
     lifted = probs * rows.contexts.size[:, None, None]
@@ -162,7 +165,7 @@ def _lifts(rows: SampledRows, probs: Floats, stood: np.ndarray, h: Floats, most:
     for lift in LIFTS:
         among = lifted >= lift * _ROUNDING
         expected = np.clip((probs * among).sum(axis=1), 0, 1)
-        counts = _count(expected, (stood & among).any(axis=1), h[:, None])
+        counts = _count(expected, np.asarray((stood & among).any(axis=1)), h[:, None])
         chance = np.minimum(counts.chance(most) / share, 1.0)
         worst = int(chance.argmin())
         found = float(counts.observed[worst]), float(counts.expected[worst]), float(chance[worst])
@@ -171,7 +174,7 @@ def _lifts(rows: SampledRows, probs: Floats, stood: np.ndarray, h: Floats, most:
 
 def _items(
     probs: Floats,
-    stood: np.ndarray,
+    stood: Flags,
     h: Floats,
     most: float,
     codes: Integers,
@@ -183,7 +186,7 @@ def _items(
     row, column = np.nonzero(place >= 0)
     q, y, weight, where = probs[row, column], stood[row, column], h[row], place[row, column]
     terms = (weight * y, weight * q, weight**2 * q * (1 - q), weight**2 * (y - q) ** 2)
-    counts = Counts(*(np.bincount(where, term, len(codes)) for term in terms))
+    counts = Counts(*(np.bincount(where, term, len(codes)).astype(np.float64) for term in terms))
     part = share * counts.expected / max(float(counts.expected.sum()), 1e-12)
     chance = np.minimum(np.divide(counts.chance(most), part, out=np.ones(len(codes)), where=part > 0), 1.0)
     worst = int(chance.argmin())
@@ -191,7 +194,7 @@ def _items(
     yield Shown(rank, *found, item=int(codes[worst]))
 
 
-def _count(q: Floats, y: np.ndarray, h: Floats) -> Counts:
+def _count(q: Floats, y: Flags, h: Floats) -> Counts:
     """Of rows [n, c], each of which adds 1 with probability q."""
     return Counts(*(term.sum(axis=0) for term in (h * y, h * q, h * h * q * (1 - q), h * h * (y - q) ** 2)))
 

@@ -18,8 +18,6 @@ from ..policies.propensities import AnyPolicy
 FEW_ROWS = 50.0
 """Rows per context: with 20 plain estimates often miss the truth, with 80 not (benchmarks/cluster_coverage.py)."""
 
-OF_COUNTING = ("few-rows-per-context",)
-
 
 def counted_by(policy: AnyPolicy) -> str | None:
     """The column by whose values a policy, or one inside it, was counted in the log."""

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
+from .. import findings
 from ..errors import AbilityError, ColumnError
 from ..findings.evidence_log import OfLog
 from ..folds.base import Attempt, Fold, Refusal, Sample, Together
+from ..folds.estimate import Caution
 from ..folds.intervals import Ratio, Spread
 from ..folds.moments import Moments, MomentsFold
 from ..log.batch import LogBatch
@@ -21,12 +23,40 @@ from ..policies.uniform import Uniform
 from ..policies.written import WrittenPolicy
 from .agreement import AgreementFold
 from .calibration import CalibrationFold
-from .contexts import RowsPerContextFold, counted_by
-from .duplicates import ContentsFold
+from .contexts import RowsPerContextFold, about_rows_per_context, counted_by
+from .duplicates import ContentsFold, about_duplicates
 
 _UNIFORM = Uniform()
 _SHOWN = Needs(frozenset(["candidates"]))
 CONFIDENCE = 0.99
+
+CAUSES = ("miscalibrated", "propensity-mismatch", "double-subsampling", "mean-weight", "duplicate-rows")
+"""In this order where several are found: what the first one names, makes those that follow."""
+OF_ROWS = ("duplicate-rows", "shown-only")
+"""What is wrong with the rows whatever their propensities."""
+OF_MEAN_WEIGHT = ("double-subsampling", "mean-weight")
+EXPLAINED = {"miscalibrated": OF_MEAN_WEIGHT, "double-subsampling": ("mean-weight",)}
+"""What is wrong with the log, and which findings about the weights of a policy then say nothing new."""
+
+
+def about_log(log: OfLog) -> tuple[Caution, ...]:
+    """What is wrong with a log, the worst first, and of what is as bad the cause before what follows from it."""
+    found = [*findings.about(log), *about_duplicates(log.copies)]
+    if log.rows_per_context is not None and log.counted_by is not None:
+        found += about_rows_per_context(log.rows_per_context, log.counted_by)
+    codes = [*CAUSES, *(caution.code for caution in found)]
+    severities = ("serious", "warning", "note")
+    return tuple(sorted(found, key=lambda one: (severities.index(one.severity), codes.index(one.code))))
+
+
+def of_rows(found: Iterable[Caution]) -> tuple[Caution, ...]:
+    """What concerns estimates too that do not ask the logging policy."""
+    return tuple(caution for caution in found if caution.code in OF_ROWS)
+
+
+def explained(found: Iterable[Caution]) -> frozenset[str]:
+    """The codes that say nothing new of an estimate, what is wrong with the log being known."""
+    return frozenset(code for caution in found for code in EXPLAINED.get(caution.code, ()))
 
 
 @dataclass(frozen=True)
@@ -80,23 +110,27 @@ class UniformWeightsFold:
 class LogFold:
     """Reduces a log to the evidence that there is against it, whatever the estimate.
 
-    folds: what can be looked at; unknown: what cannot, and why. logging: as it is spelled, whether it is a law, and the
-    column by which it was counted.
+    folds: what can be looked at; unknown: what cannot, and why.
     """
 
-    logging: AnyPolicy
+    logging: AnyPolicy | None
     folds: Mapping[str, Fold[Any, LogBatch, Any]]
     unknown: Mapping[str, str]
     read: Needs
 
     @classmethod
-    def of(cls, source: Source, logging: AnyPolicy) -> LogFold:
-        """All that the columns of a source and the abilities of its logging policy allow to look at."""
+    def of(cls, source: Source, logging: AnyPolicy | None) -> LogFold:
+        """All that the columns of a source and the abilities of its logging policy allow to look at.
+
+        logging: None where nobody asks for it.
+        """
         made = cls(logging, {"contents": ContentsFold(), "candidates": CandidatesFold()}, {}, _SHOWN)
+        if logging is None:
+            return made
         if (by := counted_by(logging)) is not None:
             made = made._with(source, "contexts", RowsPerContextFold(by))
         if counts(logging):
-            return made
+            return made  # what was counted in the log agrees with it by construction
         if is_law(logging):
             made = made._with(source, "fit", CalibrationFold(logging))
         if "fit" not in made.folds:
@@ -125,12 +159,12 @@ class LogFold:
         rows, more = known["candidates"]
         made = OfLog(
             rows,
-            repr(self.logging),
+            "" if self.logging is None else repr(self.logging),
             fit=known.get("fit"),
             copies=known["contents"].repeated(),
             shown_only=rows > 0 and not more,
             rows_per_context=known.get("contexts"),
-            counted_by=counted_by(self.logging),
+            counted_by=None if self.logging is None else counted_by(self.logging),
             unknown={**self.unknown, **refused},
         )
         if (agreement := known.get("agreement")) is not None:

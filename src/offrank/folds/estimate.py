@@ -63,6 +63,7 @@ class Estimate:
     - cluster: the column whose values are taken as clusters of dependent rows, None where rows are independent.
     - design_effect: the variance by clusters over that of independent rows.
     - effective_clusters: how many clusters of one size they are worth.
+    - about_log: what is wrong with the log for this estimate as for others; the result has it once.
     """
 
     value: float
@@ -81,11 +82,13 @@ class Estimate:
     cluster: str | None = None
     design_effect: float | None = None
     effective_clusters: float | None = None
+    about_log: tuple[Caution, ...] = field(default=(), repr=False)
 
     @property
     def trustworthy(self) -> bool:
-        """A number, and no serious warning."""
-        return math.isfinite(self.value) and all(caution.severity != "serious" for caution in self.warnings)
+        """A number, and no serious warning, neither of it nor of the log."""
+        found = (*self.warnings, *self.about_log)
+        return math.isfinite(self.value) and all(caution.severity != "serious" for caution in found)
 
 
 def _normal_deviate(away: float, freedom: float) -> float:

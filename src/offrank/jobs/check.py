@@ -7,10 +7,8 @@ from dataclasses import asdict
 from typing import Any
 
 from ..checks.actions import ActionsFold
-from ..checks.agreement import AgreementFold
-from ..checks.contexts import RowsPerContextFold, about_rows_per_context, counted_by
-from ..checks.duplicates import ContentsFold, about_duplicates
 from ..checks.impressions import ImpressionsFold
+from ..checks.log import LogFold, about_log
 from ..checks.slots import SlotsFold
 from ..checks.support import SupportFold
 from ..errors import AbilityError, ColumnError, EmptyLogError, NoOverlapError
@@ -100,13 +98,12 @@ class _Checking:
         self.source, self.logging, self.target, self.doubt = source, logging, target, doubt
         self.counted = counts(logging)
         self.reasons: dict[str, str] = {}
-        self.folds: dict[str, Any] = {"impressions": ImpressionsFold(), "contents": ContentsFold()}
-        self.needed = Needs()
+        log = LogFold.of(source, logging)
+        self.folds: dict[str, Any] = {"impressions": ImpressionsFold(), "log": log}
+        self.needed = log.needs()
         self.plans: dict[str, Plan] = {}
         between = [EpsilonUniform(logging, epsilon) for epsilon in EPSILONS]
         self._weigh("slates", IPS(), [Uniform(), *between])
-        if (by := counted_by(logging)) is not None:
-            self._try("contexts", RowsPerContextFold(by))
         if self.counted:
             self.reasons["items"] = "propensities that were counted in the log agree with it by construction"
         if target is not None or not self.counted:
@@ -114,8 +111,6 @@ class _Checking:
         self._try("slots", SlotsFold(logging))
         self._try("actions", ActionsFold(logging))
         self._try("support", SupportFold(target or Uniform(), logging))
-        if not isinstance(logging, Logged):
-            self._try("agreement", AgreementFold(logging))
 
     def run(self, executor: Executor | None, progress: Progress | None) -> Result:
         """Read the source once, and say what was found."""
@@ -127,7 +122,7 @@ class _Checking:
         impressions = found["impressions"]
         if not impressions.n:
             raise EmptyLogError(f"{self.source.describe()} has no impressions", "give a log with some")
-        return Result(*self._estimates(found), self._facts(found))
+        return Result(*self._estimates(found), self._facts(found), about_log=about_log(found["log"]))
 
     def _weigh(self, name: str, bare: Estimator, targets: list[AnyPolicy]) -> None:
         """Plan the weights of some policies, and of the target."""
@@ -191,14 +186,11 @@ class _Checking:
         }
 
     def _findings(self, found: dict[str, Any]) -> Iterator[dict[str, Any]]:
-        reasons = self.reasons
-        yield from findings.of_agreement(found.get("agreement"), repr(self.logging))
-        yield from findings.of_weights(self._estimates(found)[0], self.target, reasons)
+        reasons, log = self.reasons, found["log"]
+        yield from findings.of_log(log)
+        yield from findings.of_weights(self._estimates(found)[0], self.target, reasons, log)
         yield from findings.of_slots(found.get("slots"), reasons.get("slots"))
         yield from findings.of_actions(found.get("actions"), reasons.get("actions"))
         wanted, asked = repr(self.target or Uniform()), self.target is not None
         yield from findings.of_support(found.get("support"), wanted, asked, reasons.get("support"))
-        yield from findings.of_cautions("Rows written twice", about_duplicates(found["contents"].repeated()))
-        if (by := counted_by(self.logging)) is not None and found.get("contexts") is not None:
-            yield from findings.of_cautions("Counted propensities", about_rows_per_context(found["contexts"], by))
         yield from findings.of_reading(found["impressions"])

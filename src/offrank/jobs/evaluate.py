@@ -8,9 +8,8 @@ from os import PathLike, fspath
 from typing import Any
 
 from ..checks.cautions import about_examination
-from ..checks.contexts import RowsPerContextFold, about_rows_per_context, counted_by
-from ..checks.duplicates import ContentsFold, about_duplicates
 from ..checks.impressions import Impressions, ImpressionsFold
+from ..checks.log import LogFold, about_log
 from ..checks.ties import TiesFold, sorts
 from ..errors import EmptyLogError, NoOverlapError
 from ..estimators.base import Estimator
@@ -19,7 +18,7 @@ from ..estimators.fold import ByColumn, GroupedTermsFold, Layout, TermsFold, nee
 from ..estimators.wrappers import SelfNormalised, bare, weighing
 from ..folds.base import Products, Together
 from ..folds.doubt import AUTO, Doubt
-from ..folds.estimate import Caution, Estimate
+from ..folds.estimate import Estimate
 from ..folds.intervals import Controlled, Method
 from ..learning.held_out import kept_apart
 from ..log.source import Needs, Source
@@ -125,11 +124,10 @@ class Plan:
         """Counts the ties of the targets that sort."""
         return TiesFold(tuple(filter(sorts, self.layout.targets)))
 
-    @property
-    def counted(self) -> str | None:
-        """The column by which the logging probabilities were counted, where any estimator asks for them."""
+    def log_fold(self, source: Source) -> LogFold:
+        """What is looked at whatever the estimate; of the logging policy where any estimator asks for it."""
         asked = any(estimator.asks_logging is not None for estimator in self.layout.estimators)
-        return counted_by(self.logging) if asked else None
+        return LogFold.of(source, self.logging if asked else None)
 
     @property
     def products(self) -> Products:
@@ -162,11 +160,10 @@ class Plan:
         terms: Any = TermsFold(layout, self.logging, inner, self.doubt.columns)
         if self.by is not None:
             terms = GroupedTermsFold(terms, ByColumn(self.by), group_folds(self.doubt, layout, products))
-        folds: dict[str, Any] = {"terms": terms, "impressions": ImpressionsFold(), "contents": ContentsFold()}
-        if self.counted is not None:
-            folds["contexts"] = RowsPerContextFold(self.counted)
+        log = self.log_fold(source)
+        folds: dict[str, Any] = {"terms": terms, "impressions": ImpressionsFold(), "log": log}
         folds |= {"ties": self.ties, "rows": self.trained.fold(self._parts())}
-        needed = self.needs() | self.trained.needs(self._parts())
+        needed = self.needs() | self.trained.needs(self._parts()) | log.needs()
         found = run(source.select(needed), Together(folds), executor, progress)
         impressions: Impressions = found["impressions"]
         if not impressions.n:
@@ -175,18 +172,14 @@ class Plan:
         whole, groups = (found["terms"], {}) if self.by is None else found["terms"]
         ties = dict(zip(self.ties.policies, found["ties"].tolist(), strict=True))
         trained = self.trained.judged(self._parts(), found["rows"])
-        summary = self.summary(whole, ties=ties, trained=trained, about_log=self._about_log(found))
-        parts = {name: self.summary(part, ties=ties, trained=trained, group=True) for name, part in groups.items()}
+        known = {"ties": ties, "trained": trained, "about_log": about_log(found["log"])}
+        summary = self.summary(whole, **known)
+        parts = {name: self.summary(part, **known, group=True) for name, part in groups.items()}
         by_group = {name: self.estimates(part) for name, part in parts.items()}
         estimates = self.estimates(summary)
         used = dict.fromkeys(one.cluster for one in estimates.given.values() if one.cluster is not None)
         facts = {**self._facts(summary, impressions, source), "cluster": ", ".join(used) or None}
-        return Result(estimates, by_group, facts)
-
-    def _about_log(self, found: dict[str, Any]) -> tuple[Caution, ...]:
-        """What is wrong with the log whatever the estimate."""
-        few = () if self.counted is None else about_rows_per_context(found["contexts"], self.counted)
-        return (*about_duplicates(found["contents"].repeated()), *few)
+        return Result(estimates, by_group, facts, about_log=summary.about_log)
 
     def summary(self, folded: Any, **known: Any) -> Summary:
         """What the folds found, ready to be asked. known: as in `Summary`."""

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from ..checks.actions import ActionsTest
-from ..checks.agreement import Agreement
 from ..checks.impressions import Impressions
+from ..checks.log import about_log, explained
 from ..checks.slots import SlotsRow
 from ..errors import NoOverlapError
-from ..folds.estimate import Caution, Estimate
+from ..findings import kinds
+from ..findings.evidence_log import OfLog
+from ..folds.estimate import Estimate
 from ..log.batch import Floats
 from ..policies.propensities import AnyPolicy
 from .document import number
@@ -26,6 +28,7 @@ _TITLES = {
     "heavy-tail": "Tail of the weights",
     "counted-propensities": "Counted propensities",
 }
+_OF_LOG = {"duplicate-rows": "Rows written twice", "few-rows-per-context": "Counted propensities"}
 _MEANS = {"ips": "Mean importance weight", "ipm": "Mean item weight"}
 _ROUNDING = 1e-9
 """Weights that do not vary have an interval without width, beside 1 by what adding up loses."""
@@ -38,44 +41,49 @@ def row(code: str, title: str, status: str, message: str, remedy: str = "", **nu
     return {"code": code, "title": title, "status": status, "message": message, "remedy": remedy, **known}
 
 
-def of_agreement(found: Agreement | None, logging: str) -> Iterator[Row]:
-    """Whether the log's own propensities are those of the policy; nothing where it has none."""
-    if found is None:
-        return
-    title = "Logged propensities against the policy"
-    if not found.apart:
-        yield row("propensity-mismatch", title, "ok", f"All {found.rows:,} are those of {logging}.")
-        return
-    yield row(
-        "propensity-mismatch",
-        title,
-        "serious" if found.share_apart > 0.01 else "warning",
-        f"In {found.apart:,} of {found.rows:,} impressions the log's propensity is not that of {logging}; typically it "
-        f"is {found.typical_ratio:.3g} times that.",
-        "One of them is wrong: look at the score column and the temperature, or use logging=logged.",
-    )
+def of_log(log: OfLog) -> Iterator[Row]:
+    """What is wrong with the log whatever the estimate; where nothing is, what was looked at."""
+    found = {caution.code: caution for caution in about_log(log)}
+    titles = {kind.code: kind.title for kind in kinds(OfLog)} | _OF_LOG
+    for code, caution in found.items():
+        if code not in _OF_MEANS:  # the mean weight of uniform has its own row
+            yield row(code, titles[code], caution.severity, caution.message, caution.remedy)
+    if "miscalibrated" not in found and log.fit is not None:
+        message = "Items are shown as often as it says, as far as chance allows to tell."
+        yield row("miscalibrated", titles["miscalibrated"], "ok", message)
+    elif "fit" in log.unknown:
+        yield row("miscalibrated", titles["miscalibrated"], "skipped", f"Not checked: {log.unknown['fit']}.")
+    if log.compared and not log.apart:
+        message = f"All {log.compared:,} are those of {log.logging}."
+        yield row("propensity-mismatch", titles["propensity-mismatch"], "ok", message)
 
 
-def of_weights(estimates: Estimates, target: AnyPolicy | None, reasons: Mapping[str, str]) -> Iterator[Row]:
-    """Per policy the mean weight of slates and of items, and every warning about its weights.
+def of_weights(estimates: Estimates, target: AnyPolicy | None, reasons: Mapping[str, str], log: OfLog) -> Iterator[Row]:
+    """The mean weight of slates and of items for uniform and the target, and every warning about their weights.
 
-    What makes estimates of policies other than `target` hard says nothing against the log: at most a note.
+    What makes estimates of policies other than `target` hard says nothing against the log: at most a note. A mean
+    weight that is off for a reason which was found before, or for slates as for items, is no second finding.
     """
     for name, title in (("slates", "Mean importance weight"), ("items", "Mean item weight")):
         if name in reasons:
             yield row("mean-weight", title, "skipped", f"Not checked: {reasons[name]}.")
+    known, told = explained(about_log(log)), set[str]()
     for (name, spelled), found in estimates.found.items():
-        if spelled not in _MEANS:
-            continue
         asked = name == repr(target)
+        if spelled not in _MEANS or not (asked or name == "uniform"):
+            continue
         if isinstance(found, NoOverlapError):
             status = "serious" if asked else "note"
             yield row(found.code, f"Overlap with {name}", status, found.message, found.remedy)
             continue
         mean = _mean_weight(f"{_MEANS[spelled]} of {name}", found)
-        if not asked and name != "uniform":
-            # Its weight is (1 - epsilon) + epsilon times uniform's: the same news.
-            mean |= {"message": "As for uniform, with which it mixes the logging policy.", "remedy": ""}
+        if mean["status"] in ("warning", "serious"):
+            if mean["code"] in known or name in told or (not asked and log.fit is not None):
+                reason = "As for slates." if name in told else "What was found above would do this."
+                if mean["code"] not in known and name not in told:
+                    reason = f"What was shown fits {log.logging}: it hardly ever shows some of the slates."
+                mean |= {"code": "mean-weight", "status": "note", "message": reason, "remedy": ""}
+            told.add(name)
         yield mean
         if asked or (spelled, name) == ("ips", "uniform"):
             yield from _other_cautions(found, name, asked)
@@ -152,12 +160,6 @@ def of_support(shares: Floats | None, target: str, asked: bool, reason: str | No
         value=worst,
         expected=0.0,
     )
-
-
-def of_cautions(title: str, cautions: Iterable[Caution]) -> Iterator[Row]:
-    """What is wrong with the log as a whole; nothing where nothing is."""
-    for caution in cautions:
-        yield row(caution.code, title, caution.severity, caution.message, caution.remedy)
 
 
 def of_reading(impressions: Impressions) -> Iterator[Row]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from os import PathLike
 from typing import Any
 
@@ -17,7 +17,7 @@ from ..estimators.base import Estimator
 from ..estimators.named import estimator as named_estimator
 from ..estimators.wrappers import SelfNormalised
 from ..files import write_text
-from ..folds.estimate import Estimate
+from ..folds.estimate import Caution, Estimate
 from ..policies.base import Policy
 from ..policies.named import policy as named_policy
 from ..report import page, tables
@@ -88,6 +88,7 @@ class Result(Mapping[Key, Estimate]):
 
     - estimates: of the whole log.
     - groups: the same for each value of the `by` column.
+    - about_log: what is wrong with the log whatever the estimate.
     - facts: everything else that reports show (see `to_dict`).
     """
 
@@ -95,6 +96,7 @@ class Result(Mapping[Key, Estimate]):
     groups: Mapping[str, Estimates] = field(default_factory=dict)
     facts: Mapping[str, Any] = field(default_factory=dict)
     truths: Mapping[str, float] = field(default_factory=dict)
+    about_log: tuple[Caution, ...] = ()
 
     def __getitem__(self, key: Asked) -> Estimate:
         return self.estimates[key]
@@ -144,7 +146,7 @@ class Result(Mapping[Key, Estimate]):
         rows = [self._row(key, None, value) for key, value in self.estimates.found.items()]
         for group, estimates in self.groups.items():
             rows += [self._row(key, group, value) for key, value in estimates.found.items()]
-        return {**self.facts, "estimates": rows}
+        return {**self.facts, "log_findings": [asdict(caution) for caution in self.about_log], "estimates": rows}
 
     def to_json(self, path: str | PathLike[str] | None = None, indent: int | None = 2) -> str:
         """The same as JSON text; written to `path` if given."""

@@ -22,8 +22,8 @@ from ..checks.cautions import (
     about_ties,
     about_weights,
 )
-from ..checks.contexts import OF_COUNTING
 from ..checks.dependence import about_dependence, effective_clusters
+from ..checks.log import explained, of_rows
 from ..errors import NoOverlapError
 from ..estimators.base import Estimator, Weighting
 from ..estimators.fold import Layout, outcome
@@ -65,7 +65,7 @@ class Summary:
 
     counted: the logging probabilities were counted in it. products: pairs of columns whose products are in the sums
     too. group: this is one of several groups of the log. about_log: what is wrong with the log whatever the estimate;
-    what concerns counting, for those estimates only that ask the logging policy. ties: share of the impressions in
+    what concerns its propensities, for those estimates only that ask the logging policy. ties: share of the impressions in
     which equal scores leave the order open, by target that sorts. trained: what is judged by the rows that it was
     learnt from.
     """
@@ -145,8 +145,11 @@ class Summary:
         made = made if weighed is None else self._of_weights(made, weighting, weighed, index, value)
         found = [*self.trained.cautions(target, estimator), *about_ties(self.ties.get(target, 0.0))]
         found += self._cautions(made, target, estimator, value, weight)
+        about_log = self.about_log if weighting.asks_logging else of_rows(self.about_log)
+        found = [caution for caution in found if caution.code not in explained(about_log)]
         order = {"serious": 0, "warning": 1, "note": 2}
-        return replace(made, warnings=tuple(sorted(found, key=lambda caution: order[caution.severity])))
+        warnings = tuple(sorted(found, key=lambda caution: order[caution.severity]))
+        return replace(made, warnings=warnings, about_log=about_log)
 
     def _of_weights(self, made: Estimate, estimator: Estimator, weighed: Weighting, index: int, value: int) -> Estimate:
         """The estimate with what is known of its weights."""
@@ -232,7 +235,6 @@ class Summary:
         found += about_dependence(self.spread, self._ratio(target, estimator), weight, group=self.group)
         found += [CLICKS_NOT_REWARD] if weighting.earns == "clicks" and not self.rewards_are_clicks else []
         found += [COUNTED] if self.counted and weighting.asks_logging else []
-        found += [one for one in self.about_log if weighting.asks_logging or one.code not in OF_COUNTING]
         return found
 
     def _about_weights(

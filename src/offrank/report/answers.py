@@ -20,7 +20,7 @@ class Answer:
 def answers(document: Document) -> list[Answer]:
     """The document in a few sentences: what is wrong with the log, then one answer per target."""
     found = ((name, facts.estimates_of(document, name)) for name in facts.targets(document))
-    lines = _checks(document)
+    lines = _checks(document) or _of_log(document)
     if document.get("kind") == "check" and lines:
         return lines
     lines += [_target(document, name, estimates) for name, estimates in found if estimates]
@@ -106,6 +106,15 @@ def _truth(best: Record) -> str:
     return f" In this simulated world the truth is known: {words.number(truth, places)}, {inside} the interval."
 
 
+def _of_log(document: Document) -> list[Answer]:
+    """What is wrong with the log whatever the estimate."""
+    found = document.get("log_findings") or []
+    serious = [words.quote(str(one["code"])) for one in found if one.get("severity") == "serious"]
+    if not serious:
+        return []
+    return [Answer(f"**The log is in doubt** ({words.listing(serious)}): read why first.", severity="serious")]
+
+
 def _checks(document: Document) -> list[Answer]:
     checks = document.get("checks") or []
     titles: dict[str, list[str]] = {}
@@ -124,6 +133,10 @@ def _checks(document: Document) -> list[Answer]:
         return [Answer(f"**{number}** ({words.listing(doubtful)}): see the checks below.", severity="warning")]
     if checks and (document.get("kind") == "check" or not facts.estimates(document)):
         made = words.plural(len(checks) - len(titles.get("skipped", [])), "check", "checks")
+        if noted := titles.get("note"):
+            return [
+                Answer(f"**Nothing serious speaks against this log**: {made} made; read of {words.listing(noted)}.")
+            ]
         return [Answer(f"**Nothing speaks against this log**: {made} made.")]
     return []
 

@@ -108,10 +108,12 @@ class Finding:
     of_groups: int = 0
 
     def add(self, warning: Record, where: str, of_group: bool) -> None:
-        """Enter one warning; those of groups are only counted once a message stands for the code."""
-        self.severity = worst((self.severity, warning.get("severity", "note")))
-        if of_group and self.messages:
+        """Enter one warning; those of groups are only counted once a message as severe stands for the code."""
+        before, self.severity = self.severity, worst((self.severity, warning.get("severity", "note")))
+        if of_group and self.messages and before == self.severity:
             self.of_groups += 1
+        elif before != self.severity:  # the first message is as severe as the finding
+            self.messages = {warning["message"]: [where], **self.messages}
         else:
             self.messages.setdefault(warning["message"], []).append(where)
 
@@ -129,9 +131,15 @@ class Finding:
 
 
 def findings(document: Document) -> list[Finding]:
-    """The warnings of all estimates by code, the worst first, whole-log ones before those of groups."""
+    """What is wrong with the log, and the warnings of all estimates by code, the worst first.
+
+    Those of the whole log come before those of groups.
+    """
     several = len(targets(document)) > 1
     found: dict[str, Finding] = {}
+    for one in document.get("log_findings") or []:
+        finding = found.setdefault(one["code"], Finding(one["code"], "ok", one.get("remedy") or ""))
+        finding.add(one, "the log", of_group=False)
     for one in sorted(estimates(document), key=lambda one: one.get("group") is not None):
         for warning in warnings_of(one):
             code = warning["code"]
