@@ -128,9 +128,9 @@ def _compared(rows: SampledRows, probs: Floats) -> Iterator[Shown]:
     whole = np.minimum(probs.sum(axis=2), 1.0)
     yield from _items(whole, np.asarray(stood.any(axis=2)), h, most, codes, place, None, _SHARES["item"])
     ranks = min(RANKS, probs.shape[2])
-    for rank in range(ranks):
-        one, share = (probs[:, :, rank], stood[:, :, rank]), _SHARES["place"] / ranks
-        yield from _items(*one, h, most, codes, place, rank + 1, share)
+    for top in range(ranks):
+        one, share = (probs[:, :, top], stood[:, :, top]), _SHARES["place"] / ranks
+        yield from _items(*one, h, most, codes, place, top + 1, share)
 
 
 def _of_slates(rows: SampledRows, probs: Floats) -> float:

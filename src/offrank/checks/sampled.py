@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,7 +13,7 @@ from ..log.batch import Contexts, Floats, Integers, LogBatch, SparseFeatures
 from ..log.source import Needs
 from . import _kernels
 
-KEPT = 8192
+KEPT = 4096
 """Rows that are kept at most: enough to see counts that are a few per cent off."""
 CELLS = 600_000
 """Pairs of a candidate and a rank that are kept at most: half a second to work out their probabilities."""
@@ -59,6 +60,8 @@ class SampledRowsFold:
         rows = np.flatnonzero(key < state.limit)  # few, once the state has filled
         if not len(rows):
             return state
+        if len(rows) > self.kept:  # one more than is kept: it is the limit
+            rows = rows[np.argpartition(key[rows], self.kept)[: self.kept + 1]]
         rows = rows[np.argsort(key[rows], kind="stable")]
         fits = self._fits(batch.contexts.size[rows], batch.contexts.length[rows])
         limit = key[rows[fits]] if fits < len(rows) else state.limit
@@ -118,11 +121,14 @@ def _joined(parts: Sequence[Contexts]) -> Contexts:
     )
 
 
-def _stacked(parts: Sequence[NDArray[np.generic]], width: int, pad: float) -> NDArray[np.generic]:
+def _stacked(parts: Sequence[Any], width: int, pad: float) -> Any:
     """[n, width] the rows of several arrays."""
-    cut = [part[:, :width] for part in parts]
-    filled = [np.pad(one, ((0, 0), (0, width - one.shape[1])), constant_values=pad) for one in cut]
-    return np.concatenate(filled)
+    filled = np.full((sum(map(len, parts)), width), pad, parts[0].dtype)
+    first = 0
+    for part in parts:
+        filled[first : first + len(part), : part.shape[1]] = part[:, :width]
+        first += len(part)
+    return filled
 
 
 def _unpadded(ranking: Integers) -> Integers:

@@ -190,7 +190,7 @@ class _Checking:
         yield from findings.of_log(log)
         yield from findings.of_weights(self._estimates(found)[0], self.target, reasons, log)
         yield from findings.of_slots(found.get("slots"), reasons.get("slots"))
-        yield from findings.of_actions(found.get("actions"), reasons.get("actions"))
+        yield from findings.of_actions(found.get("actions"), reasons.get("actions"), log)
         wanted, asked = repr(self.target or Uniform()), self.target is not None
         yield from findings.of_support(found.get("support"), wanted, asked, reasons.get("support"))
         yield from findings.of_reading(found["impressions"])

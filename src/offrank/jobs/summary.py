@@ -65,9 +65,9 @@ class Summary:
 
     counted: the logging probabilities were counted in it. products: pairs of columns whose products are in the sums
     too. group: this is one of several groups of the log. about_log: what is wrong with the log whatever the estimate;
-    what concerns its propensities, for those estimates only that ask the logging policy. ties: share of the impressions in
-    which equal scores leave the order open, by target that sorts. trained: what is judged by the rows that it was
-    learnt from.
+    what concerns its propensities, for those estimates only that ask the logging policy. ties: share of the
+    impressions in which equal scores leave the order open, by target that sorts. trained: what is judged by the rows
+    that it was learnt from.
     """
 
     layout: Layout
