@@ -17,8 +17,8 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table
 
-from offrank.checks.cautions import FEW_EFFECTIVE
 from offrank.estimators.items import Form, Interpol
+from offrank.findings.low_ess import FEW_EFFECTIVE
 from offrank.log.batch import Contexts, Floats, LogBatch, Shown
 from offrank.papers.interpol_numbers import POWERS, STAYS, curve
 from offrank.policies import propensities

@@ -13,6 +13,7 @@ import contextlib
 import io
 import os
 import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -23,12 +24,15 @@ import pytest
 from sybil import Example, Sybil
 from sybil.parsers.markdown import CodeBlockParser, PythonCodeBlockParser, SkipParser
 
+from tests.cli.commands import call
+
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = [path for path in (ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))) if path.is_file()]
 
 # All pages on one worker, so that the demo is run once.
 pytestmark = pytest.mark.xdist_group("docs")
 
+SHELL = {"|", "||", "&&", ">", "<", ";", "&"}
 COMMAND = re.compile(
     r"""^\$\ (offrank\b (?: .*\\\n )* .*)      # a command, perhaps on several lines
         ( (?: \n (?!\$\ ).* )* )               # what it prints
@@ -51,7 +55,20 @@ def missing(shown: str, printed: str) -> list[str]:
 
 
 def run(command: str, expected: int = 0, folder: Path | None = None) -> str:
-    """Run a line as a reader's shell would, with the `offrank` of this Python first on the path."""
+    """Run a line as a reader's shell would: in this process where it is nothing but a call of `offrank`."""
+    words = shlex.split(command.replace("\\\n", " "))
+    if SHELL.isdisjoint(words) and words[0] == "offrank":
+        with contextlib.chdir(folder or Path()):
+            called = call(*words[1:])
+        status, printed = called.exit_code, called.output
+    else:
+        status, printed = run_in_a_shell(command, folder)
+    assert status == expected, f"$ {command}\n{printed}"
+    return printed
+
+
+def run_in_a_shell(command: str, folder: Path | None) -> tuple[int, str]:
+    """Status and output of a line, with the `offrank` of this Python first on the path."""
     path = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", "")])
     done = subprocess.run(
         ["bash", "-c", command],
@@ -61,8 +78,7 @@ def run(command: str, expected: int = 0, folder: Path | None = None) -> str:
         text=True,
         check=False,
     )
-    assert done.returncode == expected, f"$ {command}\n{done.stdout}\n{done.stderr}"
-    return done.stdout + done.stderr
+    return done.returncode, done.stdout + done.stderr
 
 
 def run_console(example: Example) -> None:

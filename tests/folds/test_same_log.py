@@ -9,8 +9,9 @@ import pyarrow as pa
 import pytest
 
 import offrank
+from offrank.findings.same_log import LEAST
 from offrank.folds.fingerprint import KEEP, Content, Fingerprint, FingerprintFold
-from offrank.folds.same_log import LEAST, about_same_log, share_learnt
+from offrank.folds.same_log import share_learnt
 from offrank.log.batch import LogBatch
 from offrank.log.source import Source
 from offrank.running.executors import run
@@ -102,14 +103,6 @@ def test_no_rows_and_other_worlds_have_nothing_in_common() -> None:
     empty = FingerprintFold(Content("query")).empty()
     assert share_learnt(first, empty) == share_learnt(empty, first) == 0.0
     assert share_learnt(first, fingerprint(drawn(1, n=500, queries=100, items=9), "query", first)) == 0.0
-
-
-def test_the_finding_begins_at_a_twentieth() -> None:
-    assert [one.severity for one in about_same_log(LEAST)] == ["serious"]
-    assert not list(about_same_log(LEAST - 1e-9))
-    (said,) = about_same_log(0.62)
-    assert "62%" in said.message
-    assert "--held-out" in said.remedy
 
 
 def batch(log: Any, content: Content) -> LogBatch:

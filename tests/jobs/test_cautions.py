@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -12,7 +11,6 @@ import pytest
 
 import offrank
 from offrank import Counted, Ranking, Uniform
-from offrank.checks import cautions
 from tests.jobs.logs import ALL, CURVE, LOGGING, TARGET, coins, replaced, search
 
 BEST = Ranking("best")
@@ -89,15 +87,6 @@ def test_a_good_log_gives_no_warning() -> None:
 @pytest.mark.parametrize("seed", range(8))
 def test_warnings_about_the_mean_weight_are_rare_where_it_is_right(seed: int) -> None:
     assert not codes(judged(coins(N, seed), ["ips", "snips"]))
-
-
-def test_every_code_in_the_source_is_tested() -> None:
-    source = Path(cautions.__file__).read_text(encoding="utf-8")
-    elsewhere = {"disagreement", "chosen"}  # test_contradiction.py, test_choice.py
-    elsewhere |= {"model-based", "unseen-documents"}  # tests/estimators/test_direct.py
-    elsewhere |= {"ties"}  # tests/policies/test_sorting.py
-    others = {"no-overlap", "few-clusters"}  # not in this module
-    assert set(re.findall(r'Caution\(\s*"([a-z-]+)"', source)) | others == set(CAUSES) | elsewhere
 
 
 def test_severity_grows() -> None:

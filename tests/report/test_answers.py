@@ -81,6 +81,7 @@ def test_refusals_only() -> None:
     [
         ("serious", "**1 check of the log fails** (Support)"),
         ("warning", "**1 check of the log warns** (Support)"),
+        ("note", "**No check of the log fails**: 1 check made. But note what they say of Support."),
         ("ok", "**Nothing speaks against this log**: 1 check made."),
     ],
 )
@@ -112,3 +113,25 @@ def test_warnings_of_groups_alone_are_shown() -> None:
 
 def test_groups_come_largest_first() -> None:
     assert facts.groups(sample.document()) == list(sample.GROUPS)
+
+
+def test_each_message_keeps_its_own_severity_the_worst_first() -> None:
+    said = {"code": "low-ess", "severity": "note", "message": "A few.", "remedy": "More."}
+    worse = {**said, "severity": "serious", "message": "Hardly any.", "remedy": "Much more."}
+    estimates = [plain(0.4, 0.01, "ips", warnings=[said]), plain(0.4, 0.01, "ipm", warnings=[worse])]
+    (finding,) = facts.findings(sample.only(*estimates))
+    assert finding.severity == "serious"
+    assert finding.shown() == [("serious: Hardly any.", "`ipm`"), ("note: A few.", "`ips`")]
+    assert finding.remedies() == [("`ipm`", "Much more."), ("`ips`", "More.")]
+    assert finding.remedies(1) == [("", "Much more.")]
+
+
+def test_a_group_that_is_worse_is_shown_with_its_own_message() -> None:
+    said = {"code": "low-ess", "severity": "warning", "message": "A few.", "remedy": "More."}
+    worse, other = ({**said, "severity": severity, "message": severity} for severity in ("serious", "note"))
+    groups = zip("abc", (worse, worse, other), strict=True)
+    estimates = [plain(0.4, 0.01, warnings=[said])]
+    estimates += [plain(0.4, 0.01, group=name, warnings=[one]) for name, one in groups]
+    (finding,) = facts.findings(sample.only(*estimates) | {"by": "banner"})
+    assert finding.shown() == [("serious: serious", "`snips` in banner `a`"), ("warning: A few.", "`snips`")]
+    assert finding.rest() == "Also 2 estimates of groups with this code."

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..folds.estimate import Caution
 from ..log.batch import Integers, LogBatch
 from . import _kernels
 
@@ -109,19 +107,6 @@ def content_keys(batch: LogBatch) -> Bits:
     with np.errstate(over="ignore"):
         key = (key ^ (key >> np.uint64(31))) * np.uint64(0x94D049BB133111EB)
     return np.asarray(key ^ (key >> np.uint64(30)))
-
-
-def about_duplicates(share: float) -> Iterator[Caution]:
-    """Warnings of rows that were written more than once. share: of the rows that are copies, at least."""
-    if share > 0:
-        yield Caution(
-            "duplicate-rows",
-            "warning",
-            f"At least {share:.0%} of the rows are copies of others: equal rows come together far more often than "
-            "independent impressions would make them.",
-            "Look for a file that is read twice, or a join that multiplies rows. Copies make intervals too narrow: "
-            "leave them out, or cluster by what they share.",
-        )
 
 
 def _bits(values: NDArray[np.generic]) -> Bits:

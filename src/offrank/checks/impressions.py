@@ -34,6 +34,11 @@ class Impressions:
     skipped: Mapping[str, int]
     ranks: Floats
 
+    @property
+    def slots(self) -> int:
+        """How many ranks have clicks, or could have; 0 where none are logged."""
+        return int(np.count_nonzero(self.ranks[:, 1]))
+
     def by_rank(self, confidence: float) -> list[RankRow]:
         """Click rate at each rank, with its interval."""
         quantile = NormalDist().inv_cdf(0.5 + confidence / 2)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
@@ -10,6 +11,7 @@ import numpy as np
 
 from .. import findings
 from ..errors import AbilityError, ColumnError
+from ..findings.evidence import OfCounting, OfRows
 from ..findings.evidence_log import OfLog
 from ..folds.base import Attempt, Fold, Refusal, Sample, Together
 from ..folds.estimate import Caution
@@ -23,8 +25,8 @@ from ..policies.uniform import Uniform
 from ..policies.written import WrittenPolicy
 from .agreement import AgreementFold
 from .calibration import CalibrationFold
-from .contexts import RowsPerContextFold, about_rows_per_context, counted_by
-from .duplicates import ContentsFold, about_duplicates
+from .contexts import RowsPerContextFold, counted_by
+from .duplicates import ContentsFold
 
 _UNIFORM = Uniform()
 _SHOWN = Needs(frozenset(["candidates"]))
@@ -41,9 +43,8 @@ EXPLAINED = {"miscalibrated": OF_MEAN_WEIGHT, "double-subsampling": ("mean-weigh
 
 def about_log(log: OfLog) -> tuple[Caution, ...]:
     """What is wrong with a log, the worst first, and of what is as bad the cause before what follows from it."""
-    found = [*findings.about(log), *about_duplicates(log.copies)]
-    if log.rows_per_context is not None and log.counted_by is not None:
-        found += about_rows_per_context(log.rows_per_context, log.counted_by)
+    counting = OfCounting() if log.counted_by is None else OfCounting(rows=log.rows_per_context, by=log.counted_by)
+    found = findings.about(log, OfRows(copies=log.copies), counting)
     codes = [*CAUSES, *(caution.code for caution in found)]
     severities = ("serious", "warning", "note")
     return tuple(sorted(found, key=lambda one: (severities.index(one.severity), codes.index(one.code))))
@@ -163,7 +164,7 @@ class LogFold:
             fit=known.get("fit"),
             copies=known["contents"].repeated(),
             shown_only=rows > 0 and not more,
-            rows_per_context=known.get("contexts"),
+            rows_per_context=known.get("contexts", math.inf),
             counted_by=None if self.logging is None else counted_by(self.logging),
             unknown={**self.unknown, **refused},
         )

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from ..findings import about
+from ..findings.evidence import OfEstimate
 from ..folds.base import Sample, Together
-from ..folds.estimate import Caution, Estimate, Interval
+from ..folds.estimate import Caution, Interval
 from ..folds.group_by import GroupBy
 from ..folds.intervals import Ratio, Spread
 from ..folds.largest import LargestFold
@@ -19,7 +20,6 @@ from ..log.batch import Floats, LogBatch
 from ..log.source import Needs
 from ..policies.propensities import AnyPolicy, propensities, shown_needs
 from ..policies.uniform import Uniform
-from .cautions import about_mean_weight, about_rewards, about_weights
 
 _UNIFORM = Uniform()
 _ONE, _REWARD, _VALUE, _WEIGHT, _CORRECTED, _SLATES, _INVERSE = range(7)
@@ -93,7 +93,7 @@ class Mixtures:
         spread = Spread(mixed, "normal", confidence)
         weight, plain, normalised = spread.ratio(Ratio(2, 0)), spread.ratio(Ratio(1, 0)), spread.ratio(Ratio(1, 2))
         ess = float(mixed.sums[2] ** 2 / mixed.squares[2])
-        cautions = tuple(self._cautions(epsilon, mixed, weight, plain, ess)) if epsilon else ()
+        cautions = about(self._evidence(epsilon, mixed, weight, ess)) if epsilon else ()
         return Mixture(epsilon, weight, plain, normalised, ess, cautions)
 
     def _mixed(self, epsilon: float) -> Moments:
@@ -105,28 +105,19 @@ class Mixtures:
         unknown = np.zeros(3)  # the extremes, which a normal interval does not ask for
         return Moments(found.n, linear @ found.mean, linear @ found.comoment @ linear.T, unknown, unknown)
 
-    def _cautions(
-        self, epsilon: float, mixed: Moments, weight: Interval, plain: Interval, ess: float
-    ) -> Iterator[Caution]:
-        """Why this should not be trusted. The tail counts where it makes most of the variance of the estimate."""
+    def _evidence(self, epsilon: float, mixed: Moments, weight: Interval, ess: float) -> OfEstimate:
+        """The tail counts where it makes most of the variance of the estimate."""
         spread = np.diagonal(self.moments.comoment)
         tail_counts = epsilon**2 * spread[_VALUE] > 0.5 * mixed.comoment[1, 1]
-        share = (1 - epsilon + epsilon * max(float(self.largest[0]), 0.0)) / float(mixed.sums[2])
-        made = Estimate(
-            plain.value,
-            plain.low,
-            plain.high,
-            plain.standard_error,
-            self.impressions,
-            ess,
-            weight.value,
-            share,
-            tail_index(self.largest, self.impressions) if tail_counts else None,
-            weight,
+        return OfEstimate(
+            n=self.impressions,
+            ess=ess,
+            max_weight_share=(1 - epsilon + epsilon * max(float(self.largest[0]), 0.0)) / float(mixed.sums[2]),
+            tail_index=tail_index(self.largest, self.impressions) if tail_counts else None,
+            mean_weight=weight,
+            sampling_factor=float(mixed.squares[0] / mixed.sums[0]),
+            effective_rewards=float(mixed.sums[1] ** 2 / mixed.squares[1]) if mixed.squares[1] else 0.0,
         )
-        yield from about_weights(made)
-        yield from about_mean_weight(made, float(mixed.squares[0] / mixed.sums[0]))
-        yield from about_rewards(float(mixed.sums[1] ** 2 / mixed.squares[1]) if mixed.squares[1] else 0.0)
 
 
 @dataclass(frozen=True)

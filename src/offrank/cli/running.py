@@ -17,6 +17,7 @@ import click
 
 from ..errors import OffrankError, UsageError
 from ..files import remove_unfinished
+from ..options import command_line
 
 
 def safely(command: Callable[..., None]) -> Callable[..., None]:
@@ -25,7 +26,7 @@ def safely(command: Callable[..., None]) -> Callable[..., None]:
     @wraps(command)
     def guarded(*arguments: Any, **options: Any) -> None:
         try:
-            with _interruptible():
+            with _interruptible(), command_line():
                 command(*arguments, **options)
         except OffrankError as error:
             click.echo(f"error: {error}", err=True)

@@ -8,6 +8,8 @@ from typing import ClassVar
 
 import numpy as np
 
+from ..findings import about
+from ..findings.evidence_clicks import OfFit
 from ..folds.estimate import Caution
 from ..log.batch import Floats
 from .documents import Slots
@@ -35,7 +37,7 @@ class CM(Downward):
         first = sessions.click * (np.cumsum(sessions.click, axis=1, dtype=np.int32) == 1)
         clicks, kept = (float(sessions.weight @ table.sum(axis=1)) for table in (sessions.click, first))
         share = 1.0 - kept / clicks if clicks else 0.0
-        return replace(sessions, click=first.astype(np.uint8)), (_impossible(share),) if share else ()
+        return replace(sessions, click=first.astype(np.uint8)), about(OfFit(beyond=share))
 
     def beginning(self, tails: Tails) -> Parameters:
         """There is nothing but attraction."""
@@ -49,13 +51,3 @@ class CM(Downward):
 
     def counts(self, parameters: Parameters, expected: Expected) -> Mapping[str, tuple[Floats, Floats]]:
         return {"attraction": (expected.clicked, expected.clicked + expected.missed)}
-
-
-def _impossible(share: float) -> Caution:
-    return Caution(
-        "impossible-clicks",
-        "serious" if share > 0.05 else "warning",
-        f"{share:.1%} of the clicks follow another one in their session, which the cascade model rules out: "
-        "they were left out.",
-        "Take a model that goes on after a click: dcm, ccm, dbn or ubm.",
-    )

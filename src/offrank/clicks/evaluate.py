@@ -3,26 +3,28 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, overload
 
 from ..errors import EmptyLogError, UsageError
+from ..findings import about
+from ..findings.evidence import OfTraining
+from ..findings.evidence_clicks import OfPrediction
 from ..folds.base import Together
 from ..folds.doubt import Doubt
-from ..folds.estimate import Caution, Interval
+from ..folds.estimate import Interval
 from ..folds.fingerprint import Fingerprint, FingerprintFold
 from ..folds.intervals import Spread
-from ..folds.same_log import about_same_log, share_learnt
+from ..folds.same_log import share_learnt
 from ..log.source import Source
 from ..readers.log import read_log
 from ..running.executors import Executor, Progress, run
 from .evaluated import Evaluated, Evaluations
 from .fitted import Fitted
 from .layout import Layout, MeanPower, ranks, statistic
-from .predictions import CLIP, PredictionFold, Predictions, Predictor
+from .predictions import PredictionFold, Predictions, Predictor
 
-MANY_UNSEEN, MOST_UNSEEN = 0.2, 0.5
 _NOWHERE = Interval(math.nan, math.nan, math.nan, math.nan)
 """At a rank that is empty in every session."""
 
@@ -93,7 +95,7 @@ def _told(results: Evaluations, learnt: Mapping[str, Fingerprint], judged: Mappi
     """The same, where a model has seen the sessions by which it is judged."""
     each = dict(results)
     for name, rows in judged.items():
-        seen = tuple(about_same_log(share_learnt(learnt[name], rows)))
+        seen = about(OfTraining(share=share_learnt(learnt[name], rows), policy=False))
         each[name] = replace(each[name], cautions=(*seen, *each[name].cautions))
     return replace(results, found=each)
 
@@ -134,32 +136,11 @@ def _evaluated(index: int, model: Predictor, found: Predictions, spread: Spread)
         found.tally,
         confidence=spread.confidence,
     )
-    return replace(made, cautions=tuple(_cautions(made, model, layout.ranks(len(sums)))))
-
-
-def _cautions(made: Evaluated, model: Predictor, slots: int) -> Iterator[Caution]:
-    if made.unseen:
-        yield Caution(
-            "unseen-documents",
-            "serious" if made.unseen > MOST_UNSEEN else "warning" if made.unseen > MANY_UNSEEN else "note",
-            f"{made.unseen:.1%} of the shown documents were not in the log that the model learnt from: it expects of "
-            "them what it expects of any.",
-            "Learn from a log with the same queries and items; if these are the same, look how their ids are written.",
-        )
-    learnt = model.tally.ranks if isinstance(model, Fitted) else 0
-    if 0 < learnt < slots:
-        yield Caution(
-            "unseen-ranks",
-            "warning",
-            f"Slates have up to {slots} ranks, and the model learnt from {learnt}: what it says of rank {learnt} goes "
-            "on below.",
-            "Learn from slates as long as these.",
-        )
-    if made.impossible:
-        yield Caution(
-            "impossible-clicks",
-            "serious",
-            f"The model says that {made.impossible:,} of {made.sessions:,} sessions cannot happen: their "
-            f"log-likelihood is -inf. Perplexity keeps probabilities within [{CLIP:g}, 1 - {CLIP:g}].",
-            "Choose a model that allows such clicks, such as dcm or dbn in the place of cascade.",
-        )
+    told = OfPrediction(
+        sessions=made.sessions,
+        unseen=made.unseen or 0.0,
+        learnt=model.tally.ranks if isinstance(model, Fitted) else 0,
+        slots=layout.ranks(len(sums)),
+        impossible=made.impossible,
+    )
+    return replace(made, cautions=about(told))

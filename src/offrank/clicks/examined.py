@@ -8,6 +8,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ..findings import about
+from ..findings.evidence_clicks import OfFit
 from ..folds.estimate import Caution
 from ..log.batch import Floats, Integers
 from .conditional import Curve, fit_curve
@@ -21,7 +23,6 @@ from .priors import Beta, Prior, given
 
 _UNKNOWN = 1.0
 """Standard error of a logarithm from which on the log is not said to tell it: a factor of e either way."""
-_FEW = 0.01
 _AT_ONE = 1.9
 """log(40) / 1.96: Beta(this / deviation, 1) ends 1.96 deviations of a logarithm below 1, with 2.5 % further below."""
 
@@ -64,7 +65,7 @@ class Examined(Countable, ABC):
         cells, prior = Cells.fixed(value), given(self.prior)
         likely = Beta.of(_mean(data, value), 0.2) if start is None else Beta.at(start["attraction_prior"])
         found = learn(data, cells, prior, likely, tolerance=100 * self.tolerance, say=say)
-        return _learnt(curve, value, found, _cautions(data, curve))
+        return _learnt(curve, value, found, about(OfFit(hidden=_hidden(data, curve))))
 
     def relevance(self, parameters: Parameters, document: Integers) -> Floats:
         return parameters["attraction"][document]
@@ -79,21 +80,10 @@ def _told(say: Say) -> Callable[[float], object]:
     return lambda height: say(f"examination: log-likelihood {height:,.2f}")
 
 
-def _cautions(data: Counts, curve: Curve) -> tuple[Caution, ...]:
-    """Said where the log does not tell how much is looked at."""
+def _hidden(data: Counts, curve: Curve) -> float:
+    """The share of the views in places whose examination the log does not tell."""
     shown, _ = data.by_cell()
-    share = float(shown[curve.deviation > _UNKNOWN].sum() / shown.sum())
-    if share < _FEW:
-        return ()
-    caution = Caution(
-        "examination-unknown",
-        "warning",
-        f"{share:.0%} of the views are in places whose examination the log does not tell: hardly any document that was "
-        "seen there and elsewhere was clicked. It is taken to be as though the documents of all places were alike.",
-        "Predict clicks with this model only for rankings like those of the log; its examination and its relevance "
-        "need a log in which documents change places.",
-    )
-    return (caution,)
+    return float(shown[curve.deviation > _UNKNOWN].sum() / shown.sum())
 
 
 def _learnt(curve: Curve, value: Floats, found: Solution, cautions: tuple[Caution, ...]) -> Learnt:

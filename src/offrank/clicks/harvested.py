@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -13,8 +12,6 @@ from ..folds.estimate import Caution
 from ..log.batch import Floats
 from . import text
 from .sessions import Tally
-
-FEW_CLICKS = 30
 
 
 @dataclass(frozen=True)
@@ -66,42 +63,3 @@ def _interval(low: float, high: float) -> str:
     if np.isinf(high):
         return f"{low:.3f} or more" if low > 0 else "not identified"
     return f"{low:.3f} to {high:.3f}"
-
-
-def cautions_of(linked: NDArray[np.bool_], clicks: Floats, high: Floats) -> tuple[Caution, ...]:
-    """What to know of the curve of ranks that are linked [k], rest on so many clicks [k], and end there [k]."""
-    return tuple(_cautions(linked, clicks, high))
-
-
-def _cautions(linked: NDArray[np.bool_], clicks: Floats, high: Floats) -> Iterator[Caution]:
-    if not linked.all():
-        yield Caution(
-            "unlinked-ranks",
-            "serious",
-            f"Nothing compares {_named(~linked)} with the first: no document was shown, and clicked, at both, nor at "
-            "ranks in between.",
-            "Log rankings that vary more, or cut the slates there.",
-        )
-    open_ = linked & np.isinf(high)
-    if open_.any():
-        yield Caution(
-            "open-intervals",
-            "warning",
-            f"The interval of {_named(open_)} has no upper end: too few of the documents that were clicked at the "
-            "first rank were shown at other ranks.",
-            "Log more; the first rank needs clicks on documents that were also shown at other ranks.",
-        )
-    few = linked & (clicks < FEW_CLICKS)
-    if few.any():
-        yield Caution(
-            "few-pairs",
-            "warning",
-            f"The curve of {_named(few)} rests on fewer than {FEW_CLICKS} clicks on documents that were also shown "
-            "at other ranks.",
-            "Log more; what is said of these ranks is noise.",
-        )
-
-
-def _named(which: NDArray[np.bool_]) -> str:
-    ranks = ", ".join(str(rank + 1) for rank in np.flatnonzero(which))
-    return f"{'rank' if which.sum() == 1 else 'ranks'} {ranks}"

@@ -14,6 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import SupportError, UsageError
+from ..findings import about
+from ..findings.evidence_clicks import OfHarvest
 from ..folds.counts import join
 from ..log.batch import Floats, Integers
 from ..readers.log import read_log
@@ -21,7 +23,7 @@ from ..running.executors import Executor, Progress, run
 from ._kernels_pairs import add_pairs
 from .counts import Counts, CountsFold
 from .documents import grouping
-from .harvested import Harvested, cautions_of
+from .harvested import Harvested
 from .pairs import Pairs
 
 Method = Literal["all_pairs", "adjacent_chain", "pivot_one"]
@@ -80,9 +82,9 @@ def harvest(
         raise _nothing(counts.ranks)
     low, high = _ends(_resampled(parts, replicates, seed), (1 - confidence) / 2)
     curve, low, high = (np.where(linked, values, np.nan) for values in (whole.curve(), low, high))
-    cautions = cautions_of(linked, clicks, high)
+    told = OfHarvest(linked=tuple(linked.tolist()), clicks=tuple(clicks.tolist()), high=tuple(high.tolist()))
     tally = gathered.tally
-    return Harvested(curve, low, high, documents, clicks, tally.impressions, method, cautions, tally)
+    return Harvested(curve, low, high, documents, clicks, tally.impressions, method, about(told), tally)
 
 
 def _ends(pairs: Pairs, tail: float) -> tuple[Floats, Floats]:

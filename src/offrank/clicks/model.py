@@ -9,8 +9,9 @@ from typing import Any, ClassVar, final
 
 import numpy as np
 
+from ..findings import about
+from ..findings.evidence_clicks import OfFit
 from ..folds.base import Fold, Together
-from ..folds.estimate import Caution
 from ..folds.fingerprint import Content, Fingerprint, FingerprintFold
 from ..log.batch import Floats, Integers
 from ..log.source import Source
@@ -27,13 +28,6 @@ from .sessions import Gathered, Sessions, SessionsFold
 
 Say = Callable[[str], object]
 """Called with what is being done."""
-
-NO_CLICKS = Caution(
-    "no-clicks",
-    "serious",
-    "Nothing was clicked in any session: what the model says of documents and ranks is its priors, not the log's.",
-    "Look whether the right column is read as clicks (--column clicks=NAME).",
-)
 
 
 class ClickModel(Spelled, ABC):
@@ -80,8 +74,7 @@ class ClickModel(Spelled, ABC):
         if isinstance(data, Sessions):
             data = self.from_sessions(data)
         learnt = self.learn(data, say=say)
-        if not _clicked(gathered.data):
-            learnt = replace(learnt, cautions=(NO_CLICKS, *learnt.cautions))
+        learnt = replace(learnt, cautions=(*about(OfFit(clicked=_clicked(gathered.data))), *learnt.cautions))
         return Fitted(self, gathered.documents, learnt, gathered.tally, source, training)
 
     def gather(self, by: str | None) -> Fold[Any, Any, Gathered]:

@@ -7,7 +7,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from ..folds.estimate import Caution
+from ..findings import about
+from ..findings.evidence_clicks import OfFit
 from ..log.batch import Floats, Integers
 from .conditional import fit_curve
 from .countable import Countable
@@ -20,9 +21,6 @@ from .model import Say, of_documents, of_ranks
 from .parameters import Parameters, Role, Roles
 from .pbm import rank_rates
 from .priors import Beta, Prior, given
-
-_STEEPER = 0.2
-"""How much faster clicks may fall than examination, in logarithms, before documents are not alike at all ranks."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -67,7 +65,7 @@ class TrustBias(Countable):
             rounds=found.climb.rounds,
             converged=found.climb.converged,
             facts={"attraction_prior": found.prior.table.tolist()},
-            cautions=_cautions(data),
+            cautions=about(OfFit(steeper=_steeper(data))),
         )
 
     def law(self, parameters: Parameters, slots: Slots) -> ClickLaw:
@@ -88,8 +86,8 @@ def _cells(data: Counts) -> Cells:
     return Cells(Chances(hit, false), (ranks > 0, ranks < data.ranks - 1))
 
 
-def _cautions(data: Counts) -> tuple[Caution, ...]:
-    """Said where good documents are shown high, so that chances fall too steeply.
+def _steeper(data: Counts) -> float:
+    """How much faster clicks fall from rank to rank than for one and the same document, as a logarithm.
 
     Clicks fall from rank to rank with examination and with what is shown there. How they fall for one and the same
     document tells the two apart, nearly so under trust bias as well.
@@ -99,16 +97,4 @@ def _cautions(data: Counts) -> tuple[Caution, ...]:
     told = curve.deviation < 1.0
     steeper = np.log(curve.value[told] / rates[told])
     shown = data.by_cell()[0][told]
-    mean = float(steeper @ shown / shown.sum())
-    if mean <= _STEEPER:
-        return ()
-    caution = Caution(
-        "worth-follows-rank",
-        "warning",
-        "Clicks fall faster from rank to rank than for one and the same document, by a factor of "
-        f"{np.exp(mean):.2f} on average: good documents were shown high. This model takes documents to be alike at all "
-        "ranks, so its chances fall too steeply, and it fails under other rankings however well it predicts those of "
-        "the log.",
-        "Learn trust bias from a log with random orders; here take pbm or ubm, and judge by another policy's log.",
-    )
-    return (caution,)
+    return float(steeper @ shown / shown.sum())

@@ -4,6 +4,6 @@ A finding is found by a pure function of evidence (plain numbers about an estima
 severe it is, what was measured and what to do; its code never changes, and docs/trust.md explains it.
 """
 
-from .registry import Kind, Said, about, finding, kinds
+from .registry import Kind, Said, about, finding, kinds, title_of
 
-__all__ = ["Kind", "Said", "about", "finding", "kinds"]
+__all__ = ["Kind", "Said", "about", "finding", "kinds", "title_of"]

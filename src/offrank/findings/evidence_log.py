@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
@@ -52,6 +53,6 @@ class OfLog:
     sampling_factor: float = 1.0
     ess: float = 0.0
     shown_only: bool = False
-    rows_per_context: float | None = None
+    rows_per_context: float = math.inf
     counted_by: str | None = None
     unknown: Mapping[str, str] = field(default_factory=dict)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ..options import option
 from .evidence_log import OfLog, Shown
 from .registry import Said, finding
 
@@ -21,8 +22,8 @@ def miscalibrated(log: OfLog) -> Said | None:
         "serious",
         f"The slates are not those of {log.logging}: {told(log.fit)}.{mismatch}",
         "Look at the score column and the temperature, and whether slates were changed after they were drawn (items "
-        "swapped, pinned or filtered out). If propensities were logged with what was shown, use logging=logged "
-        "(--logging logged).",
+        "swapped, pinned or filtered out). If propensities were logged with what was shown, use "
+        f"{option('logging', 'logged')}.",
     )
 
 

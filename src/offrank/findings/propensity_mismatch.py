@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ..options import option
 from .evidence_log import OfLog
 from .miscalibrated import unfit
 from .registry import Said, finding
@@ -15,7 +16,9 @@ def propensity_mismatch(log: OfLog) -> Said | None:
     """Written propensities that are not the policy's, unless what was shown tells already that the policy is wrong."""
     if not log.apart or unfit(log):
         return None
-    remedy = "One of them is wrong: look at the score column and the temperature, or use logging=logged."
+    remedy = (
+        f"One of them is wrong: look at the score column and the temperature, or use {option('logging', 'logged')}."
+    )
     if log.fit is not None:
         remedy = (
             "What was shown fits the policy, so look at the column first: another slate's, inverse, rounded, or with "

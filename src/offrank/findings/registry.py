@@ -55,9 +55,14 @@ def kinds(evidence: type | None = None) -> tuple[Kind, ...]:
     return tuple(kind for kind in found if evidence in (None, kind.evidence))
 
 
-def about(evidence: object) -> tuple[Caution, ...]:
+def title_of(code: str) -> str:
+    """What a list calls the finding."""
+    return next(kind.title for kind in kinds() if kind.code == code)
+
+
+def about(*evidence: object) -> tuple[Caution, ...]:
     """Everything that is found in some evidence, the worst first."""
-    said = [(kind.code, kind.find(evidence)) for kind in kinds(type(evidence))]
+    said = [(kind.code, kind.find(one)) for one in evidence for kind in kinds(type(one))]
     found = [Caution(code, *words) for code, words in said if words is not None]
     return tuple(sorted(found, key=lambda caution: _ORDER[caution.severity]))
 

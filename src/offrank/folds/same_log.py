@@ -8,18 +8,14 @@ differ. Two independent logs differ by chance; a log and its copy do not.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..log.batch import Integers
-from .estimate import Caution
 from .fingerprint import OUTCOME, QUERY, Fingerprint
 
-LEAST = 0.05
-"""Below this share of the judged rows nothing is said: the estimate is too kind by no more than that share."""
 CLEAR = 5.0
 """Standard errors by which rows have to coincide beyond chance."""
 UNLIKELY = 1e-6
@@ -30,19 +26,6 @@ ALIKE, FEW_PAIRS = 0.99, 50
 """Where hardly anything comes twice within a log, this share of what comes in both has to come to the same."""
 USUAL, FEW_PLACES = 3.5, 20
 """Standard errors by which what comes in both logs has to agree beyond the usual; known from so many places."""
-
-
-def about_same_log(share: float) -> Iterator[Caution]:
-    """What is said of what was learnt and is judged by the same rows. share: of the judged rows."""
-    if share >= LEAST:
-        yield Caution(
-            "same-log",
-            "serious",
-            f"About {share:.0%} of these impressions are what it was learnt from: what was learnt explains them better "
-            "than new ones, and the estimate is too kind.",
-            "Judge it by other impressions: --held-out POLICY.NPZ reads those that `offrank learn` kept apart; "
-            "or take another day's log.",
-        )
 
 
 def share_learnt(learnt: Fingerprint, judged: Fingerprint) -> float:

@@ -147,16 +147,18 @@ class _Checking:
 
     def _estimates(self, found: dict[str, Any]) -> tuple[Estimates, dict[str, Estimates]]:
         """Of the whole log, and by the number of slots where that varies."""
+        slots = found["impressions"].slots
         whole: dict[Key, Estimate | NoOverlapError] = {}
         groups: dict[str, dict[Key, Estimate | NoOverlapError]] = {}
         for name, plan in self.plans.items():
             if found[name] is None:
                 continue
             total, parts = found[name]
-            whole |= plan.estimates(plan.summary(total)).found
-            for slots, part in parts.items() if len(parts) > 1 else ():
-                groups.setdefault(slots, {}).update(plan.estimates(plan.summary(part)).found)
-        return Estimates(whole), {slots: Estimates(part) for slots, part in groups.items()}
+            whole |= plan.estimates(plan.summary(total, slots=slots)).found
+            for number, part in parts.items() if len(parts) > 1 else ():
+                made = plan.estimates(plan.summary(part, slots=min(slots, int(number))))
+                groups.setdefault(number, {}).update(made.found)
+        return Estimates(whole), {number: Estimates(part) for number, part in groups.items()}
 
     def _facts(self, found: dict[str, Any]) -> dict[str, Any]:
         impressions = found["impressions"]

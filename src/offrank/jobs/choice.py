@@ -5,11 +5,12 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, field, replace
 
-from ..checks.cautions import about_choice
 from ..errors import NoOverlapError
 from ..estimators.base import Estimator
 from ..estimators.family import Family
 from ..estimators.wrappers import SelfNormalised
+from ..findings import about
+from ..findings.evidence import OfChoice
 from ..folds.estimate import Estimate, Interval
 from ..policies.propensities import AnyPolicy
 from ..selection.windows import slope
@@ -47,12 +48,13 @@ def chosen(summary: Summary, target: AnyPolicy, family: Family) -> Chosen:
     choice = slope([estimate.value for estimate in estimates], half_widths)
     trusted = next((place for place, half in enumerate(half_widths) if math.isfinite(half)), None)
     name, first, found = names[choice.index], estimates[trusted or 0], estimates[choice.index]
+    choice_made = OfChoice(names=tuple(names), chosen=choice.index, refuted=choice.refuted, trusted=trusted)
     honest = replace(
         found,
         low=min(first.low, found.low),
         high=max(first.high, found.high),
         difference=_span(first.difference, found.difference),
-        warnings=(*found.warnings, about_choice(names, choice.index, choice.refuted, trusted)),
+        warnings=(*found.warnings, *about(choice_made)),
         chosen=name,
     )
     return Chosen(given[name][0], honest, given)

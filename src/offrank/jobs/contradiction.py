@@ -5,17 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-from ..checks.cautions import about_disagreement
 from ..estimators.base import Estimator
 from ..estimators.logged import LoggedMean
 from ..estimators.wrappers import Clip, SelfNormalised, bare, weighing
-from ..folds.estimate import Caution, Estimate
+from ..findings import about
+from ..findings.disagreement import contradicts
+from ..findings.evidence import OfDisagreement
+from ..folds.estimate import Estimate
 from ..policies.propensities import AnyPolicy
 from .choice import Chosen, Given
 from .summary import Summary
-
-_ODD = 4.0
-"""Standard errors of the difference; with some ten pairs, chance gives fewer than one such in a thousand logs."""
 
 _Any = Estimator | SelfNormalised
 
@@ -36,16 +35,17 @@ def _against(summary: Summary, target: AnyPolicy, given: tuple[_Any, Estimate], 
     estimator, estimate = given
     if any(caution.code == "unseen-items" for caution in estimate.warnings):
         return estimate  # why it is off is said already
-    worst: tuple[float, Caution] | None = None
+    worst: OfDisagreement | None = None
     for other_name, (other, reference) in every.items():
         if not (_comparable(summary, estimator, other) and summary.knows_error(target, other, reference)):
             continue
         difference = summary.difference(target, estimator, other)
         away = difference.deviation(0.0) if difference.standard_error > 0 else 0.0
-        visible = abs(difference.value) > 0.25 * (estimate.high - estimate.low)
-        if away > _ODD and visible and (worst is None or away > worst[0]):
-            worst = away, about_disagreement(other_name, difference)
-    return estimate if worst is None else replace(estimate, warnings=(worst[1], *estimate.warnings))
+        width = estimate.high - estimate.low
+        one = OfDisagreement(other=other_name, away=away, difference=abs(difference.value), width=width)
+        if contradicts(one) and (worst is None or away > worst.away):
+            worst = one
+    return estimate if worst is None else replace(estimate, warnings=(*about(worst), *estimate.warnings))
 
 
 def _comparable(summary: Summary, estimator: _Any, other: _Any) -> bool:

@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 from os import PathLike, fspath
 from typing import Any
 
-from ..checks.cautions import about_examination
 from ..checks.impressions import Impressions, ImpressionsFold
 from ..checks.log import LogFold, about_log
 from ..checks.ties import TiesFold, sorts
@@ -16,6 +15,8 @@ from ..estimators.base import Estimator
 from ..estimators.family import Family, family
 from ..estimators.fold import ByColumn, GroupedTermsFold, Layout, TermsFold, needs
 from ..estimators.wrappers import SelfNormalised, bare, weighing
+from ..findings import about
+from ..findings.evidence import OfCurve
 from ..folds.base import Products, Together
 from ..folds.doubt import AUTO, Doubt
 from ..folds.estimate import Estimate
@@ -172,7 +173,7 @@ class Plan:
         whole, groups = (found["terms"], {}) if self.by is None else found["terms"]
         ties = dict(zip(self.ties.policies, found["ties"].tolist(), strict=True))
         trained = self.trained.judged(self._parts(), found["rows"])
-        known = {"ties": ties, "trained": trained, "about_log": about_log(found["log"])}
+        known = {"slots": impressions.slots, "ties": ties, "trained": trained, "about_log": about_log(found["log"])}
         summary = self.summary(whole, **known)
         parts = {name: self.summary(part, **known, group=True) for name, part in groups.items()}
         by_group = {name: self.estimates(part) for name, part in parts.items()}
@@ -276,5 +277,5 @@ def _examined(found: Estimate | NoOverlapError, estimator: Estimator | SelfNorma
         return found
     # A window of one rank moves no click to another.
     curves = [getattr(part, "examination", None) for part in _parts(estimator) if getattr(part, "window", None) != 0]
-    said = [caution for curve in curves if curve for caution in about_examination(curve)]
+    said = [caution for curve in curves if curve for caution in about(OfCurve(curve=tuple(curve)))]
     return replace(found, warnings=(*said, *found.warnings))

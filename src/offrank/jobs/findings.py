@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from ..checks.actions import ActionsTest
@@ -11,10 +12,11 @@ from ..checks.impressions import Impressions
 from ..checks.log import about_log, explained
 from ..checks.slots import SlotsRow
 from ..errors import NoOverlapError
-from ..findings import kinds
+from ..findings import about, title_of
+from ..findings.evidence import OfPropensities, OfSkipped, OfSupport
 from ..findings.evidence_log import OfLog
 from ..findings.miscalibrated import unfit
-from ..folds.estimate import Estimate
+from ..folds.estimate import Caution, Estimate
 from ..log.batch import Floats
 from ..policies.propensities import AnyPolicy
 from .document import number
@@ -22,14 +24,7 @@ from .result import Estimates
 
 Row = dict[str, Any]
 
-_TITLES = {
-    "low-ess": "Effective sample size",
-    "small-ess-share": "Effective sample size",
-    "large-weight": "Largest weight",
-    "heavy-tail": "Tail of the weights",
-    "counted-propensities": "Counted propensities",
-}
-_OF_LOG = {"duplicate-rows": "Rows written twice", "few-rows-per-context": "Counted propensities"}
+_OF_WEIGHTS = ("low-ess", "small-ess-share", "large-weight", "heavy-tail", "counted-propensities")
 _MEANS = {"ips": "Mean importance weight", "ipm": "Mean item weight"}
 _ROUNDING = 1e-9
 """Weights that do not vary have an interval without width, beside 1 by what adding up loses."""
@@ -44,19 +39,16 @@ def row(code: str, title: str, status: str, message: str, remedy: str = "", **nu
 
 def of_log(log: OfLog) -> Iterator[Row]:
     """What is wrong with the log whatever the estimate; where nothing is, what was looked at."""
-    found = {caution.code: caution for caution in about_log(log)}
-    titles = {kind.code: kind.title for kind in kinds(OfLog)} | _OF_LOG
-    for code, caution in found.items():
-        if code not in _OF_MEANS:  # the mean weight of uniform has its own row
-            yield row(code, titles[code], caution.severity, caution.message, caution.remedy)
-    if "miscalibrated" not in found and log.fit is not None:
+    found = [caution for caution in about_log(log) if caution.code not in _OF_MEANS]  # uniform's has its own row
+    yield from of_cautions(found)
+    fits, same = title_of("miscalibrated"), title_of("propensity-mismatch")
+    if log.fit is not None and not unfit(log):
         message = "Items are shown as often as it says, as far as chance allows to tell."
-        yield row("miscalibrated", titles["miscalibrated"], "ok", message)
+        yield row("miscalibrated", fits, "ok", message)
     elif "fit" in log.unknown:
-        yield row("miscalibrated", titles["miscalibrated"], "skipped", f"Not checked: {log.unknown['fit']}.")
+        yield row("miscalibrated", fits, "skipped", f"Not checked: {log.unknown['fit']}.")
     if log.compared and not log.apart:
-        message = f"All {log.compared:,} are those of {log.logging}."
-        yield row("propensity-mismatch", titles["propensity-mismatch"], "ok", message)
+        yield row("propensity-mismatch", same, "ok", f"All {log.compared:,} are those of {log.logging}.")
 
 
 def of_weights(estimates: Estimates, target: AnyPolicy | None, reasons: Mapping[str, str], log: OfLog) -> Iterator[Row]:
@@ -96,25 +88,13 @@ def of_slots(slots: Sequence[SlotsRow] | None, reason: str | None) -> Iterator[R
     if slots is None:
         yield row("inverse-propensity", title, "skipped", f"Not checked: {reason}.")
         return
-    if all(part.max_inverse_propensity <= 1.0 + 1e-9 for part in slots):
-        yield row(
-            "no-randomness",
-            title,
-            "serious",
-            "Every propensity is 1: the logging policy always showed the same slate for a context.",
-            "Without randomness only a model of users can judge another ranking (pbm, click models).",
-        )
+    if none := about(OfPropensities(largest=max(part.max_inverse_propensity for part in slots))):
+        yield from of_cautions(none)
         return
     for part in slots:
-        if part.max_inverse_propensity > part.estimated_impressions:
-            yield row(
-                "huge-inverse-propensity",
-                f"{title}, {part.slots} slot{'s' if part.slots > 1 else ''}",
-                "warning",
-                f"The largest inverse propensity ({part.max_inverse_propensity:.3g}) exceeds the number of impressions "
-                f"({part.estimated_impressions:,.0f}): one of them could outweigh all others.",
-                "Do not trust normal intervals of whole-slate estimators here; use item-level ones.",
-            )
+        largest, impressions = part.max_inverse_propensity, part.estimated_impressions
+        huge = about(OfPropensities(slots=part.slots, largest=largest, impressions=impressions))
+        yield from of_cautions(huge, f", {part.slots} slot{'s' if part.slots > 1 else ''}")
     total = sum(part.estimated_impressions for part in slots)
     mean = sum(part.mean_inverse_propensity * part.estimated_impressions for part in slots) / total
     message = f"On average 1 / propensity is {mean:.4g}: about as many slates could have been shown per impression."
@@ -147,28 +127,22 @@ def of_support(shares: Floats | None, target: str, asked: bool, reason: str | No
     if shares is None:
         yield row("support", title, "skipped", f"Not checked: {reason}.")
         return
-    worst = float(shares.max(initial=0.0))
-    ranks = ", ".join(f"{share:.1%} at rank {rank}" for rank, share in enumerate(shares, start=1) if share > 0)
-    if worst == 0:
+    found = about(OfSupport(target=target, shares=tuple(shares.tolist()), asked=asked))
+    if not found:
         yield row("support", title, "ok", "The logging policy shows every item at every rank that the target uses.")
-        return
-    yield row(
-        "support",
-        title,
-        "serious" if asked and worst > 0.05 else "warning",
-        f"The logging policy never shows what {target} would show: {ranks}.",
-        "Estimates miss that share. Judge a policy closer to the logging one, widen interpol's window, or log more "
-        "randomly.",
-        value=worst,
-        expected=0.0,
-    )
+    yield from of_cautions(found, f" for {target}", value=float(shares.max(initial=0.0)), expected=0.0)
+
+
+def of_cautions(cautions: Iterable[Caution], whose: str = "", **numbers: float | None) -> Iterator[Row]:
+    """What was found, under its title and whose it is; nothing where nothing was."""
+    for one in cautions:
+        yield row(one.code, title_of(one.code) + whose, one.severity, one.message, one.remedy, **numbers)
 
 
 def of_reading(impressions: Impressions) -> Iterator[Row]:
     """Rows that were left out."""
     for rule, count in sorted(impressions.skipped.items()):
-        message = f"{count:,} left out for breaking the rule {rule!r}."
-        yield row("skipped", "Left out while reading", "warning", message, "Look at why they break it.", value=count)
+        yield from of_cautions(about(OfSkipped(rule=rule, count=count)), value=count)
 
 
 def _mean_weight(title: str, estimate: Estimate) -> Row:
@@ -187,8 +161,5 @@ def _mean_weight(title: str, estimate: Estimate) -> Row:
 
 def _other_cautions(estimate: Estimate, name: str, asked: bool) -> list[Row]:
     """What is to be said of the weights besides their mean."""
-    found = [caution for caution in estimate.warnings if caution.code in _TITLES]
-    return [
-        row(one.code, f"{_TITLES[one.code]}, {name}", one.severity if asked else "note", one.message, one.remedy)
-        for one in found
-    ]
+    found = [caution for caution in estimate.warnings if caution.code in _OF_WEIGHTS]
+    return list(of_cautions((one if asked else replace(one, severity="note") for one in found), f", {name}"))

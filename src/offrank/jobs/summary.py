@@ -6,29 +6,22 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, Literal
 
-from ..checks.cautions import (
-    CLICKS_NOT_REWARD,
-    COUNTED,
-    FEW_EFFECTIVE,
-    FEW_REWARDS,
-    about_clipping,
-    about_coverage,
-    about_mean_weight,
-    about_method,
-    about_prediction,
-    about_rewards,
-    about_ties,
-    about_weights,
-)
-from ..checks.dependence import about_dependence, effective_clusters
+from ..checks.dependence import dependence
 from ..checks.log import explained, of_rows
 from ..errors import NoOverlapError
 from ..estimators.base import Estimator, Weighting
+from ..estimators.doubly_robust import DoublyRobust
 from ..estimators.fold import Layout, outcome
+from ..estimators.items import IPM, PBM, Interpol
+from ..estimators.logged import LoggedMean
 from ..estimators.worth import Worth, worth
-from ..estimators.wrappers import Clip, SelfNormalised, bare, weighing
+from ..estimators.wrappers import Clip, SelfNormalised, bare, clip, weighing
+from ..findings import about
+from ..findings.evidence import OfEstimate
+from ..findings.few_rewards import FEW as FEW_REWARDS
+from ..findings.low_ess import FEW_EFFECTIVE
 from ..folds.base import Products, Together
 from ..folds.buckets import BUCKETS_OF_A_GROUP
 from ..folds.doubt import AUTO, Doubt
@@ -41,6 +34,9 @@ from ..folds.sums import SumsFold
 from ..folds.tail import tail_index
 from ..policies.propensities import AnyPolicy
 from .trained import NOTHING, Trained
+
+_BOUND = 100.0
+"""The largest weight that a remedy names."""
 
 
 def whole_folds(doubt: Doubt, layout: Layout, products: Products = ()) -> Together:
@@ -64,10 +60,10 @@ class Summary:
     """The reduced log, ready to be asked for estimates.
 
     counted: the logging probabilities were counted in it. products: pairs of columns whose products are in the sums
-    too. group: this is one of several groups of the log. about_log: what is wrong with the log whatever the estimate;
-    what concerns its propensities, for those estimates only that ask the logging policy. ties: share of the
-    impressions in which equal scores leave the order open, by target that sorts. trained: what is judged by the rows
-    that it was learnt from.
+    too. group: this is one of several groups of the log. slots: how many ranks have clicks. about_log: what is wrong
+    with the log whatever the estimate; what concerns its propensities, for those estimates only that ask the logging
+    policy. ties: share of the impressions in which equal scores leave the order open, by target that sorts. trained:
+    what is judged by the rows that it was learnt from.
     """
 
     layout: Layout
@@ -76,6 +72,7 @@ class Summary:
     counted: bool = False
     products: Products = ()
     group: bool = False
+    slots: int = 0
     about_log: tuple[Caution, ...] = ()
     ties: Mapping[AnyPolicy, float] = field(default_factory=dict)
     trained: Trained = NOTHING
@@ -134,21 +131,20 @@ class Summary:
             max_weight_share=math.nan,
             difference=self._interval(ratio, self.layout.logged(weighting)),
         )
-        if (clusters := self.spread.clustered(ratio)) is not None:
+        depending = dependence(self.spread, ratio, weight, group=self.group)
+        if depending.column is not None:
             made = replace(
                 made,
-                cluster=clusters.column,
-                design_effect=self.spread.design_effect(ratio, clusters),
-                effective_clusters=effective_clusters(clusters, ratio, weight),
+                cluster=depending.column,
+                design_effect=depending.design_effect,
+                effective_clusters=depending.effective,
             )
         weighed = weighing(estimator)
         made = made if weighed is None else self._of_weights(made, weighting, weighed, index, value)
-        found = [*self.trained.cautions(target, estimator), *about_ties(self.ties.get(target, 0.0))]
-        found += self._cautions(made, target, estimator, value, weight)
+        evidence = [self._evidence(made, target, estimator, value), depending, self.trained.evidence(target, estimator)]
         about_log = self.about_log if weighting.asks_logging else of_rows(self.about_log)
-        found = [caution for caution in found if caution.code not in explained(about_log)]
-        order = {"serious": 0, "warning": 1, "note": 2}
-        warnings = tuple(sorted(found, key=lambda caution: order[caution.severity]))
+        known = explained(about_log)
+        warnings = tuple(caution for caution in about(*evidence) if caution.code not in known)
         return replace(made, warnings=warnings, about_log=about_log)
 
     def _of_weights(self, made: Estimate, estimator: Estimator, weighed: Weighting, index: int, value: int) -> Estimate:
@@ -224,33 +220,36 @@ class Summary:
         _, reward, clicks = self.moments.sums[:3]
         return bool(reward == clicks or not clicks or not reward)
 
-    def _cautions(
-        self, made: Estimate, target: AnyPolicy, estimator: Estimator | SelfNormalised, value: int, weight: int
-    ) -> list[Caution]:
-        weighting, weighed = bare(estimator), weighing(estimator)
-        mean = float(self.moments.sums[weight] / self.moments.sums[0])
-        found = list(about_prediction(mean)) if weighed is None else self._about_weights(made, estimator, weighed, mean)
-        found += about_rewards(self._effective_rewards(weighting, value))
-        found += about_method(self.doubt.method)
-        found += about_dependence(self.spread, self._ratio(target, estimator), weight, group=self.group)
-        found += [CLICKS_NOT_REWARD] if weighting.earns == "clicks" and not self.rewards_are_clicks else []
-        found += [COUNTED] if self.counted and weighting.asks_logging else []
-        return found
-
-    def _about_weights(
-        self, made: Estimate, estimator: Estimator | SelfNormalised, weighed: Weighting, mean: float
-    ) -> list[Caution]:
-        found, clipped = list(about_weights(made)), isinstance(weighed, Clip)
-        if clipped:
-            # No tail is heavy that ends at the maximum: what clipping costs is bias, which about_clipping names.
-            found = [caution for caution in found if caution.code != "heavy-tail"]
-            plain = weighed is estimator
-            found += about_clipping(mean, plain) if weighed.normalised else []
-        if not weighed.normalised:
-            found += about_coverage(mean)
-        elif mean > 1 or not clipped:
-            found += about_mean_weight(made, float(self.moments.squares[0] / self.moments.sums[0]))
-        return found
+    def _evidence(
+        self, made: Estimate, target: AnyPolicy, estimator: Estimator | SelfNormalised, value: int
+    ) -> OfEstimate:
+        """What findings look at, besides clusters and the log itself."""
+        weighting, weighed, sums = bare(estimator), weighing(estimator), self.moments.sums
+        found = OfEstimate(
+            n=made.n,
+            slots=self.slots,
+            kind=_kind(weighed),
+            method=self.doubt.method,
+            control=float(sums[value + 1] / sums[0]),
+            effective_rewards=self._effective_rewards(weighting, value),
+            ties=self.ties.get(target, 0.0),
+            counted=self.counted and weighting.asks_logging is not None,
+            other_outcome=weighting.earns == "clicks" and not self.rewards_are_clicks,
+        )
+        if weighed is None:
+            return found
+        return replace(
+            found,
+            bounded=repr(_bounded(estimator)),
+            normalised=weighed.normalised,
+            plain=weighed is estimator,
+            clipped=isinstance(weighed, Clip),
+            ess=made.ess,
+            max_weight_share=made.max_weight_share,
+            tail_index=made.tail_index,
+            mean_weight=made.mean_weight_interval,
+            sampling_factor=float(self.moments.squares[0] / sums[0]),
+        )
 
     def _effective_rewards(self, estimator: Estimator, value: int) -> float:
         """How many rewarded impressions an estimate rests on; infinite where losses cancel gains: no count is known."""
@@ -259,6 +258,23 @@ class Summary:
             return 0.0
         losses = estimator.earns == "reward" and bool(self.moments.least[1] < 0)
         return math.inf if losses else float(sums[value] ** 2 / squares[value])
+
+
+def _kind(weighed: Weighting | None) -> Literal["slates", "items", "model", "logged"]:
+    while isinstance(weighed, Clip):
+        weighed = weighed.base
+    if weighed is None or isinstance(weighed, LoggedMean):
+        return "model" if weighed is None else "logged"
+    return "items" if isinstance(weighed, IPM | Interpol | PBM) else "slates"
+
+
+def _bounded(estimator: Estimator | SelfNormalised) -> Estimator | SelfNormalised:
+    """The estimator with its weights clipped, or those of what corrects a click model."""
+    plain = bare(estimator)
+    if not isinstance(plain, DoublyRobust):
+        return clip(estimator, _BOUND)
+    inner = replace(plain, residual=Clip(plain.residual, _BOUND))
+    return replace(estimator, base=inner) if isinstance(estimator, SelfNormalised) else inner
 
 
 def _no_overlap(target: AnyPolicy, estimator: Estimator | SelfNormalised, n: int, *, cancelled: bool) -> NoOverlapError:

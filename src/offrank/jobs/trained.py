@@ -7,10 +7,10 @@ from dataclasses import dataclass, field, replace
 from functools import reduce
 from typing import Any
 
+from ..findings.evidence import OfTraining
 from ..folds.base import Together
-from ..folds.estimate import Caution
 from ..folds.fingerprint import Fingerprint, FingerprintFold
-from ..folds.same_log import about_same_log, share_learnt
+from ..folds.same_log import share_learnt
 from ..log.source import Needs
 
 _ASKED = ("examined", "log_prob")
@@ -48,9 +48,13 @@ class Trained:
         """The same with the shares, from what `fold` found."""
         return replace(self, shares={one: share_learnt(one, found[str(i)]) for i, one in enumerate(self.of(*parts))})
 
-    def cautions(self, *parts: Any) -> Iterator[Caution]:
-        """What is said of an estimate of these: the worst of what it rests on."""
-        yield from about_same_log(max((self.shares.get(one, 0.0) for one in self.of(*parts)), default=0.0))
+    def evidence(self, target: Any, estimator: Any) -> OfTraining:
+        """Of an estimate of these: the worst of what it rests on."""
+        policy, model = self._share(target), self._share(estimator)
+        return OfTraining(share=max(policy, model), policy=policy >= model)
+
+    def _share(self, part: Any) -> float:
+        return max((self.shares.get(one, 0.0) for one in self.of(part)), default=0.0)
 
 
 NOTHING = Trained()

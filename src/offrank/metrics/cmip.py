@@ -9,9 +9,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..errors import UsageError
+from ..findings import about
+from ..findings.evidence_metrics import OfCmip
 from ..folds.estimate import Caution
 from ..log.batch import Floats, Integers
-from .cmip_cautions import NO_INFORMATION, about_grades, about_left_out, about_permutations, about_sign, about_size
 from .cmip_methods import Binned, Classifier, CmiMethod, Paper
 from .cmip_methods.base import Documents, Measured, Progress
 from .cmip_result import Cmip, GradeShare, null_of
@@ -54,16 +55,27 @@ def cmip(
     _check(permutations, confidence, seed)
     documents = _documents(relevance, logging, grade, cluster)
     fit, left_out = _fit(documents, chosen.smallest)
-    cautions = [*about_size(len(fit), chosen), *about_left_out(left_out), *about_grades(fit)]
     rng = np.random.default_rng(seed)
     wanted = chosen.permutations if permutations is None else int(permutations)
-    if _constant(fit):
+    constant = _constant(fit)
+    if constant:
         nothing = np.zeros(len(fit.grades))
-        measured = Measured(0.0, 0.0, nothing, np.zeros(wanted), 0.0, (NO_INFORMATION,))
+        measured = Measured(0.0, 0.0, nothing, np.zeros(wanted), 0.0)
     else:
         measured = chosen.measure(fit, rng, wanted, progress)
-    cautions += [*about_permutations(fit, wanted), *about_sign(measured), *measured.cautions]
-    return _result(documents, fit, measured, chosen.name, confidence, tuple(cautions))
+    found = OfCmip(
+        value=measured.value,
+        n=len(fit),
+        method=chosen.name,
+        least=chosen.least,
+        permutations=wanted,
+        grades=len(fit.grades),
+        left_out=tuple(left_out.items()),
+        permutable=1.0 if fit.cluster is None else fit.permutable,
+        constant=constant,
+        unpaired=measured.unpaired,
+    )
+    return _result(documents, fit, measured, chosen.name, confidence, about(found))
 
 
 def _result(

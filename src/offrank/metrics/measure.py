@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ..checks.dependence import about_dependence
+from ..checks.dependence import dependence
 from ..checks.impressions import Impressions, ImpressionsFold
 from ..errors import EmptyLogError, NoOverlapError
+from ..findings import about
+from ..findings.evidence_metrics import OfComparison
 from ..folds.base import Together
 from ..folds.doubt import AUTO, Doubt
-from ..folds.estimate import Caution
 from ..folds.intervals import Method, Ratio
 from ..log.source import Source
 from ..policies.named import policy as named_policy
@@ -24,9 +25,6 @@ from . import comparisons
 from .comparisons import Comparison, Metrics
 from .fold import ComparisonsFold
 from .measured import Found, Key, Measured, Measurements, refuse_empty
-
-FEW_COMPARISONS = 100.0
-MOSTLY_REJECTED = 0.95
 
 Models = str | Sequence[str]
 
@@ -173,6 +171,13 @@ class Summary:
         value = spread.ratio(cost)
         rejected = max(1 - float(sums[1] / sums[0]), 0.0)
         ess = float(sums[1] ** 2 / squares[1])
+        compared = OfComparison(
+            ess=ess,
+            rejected=rejected,
+            pairwise=metric.against == "pairwise",
+            shuffled=isinstance(self.fold.logging, Uniform),
+            counted=counts(self.fold.logging),
+        )
         return Measured(
             value.value,
             value.low,
@@ -183,39 +188,8 @@ class Summary:
             rejected,
             ess,
             spread.difference(cost, Ratio(2, 1)) if model else None,
-            (*self._cautions(metric, rejected, ess), *about_dependence(spread, cost, 1, group=group)),
+            about(compared, dependence(spread, cost, 1, group=group)),
         )
-
-    def _cautions(self, metric: Comparison, rejected: float, ess: float) -> Iterator[Caution]:
-        if ess < FEW_COMPARISONS:
-            yield Caution(
-                "few-comparisons",
-                "serious",
-                f"The comparisons are worth {ess:.0f} clicked impressions.",
-                "Log more, or log more randomly.",
-            )
-        if rejected > MOSTLY_REJECTED and metric.against != "pairwise":
-            yield Caution(
-                "mostly-rejected",
-                "warning",
-                f"{rejected:.1%} of the clicks have nothing to be compared with: the logging was nearly deterministic, "
-                "so the metric speaks of its few random contexts.",
-                "Look at groups with by=, or log more randomly.",
-            )
-        if metric.against == "pairwise" and not isinstance(self.fold.logging, Uniform):
-            yield Caution(
-                "position-bias",
-                "note",
-                "Pairwise metrics favour what was shown at the top, unless the slates were shuffled uniformly.",
-                "Use counterfactual_... with the logging policy; or say logging=uniform if they were.",
-            )
-        if counts(self.fold.logging) and metric.against != "pairwise":
-            yield Caution(
-                "counted-propensities",
-                "note",
-                "The logging probabilities were counted in the log itself; their error is not in the intervals.",
-                "Log the scores behind the slates, and use plackett_luce(scores).",
-            )
 
 
 def _one(name: str, log: Any, model: Models, options: dict[str, Any]) -> Measurements:

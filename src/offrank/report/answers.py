@@ -134,9 +134,8 @@ def _checks(document: Document) -> list[Answer]:
     if checks and (document.get("kind") == "check" or not facts.estimates(document)):
         made = words.plural(len(checks) - len(titles.get("skipped", [])), "check", "checks")
         if noted := titles.get("note"):
-            return [
-                Answer(f"**Nothing serious speaks against this log**: {made} made; read of {words.listing(noted)}.")
-            ]
+            found = f"**No check of the log fails**: {made} made. But note what they say of {words.listing(noted)}."
+            return [Answer(found, severity="note")]
         return [Answer(f"**Nothing speaks against this log**: {made} made.")]
     return []
 

@@ -98,32 +98,59 @@ def is_sound(estimate: Record) -> bool:
 
 
 @dataclass
+class Told:
+    """One message with the estimates it is about."""
+
+    severity: str
+    message: str
+    remedy: str
+    places: list[str] = field(default_factory=list)
+
+
+@dataclass
 class Finding:
-    """All warnings of one code: messages with the estimates they are about; the rest in groups is counted."""
+    """All warnings of one code, each message with its own severity; the rest in groups is counted."""
 
     code: str
-    severity: str
-    remedy: str
-    messages: dict[str, list[str]] = field(default_factory=dict)
+    told: dict[tuple[str, str], Told] = field(default_factory=dict)
     of_groups: int = 0
 
     def add(self, warning: Record, where: str, of_group: bool) -> None:
         """Enter one warning; those of groups are only counted once a message as severe stands for the code."""
-        before, self.severity = self.severity, worst((self.severity, warning.get("severity", "note")))
-        if of_group and self.messages and before == self.severity:
+        one = Told(warning.get("severity", "note"), warning["message"], warning.get("remedy") or "")
+        if of_group and self.told and worst((self.severity, one.severity)) == self.severity:
             self.of_groups += 1
-        elif before != self.severity:  # the first message is as severe as the finding
-            self.messages = {warning["message"]: [where], **self.messages}
         else:
-            self.messages.setdefault(warning["message"], []).append(where)
+            self.told.setdefault((one.severity, one.message), one).places.append(where)
+
+    @property
+    def severity(self) -> str:
+        """The worst of all."""
+        return worst(one.severity for one in self.told.values())
+
+    @property
+    def _worst_first(self) -> list[Told]:
+        return sorted(self.told.values(), key=lambda one: -SEVERITIES.index(one.severity))
 
     def shown(self, most: int = 5) -> list[tuple[str, str]]:
-        """Messages with the estimates they are about, the end of a long list left out."""
-        return [(message, words.listing(places)) for message, places in list(self.messages.items())[:most]]
+        """Messages with the estimates they are about, the worst first, the end of a long list left out."""
+        several = len({one.severity for one in self.told.values()}) > 1
+        return [
+            (f"{one.severity}: {one.message}" if several else one.message, words.listing(one.places))
+            for one in self._worst_first[:most]
+        ]
+
+    def remedies(self, most: int = 5) -> list[tuple[str, str]]:
+        """What to do about the messages that are shown, with the estimates it is for where that differs."""
+        places: dict[str, list[str]] = {}
+        for one in self._worst_first[:most]:
+            if one.remedy:
+                places.setdefault(one.remedy, []).extend(one.places)
+        return [(words.listing(names) if len(places) > 1 else "", remedy) for remedy, names in places.items()]
 
     def rest(self, most: int = 5) -> str:
         """What `shown` leaves out, in words."""
-        hidden = len(self.messages) - most
+        hidden = len(self.told) - most
         more = [words.plural(hidden, "more message", "more messages")] if hidden > 0 else []
         if self.of_groups:
             more.append(words.plural(self.of_groups, "estimate of a group", "estimates of groups"))
@@ -138,12 +165,11 @@ def findings(document: Document) -> list[Finding]:
     several = len(targets(document)) > 1
     found: dict[str, Finding] = {}
     for one in document.get("log_findings") or []:
-        finding = found.setdefault(one["code"], Finding(one["code"], "ok", one.get("remedy") or ""))
-        finding.add(one, "the log", of_group=False)
+        found.setdefault(one["code"], Finding(one["code"])).add(one, "the log", of_group=False)
     for one in sorted(estimates(document), key=lambda one: one.get("group") is not None):
         for warning in warnings_of(one):
             code = warning["code"]
-            finding = found.setdefault(code, Finding(code, "ok", warning.get("remedy") or ""))
+            finding = found.setdefault(code, Finding(code))
             finding.add(warning, _where(document, one, several), one.get("group") is not None)
     return sorted(found.values(), key=lambda finding: -SEVERITIES.index(finding.severity))
 

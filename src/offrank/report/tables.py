@@ -129,8 +129,8 @@ def _finding(finding: Finding, mark: int) -> Text:
         text.append_text(_prose(f"\n{message} ({places})"))
     if finding.rest(3):
         text.append_text(_prose(f"\n{finding.rest(3)}"))
-    if finding.remedy:
-        text.append_text(_prose(f"\nWhat to do: {finding.remedy}"))
+    for whose, remedy in finding.remedies(3):
+        text.append_text(_prose(f"\nWhat to do{f' ({whose})' if whose else ''}: {remedy}"))
     return text
 
 

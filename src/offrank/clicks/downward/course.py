@@ -10,6 +10,9 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from ...findings import about
+from ...findings.evidence_clicks import OfFit
+from ...findings.examination_unknown import ERROR, RESTLESS
 from ...folds.estimate import Caution
 from ...log.batch import Floats
 from ..em import climb, logit
@@ -26,10 +29,6 @@ _WEAK = Beta(0.2, 0.8)
 _LOOSE = 1e-3
 _REFITS = 20
 _ROUNDS = 2000
-_FIXED_RANKS = 0.02
-"""Where the ranks of documents vary less, the continuation rests on a few documents that moved by chance."""
-_UNKNOWN = 0.3
-"""Standard error, in logits, from which on a log is not said to tell how far users read."""
 
 
 def learnt(problem: Problem, sessions: Sessions, cautions: tuple[Caution, ...]) -> Learnt:
@@ -42,12 +41,12 @@ def learnt(problem: Problem, sessions: Sessions, cautions: tuple[Caution, ...]) 
         return found.learnt(cautions, found.known())
     alone = _alone(problem, pooled)
     error = _errors(problem, alone, names)
-    fixed = restlessness(sessions) < _FIXED_RANKS
+    moved = restlessness(sessions)
     found = _given(problem, pooled, alone, priors)
-    strength = {name: _strength(alone[name], pooled[name], error[name] + _UNKNOWN * fixed) for name in names}
+    strength = {name: _strength(alone[name], pooled[name], error[name] + ERROR * (moved < RESTLESS)) for name in names}
     tried = problem.counts(alone)
     largest = max(float(error[name][tried[name][1] > 0].max(initial=0.0)) for name in names)
-    unknown = (_examination_unknown(),) if fixed or largest > _UNKNOWN else ()
+    unknown = about(OfFit(error=largest, restlessness=moved))
     return found.learnt((*cautions, *unknown), found.known() | strength)
 
 
@@ -110,14 +109,3 @@ def _strength(alone: Floats, pooled: Floats, error: Floats) -> Floats:
     """
     variance = error**2 + (logit(alone) - logit(pooled)) ** 2
     return np.asarray(np.maximum(1.0 / (variance * alone * (1.0 - alone)) - 1.0, 1.0))
-
-
-def _examination_unknown() -> Caution:
-    return Caution(
-        "examination-unknown",
-        "warning",
-        "The log hardly tells how far users read: too few documents were clicked at different ranks. What is said of "
-        "it is mostly the prior of the documents.",
-        "Predict clicks with this model only for rankings like those of the log; its continuation and its relevance "
-        "need a log in which documents change places.",
-    )

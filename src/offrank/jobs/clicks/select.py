@@ -15,6 +15,8 @@ from ...clicks.fitted import Fitted
 from ...clicks.sessions import Tally
 from ...clicks.storage import plain
 from ...errors import AbilityError
+from ...findings import about
+from ...findings.evidence_clicks import OfSelection
 from ...folds.estimate import Caution
 from ...log.batch import Floats
 from ...log.source import Source
@@ -34,14 +36,6 @@ from .delivered import Delivered
 from .graded import Graded, GradedFold
 from .models import Models, models, query_column
 from .ndcg import Ranked, ndcg_by_query
-
-COUNTED = Caution(
-    "counted-ranks",
-    "note",
-    "The logging policy cannot say where it places a document: the mean rank that the log shows was taken, with its "
-    "own error, which makes CMIP smaller than it is where documents were seen a few times only.",
-    "Say which policy drew the log: logging='plackett_luce(old_score)'.",
-)
 
 
 @dataclass(frozen=True)
@@ -172,8 +166,7 @@ def _ranking(policy: AnyPolicy, source: Source, executor: Executor | None) -> Po
 def _known(model: Fitted, policy: AnyPolicy | None) -> Iterator[Caution]:
     """What to know before anything is measured."""
     yield from model.cautions
-    if policy is None:
-        yield COUNTED
+    yield from about(OfSelection(counted=policy is None))
 
 
 def _cmip(graded: Graded, relevance: Floats, method: str, confidence: float, seed: int) -> Cmip:

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
 
-from ...folds.estimate import Caution
 from ...log.batch import Floats, Integers
 
 Progress = Callable[[int, int], None]
@@ -106,6 +105,7 @@ class Measured:
     - per_grade: [g] nats within each grade, None where the method does not tell them apart.
     - null: [permutations] of the statistic where logging was permuted; may be empty. observed: what they are
       compared with.
+    - unpaired: documents that had no partner of their grade to be exchanged with.
     """
 
     value: float
@@ -113,7 +113,7 @@ class Measured:
     per_grade: Floats | None
     null: Floats
     observed: float
-    cautions: tuple[Caution, ...] = field(default=())
+    unpaired: int = 0
 
 
 class CmiMethod(Protocol):

@@ -8,7 +8,6 @@ from typing import ClassVar
 
 import numpy as np
 
-from ...folds.estimate import Caution
 from ...log.batch import Floats, Integers
 from .base import Documents, Measured, Progress, silent
 from .boosted import Boosted, donsker_varadhan, together
@@ -50,7 +49,7 @@ class Paper:
         values = np.reshape(found, (1 + permutations, outer * inner))
         means = values.mean(axis=1)
         error = float(values[0].std(ddof=1)) if outer * inner > 1 else float("inf")
-        return Measured(float(means[0]), error, None, means[1:], float(means[0]), tuple(_cautions(unpaired)))
+        return Measured(float(means[0]), error, None, means[1:], float(means[0]), unpaired)
 
 
 def _halved(documents: Documents, logging: Floats, rng: np.random.Generator) -> tuple[Floats, Floats, int]:
@@ -89,19 +88,3 @@ def _told_apart(own: Floats, exchanged: Floats, times: int, rng: np.random.Gener
 def _split(rows: Floats, rng: np.random.Generator) -> tuple[Floats, Floats]:
     mixed = rng.permutation(rows)
     return mixed[: len(mixed) // 2], mixed[len(mixed) // 2 :]
-
-
-def _cautions(unpaired: int) -> Iterator[Caution]:
-    yield Caution(
-        "biased-method",
-        "warning",
-        "The published estimator is too low: by .02 where the truth is 0 with 58,880 documents, by .3 with 5,000.",
-        "Use it to compare with published numbers; to judge a model take method='binned'.",
-    )
-    if unpaired:
-        yield Caution(
-            "unpaired-grade",
-            "note",
-            f"Up to {unpaired:,} documents had a grade that the other random half lacked, and were left out of a half.",
-            "Judge more documents of the rare grades.",
-        )

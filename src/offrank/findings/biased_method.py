@@ -1,0 +1,27 @@
+"""`biased-method`: a method that is off by a known amount."""
+
+from __future__ import annotations
+
+from .evidence_metrics import OfCmip
+from .registry import Said, finding
+
+_OFF = {
+    "paper": Said(
+        "warning",
+        "The published estimator is too low: by .02 where the truth is 0 with 58,880 documents, by .3 with 5,000.",
+        "Use it to compare with published numbers; to judge a model take binned.",
+    ),
+    "classifier": Said(
+        "note",
+        "What the trees do not find is missing from the value, and from the interval: by .01 of .83 with 58,880 "
+        "documents, by .05 with 5,000, hardly at all where the truth is 0.",
+        "Read it as at least so much; take binned for the value.",
+    ),
+}
+
+
+@finding("biased-method", "Bias of the method")
+def biased_method(found: OfCmip) -> Said | None:
+    if found.constant or found.method not in _OFF:
+        return None
+    return _OFF[found.method]

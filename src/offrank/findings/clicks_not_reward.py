@@ -1,0 +1,17 @@
+"""`clicks-not-reward`: an estimate of clicks beside rewards that are something else."""
+
+from __future__ import annotations
+
+from .evidence import OfEstimate
+from .registry import Said, finding
+
+
+@finding("clicks-not-reward", "Clicks and rewards")
+def clicks_not_reward(found: OfEstimate) -> Said | None:
+    if not found.other_outcome:
+        return None
+    return Said(
+        "note",
+        "This estimator corrects click by click and estimates clicks; the log's rewards are something else.",
+        "Compare it with other click estimates only, or log the reward of each item as its click.",
+    )

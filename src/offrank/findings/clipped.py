@@ -1,0 +1,24 @@
+"""`clipped`: what clipping cut away."""
+
+from __future__ import annotations
+
+from .evidence import OfEstimate
+from .registry import Said, finding
+
+LITTLE = 0.98
+"""Share of the weight that is left."""
+MUCH = 0.8
+
+
+@finding("clipped", "Clipped weights")
+def clipped(found: OfEstimate) -> Said | None:
+    if not (found.clipped and found.normalised and found.control < LITTLE):
+        return None
+    # Divided or corrected by what is left, it may move either way.
+    bound = ", or read it as a lower bound (rewards and weights being >= 0)."
+    free = ": divided by the weight that is left, or added to a model's prediction, it can be too high or too low."
+    return Said(
+        "warning" if found.control < MUCH else "note",
+        f"Clipping removed {1 - found.control:.0%} of the weight, so the estimate leans towards the logged habits.",
+        "Raise the maximum until the value stops moving" + (bound if found.plain else free),
+    )

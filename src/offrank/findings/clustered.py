@@ -1,0 +1,23 @@
+"""`clustered`: clusters that nobody asked for, and what they do to the interval."""
+
+from __future__ import annotations
+
+from ..options import option
+from .evidence import OfClusters
+from .registry import Said, finding
+
+LARGE_DESIGN_EFFECT = 1.5
+
+
+@finding("clustered", "Clusters")
+def clustered(found: OfClusters) -> Said | None:
+    effect = found.design_effect
+    if found.column is None or not found.chosen or effect is None or not effect > LARGE_DESIGN_EFFECT:
+        return None
+    return Said(
+        "note",
+        f"Rows with the same `{found.column}` are alike (design effect {effect:.1f}): the interval is made from the "
+        f"sums of about {found.clusters:,} clusters.",
+        f"Keep it, unless the question is about these very values and no others: then {option('cluster', None)} takes "
+        f"rows as independent. {option('cluster', 'column')} names another column.",
+    )

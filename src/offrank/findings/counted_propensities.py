@@ -1,0 +1,29 @@
+"""`counted-propensities`: logging probabilities that were counted in the log itself."""
+
+from __future__ import annotations
+
+from .evidence import OfEstimate
+from .evidence_metrics import OfComparison
+from .registry import Said, finding
+
+
+@finding("counted-propensities", "Counted propensities")
+def of_estimate(found: OfEstimate) -> Said | None:
+    if not found.counted:
+        return None
+    return Said(
+        "note",
+        "The logging probabilities were counted in the log itself, so their own error is not in the intervals.",
+        "Log propensities with every impression.",
+    )
+
+
+@finding("counted-propensities", "Counted propensities")
+def of_comparison(found: OfComparison) -> Said | None:
+    if not found.counted or found.pairwise:
+        return None
+    return Said(
+        "note",
+        "The logging probabilities were counted in the log itself; their error is not in the intervals.",
+        "Log the scores behind the slates, and use plackett_luce(scores).",
+    )

@@ -1,0 +1,19 @@
+"""`counted-ranks`: expected ranks that were counted in the log."""
+
+from __future__ import annotations
+
+from ..options import option
+from .evidence_clicks import OfSelection
+from .registry import Said, finding
+
+
+@finding("counted-ranks", "Counted ranks")
+def counted_ranks(found: OfSelection) -> Said | None:
+    if not found.counted:
+        return None
+    return Said(
+        "note",
+        "The logging policy cannot say where it places a document: the mean rank that the log shows was taken, with "
+        "its own error, which makes CMIP smaller than it is where documents were seen a few times only.",
+        f"Say which policy drew the log: {option('logging', 'plackett_luce(old_score)')}.",
+    )

@@ -1,0 +1,31 @@
+"""`double-subsampling`: propensities that contain the sub-sampling already."""
+
+from __future__ import annotations
+
+from .evidence import OfEstimate
+from .odd_mean import deviation
+from .registry import Said, finding
+
+FACTOR = 1.5
+"""Rows count more than so many times for the sub-sampling, so that it can be told from other faults."""
+LEAST, MOST = 0.7, 1.3
+"""The mean weight over that factor."""
+
+
+def counted_twice(found: OfEstimate) -> bool:
+    """Whether the factor of the sub-sampling explains a mean weight that is not 1."""
+    mean, factor = found.mean_weight, found.sampling_factor
+    return mean is not None and factor > FACTOR and LEAST < mean.value / factor < MOST
+
+
+@finding("double-subsampling", "Mean weight")
+def double_subsampling(found: OfEstimate) -> Said | None:
+    mean = found.mean_weight
+    if mean is None or deviation(found) is None or not counted_twice(found):
+        return None
+    return Said(
+        "serious",
+        f"The mean weight is {mean.value:.3g}, and rows count {found.sampling_factor:.3g}-fold for the sub-sampling: "
+        "the propensities contain that factor already.",
+        "Correct for the sub-sampling once: multiply it out of the propensities, or leave `inclusion` away.",
+    )

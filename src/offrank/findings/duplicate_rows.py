@@ -1,0 +1,19 @@
+"""`duplicate-rows`: rows that were written more than once."""
+
+from __future__ import annotations
+
+from .evidence import OfRows
+from .registry import Said, finding
+
+
+@finding("duplicate-rows", "Rows written twice")
+def duplicate_rows(found: OfRows) -> Said | None:
+    if not found.copies > 0:
+        return None
+    return Said(
+        "warning",
+        f"At least {found.copies:.0%} of the rows are copies of others: equal rows come together far more often than "
+        "independent impressions would make them.",
+        "Look for a file that is read twice, or a join that multiplies rows. Copies make intervals too narrow: leave "
+        "them out, or cluster by what they share.",
+    )

@@ -1,0 +1,35 @@
+"""`examination-unknown`: places of which the log does not tell how much they are looked at."""
+
+from __future__ import annotations
+
+from .evidence_clicks import OfFit
+from .registry import Said, finding
+
+MANY = 0.01
+"""Share of the views in places whose examination is not told."""
+ERROR = 0.3
+"""Standard error of a continuation, in logits, from which on a log is not said to tell how far users read."""
+RESTLESS = 0.02
+"""Where the ranks of documents vary less, the continuation rests on a few documents that moved by chance."""
+
+
+@finding("examination-unknown", "Examination")
+def examination_unknown(found: OfFit) -> Said | None:
+    if found.hidden >= MANY:
+        return Said(
+            "warning",
+            f"{found.hidden:.0%} of the views are in places whose examination the log does not tell: hardly any "
+            "document that was seen there and elsewhere was clicked. It is taken to be as though the documents of all "
+            "places were alike.",
+            "Predict clicks with this model only for rankings like those of the log; its examination and its relevance "
+            "need a log in which documents change places.",
+        )
+    if found.error > ERROR or found.restlessness < RESTLESS:
+        return Said(
+            "warning",
+            "The log hardly tells how far users read: too few documents were clicked at different ranks. What is said "
+            "of it is mostly the prior of the documents.",
+            "Predict clicks with this model only for rankings like those of the log; its continuation and its "
+            "relevance need a log in which documents change places.",
+        )
+    return None

@@ -1,0 +1,27 @@
+"""`few-clusters`: an interval that too few clusters are to tell."""
+
+from __future__ import annotations
+
+from .evidence import OfClusters
+from .registry import Said, finding
+
+FEW = 20
+"""Clusters of one size."""
+VERY_FEW = 5
+_UNLIKE = 0.9
+"""Effective over counted clusters, below which their unlike size is named."""
+
+
+@finding("few-clusters", "Clusters")
+def few_clusters(found: OfClusters) -> Said | None:
+    worth = round(found.effective, 6)
+    if found.column is None or worth >= FEW:
+        return None
+    only = f"The log has only about {found.clusters} clusters (values of `{found.column}`)"
+    unlike = f", so unlike in size or weight that they are worth about {worth:.1f}"
+    message = f"{only}{unlike if worth < _UNLIKE * found.clusters else ''}."
+    return Said(
+        "serious" if worth < VERY_FEW else "warning",
+        message if found.clusters > 1 else f"The log has only one cluster (value of `{found.column}`).",
+        "Log more of them, or cluster by something finer.",
+    )

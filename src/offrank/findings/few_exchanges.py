@@ -1,0 +1,21 @@
+"""`few-exchanges`: documents that no permutation moves."""
+
+from __future__ import annotations
+
+from .evidence_metrics import OfCmip
+from .registry import Said, finding
+
+PERMUTABLE = 0.5
+"""Share of the documents that the test should rest on."""
+
+
+@finding("few-exchanges", "Permutation test")
+def few_exchanges(found: OfCmip) -> Said | None:
+    if not found.permutations or not found.permutable < PERMUTABLE:
+        return None
+    return Said(
+        "warning",
+        f"Only {found.permutable:.0%} of the documents share their grade and cluster with another one: the p-value "
+        "rests on those alone.",
+        "A large p-value says little here; read the interval, or judge more documents of each query.",
+    )

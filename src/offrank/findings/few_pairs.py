@@ -1,0 +1,23 @@
+"""`few-pairs`: ranks that rest on few clicks."""
+
+from __future__ import annotations
+
+from .evidence_clicks import OfHarvest
+from .ranks import named
+from .registry import Said, finding
+
+FEW_CLICKS = 30
+"""On documents that were shown at other ranks too."""
+
+
+@finding("few-pairs", "Ranks")
+def few_pairs(found: OfHarvest) -> Said | None:
+    few = [linked and clicks < FEW_CLICKS for linked, clicks in zip(found.linked, found.clicks, strict=True)]
+    if not any(few):
+        return None
+    return Said(
+        "warning",
+        f"The curve of {named(few)} rests on fewer than {FEW_CLICKS} clicks on documents that were also shown at other "
+        "ranks.",
+        "Log more; what is said of these ranks is noise.",
+    )

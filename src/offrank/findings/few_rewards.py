@@ -1,0 +1,28 @@
+"""`few-rewards`: too few rewarded impressions for a normal interval."""
+
+from __future__ import annotations
+
+from ..options import option
+from .evidence import OfEstimate
+from .registry import Said, finding
+
+FEW = 30.0
+"""Rewarded impressions that the estimate rests on."""
+
+
+@finding("few-rewards", "Rewarded impressions")
+def few_rewards(found: OfEstimate) -> Said | None:
+    if not found.effective_rewards < FEW:
+        return None
+    if found.effective_rewards == 0:
+        return Said(
+            "serious",
+            "No impression that counts for this policy earned anything, so the interval has no width.",
+            "Log more; the value is near zero, but how near this log cannot say.",
+        )
+    other = f"Too few for a normal interval: use {option('interval', 'bootstrap')}, and log more."
+    return Said(
+        "warning",
+        f"The estimate rests on about {found.effective_rewards:.0f} rewarded impressions.",
+        other if found.method == "normal" else "Log more: of so few no interval tells how unlike the next ones may be.",
+    )

@@ -1,0 +1,22 @@
+"""`few-rows-per-context`: propensities that were counted in too few rows."""
+
+from __future__ import annotations
+
+from .evidence import OfCounting
+from .registry import Said, finding
+
+FEW_ROWS = 50.0
+"""Rows per context: with 20 plain estimates often miss the truth, with 80 not (benchmarks/cluster_coverage.py)."""
+
+
+@finding("few-rows-per-context", "Counted propensities")
+def few_rows_per_context(found: OfCounting) -> Said | None:
+    if not found.rows < FEW_ROWS:
+        return None
+    return Said(
+        "warning",
+        f"The propensities were counted in {found.rows:.3g} rows per value of `{found.by}`: what was never seen there "
+        "counts as impossible, so plain estimates are too low, and their intervals too narrow.",
+        "Use a self-normalised estimator or a wide window (snipm, interpol), count by something coarser, or log "
+        "propensities.",
+    )

@@ -1,0 +1,28 @@
+"""`heavy-tail`: the rare large weights have not all occurred yet."""
+
+from __future__ import annotations
+
+from .advice import CLOSER, clip, items_help
+from .evidence import OfEstimate
+from .registry import Said, finding
+
+HEAVY = 0.5
+"""Pareto index above which the variance is infinite."""
+VERY_HEAVY = 0.7
+"""Above which no log of feasible size gives a mean (Vehtari and others, Pareto smoothed importance sampling)."""
+
+
+@finding("heavy-tail", "Tail of the weights")
+def heavy_tail(found: OfEstimate) -> Said | None:
+    # No tail is heavy that ends at the maximum: what clipping costs is bias, which `clipped` names.
+    if found.clipped or found.tail_index is None or not found.tail_index > HEAVY:
+        return None
+    further = ", use an item-level estimator" if items_help(found) else ""
+    remedy = f"{clip(found)}{further}, or {CLOSER}."
+    return Said(
+        "serious" if found.tail_index > VERY_HEAVY else "warning",
+        f"The largest weights fall off so slowly (Pareto index {found.tail_index:.2f}; above 0.5 the variance is "
+        "infinite, above 0.7 the mean cannot be learnt from a log of feasible size) that both value and interval are "
+        "likely too low.",
+        remedy[0].upper() + remedy[1:],
+    )

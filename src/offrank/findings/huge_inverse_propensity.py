@@ -1,0 +1,19 @@
+"""`huge-inverse-propensity`: an impression that could outweigh all others."""
+
+from __future__ import annotations
+
+from .evidence import OfPropensities
+from .registry import Said, finding
+
+
+@finding("huge-inverse-propensity", "Inverse propensities")
+def huge_inverse_propensity(found: OfPropensities) -> Said | None:
+    if not (found.slots and found.largest > found.impressions):
+        return None
+    several = "; use item-level ones" if found.slots > 1 else ""
+    return Said(
+        "warning",
+        f"The largest inverse propensity ({found.largest:.3g}) exceeds the number of impressions "
+        f"({found.impressions:,.0f}): one of them could outweigh all others.",
+        f"Do not trust normal intervals of whole-slate estimators here{several}.",
+    )

@@ -1,0 +1,33 @@
+"""`impossible-clicks`: clicks that a model rules out, in what it learns from or is judged by."""
+
+from __future__ import annotations
+
+from .evidence_clicks import OfFit, OfPrediction
+from .registry import Said, finding
+
+MANY = 0.05
+"""Share of the clicks that the model leaves out."""
+
+
+@finding("impossible-clicks", "Impossible clicks")
+def of_fit(found: OfFit) -> Said | None:
+    if not found.beyond > 0:
+        return None
+    return Said(
+        "serious" if found.beyond > MANY else "warning",
+        f"{found.beyond:.1%} of the clicks follow another one in their session, which the cascade model rules out: "
+        "they were left out.",
+        "Take a model that goes on after a click: dcm, ccm, dbn or ubm.",
+    )
+
+
+@finding("impossible-clicks", "Impossible clicks")
+def of_prediction(found: OfPrediction) -> Said | None:
+    if not found.impossible:
+        return None
+    return Said(
+        "serious",
+        f"The model says that {found.impossible:,} of {found.sessions:,} sessions cannot happen: their log-likelihood "
+        "is -inf. Perplexity keeps probabilities off 0 and 1.",
+        "Choose a model that allows such clicks, such as dcm or dbn in the place of cascade.",
+    )

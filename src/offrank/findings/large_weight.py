@@ -1,0 +1,24 @@
+"""`large-weight`: one impression decides."""
+
+from __future__ import annotations
+
+from .advice import clip, items_help
+from .evidence import OfEstimate
+from .registry import Said, finding
+
+LARGE = 0.05
+"""Share of all weight that one impression carries."""
+VERY_LARGE = 0.2
+
+
+@finding("large-weight", "Largest weight")
+def large_weight(found: OfEstimate) -> Said | None:
+    if not found.max_weight_share > LARGE:
+        return None
+    ways = [] if found.clipped or found.kind == "logged" else [clip(found)]
+    ways += ["compare with an item-level estimator"] if items_help(found) else []
+    return Said(
+        "serious" if found.max_weight_share > VERY_LARGE else "warning",
+        f"One impression carries {found.max_weight_share:.0%} of all weight.",
+        f"Do not trust the interval; {' or '.join(ways) or 'log more'}.",
+    )

@@ -1,0 +1,22 @@
+"""`mostly-rejected`: clicks that have nothing to be compared with."""
+
+from __future__ import annotations
+
+from ..options import option
+from .evidence_metrics import OfComparison
+from .registry import Said, finding
+
+MOSTLY = 0.95
+"""Share of the clicks."""
+
+
+@finding("mostly-rejected", "Comparisons")
+def mostly_rejected(found: OfComparison) -> Said | None:
+    if found.pairwise or not found.rejected > MOSTLY:
+        return None
+    return Said(
+        "warning",
+        f"{found.rejected:.1%} of the clicks have nothing to be compared with: the logging was nearly deterministic, "
+        "so the metric speaks of its few random contexts.",
+        f"Look at groups with {option('by', 'COLUMN')}, or log more randomly.",
+    )

@@ -1,0 +1,18 @@
+"""`no-clicks`: a click model that has seen no click."""
+
+from __future__ import annotations
+
+from ..options import column
+from .evidence_clicks import OfFit
+from .registry import Said, finding
+
+
+@finding("no-clicks", "Clicks")
+def no_clicks(found: OfFit) -> Said | None:
+    if found.clicked:
+        return None
+    return Said(
+        "serious",
+        "Nothing was clicked in any session: what the model says of documents and ranks is its priors, not the log's.",
+        f"Look whether the right column is read as clicks ({column('clicks', 'NAME')}).",
+    )

@@ -1,0 +1,18 @@
+"""`no-information`: a model or a logging policy that finds all documents alike."""
+
+from __future__ import annotations
+
+from .evidence_metrics import OfCmip
+from .registry import Said, finding
+
+
+@finding("no-information", "Information")
+def no_information(found: OfCmip) -> Said | None:
+    if not found.constant:
+        return None
+    return Said(
+        "serious",
+        "Within every grade, the model or the logging policy finds all documents equally relevant: CMIP is 0.",
+        "This does not commend the model. Take the expected rank where logging relevance is constant, and look at "
+        "nDCG.",
+    )

@@ -1,0 +1,17 @@
+"""`observed-range`: a guarantee that rests on the range which was observed."""
+
+from __future__ import annotations
+
+from .evidence import OfEstimate
+from .registry import Said, finding
+
+
+@finding("observed-range", "Range of the values")
+def observed_range(found: OfEstimate) -> Said | None:
+    if found.method != "bernstein":
+        return None
+    return Said(
+        "note",
+        "The empirical Bernstein interval needs the range of the values, and takes the range that was observed.",
+        "It is a guarantee only if no larger weight can occur, as with clip(...).",
+    )

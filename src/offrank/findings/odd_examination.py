@@ -1,0 +1,32 @@
+"""`odd-examination`: an examination curve that rises. Only ratios of its numbers count, so that its scale is free."""
+
+from __future__ import annotations
+
+from itertools import accumulate
+
+from ..options import estimator
+from .evidence import OfCurve
+from .registry import Said, finding
+
+ODD_RISE = 1.2
+"""To the least of all ranks above; less is within the error of a harvested curve."""
+ABSURD_RISE = 2.0
+"""To the first rank."""
+
+
+@finding("odd-examination", "Examination curve")
+def odd_examination(found: OfCurve) -> Said | None:
+    curve = found.curve
+    above = list(accumulate(curve, min))[:-1]
+    rises = [here / least for least, here in zip(above, curve[1:], strict=True)]
+    rise = max(rises, default=0.0)
+    if not rise > ODD_RISE:
+        return None
+    lower = rises.index(rise) + 1
+    upper = curve.index(above[lower - 1])
+    return Said(
+        "serious" if max(curve) > ABSURD_RISE * curve[0] else "warning",
+        f"The examination curve says that rank {lower + 1} is looked at {rise:.3g} times as often as rank {upper + 1}, "
+        "which stands above it.",
+        f"Look whether the curve is written top first, and right; compare with {estimator('ipm')}, which needs none.",
+    )

@@ -1,0 +1,22 @@
+"""`open-intervals`: ranks whose interval has no upper end."""
+
+from __future__ import annotations
+
+import math
+
+from .evidence_clicks import OfHarvest
+from .ranks import named
+from .registry import Said, finding
+
+
+@finding("open-intervals", "Ranks")
+def open_intervals(found: OfHarvest) -> Said | None:
+    open_ = [linked and math.isinf(high) for linked, high in zip(found.linked, found.high, strict=True)]
+    if not any(open_):
+        return None
+    return Said(
+        "warning",
+        f"The interval of {named(open_)} has no upper end: too few of the documents that were clicked at the first "
+        "rank were shown at other ranks.",
+        "Log more; the first rank needs clicks on documents that were also shown at other ranks.",
+    )

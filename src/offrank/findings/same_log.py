@@ -1,0 +1,24 @@
+"""`same-log`: what was learnt is judged by the rows that it was learnt from."""
+
+from __future__ import annotations
+
+from ..options import option
+from .evidence import OfTraining
+from .registry import Said, finding
+
+LEAST = 0.05
+"""Below this share of the judged rows nothing is said: the estimate is too kind by no more than that share."""
+
+
+@finding("same-log", "Rows of the training")
+def same_log(found: OfTraining) -> Said | None:
+    if not found.share >= LEAST:
+        return None
+    held_out = f"{option('held_out', 'policy.npz')} reads those that `learn` kept apart; or take another day's log."
+    model = "learn the click model from another day's log, or judge another one."
+    return Said(
+        "serious",
+        f"About {found.share:.0%} of these impressions are what it was learnt from: what was learnt explains them "
+        "better than new ones, and the estimate is too kind.",
+        f"Judge it by other impressions: {held_out if found.policy else model}",
+    )

@@ -1,0 +1,24 @@
+"""`small-ess-share`: a small part of the log decides."""
+
+from __future__ import annotations
+
+from .advice import CLOSER, items_help
+from .evidence import OfEstimate
+from .low_ess import FEW_EFFECTIVE
+from .registry import Said, finding
+
+SMALL_SHARE = 0.01
+"""Of the impressions."""
+
+
+@finding("small-ess-share", "Effective sample size")
+def small_ess_share(found: OfEstimate) -> Said | None:
+    if not FEW_EFFECTIVE <= found.ess < SMALL_SHARE * found.n:
+        return None
+    further = f", {CLOSER}, or use an estimator that assumes more of users" if items_help(found) else f", or {CLOSER}"
+    return Said(
+        "note",
+        f"The {found.n:,} impressions are worth about {found.ess:,.0f} of the policy itself: most of the log says "
+        "nothing about it.",
+        f"Log more{further}.",
+    )

@@ -1,0 +1,19 @@
+"""`small-grade`: documents of grades that are too small."""
+
+from __future__ import annotations
+
+from .evidence_metrics import OfCmip
+from .registry import Said, finding
+
+
+@finding("small-grade", "Grades")
+def small_grade(found: OfCmip) -> Said | None:
+    if not found.left_out:
+        return None
+    told = ", ".join(f"{grade:g} ({size})" for grade, size in found.left_out)
+    total = sum(size for _, size in found.left_out)
+    return Said(
+        "note",
+        f"{total:,} documents of grades with too few of them were left out: {told}.",
+        "Judge more documents of these grades.",
+    )

@@ -1,0 +1,18 @@
+"""`ties`: a target that does not say in which order it would show what it shows."""
+
+from __future__ import annotations
+
+from .evidence import OfEstimate
+from .registry import Said, finding
+
+
+@finding("ties", "Equal scores")
+def ties(found: OfEstimate) -> Said | None:
+    if not found.ties > 0:
+        return None
+    return Said(
+        "note",
+        f"In {found.ties:.2%} of the impressions items that the new policy would show have the same score as another "
+        "candidate. Which of them comes first is not known, so each order counts the same.",
+        "Write scores that differ, or the ranking itself: ranking(column).",
+    )

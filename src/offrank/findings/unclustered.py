@@ -1,0 +1,40 @@
+"""`unclustered`: rows that count as independent and may not be."""
+
+from __future__ import annotations
+
+import math
+
+from ..options import option
+from .evidence import OfClusters
+from .registry import Said, finding
+
+CHANCE = 0.01
+"""Of logs of independent rows, the share that exceeds the design effect of a warning."""
+
+
+@finding("unclustered", "Clusters")
+def unclustered(found: OfClusters) -> Said | None:
+    if found.apart is None or (found.group and found.values == 1):
+        return None  # a group by the very column has but one of its values
+    effect, column = found.missed or 1.0, found.apart
+    severe = effect > most_by_chance(found.values - 1)
+    if found.column is not None and not (severe and effect > (found.design_effect or 0.0)):
+        return None
+    reason = f"The log has only {found.values} value{'s' if found.values > 1 else ''} of `{column}`, too few to cluster"
+    reason, remedy = f"{reason} by", f"Log more of them; {option('cluster', column)} gives the wide interval."
+    if found.method == "bernstein":
+        reason = "Bernstein intervals take no clusters"
+        remedy = f"Use {option('interval', 'normal')} or bootstrap, which cluster by it."
+    return Said(
+        "warning" if severe else "note",
+        f"{reason}: rows count as independent, and the interval speaks of these values of `{column}` only"
+        + (f" (design effect {effect:.1f})." if found.values > 1 else "."),
+        remedy,
+    )
+
+
+def most_by_chance(freedom: int) -> float:
+    """The design effect that one log in a hundred of independent rows exceeds."""
+    from scipy.special import chdtri
+
+    return float(chdtri(freedom, CHANCE)) / freedom if freedom > 0 else math.inf

@@ -1,0 +1,20 @@
+"""`unlinked-ranks`: ranks that nothing compares with the first."""
+
+from __future__ import annotations
+
+from .evidence_clicks import OfHarvest
+from .ranks import named
+from .registry import Said, finding
+
+
+@finding("unlinked-ranks", "Ranks")
+def unlinked_ranks(found: OfHarvest) -> Said | None:
+    missing = [not linked for linked in found.linked]
+    if not any(missing):
+        return None
+    return Said(
+        "serious",
+        f"Nothing compares {named(missing)} with the first: no document was shown, and clicked, at both, nor at ranks "
+        "in between.",
+        "Log rankings that vary more, or cut the slates there.",
+    )

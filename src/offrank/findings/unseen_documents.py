@@ -1,0 +1,38 @@
+"""`unseen-documents`: what a click model has never seen."""
+
+from __future__ import annotations
+
+from .evidence import OfEstimate
+from .evidence_clicks import OfPrediction
+from .registry import Said, finding
+
+UNKNOWN = 0.01
+"""Share of what the target shows."""
+MOSTLY_UNKNOWN = 0.2
+MANY_UNSEEN = 0.2
+"""Share of what a judging log shows."""
+MOST_UNSEEN = 0.5
+
+
+@finding("unseen-documents", "Unseen documents")
+def of_estimate(found: OfEstimate) -> Said | None:
+    if found.kind != "model" or not found.control < 1 - UNKNOWN:
+        return None
+    return Said(
+        "serious" if found.control < 1 - MOSTLY_UNKNOWN else "warning",
+        f"{1 - found.control:.0%} of what the target shows was never shown in the log that the model has learnt from, "
+        "and counts as clicked like an average document.",
+        "Learn from a log that shows more of it, or by items alone (by=None) where queries are rare.",
+    )
+
+
+@finding("unseen-documents", "Unseen documents")
+def of_prediction(found: OfPrediction) -> Said | None:
+    if not found.unseen > 0:
+        return None
+    return Said(
+        "serious" if found.unseen > MOST_UNSEEN else "warning" if found.unseen > MANY_UNSEEN else "note",
+        f"{found.unseen:.1%} of the shown documents were not in the log that the model learnt from: it expects of them "
+        "what it expects of any.",
+        "Learn from a log with the same queries and items; if these are the same, look how their ids are written.",
+    )

@@ -1,0 +1,22 @@
+"""`unseen-items`: what the target shows and the log's slates do not hold."""
+
+from __future__ import annotations
+
+from ..options import estimator
+from .evidence import OfEstimate
+from .registry import Said, finding
+
+COVERED = 0.99
+"""Share of what the target shows."""
+
+
+@finding("unseen-items", "Unseen items")
+def unseen_items(found: OfEstimate) -> Said | None:
+    if found.normalised or found.kind == "model" or not found.control < COVERED:
+        return None
+    return Said(
+        "serious",
+        f"{1 - found.control:.0%} of what the target shows is not in the logged slates, and counts as earning nothing.",
+        f"Use interpol with a wide window ({estimator('interpol(window=2)')}), which knows how likely an item was "
+        "shown; pbm is for logs that show every candidate.",
+    )

@@ -1,0 +1,337 @@
+"""Each finding just below and just above each of its thresholds, and what docs/trust.md says of it.
+
+That the cases are near enough is tested by moving every threshold by 2 %: one of its cases must change.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+import sys
+from dataclasses import replace
+from pathlib import Path
+from types import ModuleType
+from typing import Any, NamedTuple
+
+import pytest
+
+from offrank import findings
+from offrank.findings.evidence import (
+    OfChoice,
+    OfClusters,
+    OfCounting,
+    OfCurve,
+    OfDisagreement,
+    OfEstimate,
+    OfPropensities,
+    OfRows,
+    OfSkipped,
+    OfSupport,
+    OfTraining,
+)
+from offrank.findings.evidence_clicks import OfFit, OfHarvest, OfPrediction, OfSelection
+from offrank.findings.evidence_metrics import OfCmip, OfComparison
+from offrank.folds.estimate import Interval
+
+TRUST = (Path(__file__).resolve().parents[2] / "docs" / "trust.md").read_text(encoding="utf-8")
+ALWAYS = {("chosen", OfChoice)}
+"""What is said of every choice is no alarm."""
+
+
+class Case(NamedTuple):
+    """What is said of some evidence: a severity, or nothing."""
+
+    code: str
+    evidence: Any
+    severity: str | None
+
+
+def weight(value: float, away: float = 0.0, **known: Any) -> OfEstimate:
+    """A mean weight that is so many standard errors from 1; without a number, exactly known."""
+    error = abs(value - 1) / away if away else 0.0
+    return OfEstimate(mean_weight=Interval(value, value - error, value + error, error), **known)
+
+
+def clustered(effective: float, **known: Any) -> OfClusters:
+    return OfClusters(**{"column": "query", "clusters": 40, "effective": effective, "design_effect": 1.0, **known})
+
+
+def harvest(**known: Any) -> OfHarvest:
+    return OfHarvest(**{"linked": (True, True), "clicks": (90.0, 90.0), "high": (1.0, 0.7), **known})
+
+
+APART = OfClusters(apart="query", values=4, missed=2.0)
+#: The chi-square of 3 degrees of freedom that one log in a hundred exceeds is 11.345 (any table).
+BY_CHANCE = 11.345 / 3
+DIRECT = OfEstimate(kind="model")
+PBM = OfEstimate(kind="items", normalised=False)
+CLIPPED = OfEstimate(clipped=True)
+
+CASES = [
+    Case("low-ess", OfEstimate(ess=100.0), None),
+    Case("low-ess", OfEstimate(ess=99.9), "serious"),
+    Case("small-ess-share", OfEstimate(ess=150.0, n=15_000), None),
+    Case("small-ess-share", OfEstimate(ess=149.9, n=15_000), "note"),
+    Case("small-ess-share", OfEstimate(ess=100.0, n=15_000), "note"),
+    Case("small-ess-share", OfEstimate(ess=99.9, n=15_000), None),
+    Case("large-weight", OfEstimate(max_weight_share=0.05), None),
+    Case("large-weight", OfEstimate(max_weight_share=0.0501), "warning"),
+    Case("large-weight", OfEstimate(max_weight_share=0.2), "warning"),
+    Case("large-weight", OfEstimate(max_weight_share=0.2001), "serious"),
+    Case("heavy-tail", OfEstimate(tail_index=None), None),
+    Case("heavy-tail", OfEstimate(tail_index=0.5), None),
+    Case("heavy-tail", OfEstimate(tail_index=0.501), "warning"),
+    Case("heavy-tail", OfEstimate(tail_index=0.7), "warning"),
+    Case("heavy-tail", OfEstimate(tail_index=0.701), "serious"),
+    Case("heavy-tail", replace(CLIPPED, tail_index=0.9), None),
+    Case("mean-weight", OfEstimate(), None),
+    Case("mean-weight", weight(1.1, 3.29), None),
+    Case("mean-weight", weight(1.1, 3.31), "warning"),
+    Case("mean-weight", weight(0.9, 3.31), "warning"),
+    Case("mean-weight", weight(0.9, 3.29), None),
+    Case("mean-weight", weight(1.1, 4.99), "warning"),
+    Case("mean-weight", weight(1.1, 5.01), "serious"),
+    Case("mean-weight", weight(1.00499, 9.0), None),
+    Case("mean-weight", weight(1.00501, 9.0), "serious"),
+    Case("mean-weight", weight(1 + 1e-9), None),
+    Case("mean-weight", weight(19.9, 1.0), None),
+    Case("mean-weight", weight(20.1, 1.0), "warning"),
+    Case("mean-weight", weight(99.9, 1.0), "warning"),
+    Case("mean-weight", weight(100.1, 1.0), "serious"),
+    Case("mean-weight", weight(1.1, float("nan")), None),
+    Case("mean-weight", weight(0.9, 9.0, clipped=True, control=0.9), None),
+    Case("mean-weight", weight(1.1, 9.0, clipped=True, control=1.1), "serious"),
+    Case("mean-weight", weight(1.1, 9.0, normalised=False), None),
+    Case("mean-weight", weight(2.0, 9.0, sampling_factor=2.0), None),
+    Case("double-subsampling", weight(2.0, 9.0, sampling_factor=2.0), "serious"),
+    Case("double-subsampling", weight(2.0, 3.31, sampling_factor=2.0), "serious"),
+    Case("double-subsampling", weight(2.0, 3.29, sampling_factor=2.0), None),
+    Case("double-subsampling", weight(1.5, 9.0, sampling_factor=1.5), None),
+    Case("double-subsampling", weight(1.5, 9.0, sampling_factor=1.501), "serious"),
+    Case("double-subsampling", weight(2.59, 9.0, sampling_factor=2.0), "serious"),
+    Case("double-subsampling", weight(2.61, 9.0, sampling_factor=2.0), None),
+    Case("double-subsampling", weight(1.41, 9.0, sampling_factor=2.0), "serious"),
+    Case("double-subsampling", weight(1.39, 9.0, sampling_factor=2.0), None),
+    Case("double-subsampling", weight(19.9, 1.0, sampling_factor=20.0), None),
+    Case("double-subsampling", weight(20.1, 1.0, sampling_factor=20.0), "serious"),
+    Case("double-subsampling", weight(1.00499, 9.0, sampling_factor=1.0), None),
+    Case("clipped", replace(CLIPPED, control=0.98), None),
+    Case("clipped", replace(CLIPPED, control=0.979), "note"),
+    Case("clipped", replace(CLIPPED, control=0.8), "note"),
+    Case("clipped", replace(CLIPPED, control=0.799), "warning"),
+    Case("clipped", OfEstimate(control=0.5), None),
+    Case("clipped", replace(CLIPPED, control=0.5, normalised=False), None),
+    Case("unseen-items", replace(PBM, control=0.99), None),
+    Case("unseen-items", replace(PBM, control=0.989), "serious"),
+    Case("unseen-items", OfEstimate(control=0.5), None),
+    Case("unseen-items", replace(DIRECT, control=0.5, normalised=False), None),
+    Case("model-based", DIRECT, "warning"),
+    Case("model-based", OfEstimate(), None),
+    Case("unseen-documents", replace(DIRECT, control=0.99), None),
+    Case("unseen-documents", replace(DIRECT, control=0.9899), "warning"),
+    Case("unseen-documents", replace(DIRECT, control=0.8), "warning"),
+    Case("unseen-documents", replace(DIRECT, control=0.799), "serious"),
+    Case("unseen-documents", OfEstimate(control=0.5), None),
+    Case("few-rewards", OfEstimate(effective_rewards=30.0), None),
+    Case("few-rewards", OfEstimate(effective_rewards=29.9), "warning"),
+    Case("few-rewards", OfEstimate(effective_rewards=1e-9), "warning"),
+    Case("few-rewards", OfEstimate(effective_rewards=0.0), "serious"),
+    Case("observed-range", OfEstimate(method="bernstein"), "note"),
+    Case("observed-range", OfEstimate(method="bootstrap"), None),
+    Case("ties", OfEstimate(ties=0.0), None),
+    Case("ties", OfEstimate(ties=1e-6), "note"),
+    Case("clicks-not-reward", OfEstimate(other_outcome=True), "note"),
+    Case("clicks-not-reward", OfEstimate(), None),
+    Case("counted-propensities", OfEstimate(counted=True), "note"),
+    Case("counted-propensities", OfEstimate(), None),
+    Case("few-clusters", OfClusters(effective=1.0), None),
+    Case("few-clusters", clustered(20.0), None),
+    Case("few-clusters", clustered(20.0 - 1e-9), None),  # rounding
+    Case("few-clusters", clustered(19.9), "warning"),
+    Case("few-clusters", clustered(5.0), "warning"),
+    Case("few-clusters", clustered(4.95), "serious"),
+    Case("clustered", clustered(40, chosen=True, design_effect=1.5), None),
+    Case("clustered", clustered(40, chosen=True, design_effect=1.51), "note"),
+    Case("clustered", clustered(40, chosen=True, design_effect=None), None),
+    Case("clustered", clustered(40, design_effect=9.0), None),
+    Case("unclustered", OfClusters(), None),
+    Case("unclustered", replace(APART, missed=BY_CHANCE - 0.005), "note"),
+    Case("unclustered", replace(APART, missed=BY_CHANCE + 0.005), "warning"),
+    Case("unclustered", replace(APART, values=1, missed=None), "note"),
+    Case("unclustered", replace(APART, values=1, missed=None, group=True), None),
+    Case("unclustered", replace(APART, column="user", design_effect=4.0, missed=3.99), None),
+    Case("unclustered", replace(APART, column="user", design_effect=4.0, missed=4.01), "warning"),
+    Case("unclustered", replace(APART, column="user", design_effect=1.0, missed=BY_CHANCE - 0.005), None),
+    Case("same-log", OfTraining(share=0.0499), None),
+    Case("same-log", OfTraining(share=0.05), "serious"),
+    Case("odd-examination", OfCurve(), None),
+    Case("odd-examination", OfCurve(curve=(1, 0.5, 0.599)), None),
+    Case("odd-examination", OfCurve(curve=(1, 0.5, 0.601)), "warning"),
+    Case("odd-examination", OfCurve(curve=(1, 1.1, 1.199)), None),
+    Case("odd-examination", OfCurve(curve=(1, 1.1, 1.201)), "warning"),
+    Case("odd-examination", OfCurve(curve=(0.5, 0.5, 0.999)), "warning"),
+    Case("odd-examination", OfCurve(curve=(0.5, 0.5, 1.001)), "serious"),
+    Case("odd-examination", OfCurve(curve=(1, 0.1, 0.9)), "warning"),
+    Case("duplicate-rows", OfRows(), None),
+    Case("duplicate-rows", OfRows(copies=0.01), "warning"),
+    Case("few-rows-per-context", OfCounting(rows=50.0), None),
+    Case("few-rows-per-context", OfCounting(rows=49.9), "warning"),
+    Case("chosen", OfChoice(names=("a", "b"), trusted=0), "note"),
+    Case("chosen", OfChoice(names=("a", "b"), trusted=None), "note"),
+    Case("chosen", OfChoice(names=("a", "b"), chosen=1, trusted=1), "warning"),
+    Case("disagreement", OfDisagreement(other="ips", away=4.0, difference=1.0, width=2.0), None),
+    Case("disagreement", OfDisagreement(other="ips", away=4.01, difference=1.0, width=2.0), "serious"),
+    Case("disagreement", OfDisagreement(other="ips", away=9.0, difference=0.25, width=1.0), None),
+    Case("disagreement", OfDisagreement(other="ips", away=9.0, difference=0.251, width=1.0), "serious"),
+    Case("no-randomness", OfPropensities(largest=1.0), "serious"),
+    Case("no-randomness", OfPropensities(largest=1.0 + 1e-6), None),
+    Case("no-randomness", OfPropensities(largest=1.0, slots=1), None),
+    Case("huge-inverse-propensity", OfPropensities(slots=2, largest=1_000.0, impressions=1_000.0), None),
+    Case("huge-inverse-propensity", OfPropensities(slots=2, largest=1_001.0, impressions=1_000.0), "warning"),
+    Case("support", OfSupport(shares=(0.0, 0.0)), None),
+    Case("support", OfSupport(shares=(0.0, 1e-9)), "warning"),
+    Case("support", OfSupport(shares=(0.01, 0.05)), "warning"),
+    Case("support", OfSupport(shares=(0.01, 0.0501)), "serious"),
+    Case("support", OfSupport(shares=(1.0,), asked=False), "warning"),
+    Case("skipped", OfSkipped(rule="null", count=1), "warning"),
+    Case("skipped", OfSkipped(), None),
+    Case("few-comparisons", OfComparison(ess=100.0), None),
+    Case("few-comparisons", OfComparison(ess=99.9), "serious"),
+    Case("mostly-rejected", OfComparison(rejected=0.95), None),
+    Case("mostly-rejected", OfComparison(rejected=0.951), "warning"),
+    Case("mostly-rejected", OfComparison(rejected=0.99, pairwise=True), None),
+    Case("position-bias", OfComparison(pairwise=True, shuffled=False), "note"),
+    Case("position-bias", OfComparison(pairwise=True, shuffled=True), None),
+    Case("position-bias", OfComparison(pairwise=False, shuffled=False), None),
+    Case("counted-propensities", OfComparison(counted=True), "note"),
+    Case("counted-propensities", OfComparison(counted=True, pairwise=True), None),
+    Case("counted-propensities", OfComparison(), None),
+    Case("no-information", OfCmip(constant=True), "serious"),
+    Case("no-information", OfCmip(), None),
+    Case("few-documents", OfCmip(n=999, least=1_000), "warning"),
+    Case("few-documents", OfCmip(n=1_000, least=1_000), None),
+    Case("small-grade", OfCmip(left_out=((1.0, 3),)), "note"),
+    Case("small-grade", OfCmip(), None),
+    Case("one-grade", OfCmip(grades=1), "warning"),
+    Case("one-grade", OfCmip(grades=2), None),
+    Case("few-exchanges", OfCmip(permutations=40, permutable=0.499), "warning"),
+    Case("few-exchanges", OfCmip(permutations=40, permutable=0.5), None),
+    Case("few-exchanges", OfCmip(permutations=0, permutable=0.1), None),
+    Case("negative", OfCmip(value=-1e-6), "note"),
+    Case("negative", OfCmip(value=0.0), None),
+    Case("biased-method", OfCmip(method="paper"), "warning"),
+    Case("biased-method", OfCmip(method="classifier"), "note"),
+    Case("biased-method", OfCmip(method="binned"), None),
+    Case("biased-method", OfCmip(method="paper", constant=True), None),
+    Case("unpaired-grade", OfCmip(unpaired=1), "note"),
+    Case("unpaired-grade", OfCmip(unpaired=0), None),
+    Case("unlinked-ranks", harvest(linked=(True, False)), "serious"),
+    Case("unlinked-ranks", harvest(), None),
+    Case("open-intervals", harvest(high=(1.0, math.inf)), "warning"),
+    Case("open-intervals", harvest(), None),
+    Case("open-intervals", harvest(linked=(True, False), high=(1.0, math.inf)), None),
+    Case("few-pairs", harvest(clicks=(30.0, 29.9)), "warning"),
+    Case("few-pairs", harvest(clicks=(30.0, 30.0)), None),
+    Case("few-pairs", harvest(linked=(True, False), clicks=(30.0, 0.0)), None),
+    Case("no-clicks", OfFit(clicked=False), "serious"),
+    Case("no-clicks", OfFit(), None),
+    Case("examination-unknown", OfFit(hidden=0.01), "warning"),
+    Case("examination-unknown", OfFit(hidden=0.0099), None),
+    Case("examination-unknown", OfFit(error=0.3), None),
+    Case("examination-unknown", OfFit(error=0.301), "warning"),
+    Case("examination-unknown", OfFit(restlessness=0.02), None),
+    Case("examination-unknown", OfFit(restlessness=0.0199), "warning"),
+    Case("worth-follows-rank", OfFit(steeper=0.2), None),
+    Case("worth-follows-rank", OfFit(steeper=0.201), "warning"),
+    Case("impossible-clicks", OfFit(beyond=0.0), None),
+    Case("impossible-clicks", OfFit(beyond=0.05), "warning"),
+    Case("impossible-clicks", OfFit(beyond=0.0501), "serious"),
+    Case("impossible-clicks", OfPrediction(sessions=9, impossible=0), None),
+    Case("impossible-clicks", OfPrediction(sessions=9, impossible=1), "serious"),
+    Case("unseen-documents", OfPrediction(unseen=0.0), None),
+    Case("unseen-documents", OfPrediction(unseen=0.2), "note"),
+    Case("unseen-documents", OfPrediction(unseen=0.201), "warning"),
+    Case("unseen-documents", OfPrediction(unseen=0.5), "warning"),
+    Case("unseen-documents", OfPrediction(unseen=0.501), "serious"),
+    Case("unseen-ranks", OfPrediction(learnt=3, slots=3), None),
+    Case("unseen-ranks", OfPrediction(learnt=3, slots=4), "warning"),
+    Case("unseen-ranks", OfPrediction(learnt=0, slots=4), None),
+    Case("counted-ranks", OfSelection(counted=True), "note"),
+    Case("counted-ranks", OfSelection(), None),
+]
+
+
+def said(case: Case) -> str | None:
+    [kind] = [kind for kind in findings.kinds(type(case.evidence)) if kind.code == case.code]
+    found = kind.find(case.evidence)
+    return None if found is None else found.severity
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: f"{case.code}-{case.severity}")
+def test_what_is_said(case: Case) -> None:
+    assert said(case) == case.severity
+
+
+def identity(kind: findings.Kind) -> str:
+    return f"{kind.code}-{kind.evidence.__name__}"
+
+
+@pytest.mark.parametrize("kind", findings.kinds(), ids=identity)
+def test_every_finding_has_a_case_on_either_side(kind: findings.Kind) -> None:
+    found = {case.severity for case in CASES if (case.code, type(case.evidence)) == (kind.code, kind.evidence)}
+    assert found - {None}
+    assert None in found or (kind.code, kind.evidence) in ALWAYS
+
+
+def thresholds(kind: findings.Kind) -> dict[str, float]:
+    """The named numbers of the file that looks for a finding."""
+    return {
+        name: float(value)
+        for name, value in vars(sys.modules[kind.find.__module__]).items()
+        if name.isupper() and not name.startswith("_") and isinstance(value, int | float)
+    }
+
+
+def homes(name: str, value: float) -> list[ModuleType]:
+    """The files that read a threshold by this name."""
+    modules = [module for path, module in sys.modules.items() if path.startswith("offrank.findings.")]
+    return [module for module in modules if getattr(module, name, None) == value]
+
+
+@pytest.mark.parametrize("kind", findings.kinds(), ids=identity)
+@pytest.mark.parametrize("factor", [0.98, 1.02])
+def test_a_threshold_that_moves_by_2_per_cent_is_noticed(
+    kind: findings.Kind, factor: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cases = [case for case in CASES if case.code == kind.code]
+    for name, value in thresholds(kind).items():
+        with monkeypatch.context() as moved:
+            for module in homes(name, value):
+                moved.setattr(module, name, factor * value)
+            assert any(said(case) != case.severity for case in cases), f"{name} of {kind.code}"
+
+
+def spellings(value: float) -> list[str]:
+    """How a page may write a number: as it is, in per cent, or as what is missing to all."""
+    return [f"{value:,g}", f"{value:g}", f"{round(100 * value, 9):g} %", f"{round(100 * (1 - value), 9):g} %"]
+
+
+@pytest.mark.parametrize("kind", findings.kinds(), ids=identity)
+def test_the_docs_tell_every_finding_and_its_thresholds(kind: findings.Kind) -> None:
+    section = re.search(rf"^### {kind.code}$(.*?)(?=^#)", TRUST, re.MULTILINE | re.DOTALL)
+    assert section, f"docs/trust.md has no section {kind.code}"
+    for name, value in thresholds(kind).items():
+        written = [rf"(?<![\d.,]){re.escape(word)}(?![\d%]|\.\d)" for word in spellings(value)]
+        assert any(re.search(word, section[1]) for word in written), f"{name} = {value} of {kind.code}"
+
+
+@pytest.mark.parametrize("kind", findings.kinds(), ids=identity)
+def test_a_finding_is_a_file_of_its_name_and_says_what_to_do(kind: findings.Kind) -> None:
+    assert kind.find.__module__ == f"offrank.findings.{kind.code.replace('-', '_')}"
+    assert kind.title
+    loud = [case for case in CASES if case.severity and (case.code, type(case.evidence)) == (kind.code, kind.evidence)]
+    for case in loud:
+        found = kind.find(case.evidence)
+        assert found is not None
+        assert found.message.endswith(".")
+        assert found.remedy.endswith(".")
