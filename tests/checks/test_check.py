@@ -126,7 +126,7 @@ def test_the_wrong_logging_policy_is_found_without_and_with_propensities(wrong: 
 def test_one_item_with_a_wrong_probability_is_found_where_candidates_are_fixed() -> None:
     result = offrank.check(dice(8_000, loaded=1.6), DICE)
     assert row(result, "miscalibrated")["status"] == "serious"
-    assert "item 20 is shown too often" in row(result, "miscalibrated")["message"]
+    assert "at any rank, item 20 stood too often" in row(result, "miscalibrated")["message"]
     assert (row(result, "arithmetic")["status"], row(result, "harmonic")["status"]) == ("note", "note")
     assert "at rank 1" in row(result, "arithmetic")["message"]
     assert "item 20 " in row(result, "arithmetic")["message"]

@@ -7,7 +7,7 @@ rows are independent. No asymptotics are needed: Bennett's inequality bounds the
 
 Two sums over whole slates see what is spread thinly over the ranks: of the log-probability of each item at its rank,
 and of how much greater that is than the item's mean over the ranks (which swaps lower). Their mean is exact too, their
-variance that of the rows.
+variance the larger of that of the rows and that of independent ranks.
 """
 
 from __future__ import annotations
@@ -96,7 +96,7 @@ class CalibrationFold:
             return None
         probs = law(self.logging, "rank_probs").rank_probs(state.contexts, all_items(state.contexts))
         found = list(_compared(state, probs))
-        worst = min(found, key=lambda shown: shown.chance)
+        worst = min(found, key=lambda shown: (shown.chance, -abs(shown.observed - shown.expected)))
         whole = _of_slates(state, probs)
         # In words a count says more than a sum of logarithms.
         return worst if worst.chance <= whole else replace(worst, chance=whole)
@@ -144,6 +144,7 @@ def _of_slates(rows: SampledRows, probs: Floats) -> float:
 def _of_sum(rows: SampledRows, probs: Floats, value: Floats) -> float:
     """The chance of a sum of `value` [n, m, k] over what was shown that is so far from its expectation."""
     h, expected = 1 / rows.inclusion, (probs * value).sum(axis=1)
+    alone = np.maximum((probs * value**2).sum(axis=1) - expected**2, 0)
     inside = np.arange(value.shape[1]) < rows.contexts.size[:, None]
     highest = np.where(inside[:, :, None], value, -np.inf).max(axis=1) - expected
     lowest = expected - np.where(inside[:, :, None], value, np.inf).min(axis=1)
@@ -154,7 +155,9 @@ def _of_sum(rows: SampledRows, probs: Floats, value: Floats) -> float:
     most = float((np.maximum(highest, lowest).sum(axis=1) * h).max())
     if not most > _DUST:
         return 1.0
-    return min(2 * float(bennett(np.abs(each.sum()), np.asarray(each @ each), most)), 1.0)
+    # Of each rank the variance is exact; how ranks go together, only the rows tell.
+    variance = np.maximum(each @ each, (h**2 * alone.sum(axis=1)).sum())
+    return min(2 * float(bennett(np.abs(each.sum()), variance, most)), 1.0)
 
 
 def _lifts(rows: SampledRows, probs: Floats, stood: Flags, h: Floats, most: float) -> Iterator[Shown]:

@@ -159,8 +159,8 @@ class LogFold:
         known = {name: value for name, value in found.items() if not isinstance(value, Refusal)}
         rows, more = known["candidates"]
         made = OfLog(
-            rows,
-            "" if self.logging is None else repr(self.logging),
+            rows=rows,
+            logging="" if self.logging is None else repr(self.logging),
             fit=known.get("fit"),
             copies=known["contents"].repeated(),
             shown_only=rows > 0 and not more,

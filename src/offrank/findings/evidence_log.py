@@ -26,7 +26,7 @@ class Shown:
     lift: float | None = None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class OfLog:
     """A log, whatever is estimated from it.
 
@@ -42,7 +42,7 @@ class OfLog:
     - unknown: check -> why it could not be made.
     """
 
-    rows: int
+    rows: int = 0
     logging: str = "logged"
     compared: int = 0
     apart: int = 0

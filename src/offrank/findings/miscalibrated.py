@@ -10,7 +10,7 @@ UNLIKELY = 1e-3
 """One right log in a thousand, at most, is said to be wrong."""
 
 
-@finding("miscalibrated", title="What was shown against the logging policy")
+@finding("miscalibrated", "What was shown against the logging policy")
 def miscalibrated(log: OfLog) -> Said | None:
     """The logging policy would hardly ever make a log in which items are shown so often, or so seldom."""
     if log.fit is None or not unfit(log):
@@ -20,7 +20,7 @@ def miscalibrated(log: OfLog) -> Said | None:
         mismatch = f" In {log.apart / log.compared:.0%} of the rows the log's propensity is not the policy's either."
     return Said(
         "serious",
-        f"The slates are not those of {log.logging}: {told(log.fit)}.{mismatch}",
+        f"The slates that were shown are not those of {log.logging}: {told(log.fit)}.{mismatch}",
         "Look at the score column and the temperature, and whether slates were changed after they were drawn (items "
         "swapped, pinned or filtered out). If propensities were logged with what was shown, use "
         f"{option('logging', 'logged')}.",
@@ -34,19 +34,16 @@ def unfit(log: OfLog) -> bool:
 
 def told(fit: Shown) -> str:
     """The comparison that is furthest off, in words."""
-    where = "" if fit.rank is None else f" at rank {fit.rank}"
+    where = "at any rank" if fit.rank is None else f"at rank {fit.rank}"
     how = "too often" if fit.observed > fit.expected else "too rarely"
-    if fit.item is not None:
-        what = f"item {fit.item} is shown{where} {how}"
-    else:
-        what = f"items that it shows{where} {_lift(fit.lift or 0.0)} are shown there {how}"
-    return f"{what}, in {_number(fit.observed)} rows where {_number(fit.expected)} are expected"
+    what = f"item {fit.item}" if fit.lift is None else f"items that it puts there {_lift(fit.lift)}"
+    return f"{where}, {what} stood {how}: in {_number(fit.observed)} rows, where {_number(fit.expected)} are expected"
 
 
 def _lift(lift: float) -> str:
-    if lift < 1e-3:
+    if lift < 0.01:
         return "at all"
-    return f"at least {lift:g} times as often as chance would"
+    return f"at least {'' if lift == 1 else f'{lift:g} times '}as often as chance would"
 
 
 def _number(rows: float) -> str:

@@ -11,7 +11,7 @@ MANY = 0.01
 """Share of the impressions beyond which it is no matter of a few odd rows."""
 
 
-@finding("propensity-mismatch", title="Logged propensities against the policy")
+@finding("propensity-mismatch", "Logged propensities against the policy")
 def propensity_mismatch(log: OfLog) -> Said | None:
     """Written propensities that are not the policy's, unless what was shown tells already that the policy is wrong."""
     if not log.apart or unfit(log):
@@ -21,8 +21,8 @@ def propensity_mismatch(log: OfLog) -> Said | None:
     )
     if log.fit is not None:
         remedy = (
-            "What was shown fits the policy, so look at the column first: another slate's, inverse, rounded, or with "
-            "the sub-sampling in it?"
+            "What was shown fits the policy, so look at the column first: it may be another slate's, inverse, rounded, "
+            "or have the sub-sampling in it."
         )
     return Said(
         "serious" if log.apart > MANY * log.compared else "warning",

@@ -6,7 +6,7 @@ from .evidence_log import OfLog
 from .registry import Said, finding
 
 
-@finding("shown-only", title="Candidates")
+@finding("shown-only", "Candidates")
 def shown_only(log: OfLog) -> Said | None:
     """Every impression shows all of its candidates, or the log lists none."""
     if not log.shown_only:
