@@ -39,7 +39,7 @@ def document() -> dict[str, Any]:
         "logging": "plackett_luce(old_score)",
         "targets": {name: spelling for name, (spelling, _) in TARGETS.items()},
         "confidence": 0.95,
-        "interval": "normal",
+        "interval": "studentised",
         "cluster": "query",
         "by": "category",
         "examination": [1.0, 0.62, 0.41, 0.30, 0.24],

@@ -15,8 +15,9 @@ from ..findings.evidence import OfCounting, OfRows
 from ..findings.evidence_log import OfLog
 from ..folds.base import Attempt, Fold, Refusal, Sample, Together
 from ..folds.estimate import Caution
-from ..folds.intervals import Ratio, Spread
 from ..folds.moments import Moments, MomentsFold
+from ..inference.ratio import Ratio
+from ..inference.spread import Spread
 from ..log.batch import LogBatch
 from ..log.source import Needs, Source
 from ..policies.prepared import counts
@@ -104,7 +105,7 @@ class UniformWeightsFold:
 
     @property
     def _moments(self) -> MomentsFold:
-        return MomentsFold(2)
+        return MomentsFold(2, ((0, 1),))
 
 
 @dataclass(frozen=True)

@@ -18,6 +18,7 @@ from ..errors import ImpossibleSlateError
 from ..folds.fingerprint import Fingerprint
 from ..log.batch import Floats, LogBatch
 from ..log.source import Needs
+from ..options import option
 from ..policies.base import Ability
 from ..policies.propensities import AnyPolicy, Propensities, ShownAbility
 from . import _kernels
@@ -147,5 +148,5 @@ def refuse_impossible(batch: LogBatch, impossible: np.ndarray, logging: Propensi
             f"{batch.file}, row {row}: {logging.policy!r} gives the logged slate probability 0 "
             f"({len(rows)} such rows in this batch of {len(batch)})",
             "this cannot be the policy that drew the log: check the score column, the temperature and "
-            "the candidates, or use the propensities that were logged (logging=logged)",
+            f"the candidates, or use the propensities that were logged ({option('logging', 'logged')})",
         )

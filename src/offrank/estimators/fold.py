@@ -11,9 +11,10 @@ import numpy as np
 
 from ..errors import ImpossibleSlateError, OffrankError, RowError
 from ..folds.base import Fold, Sample
-from ..folds.by_slot import BySlot
 from ..folds.group_by import GroupBy
-from ..folds.intervals import Ratio
+from ..folds.moments import Block
+from ..inference.by_slot import BySlot
+from ..inference.ratio import Ratio
 from ..log import rules
 from ..log.batch import Floats, Labels, LogBatch
 from ..log.source import Needs
@@ -27,6 +28,8 @@ from .wrappers import weighing
 
 LARGEST = 1e150
 """Of a row's value or weight: the squares of more could not be summed. What is below its inverse counts as zero."""
+TOGETHER = 10
+"""So many estimators have third moments of their differences; there are as many as the third power of this."""
 
 S = TypeVar("S")
 R = TypeVar("R")
@@ -69,6 +72,12 @@ class Layout:
             for estimator in self.estimators:
                 yield target, estimator, column, column + 1
                 column += 2
+
+    @property
+    def blocks(self) -> tuple[Block, ...]:
+        """The columns that one number is made from: those of a target, or of each of its many estimators."""
+        each = 2 * (len(self.estimators) if len(self.estimators) <= TOGETHER else 1)
+        return tuple((0, 1, 2, *range(first, first + each)) for first in range(3, self.columns, each or 1))
 
     def slot_pairs(self) -> Iterator[tuple[AnyPolicy, Estimator, int]]:
         """Every (target, estimator) of `per_slot`, and its value column in the first block of slots."""

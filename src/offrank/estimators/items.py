@@ -11,6 +11,7 @@ import numpy as np
 
 from ..errors import UsageError
 from ..log.batch import Floats, LogBatch
+from ..options import option
 from ..policies.propensities import Propensities
 from ..spelling import Spelled
 from . import _kernels
@@ -153,7 +154,7 @@ def _required(examination: Sequence[float] | None, estimator: Interpol | PBM) ->
     if examination is None:
         raise UsageError(
             f"{estimator!r} needs an examination curve",
-            "pass examination=[1, .5, .33, ...], a number per rank, top first (--examination 1,.5,.33)",
+            f"pass {option('examination', [1, 0.5, 0.33])}, a number per rank, top first",
         )
     return tuple(examination)
 

@@ -19,6 +19,8 @@ class OfEstimate:
     - normalised: whether the weights have expectation 1. plain: neither divided nor corrected by the mean weight.
       clipped: whether the weights are bounded.
     - ess, max_weight_share, tail_index, mean_weight: as in `Estimate`.
+    - hidden: share of what the target shows at weights so large that such a log is expected to hold fewer than five
+      rows with one of them; None where the policies do not tell.
     - control: mean of the weights left by clipping, or the share of what the target shows that was logged, or that
       the click model knows.
     - sampling_factor: sum of squared 1 / inclusion over its sum, which the mean weight would be if the propensities
@@ -41,6 +43,7 @@ class OfEstimate:
     max_weight_share: float = 0.0
     tail_index: float | None = None
     mean_weight: Interval | None = None
+    hidden: float | None = None
     control: float = 1.0
     sampling_factor: float = 1.0
     effective_rewards: float = math.inf

@@ -17,7 +17,7 @@ def heavy_tail(found: OfEstimate) -> Said | None:
     # No tail is heavy that ends at the maximum: what clipping costs is bias, which `clipped` names.
     if found.clipped or found.tail_index is None or not found.tail_index > HEAVY:
         return None
-    further = ", use an item-level estimator" if items_help(found) else ""
+    further = ", use an item-level estimator" if items_help(found.slots, found.kind) else ""
     remedy = f"{clip(found)}{further}, or {CLOSER}."
     return Said(
         "serious" if found.tail_index > VERY_HEAVY else "warning",

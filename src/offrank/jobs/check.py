@@ -19,8 +19,8 @@ from ..estimators.ips import IPS
 from ..estimators.items import IPM
 from ..estimators.wrappers import SelfNormalised
 from ..folds.base import Attempt, Refusal, Together
-from ..folds.doubt import Doubt
 from ..folds.estimate import Estimate
+from ..inference.spec import IntervalSpec
 from ..log.source import Needs, Source
 from ..policies.epsilon import EpsilonUniform
 from ..policies.prepared import counts, prepared
@@ -67,7 +67,7 @@ def check(
     wanted = None if target is None else prepared(arguments.policy(target), source, executor)
     for policy in (drawn, wanted or drawn):
         _refuse_unknown(source, policy)
-    doubt = Doubt("normal", confidence)
+    doubt = IntervalSpec("normal", confidence)
     checking = _Checking(source, prepared(drawn, source, executor), wanted, doubt)
     said = {"logging": repr(drawn), "target": None if wanted is None else repr(wanted), "confidence": confidence}
     defaults = {**(check.__kwdefaults__ or {}), "target": None}
@@ -94,7 +94,7 @@ def _refuse_unknown(source: Source, policy: AnyPolicy) -> None:
 class _Checking:
     """A check of one source, and what of it can be done."""
 
-    def __init__(self, source: Source, logging: AnyPolicy, target: AnyPolicy | None, doubt: Doubt) -> None:
+    def __init__(self, source: Source, logging: AnyPolicy, target: AnyPolicy | None, doubt: IntervalSpec) -> None:
         self.source, self.logging, self.target, self.doubt = source, logging, target, doubt
         self.counted = counts(logging)
         self.reasons: dict[str, str] = {}

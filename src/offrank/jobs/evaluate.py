@@ -18,9 +18,10 @@ from ..estimators.wrappers import SelfNormalised, bare, weighing
 from ..findings import about
 from ..findings.evidence import OfCurve
 from ..folds.base import Products, Together
-from ..folds.doubt import AUTO, Doubt
 from ..folds.estimate import Estimate
-from ..folds.intervals import Controlled, Method
+from ..inference.control_variate import Controlled
+from ..inference.registry import Method
+from ..inference.spec import AUTO, IntervalSpec
 from ..learning.held_out import kept_apart
 from ..log.source import Needs, Source
 from ..policies.prepared import counts, prepared
@@ -42,7 +43,7 @@ def evaluate(
     *,
     examination: arguments.Examination | None = None,
     confidence: float = 0.95,
-    interval: Method = "normal",
+    interval: Method = "studentised",
     cluster: str | None = AUTO,
     by: str | None = None,
     held_out: str | PathLike[str] | None = None,
@@ -59,8 +60,8 @@ def evaluate(
     - estimators: one or several, spelled such as `"snips"`, `"interpol(window=2)"`, `"clip(ips, 100)"`.
     - examination: probability that each rank is looked at, top first, for pbm and interpol; or what knows it: a
       fitted click model, the file that it was saved to, or what `offrank.clicks.harvest` found.
-    - interval: `normal` (delta method), `bootstrap` (Poisson, `replicates` of them, `seed`) or
-      `bernstein` (empirical Bernstein), at level `confidence`.
+    - interval: `studentised` (delta method, longer towards a tail: Hall 1992), `normal` (delta method),
+      `bootstrap` (Poisson, `replicates` of them, `seed`) or `bernstein` (empirical Bernstein), at level `confidence`.
     - cluster: a column whose equal values mark dependent rows, such as `query`; None for independent rows. By default
       that of the columns `query`, `user` and `session` whose rows depend on each other most, where the log has one
       with at least five values; a warning says where there are fewer.
@@ -74,7 +75,7 @@ def evaluate(
         NoOverlapError: no estimate at all can be given.
     """
     source, drawn = arguments.source(log), arguments.policy(logging)
-    doubt = Doubt(interval, confidence, cluster, replicates, seed).finding(source)
+    doubt = IntervalSpec(interval, confidence, cluster, replicates, seed).finding(source)
     wanted, named = arguments.targets(target), arguments.estimators(estimators)
     examined = arguments.examination(examination)
     curve = examined.curve
@@ -103,7 +104,7 @@ class Plan:
     targets: Mapping[str, AnyPolicy]
     logging: AnyPolicy
     estimators: Mapping[str, Family]
-    doubt: Doubt
+    doubt: IntervalSpec
     by: str | None = None
     trained: Trained = NOTHING
 

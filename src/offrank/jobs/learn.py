@@ -10,8 +10,8 @@ from typing import Any
 
 from ..errors import NoOverlapError, UsageError
 from ..files import scratch
-from ..folds.doubt import Doubt
 from ..folds.estimate import Estimate, Interval
+from ..inference.spec import IntervalSpec
 from ..learning import splits, validation
 from ..learning.base import Candidate
 from ..learning.examples import Data
@@ -145,7 +145,7 @@ def learn(
     """
     validation.check(criterion)
     splits.check(split)
-    Doubt("normal", confidence)  # refuses levels that are none
+    IntervalSpec("normal", confidence)  # refuses levels that are none
     target = _target(path)
     search = Search(learner(method, epochs), method, criterion, confidence, seed)
     Encoding.plain(bits)  # refused before anything is read
