@@ -98,6 +98,7 @@ class Estimate:
     - effective_clusters: how many clusters of one size they are worth.
     - design: what the policies alone say of the weights; None where they cannot.
     - detectable: the smallest true difference to the log that a log of this kind shows as one, with a chance of .8.
+    - about_log: what is wrong with the log for this estimate as for others; the result has it once.
     """
 
     value: float
@@ -118,8 +119,10 @@ class Estimate:
     effective_clusters: float | None = None
     design: Design | None = None
     detectable: float = math.nan
+    about_log: tuple[Caution, ...] = field(default=(), repr=False)
 
     @property
     def trustworthy(self) -> bool:
-        """A number, and no serious warning."""
-        return math.isfinite(self.value) and all(caution.severity != "serious" for caution in self.warnings)
+        """A number, and no serious warning, neither of it nor of the log."""
+        found = (*self.warnings, *self.about_log)
+        return math.isfinite(self.value) and all(caution.severity != "serious" for caution in found)

@@ -10,6 +10,7 @@ from statistics import NormalDist
 from typing import Any, Literal
 
 from ..checks.dependence import dependence
+from ..checks.log import explained, of_rows
 from ..errors import NoOverlapError
 from ..estimators.base import Estimator, Weighting
 from ..estimators.doubly_robust import DoublyRobust
@@ -20,12 +21,12 @@ from ..estimators.worth import Worth, worth
 from ..estimators.wrappers import Clip, SelfNormalised, bare, clip, weighing
 from ..findings import about
 from ..findings.advice import items_help
-from ..findings.evidence import OfCounting, OfEstimate, OfRows
+from ..findings.evidence import OfEstimate
 from ..findings.few_rewards import FEW as FEW_REWARDS
 from ..findings.low_ess import FEW_EFFECTIVE
 from ..folds.base import Products, Together
 from ..folds.buckets import BUCKETS_OF_A_GROUP
-from ..folds.estimate import Design, Estimate, Interval
+from ..folds.estimate import Caution, Design, Estimate, Interval
 from ..folds.histogram import HistogramFold
 from ..folds.largest import LargestFold
 from ..folds.moments import Moments
@@ -68,10 +69,11 @@ class Summary:
     """The reduced log, ready to be asked for estimates.
 
     counted: the logging probabilities were counted in it. products: pairs of columns whose products are in the sums
-    too. group: this is one of several groups of the log. slots: how many ranks have clicks. rows: what is wrong with
-    the rows of the log. counting: what is known of counted propensities. ties: share of the impressions in which equal
-    scores leave the order open, by target that sorts. trained: what is judged by the rows that it was learnt from.
-    designs: what the policies alone say of the weights, of each pair of the layout; or of none.
+    too. group: this is one of several groups of the log. slots: how many ranks have clicks. about_log: what is wrong
+    with the log whatever the estimate; what concerns its propensities, for those estimates only that ask the logging
+    policy. ties: share of the impressions in which equal scores leave the target's order open, by target that sorts.
+    trained: what is judged by the rows that it was learnt from. designs: what the policies alone say of the weights,
+    of each pair of the layout; or of none.
     """
 
     layout: Layout
@@ -81,8 +83,7 @@ class Summary:
     products: Products = ()
     group: bool = False
     slots: int = 0
-    rows: OfRows = field(default_factory=OfRows)
-    counting: OfCounting = field(default_factory=OfCounting)
+    about_log: tuple[Caution, ...] = ()
     ties: Mapping[AnyPolicy, float] = field(default_factory=dict)
     trained: Trained = NOTHING
     designs: tuple[Design | None, ...] = ()
@@ -155,8 +156,10 @@ class Summary:
         made = replace(made, design=design, detectable=self._detectable(made.difference, luck))
         made = made if weighed is None else self._of_weights(made, weighting, weighed, index, value)
         evidence = [self._evidence(made, target, estimator, value), depending, self.trained.evidence(target, estimator)]
-        evidence += [self.rows, *([self.counting] if weighting.asks_logging else [])]
-        return replace(made, warnings=about(*evidence))
+        about_log = self.about_log if weighting.asks_logging else of_rows(self.about_log)
+        known = explained(about_log)
+        warnings = tuple(caution for caution in about(*evidence) if caution.code not in known)
+        return replace(made, warnings=warnings, about_log=about_log)
 
     def _no_overlap(
         self, target: AnyPolicy, estimator: Estimator | SelfNormalised, *, cancelled: bool
