@@ -129,24 +129,26 @@ def _truth(verdict: Record, found: list[Record]) -> str:
 
 def _checks(document: Document) -> list[Answer]:
     checks = document.get("checks") or []
-    titles: dict[str, list[str]] = {}
-    for check in checks:
-        titles.setdefault(check.get("status") or "ok", []).append(str(check.get("title") or check["code"]))
+    titles: dict[str, dict[str, None]] = {}
+    for check in checks:  # each title once: slates and items may fail by the same name
+        titles.setdefault(check.get("status") or "ok", {})[str(check.get("title") or check["code"])] = None
     if failed := titles.get("serious"):
         number = words.plural(len(failed), "check of the log fails", "checks of the log fail")
         return [
             Answer(
-                f"**{number}** ({words.listing(failed)}): read why before you believe a number.",
+                f"**{number}** ({words.listing(list(failed))}): read why before you believe a number.",
                 severity="serious",
             )
         ]
     if doubtful := titles.get("warning"):
         number = words.plural(len(doubtful), "check of the log warns", "checks of the log warn")
-        return [Answer(f"**{number}** ({words.listing(doubtful)}): see the checks below.", severity="warning")]
+        return [Answer(f"**{number}** ({words.listing(list(doubtful))}): see the checks below.", severity="warning")]
     if checks and (document.get("kind") == "check" or not facts.estimates(document)):
-        made = words.plural(len(checks) - len(titles.get("skipped", [])), "check", "checks")
+        made = words.plural(sum(check.get("status") != "skipped" for check in checks), "check", "checks")
         if noted := titles.get("note"):
-            found = f"**No check of the log fails**: {made} made. But note what they say of {words.listing(noted)}."
+            found = (
+                f"**No check of the log fails**: {made} made. But note what they say of {words.listing(list(noted))}."
+            )
             return [Answer(found, severity="note")]
         return [Answer(f"**Nothing speaks against this log**: {made} made.")]
     return []
