@@ -22,7 +22,7 @@ from rich.table import Table
 import offrank
 from offrank.folds import BootstrapFold, Moments, Sample
 from offrank.folds.clusters import Clusters
-from offrank.folds.intervals import Ratio, Spread
+from offrank.inference import Ratio, Spread
 from offrank.simulation import SearchWorld
 
 PER_QUERY = 30
@@ -73,6 +73,7 @@ def spreads(values: np.ndarray, rows: np.ndarray) -> dict[str, Spread]:
     return {
         "rows alone": Spread(moments, "normal", 0.95),
         "normal": Spread(moments, "normal", 0.95, (clusters,)),
+        "studentised": Spread(moments, "studentised", 0.95, (clusters,)),
         "bootstrap": Spread(moments, "bootstrap", 0.95, (clusters,)),
     }
 
@@ -101,7 +102,7 @@ def clustered(logs: int) -> Table:
     return shown
 
 
-_KINDS = ("rows alone", "normal", "bootstrap")
+_KINDS = ("rows alone", "normal", "studentised", "bootstrap")
 
 
 def counted(logs: int) -> Table:

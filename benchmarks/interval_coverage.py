@@ -5,7 +5,9 @@ Plackett-Luce ranker is judged. Three kinds of logs: independent rows; the same 
 without a click left out (`inclusion`); and rows of users who differ in how readily they click
 (`cluster`). The coverage of the difference to the logging policy stands after the slash.
 
-    python benchmarks/interval_coverage.py [--logs 1000] [--rows 2000]
+Then worlds whose weights are skewed: how often each kind of interval is too high, or too low, for the truth.
+
+    python benchmarks/interval_coverage.py [--logs 1000] [--rows 2000] [--skewed-logs 300]
 """
 
 from __future__ import annotations
@@ -16,11 +18,14 @@ from collections.abc import Iterator
 
 import numpy as np
 import pyarrow as pa
+from _weights import World, world
 from _worlds import lists, table
 from rich.console import Console
 from rich.table import Table
 
 import offrank
+from offrank.folds import Sample
+from offrank.inference import IntervalSpec, Method, Ratio
 from offrank.log import Contexts
 from offrank.policies import PlackettLuce
 from offrank.simulation.search import SearchWorld
@@ -99,14 +104,19 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--logs", type=int, default=1000)
     parser.add_argument("--rows", type=int, default=2000)
+    parser.add_argument("--skewed-logs", type=int, default=300)
     arguments = parser.parse_args()
+    if arguments.skewed_logs:
+        show_skewed(arguments.skewed_logs)
+    if not arguments.logs:
+        return
     wanted = {"target": truth(TARGET), "logging": truth(LOGGING)}
     counted: Counter[tuple[str, ...]] = Counter()
     for seed in range(arguments.logs):
         rng = np.random.default_rng(seed)
         for kind in KINDS:
             log = simulate(kind, arguments.rows, rng)
-            for interval in ("normal", "bootstrap"):
+            for interval in ("studentised", "bootstrap"):
                 for name, what, held in hits(kind, interval, log, wanted):
                     counted[kind, interval, name, what] += held
     shares = {key: count / arguments.logs for key, count in counted.items()}
@@ -117,7 +127,7 @@ def show(shares: dict[tuple[str, ...], float], logs: int, rows: int) -> None:
     """Print the table and its extremes."""
     shown = Table(title=f"Coverage of 95 % intervals, {logs:,} logs of about {rows:,} rows: value / difference")
     shown.add_column("estimator")
-    variants = [(kind, interval) for kind in KINDS for interval in ("normal", "bootstrap")]
+    variants = [(kind, interval) for kind in KINDS for interval in ("studentised", "bootstrap")]
     for kind, interval in variants:
         shown.add_column(f"{kind},\n{interval}", justify="right")
     for name in ESTIMATORS:
@@ -129,6 +139,55 @@ def show(shares: dict[tuple[str, ...], float], logs: int, rows: int) -> None:
     console = Console(width=150)
     console.print(shown)
     console.print(f"least {min(shares.values()):.3f}, most {max(shares.values()):.3f}; wanted: .93 to .97")
+
+
+SKEWED = ((2, 0.6, "sharp"), (3, 0.6, "top"), (3, 1.3, "uniform"))
+"""Slots, spread of the logging scores, target."""
+MEANS = {"ips": Ratio(2, 0), "snips": Ratio(2, 3), "rips": Ratio(4, 0), "ipm": Ratio(6, 0)}
+METHODS: tuple[Method, ...] = ("normal", "studentised", "bootstrap", "bernstein")
+
+
+def columns(here: World, rows: int, rng: np.random.Generator) -> np.ndarray:
+    """[rows, 8] one, clicks, and value and weight of ips, rips and ipm."""
+    drawn, clicks = here.draw(rows, rng)
+    found = [np.ones(rows), clicks.sum(axis=1)]
+    for weight in (np.repeat(here.slate[drawn, None], clicks.shape[1], axis=1), here.prefix[drawn], here.item[drawn]):
+        found += [(weight * clicks).sum(axis=1), weight.mean(axis=1)]
+    return np.stack(found, axis=1)
+
+
+def misses(here: World, rows: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
+    """[means, methods, 2] whether an interval lies above or below the truth, and [means] the estimates."""
+    sample = Sample(columns(here, rows, np.random.default_rng([seed, rows])), np.arange(rows, dtype=np.uint64))
+    folded: dict[str, object] = {}
+    for name, fold in IntervalSpec("bootstrap").folds(8, blocks=(tuple(range(8)),)).items():
+        folded[name] = fold.add(fold.empty(), sample)
+    missed, values = np.zeros((len(MEANS), len(METHODS), 2)), np.zeros(len(MEANS))
+    for place, method in enumerate(METHODS):
+        spread = IntervalSpec(method).spread(folded)
+        for number, mean in enumerate(MEANS.values()):
+            found = spread.ratio(mean)
+            missed[number, place] = found.low > here.truth, found.high < here.truth
+            values[number] = found.value
+    return missed, values
+
+
+def show_skewed(logs: int) -> None:
+    """Print coverage, in brackets the intervals that lie above and below the truth, in percent."""
+    shown = Table(title=f"Skewed weights: coverage of 95 % intervals (above, below the truth), {logs:,} logs")
+    for name in ("slots, logging, target", "rows", "effective", "estimator", "bias", *METHODS):
+        shown.add_column(name, justify="right")
+    for slots, scale, target in SKEWED:
+        here = world(slots, scale, target)
+        for rows in (1_000, 5_000, 20_000):
+            found = [misses(here, rows, seed) for seed in range(logs)]
+            missed = 100 * np.mean([one for one, _ in found], axis=0)
+            bias = np.mean([values for _, values in found], axis=0) / here.truth - 1
+            for number, name in enumerate(MEANS):
+                cells = [f"{100 - each.sum():.1f} ({each[0]:.1f}, {each[1]:.1f})" for each in missed[number]]
+                first = (f"{slots}, {scale}, {target}", f"{rows:,}", f"{here.effective(rows):,.0f}")
+                shown.add_row(*(first if number == 0 else ("", "", "")), name, f"{100 * bias[number]:+.1f} %", *cells)
+    Console(width=150).print(shown)
 
 
 if __name__ == "__main__":

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from . import simulation as simulation
     from . import testing as testing
     from .errors import OffrankError
+    from .findings.verdict import Verdict
     from .folds.estimate import Caution, Estimate
     from .jobs.check import check
     from .jobs.clicks.evaluate import evaluate_clicks
@@ -62,6 +63,7 @@ _HOMES = {
     "Swaps": "policies.swaps",
     "Top": "policies.top",
     "Uniform": "policies.uniform",
+    "Verdict": "findings.verdict",
     "Written": "policies.written",
     "check": "jobs.check",
     "convert": "readers.convert",
@@ -109,6 +111,7 @@ __all__ = [
     "Swaps",
     "Top",
     "Uniform",
+    "Verdict",
     "Written",
     "check",
     "convert",

@@ -4,39 +4,43 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from contextvars import ContextVar
 
-_COMMAND_LINE: ContextVar[bool] = ContextVar("_COMMAND_LINE", default=False)
+_ASKED: list[str] = []
+"""Who asks: of the whole process, for errors may be raised in any of its threads. Nobody: it is asked in Python."""
 
 
 @contextmanager
 def command_line() -> Iterator[None]:
-    """Everything that is found herein is told to somebody on the command line."""
-    before = _COMMAND_LINE.set(True)
+    """Everything that is said herein is told to somebody on the command line."""
+    _ASKED.append("command line")
     try:
         yield
     finally:
-        _COMMAND_LINE.reset(before)
+        _ASKED.pop()
 
 
-def option(name: str, value: object) -> str:
-    """An option with its value: `interval="bootstrap"`, or `--interval bootstrap`."""
-    if not _COMMAND_LINE.get():
-        return f"{name}={value!r}".replace("'", '"')
-    text = "none" if value is None else str(value)
-    return f"--{name.replace('_', '-')} " + (f"'{text}'" if set(text) & set("(), ") else text)
+def option(name: str, value: object = ...) -> str:
+    """An option with its value: `interval="bootstrap"`, or `--interval bootstrap`; without, `interval=`."""
+    if not _ASKED:
+        return f"{name}=" if value is ... else f"{name}={value!r}".replace("'", '"')
+    flag = f"--{name.replace('_', '-')}"
+    if value is ...:
+        return flag
+    text = ",".join(f"{one:g}" for one in value) if isinstance(value, list | tuple) else str(value)
+    text = "none" if value is None else text
+    return f"{flag} '{text}'" if set(text) & set("() ") else f"{flag} {text}"
 
 
 def estimator(spelled: str) -> str:
     """An estimator: `"clip(ips, 100)"`, or `-e 'clip(ips, 100)'`."""
-    return f"-e '{spelled}'" if _COMMAND_LINE.get() else f'"{spelled}"'
+    return f"-e '{spelled}'" if _ASKED else f'"{spelled}"'
 
 
 def column(role: str, name: str) -> str:
     """The log's name of a column: `columns={"clicks": "NAME"}`, or `--column clicks=NAME`."""
-    return f"--column {role}={name}" if _COMMAND_LINE.get() else f'columns={{"{role}": "{name}"}}'
+    return f"--column {role}={name}" if _ASKED else f'columns={{"{role}": "{name}"}}'
 
 
 def verb(name: str) -> str:
     """A job: `offrank.check(...)`, or `offrank check`."""
-    return f"`offrank {name}`" if _COMMAND_LINE.get() else f"`offrank.{name}(...)`"
+    return f"`offrank {name}`" if _ASKED else f"`offrank.{name}(...)`"

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from offrank import EpsilonUniform, Logged, PlackettLuce, Top, Uniform
-from offrank.checks import ActionsFold, AgreementFold, ImpressionsFold, SlotsFold, SupportFold
+from offrank.checks import ActionsFold, ActionsTest, AgreementFold, ImpressionsFold, SlotsFold, SupportFold
 from offrank.folds.base import Attempt, Refusal
 from offrank.log.batch import Contexts, LogBatch, Shown
 from offrank.testing import check_fold
@@ -116,6 +116,31 @@ def test_support_is_the_share_that_is_never_shown_per_rank() -> None:
     zero = dict(log.contexts.scores) | {"score": np.tile([1.0, 1.0, 1.0, 1.0, 0.0], (400, 1))}
     log = dataclasses.replace(log, contexts=dataclasses.replace(log.contexts, scores=zero))
     assert folded(SupportFold(Uniform(), LOGGING), log) == pytest.approx([0.2])
+
+
+def test_support_counts_rows_as_often_as_they_stand_for_others() -> None:
+    # 100 rows of one item at 0.25 without support stand for 400; 300 rows with support for themselves.
+    score, other = np.tile([2.0, 1.0], (400, 1)), np.tile([2.0, 1.0], (400, 1))
+    other[:100] = 1.0, 2.0
+    contexts = Contexts(
+        np.tile([0, 10], (400, 1)), np.full(400, 2), np.ones(400, np.int64), {"score": score, "other": other}
+    )
+    inclusion = np.where(np.arange(400) < 100, 0.25, 1.0)
+    log = LogBatch(
+        contexts, Shown(np.zeros((400, 1), np.int64), {}), None, None, inclusion, np.arange(400, dtype=np.uint64)
+    )
+    fold = SupportFold(Top("other"), Top("score"))
+    assert folded(fold, log) == pytest.approx([400 / 700])
+    assert folded(fold, dataclasses.replace(log, inclusion=np.ones(400))) == pytest.approx([100 / 400])
+
+
+@pytest.mark.parametrize(
+    ("deviation", "actions", "alarming"),
+    # Two-sided normal tails: .001 at 3.2905, .0001 at 3.8906, .00001 at 4.4172 (any table).
+    [(3.28, 1, False), (3.30, 1, True), (3.88, 10, False), (3.90, 10, True), (-4.40, 100, False), (-4.43, 100, True)],
+)
+def test_the_worst_of_many_actions_is_judged_as_such(deviation: float, actions: int, alarming: bool) -> None:
+    assert ActionsTest(1, 1, 0.0, 0.0, deviation, actions).alarming is alarming
 
 
 def actions(log: LogBatch, **policies: Any) -> Any:

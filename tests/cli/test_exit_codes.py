@@ -107,6 +107,21 @@ def test_strict_is_three_where_a_number_should_not_be_trusted(tmp_path: Path, lo
         (tmp_path / "out.json").unlink()
 
 
+def test_strict_asks_for_the_verdict_not_for_every_estimate(tmp_path: Path) -> None:
+    path = tmp_path / "log.parquet"
+    pq.write_table(coins(400), path)
+    words = ["evaluate", path, "--target", "ranking(best)", "--examination", "1", "--strict"]
+    # `pbm` sees half of what the target shows: serious, and `ips` answers all the same.
+    both = call(*words, "-e", "ips", "-e", "pbm")
+    assert (both.exit_code, both.stderr) == (0, "")
+    assert "unseen-items (serious)" in both.stdout
+    alone = call(*words, "-e", "pbm")
+    assert alone.exit_code == 3
+    assert alone.stderr == "not to be used: see the reasons above (--strict)\n"
+    two = call(*words, "-e", "pbm", "--target", "drawn=uniform")
+    assert two.exit_code == 3
+
+
 def test_a_place_that_cannot_be_written_to_is_found_before_reading(tmp_path: Path) -> None:
     done = call("evaluate", tmp_path / "no-log.parquet", *TARGET, "--html", tmp_path / "nowhere" / "report.html")
     assert done.exit_code == 2

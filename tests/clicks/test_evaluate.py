@@ -14,7 +14,7 @@ from offrank.clicks import PBM, evaluate
 from offrank.clicks.predictions import PredictionFold
 from offrank.errors import ColumnError, OffrankError, UsageError
 from offrank.folds.digits import with_half
-from offrank.folds.doubt import Doubt
+from offrank.inference.spec import IntervalSpec
 from offrank.readers.log import read_log
 from tests.clicks.readers import CLICKS, SLATES, Reader, drawn, log
 
@@ -111,7 +111,7 @@ def test_any_partition_gives_the_same(order: list[int], cluster: str | None) -> 
     by_length = np.argsort(lengths, kind="stable").tolist()  # so that batches are of different widths
     slates, clicks = [slates[i] for i in by_length], [clicks[i] for i in by_length]
     person = [i % 7 for i in range(80)]
-    fold = PredictionFold((TRUE, OTHER), Doubt(cluster=cluster))
+    fold = PredictionFold((TRUE, OTHER), IntervalSpec(cluster=cluster))
     states = []
     for part in order:
         rows = slice(20 * part, 20 * part + 20)

@@ -13,8 +13,8 @@ from offrank.errors import UsageError
 from offrank.estimators import SelfNormalised, estimator
 from offrank.folds import BootstrapFold
 from offrank.folds.base import Sample
-from offrank.folds.intervals import Controlled, Ratio, Spread
 from offrank.folds.moments import Moments, MomentsFold
+from offrank.inference import Controlled, Ratio, Spread
 from offrank.jobs.evaluate import evaluate
 from offrank.log.batch import Floats
 from offrank.policies import policy

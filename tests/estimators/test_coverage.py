@@ -8,8 +8,9 @@ from functools import cache
 import numpy as np
 import pytest
 
-from offrank.folds import MomentsFold, Ratio, Sample, Spread
+from offrank.folds import MomentsFold, Sample
 from offrank.folds.estimate import Interval
+from offrank.inference import Ratio, Spread
 from offrank.policies import policy
 from offrank.testing import Situation, law
 

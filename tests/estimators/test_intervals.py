@@ -19,7 +19,7 @@ NAMES = ["ips", "snips"]
 
 
 def found(name: str, **options: Any) -> Estimate:
-    return evaluate(source(log()), TARGET, LOGGING, NAMES, **{"cluster": None, **options})[name]
+    return evaluate(source(log()), TARGET, LOGGING, NAMES, **{"cluster": None, "interval": "normal", **options})[name]
 
 
 def influence(here: Rows, name: str) -> tuple[float, Floats]:

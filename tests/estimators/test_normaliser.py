@@ -9,11 +9,11 @@ import pytest
 
 from offrank.errors import UsageError
 from offrank.estimators import IPM, RIPS, Clip, SelfNormalised, clip, estimator
-from offrank.folds import Spread
 from offrank.folds.base import Sample
-from offrank.folds.by_slot import BySlot
 from offrank.folds.estimate import Estimate
 from offrank.folds.moments import Moments, MomentsFold
+from offrank.inference import Spread
+from offrank.inference.by_slot import BySlot
 from offrank.jobs.evaluate import evaluate
 from offrank.log.batch import Contexts, Floats, LogBatch, Shown
 from offrank.testing import MemorySource, take

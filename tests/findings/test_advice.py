@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -14,8 +15,8 @@ import offrank
 from offrank.cli.command import main
 from offrank.findings import about
 from offrank.findings.evidence import OfClusters, OfEstimate, OfTraining
-from offrank.options import command_line, estimator, option
-from tests.jobs.logs import LOGGING, TARGET, coins, search
+from offrank.options import column, command_line, estimator, option, verb
+from tests.jobs.logs import LOGGING, TARGET, coins, replaced, search
 
 FEW = np.arange(200) < 20
 
@@ -40,6 +41,29 @@ def test_an_option_is_written_both_ways() -> None:
         assert option("logging", "plackett_luce(old)") == "--logging 'plackett_luce(old)'"
         assert estimator("clip(ips, 100)") == "-e 'clip(ips, 100)'"
     assert option("interval", "bootstrap") == 'interval="bootstrap"'
+
+
+def test_lists_columns_jobs_and_options_without_a_value_are_written_both_ways() -> None:
+    python = ["examination=[1, 0.5]", "format=", 'columns={"clicks": "c"}', "`offrank.check(...)`"]
+    words = ["--examination 1,0.5", "--format", "--column clicks=c", "`offrank check`"]
+    assert [option("examination", [1, 0.5]), option("format"), column("clicks", "c"), verb("check")] == python
+    with command_line():
+        assert [option("examination", [1, 0.5]), option("format"), column("clicks", "c"), verb("check")] == words
+
+
+def test_errors_in_any_thread_speak_the_users_language() -> None:
+    with ThreadPoolExecutor(1) as pool, command_line():
+        assert pool.submit(option, "interval", "bootstrap").result() == "--interval bootstrap"
+
+
+def test_a_refusal_advises_items_where_they_can_help() -> None:
+    never = offrank.evaluate(coins(100, slate=[[0]] * 100), offrank.Ranking("best"), "logged", ["ips", "logged"])
+    assert "item-level" not in never.estimates.refused["ranking(best)", "ips"].remedy
+    log = search().slice(0, 300)
+    log = replaced(log, other=[[*reversed(one), 10**6] for one in log["slate"].to_pylist()])
+    log = replaced(log, candidates=[[*one, 10**6] for one in log["candidates"].to_pylist()])
+    given = offrank.evaluate(log, "ranking(other)", "logged", ["ips", "logged"])
+    assert "item-level" in given.estimates.refused["ranking(other)", "ips"].remedy
 
 
 def test_no_item_level_estimator_for_slates_of_one_item_nor_for_item_level_estimators() -> None:
@@ -68,12 +92,12 @@ def test_only_whole_slates_of_several_slots_are_sent_to_items(code: str, evidenc
     assert word not in remedy(code, OfEstimate(slots=1, **evidence))
 
 
-def test_no_bootstrap_where_it_was_given() -> None:
+def test_another_interval_only_instead_of_the_normal_one() -> None:
     clicks = FEW.astype(int)[:, None].tolist()
     log, best = coins(200, clicks=clicks), offrank.Ranking("best")
-    assert 'interval="bootstrap"' in told(log, "ips", "few-rewards", best)
-    for interval in ("bootstrap", "bernstein"):
-        assert "bootstrap" not in told(log, "ips", "few-rewards", best, interval=interval)
+    assert 'interval="studentised"' in told(log, "ips", "few-rewards", best, interval="normal")
+    for interval in ("studentised", "bootstrap", "bernstein"):
+        assert "interval=" not in told(log, "ips", "few-rewards", best, interval=interval)
 
 
 def test_no_clipping_where_weights_are_clipped_and_else_how_it_is_spelled() -> None:
@@ -100,9 +124,18 @@ def test_clusters_are_named_in_the_users_language() -> None:
 def test_the_command_advises_options_and_python_arguments(tmp_path: Path) -> None:
     log = coins(200, clicks=FEW.astype(int)[:, None].tolist())
     pq.write_table(log, tmp_path / "log.parquet")
-    words = ["evaluate", str(tmp_path / "log.parquet"), "--target", "ranking(best)", "-e", "ips"]
+    words = [
+        "evaluate",
+        str(tmp_path / "log.parquet"),
+        "--target",
+        "ranking(best)",
+        "-e",
+        "ips",
+        "--interval",
+        "normal",
+    ]
     printed = " ".join(CliRunner().invoke(main, words).output.split())
-    assert "--interval bootstrap" in printed
+    assert "--interval studentised" in printed
     assert "interval=" not in printed
     assert "--interval" not in str(offrank.evaluate(log, "ranking(best)", "logged", "ips"))
 

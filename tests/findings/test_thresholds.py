@@ -52,6 +52,11 @@ def weight(value: float, away: float = 0.0, **known: Any) -> OfEstimate:
     return OfEstimate(mean_weight=Interval(value, value - error, value + error, error), **known)
 
 
+def apart(deviations: float, **known: Any) -> OfDisagreement:
+    difference = Interval(deviations, deviations - 2, deviations + 2, 1.0)
+    return OfDisagreement(**{"other": "ips", "difference": difference, "width": 1.0, **known})
+
+
 def clustered(effective: float, **known: Any) -> OfClusters:
     return OfClusters(**{"column": "query", "clusters": 40, "effective": effective, "design_effect": 1.0, **known})
 
@@ -90,7 +95,7 @@ CASES = [
     Case("small-ess-share", OfEstimate(ess=120.0, luck=0.833, n=15_000), None),
     Case("few-rewards", OfEstimate(effective_rewards=60.0, luck=0.5), None),
     Case("few-rewards", OfEstimate(effective_rewards=60.0, luck=0.499), "warning"),
-    Case("heavy-tail", OfEstimate(tail_index=0.9, designed=True), None),
+    Case("heavy-tail", OfEstimate(tail_index=0.9, hidden=0.0), None),
     Case("hidden-mass", OfEstimate(), None),
     Case("hidden-mass", OfEstimate(hidden=0.0999, visible=100.0), None),
     Case("hidden-mass", OfEstimate(hidden=0.1001, visible=100.0), "warning"),
@@ -122,6 +127,14 @@ CASES = [
     Case("mean-weight", weight(0.9, 9.0, clipped=True, control=0.9), None),
     Case("mean-weight", weight(1.1, 9.0, clipped=True, control=1.1), "serious"),
     Case("mean-weight", weight(1.1, 9.0, normalised=False), None),
+    Case("mean-weight", weight(0.8, 6.0, hidden=0.089), "warning"),  # 3.33 standard errors below .911
+    Case("mean-weight", weight(0.8, 6.0, hidden=0.091), None),  # 3.27 below .909
+    Case("mean-weight", weight(1.2, 6.0, hidden=0.5), "serious"),
+    Case("mean-weight", weight(0.8, 6.0, max_weight_share=0.06, tail_index=0.33), "warning"),  # may hide .0896
+    Case("mean-weight", weight(0.8, 6.0, max_weight_share=0.06, tail_index=0.35), None),  # .0923
+    Case("mean-weight", weight(0.8, 50.0, max_weight_share=0.001, tail_index=0.49), "serious"),
+    Case("mean-weight", weight(0.8, 50.0, max_weight_share=0.001, tail_index=0.5), None),
+    Case("mean-weight", weight(0.8, 50.0, hidden=0.0, max_weight_share=0.04, tail_index=0.5), "serious"),
     Case("mean-weight", weight(2.0, 9.0, sampling_factor=2.0), None),
     Case("double-subsampling", weight(2.0, 9.0, sampling_factor=2.0), "serious"),
     Case("double-subsampling", weight(2.0, 3.31, sampling_factor=2.0), "serious"),
@@ -199,10 +212,13 @@ CASES = [
     Case("chosen", OfChoice(names=("a", "b"), trusted=0), "note"),
     Case("chosen", OfChoice(names=("a", "b"), trusted=None), "note"),
     Case("chosen", OfChoice(names=("a", "b"), chosen=1, trusted=1), "warning"),
-    Case("disagreement", OfDisagreement(other="ips", away=4.0, difference=1.0, width=2.0), None),
-    Case("disagreement", OfDisagreement(other="ips", away=4.01, difference=1.0, width=2.0), "serious"),
-    Case("disagreement", OfDisagreement(other="ips", away=9.0, difference=0.25, width=1.0), None),
-    Case("disagreement", OfDisagreement(other="ips", away=9.0, difference=0.251, width=1.0), "serious"),
+    Case("disagreement", apart(3.290), None),
+    Case("disagreement", apart(3.291), "serious"),
+    Case("disagreement", apart(3.890, pairs=10), None),
+    Case("disagreement", apart(3.891, pairs=10), "serious"),
+    Case("disagreement", apart(2 * 3.290, luck=2.0), None),
+    Case("disagreement", apart(9.0, width=9.0 / 0.25), None),
+    Case("disagreement", apart(9.0, width=9.0 / 0.251), "serious"),
     Case("no-randomness", OfPropensities(largest=1.0), "serious"),
     Case("no-randomness", OfPropensities(largest=1.0 + 1e-6), None),
     Case("no-randomness", OfPropensities(largest=1.0, slots=1), None),

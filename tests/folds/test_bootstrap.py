@@ -7,7 +7,8 @@ import math
 import numpy as np
 import pytest
 
-from offrank.folds import BootstrapFold, MomentsFold, Ratio, Sample, Spread
+from offrank.folds import BootstrapFold, MomentsFold, Sample
+from offrank.inference import Ratio, Spread
 from offrank.log.batch import Floats
 
 ROWS, REPLICATES = 500, 1200

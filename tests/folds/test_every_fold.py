@@ -19,8 +19,8 @@ from offrank.estimators import estimator
 from offrank.estimators.fold import BySlots, Layout, TermsFold
 from offrank.folds import BucketsFold, MomentsFold
 from offrank.folds.base import Sample
-from offrank.folds.doubt import Doubt
 from offrank.folds.fingerprint import Content
+from offrank.inference.spec import IntervalSpec
 from offrank.log.batch import LogBatch
 from offrank.log.source import Needs
 from offrank.metrics.comparisons import metric
@@ -115,7 +115,7 @@ SAMPLES: dict[str, Callable[[Any], Any]] = {
     "folds.counts.CountsFold": lambda kind: Keyed(kind()),
     "folds.histogram.HistogramFold": lambda kind: kind((0, 2)),
     "folds.largest.LargestFold": lambda kind: kind((0, 1), keep=7),
-    "folds.moments.MomentsFold": lambda kind: kind(3),
+    "folds.moments.MomentsFold": lambda kind: kind(3, ((0, 1, 2), (0, 2))),
 }
 LOGS: dict[str, Callable[[Any], Any]] = {
     "checks.actions.ActionsFold": lambda kind: kind(OLD),
@@ -128,7 +128,7 @@ LOGS: dict[str, Callable[[Any], Any]] = {
     "checks.support.SupportFold": lambda kind: kind(NEW, policy("epsilon(top(old), 0.0)")),
     "checks.ties.TiesFold": lambda kind: kind((policy("top(tied)"), policy("epsilon(top(new), 0.5)"))),
     "clicks.counts.CountsFold": lambda kind: kind("query", browsing=True),
-    "clicks.predictions.PredictionFold": lambda kind: kind((fitted("rctr"), fitted("cascade")), Doubt()),
+    "clicks.predictions.PredictionFold": lambda kind: kind((fitted("rctr"), fitted("cascade")), IntervalSpec()),
     "clicks.sessions.SessionsFold": lambda kind: kind("query"),
     "estimators.design.DesignFold": lambda kind: kind(layout(), OLD, frozenset(range(6)), kept=40),
     "estimators.fold.GroupedTermsFold": lambda kind: kind(terms(MomentsFold(COLUMNS)), BySlots(), MomentsFold(COLUMNS)),
@@ -140,7 +140,7 @@ LOGS: dict[str, Callable[[Any], Any]] = {
     "learning.held_out.LearntRowsFold": lambda kind: kind("hash"),
     "learning.survey.SurveyFold": lambda kind: kind(5),
     "metrics.fold.ComparisonsFold": lambda kind: kind(
-        (metric("banner_loss"),), ("new", "tied"), OLD, Doubt(), "device"
+        (metric("banner_loss"),), ("new", "tied"), OLD, IntervalSpec(), "device"
     ),
     "policies.counted._ShownFold": lambda kind: kind("query"),
 }

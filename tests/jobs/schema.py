@@ -77,6 +77,18 @@ ESTIMATE = shape(
         "error": optional(shape({"code": TEXT, "message": TEXT, "remedy": TEXT})),
     }
 )
+VERDICT = shape(
+    {
+        "word": one_of("use", "use with care", "do not use"),
+        "estimator": optional(TEXT),
+        "assumes": many(TEXT),
+        "assumes_in_words": TEXT,
+        **dict.fromkeys(("value", "logged", "difference", "relative_change"), optional(INTERVAL)),
+        "detectable": MAYBE,
+        "anchor": optional(shape({"estimator": TEXT, "spans": kind(bool)})),
+        "reasons": many(shape({**dict.fromkeys(("code", "message", "remedy"), TEXT), "estimators": many(TEXT)})),
+    }
+)
 DOCUMENT = shape(
     {
         "schema": one_of(1),
@@ -88,11 +100,12 @@ DOCUMENT = shape(
         "logging": TEXT,
         "targets": by_name(TEXT),
         "confidence": NUMBER,
-        "interval": one_of("normal", "bootstrap", "bernstein"),
+        "interval": one_of("studentised", "normal", "bootstrap", "bernstein"),
         "cluster": optional(TEXT),
         "by": optional(TEXT),
         "examination": optional(many(NUMBER)),
         "logged": optional(INTERVAL),
+        "verdicts": by_name(VERDICT),
         "estimates": many(ESTIMATE),
         "weights": many(
             shape(

@@ -164,6 +164,16 @@ def test_clusters_of_unlike_size_are_worth_fewer() -> None:
     assert half / found.standard_error == pytest.approx(stats.t.ppf(0.975, found.effective_clusters - 1), rel=1e-6)
 
 
+@pytest.mark.parametrize("clusters", [8, 15, 19])
+@pytest.mark.parametrize("times", [1, 3])
+def test_quantiles_are_those_of_student_however_many_clusters(clusters: int, times: int) -> None:
+    log = sized([20] * (clusters * times))
+    found = offrank.evaluate(log, BEST, "logged", ["logged"], cluster="query", interval="normal")["logged"]
+    quantile = (found.high - found.value) / found.standard_error
+    assert quantile == pytest.approx(stats.t.ppf(0.975, found.effective_clusters - 1), rel=1e-6)
+    assert quantile > 1.005 * stats.norm.ppf(0.975)
+
+
 def test_one_large_cluster_does_not_hide_its_own_error() -> None:
     # With nine rows in ten the large cluster draws the mean to itself: its residual is a tenth of its distance.
     clicks = np.r_[np.ones(900), np.tile([0, 1], 50)].astype(int)

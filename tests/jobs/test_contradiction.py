@@ -1,14 +1,21 @@
-"""Estimators that assume more are held against those that assume less."""
+"""Estimators that assume more are held against those that assume less, asked for or not."""
 
 from __future__ import annotations
 
+from typing import Any
+
+import pyarrow as pa
 import pytest
 
 import offrank
+from offrank import findings
+from offrank.findings.evidence import OfDisagreement
+from offrank.folds.estimate import Interval
 from offrank.simulation import SearchWorld
+from tests.jobs.logs import coins
 
 ESTIMATORS = ("ips", "snips", "rips", "ipm", "interpol(window=1)", "sninterpol(window=3)", "clip(ips, 2)", "logged")
-LOGGING = "plackett_luce(old_score)"
+LOGGING, TARGET = "plackett_luce(old_score)", "top(new_score)"
 
 
 @pytest.fixture(scope="module")
@@ -16,33 +23,152 @@ def world() -> SearchWorld:
     return SearchWorld(impressions=60_000, queries=50)
 
 
+@pytest.fixture(scope="module")
+def log(world: SearchWorld) -> pa.Table:
+    return world.table(world.impressions, 0)
+
+
 def _codes(result: offrank.Result, name: str) -> list[str]:
     return [caution.code for caution in result[name].warnings]
 
 
-def test_where_the_examination_is_right_nobody_disagrees(world: SearchWorld) -> None:
-    log = world.table(world.impressions, 0)
-    result = offrank.evaluate(log, "top(new_score)", LOGGING, ESTIMATORS, examination=world.examination)
+def test_where_the_examination_is_right_nobody_disagrees(world: SearchWorld, log: pa.Table) -> None:
+    result = offrank.evaluate(log, TARGET, LOGGING, ESTIMATORS, examination=world.examination)
     assert [name for name in ESTIMATORS if "disagreement" in _codes(result, name)] == []
 
 
-def test_a_wrong_examination_is_contradicted_by_what_needs_none(world: SearchWorld) -> None:
-    log = world.table(world.impressions, 0)
-    result = offrank.evaluate(log, "top(new_score)", LOGGING, ESTIMATORS, examination=world.examination**3)
-    assert [name for name in ESTIMATORS if "disagreement" in _codes(result, name)] == [
-        "interpol(window=1)",
-        "sninterpol(window=3)",
-    ]
-    caution = next(c for c in result["sninterpol(window=3)"].warnings if c.code == "disagreement")
-    assert "`ipm`" in caution.message or "`interpol(window=1)`" in caution.message
+def test_a_wrong_examination_is_contradicted_by_what_needs_none(world: SearchWorld, log: pa.Table) -> None:
+    result = offrank.evaluate(log, TARGET, LOGGING, ESTIMATORS, examination=world.examination**3)
+    wrong = ["interpol(window=1)", "sninterpol(window=3)"]
+    assert [name for name in ESTIMATORS if "disagreement" in _codes(result, name)] == wrong
     assert not result["sninterpol(window=3)"].trustworthy
-    assert "This is ipm" in str(result) or "This is rips" in str(result)
+    assert result.verdict.estimator in {"ips", "snips", "rips", "ipm"}
+    assert result.verdict.value is not None
+    assert result.verdict.value.low <= world.truth(offrank.Top("new_score")) <= result.verdict.value.high
 
 
-def test_alone_there_is_nothing_to_hold_it_against(world: SearchWorld) -> None:
+def test_one_alone_is_held_against_what_nobody_asked_for(world: SearchWorld, log: pa.Table) -> None:
+    asked = ["interpol(window=1)"]
+    result = offrank.evaluate(log, TARGET, LOGGING, asked, examination=world.examination**3, cluster=None)
+    assert "disagreement" in _codes(result, "interpol(window=1)")
+    assert (result.verdict.word, result.verdict.reasons[0].code) == ("do not use", "disagreement")
+    assert list(result) == [(TARGET, "interpol(window=1)")]
+    assert [row["estimator"] for row in result.to_dict()["weights"]] == asked
+    fine = offrank.evaluate(log, TARGET, LOGGING, asked, examination=world.examination, cluster=None)
+    assert "disagreement" not in _codes(fine, "interpol(window=1)")
+    assert fine.verdict.anchor_name is not None
+    together = offrank.evaluate(log, TARGET, LOGGING, [*asked, "ips"], examination=world.examination, cluster=None)
+    for name in ("value", "low", "high", "standard_error", "ess"):
+        assert getattr(fine[asked[0]], name) == pytest.approx(getattr(together[asked[0]], name), rel=1e-9)
+    assert fine.facts["unit"] == together.facts["unit"]
+
+
+def test_a_reference_reads_no_column_that_nobody_named_and_refuses_no_row() -> None:
+    log = coins(400)
+    alone = {"estimators": "pbm", "examination": [1.0]}
+    written = offrank.evaluate(log.set_column(4, "propensity", pa.array([-1.0] * 400)), "ranking(best)", **alone)
+    assert written.verdict.anchor_name is None
+    # Half of the slates are not those of this policy, which `ips` refuses and `pbm` does not ask.
+    with pytest.raises(offrank.errors.ImpossibleSlateError):
+        offrank.evaluate(log, "ranking(best)", "ranking(best)", "ips")
+    never = offrank.evaluate(log, "uniform", "ranking(best)", **alone)
+    assert never["pbm"].value == pytest.approx(offrank.evaluate(log, "uniform", "uniform", **alone)["pbm"].value)
+    assert never.verdict.anchor_name is None
+
+
+MORE: dict[str, Any] = {"further": frozenset({"own item and rank"})}
+
+
+def pair(deviations: float, pairs: int = 1, luck: float = 1.0, width: float = 1.0) -> OfDisagreement:
+    """Two estimates so many standard errors of their difference apart."""
+    apart = Interval(deviations, 0, 0, 1.0)
+    return OfDisagreement(other="ips", difference=apart, width=width, luck=luck, pairs=pairs, **MORE)
+
+
+@pytest.mark.parametrize(
+    ("pairs", "below", "above"),
+    # Two-sided normal quantiles at 1 - 0.001 / pairs: of one pair 3.2905, of ten 3.8906, of a hundred 4.4172.
+    [(1, 3.290, 3.291), (10, 3.890, 3.891), (100, 4.417, 4.418)],
+)
+def test_one_run_in_a_thousand_however_many_pairs(pairs: int, below: float, above: float) -> None:
+    assert findings.about(pair(below, pairs)) == ()
+    assert findings.about(pair(-below, pairs)) == ()
+    for away in (above, -above):
+        [caution] = findings.about(pair(away, pairs))
+        assert (caution.code, caution.severity) == ("disagreement", "serious")
+
+
+def test_an_error_that_is_small_by_luck_contradicts_less() -> None:
+    assert findings.about(pair(2 * 3.290, luck=2.0)) == ()
+    assert findings.about(pair(2 * 3.291, luck=2.0)) != ()
+
+
+def test_what_differs_by_less_than_a_quarter_of_the_interval_is_left_alone() -> None:
+    assert findings.about(pair(5.0, width=5.0 / 0.25)) == ()
+    assert findings.about(pair(5.0, width=5.0 / 0.2501)) != ()
+
+
+def test_advice_is_to_believe_only_what_is_sound_and_assumes_nothing() -> None:
+    apart: dict[str, Any] = {"difference": Interval(9.0, 0, 0, 1.0), "width": 1.0, **MORE}
+    [clear] = findings.about(OfDisagreement(other="ips", **apart))
+    assert clear.remedy.endswith("which is wrong here: believe `ips`.")
+    [unsound] = findings.about(OfDisagreement(other="ips", other_sound=False, **apart))
+    less = frozenset({"reads from the top"})
+    [assuming] = findings.about(OfDisagreement(other="rips", other_assumes=less, **apart))
+    for caution in (unsound, assuming):
+        assert "believe" not in caution.remedy
+    assert "users read from the top" in assuming.remedy
+
+
+def test_clicks_in_reversed_order_are_not_blamed_on_what_assumes_more() -> None:
+    world = SearchWorld(impressions=20_000, queries=50, slots=3)
     log = world.table(world.impressions, 0)
-    examination = world.examination**3
-    result = offrank.evaluate(
-        log, "top(new_score)", LOGGING, ["interpol(window=1)"], examination=examination, cluster=None
-    )
-    assert _codes(result, "interpol(window=1)") == []
+    clicks = pa.array([row[::-1] for row in log["clicks"].to_pylist()])
+    log = log.set_column(log.column_names.index("clicks"), "clicks", clicks)
+    result = offrank.evaluate(log, TARGET, LOGGING, ["rips", "ipm"], cluster=None)
+    [caution] = [caution for caution in result["ipm"].warnings if caution.code == "disagreement"]
+    assert caution.remedy.endswith("believe `snips`.")
+    assert result.verdict.value is not None  # held to the clicks of whole slates, whatever their order
+    assert result.verdict.value.low <= world.truth(offrank.Top("new_score")) <= result.verdict.value.high
+
+
+@pytest.mark.parametrize("asked", [["ips", "snips", "ipm", "interpol(window=1)", "interpol(window=3)"], ["ipm"]])
+def test_with_a_curve_that_is_a_little_off_the_answer_does_not_rest_on_it(asked: list[str]) -> None:
+    for seed in range(4):
+        world = SearchWorld(impressions=5_000, queries=300, seed=seed)
+        log = world.table(world.impressions, 0)
+        found = offrank.evaluate(log, TARGET, LOGGING, asked, examination=[1, 0.6, 0.45, 0.36], cluster=None).verdict
+        assert found.estimator in {"ips", "snips", "ipm"}
+        assert found.value is not None
+        assert found.value.low <= world.truth(offrank.Top("new_score")) <= found.value.high
+
+
+def test_several_targets_have_a_verdict_each() -> None:
+    log = coins(2_000)
+    result = offrank.evaluate(log, {"a": "ranking(best)", "b": "uniform"}, "logged", "ips")
+    assert list(result.verdicts) == ["a", "b"]
+    with pytest.raises(KeyError, match=r"result\.verdicts\[name\], name in \['a', 'b'\]"):
+        _ = result.verdict
+    found = result.verdicts["a"]
+    assert (found.word, found.estimator, found.target) == ("use", "ips", "a")
+    assert result.usable
+    with pytest.raises(KeyError, match="only what was logged"):
+        _ = offrank.evaluate(log, "ranking(best)", "logged", "logged").verdict
+
+
+def test_the_relative_change_has_the_error_of_the_ratio() -> None:
+    log = coins(2_000)
+    found = offrank.evaluate(log, "ranking(best)", "logged", "ips").verdict
+    slate, clicks = log["slate"].to_pylist(), [row[0] for row in log["clicks"].to_pylist()]
+    values = [2.0 * click * (item == [1]) for item, click in zip(slate, clicks, strict=True)]
+    n, value, mean = len(values), sum(values) / len(values), sum(clicks) / len(clicks)
+    # By the jackknife: the ratio without each row.
+    left = [(n * value - v) / (n * mean - c) for v, c in zip(values, clicks, strict=True)]
+    average = sum(left) / n
+    error = ((n - 1) / n * sum((ratio - average) ** 2 for ratio in left)) ** 0.5
+    assert found.relative is not None
+    assert found.relative.value == pytest.approx(value / mean - 1)
+    assert found.relative.standard_error == pytest.approx(error, rel=2e-3)
+    assert found.relative.high - found.relative.low == pytest.approx(2 * 1.96 * error, rel=0.02)
+    nothing = coins(200, clicks=[[0]] * 200)
+    assert offrank.evaluate(nothing, "ranking(best)", "logged", "ips").verdict.relative is None

@@ -63,7 +63,7 @@ def test_plain_and_self_normalised_share_one_evaluation_of_the_weights(monkeypat
 
 def test_plain_estimates_are_the_plain_formulas() -> None:
     log = coins(500, seed=3)
-    result = offrank.evaluate(log, Ranking("best"), "logged", ["ips", "snips"], confidence=0.9)
+    result = offrank.evaluate(log, Ranking("best"), "logged", ["ips", "snips"], confidence=0.9, interval="normal")
     clicks = np.array(log["clicks"].to_pylist())[:, 0]
     weight = 2.0 * np.array(log["slate"].to_pylist())[:, 0]
     ips, snips = result["ips"], result["snips"]

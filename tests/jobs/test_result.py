@@ -158,7 +158,7 @@ def test_facts() -> None:
     }
     assert facts["targets"] == {"top(new_score)": "top(new_score)"}
     assert (facts["logging"], facts["by"], facts["cluster"]) == ("plackett_luce(old_score)", "device", "query")
-    assert (facts["confidence"], facts["interval"]) == (0.95, "normal")
+    assert (facts["confidence"], facts["interval"]) == (0.95, "studentised")
     assert [row["rank"] for row in facts["ranks"]] == [1, 2, 3]
     assert [(row["target"], row["estimator"]) for row in facts["weights"]] == [
         ("top(new_score)", "ips"),

@@ -9,7 +9,7 @@ import pytest
 
 from offrank import metrics
 from offrank.errors import AbilityError, ImpossibleSlateError, NoOverlapError, SpellingError, UsageError
-from offrank.folds.doubt import Doubt
+from offrank.inference.spec import IntervalSpec
 from offrank.metrics.clicked import clicked
 from offrank.metrics.comparisons import METRICS, metric
 from offrank.metrics.fold import ComparisonsFold
@@ -114,12 +114,14 @@ def test_drawn_orders_approach_the_exact_expectation_and_are_keyed_by_row() -> N
     names = ["counterfactual_disagreement", "counterfactual_disagreement(draws=4000)"]
     found = metrics.measure(users.source(logging), "new", logging, names)
     assert found[names[1]].value == pytest.approx(found[names[0]].value, abs=0.01)
-    fold = ComparisonsFold((metric("counterfactual_loss(draws=3, seed=5)"),), ("new",), logging, Doubt())
+    fold = ComparisonsFold((metric("counterfactual_loss(draws=3, seed=5)"),), ("new",), logging, IntervalSpec())
     check_fold(fold, users.batch(logging), np.random.default_rng(0))
 
 
-@pytest.mark.parametrize("doubt", [Doubt(), Doubt("bootstrap", replicates=20), Doubt(cluster="query")])
-def test_the_fold_keeps_its_laws(doubt: Doubt) -> None:
+@pytest.mark.parametrize(
+    "doubt", [IntervalSpec(), IntervalSpec("bootstrap", replicates=20), IntervalSpec(cluster="query")]
+)
+def test_the_fold_keeps_its_laws(doubt: IntervalSpec) -> None:
     names = ("pairwise_disagreement", "counterfactual_loss", "banner_ndcg", "counterfactual_ndcg(several=unclicked)")
     logging = PlackettLuce("old")
     fold = ComparisonsFold(tuple(map(metric, names)), ("new", "logit"), logging, doubt, by="situation")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 from offrank.report.facts import Document
@@ -39,11 +40,12 @@ def document() -> dict[str, Any]:
         "logging": "plackett_luce(old_score)",
         "targets": {name: spelling for name, (spelling, _) in TARGETS.items()},
         "confidence": 0.95,
-        "interval": "normal",
+        "interval": "studentised",
         "cluster": "query",
         "by": "category",
         "examination": [1.0, 0.62, 0.41, 0.30, 0.24],
         "logged": dict(LOGGED),
+        "verdicts": {target: verdict(estimate(target, "ipm"), "use with care", [UNCHECKED]) for target in TARGETS},
         "estimates": estimates,
         "weights": [weights(target, name) for target in TARGETS for name in ESTIMATORS if name != "pbm"],
         "ranks": [rank(number) for number in range(1, 6)],
@@ -90,6 +92,47 @@ def estimate(target: str, name: str, group: str | None = None) -> dict[str, Any]
         "truth": truth,
         "warnings": warnings(error, tail, n),
         "error": None,
+    }
+
+
+UNCHECKED = {
+    "code": "assumed",
+    "message": "`ipm` assumes that a click depends on its own item and rank only. Nothing could check that.",
+    "remedy": "Compare with an estimator that assumes less.",
+    "estimators": ["ipm"],
+}
+
+
+def verdict(answer: Document, word: str = "use", reasons: Sequence[Document] = (), **fields: Any) -> dict[str, Any]:
+    """The verdict of which an estimate is the answer; the log earned what is said above."""
+    numbers = ("value", "low", "high", "standard_error")
+    change = answer.get("difference")
+    share = change and {name: change[name] / LOGGED["value"] for name in ("value", "low", "high")}
+    return {
+        "word": word,
+        "estimator": answer["estimator"],
+        "assumes": [],
+        "assumes_in_words": "nothing of users",
+        "value": {name: answer[name] for name in numbers},
+        "logged": dict(LOGGED),
+        "difference": change,
+        "relative_change": share,
+        "detectable": None,
+        "anchor": None,
+        "reasons": list(reasons),
+        **fields,
+    }
+
+
+def refusal(*reasons: Document) -> dict[str, Any]:
+    """The verdict where there is no answer."""
+    numbers = ("value", "logged", "difference", "relative_change", "detectable", "anchor", "estimator")
+    return {
+        "word": "do not use",
+        **dict.fromkeys(numbers),
+        "assumes": [],
+        "assumes_in_words": "",
+        "reasons": [*reasons],
     }
 
 
@@ -256,6 +299,6 @@ def slots(number: int) -> dict[str, Any]:
     }
 
 
-def only(*estimates: Document) -> dict[str, Any]:
-    """A document that holds nothing but these estimates."""
-    return {"schema": 1, "kind": "evaluate", "title": "Only this", "estimates": list(estimates)}
+def only(*estimates: Document, **verdicts: Document) -> dict[str, Any]:
+    """A document that holds nothing but these estimates, and verdicts by target."""
+    return {"schema": 1, "kind": "evaluate", "title": "Only this", "verdicts": verdicts, "estimates": list(estimates)}

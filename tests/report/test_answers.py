@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from offrank.report import facts
-from offrank.report.answers import answers
+from offrank.report.answers import Answer, answers
 from tests.report import sample
 
 
@@ -21,33 +21,89 @@ def warning(severity: str, code: str = "low-ess") -> list[dict[str, str]]:
     return [{"code": code, "severity": severity, "message": "Few.", "remedy": "More."}]
 
 
-def test_the_headline_says_value_interval_and_difference() -> None:
-    estimate = plain(0.412, 0.0036, difference={"value": 0.031, "low": 0.024, "high": 0.038})
-    document = sample.only(estimate) | {"confidence": 0.95, "logged": {"value": 0.381}}
-    assert answers(document)[0].text == (
-        "`t` would have earned **0.412** clicks per impression (95 % interval 0.405 to 0.419): "
-        "**0.0310 (8.1 %) more** than the logged ranking."
+FEW = {"code": "low-ess", "message": "Few.", "remedy": "Log more.", "estimators": ["ips", "snips"]}
+
+
+def said(value: float, error: float, difference: tuple[float, float, float], **fields: Any) -> Answer:
+    """The answer of a document with one estimate and the verdict that it answers."""
+    change = dict(zip(("value", "low", "high"), difference, strict=True))
+    estimate = plain(value, error, difference=change)
+    [found] = answers(sample.only(estimate, t=sample.verdict(estimate, **fields)) | {"confidence": 0.95})
+    return found
+
+
+def test_the_headline_is_the_verdict_with_all_its_intervals() -> None:
+    found = said(0.412, 0.0036, (0.031, 0.024, 0.038))
+    # 0.031 / 0.3812 = 8.13 %, 0.024 / 0.3812 = 6.30 %, 0.038 / 0.3812 = 9.97 %
+    assert found.text == (
+        "**Use.** `t` would have earned **0.412** clicks per impression (95 % interval 0.405 to 0.419); "
+        "the logged ranking earned 0.3812 (0.3784 to 0.3840): "
+        "**0.0310 more** (+0.0240 to +0.0380), +8.1 % (+6.3 % to +10 %)."
     )
+    assert (found.aside, found.severity) == ("This is `snips`, which assumes nothing of users.", "ok")
+    assert said(0.35, 0.0036, (-0.031, -0.038, -0.024)).text.count("**0.0310 less** (-0.0380 to -0.0240)") == 1
 
 
-def test_a_difference_around_zero_is_not_called_one() -> None:
-    estimate = plain(0.412, 0.0036, difference={"value": -0.001, "low": -0.008, "high": 0.006})
-    text = answers(sample.only(estimate) | {"logged": {"value": 0.413}})[0].text
-    assert "**not clearly different** from the logged ranking (-0.0010, -0.24 %)" in text
+@pytest.mark.parametrize(
+    ("ends", "clear"), [((1e-9, 0.006), True), ((0.0, 0.006), False), ((-0.008, 0.0), False), ((-0.008, -1e-9), True)]
+)
+def test_a_difference_around_zero_is_not_called_one(ends: tuple[float, float], clear: bool) -> None:
+    text = said(0.412, 0.0036, (sum(ends) / 2, *ends)).text
+    assert ("**not clearly different**" in text) is not clear
 
 
-def test_the_tightest_without_warning_is_first() -> None:
-    estimates = [
-        plain(0.40, 0.001, "pbm", warnings=warning("warning")),
-        plain(0.41, 0.003, "ipm"),
-        plain(0.42, 0.002, "logged"),
-        plain(0.43, 0.0001, "ips", warnings=warning("serious")),
-        plain(0.44, 0.02, "snips", warnings=warning("note")),
-    ]
-    best = facts.most_trustworthy(estimates)
-    assert best is not None
-    assert best["estimator"] == "ipm"
-    assert "1 of 2 other usable estimates agree with it" in answers(sample.only(*estimates))[0].aside
+def test_where_nothing_is_clear_it_says_what_would_be_seen() -> None:
+    text = said(0.412, 0.0036, (-0.001, -0.008, 0.006), detectable=0.0103).text
+    assert "**not clearly different**, -0.0010 (-0.0080 to +0.0060), -0.26 % (-2.1 % to +1.6 %)." in text
+    assert text.endswith("A difference of 0.0103 would be seen in four of five such logs.")
+    assert "four of five" not in said(0.412, 0.0036, (0.031, 0.024, 0.038), detectable=0.0103).text
+
+
+def test_an_end_that_is_zero_is_called_zero() -> None:
+    estimate = plain(0.02, 0.02) | {"low": 0.0}
+    assert "interval 0 to 0.060)" in answers(sample.only(estimate, t=sample.verdict(estimate)))[0].text
+
+
+def test_care_says_why_and_what_the_interval_was_held_to() -> None:
+    anchor = {"estimator": "ips", "spans": False}
+    assumed = {"assumes": ["additive"], "assumes_in_words": "a slate's reward is a sum over its items"}
+    found = said(0.412, 0.0036, (0.031, 0.024, 0.038), word="use with care", reasons=[FEW], anchor=anchor, **assumed)
+    assert found.text.startswith("**Use with care.** `t` would")
+    assert found.aside == (
+        "This is `snips`, which assumes that a slate's reward is a sum over its items. "
+        "The interval was widened to hold the value of `ips`, which assumes less."
+    )
+    assert found.reasons == ("`low-ess` (`ips` and `snips`): Few. Log more.",)
+    assert found.severity == "warning"
+    spans = said(0.412, 0.0036, (0.031, 0.024, 0.038), anchor={"estimator": "ips", "spans": True}, **assumed)
+    assert spans.aside.endswith("The interval holds the interval of `ips`, which assumes less.")
+
+
+def test_a_reason_that_names_its_estimator_does_not_name_it_twice() -> None:
+    found = said(0.412, 0.0036, (0.031, 0.024, 0.038), word="use with care", reasons=[sample.UNCHECKED])
+    assert found.reasons[0].startswith("`assumed`: `ipm` assumes that")
+    assert found.aside == "This is `snips`."  # the reason has said what it assumes
+
+
+def test_without_an_answer_there_is_no_number() -> None:
+    document = sample.only(plain(0.4123, 0.001, warnings=warning("serious")), t=sample.refusal(FEW))
+    [found] = answers(document)
+    assert found.text == "**Do not use.** This log cannot say what `t` would have earned."
+    assert found.reasons == ("`low-ess` (`ips` and `snips`): Few. Log more.",)
+    assert (found.aside, found.severity) == ("", "serious")
+
+
+def test_a_known_truth_is_said_to_be_inside_or_outside() -> None:
+    for truth, where in ((0.406, "inside"), (0.404, "outside")):
+        estimate = plain(0.412, 0.0035, truth=truth)
+        found = answers(sample.only(estimate, t=sample.verdict(estimate)))[0]
+        assert found.aside.endswith(f"the truth is known: {truth:.4f}, {where} the interval.")
+
+
+def test_groups_are_those_of_the_estimator_that_answers() -> None:
+    assert facts.grouped_estimator(sample.document(), "better") == "ipm"
+    refused = sample.document() | {"verdicts": {}}
+    assert facts.grouped_estimator(refused, "better") == "ips"
 
 
 def test_the_logged_mean_alone_is_said_to_be_that_of_the_logged_ranking() -> None:
@@ -58,22 +114,6 @@ def test_the_logged_mean_alone_is_said_to_be_that_of_the_logged_ranking() -> Non
     assert not answers(sample.only(plain(0.412, 0.0036, "logged")) | {"logging": "t"})[0].aside
     doubtful = plain(0.412, 0.0036, "logged", warnings=warning("serious"))
     assert answers(sample.only(doubtful))[0].severity == "serious"
-
-
-def test_a_warned_estimate_is_better_than_none_and_says_so() -> None:
-    estimates = [plain(0.4, 0.001, warnings=warning("warning")), sample.refused("t", "ips")]
-    assert "Even it carries a warning." in answers(sample.only(*estimates))[0].aside
-
-
-def test_without_a_trustworthy_estimate_there_is_no_number() -> None:
-    serious = plain(0.4123, 0.001, warnings=warning("serious"))
-    text = answers(sample.only(serious, sample.refused("t", "ips")))[0].text
-    assert text.startswith("**This log cannot say** what `t` would have earned")
-    assert "0.41" not in text
-
-
-def test_refusals_only() -> None:
-    assert "every estimator refused" in answers(sample.only(sample.refused("t", "ips")))[0].text
 
 
 @pytest.mark.parametrize(
@@ -88,6 +128,13 @@ def test_refusals_only() -> None:
 def test_a_document_of_checks_alone(status: str, start: str) -> None:
     check = sample.check("support", "Support", status, None, None, None, None, "So.")
     assert answers({"kind": "check", "checks": [check]})[0].text.startswith(start)
+
+
+@pytest.mark.parametrize(("word", "start"), [("use", "**Use.** **Not"), ("do not use", "**Do not use.** **Not")])
+def test_a_check_has_the_verdict_on_the_log_before_all_else(word: str, start: str) -> None:
+    check = sample.check("support", "Support", "ok", None, None, None, None, "So.")
+    document = {"kind": "check", "checks": [check], "verdicts": {"the log": {"word": word}}}
+    assert answers(document)[0].text.startswith(start)
 
 
 def test_an_empty_document_says_so() -> None:

@@ -6,7 +6,8 @@ from dataclasses import replace
 
 from ..findings.evidence import OfClusters
 from ..folds.clusters import Clusters
-from ..folds.intervals import Mean, Spread
+from ..inference.mean import Mean
+from ..inference.spread import Spread
 
 
 def dependence(spread: Spread, mean: Mean, weight: int, *, group: bool = False) -> OfClusters:

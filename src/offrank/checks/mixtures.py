@@ -12,10 +12,11 @@ from ..findings.evidence import OfEstimate
 from ..folds.base import Sample, Together
 from ..folds.estimate import Caution, Interval
 from ..folds.group_by import GroupBy
-from ..folds.intervals import Ratio, Spread
 from ..folds.largest import LargestFold
-from ..folds.moments import Moments, MomentsFold
-from ..folds.tail import tail_index
+from ..folds.moments import Block, Moments, MomentsFold
+from ..inference.pareto import tail_index
+from ..inference.ratio import Ratio
+from ..inference.spread import Spread
 from ..log.batch import Floats, LogBatch
 from ..log.source import Needs
 from ..policies.propensities import AnyPolicy, propensities, shown_needs
@@ -24,6 +25,7 @@ from ..policies.uniform import Uniform
 _UNIFORM = Uniform()
 _ONE, _REWARD, _VALUE, _WEIGHT, _CORRECTED, _SLATES, _INVERSE = range(7)
 """Columns of a sample; the first six are divided by the inclusion: 1, reward, reward w, w, 1 / q, slates; and 1 / q."""
+_THIRD = ((_ONE, _REWARD, _VALUE, _WEIGHT),)
 
 EPSILONS = (0.0, *(2.0**-power for power in range(10, -1, -1)))
 """Those of Tables 2 to 4."""
@@ -90,7 +92,7 @@ class Mixtures:
     def at(self, epsilon: float, confidence: float = 0.99) -> Mixture:
         """The estimates for one epsilon: its weight (1 - epsilon) + epsilon w is linear in that of uniform."""
         mixed = self._mixed(epsilon)
-        spread = Spread(mixed, "normal", confidence)
+        spread = Spread(mixed, "studentised", confidence)
         weight, plain, normalised = spread.ratio(Ratio(2, 0)), spread.ratio(Ratio(1, 0)), spread.ratio(Ratio(1, 2))
         ess = float(mixed.sums[2] ** 2 / mixed.squares[2])
         cautions = about(self._evidence(epsilon, mixed, weight, ess)) if epsilon else ()
@@ -102,8 +104,10 @@ class Mixtures:
         linear[0, _ONE] = 1
         linear[1, [_REWARD, _VALUE]] = linear[2, [_ONE, _WEIGHT]] = 1 - epsilon, epsilon
         found = self.moments
-        unknown = np.zeros(3)  # the extremes, which a normal interval does not ask for
-        return Moments(found.n, linear @ found.mean, linear @ found.comoment @ linear.T, unknown, unknown)
+        unknown = np.zeros(3)  # the extremes, which these intervals do not ask for
+        few = linear[:, list(_THIRD[0])]
+        third: dict[Block, Floats] = {(0, 1, 2): np.einsum("ai,bj,ck,ijk->abc", few, few, few, found.third[_THIRD[0]])}
+        return Moments(found.n, linear @ found.mean, linear @ found.comoment @ linear.T, unknown, unknown, third)
 
     def _evidence(self, epsilon: float, mixed: Moments, weight: Interval, ess: float) -> OfEstimate:
         """The tail counts where it makes most of the variance of the estimate."""
@@ -154,4 +158,4 @@ class MixturesFold:
 
     @property
     def _groups(self) -> GroupBy[Any, Any]:
-        return GroupBy(Together({"moments": MomentsFold(7), "largest": LargestFold((_WEIGHT,))}))
+        return GroupBy(Together({"moments": MomentsFold(7, _THIRD), "largest": LargestFold((_WEIGHT,))}))

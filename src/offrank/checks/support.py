@@ -9,6 +9,7 @@ import numpy as np
 from ..errors import AbilityError
 from ..log.batch import Floats, LogBatch
 from ..log.source import Needs
+from ..options import option
 from ..policies.base import all_items
 from ..policies.propensities import AnyPolicy, complete, is_law, law, law_needs, propensities, shown_needs
 
@@ -63,6 +64,7 @@ class SupportFold:
             written = self.target if is_law(self.logging) else self.logging
             raise AbilityError(
                 f"{written!r} tells of the displayed items only, and some candidates were not displayed",
-                "if the scores behind the slates were logged, name them: logging='plackett_luce(old_score)'",
+                "if the scores behind the slates were logged, name them: "
+                f"{option('logging', 'plackett_luce(old_score)')}",
             )
         return propensities(policy, batch).rank_law.written_out(batch.contexts.length)

@@ -27,7 +27,9 @@ _NAMED = re.compile(r"^([A-Za-z][\w-]*)\s*=\s*(.+)$", re.DOTALL)
     "--examination", metavar="P,P,...|MODEL", help="Probability that each rank is looked at, or a click model's file."
 )
 @click.option("--confidence", default=0.95, show_default=True, help="Level of the intervals.")
-@click.option("--interval", default="normal", show_default=True, help="normal, bootstrap or bernstein.")
+@click.option(
+    "--interval", default="studentised", show_default=True, help="studentised, normal, bootstrap or bernstein."
+)
 @click.option("--replicates", default=200, show_default=True, help="Replicates of the bootstrap.")
 @click.option("--seed", default=0, show_default=True, help="Seed of the bootstrap.")
 @cluster_option
@@ -85,7 +87,9 @@ def check(log: str, target: str | None, confidence: float, **options: Any) -> No
     "-m", "--metric", "names", multiple=True, help="counterfactual_disagreement, pairwise_loss, banner_ndcg ..."
 )
 @click.option("--confidence", default=0.95, show_default=True, help="Level of the intervals.")
-@click.option("--interval", default="normal", show_default=True, help="normal, bootstrap or bernstein.")
+@click.option(
+    "--interval", default="studentised", show_default=True, help="studentised, normal, bootstrap or bernstein."
+)
 @cluster_option
 @click.option("--by", metavar="COLUMN", help="Rows per value of this column.")
 @safely

@@ -111,8 +111,8 @@ def deliver(result: Any, options: dict[str, Any]) -> None:
     if refused := _refusals(result):
         click.echo("\n".join(refused), err=True)
         sys.exit(1)
-    if options["strict"] and not result.trustworthy:
-        click.echo("not to be trusted: see the serious warnings above (--strict)", err=True)
+    if options["strict"] and not (result.usable if hasattr(result, "verdicts") else result.trustworthy):
+        click.echo("not to be used: see the reasons above (--strict)", err=True)
         sys.exit(3)
 
 

@@ -12,11 +12,11 @@ from ..findings import about
 from ..findings.evidence import OfTraining
 from ..findings.evidence_clicks import OfPrediction
 from ..folds.base import Together
-from ..folds.doubt import Doubt
 from ..folds.estimate import Interval
 from ..folds.fingerprint import Fingerprint, FingerprintFold
-from ..folds.intervals import Spread
 from ..folds.same_log import share_learnt
+from ..inference.spec import IntervalSpec
+from ..inference.spread import Spread
 from ..log.source import Source
 from ..readers.log import read_log
 from ..running.executors import Executor, Progress, run
@@ -79,7 +79,7 @@ def evaluate(
     if not models:
         raise UsageError("there is no model", "give a fitted click model, or a dict of them by name")
     source: Source = log if hasattr(log, "batches") else read_log(log)
-    fold = PredictionFold(tuple(models.values()), Doubt("normal", confidence, cluster))
+    fold = PredictionFold(tuple(models.values()), IntervalSpec("normal", confidence, cluster))
     learnt = {name: one.training for name, one in models.items() if isinstance(one, Fitted) and one.training}
     rows = Together({name: FingerprintFold.beside(one) for name, one in learnt.items()})
     folds = Together({"predictions": fold, "rows": rows})

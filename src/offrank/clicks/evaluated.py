@@ -12,7 +12,7 @@ from rich.console import RenderableType
 from ..errors import UsageError
 from ..folds.digits import with_half
 from ..folds.estimate import Caution, Interval
-from ..folds.intervals import Spread
+from ..inference.spread import Spread
 from . import tables, text
 from .layout import QUANTITIES, Layout, Quantity, statistic
 from .sessions import Tally

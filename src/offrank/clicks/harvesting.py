@@ -18,6 +18,7 @@ from ..findings import about
 from ..findings.evidence_clicks import OfHarvest
 from ..folds.counts import join
 from ..log.batch import Floats, Integers
+from ..options import option
 from ..readers.log import read_log
 from ..running.executors import Executor, Progress, run
 from ._kernels_pairs import add_pairs
@@ -132,5 +133,6 @@ def _resampled(parts: Pairs, replicates: int, seed: int) -> Pairs:
 def _nothing(ranks: int) -> SupportError:
     return SupportError(
         f"ranks 1 to {ranks} cannot be compared: no clicked document links the first rank to another",
-        "log rankings that vary (the same item of a query at several ranks), or know items by themselves (by=None)",
+        "log rankings that vary (the same item of a query at several ranks), or know items by themselves "
+        f"({option('by', None)})",
     )

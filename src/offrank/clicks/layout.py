@@ -8,8 +8,9 @@ from typing import Literal, get_args
 
 import numpy as np
 
-from ..folds.intervals import Ratio, Spread
 from ..folds.moments import Moments
+from ..inference.ratio import Ratio
+from ..inference.spread import Spread
 from ..log.batch import Floats
 
 Quantity = Literal["log_likelihood", "perplexity", "conditional_perplexity"]

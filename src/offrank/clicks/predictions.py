@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..folds.base import Sample, Together
-from ..folds.doubt import Doubt
+from ..inference.spec import IntervalSpec
 from ..log.batch import Contexts, Floats, Integers, LogBatch
 from ..log.source import Needs
 from .fitted import Fitted
@@ -50,7 +50,7 @@ class PredictionFold:
     """Reduces batches to `Predictions`. The sums grow with the longest slate: its length need not be known before."""
 
     models: tuple[Predictor, ...]
-    doubt: Doubt
+    doubt: IntervalSpec
 
     def needs(self) -> Needs:
         """Clicks, and what the models and the clusters read."""

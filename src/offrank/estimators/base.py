@@ -18,6 +18,7 @@ from ..errors import ImpossibleSlateError
 from ..folds.fingerprint import Fingerprint
 from ..log.batch import Floats, LogBatch
 from ..log.source import Needs
+from ..options import option
 from ..policies.base import Ability
 from ..policies.propensities import AnyPolicy, Propensities, ShownAbility
 from . import _kernels
@@ -78,13 +79,8 @@ class Method(Protocol):
         """Whether the weights of each slot have expectation 1 by themselves, not only their mean over slots."""
 
     @property
-    def assumes(self) -> float:
-        """How much is assumed of users; each step is a special case of the one before.
-
-        0 nothing (ips), 1 reading from the top (rips), 2 that a click depends on its item and rank (ipm),
-        2 + window an examination curve within that window (interpol), infinity everywhere (pbm) or a whole click
-        model (direct).
-        """
+    def assumes(self) -> frozenset[str]:
+        """What is assumed of users, as `findings.assumptions` names it; nothing by ips. A subset assumes less."""
 
     def examined(self, examination: Sequence[float] | None) -> Self:
         """The same estimator with this examination curve, where it wants one and has none."""
@@ -147,5 +143,5 @@ def refuse_impossible(batch: LogBatch, impossible: np.ndarray, logging: Propensi
             f"{batch.file}, row {row}: {logging.policy!r} gives the logged slate probability 0 "
             f"({len(rows)} such rows in this batch of {len(batch)})",
             "this cannot be the policy that drew the log: check the score column, the temperature and "
-            "the candidates, or use the propensities that were logged (logging=logged)",
+            f"the candidates, or use the propensities that were logged ({option('logging', 'logged')})",
         )

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import ClassVar
 
 from ..clicks.fitted import Fitted
+from ..findings import assumptions
 from ..folds.fingerprint import Fingerprint
 from ..log.batch import LogBatch
 from ..log.source import Needs
@@ -35,7 +35,7 @@ class Direct(Spelled, Predicting):
     asks_target: ClassVar[Asked | None] = None
     normalised: ClassVar[bool] = False
     each_slot: ClassVar[bool] = False
-    assumes: ClassVar[float] = math.inf
+    assumes: ClassVar[frozenset[str]] = assumptions.POSITION_BASED | {assumptions.MODEL}
     residual: ClassVar[None] = None
     model: str | Fitted
     draws: int = field(default=32, kw_only=True)

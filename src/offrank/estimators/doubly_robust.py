@@ -61,7 +61,7 @@ class DoublyRobust(Spelled, Predicting):
         return self.residual.normalised
 
     @property
-    def assumes(self) -> float:
+    def assumes(self) -> frozenset[str]:
         return self.residual.assumes
 
     @cached_property

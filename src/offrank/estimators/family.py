@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Literal
 
 from ..errors import UsageError
+from ..findings.assumptions import ITEM_POSITION
 from ..log.batch import LogBatch
 from ..policies.propensities import Propensities
 from ..spelling import Spelled
@@ -32,7 +33,7 @@ class InterpolWindows(Spelled):
     asks_target: ClassVar[Asked | None] = "rank_law"
     normalised: ClassVar[bool] = True
     each_slot: ClassVar[bool] = False
-    assumes: ClassVar[float] = Interpol(window=0).assumes
+    assumes: ClassVar[frozenset[str]] = ITEM_POSITION
     window: Literal["slope"] = field(kw_only=True)
     form: Form = field(default="paper", kw_only=True)
     examination: tuple[float, ...] | None = field(default=None, kw_only=True)

@@ -11,9 +11,10 @@ import numpy as np
 
 from ..errors import ImpossibleSlateError, OffrankError, RowError
 from ..folds.base import Fold, Sample
-from ..folds.by_slot import BySlot
 from ..folds.group_by import GroupBy
-from ..folds.intervals import Ratio
+from ..folds.moments import Block
+from ..inference.by_slot import BySlot
+from ..inference.ratio import Ratio
 from ..log import rules
 from ..log.batch import Floats, Labels, LogBatch
 from ..log.source import Needs
@@ -22,11 +23,14 @@ from ..policies.propensities import AnyPolicy, ShownAbility, law_needs, propensi
 from ..running.cache import RunCache
 from . import _kernels, _kernels_slots
 from .base import Asked, Estimator, Predicting, Terms, terms
+from .reference import Reference, reference_terms
 from .worth import BLOCKS, WorthLayout, WorthTerms, blocks
 from .wrappers import weighing
 
 LARGEST = 1e150
 """Of a row's value or weight: the squares of more could not be summed. What is below its inverse counts as zero."""
+TOGETHER = 10
+"""So many estimators have third moments of their differences; there are as many as the third power of this."""
 
 S = TypeVar("S")
 R = TypeVar("R")
@@ -39,11 +43,14 @@ class Layout:
     Column 0: one per row. Columns 1 and 2: the logged reward and the logged clicks. Then a pair
     (value, weight) for each target and estimator. Then for each block of slots (the last one holds all slots from
     rank `BLOCKS` on) the number of slots, and a pair (value, weight) for each target and estimator of `per_slot`.
+
+    references: those of the estimators that nobody asked for, so that they refuse no row.
     """
 
     targets: tuple[AnyPolicy, ...]
     estimators: tuple[Estimator, ...]
     per_slot: tuple[Estimator, ...] = ()
+    references: tuple[Reference, ...] = ()
 
     @property
     def columns(self) -> int:
@@ -69,6 +76,12 @@ class Layout:
             for estimator in self.estimators:
                 yield target, estimator, column, column + 1
                 column += 2
+
+    @property
+    def blocks(self) -> tuple[Block, ...]:
+        """The columns that one number is made from: those of a target, or of each of its many estimators."""
+        each = 2 * (len(self.estimators) if len(self.estimators) <= TOGETHER else 1)
+        return tuple((0, 1, 2, *range(first, first + each)) for first in range(3, self.columns, each or 1))
 
     def slot_pairs(self) -> Iterator[tuple[AnyPolicy, Estimator, int]]:
         """Every (target, estimator) of `per_slot`, and its value column in the first block of slots."""
@@ -125,7 +138,10 @@ class TermsFold(Generic[S, R]):
         shown = {id(target): propensities(target, batch, self.cache) for target in self.layout.targets}
         every: dict[tuple[int, Estimator], Terms] = {}
         for target, estimator, value, weight in layout.pairs():
-            found = terms(estimator, batch, logging, shown[id(target)])
+            if isinstance(estimator, Reference) and estimator in layout.references:
+                found = reference_terms(estimator, batch, logging, shown[id(target)])
+            else:
+                found = terms(estimator, batch, logging, shown[id(target)])
             values[:, value], values[:, weight] = found.value, found.weight
             every[id(target), estimator] = found
         if layout.per_slot:

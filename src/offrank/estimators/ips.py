@@ -24,7 +24,7 @@ class IPS(Spelled):
     asks_target: ClassVar[Asked | None] = "log_prob"
     normalised: ClassVar[bool] = True
     each_slot: ClassVar[bool] = False
-    assumes: ClassVar[float] = 0
+    assumes: ClassVar[frozenset[str]] = frozenset()
 
     def examined(self, examination: Sequence[float] | None) -> IPS:
         return self

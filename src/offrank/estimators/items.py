@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import ClassVar, Literal
@@ -10,7 +9,9 @@ from typing import ClassVar, Literal
 import numpy as np
 
 from ..errors import UsageError
+from ..findings import assumptions
 from ..log.batch import Floats, LogBatch
+from ..options import option
 from ..policies.propensities import Propensities
 from ..spelling import Spelled
 from . import _kernels
@@ -35,7 +36,7 @@ class IPM(Spelled):
     asks_target: ClassVar[Asked | None] = "rank_law"
     normalised: ClassVar[bool] = True
     each_slot: ClassVar[bool] = True
-    assumes: ClassVar[float] = 2
+    assumes: ClassVar[frozenset[str]] = assumptions.ITEM_POSITION
 
     def examined(self, examination: Sequence[float] | None) -> IPM:
         return self
@@ -80,8 +81,8 @@ class Interpol(Spelled):
         _tidy(self)
 
     @property
-    def assumes(self) -> float:
-        return 2 + self.window
+    def assumes(self) -> frozenset[str]:
+        return assumptions.window(self.window)
 
     def examined(self, examination: Sequence[float] | None) -> Interpol:
         if self.examination is not None or (examination is None and self.window == 0):
@@ -122,7 +123,7 @@ class PBM(Spelled):
     asks_target: ClassVar[Asked | None] = "rank_law"
     normalised: ClassVar[bool] = False
     each_slot: ClassVar[bool] = False
-    assumes: ClassVar[float] = math.inf
+    assumes: ClassVar[frozenset[str]] = assumptions.POSITION_BASED
     examination: tuple[float, ...] | None = field(default=None, kw_only=True)
 
     def __post_init__(self) -> None:
@@ -153,7 +154,7 @@ def _required(examination: Sequence[float] | None, estimator: Interpol | PBM) ->
     if examination is None:
         raise UsageError(
             f"{estimator!r} needs an examination curve",
-            "pass examination=[1, .5, .33, ...], a number per rank, top first (--examination 1,.5,.33)",
+            f"pass {option('examination', [1, 0.5, 0.33])}, a number per rank, top first",
         )
     return tuple(examination)
 

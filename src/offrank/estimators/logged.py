@@ -8,6 +8,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from ..findings import assumptions
 from ..log.batch import LogBatch
 from ..policies.propensities import Propensities
 from ..spelling import Spelled
@@ -24,7 +25,7 @@ class LoggedMean(Spelled):
     asks_target: ClassVar[Asked | None] = None
     normalised: ClassVar[bool] = True
     each_slot: ClassVar[bool] = False
-    assumes: ClassVar[float] = 0
+    assumes: ClassVar[frozenset[str]] = frozenset({assumptions.LOGGED})
 
     def examined(self, examination: Sequence[float] | None) -> LoggedMean:
         return self

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
+from ..findings import assumptions
 from ..log.batch import LogBatch
 from ..policies.propensities import Propensities
 from ..spelling import Spelled
@@ -28,7 +29,7 @@ class RIPS(Spelled):
     asks_target: ClassVar[Asked | None] = "slot_probs"
     normalised: ClassVar[bool] = True
     each_slot: ClassVar[bool] = True
-    assumes: ClassVar[float] = 1
+    assumes: ClassVar[frozenset[str]] = frozenset({assumptions.FROM_TOP})
 
     def examined(self, examination: Sequence[float] | None) -> RIPS:
         return self

@@ -9,6 +9,7 @@ from typing import ClassVar, Literal
 import numpy as np
 
 from ..errors import UsageError
+from ..findings.assumptions import CLIPPED
 from ..log.batch import LogBatch
 from ..policies.propensities import Propensities
 from ..spelling import Spelled, spell
@@ -51,8 +52,8 @@ class Clip(Spelled):
         return self.base.each_slot
 
     @property
-    def assumes(self) -> float:
-        return self.base.assumes
+    def assumes(self) -> frozenset[str]:
+        return self.base.assumes | {CLIPPED}
 
     def examined(self, examination: Sequence[float] | None) -> Clip:
         return replace(self, base=self.base.examined(examination))

@@ -1,29 +1,40 @@
-"""`disagreement`: an estimator that differs from one which assumes less, further than chance would have it."""
+"""`disagreement`: an estimate that differs from one which assumes less of users, further than chance would have it."""
 
 from __future__ import annotations
 
+from statistics import NormalDist
+
+from .assumptions import in_words
 from .evidence import OfDisagreement
 from .registry import Said, finding
 
-ODD = 4.0
-"""Standard errors of the difference; with some ten pairs, chance gives fewer than one such in a thousand logs."""
+FALSE_ALARMS = 0.001
+"""In so many runs on healthy logs any two estimates are said to disagree, however many are compared (Bonferroni)."""
 VISIBLE = 0.25
-"""Of the width of the estimate's interval."""
-
-
-def contradicts(found: OfDisagreement) -> bool:
-    """Whether the difference is neither chance nor too small to matter."""
-    return found.away > ODD and found.difference > VISIBLE * found.width
+"""Of the width of the estimate's interval: what differs by less changes no decision."""
 
 
 @finding("disagreement", "Disagreement")
 def disagreement(found: OfDisagreement) -> Said | None:
-    if not contradicts(found):
+    """Hausman's test (1978): where the further assumption holds, both estimate the same."""
+    most = -NormalDist().inv_cdf(FALSE_ALARMS / max(found.pairs, 1) / 2)
+    if not (abs(found.difference.value) > VISIBLE * found.width and found.deviations > most):
         return None
-    far = f"{found.away:.1f}" if found.away < 1000 else "over 1,000"
+    far = f"{found.deviations:.1f}" if found.deviations < 1000 else "over 1,000"
     return Said(
         "serious",
         f"It differs from `{found.other}`, which assumes less of users, by {far} standard errors of their difference.",
-        "What it assumes beyond that is wrong here (the examination curve, that a click depends on its own item only, "
-        "or the click model): believe the one that assumes less.",
+        _remedy(found),
     )
+
+
+def _remedy(found: OfDisagreement) -> str:
+    wrong = f"It assumes besides that {in_words(found.further)}, which is wrong here"
+    if found.other_assumes:
+        return (
+            f"{wrong}, or the log is: `{found.other}` assumes that {in_words(found.other_assumes)}. Look whether "
+            "clicks stand beside the items that were clicked, and compare with an estimator that assumes nothing."
+        )
+    if not found.other_sound:
+        return f"{wrong}. But `{found.other}` cannot be trusted either: read its warnings first, or log more."
+    return f"{wrong}: believe `{found.other}`."

@@ -19,13 +19,14 @@ class OfEstimate:
     - normalised: whether the weights have expectation 1. plain: neither divided nor corrected by the mean weight.
       clipped: whether the weights are bounded.
     - ess, max_weight_share, tail_index, mean_weight: as in `Estimate`.
+    - hidden: share of what the target shows at weights so large that such a log is expected to hold fewer than five
+      rows with one of them; None where the policies do not tell.
     - control: mean of the weights left by clipping, or the share of what the target shows that was logged, or that
       the click model knows.
     - sampling_factor: sum of squared 1 / inclusion over its sum, which the mean weight would be if the propensities
       contained the factor already.
-    - designed: whether the policies alone tell which weights can occur. luck: the effective number of weights that they
-      let expect in such logs over that which this log has, at most 1. hidden, unsupported, visible: as in `Design`; the
-      first two of weights whose expectation is 1.
+    - luck: the effective number of weights that the policies alone let expect in such logs over that which this log
+      has, at most 1. unsupported, visible: as in `Design`.
     - effective_rewards: rewarded impressions that the estimate rests on, infinite where that is not known.
     - ties: share of the impressions in which equal scores leave the target's order open.
     - counted: whether the logging probabilities that it asks were counted in the log. other_outcome: whether it
@@ -44,11 +45,10 @@ class OfEstimate:
     max_weight_share: float = 0.0
     tail_index: float | None = None
     mean_weight: Interval | None = None
+    hidden: float | None = None
     control: float = 1.0
     sampling_factor: float = 1.0
-    designed: bool = False
     luck: float = 1.0
-    hidden: float = 0.0
     unsupported: float = 0.0
     visible: float = math.inf
     effective_rewards: float = math.inf
@@ -128,13 +128,31 @@ class OfChoice:
 class OfDisagreement:
     """An estimate against one that assumes less of users, on the same rows.
 
-    other: that one. away: their difference in standard errors of it. difference: its size. width: of the interval.
+    - other, other_assumes, other_sound: spelling of that one, what it assumes, and whether nothing serious is known of
+      its estimate. further: what the judged one assumes beyond that.
+    - difference: judged less other, paired. width: of the judged estimate's interval.
+    - luck: how many times more than in the sample the error may be (its design's over its own), 1 or more.
+    - pairs: how many are compared in the run.
     """
 
     other: str
-    away: float = 0.0
-    difference: float = 0.0
+    difference: Interval = Interval(0.0, 0.0, 0.0, 0.0)  # noqa: RUF009
     width: float = math.inf
+    further: frozenset[str] = frozenset()
+    other_assumes: frozenset[str] = frozenset()
+    other_sound: bool = True
+    luck: float = 1.0
+    pairs: int = 1
+
+    @property
+    def deviations(self) -> float:
+        """Standard errors of the difference between them, as a normal deviate."""
+        return self.difference.deviation(0.0) / self.luck if self.difference.standard_error > 0 else 0.0
+
+    @property
+    def decisive(self) -> bool:
+        """Whether the other one is to be believed: it is sound and assumes nothing."""
+        return self.other_sound and not self.other_assumes
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -21,7 +21,7 @@ def few_rewards(found: OfEstimate) -> Said | None:
             "No impression that counts for this policy earned anything, so the interval has no width.",
             "Log more; the value is near zero, but how near this log cannot say.",
         )
-    other = f"Too few for a normal interval: use {option('interval', 'bootstrap')}, and log more."
+    other = f"Too few for a normal interval: use {option('interval', 'studentised')}, and log more."
     return Said(
         "warning",
         f"The estimate rests on about {expected:.0f} rewarded impressions.",

@@ -16,13 +16,13 @@ MOSTLY_HIDDEN = 0.2
 
 @finding("hidden-mass", "What the log cannot show")
 def hidden_mass(found: OfEstimate) -> Said | None:
-    share = found.hidden + found.unsupported
+    share = (found.hidden or 0.0) + found.unsupported
     far = share**2 * min(found.visible, found.effective_rewards * found.luck) > HIDDEN**2 if share > 0 else False
     if not (far or share > MOSTLY_HIDDEN):
         return None
     never = f" ({found.unsupported:.1%} never)" if found.unsupported > 0.0005 else ""
     further = "" if found.clipped else f", or {clip(found)}"
-    items = ", use an item-level estimator" if items_help(found) else ""
+    items = ", use an item-level estimator" if items_help(found.slots, found.kind) else ""
     return Said(
         "serious" if share > MOSTLY_HIDDEN else "warning",
         f"{share:.1%} of what the policy shows is so rare under the logging policy that a log of {found.n:,} "

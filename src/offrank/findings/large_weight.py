@@ -16,7 +16,7 @@ def large_weight(found: OfEstimate) -> Said | None:
     if not found.max_weight_share > LARGE:
         return None
     ways = [] if found.clipped or found.kind == "logged" else [clip(found)]
-    ways += ["compare with an item-level estimator"] if items_help(found) else []
+    ways += ["compare with an item-level estimator"] if items_help(found.slots, found.kind) else []
     return Said(
         "serious" if found.max_weight_share > VERY_LARGE else "warning",
         f"One impression carries {found.max_weight_share:.0%} of all weight.",

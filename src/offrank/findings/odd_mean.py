@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+from ..inference.odd_weights import odd_weights, unseen
 from .evidence import OfEstimate
 
 ODD = 3.3
@@ -19,12 +20,16 @@ _ROUNDING = 1e-6
 
 
 def deviation(found: OfEstimate) -> float | None:
-    """How far the mean weight is from 1, in standard errors; None where that is near enough, or not to be told."""
+    """How far the mean weight is from 1, in standard errors; None where that is near enough, or not to be told.
+
+    A mean below 1 is held against 1 less what so short a log hides of the target: see `odd_weights`.
+    """
     mean = found.mean_weight
     if mean is None or not math.isfinite(mean.standard_error) or not found.normalised:
         return None
     if found.clipped and found.control <= 1:
         return None  # clipping makes a mean weight smaller
-    away = min(mean.deviation(1.0), abs(mean.value - 1) / _ROUNDING)
+    hidden = unseen(found.max_weight_share, found.tail_index) if found.hidden is None else found.hidden
+    away = min(odd_weights(mean, hidden), abs(mean.value - 1) / _ROUNDING)
     odd = mean.value >= ODD_BY_MARKOV or (away >= ODD and abs(mean.value - 1) >= NEAR)
     return away if odd else None

@@ -15,7 +15,8 @@ SMALL_SHARE = 0.01
 def small_ess_share(found: OfEstimate) -> Said | None:
     if found.ess * found.luck < FEW_EFFECTIVE or not found.ess < SMALL_SHARE * found.n:
         return None
-    further = f", {CLOSER}, or use an estimator that assumes more of users" if items_help(found) else f", or {CLOSER}"
+    more = items_help(found.slots, found.kind)
+    further = f", {CLOSER}, or use an estimator that assumes more of users" if more else f", or {CLOSER}"
     return Said(
         "note",
         f"The {found.n:,} impressions are worth about {found.ess:,.0f} of the policy itself: most of the log says "

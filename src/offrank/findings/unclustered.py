@@ -24,7 +24,7 @@ def unclustered(found: OfClusters) -> Said | None:
     reason, remedy = f"{reason} by", f"Log more of them; {option('cluster', column)} gives the wide interval."
     if found.method == "bernstein":
         reason = "Bernstein intervals take no clusters"
-        remedy = f"Use {option('interval', 'normal')} or bootstrap, which cluster by it."
+        remedy = f"Use {option('interval', 'studentised')} or bootstrap, which cluster by it."
     return Said(
         "warning" if severe else "note",
         f"{reason}: rows count as independent, and the interval speaks of these values of `{column}` only"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ..options import option
 from .evidence import OfEstimate
 from .evidence_clicks import OfPrediction
 from .registry import Said, finding
@@ -22,7 +23,7 @@ def of_estimate(found: OfEstimate) -> Said | None:
         "serious" if found.control < 1 - MOSTLY_UNKNOWN else "warning",
         f"{1 - found.control:.0%} of what the target shows was never shown in the log that the model has learnt from, "
         "and counts as clicked like an average document.",
-        "Learn from a log that shows more of it, or by items alone (by=None) where queries are rare.",
+        f"Learn from a log that shows more of it, or by items alone ({option('by', None)}) where queries are rare.",
     )
 
 

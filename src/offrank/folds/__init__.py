@@ -6,13 +6,10 @@ from .buckets import BucketsFold
 from .estimate import Caution, Estimate, Interval
 from .group_by import GroupBy
 from .histogram import Histogram, HistogramFold
-from .intervals import METHODS, Method, Ratio, Spread
 from .largest import LargestFold
 from .moments import Moments, MomentsFold
-from .tail import tail_index
 
 __all__ = [
-    "METHODS",
     "Attempt",
     "BootstrapFold",
     "BucketsFold",
@@ -24,13 +21,9 @@ __all__ = [
     "HistogramFold",
     "Interval",
     "LargestFold",
-    "Method",
     "Moments",
     "MomentsFold",
-    "Ratio",
     "Refusal",
     "Sample",
-    "Spread",
     "Together",
-    "tail_index",
 ]

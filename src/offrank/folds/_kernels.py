@@ -55,6 +55,33 @@ def moments(values):
 
 
 @_fast
+def third_moments(values, mean, columns):
+    """[c, c, c] sums of the products of three columns, each less its mean."""
+    n, d, block = values.shape[0], len(columns), 128
+    found = np.zeros((d, d, d))
+    centred, product = np.empty((d, block)), np.empty(block)
+    for first in range(0, n, block):
+        rows = min(block, n - first)
+        for a in range(d):
+            for i in range(rows):
+                centred[a, i] = values[first + i, columns[a]] - mean[columns[a]]
+            for b in range(a + 1):
+                for i in range(rows):
+                    product[i] = centred[a, i] * centred[b, i]
+                for c in range(b + 1):
+                    total = 0.0
+                    for i in range(rows):
+                        total += product[i] * centred[c, i]
+                    found[a, b, c] += total
+    for a in range(d):
+        for b in range(a + 1):
+            for c in range(b + 1):
+                one = found[a, b, c]
+                found[a, c, b], found[b, a, c], found[b, c, a], found[c, a, b], found[c, b, a] = one, one, one, one, one
+    return found
+
+
+@_fast
 def poisson_sums(sums, values, key, thresholds):
     """Add every row, times its Poisson(1) multiplicity, to each replicate's sums [d, B].
 
@@ -83,13 +110,14 @@ def poisson_sums(sums, values, key, thresholds):
 
 @_fast
 def bucket_sums(sums, values, key):
-    """Add every row to the bucket of its key. sums [G, d], G a power of two."""
+    """Count every row in the bucket of its key, and add it there. sums [G, 1 + d], G a power of two."""
     n, d = values.shape
     mask = np.uint64(sums.shape[0] - 1)
     for row in range(n):
         bucket = _mix(key[row] ^ np.uint64(0x5851F42D4C957F2D)) & mask
+        sums[bucket, 0] += 1
         for a in range(d):
-            sums[bucket, a] += values[row, a]
+            sums[bucket, 1 + a] += values[row, a]
 
 
 @_fast

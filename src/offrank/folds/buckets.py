@@ -30,9 +30,9 @@ class BucketsFold:
         return np.zeros((self.buckets, self.columns + len(self.products) + 1))
 
     def add(self, state: Floats, batch: Sample) -> Floats:
-        counted = np.column_stack([np.ones(len(batch)), with_products(batch.values, self.products)])
-        sums = np.zeros((self.buckets, counted.shape[1]))
-        _kernels.bucket_sums(sums, counted, batch.key if self.cluster is None else batch.clusters[self.cluster])
+        values = with_products(batch.values, self.products)
+        sums = np.zeros((self.buckets, 1 + values.shape[1]))
+        _kernels.bucket_sums(sums, values, batch.key if self.cluster is None else batch.clusters[self.cluster])
         return self.merge(state, sums)
 
     def merge(self, left: Floats, right: Floats) -> Floats:

@@ -52,6 +52,13 @@ class Clusters:
         error = math.sqrt((count - 1) / count * float(away @ away))
         return error if math.isfinite(error) else math.inf
 
+    def skewness(self, function: Callable[[Floats], Floats]) -> float:
+        """Of the same function, from the same values without each cluster."""
+        total, without = self._without
+        away = function(total) - function(without)
+        scale = math.sqrt(float(away @ away))
+        return float(((away / scale) ** 3).sum()) if 0 < scale < math.inf else 0.0
+
     @cached_property
     def _without(self) -> tuple[Floats, Floats]:
         """[d] the sums of all clusters, and [g, d] of all but each one."""

@@ -6,6 +6,8 @@ import math
 from dataclasses import dataclass, field
 from typing import Literal
 
+from .deviates import deviation
+
 Severity = Literal["note", "warning", "serious"]
 
 
@@ -24,27 +26,32 @@ class Caution:
 
 @dataclass(frozen=True)
 class Interval:
-    """A value with its confidence interval and standard error; freedom: the degrees of freedom of that error."""
+    """A value with its confidence interval and standard error.
+
+    freedom: the degrees of freedom of that error. skewness: of the value, as the sample shows it: third central moment
+    over the error cubed.
+    """
 
     value: float
     low: float
     high: float
     standard_error: float
     freedom: float = field(default=math.inf, repr=False)
+    skewness: float = field(default=0.0, repr=False)
 
     def numbers(self) -> dict[str, float]:
         """Value, ends and standard error by name."""
         return {"value": self.value, "low": self.low, "high": self.high, "standard_error": self.standard_error}
 
     def deviation(self, expected: float) -> float:
-        """How far off the value is, in standard errors.
+        """How far off the value is: the deviate of a normal law that is as rare, two-sided, as this is.
 
-        Where few clusters tell the error: the deviate of a normal law that is as rare as this one is of Student's.
+        In standard errors, and less where few clusters tell the error or where the value is skewed towards the expected
+        one. A studentised interval holds what is within its quantile.
         """
         if not self.standard_error > 0:
             return math.inf if self.value != expected else 0.0
-        away = abs(self.value - expected) / self.standard_error
-        return away if self.freedom == math.inf else _normal_deviate(away, self.freedom)
+        return deviation((self.value - expected) / self.standard_error, self.skewness, self.freedom)
 
 
 @dataclass(frozen=True)
@@ -116,11 +123,3 @@ class Estimate:
     def trustworthy(self) -> bool:
         """A number, and no serious warning."""
         return math.isfinite(self.value) and all(caution.severity != "serious" for caution in self.warnings)
-
-
-def _normal_deviate(away: float, freedom: float) -> float:
-    """The standard normal deviate with the tail of Student's `away`."""
-    from scipy.special import ndtri, stdtr
-
-    tail = float(stdtr(freedom, -away))
-    return -float(ndtri(tail)) if tail > 0 else away

@@ -1,8 +1,9 @@
-"""Mean and centred co-moments of the columns of a sample, merged by Chan's rule."""
+"""Mean and centred co-moments of the columns of a sample, merged by the rules of Chan and of Pebay."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -10,16 +11,23 @@ from ..log.batch import Floats
 from . import _kernels
 from .base import Sample, widened
 
+Block = tuple[int, ...]
+"""Columns that one number may be made from."""
+
 
 @dataclass(frozen=True)
 class Moments:
-    """n rows of d columns: mean [d], comoment [d, d] (sums of centred products), least and largest [d]."""
+    """n rows of d columns: mean [d], comoment [d, d] (sums of centred products), least and largest [d].
+
+    third: by some columns [c] the sums [c, c, c] of centred products of three of them.
+    """
 
     n: int
     mean: Floats
     comoment: Floats
     least: Floats
     largest: Floats
+    third: Mapping[Block, Floats] = field(default_factory=dict)
 
     @property
     def sums(self) -> Floats:
@@ -31,21 +39,34 @@ class Moments:
         """[d] sums of squares."""
         return np.diagonal(self.comoment) + self.n * self.mean**2
 
+    def skewness(self, influence: Floats) -> float:
+        """Of the mean of rows that have this influence, [d] coefficients; 0 where its third moment is not known."""
+        variance, used = float(influence @ self.comoment @ influence), set(np.flatnonzero(influence).tolist())
+        for block, third in self.third.items():
+            if used <= set(block) and variance > 0:
+                each = influence[list(block)]
+                return float(each @ (third @ each) @ each) / variance**1.5
+        return 0.0
+
 
 @dataclass(frozen=True)
 class MomentsFold:
-    """Reduces samples of `columns` columns, or more, to `Moments`."""
+    """Reduces samples of `columns` columns, or more, to `Moments`. third: of which columns third moments are kept."""
 
     columns: int
+    third: tuple[Block, ...] = ()
 
     def empty(self) -> Moments:
         d = self.columns
-        return Moments(0, np.zeros(d), np.zeros((d, d)), np.full(d, np.inf), np.full(d, -np.inf))
+        third = {block: np.zeros((len(block),) * 3) for block in self.third}
+        return Moments(0, np.zeros(d), np.zeros((d, d)), np.full(d, np.inf), np.full(d, -np.inf), third)
 
     def add(self, state: Moments, batch: Sample) -> Moments:
         if not len(batch):
             return state
-        return self.merge(state, Moments(len(batch), *_kernels.moments(batch.values)))
+        mean, comoment, least, most = _kernels.moments(batch.values)
+        third = {block: _kernels.third_moments(batch.values, mean, np.array(block)) for block in self.third}
+        return self.merge(state, Moments(len(batch), mean, comoment, least, most, third))
 
     def merge(self, left: Moments, right: Moments) -> Moments:
         n = left.n + right.n
@@ -60,10 +81,20 @@ class MomentsFold:
             left.comoment + right.comoment + np.outer(shift, shift) * (left.n * right.n / n),
             np.minimum(left.least, right.least),
             np.maximum(left.largest, right.largest),
+            {block: _merged_third(left, right, block) for block in self.third},
         )
 
     def finish(self, state: Moments) -> Moments:
         return state
+
+
+def _merged_third(left: Moments, right: Moments, block: Block) -> Floats:
+    at, n = np.array(block), left.n + right.n
+    shift = (right.mean - left.mean)[at]
+    crossed = (left.n * right.comoment - right.n * left.comoment)[np.ix_(at, at)] / n
+    crossed += np.outer(shift, shift) * (left.n * right.n * (left.n - right.n) / n**2 / 3)
+    each = shift[:, None, None] * crossed
+    return left.third[block] + right.third[block] + each + each.transpose(1, 0, 2) + each.transpose(1, 2, 0)
 
 
 def _widened(state: Moments, columns: int) -> Moments:
@@ -72,4 +103,4 @@ def _widened(state: Moments, columns: int) -> Moments:
         return state
     comoment = widened(widened(state.comoment, columns).T, columns)
     mean, least, largest = (widened(each, columns) for each in (state.mean, state.least, state.largest))
-    return Moments(state.n, mean, comoment, least, largest)
+    return Moments(state.n, mean, comoment, least, largest, state.third)

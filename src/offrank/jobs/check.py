@@ -22,9 +22,10 @@ from ..estimators.items import IPM
 from ..estimators.wrappers import SelfNormalised
 from ..findings import about
 from ..findings.evidence import OfCounting, OfRows
+from ..findings.verdict import on_log
 from ..folds.base import Attempt, Refusal, Together
-from ..folds.doubt import Doubt
 from ..folds.estimate import Estimate
+from ..inference.spec import IntervalSpec
 from ..log.source import Needs, Source
 from ..policies.epsilon import EpsilonUniform
 from ..policies.prepared import counts, prepared
@@ -71,7 +72,7 @@ def check(
     wanted = None if target is None else prepared(arguments.policy(target), source, executor)
     for policy in (drawn, wanted or drawn):
         _refuse_unknown(source, policy)
-    doubt = Doubt("normal", confidence)
+    doubt = IntervalSpec(confidence=confidence)
     checking = _Checking(source, prepared(drawn, source, executor), wanted, doubt)
     said = {"logging": repr(drawn), "target": None if wanted is None else repr(wanted), "confidence": confidence}
     defaults = {**(check.__kwdefaults__ or {}), "target": None}
@@ -98,7 +99,7 @@ def _refuse_unknown(source: Source, policy: AnyPolicy) -> None:
 class _Checking:
     """A check of one source, and what of it can be done."""
 
-    def __init__(self, source: Source, logging: AnyPolicy, target: AnyPolicy | None, doubt: Doubt) -> None:
+    def __init__(self, source: Source, logging: AnyPolicy, target: AnyPolicy | None, doubt: IntervalSpec) -> None:
         self.source, self.logging, self.target, self.doubt = source, logging, target, doubt
         self.counted = counts(logging)
         self.reasons: dict[str, str] = {}
@@ -129,7 +130,8 @@ class _Checking:
         impressions = found["impressions"]
         if not impressions.n:
             raise EmptyLogError(f"{self.source.describe()} has no impressions", "give a log with some")
-        return Result(*self._estimates(found), self._facts(found))
+        facts = self._facts(found)
+        return Result(*self._estimates(found), facts, verdicts={"the log": on_log(findings.cautions(facts["checks"]))})
 
     def _weigh(self, name: str, bare: Estimator, targets: list[AnyPolicy]) -> None:
         """Plan the weights of some policies, and of the target."""

@@ -17,6 +17,8 @@ import pyarrow as pa
 from ..checks.impressions import Impressions
 from ..errors import OffrankError
 from ..files import write_text
+from ..findings.assumptions import in_words
+from ..findings.verdict import Verdict
 from ..folds.estimate import Estimate, Interval
 from ..folds.histogram import Histogram
 
@@ -82,6 +84,23 @@ def estimate_row(
         "difference": interval(found.difference),
         "warnings": [asdict(caution) for caution in found.warnings],
         "error": None,
+    }
+
+
+def verdict_row(found: Verdict) -> dict[str, Any]:
+    """A verdict: its word, where the answer comes from, the numbers and the reasons."""
+    return {
+        "word": found.word,
+        "estimator": found.estimator,
+        "assumes": sorted(found.assumes),
+        "assumes_in_words": in_words(found.assumes),
+        "value": interval(found.value),
+        "logged": interval(found.logged),
+        "difference": interval(found.difference),
+        "relative_change": interval(found.relative),
+        "detectable": number(found.detectable),
+        "anchor": None if found.anchor_name is None else {"estimator": found.anchor_name, "spans": found.spans},
+        "reasons": [{**asdict(one), "estimators": list(one.estimators)} for one in found.reasons],
     }
 
 

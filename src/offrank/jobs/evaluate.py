@@ -11,18 +11,20 @@ from ..checks.contexts import RowsPerContextFold, counted_by
 from ..checks.duplicates import ContentsFold
 from ..checks.impressions import Impressions, ImpressionsFold
 from ..checks.ties import TiesFold, sorts
-from ..errors import EmptyLogError, NoOverlapError
+from ..errors import AbilityError, ColumnError, EmptyLogError, NoOverlapError
 from ..estimators.base import Estimator
 from ..estimators.design import design_fold
 from ..estimators.family import Family, family
 from ..estimators.fold import ByColumn, GroupedTermsFold, Layout, TermsFold, needs
+from ..estimators.logged import LoggedMean
+from ..estimators.reference import REFERENCES, Reference
 from ..estimators.wrappers import SelfNormalised, bare, weighing
 from ..findings import about
 from ..findings.evidence import OfCounting, OfCurve, OfRows
 from ..folds.base import Products, Together
-from ..folds.doubt import AUTO, Doubt
-from ..folds.estimate import Estimate
-from ..folds.intervals import Controlled, Method
+from ..inference.control_variate import Controlled
+from ..inference.registry import Method
+from ..inference.spec import AUTO, IntervalSpec
 from ..learning.held_out import kept_apart
 from ..log.source import Needs, Source
 from ..policies.prepared import counts, prepared
@@ -30,8 +32,9 @@ from ..policies.propensities import AnyPolicy
 from ..running.executors import Executor, Progress, run
 from . import arguments, document
 from .choice import Chosen, chosen
-from .contradiction import contradicted
-from .result import Estimates, Key, Result, refuse_empty
+from .contradiction import compared
+from .judgement import Judgement, named
+from .result import Estimates, Result, refuse_empty
 from .summary import Summary, group_folds, whole_folds
 from .trained import NOTHING, Trained
 
@@ -44,7 +47,7 @@ def evaluate(
     *,
     examination: arguments.Examination | None = None,
     confidence: float = 0.95,
-    interval: Method = "normal",
+    interval: Method = "studentised",
     cluster: str | None = AUTO,
     by: str | None = None,
     held_out: str | PathLike[str] | None = None,
@@ -61,8 +64,8 @@ def evaluate(
     - estimators: one or several, spelled such as `"snips"`, `"interpol(window=2)"`, `"clip(ips, 100)"`.
     - examination: probability that each rank is looked at, top first, for pbm and interpol; or what knows it: a
       fitted click model, the file that it was saved to, or what `offrank.clicks.harvest` found.
-    - interval: `normal` (delta method), `bootstrap` (Poisson, `replicates` of them, `seed`) or
-      `bernstein` (empirical Bernstein), at level `confidence`.
+    - interval: `studentised` (delta method, longer towards a tail: Hall 1992), `normal` (delta method),
+      `bootstrap` (Poisson, `replicates` of them, `seed`) or `bernstein` (empirical Bernstein), at level `confidence`.
     - cluster: a column whose equal values mark dependent rows, such as `query`; None for independent rows. By default
       that of the columns `query`, `user` and `session` whose rows depend on each other most, where the log has one
       with at least five values; a warning says where there are fewer.
@@ -76,7 +79,7 @@ def evaluate(
         NoOverlapError: no estimate at all can be given.
     """
     source, drawn = arguments.source(log), arguments.policy(logging)
-    doubt = Doubt(interval, confidence, cluster, replicates, seed).finding(source)
+    doubt = IntervalSpec(interval, confidence, cluster, replicates, seed).finding(source)
     wanted, named = arguments.targets(target), arguments.estimators(estimators)
     examined = arguments.examination(examination)
     curve = examined.curve
@@ -90,7 +93,7 @@ def evaluate(
         doubt,
         by,
         examined,
-    )
+    ).referenced(source)
     command = _command(arguments.spelled_log(log), plan, curve, isinstance(target, Mapping), held_out)
     found = plan.run(source, executor, progress).with_facts(command=command)
     if left_out is not None:
@@ -100,14 +103,44 @@ def evaluate(
 
 @dataclass(frozen=True)
 class Plan:
-    """An evaluation, ready to run on any source. estimators: what each spelling stands for."""
+    """An evaluation, ready to run on any source.
+
+    estimators: what each spelling stands for. references: weightings that nobody asked for, which assume less.
+    """
 
     targets: Mapping[str, AnyPolicy]
     logging: AnyPolicy
     estimators: Mapping[str, Family]
-    doubt: Doubt
+    doubt: IntervalSpec
     by: str | None = None
     trained: Trained = NOTHING
+    references: tuple[Reference, ...] = ()
+
+    def referenced(self, source: Source) -> Plan:
+        """With what assumes less than an estimator that was asked for, where the log and the policies tell it.
+
+        Nothing more is read for it than the columns that a policy names: what was written of the shown slates may be
+        wrong, and nobody asked for it.
+        """
+        found, needed = self, self.needs()
+        for one in REFERENCES:
+            if one in self.layout.estimators or not any(one.assumes < bare(e).assumes for e in self._asked):
+                continue
+            more = replace(found, references=(*found.references, one))
+            try:
+                wanted = more.needs()
+                source.select(wanted)
+            except (AbilityError, ColumnError):
+                continue
+            if (wanted.roles, wanted.written) == (needed.roles, needed.written):
+                found = more
+        return found
+
+    @property
+    def _asked(self) -> list[Estimator | SelfNormalised]:
+        """The estimators that somebody asked for and that speak of the target."""
+        every = (e for members in self.estimators.values() for e in members.values())
+        return [one for one in every if not isinstance(bare(one), LoggedMean)]
 
     @property
     def only_target(self) -> AnyPolicy:
@@ -120,7 +153,7 @@ class Plan:
         named = [e for members in self.estimators.values() for e in members.values()]
         weighed, targets = dict.fromkeys(map(bare, named)), dict.fromkeys(self.targets.values())
         per_slot = dict.fromkeys(bare(e) for e in named if isinstance(e, SelfNormalised) and e.by_slot)
-        return Layout(tuple(targets), tuple(weighed), tuple(per_slot))
+        return Layout(tuple(targets), (*weighed, *self.references), tuple(per_slot), self.references)
 
     @property
     def ties(self) -> TiesFold:
@@ -186,11 +219,15 @@ class Plan:
         known = {"slots": impressions.slots, "ties": ties, "trained": trained}
         summary = self.summary(whole, **known, designs=found["design"], **self._of_log(found))
         parts = {name: self.summary(part, **known, group=True) for name, part in groups.items()}
-        by_group = {name: self.estimates(part) for name, part in parts.items()}
-        estimates = self.estimates(summary)
+        by_group = {name: self.estimates(part, len(parts)) for name, part in parts.items()}
+        judged = self.judged(summary)
+        estimates = _listed(judged)
+        about_log = about(summary.rows, summary.counting)
+        verdicts = {name: one.verdict(name, about_log) for name, one in judged.items()}
         used = dict.fromkeys(one.cluster for one in estimates.given.values() if one.cluster is not None)
         facts = {**self._facts(summary, impressions, source), "cluster": ", ".join(used) or None}
-        return Result(estimates, by_group, facts)
+        told = {name: one for name, one in verdicts.items() if one is not None}
+        return Result(estimates, by_group, facts, verdicts=told)
 
     def _of_log(self, found: dict[str, Any]) -> dict[str, Any]:
         """What is known of the log whatever the estimate."""
@@ -201,22 +238,26 @@ class Plan:
         """What the folds found, ready to be asked. known: as in `Summary`."""
         return Summary(self.layout, self.doubt, folded, counts(self.logging), self.products, **known)
 
-    def estimates(self, summary: Summary) -> Estimates:
-        """Every estimator for every target."""
-        found: dict[Key, Estimate | NoOverlapError] = {}
-        for name, target in self.targets.items():
-            made = self._chosen(summary, target)
-            judged = contradicted(summary, target, made)
-            found |= {(name, key): _examined(judged.get(key, one.estimate), one.estimator) for key, one in made.items()}
-        return Estimates(found)
+    def estimates(self, summary: Summary, groups: int = 1) -> Estimates:
+        """Every estimator for every target. groups: how many such summaries there are."""
+        return _listed(self.judged(summary, groups))
+
+    def judged(self, summary: Summary, groups: int = 1) -> dict[str, Judgement]:
+        """The estimates of every target, held against each other."""
+        every = [*self._asked, *map(named, self.references)]
+        pairs = compared(every, summary.rewards_are_clicks) * len(self.targets) * groups
+        return {
+            name: Judgement.of(summary, target, self._chosen(summary, target), pairs)
+            for name, target in self.targets.items()
+        }
 
     def _chosen(self, summary: Summary, target: AnyPolicy) -> dict[str, Chosen]:
         """What answers for each spelling."""
-        return {key: chosen(summary, target, members) for key, members in self.estimators.items()}
+        return {key: _examined(chosen(summary, target, members)) for key, members in self.estimators.items()}
 
     def _facts(self, summary: Summary, impressions: Impressions, source: Source) -> dict[str, Any]:
         doubt = self.doubt
-        earned = {estimator.earns for estimator in summary.layout.estimators}
+        earned = {bare(e).earns for members in self.estimators.values() for e in members.values()}
         one_unit = len(earned) == 1 or summary.rewards_are_clicks
         clicked = summary.moments.sums[1] == summary.moments.sums[2] or earned == {"clicks"}
         return {
@@ -286,11 +327,17 @@ def _parts(estimator: Estimator | SelfNormalised) -> Iterator[Any]:
         inner = getattr(inner, "base", None) or getattr(inner, "residual", None)
 
 
-def _examined(found: Estimate | NoOverlapError, estimator: Estimator | SelfNormalised) -> Estimate | NoOverlapError:
+def _listed(judged: Mapping[str, Judgement]) -> Estimates:
+    return Estimates({(name, key): found for name, one in judged.items() for key, found in one.estimates.items()})
+
+
+def _examined(found: Chosen) -> Chosen:
     """The estimate, with what there is to say of the examination curve that it rests on."""
-    if isinstance(found, NoOverlapError):
+    estimate = found.estimate
+    if isinstance(estimate, NoOverlapError):
         return found
     # A window of one rank moves no click to another.
-    curves = [getattr(part, "examination", None) for part in _parts(estimator) if getattr(part, "window", None) != 0]
+    parts = _parts(found.estimator)
+    curves = [getattr(part, "examination", None) for part in parts if getattr(part, "window", None) != 0]
     said = [caution for curve in curves if curve for caution in about(OfCurve(curve=tuple(curve)))]
-    return replace(found, warnings=(*said, *found.warnings))
+    return replace(found, estimate=replace(estimate, warnings=(*said, *estimate.warnings)))

@@ -135,6 +135,12 @@ def of_cautions(cautions: Iterable[Caution], whose: str = "", **numbers: float |
         yield row(one.code, title_of(one.code) + whose, one.severity, one.message, one.remedy, **numbers)
 
 
+def cautions(rows: Iterable[Row]) -> list[Caution]:
+    """What speaks against the log, out of the rows."""
+    bad = [one for one in rows if one["status"] in ("warning", "serious")]
+    return [Caution(one["code"], one["status"], one["message"], one["remedy"]) for one in bad]
+
+
 def of_reading(impressions: Impressions) -> Iterator[Row]:
     """Rows that were left out."""
     for rule, count in sorted(impressions.skipped.items()):

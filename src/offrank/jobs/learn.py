@@ -10,8 +10,9 @@ from typing import Any
 
 from ..errors import NoOverlapError, UsageError
 from ..files import scratch
-from ..folds.doubt import Doubt
+from ..findings.verdict import Verdict
 from ..folds.estimate import Estimate, Interval
+from ..inference.spec import IntervalSpec
 from ..learning import splits, validation
 from ..learning.base import Candidate
 from ..learning.examples import Data
@@ -58,19 +59,25 @@ class Learnt:
         """Self-normalised IPS of the policy, used as its method means it, on the test third; None if not asked for."""
         if self.tested is None:
             return None
-        return self.tested.estimates.found["sorted" if self.greedy else "drawn", "snips"]
+        return self.tested.estimates.found[self._used, "snips"]
+
+    @property
+    def _used(self) -> str:
+        return "sorted" if self.greedy else "drawn"
+
+    @property
+    def verdict(self) -> Verdict | None:
+        """The verdict on the policy, used as its method means it, on the test third; None if not asked for."""
+        return None if self.tested is None else self.tested.verdicts[self._used]
 
     @property
     def better(self) -> bool | None:
         """Whether the test third shows that it earns more than the logging policy; None if it was not asked.
 
-        The interval of the paired difference lies above zero, and nothing serious is known of the estimate.
+        The verdict is not `do not use`, and its interval of the paired difference lies above zero.
         """
-        found = self.judged
-        if found is None:
-            return None
-        known = isinstance(found, Estimate) and found.trustworthy and found.difference is not None
-        return known and found.difference.low > 0  # type: ignore[union-attr]
+        found = self.verdict
+        return None if found is None else found.difference is not None and found.difference.low > 0
 
     @property
     def headline(self) -> str:
@@ -80,16 +87,19 @@ class Learnt:
             return "Not judged: the last third was not looked at."
         if isinstance(found, NoOverlapError):
             return f"Not better than the logging policy, as far as the last third can tell: {found.message}."
-        away = found.difference
+        verdict = self.verdict
+        assert verdict is not None
+        away = verdict.difference or found.difference
         assert away is not None  # it has weights
         level = f"{100 * (self.tested.facts['confidence'] if self.tested else 0.95):g} %"
         least, most = (f"{end:+.4g}" for end in (away.low, away.high))
         said = f"{away.value:+.4g} per impression, {level} interval {least} to {most}"
+        codes = ", ".join(one.code for one in verdict.reasons)
         if self.better:
-            return f"Better than the logging policy on the last third: {said}."
-        wrong = ", ".join(one.code for one in found.warnings if one.severity == "serious")
-        why = f", and the estimate cannot be trusted ({wrong})" if wrong else ""
-        how = "Worse" if away.high < 0 and not wrong else "Not better"
+            care = f" (use with care: {codes})" if codes else ""
+            return f"Better than the logging policy on the last third: {said}{care}."
+        why = "" if verdict.usable else f", and the estimate cannot be trusted ({codes})"
+        how = "Worse" if away.high < 0 and verdict.usable else "Not better"
         return f"{how} than the logging policy, as far as the last third can tell: {said}{why}."
 
     def __str__(self) -> str:
@@ -145,7 +155,7 @@ def learn(
     """
     validation.check(criterion)
     splits.check(split)
-    Doubt("normal", confidence)  # refuses levels that are none
+    IntervalSpec("normal", confidence)  # refuses levels that are none
     target = _target(path)
     search = Search(learner(method, epochs), method, criterion, confidence, seed)
     Encoding.plain(bits)  # refused before anything is read

@@ -17,6 +17,7 @@ from ..estimators.base import Estimator
 from ..estimators.named import estimator as named_estimator
 from ..estimators.wrappers import SelfNormalised
 from ..files import write_text
+from ..findings.verdict import Verdict
 from ..folds.estimate import Estimate
 from ..policies.base import Policy
 from ..policies.named import policy as named_policy
@@ -89,12 +90,14 @@ class Result(Mapping[Key, Estimate]):
     - estimates: of the whole log.
     - groups: the same for each value of the `by` column.
     - facts: everything else that reports show (see `to_dict`).
+    - verdicts: by the name of each target whether the answer is to be used, and the answer; of `check`, of `the log`.
     """
 
     estimates: Estimates
     groups: Mapping[str, Estimates] = field(default_factory=dict)
     facts: Mapping[str, Any] = field(default_factory=dict)
     truths: Mapping[str, float] = field(default_factory=dict)
+    verdicts: Mapping[str, Verdict] = field(default_factory=dict)
 
     def __getitem__(self, key: Asked) -> Estimate:
         return self.estimates[key]
@@ -131,6 +134,25 @@ class Result(Mapping[Key, Estimate]):
             return True
         return not self.estimates.refused and all(e.trustworthy for e in self.estimates.given.values())
 
+    @property
+    def verdict(self) -> Verdict:
+        """The only verdict: of the one target, or of `check` on the log.
+
+        Raises:
+            KeyError: there are several targets, or none but what was logged was asked for.
+        """
+        names = list(self.verdicts)
+        if len(names) > 1:
+            raise KeyError(f"there are several targets: ask for result.verdicts[name], name in {names}")
+        if not names:
+            raise KeyError("there is no verdict: only what was logged was asked for")
+        return self.verdicts[names[0]]
+
+    @property
+    def usable(self) -> bool:
+        """Whether no verdict is `do not use`."""
+        return all(one.usable for one in self.verdicts.values())
+
     def with_truths(self, truths: Mapping[str, float]) -> Result:
         """The same result beside the true values of its targets, known in simulations only."""
         return replace(self, truths=dict(truths))
@@ -144,7 +166,8 @@ class Result(Mapping[Key, Estimate]):
         rows = [self._row(key, None, value) for key, value in self.estimates.found.items()]
         for group, estimates in self.groups.items():
             rows += [self._row(key, group, value) for key, value in estimates.found.items()]
-        return {**self.facts, "estimates": rows}
+        verdicts = {name: document.verdict_row(one) for name, one in self.verdicts.items()}
+        return {**self.facts, "verdicts": verdicts, "estimates": rows}
 
     def to_json(self, path: str | PathLike[str] | None = None, indent: int | None = 2) -> str:
         """The same as JSON text; written to `path` if given."""

@@ -19,19 +19,25 @@ from ..estimators.logged import LoggedMean
 from ..estimators.worth import Worth, worth
 from ..estimators.wrappers import Clip, SelfNormalised, bare, clip, weighing
 from ..findings import about
+from ..findings.advice import items_help
 from ..findings.evidence import OfCounting, OfEstimate, OfRows
 from ..findings.few_rewards import FEW as FEW_REWARDS
 from ..findings.low_ess import FEW_EFFECTIVE
 from ..folds.base import Products, Together
 from ..folds.buckets import BUCKETS_OF_A_GROUP
-from ..folds.doubt import AUTO, Doubt
 from ..folds.estimate import Design, Estimate, Interval
 from ..folds.histogram import HistogramFold
-from ..folds.intervals import Controlled, Mean, Ratio, Spread
 from ..folds.largest import LargestFold
 from ..folds.moments import Moments
 from ..folds.sums import SumsFold
-from ..folds.tail import tail_index
+from ..inference.control_variate import Controlled
+from ..inference.mean import Mean
+from ..inference.pareto import tail_index
+from ..inference.ratio import Ratio
+from ..inference.relative import RelativeChange
+from ..inference.spec import AUTO, IntervalSpec
+from ..inference.spread import Spread
+from ..options import option
 from ..policies.propensities import AnyPolicy
 from .trained import NOTHING, Trained
 
@@ -41,18 +47,18 @@ POWER = 0.8
 """The chance with which a difference is to be seen, where a log is asked which one it could show."""
 
 
-def whole_folds(doubt: Doubt, layout: Layout, products: Products = ()) -> Together:
+def whole_folds(doubt: IntervalSpec, layout: Layout, products: Products = ()) -> Together:
     """The folds that reduce samples to what the estimates need, and to histograms of the weights."""
     weights = tuple(weight for _, _, _, weight in layout.pairs())
     largest, histogram = LargestFold(weights), HistogramFold(weights)
-    folds = {**doubt.folds(layout.columns, products), "worth": SumsFold(layout.worth.columns)}
+    folds = {**doubt.folds(layout.columns, products, blocks=layout.blocks), "worth": SumsFold(layout.worth.columns)}
     return Together({**folds, "largest": largest, "histogram": histogram})
 
 
-def group_folds(doubt: Doubt, layout: Layout, products: Products = ()) -> Together:
+def group_folds(doubt: IntervalSpec, layout: Layout, products: Products = ()) -> Together:
     """The folds of one of many groups: no histograms, a shorter tail, and fewer buckets."""
     weights = tuple(weight for _, _, _, weight in layout.pairs())
-    folds = doubt.folds(layout.columns, products, BUCKETS_OF_A_GROUP)
+    folds = doubt.folds(layout.columns, products, BUCKETS_OF_A_GROUP, layout.blocks)
     folds |= {"worth": SumsFold(layout.worth.columns)}
     return Together({**folds, "largest": LargestFold(weights, keep=256)})
 
@@ -69,7 +75,7 @@ class Summary:
     """
 
     layout: Layout
-    doubt: Doubt
+    doubt: IntervalSpec
     folded: Mapping[str, Any]
     counted: bool = False
     products: Products = ()
@@ -121,7 +127,7 @@ class Summary:
         index, value, weight = self._columns(target, weighting)
         if not self.moments.sums[weight] > 0:
             cancelled = bool(self.moments.squares[weight] > 0)
-            return _no_overlap(target, estimator, self.moments.n, cancelled=cancelled)
+            return self._no_overlap(target, estimator, cancelled=cancelled)
         ratio = self._ratio(target, estimator)
         earned = self._interval(ratio)
         made = Estimate(
@@ -151,6 +157,28 @@ class Summary:
         evidence = [self._evidence(made, target, estimator, value), depending, self.trained.evidence(target, estimator)]
         evidence += [self.rows, *([self.counting] if weighting.asks_logging else [])]
         return replace(made, warnings=about(*evidence))
+
+    def _no_overlap(
+        self, target: AnyPolicy, estimator: Estimator | SelfNormalised, *, cancelled: bool
+    ) -> NoOverlapError:
+        n, weighed = self.moments.n, weighing(estimator)
+        if weighed is None:
+            return NoOverlapError(
+                f"{estimator!r}: the model has learnt of nothing that {target!r} shows, in any of {n:,} impressions",
+                f"fit it to a log with the same queries and items, or by items alone ({option('by', None)})",
+            )
+        if cancelled:  # weights of the pseudoinverse may be negative
+            return NoOverlapError(
+                f"{estimator!r}: the weights of {n:,} impressions add up to nothing or less for {target!r}, where "
+                "their number is expected",
+                "log more, or evaluate a policy closer to the logging one",
+            )
+        items = "use an item-level estimator (ipm, interpol(window=2), pbm), "
+        return NoOverlapError(
+            f"{estimator!r}: {target!r} never does what was logged, in any of {n:,} impressions",
+            (items if items_help(self.slots, _kind(weighed)) else "")
+            + "evaluate a policy closer to the logging one, or log more randomly",
+        )
 
     def _of_weights(self, made: Estimate, estimator: Estimator, weighed: Weighting, index: int, value: int) -> Estimate:
         """The estimate with what is known of its weights."""
@@ -211,6 +239,18 @@ class Summary:
         """One estimate less another of the same target, paired."""
         return self._interval(self._ratio(target, one), self._ratio(target, other))
 
+    def relative(self, target: AnyPolicy, estimator: Estimator | SelfNormalised) -> Interval | None:
+        """By how much of what was logged the target earns more; None where the log's mean is not clearly above 0."""
+        base = self.layout.logged(bare(estimator))
+        if not self._interval(base).low > 0:
+            return None
+        return self._interval(RelativeChange(self._ratio(target, estimator), base))
+
+    @property
+    def nonnegative(self) -> bool:
+        """Whether no outcome is below 0."""
+        return bool(self.moments.least[1] >= 0)
+
     def _ratio(self, target: AnyPolicy, estimator: Estimator | SelfNormalised) -> Mean:
         weighting = bare(estimator)
         _, value, weight = self._columns(target, weighting)
@@ -264,7 +304,6 @@ class Summary:
         if (design := made.design) is not None:
             found = replace(
                 found,
-                designed=True,
                 luck=self._luck(design, *self._columns(target, weighting)[::2]),
                 hidden=design.hidden if weighed.normalised else 0.0,
                 unsupported=design.unsupported if weighed.normalised else 0.0,
@@ -307,22 +346,3 @@ def _bounded(estimator: Estimator | SelfNormalised) -> Estimator | SelfNormalise
         return clip(estimator, _BOUND)
     inner = replace(plain, residual=Clip(plain.residual, _BOUND))
     return replace(estimator, base=inner) if isinstance(estimator, SelfNormalised) else inner
-
-
-def _no_overlap(target: AnyPolicy, estimator: Estimator | SelfNormalised, n: int, *, cancelled: bool) -> NoOverlapError:
-    if weighing(estimator) is None:
-        return NoOverlapError(
-            f"{estimator!r}: the model has learnt of nothing that {target!r} shows, in any of {n:,} impressions",
-            "fit it to a log with the same queries and items, or by items alone (by=None)",
-        )
-    if cancelled:  # weights of the pseudoinverse may be negative
-        return NoOverlapError(
-            f"{estimator!r}: the weights of {n:,} impressions add up to nothing or less for {target!r}, where their "
-            "number is expected",
-            "log more, or evaluate a policy closer to the logging one",
-        )
-    return NoOverlapError(
-        f"{estimator!r}: {target!r} never does what was logged, in any of {n:,} impressions",
-        "use an item-level estimator (ipm, interpol(window=2), pbm), evaluate a policy closer to the logging one, or "
-        "log more randomly",
-    )

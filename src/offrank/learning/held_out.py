@@ -12,6 +12,7 @@ from ..errors import UsageError
 from ..folds.fingerprint import Content, Fingerprint, FingerprintFold
 from ..log.batch import LogBatch
 from ..log.source import Source
+from ..options import option
 from ..policies.linear import Model
 from ..running.executors import Executor, Progress, run
 from .splits import By, Split, rows_of
@@ -64,6 +65,6 @@ def kept_apart(
             f"{path!r} was not learnt from {source.describe()}, or from its rows in another order: "
             f"it was learnt from {learnt.rows:,} impressions that are not this log's",
             "give the log that the policy was learnt from; of any other log every row is new to it: leave out "
-            "held_out= (--held-out)",
+            f"{option('held_out')}",
         )
     return Split(source, "test", by), found.rows

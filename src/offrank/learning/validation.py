@@ -10,8 +10,9 @@ import numpy as np
 from ..errors import UsageError
 from ..folds.base import Sample
 from ..folds.estimate import Interval
-from ..folds.intervals import Ratio, Spread
 from ..folds.moments import MomentsFold
+from ..inference.ratio import Ratio
+from ..inference.spread import Spread
 from ..policies.linear import slate_log_prob
 from .base import Candidate
 from .examples import Store

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from ..errors import ColumnError, UsageError
+from ..options import column as named
 
 ROLES: Mapping[str, str] = {
     "slate": "list of the item ids shown, top first",
@@ -84,7 +85,7 @@ class Columns:
         hint = f"the nearest name is {near[0]!r}" if near else "it has " + _listed(self.available)
         meaning = ROLES.get(role or "", LONG_ROLES.get(role or "", ""))
         what = f"column {column!r}" + (f" ({meaning})" if meaning else "")
-        how = f"; name another with columns={{{role!r}: ...}} (--column {role}=...)" if role else ""
+        how = f"; name another with {named(role, '...')}" if role else ""
         raise ColumnError(f"{self.source} has no {what}", hint + how)
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from ..errors import ColumnError
+from ..options import option
 from .batch import LogBatch
 
 
@@ -80,4 +81,4 @@ def refuse_unknown_clusters(needed: Needs, known: Collection[str], source: Sourc
         ColumnError: one is not among the `known`.
     """
     for name in sorted(needed.clusters - set(known)):
-        raise ColumnError(f"{source.describe()} has no column {name!r} to cluster by", "say cluster=None")
+        raise ColumnError(f"{source.describe()} has no column {name!r} to cluster by", f"say {option('cluster', None)}")

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from ..errors import AbilityError
 from ..log.batch import Floats, Integers, LogBatch
+from ..options import option
 from ..policies.base import all_items
 from ..policies.propensities import AnyPolicy, complete, is_law, law, propensities
 from . import _kernels
@@ -99,7 +100,7 @@ class Clicked:
             raise AbilityError(
                 f"{self.logging!r} tells of the displayed items only, and some candidates were not displayed",
                 "use counterfactual_disagreement, which compares displayed items; or name the scores behind the "
-                "slates: logging='plackett_luce(old_score)'",
+                f"slates: {option('logging', 'plackett_luce(old_score)')}",
             )
         written = propensities(self.logging, self.batch).rank_law.written_out(contexts.length)
         return Alternatives(self.batch.slates, written, shown)

@@ -10,8 +10,8 @@ import numpy as np
 
 from ..estimators.base import refuse_impossible
 from ..folds.base import Sample, Together
-from ..folds.doubt import Doubt
 from ..folds.group_by import GroupBy
+from ..inference.spec import IntervalSpec
 from ..log.batch import LogBatch
 from ..log.source import Needs
 from ..policies.propensities import AnyPolicy, is_law, law_needs, propensities, shown_needs
@@ -34,7 +34,7 @@ class ComparisonsFold:
     metrics: tuple[Comparison, ...]
     models: tuple[str, ...]
     logging: AnyPolicy
-    doubt: Doubt
+    doubt: IntervalSpec
     by: str | None = None
 
     def needs(self) -> Needs:
@@ -99,7 +99,9 @@ class ComparisonsFold:
 
     @property
     def _inner(self) -> Together:
-        return Together(self.doubt.folds(2 + len(self.models)))
+        models = len(self.models)
+        blocks = tuple((1, 2, 2 + model) for model in range(1, models)) or ((1, 2),)
+        return Together(self.doubt.folds(2 + models, blocks=blocks))
 
     @property
     def _groups(self) -> GroupBy[Any, Any]:

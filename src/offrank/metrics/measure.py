@@ -12,8 +12,9 @@ from ..errors import EmptyLogError, NoOverlapError
 from ..findings import about
 from ..findings.evidence_metrics import OfComparison
 from ..folds.base import Together
-from ..folds.doubt import AUTO, Doubt
-from ..folds.intervals import Method, Ratio
+from ..inference.ratio import Ratio
+from ..inference.registry import Method
+from ..inference.spec import AUTO, IntervalSpec
 from ..log.source import Source
 from ..policies.named import policy as named_policy
 from ..policies.prepared import counts, prepared
@@ -36,7 +37,7 @@ def measure(
     metrics: Metrics = ("counterfactual_disagreement",),
     *,
     confidence: float = 0.95,
-    interval: Method = "normal",
+    interval: Method = "studentised",
     cluster: str | None = AUTO,
     by: str | None = None,
     replicates: int = 200,
@@ -52,7 +53,7 @@ def measure(
       shown (`counterfactual_...`) or for the probability of each candidate at each rank (`banner_...`).
     - metrics: spellings such as `"pairwise_disagreement"`, `"counterfactual_loss(form=hinge)"`,
       `"counterfactual_disagreement(several=unclicked)"`; see `Comparison`.
-    - interval: `normal` (delta method), `bootstrap` or `bernstein`, at level `confidence`.
+    - interval: `studentised`, `normal`, `bootstrap` or `bernstein`, at level `confidence`; see `offrank.evaluate`.
     - cluster: a column whose equal values mark dependent rows, None for independent rows; by default found in the log
       as in `offrank.evaluate`. by: a column to group by.
 
@@ -66,7 +67,7 @@ def measure(
         comparisons.metrics(metrics),
         (model,) if isinstance(model, str) else tuple(dict.fromkeys(model)),
         prepared(named_policy(logging), source, executor),
-        Doubt(interval, confidence, cluster, replicates, seed).finding(source),
+        IntervalSpec(interval, confidence, cluster, replicates, seed).finding(source),
         by,
     )
     folds = Together({"comparisons": fold, "impressions": ImpressionsFold()})

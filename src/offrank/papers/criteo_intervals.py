@@ -8,8 +8,9 @@ from collections.abc import Callable
 import numpy as np
 
 from ..folds.base import Sample
-from ..folds.intervals import Ratio, Spread
 from ..folds.moments import Moments, MomentsFold
+from ..inference.ratio import Ratio
+from ..inference.spread import Spread
 from ..log.batch import Floats
 from ..log.source import needs
 from ..policies.propensities import propensities

@@ -17,8 +17,9 @@ from ..estimators.fold import Layout, TermsFold, needs
 from ..estimators.ips import IPS
 from ..files import scratch
 from ..folds.estimate import Estimate, Interval
-from ..folds.intervals import Ratio, Spread
 from ..folds.moments import MomentsFold
+from ..inference.ratio import Ratio
+from ..inference.spread import Spread
 from ..jobs import arguments
 from ..jobs.evaluate import evaluate
 from ..jobs.learn import both

@@ -10,6 +10,7 @@ import pyarrow as pa
 from ..errors import ColumnError, EmptyLogError, SpellingError, UsageError
 from ..log.schema import Columns, check_renamed
 from ..log.source import Source
+from ..options import option
 from .files import expand, is_paths, suffix
 from .formats.criteo import criteo
 from .formats.criteo_paper import criteo_paper
@@ -68,7 +69,7 @@ def read_log(
         raise UsageError(f"invalid is {invalid!r}", 'say "raise" or "skip"')
     if format in FORMATS:
         if renamed:
-            raise UsageError(f"the columns of the {format} format are fixed", "leave out columns= (--column)")
+            raise UsageError(f"the columns of the {format} format are fixed", f"leave out {option('columns')}")
         return FORMATS[format](source, invalid=invalid)
     table = _table(source, format)
     if not table.parts():
@@ -143,6 +144,6 @@ def _kind(path: str) -> str:
     if kind is None:
         raise UsageError(
             f"cannot tell the format of {path!r} by its suffix",
-            "name it with format= (--format): " + ", ".join(sorted({*_SUFFIXES.values(), *FORMATS})),
+            f"name it with {option('format')}: " + ", ".join(sorted({*_SUFFIXES.values(), *FORMATS})),
         )
     return kind

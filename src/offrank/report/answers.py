@@ -2,39 +2,47 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from offrank.report import facts, words
 from offrank.report.facts import Document, Record
 
+WORDS = {"use": "Use", "use with care": "Use with care", "do not use": "Do not use"}
+_SEVERITY = {"use": "ok", "use with care": "warning", "do not use": "serious"}
+
 
 @dataclass(frozen=True)
 class Answer:
-    """A sentence to read first, and where it comes from."""
+    """A sentence to read first, where it comes from, and why it is not to be used, or with care."""
 
     text: str
     aside: str = ""
     severity: str = "ok"
+    reasons: tuple[str, ...] = ()
 
 
 def answers(document: Document) -> list[Answer]:
-    """The document in a few sentences: what is wrong with the log, then one answer per target."""
+    """The document in a few sentences: what is wrong with the log, then the verdict on each target."""
     found = ((name, facts.estimates_of(document, name)) for name in facts.targets(document))
     lines = _checks(document)
     if document.get("kind") == "check" and lines:
-        return lines
+        word = (facts.verdict_of(document, "the log") or {}).get("word")
+        return [replace(lines[0], text=f"**{WORDS[word]}.** {lines[0].text}"), *lines[1:]] if word else lines
     lines += [_target(document, name, estimates) for name, estimates in found if estimates]
     return lines or [Answer("There is nothing to report: the document holds neither estimates nor checks.")]
 
 
 def _target(document: Document, target: str, found: list[Record]) -> Answer:
-    best = facts.most_trustworthy(found)
-    if best is None and all(facts.is_logged(one) and facts.is_sound(one) for one in found):
+    verdict = facts.verdict_of(document, target)
+    if verdict is None and all(facts.is_logged(one) and facts.is_sound(one) for one in found):
         return _logged(document, target, found[0])
-    if best is None:
-        return Answer(_refusal(target, found), severity="serious")
-    text = _value(document, target, best) + _difference(document, best)
-    return Answer(text, _source(best, found) + _truth(best))
+    word = "do not use" if verdict is None else verdict["word"]
+    reasons = tuple(_reason(one) for one in (verdict or {}).get("reasons") or [])
+    if verdict is None or word == "do not use":
+        text = f"**{WORDS[word]}.** This log cannot say what {words.quote(target)} would have earned."
+        return Answer(text, severity=_SEVERITY[word], reasons=reasons)
+    text = f"**{WORDS[word]}.** {words.quote(target)} would have earned {_amount(document, verdict['value'])}"
+    return Answer(text + _against(verdict), _source(verdict) + _truth(verdict, found), _SEVERITY[word], reasons)
 
 
 def _logged(document: Document, target: str, mean: Record) -> Answer:
@@ -47,62 +55,75 @@ def _logged(document: Document, target: str, mean: Record) -> Answer:
     )
 
 
-def _refusal(target: str, found: list[Record]) -> str:
-    reason = "no estimate below can be trusted"
-    if all(one.get("error") for one in found):
-        reason = "every estimator refused to give a number"
-    return f"**This log cannot say** what {words.quote(target)} would have earned: {reason}."
+def _reason(reason: Record) -> str:
+    """A finding in words, with the estimators that it is about where it does not name them."""
+    names = [words.quote(name) for name in reason.get("estimators") or []]
+    about = f" ({words.listing(names)})" if any(name not in reason["message"] for name in names) else ""
+    return f"{words.quote(reason['code'])}{about}: {reason['message']} {reason['remedy']}".strip()
 
 
-def _value(document: Document, target: str, best: Record) -> str:
-    return f"{words.quote(target)} would have earned {_amount(document, best)}"
-
-
-def _amount(document: Document, best: Record) -> str:
-    places = words.decimals(best["value"], error_of(best))
-    value = words.number(best["value"], places)
-    ends = words.interval(best["low"], best["high"], places)
+def _amount(document: Document, found: Record) -> str:
     unit = document.get("unit") or "clicks per impression"
     confidence = f"{100 * (document.get('confidence') or 0.95):g} %"
+    value, ends = _in_words(found)
     return f"**{value}** {unit} ({confidence} interval {ends})"
 
 
-def _difference(document: Document, best: Record) -> str:
-    difference = best.get("difference") or {}
-    value, low, high = (difference.get(key) for key in ("value", "low", "high"))
-    if value is None:
+def _in_words(found: Record, signed: bool = False) -> tuple[str, str]:
+    """A value and its interval; an end that is 0 is called so."""
+    low, high = found.get("low"), found.get("high")
+    places = words.decimals(found["value"], error_of(found))
+    ends = ["0" if end == 0 else words.number(end, places, signed=signed) for end in (low, high)]
+    return words.number(found["value"], places, signed=signed), " to ".join(ends)
+
+
+def _against(verdict: Record) -> str:
+    """What the log earned, and the difference to it, as a number and as a share."""
+    difference, logged = verdict.get("difference"), verdict.get("logged")
+    if not difference or not logged or difference["value"] is None:
         return "."
-    logged = (document.get("logged") or {}).get("value")
-    places = words.decimals(value, words.doubt(low, high))
-    if low is not None and high is not None and low <= 0 <= high:
-        change = words.number(value, places, signed=True)
-        share = f", {words.percent(value / logged, signed=True)}" if logged else ""
-        return f": **not clearly different** from the logged ranking ({change}{share})."
-    share = f" ({words.percent(abs(value / logged))})" if logged else ""
-    side = "more" if value > 0 else "less"
-    return f": **{words.number(abs(value), places)}{share} {side}** than the logged ranking."
+    earned = "; the logged ranking earned {} ({})".format(*_in_words(logged))
+    low, high, change = difference["low"], difference["high"], ""
+    if share := verdict.get("relative_change"):
+        ends = [words.percent(share[end], signed=True) for end in ("low", "high")]
+        change = f", {words.percent(share['value'], signed=True)} ({' to '.join(ends)})"
+    value, between = _in_words(difference, signed=True)
+    if low is None or high is None or low <= 0 <= high:
+        return f"{earned}: **not clearly different**, {value} ({between}){change}.{_power(verdict)}"
+    side = "more" if difference["value"] > 0 else "less"
+    return f"{earned}: **{value.lstrip('-+')} {side}** ({between}){change}."
 
 
-def _source(best: Record, found: list[Record]) -> str:
-    """Which estimator the answer is from, why that one, and whether the others agree."""
-    cautious = facts.severity(best) == "warning"
-    kind = "serious warning" if cautious else "warning"
-    caution = " Even it carries a warning." if cautious else ""
-    if len(found) == 1:
-        return f"This is {words.quote(best['estimator'])}.{caution}"
-    others = [one for one in found if one is not best and facts.is_usable(one)]
-    agreeing = sum(one["low"] <= best["high"] and best["low"] <= one["high"] for one in others)
-    agreement = f" {agreeing} of {len(others)} other usable estimates agree with it." if others else ""
-    reason = f"the tightest interval of those without a {kind}"
-    return f"This is {words.quote(best['estimator'])}, which has {reason}.{caution}{agreement} All are below."
+def _power(verdict: Record) -> str:
+    least = verdict.get("detectable")
+    if least is None:
+        return ""
+    return (
+        f" A difference of {words.number(least, words.decimals(least, None))} would be seen in four of five such logs."
+    )
 
 
-def _truth(best: Record) -> str:
-    truth = best.get("truth")
+def _source(verdict: Record) -> str:
+    """Which estimator the answer is from, what that assumes, and what it was held against."""
+    told = any(one["code"] == "assumed" for one in verdict.get("reasons") or [])
+    text = f"This is {words.quote(verdict['estimator'])}"
+    if not told:
+        that = "that " if verdict.get("assumes") else ""
+        text += f", which assumes {that}{verdict.get('assumes_in_words') or 'nothing of users'}"
+    anchor = verdict.get("anchor")
+    if anchor:
+        span = "holds the interval" if anchor["spans"] else "was widened to hold the value"
+        return f"{text}. The interval {span} of {words.quote(anchor['estimator'])}, which assumes less."
+    return f"{text}."
+
+
+def _truth(verdict: Record, found: list[Record]) -> str:
+    truth = next((one["truth"] for one in found if one.get("truth") is not None), None)
+    value = verdict["value"]
     if truth is None:
         return ""
-    places = words.decimals(best["value"], error_of(best))
-    inside = "inside" if best["low"] <= truth <= best["high"] else "outside"
+    places = words.decimals(value["value"], error_of(value))
+    inside = "inside" if value["low"] <= truth <= value["high"] else "outside"
     return f" In this simulated world the truth is known: {words.number(truth, places)}, {inside} the interval."
 
 

@@ -31,6 +31,12 @@ def estimates_of(document: Document, target: str, group: str | None = None) -> l
     return [one for one in estimates(document) if one["target"] == target and one.get("group") == group]
 
 
+def verdict_of(document: Document, target: str) -> Record | None:
+    """The verdict on a target; None where there is none."""
+    found: Record | None = (document.get("verdicts") or {}).get(target)
+    return found
+
+
 def groups(document: Document) -> list[str]:
     """Names of the groups, the largest (most impressions) first."""
     sizes: dict[str, int] = {}
@@ -47,10 +53,10 @@ def grouped_estimators(document: Document, target: str) -> list[str]:
 
 
 def grouped_estimator(document: Document, target: str) -> str:
-    """The estimator whose groups are shown first: the most trustworthy one for the whole log."""
-    best = most_trustworthy(estimates_of(document, target))
+    """The estimator whose groups are shown first: the one that answers for the whole log."""
+    best = (verdict_of(document, target) or {}).get("estimator")
     names = grouped_estimators(document, target)
-    return best["estimator"] if best and best["estimator"] in names else next(iter(names), "")
+    return best if best in names else next(iter(names), "")
 
 
 def hidden_groups(document: Document) -> int:
@@ -78,17 +84,6 @@ def worst(severities: Iterable[str]) -> str:
 def is_logged(estimate: Record) -> bool:
     """Whether an estimate is the mean of what was logged, which says nothing about the target."""
     return str(estimate["estimator"]).partition("(")[0] == "logged"
-
-
-def most_trustworthy(candidates: Iterable[Record]) -> Record | None:
-    """The usable estimate to put first: one without a warning if possible, then the tightest interval."""
-    usable = filter(is_usable, candidates)
-    return min(usable, key=lambda one: (severity(one) == "warning", one["high"] - one["low"]), default=None)
-
-
-def is_usable(estimate: Record) -> bool:
-    """Whether an estimate is sound and speaks of the target."""
-    return is_sound(estimate) and not is_logged(estimate)
 
 
 def is_sound(estimate: Record) -> bool:

@@ -108,7 +108,7 @@ def _target(document: Document, name: str) -> dict[str, Any]:
 
 
 def _groups(document: Document, target: str) -> dict[str, Any]:
-    """The plot of the most trustworthy estimator by group, and all estimators as a table of groups."""
+    """The plot by group of the estimator that answers, and all estimators as a table of groups."""
     estimator = facts.grouped_estimator(document, target)
     return {
         "estimator": estimator,

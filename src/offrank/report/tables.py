@@ -43,7 +43,8 @@ def _parts(document: Document, width: int) -> Iterator[RenderableType]:
     if document.get("title"):
         yield Text(words.printable(document["title"]), style="bold")
     for answer in answers(document):
-        yield _spaced(_prose(f"{answer.text} {answer.aside}".strip()))
+        reasons = "".join(f"\n- {reason}" for reason in answer.reasons)
+        yield _spaced(_prose(f"{answer.text} {answer.aside}".strip() + reasons))
     yield from _skipped(document)
     if document.get("kind") == "check":
         yield from _checked(document)
@@ -78,7 +79,7 @@ def _checked(document: Document) -> Iterator[RenderableType]:
 
 
 def _groups(document: Document, marks: dict[str, int], width: int) -> Iterator[RenderableType]:
-    """One table of groups per target, of its most trustworthy estimator; all would bury the reader."""
+    """One table of groups per target, of the estimator that answers; all would bury the reader."""
     shown = facts.groups(document)[: facts.MOST_GROUPS]
     for target in facts.targets(document):
         chosen = facts.grouped_estimator(document, target)

@@ -12,6 +12,7 @@ from ..errors import ColumnError, UsageError
 from ..log.batch import Contexts, Floats, Integers, Labels, LogBatch, Shown
 from ..log.schema import Columns
 from ..log.source import Needs
+from ..options import option
 from ..policies.base import Policy, all_items
 from ..readers.wide import WideLog
 from .tables import SimulatedTable
@@ -116,7 +117,7 @@ class SimulatedSource:
             if not propensity.all():
                 raise UsageError(
                     f"rankings of {slates.shape[1]} documents are too many for the propensity of one to be a number",
-                    "show fewer of them: slots=20 (--slots 20)",
+                    f"show fewer of them: {option('slots', 20)}",
                 )
             found["propensity"] = propensity
         if "rank_propensity" in roles:

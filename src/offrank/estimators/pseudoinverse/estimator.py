@@ -9,6 +9,7 @@ from typing import ClassVar, Literal
 import numpy as np
 
 from ...errors import AbilityError, UsageError
+from ...findings.assumptions import ADDITIVE
 from ...log.batch import Contexts, Floats, Integers, LogBatch
 from ...policies.base import Policy
 from ...policies.propensities import Propensities, law
@@ -46,7 +47,7 @@ class PI(Spelled):
     earns: ClassVar[Earns] = "reward"
     normalised: ClassVar[bool] = True
     each_slot: ClassVar[bool] = False
-    assumes: ClassVar[float] = 2
+    assumes: ClassVar[frozenset[str]] = frozenset({ADDITIVE})
     slots: Slots = field(default="joint", kw_only=True)
     samples: int = field(default=0, kw_only=True)
 

@@ -14,6 +14,7 @@ from scipy.optimize import linear_sum_assignment
 from ...errors import EmptyLogError, UsageError
 from ...folds.estimate import Interval
 from ...log.batch import Contexts, Floats, Integers, LogBatch
+from ...options import option
 from ...policies.base import Policy
 from ...policies.named import policy as named_policy
 from ...policies.propensities import AnyPolicy, law
@@ -62,7 +63,7 @@ class Overlap:
             raise UsageError(
                 "Theorem 1 takes every impression as logged, and some rows were kept with probability "
                 f"{self.inclusion:g} only",
-                "use interval=bernstein",
+                f"use {option('interval', 'bernstein')}",
             )
         if not 0 < confidence < 1:
             raise UsageError(f"confidence is {confidence}", "give a level between 0 and 1, such as 0.95")

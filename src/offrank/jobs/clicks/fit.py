@@ -15,7 +15,7 @@ from ...clicks.model import ClickModel
 from ...clicks.named import click_model
 from ...clicks.summary import summary
 from ...errors import UsageError
-from ...folds.doubt import Doubt
+from ...inference.spec import IntervalSpec
 from ...running.executors import Executor, Progress
 from .. import arguments
 
@@ -54,7 +54,7 @@ def fit_clicks(
         LogError: the log breaks a rule, has no clicks, or is empty.
     """
     kind, source = click_model(model), arguments.source(log)
-    Doubt("normal", confidence)  # refuses levels that are none
+    IntervalSpec("normal", confidence)  # refuses levels that are none
     if not os.access(Path(path).parent, os.W_OK):
         raise UsageError(f"there is no folder {str(Path(path).parent)!r} to write to", "make it first")
     grouping(source, by)  # columns that are not there are told before anything is read

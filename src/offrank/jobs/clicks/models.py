@@ -10,6 +10,7 @@ from typing import Any
 from ...clicks.fitted import Fitted
 from ...clicks.loading import load
 from ...errors import UsageError
+from ...options import option
 
 Models = Mapping[str, Any] | Iterable[Any]
 
@@ -40,7 +41,7 @@ def query_column(found: Mapping[str, Fitted], by: str | None = None) -> str:
     known = {model.documents.by for model in found.values()} - {None}
     if by is None and len(known) != 1:
         what = "know documents by different columns" if known else "know items by themselves, not by query"
-        raise UsageError(f"the models {what}", "name the column of the queries: by= (--by)")
+        raise UsageError(f"the models {what}", f"name the column of the queries: {option('by', 'query')}")
     return by or str(known.pop())
 
 

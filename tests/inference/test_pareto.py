@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from offrank.folds import tail_index
+from offrank.inference import tail_index
 from offrank.log.batch import Floats
 
 N = 40_000
@@ -80,3 +80,39 @@ def test_a_lighter_far_tail_still_counts(n: int) -> None:
     matches = min(int(3 * math.sqrt(n)), n // 5) // 2
     values = largest(np.r_[np.linspace(900, 1_000, max(matches, 41)), np.linspace(0.1, 0.2, n - max(matches, 41))])
     assert tail_index(values, n) < 0.5
+
+
+def zhang_stephens(excess: list[float]) -> float:
+    """Shape of a generalised Pareto law (Zhang and Stephens 2009), with the weak prior k = 0.5 of ten rows."""
+    n, top, quartile = len(excess), excess[-1], excess[int(len(excess) / 4 + 0.5) - 1]
+    grid = 30 + int(n**0.5)
+    theta = [1 / top + (1 - (grid / (j - 0.5)) ** 0.5) / (3 * quartile) for j in range(1, grid + 1)]
+    shape = [sum(math.log1p(-one * x) for x in excess) / n for one in theta]
+    likelihood = [n * (math.log(-one / k) - k - 1) for one, k in zip(theta, shape, strict=True)]
+    weight = [1 / sum(math.exp(other - own) for other in likelihood) for own in likelihood]
+    best = sum(w * one for w, one in zip(weight, theta, strict=True))
+    return (n * sum(math.log1p(-best * x) for x in excess) / n + 10 * 0.5) / (n + 10)
+
+
+def index_of(values: Floats, count: int) -> float:
+    """Of the `count` largest of descending weights."""
+    return zhang_stephens(sorted(values[:count] - values[count]))
+
+
+def test_twenty_weights_are_drawn_towards_a_half() -> None:
+    # Of 100 weights the largest 20 count. Evenly spaced ones have k near -1; a third of the rows is the prior's.
+    found = tail_index(largest((np.arange(100) + 0.5) / 100), 100)
+    assert found == pytest.approx(index_of(largest((np.arange(100) + 0.5) / 100), 20), rel=1e-9)
+    assert found == pytest.approx((20 * -1 + 10 * 0.5) / 30, abs=0.1)
+
+
+@pytest.mark.parametrize(("shape", "far_counts"), [(0.3, True), (0.82, True), (0.84, False), (1.2, False)])
+def test_the_far_tail_counts_where_it_is_clearly_lighter(shape: float, far_counts: bool) -> None:
+    # n = 4,000: the tail are 3 sqrt(n) = 189 weights, its quarter 47. Those 47 are evenly spaced quantiles of a
+    # generalised Pareto law; below them weights are even, so that the whole seems heavier than its end.
+    u = (np.arange(47) + 0.5) / 47
+    values = largest(np.r_[1 + 0.3 * ((1 - u) ** -shape - 1) / shape, np.linspace(1, 0.1, 4_000 - 47)])
+    whole, far = index_of(values, 189), index_of(values, 47)
+    assert (far < whole - 0.4) is far_counts
+    assert abs(whole - far - 0.4) < (0.01 if 0.8 < shape < 0.9 else 1)
+    assert tail_index(values, 4_000) == pytest.approx(far if far_counts else whole, rel=1e-9)

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ..folds.moments import Moments
 from ..log.batch import Floats
-from .moments import Moments
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""How the doubt of a number is told: which interval, at which level, of rows that depend on each other or not."""
+"""Which interval is asked for, at which level, of rows that depend on each other or not."""
 
 from __future__ import annotations
 
@@ -10,15 +10,17 @@ from typing import Any
 import numpy as np
 
 from ..errors import ColumnError, UsageError
+from ..folds.base import Fold, Products, Sample
+from ..folds.bootstrap import BootstrapFold
+from ..folds.buckets import BUCKETS, BucketsFold
+from ..folds.clusters import Clusters
+from ..folds.moments import Block, MomentsFold
 from ..log.batch import Floats
 from ..log.source import Needs, Source
-from .base import Fold, Products, Sample
-from .bootstrap import BootstrapFold
-from .buckets import BUCKETS, BucketsFold
-from .clusters import Clusters
-from .intervals import METHODS, Method, Spread
-from .moments import MomentsFold
+from .registry import Kind, Method, kinds
+from .spread import Spread
 
+METHODS: tuple[str, ...] = tuple(kinds())
 AUTO = "auto"
 CLUSTERS = ("query", "user", "session")
 """The columns whose equal values may mark dependent rows, where nobody says which."""
@@ -29,18 +31,18 @@ _REPEATS = 1.1
 
 
 @dataclass(frozen=True)
-class Doubt:
-    """How intervals are made: `normal`, `bootstrap` or `bernstein`; rows of one `cluster` depend on each other.
+class IntervalSpec:
+    """How intervals are made: by which of METHODS; rows of one `cluster` depend on each other.
 
     cluster: a column; None for independent rows; or "auto": of the columns `found` in the log, for each mean, the one
     that makes it most uncertain. Not one with fewer than FEWEST values, nor one whose values hardly ever come twice;
-    and none with `bernstein`.
+    and none where the kind of interval knows no clusters.
 
     Raises:
         UsageError: a level outside (0, 1), an unknown method, or one that does not fit the clusters.
     """
 
-    method: Method = "normal"
+    method: Method = "studentised"
     confidence: float = 0.95
     cluster: str | None = None
     replicates: int = 200
@@ -52,12 +54,17 @@ class Doubt:
             raise UsageError(f"confidence is {self.confidence!r}", "give a level between 0 and 1, such as 0.95")
         if self.method not in METHODS:
             raise UsageError(f"interval is {self.method!r}", "say " + ", ".join(METHODS))
-        if self.method == "bernstein" and self.cluster not in (None, AUTO):
-            raise UsageError("bernstein intervals take rows as independent", "use normal or bootstrap with cluster")
+        if not self._kind.clusters and self.cluster not in (None, AUTO):
+            use = ", ".join(name for name, kind in kinds().items() if kind.clusters)
+            raise UsageError(f"{self.method} intervals take rows as independent", f"with a cluster use one of {use}")
         if self.replicates < 20:
             raise UsageError(f"replicates is {self.replicates}", "give at least 20, better 200")
 
-    def finding(self, source: Source) -> Doubt:
+    @property
+    def _kind(self) -> Kind:
+        return kinds()[self.method]
+
+    def finding(self, source: Source) -> IntervalSpec:
         """With the columns that the source has, where nobody says what to cluster by."""
         if self.cluster != AUTO:
             return self
@@ -74,10 +81,15 @@ class Doubt:
         """The columns that are read."""
         return Needs(clusters=frozenset(self.columns))
 
-    def folds(self, columns: int, products: Products = (), buckets: int = BUCKETS) -> dict[str, Fold[Any, Any, Any]]:
-        """What reduces samples of so many columns to what `spread` needs, by name."""
-        made: dict[str, Fold[Any, Any, Any]] = {"moments": MomentsFold(columns)}
-        if self.method == "bootstrap" and self.cluster in (None, AUTO):
+    def folds(
+        self, columns: int, products: Products = (), buckets: int = BUCKETS, blocks: tuple[Block, ...] = ()
+    ) -> dict[str, Fold[Any, Any, Any]]:
+        """What reduces samples of so many columns to what `spread` needs, by name.
+
+        blocks: the columns that one number is made from, whose skewness is known then.
+        """
+        made: dict[str, Fold[Any, Any, Any]] = {"moments": MomentsFold(columns, blocks)}
+        if self._kind.replicates and self.cluster in (None, AUTO):
             made["replicates"] = BootstrapFold(columns, self.replicates, self.seed, products)
         for name in self.columns:
             made[BUCKETS_OF + name] = BucketsFold(columns, name, buckets, products)
@@ -89,16 +101,22 @@ class Doubt:
         apart: list[Clusters] = []
         if self.cluster == AUTO:
             every = [one for one in every if len(one) and one.repeats >= _REPEATS]
-            apart = [one for one in every if len(one) < FEWEST or self.method == "bernstein"]
+            apart = [one for one in every if len(one) < FEWEST or not self._kind.clusters]
             every = [one for one in every if one not in apart]
-        if self.method == "bootstrap":
+        if self._kind.replicates:
             every = [replace(one, replicates=self._redrawn(one)) for one in every]
-        chosen = self.cluster == AUTO
         moments, replicates = folded["moments"], folded.get("replicates")
         if replicates is not None:
             replicates = np.roll(replicates, -len(products), axis=1)
         return Spread(
-            moments, self.method, self.confidence, tuple(every), replicates, products, apart=tuple(apart), chosen=chosen
+            moments,
+            self.method,
+            self.confidence,
+            tuple(every),
+            replicates,
+            products,
+            apart=tuple(apart),
+            chosen=self.cluster == AUTO,
         )
 
     def _redrawn(self, clusters: Clusters) -> Floats:

@@ -1,0 +1,183 @@
+"""A search engine whose truth is a sum over slates, and logs of it that are drawn without a loop over rows."""
+
+from __future__ import annotations
+
+import zlib
+from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import permutations
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
+
+CURVE = (1.0, 0.5, 0.33, 0.25, 0.2)
+"""How likely users of the position-based model look at each rank."""
+
+
+def stream(name: str, *more: int) -> np.random.Generator:
+    """Random numbers of this name's own."""
+    return np.random.default_rng([zlib.crc32(name.encode()), *more])
+
+
+@dataclass(frozen=True)
+class Users:
+    """What users click: by default the position-based model.
+
+    - curve: examination by rank; stop: chance that a click ends the search (1: the cascade model).
+    - distraction: how much the result below takes from the chance of a click, if it is relevant.
+    """
+
+    curve: tuple[float, ...] = CURVE
+    stop: float = 0.0
+    distraction: float = 0.0
+
+    def _attraction(self, relevance: Floats) -> Floats:
+        """[..., k] chance of a click on what is looked for."""
+        below = np.concatenate([relevance[..., 1:], np.zeros_like(relevance[..., :1])], axis=-1)
+        curve = np.asarray(self.curve[: relevance.shape[-1]])
+        return np.asarray(curve * relevance * (1 - self.distraction * below))
+
+    def expected(self, relevance: Floats) -> Floats:
+        """[..., k] expected clicks on results of [..., k] relevance."""
+        chance = self._attraction(relevance)
+        looking = np.cumprod(1 - self.stop * chance, axis=-1)
+        chance[..., 1:] *= looking[..., :-1]
+        return chance
+
+    def click(self, relevance: Floats, rng: np.random.Generator) -> Floats:
+        """[n, k] clicks, 0 or 1."""
+        clicks = (rng.random(relevance.shape) < self._attraction(relevance)).astype(float)
+        ended = np.cumsum(clicks * (rng.random(relevance.shape) < self.stop), axis=-1) > 0
+        clicks[:, 1:][ended[:, :-1]] = 0
+        return clicks
+
+
+@dataclass(frozen=True)
+class Engine:
+    """Queries with their candidates; everything about them is drawn once, from the name.
+
+    - hidden: every query comes in two kinds of equal scores and candidates, which no log tells apart.
+    - lengths: the chance of each number of slots, from 1 on; by default all slots are filled.
+    """
+
+    name: str
+    candidates: int = 8
+    slots: int = 4
+    queries: int = 100
+    hidden: bool = False
+    lengths: tuple[float, ...] = ()
+
+    @cached_property
+    def columns(self) -> dict[str, Floats]:
+        """[queries, candidates] by name: relevance and the scores of several rankers."""
+        rng = stream(self.name)
+        merit, *noise = rng.normal(size=(7, self.queries, self.candidates))
+        merits = {
+            "old_score": 0.6 * merit + 0.5 * noise[0],
+            "new_score": 0.9 * merit + 0.5 * noise[1],
+            "other_score": 0.3 * merit + 0.8 * noise[2],
+        }
+        merits["near_score"] = merits["old_score"] + 0.3 * merit
+        merits["far_score"] = 0.6 * merit - 2 * merits["old_score"]
+        merits["stale_score"] = 0.8 * merits["old_score"] + 0.5 * noise[3]
+        merits["rounded_score"] = np.round(merits["old_score"])
+        merits["tied_score"] = np.round(merits["new_score"] * 1.5) / 1.5
+        found = {name: np.exp(merit) for name, merit in merits.items()}
+        found["flat"] = np.ones_like(merit)
+        best = np.argsort(np.argsort(-merits["new_score"], axis=1), axis=1)
+        found["holes_score"] = np.where((best == 1) | (best == 4), 0.0, found["old_score"])
+        found["relevance"] = 0.05 + 0.6 / (1 + np.exp(1 - 1.3 * merit))
+        return self._in_two_kinds(found, np.sign(noise[4])) if self.hidden else found
+
+    def _in_two_kinds(self, found: dict[str, Floats], liked: Floats) -> dict[str, Floats]:
+        """Users of two kinds: each likes half of the candidates, and the engine knew."""
+        found = {name: np.concatenate([each, each]) for name, each in found.items()}
+        kind = np.concatenate([liked, -liked])
+        found["relevance"] = np.clip(found["relevance"] * np.where(kind > 0, 1.5, 0.5), 0, 0.95)
+        found["insider_score"] = found["old_score"] * np.exp(0.7 * kind)
+        return found
+
+    @cached_property
+    def items(self) -> Integers:
+        """[queries, candidates] ids, of 50 (or twice the candidates): queries share items."""
+        pool = max(50, 2 * self.candidates)
+        drawn = stream(self.name, 1).random((self.queries, pool)).argsort(axis=1)[:, : self.candidates]
+        return np.concatenate([drawn, drawn]) if self.hidden else drawn
+
+    @cached_property
+    def orders(self) -> Integers:
+        """[slates, slots] every slate, as places among the candidates."""
+        return np.array(list(permutations(range(self.candidates), self.slots)))
+
+    def shown(self) -> Floats:
+        """[slots] chance that the slate has so many slots."""
+        chances = np.array(self.lengths) if self.lengths else np.eye(self.slots)[-1]
+        return np.asarray(chances[::-1].cumsum()[::-1])
+
+
+@dataclass(frozen=True)
+class Law:
+    """How slates are drawn: Plackett-Luce from a column or its top, with a share of uniform ones."""
+
+    column: str = "old_score"
+    temperature: float = 1.0
+    top: bool = False
+    epsilon: float = 0.0
+    noise: float = field(default=0.0, kw_only=True)
+
+    @property
+    def spelling(self) -> str:
+        """As offrank reads it."""
+        if self.column == "flat":
+            return "uniform"
+        heat = f", temperature={self.temperature:g}" if self.temperature != 1 else ""
+        base = f"top({self.column})" if self.top else f"plackett_luce({self.column}{heat})"
+        return f"epsilon({base}, {self.epsilon:g})" if self.epsilon else base
+
+    def weights(self, engine: Engine) -> Floats:
+        """[queries, candidates] of Plackett-Luce."""
+        return np.asarray(engine.columns[self.column] ** (1 / self.temperature))
+
+    def draw(self, engine: Engine, query: Integers, rng: np.random.Generator) -> Integers:
+        """[n, slots] places among the candidates."""
+        weights = self.weights(engine)[query]
+        if self.noise:
+            weights *= np.exp(self.noise * rng.normal(size=weights.shape))
+        times = rng.exponential(size=weights.shape)
+        with np.errstate(divide="ignore"):
+            keys = -weights if self.top else times / weights
+        mixed = rng.random(len(query)) < self.epsilon
+        keys[mixed] = times[mixed]
+        return keys.argsort(axis=1)[:, : engine.slots]
+
+    def prefixes(self, engine: Engine, query: Integers, slates: Integers) -> Floats:
+        """[n, ..., slots] chance of the first so many of [n, ..., slots] slates."""
+        rows = query.reshape(-1, *[1] * (slates.ndim - 1))
+        slots, size = slates.shape[-1], engine.candidates
+        if self.top:
+            match = slates == self.weights(engine).__neg__().argsort(axis=1)[rows, np.arange(slots)]
+            found = np.cumprod(match, axis=-1).astype(float)
+        else:
+            weights = self.weights(engine)
+            shown = weights[rows, slates]
+            above = np.cumsum(shown, axis=-1) - shown
+            left = weights.sum(axis=1)[rows] - above
+            found = np.cumprod(shown / np.maximum(left, 1e-12), axis=-1)
+        uniform = np.cumprod(1 / (size - np.arange(slots)))
+        return np.asarray((1 - self.epsilon) * found + self.epsilon * uniform)
+
+    def value(self, engine: Engine, users: Users) -> float:
+        """The truth: expected clicks per impression, all queries being alike."""
+        query = np.arange(len(engine.columns["relevance"]))
+        if self.top and not self.epsilon:
+            slates = np.argsort(-self.weights(engine), axis=1)[:, None, : engine.slots]
+            chance: Any = 1.0
+        else:
+            slates = np.broadcast_to(engine.orders, (len(query), *engine.orders.shape))
+            chance = self.prefixes(engine, query, slates)[..., -1]
+        clicks = users.expected(engine.columns["relevance"][query[:, None, None], slates]) @ engine.shown()
+        return float((chance * clicks).sum(axis=1).mean())

@@ -1,0 +1,46 @@
+"""What estimators assume of users: a set of names each, so that one may assume more than another, or something else."""
+
+from __future__ import annotations
+
+FROM_TOP = "reads from the top"
+ADDITIVE = "additive"
+OWN_ITEM = "own item and rank"
+EVERYWHERE = "examination everywhere"
+MODEL = "click model"
+CLIPPED = "clipped weight"
+LOGGED = "earns what was logged"
+_NEAR = "examination within "
+_FARTHEST = 99
+"""Ranks; a window that reaches further assumes no more, and the position-based model all of these."""
+
+ITEM_POSITION = frozenset({FROM_TOP, ADDITIVE, OWN_ITEM})
+"""A click depends on its own item and rank only: so on nothing below, and a slate's clicks are a sum over items."""
+
+_WORDS = {
+    FROM_TOP: "users read from the top",
+    ADDITIVE: "a slate's reward is a sum over its items",
+    OWN_ITEM: "a click depends on its own item and rank only",
+    EVERYWHERE: "the examination curve is right at every rank",
+    MODEL: "the click model is right",
+    CLIPPED: "the weight cut off by clipping adds little",
+    LOGGED: "the policy earns what was logged",
+}
+_IMPLIED = {OWN_ITEM: {FROM_TOP, ADDITIVE}, EVERYWHERE: set(), MODEL: {EVERYWHERE}}
+
+
+def window(ranks: int) -> frozenset[str]:
+    """That examination is right between items so many ranks apart, and so between nearer ones."""
+    return ITEM_POSITION | {f"{_NEAR}{step}" for step in range(1, min(ranks, _FARTHEST) + 1)}
+
+
+POSITION_BASED = window(_FARTHEST) | {EVERYWHERE}
+
+
+def in_words(assumed: frozenset[str]) -> str:
+    """What is assumed, as a clause; what follows from something else in it is left out."""
+    steps = [int(name.removeprefix(_NEAR)) for name in assumed if name.startswith(_NEAR)]
+    implied = set().union(*(_IMPLIED.get(name, set()) for name in assumed))
+    said = [words for name, words in _WORDS.items() if name in assumed and name not in implied]
+    if steps and EVERYWHERE not in assumed:
+        said.append(f"the examination curve is right within {max(steps)} rank{'s' * (max(steps) > 1)}")
+    return " and ".join(said) if said else "nothing of users"

@@ -1,0 +1,307 @@
+"""One verdict on a question: which of several estimates answers it, how far that may be used, and why.
+
+**The least assuming estimate that decides.** Of the estimates without a serious finding the one that assumes least of
+users (the *anchor*) answers if its interval of the difference to the log excludes 0, or if no other one's does. Else
+the first that assumes more and still excludes 0 after its interval was widened to hold the anchor's value.
+
+No interval that is honest under the weaker assumption alone can be shorter throughout (Low 1997, Annals of Statistics
+25), so what assumes more may narrow the answer only as far as its paired difference to the anchor allows (Hausman 1978
+for the test of that difference, SLOPE for the hull: Su, Srinath and Krishnamurthy 2020).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+from ..folds.estimate import Caution, Estimate, Interval
+from .assumptions import in_words
+
+Word = Literal["use", "use with care", "do not use"]
+
+MOST_REASONS = 3
+ASSUMED = "assumed"
+"""The code of a reason that names what an answer assumes and the log could not check."""
+
+_ORDER = {"serious": 0, "warning": 1, "note": 2}
+_OVERLAP = ("few-rewards", "large-weight", "heavy-tail", "hidden-mass", "low-ess", "no-overlap", "unseen-items")
+"""Codes of one cause: the log holds too little of what the target shows. Any fault may bring them: they come last."""
+_PROPENSITIES = ("mean-weight", "double-subsampling")
+"""Codes of one cause, which a serious finding of the log explains."""
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """An estimate that may answer, or a reference that nobody asked for.
+
+    - name, assumes: the estimator's spelling, and what it assumes of users.
+    - estimate: or, where the log cannot give it, the refusal.
+    - logged, relative: what the log earned, and by how much of that the target earns more, on the same rows.
+    - earns: which outcome it estimates; only estimates of one outcome are compared.
+    - asks_logging: whether it rests on the logging policy, and so on what is wrong with that.
+    """
+
+    name: str
+    assumes: frozenset[str]
+    estimate: Estimate | None
+    logged: Interval | None = None
+    relative: Interval | None = None
+    refusal: Caution | None = None
+    earns: str = "reward"
+    asks_logging: bool = True
+    asked: bool = True
+
+    @property
+    def cautions(self) -> tuple[Caution, ...]:
+        """What speaks against it; a refusal is serious."""
+        if self.estimate is None:
+            return () if self.refusal is None else (self.refusal,)
+        return self.estimate.warnings
+
+    @property
+    def sound(self) -> bool:
+        """A number with an interval, and no serious finding."""
+        e = self.estimate
+        return e is not None and e.trustworthy and math.isfinite(e.low) and math.isfinite(e.high)
+
+    @property
+    def warned(self) -> bool:
+        """Whether any warning is given of it."""
+        return any(one.severity != "note" for one in self.cautions)
+
+
+@dataclass(frozen=True)
+class Reason:
+    """Why an answer is not to be used, or with care: a finding, and the estimators that it is about (none: the log)."""
+
+    code: str
+    message: str
+    remedy: str
+    estimators: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        return f"{self.code}: {self.message} {self.remedy}".strip()
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What to do with the answer to one question.
+
+    - word: `use`, `use with care` or `do not use`; then there are no numbers.
+    - target: its name; `the log` for a verdict on a log.
+    - estimator, assumes: what the answer is from, and what that assumes of users.
+    - value, logged, difference, relative: what the target earns per impression, what the log earned, the difference,
+      and that as a share of what the log earned, each with its interval.
+    - detectable: the smallest difference to the log that it would show with a power of 0.8; None where not known.
+    - anchor: the answer of what assumes less, which the interval was widened to hold; anchor_name: its estimator.
+      spans: whether it holds the anchor's whole interval, not only its value.
+    - reasons: at most three, the worst first, one cause once.
+    """
+
+    word: Word
+    target: str
+    estimator: str | None = None
+    assumes: frozenset[str] = frozenset()
+    value: Interval | None = None
+    logged: Interval | None = None
+    difference: Interval | None = None
+    relative: Interval | None = None
+    detectable: float | None = None
+    anchor_name: str | None = None
+    anchor: Interval | None = None
+    spans: bool = False
+    reasons: tuple[Reason, ...] = ()
+
+    @property
+    def usable(self) -> bool:
+        """Whether there is an answer."""
+        return self.word != "do not use"
+
+    def __str__(self) -> str:
+        said = f"{self.word}: {self.target}"
+        if self.value is not None:
+            said += f" {self.value.value:.4g} ({self.value.low:.4g} to {self.value.high:.4g}) by {self.estimator}"
+        return "\n".join([said, *(f"- {reason}" for reason in self.reasons)])
+
+
+def verdict(
+    target: str, candidates: Sequence[Candidate], about_log: Sequence[Caution] = (), *, nonnegative: bool = False
+) -> Verdict | None:
+    """The verdict on one target; None where nobody asked for an estimate of it.
+
+    about_log: what is wrong with the log whatever the estimate; if it is serious, nothing that rests on the logging
+    policy is used. nonnegative: no outcome is below 0, so that an interval of a mean ends there.
+    """
+    asked = [one for one in candidates if one.asked]
+    if not asked:
+        return None
+    broken = any(one.severity == "serious" for one in about_log)
+    usable = [one for one in candidates if one.sound and not (broken and one.asks_logging)]
+    outcome = "reward" if any(one.earns == "reward" for one in asked) else "clicks"
+    ladder = sorted((one for one in usable if one.asked), key=lambda one: _place(one, outcome))
+    if not ladder:
+        return Verdict("do not use", target, reasons=_refused(asked, about_log))
+    first = ladder[0]
+    ladder = [one for one in ladder if one.earns == first.earns]
+    anchor = _anchor(first, usable)
+    found = _answer(target, ladder, anchor)
+    checked = not found.assumes or (found.spans and not anchor.assumes)
+    reasons = [*_binding(ladder, found, about_log), *([] if checked else [_assumed(found, anchor)])]
+    if reasons or first.earns != outcome:
+        off = _told([(first.name, one) for one in first.cautions if one.code == "clicks-not-reward"])
+        found = replace(found, word="use with care", reasons=(*reasons, *off)[:MOST_REASONS])
+    return _from_zero(found) if nonnegative else found
+
+
+def on_log(cautions: Sequence[Caution]) -> Verdict:
+    """The verdict on a log whatever will be asked of it."""
+    worst = min((_ORDER[one.severity] for one in cautions), default=2)
+    words: tuple[Word, ...] = ("do not use", "use with care", "use")
+    told = [("", one) for one in cautions if _ORDER[one.severity] == worst < len(words) - 1]
+    return Verdict(words[worst], "the log", reasons=tuple(_told(told))[:MOST_REASONS])
+
+
+def _place(one: Candidate, outcome: str) -> tuple[Any, ...]:
+    """Where it stands in the order of assumptions; of equals the one without a warning, then the surer one."""
+    error = math.inf if one.estimate is None else one.estimate.standard_error
+    return one.earns != outcome, len(one.assumes), one.warned, error, one.name
+
+
+def _anchor(first: Candidate, usable: Iterable[Candidate]) -> Candidate:
+    """What the answers are held to: the least assuming asked estimate, or a reference that assumes still less."""
+    less = [
+        one
+        for one in usable
+        if not one.asked and not one.warned and one.earns == first.earns and one.assumes < first.assumes
+    ]
+    return min(less, key=lambda one: len(one.assumes), default=first)
+
+
+def _answer(target: str, ladder: Sequence[Candidate], anchor: Candidate) -> Verdict:
+    """The first on the ladder that decides, in an interval that holds the anchor's value; else the first of all."""
+    first = _of(target, ladder[0])
+    if ladder[0] is anchor:
+        further = ladder[1:]
+    else:
+        further, first = ladder, _spanning(first, _of(target, anchor))
+    if _decides(first):
+        return first
+    wider = (_widened(_of(target, one), _of(target, anchor)) for one in further)
+    return next((one for one in wider if _decides(one)), first)
+
+
+def _of(target: str, one: Candidate) -> Verdict:
+    e = one.estimate
+    assert e is not None  # it is sound
+    detectable = float(getattr(e, "detectable", math.nan))
+    value = Interval(e.value, e.low, e.high, e.standard_error)
+    return Verdict(
+        "use", target, one.name, one.assumes, value, one.logged, e.difference, one.relative, _known(detectable)
+    )
+
+
+def _known(number: float) -> float | None:
+    return number if math.isfinite(number) else None
+
+
+def _decides(found: Verdict) -> bool:
+    """Whether the interval of the difference to the log excludes 0."""
+    away = found.difference
+    return away is not None and (away.low > 0 or away.high < 0)
+
+
+def _spanning(found: Verdict, anchor: Verdict) -> Verdict:
+    """With the anchor's intervals inside its own, so that it covers the truth at least as often as the anchor does."""
+
+    def span(own: Interval | None, other: Interval | None) -> Interval | None:
+        if own is None or other is None:
+            return own
+        return replace(own, low=min(own.low, other.low), high=max(own.high, other.high))
+
+    return replace(_changed(found, anchor, span), spans=True)
+
+
+def _widened(found: Verdict, anchor: Verdict) -> Verdict:
+    """With its intervals stretched towards the anchor by as much as the two values differ."""
+
+    def widen(own: Interval | None, other: Interval | None) -> Interval | None:
+        if own is None or other is None:
+            return own
+        shift = other.value - own.value
+        return replace(own, low=own.low + min(shift, 0.0), high=own.high + max(shift, 0.0))
+
+    return _changed(found, anchor, widen)
+
+
+def _changed(found: Verdict, anchor: Verdict, change: Any) -> Verdict:
+    return replace(
+        found,
+        value=change(found.value, anchor.value),
+        difference=change(found.difference, anchor.difference),
+        relative=change(found.relative, anchor.relative),
+        anchor_name=anchor.estimator,
+        anchor=anchor.value,
+    )
+
+
+def _from_zero(found: Verdict) -> Verdict:
+    """With intervals of means that end at 0, and of the relative change at -100 %."""
+
+    def cut(interval: Interval | None, least: float) -> Interval | None:
+        if interval is None or interval.value < least:
+            return interval
+        return replace(interval, low=max(interval.low, least))
+
+    return replace(
+        found, value=cut(found.value, 0.0), logged=cut(found.logged, 0.0), relative=cut(found.relative, -1.0)
+    )
+
+
+def _binding(ladder: Sequence[Candidate], found: Verdict, about_log: Sequence[Caution]) -> list[Reason]:
+    """Warnings of the log and of the estimate that answers."""
+    [own] = [one for one in ladder if one.name == found.estimator]
+    of_log = [("", one) for one in about_log if one.severity != "note" and own.asks_logging]
+    return _told([*of_log, *((own.name, one) for one in own.cautions if one.severity != "note")])
+
+
+def _assumed(found: Verdict, anchor: Candidate) -> Reason:
+    """What the answer rests on and the log could not check."""
+    message, names = f"`{found.estimator}` assumes that {in_words(found.assumes)}.", (str(found.estimator),)
+    other = found.anchor
+    if other is None:
+        return Reason(ASSUMED, f"{message} No sound estimate that assumes less could check that.", _CHECK, names)
+    less = f"that {in_words(anchor.assumes)}" if anchor.assumes else "nothing of users"
+    beside = f"`{anchor.name}`, which assumes {less}, says {other.value:.4g} ({other.low:.4g} to {other.high:.4g})."
+    remedy = _CHECK if anchor.assumes else "Only a larger log can check more closely."
+    return Reason(ASSUMED, f"{message} {beside}", remedy, names)
+
+
+_CHECK = "Compare with an estimator that assumes less, such as `snips`, in a larger log or for a policy closer to it."
+
+
+def _refused(asked: Sequence[Candidate], about_log: Sequence[Caution]) -> tuple[Reason, ...]:
+    """Why there is no answer: what is wrong with the log, then with the estimates."""
+    of_log = [one for one in about_log if one.severity == "serious"]
+    serious = [(one.name, caution) for one in asked for caution in one.cautions if caution.severity == "serious"]
+    if of_log:
+        serious = [(name, one) for name, one in serious if one.code not in _PROPENSITIES]
+    found = _told([*(("", one) for one in of_log), *serious])
+    none = Reason("no-interval", "No estimate has an interval.", "Log more.")
+    return tuple(found[:MOST_REASONS]) or (none,)
+
+
+def _told(found: Iterable[tuple[str, Caution]]) -> list[Reason]:
+    """Findings as reasons: each code once with all its estimators, causes before their consequences."""
+    by_code: dict[str, list[tuple[str, Caution]]] = {}
+    for name, one in found:
+        by_code.setdefault("too little overlap" if one.code in _OVERLAP else one.code, []).append((name, one))
+    ranked = []
+    for place, same in enumerate(by_code.values()):
+        _, worst = min(same, key=lambda one: _ORDER[one[1].severity])
+        names = tuple(dict.fromkeys(name for name, one in same if name and one.code == worst.code))
+        of_log = any(not name for name, _ in same)
+        key = (_ORDER[worst.severity], not of_log, worst.code in _OVERLAP, -len(names), place)
+        ranked.append((key, Reason(worst.code, worst.message, worst.remedy, () if of_log else names)))
+    return [reason for _, reason in sorted(ranked, key=lambda one: one[0])]

@@ -1,0 +1,15 @@
+"""From column sums to intervals: one file a kind of interval, registered by being there.
+
+What an estimate is (a ratio, a mean with a control variate), how it would differ in other logs, and which interval
+follows from that.
+"""
+
+from .control_variate import Controlled
+from .mean import Mean
+from .pareto import tail_index
+from .ratio import Ratio
+from .registry import Method
+from .spec import METHODS, IntervalSpec
+from .spread import Spread
+
+__all__ = ["METHODS", "Controlled", "IntervalSpec", "Mean", "Method", "Ratio", "Spread", "tail_index"]

@@ -1,0 +1,91 @@
+"""The kinds of intervals: one file each, registered by being there."""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cache
+from statistics import NormalDist
+from typing import Literal
+
+import numpy as np
+
+from ..folds.estimate import Interval
+from ..log.batch import Floats
+
+
+@dataclass(frozen=True)
+class Sampling:
+    """What is known of how a number would differ in other logs.
+
+    - n: rows. error: its standard error, and freedom the degrees of freedom of that. skewness: of the number.
+    - span: a bound on the range of a row's influence.
+    - draws: [b] the number in replicates of the log, which are `stretch` times too close to it; none where no kind
+      asked for replicates.
+    """
+
+    value: float
+    error: float
+    n: int
+    confidence: float
+    freedom: float
+    skewness: float
+    span: float
+    draws: Floats | None = None
+    stretch: float = 1.0
+
+    @property
+    def quantile(self) -> float:
+        """How many standard errors hold `confidence`: of a normal law, or of Student's with few clusters."""
+        return student(0.5 + self.confidence / 2, self.freedom)
+
+    def interval(self, low: float, high: float, error: float | None = None) -> Interval:
+        """With these ends; error: where it is not the standard error of the delta method."""
+        return Interval(self.value, low, high, self.error if error is None else error, self.freedom, self.skewness)
+
+
+Method = Literal["bernstein", "bootstrap", "normal", "studentised"]
+"""The names of the kinds of intervals, for type checkers; METHODS has those that are there."""
+Make = Callable[[Sampling], Interval]
+
+
+@dataclass(frozen=True)
+class Kind:
+    """One kind of interval. clusters: it knows dependent rows; replicates: it needs those of a bootstrap."""
+
+    make: Make
+    clusters: bool = True
+    replicates: bool = False
+
+
+_KINDS: dict[str, Kind] = {}
+
+
+def interval(name: str, *, clusters: bool = True, replicates: bool = False) -> Callable[[Make], Make]:
+    """Register a function as the kind of interval called `name`."""
+
+    def registered(make: Make) -> Make:
+        _KINDS[name] = Kind(make, clusters, replicates)
+        return make
+
+    return registered
+
+
+@cache
+def kinds() -> Mapping[str, Kind]:
+    """All kinds of intervals, by name."""
+    package = __name__.rpartition(".")[0]
+    for module in pkgutil.iter_modules(importlib.import_module(package).__path__):
+        importlib.import_module(f"{package}.{module.name}")
+    return dict(sorted(_KINDS.items()))
+
+
+def student(level: float, freedom: float) -> float:
+    """The quantile of Student's law; of the normal one where the degrees of freedom are infinite."""
+    if np.isinf(freedom):
+        return NormalDist().inv_cdf(level)
+    from scipy.special import stdtrit
+
+    return float(stdtrit(freedom, level))

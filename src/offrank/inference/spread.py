@@ -1,0 +1,116 @@
+"""From column sums to intervals: of means and of their differences, of independent rows or of clusters."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..folds.base import Products
+from ..folds.clusters import Clusters
+from ..folds.estimate import Interval
+from ..folds.moments import Moments
+from ..log.batch import Floats
+from .control_variate import Controlled
+from .mean import Mean, Signed, added
+from .registry import Method, Sampling, kinds
+
+
+@dataclass(frozen=True)
+class Spread:
+    """All that intervals are made from.
+
+    clusters: sums of dependent rows, by one column or several, of which each mean takes the one that makes it most
+    uncertain. replicates: [b, d + p] sums of a bootstrap of rows, of the columns and of `products` of them. apart:
+    clusters that were found and not used, for which rows count as independent. chosen: that nobody named the
+    clusters: where one of them holds all that counts, rows are taken as independent.
+    """
+
+    moments: Moments
+    method: Method
+    confidence: float
+    clusters: tuple[Clusters, ...] = ()
+    replicates: Floats | None = None
+    products: Products = ()
+    apart: tuple[Clusters, ...] = ()
+    chosen: bool = False
+
+    def ratio(self, ratio: Mean) -> Interval:
+        """A ratio, or a controlled mean, with its interval."""
+        return self._interval(float(ratio.value(self.moments.sums)), ((ratio, 1.0),))
+
+    def difference(self, left: Mean, right: Mean) -> Interval:
+        """left - right on the same rows: their covariance is taken into account."""
+        sums = self.moments.sums
+        one, other = float(left.value(sums)), float(right.value(sums))
+        value = one - other if abs(one - other) > 1e-12 * abs(one) else 0.0  # else it is rounding
+        return self._interval(value, ((left, 1.0), (right, -1.0)))
+
+    def clustered(self, mean: Mean) -> Clusters | None:
+        """The clusters whose rows are taken as dependent in this mean."""
+        return _widest(self.clusters, ((mean, 1.0),))[1]
+
+    def passed_over(self, mean: Mean) -> Clusters | None:
+        """Of the clusters that are not used those that would matter most."""
+        return _widest(self.apart, ((mean, 1.0),))[1]
+
+    def design_effect(self, mean: Mean, clusters: Clusters | None) -> float | None:
+        """Variance by clusters over that of independent rows (Kish): how many times more rows an interval needs."""
+        alone = self._independent_error(mean.influence(self.moments))
+        if clusters is None or not 0 < alone < math.inf:
+            return None
+        together = clusters.jackknife(mean.value)
+        return (together / alone) ** 2 if together < math.inf else None
+
+    def _interval(self, value: float, terms: Signed) -> Interval:
+        influence = np.asarray(sum(sign * mean.influence(self.moments) for mean, sign in terms))
+        error, clusters = _widest(self.clusters, terms)
+        if clusters is not None:
+            freedom = min(clusters.freedom(mean.denominator) for mean, _ in terms)
+            plain, replicates = clusters.linear_error(influence), clusters.replicates
+            skewness = clusters.skewness(_function(terms))
+        if clusters is None or (self.chosen and (error == math.inf or freedom == 0)):
+            error = plain = self._independent_error(influence)
+            freedom, replicates, skewness = math.inf, self.replicates, self.moments.skewness(influence)
+        if error == math.inf or freedom == 0:
+            return Interval(value, -math.inf, math.inf, math.inf)
+        draws = None if replicates is None else self._draws(replicates, terms)
+        stretch = error / plain if plain > 0 else 1.0
+        span = sum(abs(sign) * _span(mean, self.moments) for mean, sign in terms)
+        known = Sampling(value, error, self.moments.n, self.confidence, freedom, skewness, span, draws, stretch)
+        return kinds()[self.method].make(known)
+
+    def _independent_error(self, influence: Floats) -> float:
+        n = self.moments.n
+        if n < 2:
+            return math.inf  # one row does not say how much others would differ
+        return math.sqrt(max(float(influence @ self.moments.comoment @ influence) / (n * (n - 1)), 0.0))
+
+    def _draws(self, sums: Floats, terms: Signed) -> Floats:
+        """[b] the value in each replicate, what is learnt from the log learnt anew."""
+        anew = [
+            mean.refitted(sums, self.products) if isinstance(mean, Controlled) and self.products else mean
+            for mean, _ in terms
+        ]
+        return added(terms, [mean.value(sums) for mean in anew])
+
+
+def _function(terms: Signed) -> Callable[[Floats], Floats]:
+    return lambda sums: added(terms, [mean.value(sums) for mean, _ in terms])
+
+
+def _widest(every: tuple[Clusters, ...], terms: Signed) -> tuple[float, Clusters | None]:
+    """The greatest standard error by clusters, if possible a finite one, and its clusters."""
+    found = [(one.jackknife(_function(terms)), one) for one in every]
+    if not found:
+        return math.inf, None
+    finite = [pair for pair in found if pair[0] < math.inf]
+    return max(finite or found, key=lambda pair: pair[0])
+
+
+def _span(mean: Mean, moments: Moments) -> float:
+    """A bound on the range of a row's influence, from the observed extremes of its columns."""
+    ranges = moments.largest - moments.least
+    return float(np.abs(mean.influence(moments)) @ np.where(np.isfinite(ranges), ranges, 0.0))

@@ -1,0 +1,59 @@
+"""The tables of what was measured."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from benchmarks.trust_worlds.measure import CARE, NOT, USE, Outcome
+from benchmarks.trust_worlds.tables import BEGIN, END, Found, table, totals, words, write
+
+RIGHT = Outcome(USE, "", right=False, held=True, off=False)
+WRONG = Outcome(USE, "", right=False, held=False, off=True)
+NAMED = Outcome(NOT, "mean-weight", right=True)
+OTHER = Outcome(NOT, "low-ess", right=False)
+HEALTHY, LONG = "Plackett-Luce, 1 slot", "Plackett-Luce, 3 slots"  # the second needs 5,000 rows
+BROKEN, SMALL = "propensities twice too large", "propensities a tenth too large"
+HOPELESS = "robots click everything in 1 of 20 rows"
+FOUND: Found = {
+    (HEALTHY, 1000): [RIGHT, RIGHT, RIGHT, WRONG],
+    (LONG, 1000): [OTHER] * 4,
+    (LONG, 5000): [RIGHT, RIGHT, RIGHT, OTHER],
+    (BROKEN, 1000): [NAMED, NAMED, OTHER, WRONG],
+    (SMALL, 1000): [OTHER] * 4,
+    (SMALL, 5000): [NAMED] * 4,
+    (HOPELESS, 1000): [WRONG, WRONG, RIGHT, RIGHT],
+}
+
+
+def test_totals() -> None:
+    lines = [line.strip("| ").split(" | ")[-2:] for line in list(totals(FOUND))[2:]]
+    assert lines == [
+        ["87.5 %", "8"],  # 4 + 3 of the 8 healthy logs that are long enough
+        ["12.5 %", "8"],
+        ["85.7 %", "7"],  # 6 of 7
+        ["0.0 %", "0"],
+        ["31.2 %", "16"],  # 1 + 4 of 16 broken ones
+        ["60.0 %", "5"],  # 1 + 2 of those 5
+        ["100.0 %", "1"],
+        ["75.0 %", "8"],  # 2 + 4 of 8; nothing can be known of four that are too short, and of four of robots
+    ]
+
+
+def test_a_line_for_each_world() -> None:
+    lines = list(table(FOUND, [1000, 5000]))
+    assert len(lines) == 2 + 5
+    assert f"| {HOPELESS} | 100 / 0 / 0 |  |  | cannot be known | 50 % | 50 % |" in lines
+    first = "[`mean-weight`](#mean-weight)"
+    assert f"| {SMALL} | 0 / 0 / 100 | 0 / 0 / 100 | {first} | 100 % |  |  |" in lines
+
+
+def test_words() -> None:
+    assert words([RIGHT, Outcome(CARE, "", right=False), OTHER, OTHER]) == "25 / 25 / 50"
+
+
+def test_writing_replaces_what_stands_between_the_markers(tmp_path: Path) -> None:
+    page = tmp_path / "page.md"
+    page.write_text(f"above\n{BEGIN}\nold\n{END}\nbelow\n")
+    for _ in range(2):
+        write(page, ["new"])
+    assert page.read_text() == f"above\n{BEGIN}\nnew\n{END}\nbelow\n"
