@@ -107,7 +107,7 @@ CASES = [
     Case("small-ess-share", OfEstimate(ess=120.0, luck=0.833, n=15_000), None),
     Case("few-rewards", OfEstimate(effective_rewards=60.0, luck=0.5), None),
     Case("few-rewards", OfEstimate(effective_rewards=60.0, luck=0.499), "warning"),
-    Case("heavy-tail", OfEstimate(tail_index=0.9, designed=True), None),
+    Case("heavy-tail", OfEstimate(tail_index=0.9, hidden=0.0), None),
     Case("hidden-mass", OfEstimate(), None),
     Case("hidden-mass", OfEstimate(hidden=0.0999, visible=100.0), None),
     Case("hidden-mass", OfEstimate(hidden=0.1001, visible=100.0), "warning"),
@@ -139,14 +139,14 @@ CASES = [
     Case("mean-weight", weight(0.9, 9.0, clipped=True, control=0.9), None),
     Case("mean-weight", weight(1.1, 9.0, clipped=True, control=1.1), "serious"),
     Case("mean-weight", weight(1.1, 9.0, normalised=False), None),
-    Case("mean-weight", weight(0.8, 6.0, designed=True, hidden=0.089), "warning"),  # 3.33 standard errors below .911
-    Case("mean-weight", weight(0.8, 6.0, designed=True, hidden=0.091), None),  # 3.27 below .909
-    Case("mean-weight", weight(1.2, 6.0, designed=True, hidden=0.5), "serious"),
+    Case("mean-weight", weight(0.8, 6.0, hidden=0.089), "warning"),  # 3.33 standard errors below .911
+    Case("mean-weight", weight(0.8, 6.0, hidden=0.091), None),  # 3.27 below .909
+    Case("mean-weight", weight(1.2, 6.0, hidden=0.5), "serious"),
     Case("mean-weight", weight(0.8, 6.0, max_weight_share=0.06, tail_index=0.33), "warning"),  # may hide .0896
     Case("mean-weight", weight(0.8, 6.0, max_weight_share=0.06, tail_index=0.35), None),  # .0923
     Case("mean-weight", weight(0.8, 50.0, max_weight_share=0.001, tail_index=0.49), "serious"),
     Case("mean-weight", weight(0.8, 50.0, max_weight_share=0.001, tail_index=0.5), None),
-    Case("mean-weight", weight(0.8, 50.0, designed=True, hidden=0.0, max_weight_share=0.04, tail_index=0.5), "serious"),
+    Case("mean-weight", weight(0.8, 50.0, hidden=0.0, max_weight_share=0.04, tail_index=0.5), "serious"),
     Case("mean-weight", weight(2.0, 9.0, sampling_factor=2.0), None),
     Case("mean-weight", uniform(1.1, 3.29), None),
     Case("mean-weight", uniform(1.1, 3.31), "warning"),

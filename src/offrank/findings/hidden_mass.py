@@ -16,7 +16,7 @@ MOSTLY_HIDDEN = 0.2
 
 @finding("hidden-mass", "What the log cannot show")
 def hidden_mass(found: OfEstimate) -> Said | None:
-    share = found.hidden + found.unsupported
+    share = (found.hidden or 0.0) + found.unsupported
     far = share**2 * min(found.visible, found.effective_rewards * found.luck) > HIDDEN**2 if share > 0 else False
     if not (far or share > MOSTLY_HIDDEN):
         return None

@@ -30,9 +30,10 @@ def deviation(found: OfEstimate) -> float | None:
         return None
     if found.clipped and found.control <= 1:
         return None  # clipping makes a mean weight smaller
-    hidden = found.hidden + found.unsupported
-    if not found.designed:
+    if found.hidden is None:
         hidden = unseen(found.max_weight_share, found.tail_index)
+    else:
+        hidden = found.hidden + found.unsupported
     away = min(odd_weights(mean, hidden), abs(mean.value - 1) / _ROUNDING)
     odd = mean.value >= ODD_BY_MARKOV or (away >= ODD and abs(mean.value - 1) >= NEAR)
     return away if odd else None

@@ -307,7 +307,6 @@ class Summary:
         if (design := made.design) is not None:
             found = replace(
                 found,
-                designed=True,
                 luck=self._luck(design, *self._columns(target, weighting)[::2]),
                 hidden=design.hidden if weighed.normalised else 0.0,
                 unsupported=design.unsupported if weighed.normalised else 0.0,
