@@ -3,7 +3,8 @@
 Plackett-Luce and uniform loggers show 1 to 5 of 6 items to users of the position-based model, so that ips, rips and
 ipm are all right. `mean-weight` at 3.3 is to be said of one log in a thousand, `disagreement` at 4 of one in 16,000.
 "errors" counts standard errors; "studentised" is `Interval.deviation`; "design" knows what share of the target a log of
-this size hides; "tail" is told what the largest weights say of it.
+this size hides; "tail" is told what the largest weights say of it. As in `offrank.evaluate`, ips contradicts nobody
+where its weights are worth less than 100 impressions.
 
     python benchmarks/false_alarms.py [--logs 150]
 """
@@ -23,7 +24,7 @@ from offrank.inference import tail_index
 from offrank.inference.odd_weights import odd_weights, unseen
 
 SLOTS, SCALES, ROWS = (1, 2, 3, 5), (0.0, 0.6, 1.3), (1_000, 5_000, 20_000)
-ODD, APART = 3.3, 4.0
+ODD, APART, FEW = 3.3, 4.0, 100
 COLUMNS = ("errors", "studentised", "tail", "design", "ipm to ips, errors", "ipm to ips, studentised")
 
 
@@ -49,7 +50,8 @@ def alarms(here: World, rows: int, hidden: float, rng: np.random.Generator) -> l
     apart = interval((here.item[drawn] * clicks).sum(axis=1) - weight * clicks.sum(axis=1))
     errors = [abs(one.value - null) / (one.standard_error or np.inf) for one, null in ((found, 1.0), (apart, 0.0))]
     said = [errors[0], found.deviation(1.0), odd_weights(found, tail), odd_weights(found, hidden)]
-    return [away > ODD for away in said] + [errors[1] > APART, apart.deviation(0.0) > APART]
+    known = weight.sum() ** 2 >= FEW * float(weight @ weight)
+    return [away > ODD for away in said] + [known and away > APART for away in (errors[1], apart.deviation(0.0))]
 
 
 def main() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -28,12 +29,16 @@ def option(name: str, value: object = ...) -> str:
         return flag
     text = ",".join(f"{one:g}" for one in value) if isinstance(value, list | tuple) else str(value)
     text = "none" if value is None else text
-    return f"{flag} '{text}'" if set(text) & set("() ") else f"{flag} {text}"
+    return f"{flag} {_quoted(text)}"
 
 
 def estimator(spelled: str) -> str:
     """An estimator: `"clip(ips, 100)"`, or `-e 'clip(ips, 100)'`."""
-    return f"-e '{spelled}'" if _ASKED else f'"{spelled}"'
+    return f"-e {_quoted(spelled)}" if _ASKED else f'"{spelled}"'
+
+
+def _quoted(text: str) -> str:
+    return shlex.quote(text) if set(text) & set("()' ") else text
 
 
 def column(role: str, name: str) -> str:

@@ -45,6 +45,7 @@ def test_a_good_log_passes_everything(seed: int) -> None:
     whole = offrank.check(log, DICE)
     assert set(statuses(whole).values()) == {"ok"}
     assert set(statuses(whole)) == {
+        "miscalibrated",
         "propensity-mismatch",
         "mean-weight",
         "inverse-propensity",
@@ -112,16 +113,21 @@ def test_sub_sampling_corrected_twice_is_named_for_what_it_is() -> None:
 )
 def test_the_wrong_logging_policy_is_found_without_and_with_propensities(wrong: str) -> None:
     blind = offrank.check(replaced(search(), propensity=None), wrong, "plackett_luce(new_score)")
-    assert statuses(blind)["mean-weight"] == "serious" or "uniform" in wrong
-    assert "propensity-mismatch" not in statuses(blind)
+    assert statuses(blind)["miscalibrated"] == "serious"
+    assert "propensity" not in row(blind, "miscalibrated")["message"]
     seen = offrank.check(search(), wrong)
-    assert statuses(seen)["propensity-mismatch"] == "serious"
-    assert not seen.trustworthy
+    assert "the log's propensity is not the policy's either" in row(seen, "miscalibrated")["message"]
+    for found in (blind, seen):
+        # One cause, one finding: neither the mean weights nor the written propensities tell of another.
+        assert {code for code, status in statuses(found).items() if status == "serious"} <= {"miscalibrated", "low-ess"}
+        assert not found.trustworthy
 
 
 def test_one_item_with_a_wrong_probability_is_found_where_candidates_are_fixed() -> None:
     result = offrank.check(dice(8_000, loaded=1.6), DICE)
-    assert (row(result, "arithmetic")["status"], row(result, "harmonic")["status"]) == ("serious", "serious")
+    assert row(result, "miscalibrated")["status"] == "serious"
+    assert "at any rank, item 20 stood too often" in row(result, "miscalibrated")["message"]
+    assert (row(result, "arithmetic")["status"], row(result, "harmonic")["status"]) == ("note", "note")
     assert "at rank 1" in row(result, "arithmetic")["message"]
     assert "item 20 " in row(result, "arithmetic")["message"]
 
@@ -183,8 +189,13 @@ def test_where_ranks_cannot_be_known_slates_still_are(candidates: int) -> None:
 
     result = offrank.check(WIDE, Unranked("old_score"))
     skipped = {one["code"]: one["message"] for one in result.facts["checks"] if one["status"] == "skipped"}
-    assert skipped.keys() == {"mean-weight", "actions", "support"}
-    assert skipped["mean-weight"] == skipped["support"] == f"Not checked: cannot rank {candidates} candidates."
+    assert skipped.keys() == {"miscalibrated", "mean-weight", "actions", "support"}
+    assert (
+        skipped["miscalibrated"]
+        == skipped["mean-weight"]
+        == skipped["support"]
+        == f"Not checked: cannot rank {candidates} candidates."
+    )
     assert row(result, "mean-weight", "of uniform")["status"] == "ok"
     assert row(result, "inverse-propensity")["status"] == "ok"
     assert [name for _, name in result.estimates][:2] == ["ips", "snips"]

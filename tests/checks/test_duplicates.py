@@ -21,7 +21,8 @@ from tests.jobs.logs import LOGGING, coins, dice, search
 
 def warnings(log: Any, target: Any = "uniform", logging: Any = "logged") -> dict[str, str]:
     found = offrank.evaluate(log, target, logging, ["ips"], cluster=None)
-    return {caution.code: caution.message for caution in found["ips"].warnings}
+    assert not [caution for caution in found["ips"].warnings if caution in found.about_log]
+    return {caution.code: caution.message for caution in found.about_log}
 
 
 def checks(log: Any) -> dict[str, str]:
@@ -57,7 +58,7 @@ def test_a_join_that_makes_three_of_each_is_found() -> None:
 def test_copies_of_a_part_are_found_where_rows_are_unlike(share: float, found: bool) -> None:
     log = coins(4_000, user=np.arange(4_000))
     rows = np.sort(np.concatenate([np.arange(4_000), np.arange(int(4_000 * share))]))
-    told = offrank.evaluate(log.take(rows), Uniform(), "logged", ["ips"], cluster="user")["ips"].warnings
+    told = offrank.evaluate(log.take(rows), Uniform(), "logged", ["ips"], cluster="user").about_log
     assert ("duplicate-rows" in [caution.code for caution in told]) is found
 
 
@@ -112,8 +113,9 @@ def test_any_partition_gives_the_same(kept: int) -> None:
 def counted(rows: int, queries: int) -> list[str]:
     log = coins(rows, query=np.arange(rows) % queries)
     found = offrank.evaluate(log, Uniform(), Counted(), ["ipm", "logged"])
-    assert "few-rows-per-context" not in [caution.code for caution in found["logged"].warnings]
-    return [caution.code for caution in found["ipm"].warnings]
+    assert "few-rows-per-context" not in [caution.code for caution in found["logged"].about_log]
+    assert found["ipm"].about_log == found.about_log
+    return [caution.code for caution in found.about_log]
 
 
 def test_nothing_is_counted_where_nothing_asks_for_it() -> None:
@@ -137,5 +139,5 @@ def test_many_small_contexts_count_beside_a_large_one() -> None:
     # 5,000 rows of one query and 200 queries of 10: a row in seven, but the contexts have 35 rows on average.
     assert len(about(OfCounting(rows=7_000 / 201))) == 1
     log = coins(7_000, query=np.r_[np.zeros(5_000), 1 + np.arange(2_000) // 10].astype(int))
-    found = offrank.evaluate(log, Uniform(), Counted(), ["ipm"])["ipm"]
-    assert "few-rows-per-context" in [caution.code for caution in found.warnings]
+    found = offrank.evaluate(log, Uniform(), Counted(), ["ipm"])
+    assert "few-rows-per-context" in [caution.code for caution in found.about_log]

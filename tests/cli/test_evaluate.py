@@ -14,6 +14,7 @@ import pytest
 import offrank
 from offrank.estimators import IPM as ItemPosition
 from offrank.estimators import DoublyRobust, Interpol, clip
+from offrank.options import command_line
 from offrank.readers import read_log
 from tests.cli.commands import LOGGING, TARGET, call, written
 from tests.jobs.logs import coins, replaced, search
@@ -50,7 +51,8 @@ def test_what_is_printed_can_be_typed_back_nested_and_in_lists(tmp_path: Path, l
         Interpol(window=1, examination=(1, 0.5, 0.25)),
         clip(Interpol(window=0), 3),
     ]
-    result = offrank.evaluate(log, "top(new_score)", "plackett_luce(old_score)", made)
+    with command_line():
+        result = offrank.evaluate(log, "top(new_score)", "plackett_luce(old_score)", made)
     printed = [name for _, name in result]
     assert printed == list(map(repr, made))
     expected = {name: value for name, value in result.to_dict().items() if name not in ("created", "command")}
@@ -74,19 +76,20 @@ def test_metrics_may_stand_in_a_list_with_their_options(tmp_path: Path, log: Pat
 
 
 def test_the_command_line_and_python_say_the_same(tmp_path: Path, log: Path) -> None:
-    result = offrank.evaluate(
-        log,
-        {"new": "top(new_score)", "b": "epsilon(top(naive_score), 0.5)"},
-        "plackett_luce(old_score)",
-        ["snips", "interpol(window=2)", "clip(ipm, 9)"],
-        examination=[1, 0.5, 0.33],
-        confidence=0.9,
-        interval="bootstrap",
-        replicates=40,
-        seed=3,
-        cluster="query",
-        by="device",
-    )
+    with command_line():  # remedies name options instead of arguments
+        result = offrank.evaluate(
+            log,
+            {"new": "top(new_score)", "b": "epsilon(top(naive_score), 0.5)"},
+            "plackett_luce(old_score)",
+            ["snips", "interpol(window=2)", "clip(ipm, 9)"],
+            examination=[1, 0.5, 0.33],
+            confidence=0.9,
+            interval="bootstrap",
+            replicates=40,
+            seed=3,
+            cluster="query",
+            by="device",
+        )
     found = saved(tmp_path, log, "evaluate", *ALL_OPTIONS)
     assert found == {name: value for name, value in result.to_dict().items() if name in found}
 
@@ -99,7 +102,8 @@ def test_the_same_seed_gives_the_same_json_whatever_the_workers(tmp_path: Path, 
 
 
 def test_check_says_the_same_as_python(tmp_path: Path, log: Path) -> None:
-    result = offrank.check(log, "plackett_luce(old_score)", "top(new_score)", confidence=0.9)
+    with command_line():
+        result = offrank.check(log, "plackett_luce(old_score)", "top(new_score)", confidence=0.9)
     found = saved(tmp_path, log, "check", *LOGGING, *TARGET, "--confidence", "0.9")
     assert found == {name: value for name, value in result.to_dict().items() if name in found}
 
@@ -107,7 +111,8 @@ def test_check_says_the_same_as_python(tmp_path: Path, log: Path) -> None:
 def test_results_on_stdout_and_nothing_else(log: Path) -> None:
     done = call("evaluate", log, *TARGET, *LOGGING)
     assert (done.exit_code, done.stderr) == (0, "")
-    assert done.stdout == str(offrank.evaluate(log, "top(new_score)", "plackett_luce(old_score)"))
+    with command_line():
+        assert done.stdout == str(offrank.evaluate(log, "top(new_score)", "plackett_luce(old_score)"))
     assert "\x1b" not in done.stdout
     assert max(map(len, done.stdout.splitlines())) <= 80
     checked = call("check", log, *LOGGING)

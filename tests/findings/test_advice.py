@@ -40,6 +40,7 @@ def test_an_option_is_written_both_ways() -> None:
         assert option("cluster", None) == "--cluster none"
         assert option("logging", "plackett_luce(old)") == "--logging 'plackett_luce(old)'"
         assert estimator("clip(ips, 100)") == "-e 'clip(ips, 100)'"
+        assert estimator("ipm") == "-e ipm"
     assert option("interval", "bootstrap") == 'interval="bootstrap"'
 
 

@@ -30,6 +30,7 @@ from offrank.findings.evidence import (
     OfTraining,
 )
 from offrank.findings.evidence_clicks import OfFit, OfHarvest, OfPrediction, OfSelection
+from offrank.findings.evidence_log import OfLog, Shown
 from offrank.findings.evidence_metrics import OfCmip, OfComparison
 from offrank.folds.estimate import Interval
 
@@ -55,6 +56,17 @@ def weight(value: float, away: float = 0.0, **known: Any) -> OfEstimate:
 def apart(deviations: float, **known: Any) -> OfDisagreement:
     difference = Interval(deviations, deviations - 2, deviations + 2, 1.0)
     return OfDisagreement(**{"other": "ips", "difference": difference, "width": 1.0, **known})
+
+
+def uniform(value: float, away: float, **known: Any) -> OfLog:
+    """A log in which the mean weight of uniform is so many standard errors from 1."""
+    error = abs(value - 1) / away
+    return OfLog(mean_weight=Interval(value, value - error, value + error, error), **known)
+
+
+def unfit(chance: float, **known: Any) -> OfLog:
+    """A log that fits its logging policy with so little chance."""
+    return OfLog(fit=Shown(1, 10.0, 50.0, chance, lift=2.0), **known)
 
 
 def clustered(effective: float, **known: Any) -> OfClusters:
@@ -89,6 +101,26 @@ CASES = [
     Case("heavy-tail", OfEstimate(tail_index=0.7), "warning"),
     Case("heavy-tail", OfEstimate(tail_index=0.701), "serious"),
     Case("heavy-tail", replace(CLIPPED, tail_index=0.9), None),
+    Case("low-ess", OfEstimate(ess=200.0, luck=0.5), None),
+    Case("low-ess", OfEstimate(ess=200.0, luck=0.499), "serious"),
+    Case("small-ess-share", OfEstimate(ess=120.0, luck=100 / 120, n=15_000), "note"),
+    Case("small-ess-share", OfEstimate(ess=120.0, luck=0.833, n=15_000), None),
+    Case("few-rewards", OfEstimate(effective_rewards=60.0, luck=0.5), None),
+    Case("few-rewards", OfEstimate(effective_rewards=60.0, luck=0.499), "warning"),
+    Case("heavy-tail", OfEstimate(tail_index=0.9, designed=True), None),
+    Case("hidden-mass", OfEstimate(), None),
+    Case("hidden-mass", OfEstimate(hidden=0.0999, visible=100.0), None),
+    Case("hidden-mass", OfEstimate(hidden=0.1001, visible=100.0), "warning"),
+    Case("hidden-mass", OfEstimate(hidden=0.06, unsupported=0.0399, visible=100.0), None),
+    Case("hidden-mass", OfEstimate(hidden=0.06, unsupported=0.0401, visible=100.0), "warning"),
+    Case("hidden-mass", OfEstimate(hidden=0.1, visible=1e4, effective_rewards=200.0, luck=0.499), None),
+    Case("hidden-mass", OfEstimate(hidden=0.1, visible=1e4, effective_rewards=200.0, luck=0.501), "warning"),
+    Case("hidden-mass", OfEstimate(hidden=0.2, visible=100.0), "warning"),
+    Case("hidden-mass", OfEstimate(hidden=0.2001, visible=100.0), "serious"),
+    Case("hidden-mass", OfEstimate(unsupported=0.2001, visible=100.0), "serious"),
+    Case("hidden-mass", OfEstimate(hidden=0.2, visible=24.0), None),
+    Case("hidden-mass", OfEstimate(hidden=0.2001, visible=24.0), "serious"),
+    Case("hidden-mass", OfEstimate(hidden=1.0, visible=0.0, luck=0.0), "serious"),
     Case("mean-weight", OfEstimate(), None),
     Case("mean-weight", weight(1.1, 3.29), None),
     Case("mean-weight", weight(1.1, 3.31), "warning"),
@@ -107,15 +139,47 @@ CASES = [
     Case("mean-weight", weight(0.9, 9.0, clipped=True, control=0.9), None),
     Case("mean-weight", weight(1.1, 9.0, clipped=True, control=1.1), "serious"),
     Case("mean-weight", weight(1.1, 9.0, normalised=False), None),
-    Case("mean-weight", weight(0.8, 6.0, hidden=0.089), "warning"),  # 3.33 standard errors below .911
-    Case("mean-weight", weight(0.8, 6.0, hidden=0.091), None),  # 3.27 below .909
-    Case("mean-weight", weight(1.2, 6.0, hidden=0.5), "serious"),
+    Case("mean-weight", weight(0.8, 6.0, designed=True, hidden=0.089), "warning"),  # 3.33 standard errors below .911
+    Case("mean-weight", weight(0.8, 6.0, designed=True, hidden=0.091), None),  # 3.27 below .909
+    Case("mean-weight", weight(1.2, 6.0, designed=True, hidden=0.5), "serious"),
     Case("mean-weight", weight(0.8, 6.0, max_weight_share=0.06, tail_index=0.33), "warning"),  # may hide .0896
     Case("mean-weight", weight(0.8, 6.0, max_weight_share=0.06, tail_index=0.35), None),  # .0923
     Case("mean-weight", weight(0.8, 50.0, max_weight_share=0.001, tail_index=0.49), "serious"),
     Case("mean-weight", weight(0.8, 50.0, max_weight_share=0.001, tail_index=0.5), None),
-    Case("mean-weight", weight(0.8, 50.0, hidden=0.0, max_weight_share=0.04, tail_index=0.5), "serious"),
+    Case("mean-weight", weight(0.8, 50.0, designed=True, hidden=0.0, max_weight_share=0.04, tail_index=0.5), "serious"),
     Case("mean-weight", weight(2.0, 9.0, sampling_factor=2.0), None),
+    Case("mean-weight", uniform(1.1, 3.29), None),
+    Case("mean-weight", uniform(1.1, 3.31), "warning"),
+    Case("mean-weight", uniform(1.1, 4.99), "warning"),
+    Case("mean-weight", uniform(1.1, 5.01), "serious"),
+    Case("mean-weight", uniform(1.00499, 9.0), None),
+    Case("mean-weight", uniform(1.00501, 9.0), "serious"),
+    Case("mean-weight", uniform(2.0, 9.0, sampling_factor=2.0), None),
+    Case("mean-weight", uniform(0.9, 9.0, rows=1_000, ess=99.9), None),
+    Case("mean-weight", uniform(0.9, 9.0, rows=1_000, ess=100.1), "warning"),
+    Case("mean-weight", uniform(0.9, 4.99, rows=1_000, ess=500.0), None),
+    Case("mean-weight", uniform(0.9, 5.01, rows=1_000, ess=500.0), "warning"),
+    Case("mean-weight", uniform(0.99501, 9.0, rows=1_000, ess=500.0), None),
+    Case("mean-weight", uniform(0.99499, 9.0, rows=1_000, ess=500.0), "warning"),
+    Case("mean-weight", uniform(1.1, float("nan")), None),
+    Case("double-subsampling", uniform(2.0, 3.29, sampling_factor=2.0), None),
+    Case("double-subsampling", uniform(2.0, 3.31, sampling_factor=2.0), "serious"),
+    Case("double-subsampling", uniform(0.9, 9.0, sampling_factor=1.2), None),
+    Case("miscalibrated", OfLog(), None),
+    Case("miscalibrated", unfit(0.00101), None),
+    Case("miscalibrated", unfit(0.00099), "serious"),
+    Case("miscalibrated", unfit(0.000_000_99, copies=0.5), "serious"),
+    Case("miscalibrated", unfit(0.000_001_01, copies=0.5), None),
+    Case("propensity-mismatch", OfLog(compared=1_000), None),
+    Case("propensity-mismatch", OfLog(compared=1_000, apart=1), "warning"),
+    Case("propensity-mismatch", OfLog(compared=1_000, apart=10), "warning"),
+    Case("propensity-mismatch", OfLog(compared=1_000, apart=11), "serious"),
+    Case("propensity-mismatch", OfLog(compared=10_000, apart=101), "serious"),
+    Case("propensity-mismatch", OfLog(compared=10_000, apart=99), "warning"),
+    Case("propensity-mismatch", unfit(0.00099, compared=10, apart=10), None),
+    Case("propensity-mismatch", unfit(0.00101, compared=10, apart=10), "serious"),
+    Case("shown-only", OfLog(), None),
+    Case("shown-only", OfLog(rows=10, shown_only=True), "note"),
     Case("double-subsampling", weight(2.0, 9.0, sampling_factor=2.0), "serious"),
     Case("double-subsampling", weight(2.0, 3.31, sampling_factor=2.0), "serious"),
     Case("double-subsampling", weight(2.0, 3.29, sampling_factor=2.0), None),

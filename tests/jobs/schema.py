@@ -69,6 +69,7 @@ ESTIMATE = shape(
         **dict.fromkeys(("target", "estimator"), TEXT),
         **dict.fromkeys(("value", "low", "high", "standard_error", "ess", "mean_weight"), MAYBE),
         **dict.fromkeys(("mean_weight_low", "mean_weight_high", "max_weight_share", "tail_index", "truth"), MAYBE),
+        **dict.fromkeys(("detectable", "design_ess", "largest_possible_weight", "unsupported", "hidden"), MAYBE),
         **dict.fromkeys(("group", "chosen"), optional(TEXT)),
         "n": optional(WHOLE),
         "difference": optional(INTERVAL),

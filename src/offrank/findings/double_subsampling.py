@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from .evidence import OfEstimate
-from .odd_mean import deviation
+from .evidence_log import OfLog
+from .odd_mean import deviation, rise
 from .registry import Said, finding
 
 FACTOR = 1.5
@@ -12,7 +13,7 @@ LEAST, MOST = 0.7, 1.3
 """The mean weight over that factor."""
 
 
-def counted_twice(found: OfEstimate) -> bool:
+def counted_twice(found: OfEstimate | OfLog) -> bool:
     """Whether the factor of the sub-sampling explains a mean weight that is not 1."""
     mean, factor = found.mean_weight, found.sampling_factor
     return mean is not None and factor > FACTOR and LEAST < mean.value / factor < MOST
@@ -20,12 +21,21 @@ def counted_twice(found: OfEstimate) -> bool:
 
 @finding("double-subsampling", "Mean weight")
 def double_subsampling(found: OfEstimate) -> Said | None:
-    mean = found.mean_weight
-    if mean is None or deviation(found) is None or not counted_twice(found):
-        return None
+    known = deviation(found) is not None and counted_twice(found)
+    return _said("The mean weight", found) if known else None
+
+
+@finding("double-subsampling", "Mean importance weight of uniform")
+def of_uniform(log: OfLog) -> Said | None:
+    known = rise(log) is not None and counted_twice(log)
+    return _said("The mean weight of uniform", log) if known else None
+
+
+def _said(what: str, found: OfEstimate | OfLog) -> Said:
+    assert found.mean_weight is not None
     return Said(
         "serious",
-        f"The mean weight is {mean.value:.3g}, and rows count {found.sampling_factor:.3g}-fold for the sub-sampling: "
-        "the propensities contain that factor already.",
+        f"{what} is {found.mean_weight.value:.3g}, and rows count {found.sampling_factor:.3g}-fold for the "
+        "sub-sampling: the propensities contain that factor already.",
         "Correct for the sub-sampling once: multiply it out of the propensities, or leave `inclusion` away.",
     )

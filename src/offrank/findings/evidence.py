@@ -19,12 +19,13 @@ class OfEstimate:
     - normalised: whether the weights have expectation 1. plain: neither divided nor corrected by the mean weight.
       clipped: whether the weights are bounded.
     - ess, max_weight_share, tail_index, mean_weight: as in `Estimate`.
-    - hidden: share of what the target shows at weights so large that such a log is expected to hold fewer than five
-      rows with one of them; None where the policies do not tell.
     - control: mean of the weights left by clipping, or the share of what the target shows that was logged, or that
       the click model knows.
     - sampling_factor: sum of squared 1 / inclusion over its sum, which the mean weight would be if the propensities
       contained the factor already.
+    - designed: whether the policies alone tell which weights can occur. luck: the effective number of weights that they
+      let expect in such logs over that which this log has, at most 1. hidden, unsupported, visible: as in `Design`; the
+      first two of weights whose expectation is 1.
     - effective_rewards: rewarded impressions that the estimate rests on, infinite where that is not known.
     - ties: share of the impressions in which equal scores leave the target's order open.
     - counted: whether the logging probabilities that it asks were counted in the log. other_outcome: whether it
@@ -43,9 +44,13 @@ class OfEstimate:
     max_weight_share: float = 0.0
     tail_index: float | None = None
     mean_weight: Interval | None = None
-    hidden: float | None = None
     control: float = 1.0
     sampling_factor: float = 1.0
+    designed: bool = False
+    luck: float = 1.0
+    hidden: float = 0.0
+    unsupported: float = 0.0
+    visible: float = math.inf
     effective_rewards: float = math.inf
     ties: float = 0.0
     counted: bool = False

@@ -12,7 +12,8 @@ FEW = 30.0
 
 @finding("few-rewards", "Rewarded impressions")
 def few_rewards(found: OfEstimate) -> Said | None:
-    if not found.effective_rewards < FEW:
+    expected = found.effective_rewards * found.luck
+    if not expected < FEW:
         return None
     if found.effective_rewards == 0:
         return Said(
@@ -23,6 +24,6 @@ def few_rewards(found: OfEstimate) -> Said | None:
     other = f"Too few for a normal interval: use {option('interval', 'studentised')}, and log more."
     return Said(
         "warning",
-        f"The estimate rests on about {found.effective_rewards:.0f} rewarded impressions.",
+        f"The estimate rests on about {expected:.0f} rewarded impressions.",
         other if found.method == "normal" else "Log more: of so few no interval tells how unlike the next ones may be.",
     )

@@ -15,14 +15,19 @@ VERY_HEAVY = 0.7
 @finding("heavy-tail", "Tail of the weights")
 def heavy_tail(found: OfEstimate) -> Said | None:
     # No tail is heavy that ends at the maximum: what clipping costs is bias, which `clipped` names.
-    if found.clipped or found.tail_index is None or not found.tail_index > HEAVY:
+    # Where the policies tell which weights can occur, `hidden-mass` says what is still to come.
+    if found.clipped or found.designed or found.tail_index is None or not found.tail_index > HEAVY:
         return None
-    further = ", use an item-level estimator" if items_help(found.slots, found.kind) else ""
-    remedy = f"{clip(found)}{further}, or {CLOSER}."
+    index = f"{found.tail_index:.2f}; above 0.5 the variance is infinite, above 0.7 the mean cannot be learnt from a "
     return Said(
         "serious" if found.tail_index > VERY_HEAVY else "warning",
-        f"The largest weights fall off so slowly (Pareto index {found.tail_index:.2f}; above 0.5 the variance is "
-        "infinite, above 0.7 the mean cannot be learnt from a log of feasible size) that both value and interval are "
-        "likely too low.",
-        remedy[0].upper() + remedy[1:],
+        f"The largest weights fall off so slowly (Pareto index {index}log of feasible size) that both value and "
+        "interval are likely too low.",
+        _remedy(found),
     )
+
+
+def _remedy(found: OfEstimate) -> str:
+    further = ", use an item-level estimator" if items_help(found.slots, found.kind) else ""
+    remedy = f"{clip(found)}{further}, or {CLOSER}."
+    return remedy[0].upper() + remedy[1:]

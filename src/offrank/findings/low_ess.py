@@ -8,11 +8,17 @@ from .registry import Said, finding
 
 FEW_EFFECTIVE = 100.0
 """Impressions: of so many, a click rate of 5 % rests on five clicks."""
+_LUCKY = 0.8
 
 
 @finding("low-ess", "Effective sample size")
 def low_ess(found: OfEstimate) -> Said | None:
-    if not found.ess < FEW_EFFECTIVE:
+    effective = found.ess * found.luck
+    if not effective < FEW_EFFECTIVE:
         return None
-    message = f"The {found.n:,} impressions are worth about {found.ess:.0f} of the policy itself."
-    return Said("serious", message, log_more(found))
+    message = f"The {found.n:,} impressions are worth about {effective:.0f} of the policy itself"
+    if found.luck < _LUCKY:
+        message += (
+            f", though by its own weights this log seems to be worth {found.ess:.0f}: large ones are still to come"
+        )
+    return Said("serious", f"{message}.", log_more(found))

@@ -5,10 +5,14 @@ from __future__ import annotations
 from ..options import verb
 from .double_subsampling import counted_twice
 from .evidence import OfEstimate
-from .odd_mean import IMPOSSIBLE, IMPOSSIBLE_BY_MARKOV, NEAR, ODD, ODD_BY_MARKOV, deviation
+from .evidence_log import OfLog
+from .odd_mean import IMPOSSIBLE, IMPOSSIBLE_BY_MARKOV, NEAR, ODD, ODD_BY_MARKOV, deviation, rise
 from .registry import Said, finding
 
-__all__ = ["IMPOSSIBLE", "IMPOSSIBLE_BY_MARKOV", "NEAR", "ODD", "ODD_BY_MARKOV", "mean_weight"]
+__all__ = ["IMPOSSIBLE", "IMPOSSIBLE_BY_MARKOV", "NEAR", "ODD", "ODD_BY_MARKOV", "mean_weight", "of_uniform"]
+
+KNOWN = 0.1
+"""Effective share of the rows, from which on a low mean is no matter of a tail that the log is too short to show."""
 
 
 @finding("mean-weight", "Mean weight")
@@ -32,3 +36,29 @@ def mean_weight(found: OfEstimate) -> Said | None:
         f"{reason} would do this; {verb('check')} of the uniform policy tells them apart. A plain estimate is off by "
         "this factor, a self-normalised one hides it.",
     )
+
+
+@finding("mean-weight", "Mean importance weight of uniform")
+def of_uniform(log: OfLog) -> Said | None:
+    """Right propensities give the uniform policy a mean weight of 1, or less where some slates are never shown."""
+    mean, high = log.mean_weight, rise(log)
+    if mean is None or (high is not None and counted_twice(log)):
+        return None
+    away = mean.deviation(1.0)
+    far = f"{away:.1f}" if away < 1000 else "over 1,000"
+    if high is not None:
+        return Said(
+            "serious" if high > IMPOSSIBLE else "warning",
+            f"The mean weight of uniform is {mean.value:.4g} ({far} standard errors above 1): on average the "
+            f"propensities are {mean.value:.3g} times too small.",
+            "Look whether the propensities are those of the slates that were shown, and whether a sub-sampling factor "
+            "is in them. A plain estimate is off by about this factor, a self-normalised one hides it.",
+        )
+    if mean.value <= 1 - NEAR and away > IMPOSSIBLE and log.ess >= KNOWN * log.rows:
+        return Said(
+            "warning",
+            f"The mean weight of uniform is {mean.value:.4g} ({far} standard errors below 1): the propensities are "
+            f"{1 / mean.value:.3g} times too large, or the logging policy never shows some slates.",
+            "Look whether the propensities are those of the slates that were shown.",
+        )
+    return None

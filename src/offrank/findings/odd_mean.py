@@ -6,6 +6,7 @@ import math
 
 from ..inference.odd_weights import odd_weights, unseen
 from .evidence import OfEstimate
+from .evidence_log import OfLog
 
 ODD = 3.3
 """Standard errors from 1: one in a thousand."""
@@ -29,7 +30,22 @@ def deviation(found: OfEstimate) -> float | None:
         return None
     if found.clipped and found.control <= 1:
         return None  # clipping makes a mean weight smaller
-    hidden = unseen(found.max_weight_share, found.tail_index) if found.hidden is None else found.hidden
+    hidden = found.hidden + found.unsupported
+    if not found.designed:
+        hidden = unseen(found.max_weight_share, found.tail_index)
     away = min(odd_weights(mean, hidden), abs(mean.value - 1) / _ROUNDING)
     odd = mean.value >= ODD_BY_MARKOV or (away >= ODD and abs(mean.value - 1) >= NEAR)
     return away if odd else None
+
+
+def rise(log: OfLog) -> float | None:
+    """How far the mean weight of uniform is above 1, in standard errors; None where that is near enough.
+
+    Right propensities never make it more than 1. Chance seldom does: weights are skewed, so that a high mean comes
+    with a large error.
+    """
+    mean = log.mean_weight
+    if mean is None or not math.isfinite(mean.standard_error) or mean.value < 1 + NEAR:
+        return None
+    away = mean.deviation(1.0)
+    return away if away >= ODD else None

@@ -13,7 +13,7 @@ SMALL_SHARE = 0.01
 
 @finding("small-ess-share", "Effective sample size")
 def small_ess_share(found: OfEstimate) -> Said | None:
-    if not FEW_EFFECTIVE <= found.ess < SMALL_SHARE * found.n:
+    if found.ess * found.luck < FEW_EFFECTIVE or not found.ess < SMALL_SHARE * found.n:
         return None
     more = items_help(found.slots, found.kind)
     further = f", {CLOSER}, or use an estimator that assumes more of users" if more else f", or {CLOSER}"

@@ -130,4 +130,9 @@ class Attempt:
         return self.fold.merge(left, right)
 
     def finish(self, state: Any) -> Any:
-        return state if isinstance(state, Refusal) else self.fold.finish(state)
+        if isinstance(state, Refusal):
+            return state
+        try:
+            return self.fold.finish(state)
+        except AbilityError as error:
+            return Refusal(error.message)

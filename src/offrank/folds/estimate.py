@@ -55,6 +55,32 @@ class Interval:
 
 
 @dataclass(frozen=True)
+class Design:
+    """What two policies alone say of an estimator's weights, before anything is drawn: no reward is looked at.
+
+    - rows: contexts that were looked at, a random sample of the log's.
+    - second_moment: E[w^2] under the logging policy, averaged over contexts; over slots too where each has weights.
+    - third_moment: E[w^3]; nan where it is not known (`pi`).
+    - largest: the largest weight that what the target shows can have; of `pi` up to its sign, of any slate.
+    - unsupported: share of what the target shows that the logging policy never shows.
+    - hidden: share of what the target shows at weights so large that such a log is expected to hold fewer than five
+      rows with one of them.
+    - effective: the effective sample size that a log of this length is expected to have: (sum of expected
+      weights)^2 over the expected sum of squared weights, each divided by the inclusion probability.
+    - visible: the same of the weights that are not hidden, which is what logs of this length typically show.
+    """
+
+    rows: int
+    second_moment: float
+    third_moment: float
+    largest: float
+    unsupported: float
+    hidden: float
+    effective: float
+    visible: float
+
+
+@dataclass(frozen=True)
 class Estimate:
     """What a policy would have earned per impression, and how far to trust it.
 
@@ -70,6 +96,9 @@ class Estimate:
     - cluster: the column whose values are taken as clusters of dependent rows, None where rows are independent.
     - design_effect: the variance by clusters over that of independent rows.
     - effective_clusters: how many clusters of one size they are worth.
+    - design: what the policies alone say of the weights; None where they cannot.
+    - detectable: the smallest true difference to the log that a log of this kind shows as one, with a chance of .8.
+    - about_log: what is wrong with the log for this estimate as for others; the result has it once.
     """
 
     value: float
@@ -88,8 +117,12 @@ class Estimate:
     cluster: str | None = None
     design_effect: float | None = None
     effective_clusters: float | None = None
+    design: Design | None = None
+    detectable: float = math.nan
+    about_log: tuple[Caution, ...] = field(default=(), repr=False)
 
     @property
     def trustworthy(self) -> bool:
-        """A number, and no serious warning."""
-        return math.isfinite(self.value) and all(caution.severity != "serious" for caution in self.warnings)
+        """A number, and no serious warning, neither of it nor of the log."""
+        found = (*self.warnings, *self.about_log)
+        return math.isfinite(self.value) and all(caution.severity != "serious" for caution in found)

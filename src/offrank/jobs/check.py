@@ -7,10 +7,8 @@ from dataclasses import asdict
 from typing import Any
 
 from ..checks.actions import ActionsFold
-from ..checks.agreement import AgreementFold
-from ..checks.contexts import RowsPerContextFold, counted_by
-from ..checks.duplicates import ContentsFold
 from ..checks.impressions import ImpressionsFold
+from ..checks.log import LogFold, about_log
 from ..checks.slots import SlotsFold
 from ..checks.support import SupportFold
 from ..errors import AbilityError, ColumnError, EmptyLogError, NoOverlapError
@@ -20,8 +18,6 @@ from ..estimators.fold import BySlots, GroupedTermsFold, TermsFold
 from ..estimators.ips import IPS
 from ..estimators.items import IPM
 from ..estimators.wrappers import SelfNormalised
-from ..findings import about
-from ..findings.evidence import OfCounting, OfRows
 from ..findings.verdict import on_log
 from ..folds.base import Attempt, Refusal, Together
 from ..folds.estimate import Estimate
@@ -103,13 +99,12 @@ class _Checking:
         self.source, self.logging, self.target, self.doubt = source, logging, target, doubt
         self.counted = counts(logging)
         self.reasons: dict[str, str] = {}
-        self.folds: dict[str, Any] = {"impressions": ImpressionsFold(), "contents": ContentsFold()}
-        self.needed = Needs()
+        log = LogFold.of(source, logging)
+        self.folds: dict[str, Any] = {"impressions": ImpressionsFold(), "log": log}
+        self.needed = log.needs()
         self.plans: dict[str, Plan] = {}
         between = [EpsilonUniform(logging, epsilon) for epsilon in EPSILONS]
         self._weigh("slates", IPS(), [Uniform(), *between])
-        if (by := counted_by(logging)) is not None:
-            self._try("contexts", RowsPerContextFold(by))
         if self.counted:
             self.reasons["items"] = "propensities that were counted in the log agree with it by construction"
         if target is not None or not self.counted:
@@ -117,8 +112,6 @@ class _Checking:
         self._try("slots", SlotsFold(logging))
         self._try("actions", ActionsFold(logging))
         self._try("support", SupportFold(target or Uniform(), logging))
-        if not isinstance(logging, Logged):
-            self._try("agreement", AgreementFold(logging))
 
     def run(self, executor: Executor | None, progress: Progress | None) -> Result:
         """Read the source once, and say what was found."""
@@ -130,8 +123,9 @@ class _Checking:
         impressions = found["impressions"]
         if not impressions.n:
             raise EmptyLogError(f"{self.source.describe()} has no impressions", "give a log with some")
-        facts = self._facts(found)
-        return Result(*self._estimates(found), facts, verdicts={"the log": on_log(findings.cautions(facts["checks"]))})
+        facts, known = self._facts(found), about_log(found["log"])
+        verdict = on_log(findings.cautions(facts["checks"]))
+        return Result(*self._estimates(found), facts, about_log=known, verdicts={"the log": verdict})
 
     def _weigh(self, name: str, bare: Estimator, targets: list[AnyPolicy]) -> None:
         """Plan the weights of some policies, and of the target."""
@@ -197,14 +191,11 @@ class _Checking:
         }
 
     def _findings(self, found: dict[str, Any]) -> Iterator[dict[str, Any]]:
-        reasons = self.reasons
-        yield from findings.of_agreement(found.get("agreement"), repr(self.logging))
-        yield from findings.of_weights(self._estimates(found)[0], self.target, reasons)
+        reasons, log = self.reasons, found["log"]
+        yield from findings.of_log(log)
+        yield from findings.of_weights(self._estimates(found)[0], self.target, reasons, log)
         yield from findings.of_slots(found.get("slots"), reasons.get("slots"))
-        yield from findings.of_actions(found.get("actions"), reasons.get("actions"))
+        yield from findings.of_actions(found.get("actions"), reasons.get("actions"), log)
         wanted, asked = repr(self.target or Uniform()), self.target is not None
         yield from findings.of_support(found.get("support"), wanted, asked, reasons.get("support"))
-        yield from findings.of_cautions(about(OfRows(copies=found["contents"].repeated())))
-        if (by := counted_by(self.logging)) is not None and found.get("contexts") is not None:
-            yield from findings.of_cautions(about(OfCounting(rows=found["contexts"], by=by)))
         yield from findings.of_reading(found["impressions"])

@@ -35,7 +35,14 @@ NUMBERS = (
     "tail_index",
     "design_effect",
     "effective_clusters",
+    "detectable",
+    "design_ess",
+    "largest_possible_weight",
+    "unsupported",
+    "hidden",
 )
+_OF_DESIGN = {"design_ess": "effective", "largest_possible_weight": "largest", "unsupported": "unsupported"}
+_OF_DESIGN |= {"hidden": "hidden"}
 
 ARROW_SCHEMA = pa.schema(
     [("target", pa.string()), ("estimator", pa.string()), ("group", pa.string()), ("n", pa.int64())]
@@ -66,6 +73,7 @@ def estimate_row(
         return {**row, **nothing, "warnings": [], "error": error}
     weight = found.mean_weight_interval
     row |= {name: number(getattr(found, name, None)) for name in NUMBERS}
+    row |= {name: number(getattr(found.design, known, None)) for name, known in _OF_DESIGN.items()}
     return {
         **row,
         "chosen": found.chosen,

@@ -7,19 +7,19 @@ from dataclasses import dataclass, replace
 from os import PathLike, fspath
 from typing import Any
 
-from ..checks.contexts import RowsPerContextFold, counted_by
-from ..checks.duplicates import ContentsFold
 from ..checks.impressions import Impressions, ImpressionsFold
+from ..checks.log import LogFold, about_log
 from ..checks.ties import TiesFold, sorts
 from ..errors import AbilityError, ColumnError, EmptyLogError, NoOverlapError
 from ..estimators.base import Estimator
+from ..estimators.design import design_fold
 from ..estimators.family import Family, family
 from ..estimators.fold import ByColumn, GroupedTermsFold, Layout, TermsFold, needs
 from ..estimators.logged import LoggedMean
 from ..estimators.reference import REFERENCES, Reference
 from ..estimators.wrappers import SelfNormalised, bare, weighing
 from ..findings import about
-from ..findings.evidence import OfCounting, OfCurve, OfRows
+from ..findings.evidence import OfCurve
 from ..folds.base import Products, Together
 from ..inference.control_variate import Controlled
 from ..inference.registry import Method
@@ -159,11 +159,10 @@ class Plan:
         """Counts the ties of the targets that sort."""
         return TiesFold(tuple(filter(sorts, self.layout.targets)))
 
-    @property
-    def counted(self) -> str | None:
-        """The column by which the logging probabilities were counted, where any estimator asks for them."""
-        asked = any(estimator.asks_logging is not None for estimator in self.layout.estimators)
-        return counted_by(self.logging) if asked else None
+    def log_fold(self, source: Source) -> LogFold:
+        """What is looked at whatever the estimate; of the logging policy where any estimator asks for it."""
+        asked = any(bare(estimator).asks_logging is not None for estimator in self._asked)
+        return LogFold.of(source, self.logging if asked else None)
 
     @property
     def products(self) -> Products:
@@ -194,13 +193,14 @@ class Plan:
         layout, products = self.layout, self.products
         inner = whole_folds(self.doubt, layout, products)
         terms: Any = TermsFold(layout, self.logging, inner, self.doubt.columns)
+        needed = self.needs() | self.trained.needs(self._parts())
+        design, needed = design_fold(layout, self.logging, source, needed, terms.cache)
         if self.by is not None:
             terms = GroupedTermsFold(terms, ByColumn(self.by), group_folds(self.doubt, layout, products))
-        folds: dict[str, Any] = {"terms": terms, "impressions": ImpressionsFold(), "contents": ContentsFold()}
-        if self.counted is not None:
-            folds["contexts"] = RowsPerContextFold(self.counted)
+        log = self.log_fold(source)
+        needed |= log.needs()
+        folds: dict[str, Any] = {"terms": terms, "impressions": ImpressionsFold(), "log": log, "design": design}
         folds |= {"ties": self.ties, "rows": self.trained.fold(self._parts())}
-        needed = self.needs() | self.trained.needs(self._parts())
         found = run(source.select(needed), Together(folds), executor, progress)
         impressions: Impressions = found["impressions"]
         if not impressions.n:
@@ -209,23 +209,17 @@ class Plan:
         whole, groups = (found["terms"], {}) if self.by is None else found["terms"]
         ties = dict(zip(self.ties.policies, found["ties"].tolist(), strict=True))
         trained = self.trained.judged(self._parts(), found["rows"])
-        known = {"slots": impressions.slots, "ties": ties, "trained": trained}
-        summary = self.summary(whole, **known, **self._of_log(found))
+        known = {"slots": impressions.slots, "ties": ties, "trained": trained, "about_log": about_log(found["log"])}
+        summary = self.summary(whole, **known, designs=found["design"])
         parts = {name: self.summary(part, **known, group=True) for name, part in groups.items()}
         by_group = {name: self.estimates(part, len(parts)) for name, part in parts.items()}
         judged = self.judged(summary)
         estimates = _listed(judged)
-        about_log = about(summary.rows, summary.counting)
-        verdicts = {name: one.verdict(name, about_log) for name, one in judged.items()}
+        verdicts = {name: one.verdict(name, summary.about_log) for name, one in judged.items()}
         used = dict.fromkeys(one.cluster for one in estimates.given.values() if one.cluster is not None)
         facts = {**self._facts(summary, impressions, source), "cluster": ", ".join(used) or None}
         told = {name: one for name, one in verdicts.items() if one is not None}
-        return Result(estimates, by_group, facts, verdicts=told)
-
-    def _of_log(self, found: dict[str, Any]) -> dict[str, Any]:
-        """What is known of the log whatever the estimate."""
-        counting = OfCounting() if self.counted is None else OfCounting(rows=found["contexts"], by=self.counted)
-        return {"rows": OfRows(copies=found["contents"].repeated()), "counting": counting}
+        return Result(estimates, by_group, facts, about_log=summary.about_log, verdicts=told)
 
     def summary(self, folded: Any, **known: Any) -> Summary:
         """What the folds found, ready to be asked. known: as in `Summary`."""

@@ -8,15 +8,16 @@ from dataclasses import replace
 from typing import Any
 
 from ..checks.actions import ActionsTest
-from ..checks.agreement import Agreement
 from ..checks.impressions import Impressions
+from ..checks.log import about_log, explained
 from ..checks.slots import SlotsRow
 from ..errors import NoOverlapError
 from ..findings import about, title_of
 from ..findings.evidence import OfPropensities, OfSkipped, OfSupport
+from ..findings.evidence_log import OfLog
+from ..findings.miscalibrated import unfit
 from ..folds.estimate import Caution, Estimate
 from ..log.batch import Floats
-from ..options import option
 from ..policies.propensities import AnyPolicy
 from .document import number
 from .result import Estimates
@@ -36,44 +37,46 @@ def row(code: str, title: str, status: str, message: str, remedy: str = "", **nu
     return {"code": code, "title": title, "status": status, "message": message, "remedy": remedy, **known}
 
 
-def of_agreement(found: Agreement | None, logging: str) -> Iterator[Row]:
-    """Whether the log's own propensities are those of the policy; nothing where it has none."""
-    if found is None:
-        return
-    title = "Logged propensities against the policy"
-    if not found.apart:
-        yield row("propensity-mismatch", title, "ok", f"All {found.rows:,} are those of {logging}.")
-        return
-    yield row(
-        "propensity-mismatch",
-        title,
-        "serious" if found.share_apart > 0.01 else "warning",
-        f"In {found.apart:,} of {found.rows:,} impressions the log's propensity is not that of {logging}; typically it "
-        f"is {found.typical_ratio:.3g} times that.",
-        f"One of them is wrong: look at the score column and the temperature, or use {option('logging', 'logged')}.",
-    )
+def of_log(log: OfLog) -> Iterator[Row]:
+    """What is wrong with the log whatever the estimate; where nothing is, what was looked at."""
+    found = [caution for caution in about_log(log) if caution.code not in _OF_MEANS]  # uniform's has its own row
+    yield from of_cautions(found)
+    fits, same = title_of("miscalibrated"), title_of("propensity-mismatch")
+    if log.fit is not None and not unfit(log):
+        message = "Items are shown as often as it says, as far as chance allows to tell."
+        yield row("miscalibrated", fits, "ok", message)
+    elif "fit" in log.unknown:
+        yield row("miscalibrated", fits, "skipped", f"Not checked: {log.unknown['fit']}.")
+    if log.compared and not log.apart:
+        yield row("propensity-mismatch", same, "ok", f"All {log.compared:,} are those of {log.logging}.")
 
 
-def of_weights(estimates: Estimates, target: AnyPolicy | None, reasons: Mapping[str, str]) -> Iterator[Row]:
-    """Per policy the mean weight of slates and of items, and every warning about its weights.
+def of_weights(estimates: Estimates, target: AnyPolicy | None, reasons: Mapping[str, str], log: OfLog) -> Iterator[Row]:
+    """The mean weight of slates and of items for uniform and the target, and every warning about their weights.
 
-    What makes estimates of policies other than `target` hard says nothing against the log: at most a note.
+    What makes estimates of policies other than `target` hard says nothing against the log: at most a note. A mean
+    weight that is off for a reason which was found before, or for slates as for items, is no second finding.
     """
     for name, title in (("slates", "Mean importance weight"), ("items", "Mean item weight")):
         if name in reasons:
             yield row("mean-weight", title, "skipped", f"Not checked: {reasons[name]}.")
+    known, told = explained(about_log(log)), set[str]()
     for (name, spelled), found in estimates.found.items():
-        if spelled not in _MEANS:
-            continue
         asked = name == repr(target)
+        if spelled not in _MEANS or not (asked or name == "uniform"):
+            continue
         if isinstance(found, NoOverlapError):
             status = "serious" if asked else "note"
             yield row(found.code, f"Overlap with {name}", status, found.message, found.remedy)
             continue
         mean = _mean_weight(f"{_MEANS[spelled]} of {name}", found)
-        if not asked and name != "uniform":
-            # Its weight is (1 - epsilon) + epsilon times uniform's: the same news.
-            mean |= {"message": "As for uniform, with which it mixes the logging policy.", "remedy": ""}
+        if mean["status"] in ("warning", "serious"):
+            if mean["code"] in known or name in told or (not asked and log.fit is not None):
+                reason = "As for slates." if name in told else "What was found above would do this."
+                if mean["code"] not in known and name not in told:
+                    reason = f"What was shown fits {log.logging}: it hardly ever shows some of the slates."
+                mean |= {"code": "mean-weight", "status": "note", "message": reason, "remedy": ""}
+            told.add(name)
         yield mean
         if asked or (spelled, name) == ("ips", "uniform"):
             yield from _other_cautions(found, name, asked)
@@ -98,8 +101,8 @@ def of_slots(slots: Sequence[SlotsRow] | None, reason: str | None) -> Iterator[R
     yield row("inverse-propensity", title, "ok", message, value=mean)
 
 
-def of_actions(tests: Mapping[str, ActionsTest] | None, reason: str | None) -> Iterator[Row]:
-    """The arithmetic and harmonic tests."""
+def of_actions(tests: Mapping[str, ActionsTest] | None, reason: str | None, log: OfLog) -> Iterator[Row]:
+    """The arithmetic and harmonic tests: they read every row, where a few would not show what is wrong."""
     title = "Items against their propensities"
     if tests is None:
         why = reason or "impressions have different candidates"
@@ -112,7 +115,8 @@ def of_actions(tests: Mapping[str, ActionsTest] | None, reason: str | None) -> I
             f"{test.observed:.6g} where {test.expected:.6g} is expected ({test.deviation:+.1f} standard errors)."
         )
         remedy = "The logged probabilities are not those with which these items were shown." if test.alarming else ""
-        status = "serious" if test.alarming else "ok"
+        status = "note" if unfit(log) else "serious"  # what a few rows show already is no second finding
+        status = status if test.alarming else "ok"
         numbers = {"value": test.observed, "expected": test.expected}
         yield row(name, f"{title}, {name} test", status, message, remedy, **numbers)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from os import PathLike
 from typing import Any
 
@@ -18,7 +18,7 @@ from ..estimators.named import estimator as named_estimator
 from ..estimators.wrappers import SelfNormalised
 from ..files import write_text
 from ..findings.verdict import Verdict
-from ..folds.estimate import Estimate
+from ..folds.estimate import Caution, Estimate
 from ..policies.base import Policy
 from ..policies.named import policy as named_policy
 from ..report import page, tables
@@ -89,6 +89,7 @@ class Result(Mapping[Key, Estimate]):
 
     - estimates: of the whole log.
     - groups: the same for each value of the `by` column.
+    - about_log: what is wrong with the log whatever the estimate.
     - facts: everything else that reports show (see `to_dict`).
     - verdicts: by the name of each target whether the answer is to be used, and the answer; of `check`, of `the log`.
     """
@@ -97,6 +98,7 @@ class Result(Mapping[Key, Estimate]):
     groups: Mapping[str, Estimates] = field(default_factory=dict)
     facts: Mapping[str, Any] = field(default_factory=dict)
     truths: Mapping[str, float] = field(default_factory=dict)
+    about_log: tuple[Caution, ...] = ()
     verdicts: Mapping[str, Verdict] = field(default_factory=dict)
 
     def __getitem__(self, key: Asked) -> Estimate:
@@ -167,7 +169,8 @@ class Result(Mapping[Key, Estimate]):
         for group, estimates in self.groups.items():
             rows += [self._row(key, group, value) for key, value in estimates.found.items()]
         verdicts = {name: document.verdict_row(one) for name, one in self.verdicts.items()}
-        return {**self.facts, "verdicts": verdicts, "estimates": rows}
+        log_findings = [asdict(caution) for caution in self.about_log]
+        return {**self.facts, "verdicts": verdicts, "log_findings": log_findings, "estimates": rows}
 
     def to_json(self, path: str | PathLike[str] | None = None, indent: int | None = 2) -> str:
         """The same as JSON text; written to `path` if given."""

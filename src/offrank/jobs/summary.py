@@ -6,9 +6,11 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from statistics import NormalDist
 from typing import Any, Literal
 
 from ..checks.dependence import dependence
+from ..checks.log import explained, of_rows
 from ..errors import NoOverlapError
 from ..estimators.base import Estimator, Weighting
 from ..estimators.doubly_robust import DoublyRobust
@@ -19,12 +21,12 @@ from ..estimators.worth import Worth, worth
 from ..estimators.wrappers import Clip, SelfNormalised, bare, clip, weighing
 from ..findings import about
 from ..findings.advice import items_help
-from ..findings.evidence import OfCounting, OfEstimate, OfRows
+from ..findings.evidence import OfEstimate
 from ..findings.few_rewards import FEW as FEW_REWARDS
 from ..findings.low_ess import FEW_EFFECTIVE
 from ..folds.base import Products, Together
 from ..folds.buckets import BUCKETS_OF_A_GROUP
-from ..folds.estimate import Estimate, Interval
+from ..folds.estimate import Caution, Design, Estimate, Interval
 from ..folds.histogram import HistogramFold
 from ..folds.largest import LargestFold
 from ..folds.moments import Moments
@@ -42,6 +44,8 @@ from .trained import NOTHING, Trained
 
 _BOUND = 100.0
 """The largest weight that a remedy names."""
+POWER = 0.8
+"""The chance with which a difference is to be seen, where a log is asked which one it could show."""
 
 
 def whole_folds(doubt: IntervalSpec, layout: Layout, products: Products = ()) -> Together:
@@ -65,9 +69,11 @@ class Summary:
     """The reduced log, ready to be asked for estimates.
 
     counted: the logging probabilities were counted in it. products: pairs of columns whose products are in the sums
-    too. group: this is one of several groups of the log. slots: how many ranks have clicks. rows: what is wrong with
-    the rows of the log. counting: what is known of counted propensities. ties: share of the impressions in which equal
-    scores leave the order open, by target that sorts. trained: what is judged by the rows that it was learnt from.
+    too. group: this is one of several groups of the log. slots: how many ranks have clicks. about_log: what is wrong
+    with the log whatever the estimate; what concerns its propensities, for those estimates only that ask the logging
+    policy. ties: share of the impressions in which equal scores leave the target's order open, by target that sorts.
+    trained: what is judged by the rows that it was learnt from. designs: what the policies alone say of the weights,
+    of each pair of the layout; or of none.
     """
 
     layout: Layout
@@ -77,10 +83,10 @@ class Summary:
     products: Products = ()
     group: bool = False
     slots: int = 0
-    rows: OfRows = field(default_factory=OfRows)
-    counting: OfCounting = field(default_factory=OfCounting)
+    about_log: tuple[Caution, ...] = ()
     ties: Mapping[AnyPolicy, float] = field(default_factory=dict)
     trained: Trained = NOTHING
+    designs: tuple[Design | None, ...] = ()
     made: dict[tuple[AnyPolicy, Estimator | SelfNormalised], Estimate | NoOverlapError] = field(
         default_factory=dict, init=False, compare=False, repr=False
     )
@@ -145,10 +151,15 @@ class Summary:
                 effective_clusters=depending.effective,
             )
         weighed = weighing(estimator)
+        design = self.designs[index] if self.designs else None
+        luck = self._luck(design, index, weight)
+        made = replace(made, design=design, detectable=self._detectable(made.difference, luck))
         made = made if weighed is None else self._of_weights(made, weighting, weighed, index, value)
         evidence = [self._evidence(made, target, estimator, value), depending, self.trained.evidence(target, estimator)]
-        evidence += [self.rows, *([self.counting] if weighting.asks_logging else [])]
-        return replace(made, warnings=about(*evidence))
+        about_log = self.about_log if weighting.asks_logging else of_rows(self.about_log)
+        known = explained(about_log)
+        warnings = tuple(caution for caution in about(*evidence) if caution.code not in known)
+        return replace(made, warnings=warnings, about_log=about_log)
 
     def _no_overlap(
         self, target: AnyPolicy, estimator: Estimator | SelfNormalised, *, cancelled: bool
@@ -184,6 +195,30 @@ class Summary:
             tail_index=tail_index(self.folded["largest"][index], self.moments.n),
             mean_weight_interval=mean_weight,
         )
+
+    def _luck(self, design: Design | None, index: int, weight: int) -> float:
+        """The effective number of weights that such logs typically have over that of this log, at most 1."""
+        if design is None:
+            return 1.0
+        sums = self.moments.sums
+        kish = Worth(self.layout.worth, self.folded["worth"], float(sums[0])).kish(index, float(sums[weight]))
+        return min(design.visible / kish, 1.0)
+
+    def luck(self, target: AnyPolicy, estimator: Estimator | SelfNormalised) -> float:
+        """How many times the error of this log such logs typically have, at least 1."""
+        index, _, weight = self._columns(target, bare(estimator))
+        luck = self._luck(self.designs[index] if self.designs else None, index, weight)
+        return 1 / math.sqrt(luck) if luck > 0 else math.inf
+
+    def _detectable(self, difference: Interval | None, luck: float) -> float:
+        """The true difference to the log that is told from none with a chance of POWER.
+
+        Where the weights of this log vary less than those of such logs do, by so much more.
+        """
+        if difference is None or not luck > 0:
+            return math.nan
+        deviates = sum(map(NormalDist().inv_cdf, (0.5 + self.doubt.confidence / 2, POWER)))
+        return deviates * difference.standard_error / math.sqrt(luck)
 
     def _worth(self, error: float, estimator: Estimator, weighed: Weighting, index: int, value: int) -> float:
         """How many impressions of the target an estimate of this standard error is worth."""
@@ -275,6 +310,15 @@ class Summary:
         )
         if weighed is None:
             return found
+        if (design := made.design) is not None:
+            found = replace(
+                found,
+                designed=True,
+                luck=self._luck(design, *self._columns(target, weighting)[::2]),
+                hidden=design.hidden if weighed.normalised else 0.0,
+                unsupported=design.unsupported if weighed.normalised else 0.0,
+                visible=design.visible,
+            )
         return replace(
             found,
             bounded=repr(_bounded(estimator)),

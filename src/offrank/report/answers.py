@@ -24,7 +24,7 @@ class Answer:
 def answers(document: Document) -> list[Answer]:
     """The document in a few sentences: what is wrong with the log, then the verdict on each target."""
     found = ((name, facts.estimates_of(document, name)) for name in facts.targets(document))
-    lines = _checks(document)
+    lines = _checks(document) or _of_log(document)
     if document.get("kind") == "check" and lines:
         word = (facts.verdict_of(document, "the log") or {}).get("word")
         return [replace(lines[0], text=f"**{WORDS[word]}.** {lines[0].text}"), *lines[1:]] if word else lines
@@ -125,6 +125,15 @@ def _truth(verdict: Record, found: list[Record]) -> str:
     places = words.decimals(value["value"], error_of(value))
     inside = "inside" if value["low"] <= truth <= value["high"] else "outside"
     return f" In this simulated world the truth is known: {words.number(truth, places)}, {inside} the interval."
+
+
+def _of_log(document: Document) -> list[Answer]:
+    """What is wrong with the log whatever the estimate."""
+    found = document.get("log_findings") or []
+    serious = [words.quote(str(one["code"])) for one in found if one.get("severity") == "serious"]
+    if not serious:
+        return []
+    return [Answer(f"**The log is in doubt** ({words.listing(serious)}): read why first.", severity="serious")]
 
 
 def _checks(document: Document) -> list[Answer]:

@@ -153,9 +153,14 @@ class Finding:
 
 
 def findings(document: Document) -> list[Finding]:
-    """The warnings of all estimates by code, the worst first, whole-log ones before those of groups."""
+    """What is wrong with the log, and the warnings of all estimates by code, the worst first.
+
+    Those of the whole log come before those of groups.
+    """
     several = len(targets(document)) > 1
     found: dict[str, Finding] = {}
+    for one in document.get("log_findings") or []:
+        found.setdefault(one["code"], Finding(one["code"])).add(one, "the log", of_group=False)
     for one in sorted(estimates(document), key=lambda one: one.get("group") is not None):
         for warning in warnings_of(one):
             code = warning["code"]

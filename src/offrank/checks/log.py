@@ -1,0 +1,197 @@
+"""What speaks against a log whatever is estimated from it: all of it from the one pass over the log."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from .. import findings
+from ..errors import AbilityError, ColumnError
+from ..findings.evidence import OfCounting, OfRows
+from ..findings.evidence_log import OfLog
+from ..folds.base import Attempt, Fold, Refusal, Sample, Together
+from ..folds.estimate import Caution
+from ..folds.moments import Moments, MomentsFold
+from ..inference.ratio import Ratio
+from ..inference.spread import Spread
+from ..log.batch import LogBatch
+from ..log.source import Needs, Source
+from ..policies.prepared import counts
+from ..policies.propensities import AnyPolicy, is_law, propensities, shown_needs
+from ..policies.uniform import Uniform
+from ..policies.written import WrittenPolicy
+from .agreement import AgreementFold
+from .calibration import CalibrationFold
+from .contexts import RowsPerContextFold, counted_by
+from .duplicates import ContentsFold
+
+_UNIFORM = Uniform()
+_SHOWN = Needs(frozenset(["candidates"]))
+CONFIDENCE = 0.99
+
+CAUSES = ("miscalibrated", "propensity-mismatch", "double-subsampling", "mean-weight", "duplicate-rows")
+"""In this order where several are found: what the first one names, makes those that follow."""
+OF_ROWS = ("duplicate-rows", "shown-only")
+"""What is wrong with the rows whatever their propensities."""
+OF_MEAN_WEIGHT = ("double-subsampling", "mean-weight")
+EXPLAINED = {"miscalibrated": OF_MEAN_WEIGHT, "double-subsampling": ("mean-weight",)}
+"""What is wrong with the log, and which findings about the weights of a policy then say nothing new."""
+
+
+def about_log(log: OfLog) -> tuple[Caution, ...]:
+    """What is wrong with a log, the worst first, and of what is as bad the cause before what follows from it."""
+    counting = OfCounting() if log.counted_by is None else OfCounting(rows=log.rows_per_context, by=log.counted_by)
+    found = findings.about(log, OfRows(copies=log.copies), counting)
+    codes = [*CAUSES, *(caution.code for caution in found)]
+    severities = ("serious", "warning", "note")
+    return tuple(sorted(found, key=lambda one: (severities.index(one.severity), codes.index(one.code))))
+
+
+def of_rows(found: Iterable[Caution]) -> tuple[Caution, ...]:
+    """What concerns estimates too that do not ask the logging policy."""
+    return tuple(caution for caution in found if caution.code in OF_ROWS)
+
+
+def explained(found: Iterable[Caution]) -> frozenset[str]:
+    """The codes that say nothing new of an estimate, what is wrong with the log being known."""
+    return frozenset(code for caution in found for code in EXPLAINED.get(caution.code, ()))
+
+
+@dataclass(frozen=True)
+class CandidatesFold:
+    """Reduces batches to rows, and to those with candidates that were not shown."""
+
+    def empty(self) -> tuple[int, int]:
+        return 0, 0
+
+    def add(self, state: tuple[int, int], batch: LogBatch) -> tuple[int, int]:
+        more = batch.contexts.size > batch.contexts.length
+        return self.merge(state, (len(batch), int(more.sum())))
+
+    def merge(self, left: tuple[int, int], right: tuple[int, int]) -> tuple[int, int]:
+        return left[0] + right[0], left[1] + right[1]
+
+    def finish(self, state: tuple[int, int]) -> tuple[int, int]:
+        return state
+
+
+@dataclass(frozen=True)
+class UniformWeightsFold:
+    """Reduces batches to the moments of 1 / inclusion and of the uniform policy's weights over the inclusion."""
+
+    logging: AnyPolicy
+
+    def needs(self) -> Needs:
+        """The columns that are read."""
+        return shown_needs(self.logging, "log_prob") | _UNIFORM.needs("log_prob")
+
+    def empty(self) -> Moments:
+        return self._moments.empty()
+
+    def add(self, state: Moments, batch: LogBatch) -> Moments:
+        ratio = _UNIFORM.log_prob(batch.contexts, batch.slates) - propensities(self.logging, batch).log_prob
+        values = np.stack([np.ones(len(batch)), np.exp(np.minimum(ratio, 300))], axis=1) / batch.inclusion[:, None]
+        return self._moments.add(state, Sample(values, batch.row))
+
+    def merge(self, left: Moments, right: Moments) -> Moments:
+        return self._moments.merge(left, right)
+
+    def finish(self, state: Moments) -> Moments:
+        return state
+
+    @property
+    def _moments(self) -> MomentsFold:
+        return MomentsFold(2, ((0, 1),))
+
+
+@dataclass(frozen=True)
+class LogFold:
+    """Reduces a log to the evidence that there is against it, whatever the estimate.
+
+    folds: what can be looked at; unknown: what cannot, and why.
+    """
+
+    logging: AnyPolicy | None
+    folds: Mapping[str, Fold[Any, LogBatch, Any]]
+    unknown: Mapping[str, str]
+    read: Needs
+
+    @classmethod
+    def of(cls, source: Source, logging: AnyPolicy | None) -> LogFold:
+        """All that the columns of a source and the abilities of its logging policy allow to look at.
+
+        logging: None where nobody asks for it.
+        """
+        made = cls(logging, {"contents": ContentsFold(), "candidates": CandidatesFold()}, {}, _SHOWN)
+        if logging is None:
+            return made
+        if (by := counted_by(logging)) is not None:
+            made = made._with(source, "contexts", RowsPerContextFold(by))
+        if counts(logging):
+            return made  # what was counted in the log agrees with it by construction
+        if is_law(logging):
+            made = made._with(source, "fit", CalibrationFold(logging))
+        if "fit" not in made.folds:
+            made = made._with(source, "weights", UniformWeightsFold(logging))
+        if not isinstance(logging, WrittenPolicy):
+            made = made._with(source, "agreement", AgreementFold(logging))
+        return made
+
+    def needs(self) -> Needs:
+        """The columns that are read."""
+        return self.read
+
+    def empty(self) -> dict[str, Any]:
+        return self._together.empty()
+
+    def add(self, state: dict[str, Any], batch: LogBatch) -> dict[str, Any]:
+        return self._together.add(state, batch)
+
+    def merge(self, left: dict[str, Any], right: dict[str, Any]) -> dict[str, Any]:
+        return self._together.merge(left, right)
+
+    def finish(self, state: dict[str, Any]) -> OfLog:
+        found = self._together.finish(state)
+        refused = {name: value.reason for name, value in found.items() if isinstance(value, Refusal)}
+        known = {name: value for name, value in found.items() if not isinstance(value, Refusal)}
+        rows, more = known["candidates"]
+        made = OfLog(
+            rows=rows,
+            logging="" if self.logging is None else repr(self.logging),
+            fit=known.get("fit"),
+            copies=known["contents"].repeated(),
+            shown_only=rows > 0 and not more,
+            rows_per_context=known.get("contexts", math.inf),
+            counted_by=None if self.logging is None else counted_by(self.logging),
+            unknown={**self.unknown, **refused},
+        )
+        if (agreement := known.get("agreement")) is not None:
+            compared = {"compared": agreement.rows, "apart": agreement.apart, "typical_ratio": agreement.typical_ratio}
+            made = replace(made, **compared)
+        return made if "weights" not in known or not rows else replace(made, **_of_weights(known["weights"]))
+
+    def _with(self, source: Source, name: str, fold: Any) -> LogFold:
+        """With one more fold, unless a column is missing or the policy cannot know what it asks."""
+        try:
+            needed = fold.needs()
+            source.select(needed)
+        except (AbilityError, ColumnError) as error:
+            return replace(self, unknown={**self.unknown, name: error.message})
+        return replace(self, folds={**self.folds, name: Attempt(fold)}, read=self.read | needed)
+
+    @property
+    def _together(self) -> Together:
+        return Together(self.folds)
+
+
+def _of_weights(found: Moments) -> dict[str, Any]:
+    rows, weight = found.sums
+    return {
+        "mean_weight": Spread(found, "normal", CONFIDENCE).ratio(Ratio(1, 0)),
+        "sampling_factor": float(found.squares[0] / rows),
+        "ess": float(weight**2 / found.squares[1]) if found.squares[1] else 0.0,
+    }

@@ -1,0 +1,164 @@
+"""The weights that a logging policy deals, each with its probability, found where the target goes.
+
+Where a weight is the expectation of target(slate) / logging(slate) given a part of the slate (the whole, a prefix, an
+item at its rank), E_logging[f(w)] = E_target[f(w) / w]: slates of the target tell what the log may hardly ever show.
+Weights that move clicks between ranks are no such expectation. There E_logging[f(w)] is summed over the target's items
+at every rank, each divided by the probability that the target shows it (Horvitz and Thompson).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..log.batch import Floats, LogBatch, Shown
+from ..policies.propensities import Propensities, ShownAbility
+from ..policies.rank_law import RankLaw
+from .base import Estimator, Predicting, Weighting
+from .ips import IPS
+from .items import IPM, PBM, Interpol
+from .rips import RIPS
+from .visits import Visits
+from .wrappers import Clip
+
+Mask = NDArray[np.bool_]
+
+
+@dataclass(frozen=True)
+class Atoms:
+    """Weights [s, c] by slot, or of whole slates (c = 1), of slates that stand in the contexts `row` [s].
+
+    chance: each weight's probability under the logging policy, so that sum(chance * f(weight)) over a context is the
+    expectation of f, but for weights of zero. control: as of `Weights`; free: the same where nothing is clipped.
+    """
+
+    row: NDArray[np.int64]
+    weight: Floats
+    control: Floats
+    free: Floats
+    chance: Floats
+
+
+def weighted(estimator: Estimator) -> tuple[Weighting | None, Weighting | None]:
+    """What an estimator weights by, and the same without any clipping; None where it weights nothing."""
+    weighting = estimator.residual if isinstance(estimator, Predicting) else estimator
+    plain = weighting
+    while isinstance(plain, Clip):
+        plain = plain.base
+    return weighting, plain
+
+
+def asked(plain: Weighting | None) -> ShownAbility | None:
+    """What of the logging policy the atoms of an estimator follow from; None where they are not known."""
+    if isinstance(plain, IPS):
+        return "log_prob"
+    if isinstance(plain, RIPS):
+        return "slot_probs"
+    return "rank_law" if isinstance(plain, IPM | Interpol | PBM) else None
+
+
+def atoms(weighting: Weighting, plain: Weighting, visits: Visits) -> Atoms:
+    """The weights of an estimator that `asked` knows."""
+    return _turned(weighting, plain, visits) if isinstance(plain, Interpol | PBM) else _ratios(weighting, plain, visits)
+
+
+def _ratios(weighting: Weighting, plain: Weighting, visits: Visits) -> Atoms:
+    """Of weights that are expectations of the ratio of slates."""
+    batch, drawn = visits.batch, _Possible(visits.drawn)
+    filled = (batch.slates >= 0) | ~visits.slots
+    if isinstance(plain, IPS):
+        possible = ~np.isneginf(visits.drawn.log_prob) & filled.all(axis=1)
+    elif isinstance(plain, RIPS):
+        possible = np.logical_and.accumulate((visits.drawn.slot_probs > 0) & filled, axis=1)
+    else:
+        possible = (_own_rank(visits.drawn, batch) > 0) & filled
+    with np.errstate(all="ignore"):  # where it is impossible
+        free = plain.weights(batch, drawn, visits.wanted).weight
+        weight = free if weighting is plain else weighting.weights(batch, drawn, visits.wanted).weight
+    free, weight, possible = (part.reshape(len(batch), -1) for part in (free, weight, possible))
+    if not isinstance(plain, IPS):
+        possible &= visits.slots
+    here = possible & (free > 0) & np.isfinite(free)
+    chance = np.divide(visits.chance[:, None], free, out=np.zeros(free.shape), where=here)
+    weight, free = np.where(here, weight, 0.0), np.where(here, free, 0.0)
+    return Atoms(visits.row, weight, weight, free, chance)
+
+
+def _turned(weighting: Weighting, plain: Weighting, visits: Visits) -> Atoms:
+    """Of weights of the target's items at every rank: each slate is turned down by a slot, round and round."""
+    wanted = visits.wanted.rank_law.written_out(visits.batch.contexts.length)
+    drawn = visits.drawn.rank_law.written_out(visits.batch.contexts.length)
+    parts = [_turn(weighting, plain, visits, wanted, drawn, by) for by in range(visits.batch.slates.shape[1])]
+    return Atoms(*(np.concatenate(columns) for columns in zip(*parts, strict=True)))
+
+
+def _turn(
+    weighting: Weighting, plain: Weighting, visits: Visits, wanted: Floats, drawn: Floats, by: int
+) -> tuple[NDArray[np.int64], Floats, Floats, Floats, Floats]:
+    rows = np.flatnonzero(visits.batch.contexts.length > by)
+    length, slot = visits.batch.contexts.length[rows, None], np.arange(wanted.shape[1])
+    place = np.where(slot < length, (slot + by) % length, slot)
+    contexts = visits.batch.contexts.take(rows)
+    slates = np.take_along_axis(visits.batch.slates[rows], place, axis=1)
+    batch = replace(
+        visits.batch,
+        contexts=contexts,
+        shown=Shown(slates),
+        inclusion=visits.batch.inclusion[rows],
+        row=visits.batch.row[rows],
+    )
+    laws = (
+        _Given(law[rows[:, None], place], old, batch) for law, old in ((drawn, visits.drawn), (wanted, visits.wanted))
+    )
+    logging, target = laws
+    possible = _Possible(logging)
+    found = weighting.weights(batch, possible, target)
+    free = found if weighting is plain else plain.weights(batch, possible, target)
+    shown, own = target.law.sum(axis=2), np.where(slot < length, _own_rank(logging, batch), 0.0)
+    chance = np.divide(visits.chance[rows, None] * own, shown, out=np.zeros(own.shape), where=shown > 0)
+    return visits.row[rows], found.weight, found.control, free.control, chance
+
+
+def _own_rank(logging: Propensities, batch: LogBatch) -> Floats:
+    """[s, k] probability of each displayed item at its own rank."""
+    law = logging.rank_law.written_out(batch.contexts.length)
+    return np.ascontiguousarray(np.diagonal(law, axis1=1, axis2=2))
+
+
+class _Given(Propensities):
+    """A law of displayed items [s, k, k] that is known."""
+
+    def __init__(self, law: Floats, like: Propensities, batch: LogBatch) -> None:
+        super().__init__(like.policy, batch, like.cache)
+        self.law = law
+
+    def _log_prob(self) -> Floats:
+        raise NotImplementedError
+
+    def _slot_probs(self) -> Floats:
+        raise NotImplementedError
+
+    def _rank_law(self) -> RankLaw:
+        return RankLaw.of(self.law)
+
+
+class _Possible(Propensities):
+    """A logging policy with probability 1 in place of 0, so that what it never shows is no error but left out."""
+
+    def __init__(self, inner: Propensities) -> None:
+        super().__init__(inner.policy, inner.batch, inner.cache)
+        self.inner = inner
+
+    def _log_prob(self) -> Floats:
+        return np.where(np.isneginf(self.inner.log_prob), 0.0, self.inner.log_prob)
+
+    def _slot_probs(self) -> Floats:
+        return np.where(self.inner.slot_probs > 0, self.inner.slot_probs, 1.0)
+
+    def _rank_law(self) -> RankLaw:
+        law = np.array(self.inner.rank_law.written_out(self.batch.contexts.length))
+        own = np.arange(law.shape[1])
+        law[:, own, own] = np.where(law[:, own, own] > 0, law[:, own, own], 1.0)
+        return RankLaw.of(law)

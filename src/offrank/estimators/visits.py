@@ -1,0 +1,134 @@
+"""Where a target goes: the slates that it shows in some contexts, whatever was logged there.
+
+Which slates are drawn follows from what the contexts hold, not from the order of rows, candidates or item ids.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from ..errors import AbilityError
+from ..log.batch import Contexts, Floats, Integers, LogBatch, Shown
+from ..log.contexts import reordered
+from ..log.source import Needs
+from ..policies.base import Ability, Policy, all_items
+from ..policies.propensities import Propensities, propensities
+from ..policies.sorting import Sorting, certain, shown_slates
+from ..running.cache import RunCache
+from .pseudoinverse import _kernels
+
+_ABILITIES: tuple[Ability, ...] = ("rank_probs", "log_prob", "slot_probs")
+
+DRAWS = 4096
+"""Slates that are drawn in all where a target does not always show the same one; one per context at least."""
+_SEED = 0
+
+
+@dataclass(frozen=True)
+class Visits:
+    """Slates of a target: row [s] of the contexts, chance [s], which adds up to 1 in each of them.
+
+    batch: contexts and slates [s, k] as those of a log, -1 at ranks that the target leaves empty.
+    """
+
+    target: Policy
+    logging: Policy
+    row: Integers
+    chance: Floats
+    batch: LogBatch
+    cache: RunCache
+
+    @cached_property
+    def wanted(self) -> Propensities:
+        """What the target says of its slates."""
+        return propensities(self.target, self.batch, self.cache)
+
+    @cached_property
+    def drawn(self) -> Propensities:
+        """What the logging policy says of them."""
+        return propensities(self.logging, self.batch, self.cache)
+
+    @cached_property
+    def slots(self) -> np.ndarray:
+        """[s, k] which slots there are."""
+        return np.arange(self.batch.slates.shape[1]) < self.batch.contexts.length[:, None]
+
+
+def visits(
+    target: Policy, logging: Policy, contexts: Contexts, inclusion: Floats, cache: RunCache, draws: int = DRAWS
+) -> tuple[Visits, Integers]:
+    """Slates of a target in some contexts, and [n] which of them is which row of the `Visits`' contexts.
+
+    The one that it always shows, else some that are drawn, about so many in all.
+
+    Raises:
+        AbilityError: the target cannot draw.
+    """
+    sure, order = certain(target, contexts), np.arange(len(contexts))
+    if not sure.all():
+        contexts, order = _in_order(contexts, inclusion, target, logging)
+        sure = sure[order]
+    each = np.where(sure, 1, max(1, draws // max(int((~sure).sum()), 1)))
+    row = np.repeat(np.arange(len(contexts)), each)
+    slates = np.full((len(row), contexts.slots), -1)
+    if sure.any():
+        assert isinstance(target, Sorting)
+        slates[sure[row]] = shown_slates(target, contexts)[sure]
+    if not sure.all():
+        found = target.sample(contexts.take(row[~sure[row]]), np.random.default_rng(_SEED))
+        slates[~sure[row], : found.shape[1]] = found
+    return Visits(target, logging, row, (1 / each)[row], _batch(contexts.take(row), slates), cache), order
+
+
+def _batch(contexts: Contexts, slates: Integers) -> LogBatch:
+    n = len(contexts)
+    return LogBatch(contexts, Shown(slates), None, None, np.ones(n), np.arange(n, dtype=np.uint64))
+
+
+def _in_order(contexts: Contexts, inclusion: Floats, target: Policy, logging: Policy) -> tuple[Contexts, Integers]:
+    """The contexts and their candidates in an order that follows from what the policies read, and [n] which row."""
+    columns = _read(contexts, target, logging)
+    pads = np.arange(contexts.candidates.shape[1]) >= contexts.size[:, None]
+    order = np.lexsort([*columns, pads], axis=-1)
+    inside = [np.where(pads, 0, np.take_along_axis(column, order, axis=1)) for column in columns]
+    keys = sorted(target.needs("sample").keys | _needs(logging).keys)
+    beside = [contexts.size, contexts.length, *(contexts.keys[name] for name in keys)]
+    content = np.column_stack([*beside, *inside]).astype(np.int64, copy=False)
+    rows = np.lexsort([inclusion, _kernels.hashes(content)])
+    return reordered(contexts, order).take(rows), rows
+
+
+def _read(contexts: Contexts, target: Policy, logging: Policy) -> list[Integers]:
+    """What the policies read of each candidate, [n, m] each, as whole numbers."""
+    needed, items = target.needs("sample"), all_items(contexts)
+    every = needed | _needs(logging)
+    floats = [contexts.scores[name] for name in sorted(every.scores)]
+    if not _needs(logging).exchangeable:  # it knows items by their ids, which are not to decide what is drawn
+        floats += list(np.moveaxis(np.round(logging.rank_probs(contexts, items), 9), 2, 0))
+    columns = [np.ascontiguousarray(values + 0.0).view(np.int64) for values in floats]
+    columns += [_places(contexts.rankings[name], items) for name in sorted(every.rankings)]
+    if "features" in every.roles and (one := contexts.features) is not None:
+        given = (one.first, contexts.size, one.offsets, one.indices, one.values)
+        columns.append(_kernels.feature_hashes(*given, items.shape[1]).view(np.int64))
+    return columns if needed.exchangeable else [contexts.candidates, *columns]
+
+
+def _needs(logging: Policy) -> Needs:
+    """What a policy reads of contexts to say how likely a slate is."""
+    for ability in _ABILITIES:
+        try:
+            return logging.needs(ability)
+        except AbilityError as error:
+            refused = error
+    raise refused
+
+
+def _places(ranking: Integers, items: Integers) -> Integers:
+    """[n, m] where each candidate stands in a ranking [n, w], w where it does not."""
+    out = np.full(items.shape, ranking.shape[1])
+    row, rank = np.nonzero(ranking >= 0)
+    out[row[::-1], ranking[row, rank][::-1]] = rank[::-1]
+    return out

@@ -1,0 +1,50 @@
+"""What was shown is not what the logging policy shows."""
+
+from __future__ import annotations
+
+from ..options import option
+from .evidence_log import OfLog, Shown
+from .registry import Said, finding
+
+UNLIKELY = 1e-3
+"""One right log in a thousand, at most, is said to be wrong."""
+
+
+@finding("miscalibrated", "What was shown against the logging policy")
+def miscalibrated(log: OfLog) -> Said | None:
+    """The logging policy would hardly ever make a log in which items are shown so often, or so seldom."""
+    if log.fit is None or not unfit(log):
+        return None
+    mismatch = ""
+    if log.apart:
+        mismatch = f" In {log.apart / log.compared:.0%} of the rows the log's propensity is not the policy's either."
+    return Said(
+        "serious",
+        f"The slates that were shown are not those of {log.logging}: {told(log.fit)}.{mismatch}",
+        "Look at the score column and the temperature, and whether slates were changed after they were drawn (items "
+        "swapped, pinned or filtered out). If propensities were logged with what was shown, use "
+        f"{option('logging', 'logged')}.",
+    )
+
+
+def unfit(log: OfLog) -> bool:
+    """Whether a right log would hardly ever look like this. Rows that are copies tell nothing new."""
+    return log.fit is not None and log.fit.chance ** (1 - log.copies) < UNLIKELY
+
+
+def told(fit: Shown) -> str:
+    """The comparison that is furthest off, in words."""
+    where = "at any rank" if fit.rank is None else f"at rank {fit.rank}"
+    how = "too often" if fit.observed > fit.expected else "too rarely"
+    what = f"item {fit.item}" if fit.lift is None else f"items that it puts there {_lift(fit.lift)}"
+    return f"{where}, {what} stood {how}: in {_number(fit.observed)} rows, where {_number(fit.expected)} are expected"
+
+
+def _lift(lift: float) -> str:
+    if lift < 0.01:
+        return "at all"
+    return f"at least {'' if lift == 1 else f'{lift:g} times '}as often as chance would"
+
+
+def _number(rows: float) -> str:
+    return f"{rows:,.0f}" if rows >= 100 or rows == round(rows) else f"{rows:.3g}"

@@ -1,0 +1,32 @@
+"""The propensities in the log are not those of the policy that is said to have drawn it."""
+
+from __future__ import annotations
+
+from ..options import option
+from .evidence_log import OfLog
+from .miscalibrated import unfit
+from .registry import Said, finding
+
+MANY = 0.01
+"""Share of the impressions beyond which it is no matter of a few odd rows."""
+
+
+@finding("propensity-mismatch", "Logged propensities against the policy")
+def propensity_mismatch(log: OfLog) -> Said | None:
+    """Written propensities that are not the policy's, unless what was shown tells already that the policy is wrong."""
+    if not log.apart or unfit(log):
+        return None
+    remedy = (
+        f"One of them is wrong: look at the score column and the temperature, or use {option('logging', 'logged')}."
+    )
+    if log.fit is not None:
+        remedy = (
+            "What was shown fits the policy, so look at the column first: it may be another slate's, inverse, rounded, "
+            "or have the sub-sampling in it."
+        )
+    return Said(
+        "serious" if log.apart > MANY * log.compared else "warning",
+        f"In {log.apart:,} of {log.compared:,} impressions the log's propensity is not that of {log.logging}; "
+        f"typically it is {log.typical_ratio:.3g} times that.",
+        remedy,
+    )

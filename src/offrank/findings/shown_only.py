@@ -1,0 +1,18 @@
+"""Nothing is known of items that were not shown."""
+
+from __future__ import annotations
+
+from .evidence_log import OfLog
+from .registry import Said, finding
+
+
+@finding("shown-only", "Candidates")
+def shown_only(log: OfLog) -> Said | None:
+    """Every impression shows all of its candidates, or the log lists none."""
+    if not log.shown_only:
+        return None
+    return Said(
+        "note",
+        "Every impression shows all of its candidates: policies can only be judged as other orders of what was shown.",
+        "If there were more candidates, log them all in the column `candidates`.",
+    )

@@ -1,0 +1,94 @@
+"""Contexts of several batches as one, and their candidates in another order."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .batch import Contexts, Floats, Integers, SparseFeatures
+
+T = TypeVar("T", bound=np.generic)
+
+
+def joined(parts: Sequence[Contexts]) -> Contexts:
+    """The rows of several contexts one after another, padded to the widest of them and no wider.
+
+    All hold the same columns. Of features nothing is kept but those of these rows.
+    """
+    first = parts[0]
+    widest = max((int(part.size.max(initial=0)) for part in parts), default=0)
+    features = None if first.features is None else _own_lines([_lines(part) for part in parts])
+    size = np.concatenate([part.size for part in parts])
+    if features is not None:
+        features = replace(features, first=np.cumsum(size) - size)
+    return Contexts(
+        candidates=_stacked([part.candidates for part in parts], widest, 0),
+        size=size,
+        length=np.concatenate([part.length for part in parts]),
+        scores={name: _stacked([part.scores[name] for part in parts], widest, 0) for name in first.scores},
+        rankings={name: _ranked([part.rankings[name] for part in parts]) for name in first.rankings},
+        keys={name: np.concatenate([part.keys[name] for part in parts]) for name in first.keys},
+        features=features,
+    )
+
+
+def reordered(contexts: Contexts, order: Integers) -> Contexts:
+    """The same contexts with their candidates in the order [n, m], which leaves pads where they are."""
+    place = np.argsort(order, axis=1)
+
+    def moved(ranking: Integers) -> Integers:
+        return np.where(ranking >= 0, np.take_along_axis(place, np.maximum(ranking, 0), axis=1), ranking)
+
+    features = contexts.features
+    if features is not None:
+        inside = np.arange(order.shape[1]) < contexts.size[:, None]
+        lines = (features.first[:, None] + order)[inside]
+        features = replace(_own_lines([(features, lines)]), first=np.cumsum(contexts.size) - contexts.size)
+    return replace(
+        contexts,
+        candidates=np.take_along_axis(contexts.candidates, order, axis=1),
+        scores={name: np.take_along_axis(values, order, axis=1) for name, values in contexts.scores.items()},
+        rankings={name: moved(values) for name, values in contexts.rankings.items()},
+        features=features,
+    )
+
+
+def _stacked(blocks: Sequence[NDArray[T]], width: int, pad: float) -> NDArray[T]:
+    """Rows of [n, any] blocks one after another, [., width]."""
+    out = np.full((sum(map(len, blocks)), width), pad, blocks[0].dtype)
+    start = 0
+    for block in blocks:
+        kept = min(width, block.shape[1])
+        out[start : start + len(block), :kept] = block[:, :kept]
+        start += len(block)
+    return out
+
+
+def _ranked(blocks: Sequence[Integers]) -> Integers:
+    """Rankings one after another, as wide as the longest."""
+    used = [int((block != -1).any(axis=0).sum()) for block in blocks]
+    return _stacked(blocks, max(used), -1)
+
+
+def _lines(part: Contexts) -> tuple[SparseFeatures, Integers]:
+    """The features of a batch, and the lines of its own rows."""
+    assert part.features is not None
+    within = np.arange(part.size.sum()) - np.repeat(np.cumsum(part.size) - part.size, part.size)
+    return part.features, np.repeat(part.features.first, part.size) + within
+
+
+def _own_lines(given: Sequence[tuple[SparseFeatures, Integers]]) -> SparseFeatures:
+    """The given lines of each, one after another; `first` is left to the caller."""
+    counts, places = [], []
+    for features, lines in given:
+        start, count = features.offsets[lines], features.offsets[lines + 1] - features.offsets[lines]
+        counts.append(count)
+        places.append(np.repeat(start - (np.cumsum(count) - count), count) + np.arange(count.sum()))
+    indices = np.concatenate([one.indices[place] for (one, _), place in zip(given, places, strict=True)])
+    values: Floats = np.concatenate([one.values[place] for (one, _), place in zip(given, places, strict=True)])
+    offsets = np.concatenate([[0], np.cumsum(np.concatenate(counts))]).astype(np.int64)
+    return SparseFeatures(np.empty(0, np.int64), offsets, indices, values)

@@ -1,0 +1,206 @@
+"""What is wrong with a log whatever the estimate: found in evaluate's own pass, said once, binding every estimate."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+import offrank
+from offrank import Counted, PlackettLuce
+from offrank.checks.log import CAUSES, LogFold, about_log
+from offrank.errors import AbilityError
+from offrank.findings.evidence_log import OfLog, Shown
+from offrank.folds.estimate import Interval
+from tests.jobs.logs import LOGGING, TARGET, coins, dice, replaced, search
+
+DICE = PlackettLuce("score")
+WRONG = "plackett_luce(naive_score)"
+
+
+def evaluated(log: Any, logging: Any = "logged", target: Any = "uniform", names: Any = ("ips",)) -> offrank.Result:
+    return offrank.evaluate(log, target, logging, list(names), cluster=None)
+
+
+def codes(result: offrank.Result) -> list[str]:
+    return [caution.code for caution in result.about_log]
+
+
+def propensity(log: pa.Table) -> np.ndarray:
+    return np.array(log["propensity"].to_pylist())
+
+
+def test_nothing_is_wrong_with_a_good_log() -> None:
+    for log, logging in ((dice(2_000), "logged"), (dice(2_000), DICE), (search(), "logged"), (search(), LOGGING)):
+        found = evaluated(log, logging)
+        assert found.about_log == ()
+        assert found["ips"].about_log == ()
+        assert found["ips"].trustworthy
+
+
+@pytest.mark.parametrize(("share", "severity"), [(0.009, "warning"), (0.011, "serious"), (0.96, "serious")])
+def test_propensities_that_contradict_the_policy_are_found_in_evaluate(share: float, severity: str) -> None:
+    log = dice(2_000)
+    wrong = np.where(np.arange(2_000) < share * 2_000, 0.5, 1.0) * propensity(log)
+    found = evaluated(replaced(log, propensity=wrong), DICE)
+    [caution] = found.about_log
+    assert (caution.code, caution.severity) == ("propensity-mismatch", severity)
+    assert f"In {round(share * 2_000):,} of 2,000 impressions" in caution.message
+    assert "What was shown fits the policy" in caution.remedy
+    assert found["ips"].trustworthy is (severity == "warning")
+
+
+def test_a_wrong_policy_is_one_finding_and_binds_every_estimate_that_asks_it() -> None:
+    names = ("ips", "snips", "ipm", "logged")
+    found = evaluated(search(), WRONG, TARGET, names)
+    assert codes(found) == ["miscalibrated"]
+    assert "100% of the rows" in found.about_log[0].message
+    assert not found.trustworthy
+    for name in ("ips", "snips", "ipm"):
+        assert found[name].about_log == found.about_log
+        assert not found[name].trustworthy
+        assert not {"miscalibrated", "mean-weight", "double-subsampling"} & {one.code for one in found[name].warnings}
+    assert found["logged"].about_log == ()
+    assert found["logged"].trustworthy
+
+
+def test_a_finding_of_the_log_is_told_once() -> None:
+    found = evaluated(search(), WRONG, TARGET, ("ips", "snips", "ipm"))
+    document = found.to_dict()
+    assert [one["code"] for one in document["log_findings"]] == ["miscalibrated"]
+    assert all("miscalibrated" not in str(one["warnings"]) for one in document["estimates"])
+    assert str(found).count("The slates that were shown are not those of") == 1
+    assert "The log is in doubt" in str(found)
+    assert "The log is in doubt" not in str(evaluated(search(), LOGGING, TARGET))
+
+
+def test_groups_are_bound_as_the_whole_log_is() -> None:
+    log = replaced(search(), device=np.where(np.arange(len(search())) % 2, "a", "b"))
+    found = offrank.evaluate(log, TARGET, WRONG, ["ips"], by="device", cluster=None)
+    assert [group["ips"].trustworthy for group in found.groups.values()] == [False, False]
+
+
+def test_what_is_found_does_not_depend_on_which_estimators_ask() -> None:
+    log = replaced(dice(2_000), propensity=0.5 * propensity(dice(2_000)))
+    every = [evaluated(log, DICE, names=names).about_log for names in (["ips"], ["ipm"], ["logged", "ipm", "snips"])]
+    assert every[0] == every[1] == every[2] != ()
+
+
+def test_a_model_that_asks_no_propensities_is_not_bound_by_them() -> None:
+    found = evaluated(search(), WRONG, TARGET, ("logged",))
+    assert found.about_log == ()
+
+
+@pytest.mark.parametrize(("factor", "severity"), [(0.5, "serious"), (0.8, "serious"), (1.0, None), (1.25, "warning")])
+def test_written_propensities_are_judged_by_the_weights_of_uniform(factor: float, severity: str | None) -> None:
+    log = dice(4_000)
+    found = evaluated(replaced(log, propensity=factor * propensity(log)), target=TARGET_OF_DICE)
+    told = {caution.code: caution for caution in found.about_log}
+    if severity is None:
+        assert not told
+        return
+    assert told["mean-weight"].severity == severity
+    # The mean weight of uniform is 1 / factor; 3 % is four standard errors.
+    assert float(told["mean-weight"].message.split()[6]) == pytest.approx(1 / factor, rel=0.06)
+
+
+TARGET_OF_DICE = PlackettLuce("score", temperature=2.0)
+
+
+def test_a_policy_that_shows_only_some_slates_has_no_wrong_propensities() -> None:
+    log = coins(400, slate=[[1]] * 400, propensity=np.ones(400))
+    [caution] = evaluated(log).about_log
+    assert (caution.code, caution.severity) == ("mean-weight", "warning")
+    assert "never shows some slates" in caution.message
+
+
+def test_a_sub_sampling_that_is_corrected_twice_is_one_finding() -> None:
+    rng = np.random.default_rng(3)
+    log = dice(12_000)
+    inclusion = np.where(np.array(log["clicks"].to_pylist()).any(axis=1), 1.0, 0.1)
+    kept = rng.random(12_000) < inclusion
+    log, inclusion = log.filter(kept), inclusion[kept]
+    assert codes(evaluated(replaced(log, inclusion=inclusion))) == []
+    twice = replaced(log, inclusion=inclusion, propensity=propensity(log) * inclusion)
+    found = evaluated(twice)
+    assert codes(found) == ["double-subsampling"]
+    assert "mean-weight" not in {caution.code for caution in found["ips"].warnings}
+
+
+def test_candidates_that_are_the_shown_items_only() -> None:
+    log = dice(300, sides=3, slots=3)
+    assert codes(evaluated(log, DICE)) == ["shown-only"]
+    assert codes(evaluated(replaced(log, candidates=None))) == ["shown-only"]
+    assert evaluated(log, DICE).about_log[0].severity == "note"
+    one_more = log["candidates"].to_pylist()
+    one_more[7] = [*one_more[7], 99]
+    assert codes(evaluated(replaced(log, candidates=one_more))) == []
+
+
+def test_counted_propensities_agree_by_construction() -> None:
+    log = coins(4_000, query=np.arange(4_000) % 4, propensity=np.full(4_000, 0.1))
+    assert evaluated(log, Counted(), names=["ipm"]).about_log == ()
+
+
+class Unranked(PlackettLuce):
+    """Plackett-Luce that knows the probability of slates only."""
+
+    def rank_probs(self, contexts: Any, items: Any) -> Any:
+        raise AbilityError("cannot rank", "rank it")
+
+
+def test_what_cannot_be_looked_at_is_named_with_the_reason() -> None:
+    source = offrank.read_log(dice(50))
+    fold = LogFold.of(source, Unranked("score"))
+    [batch] = list(source.select(fold.needs()).batches(0))
+    found = fold.finish(fold.add(fold.empty(), batch))
+    assert (found.unknown, found.fit, found.rows) == ({"fit": "cannot rank"}, None, 50)
+    assert (found.compared, found.apart) == (50, 0)
+    blind = LogFold.of(offrank.read_log(replaced(dice(50), propensity=None)), DICE)
+    assert "no column 'propensity'" in blind.unknown["agreement"]
+
+
+def test_the_cause_comes_before_what_follows_from_it() -> None:
+    weight = Interval(3.0, 2.8, 3.2, 0.1)
+    log = OfLog(rows=100, compared=100, apart=100, mean_weight=weight, copies=0.4, shown_only=True)
+    assert [one.code for one in about_log(log)] == [
+        "propensity-mismatch",
+        "mean-weight",
+        "duplicate-rows",
+        "shown-only",
+    ]
+    unfit = OfLog(rows=100, compared=100, apart=100, fit=Shown(1, 1.0, 9.0, 1e-9, lift=2.0))
+    assert [one.code for one in about_log(unfit)] == ["miscalibrated"]
+    assert len(set(CAUSES)) == len(CAUSES)
+    assert {one.code for log in (log, unfit) for one in about_log(log)} >= set(CAUSES) - {"double-subsampling"}
+
+
+def test_check_finds_the_same() -> None:
+    log = replaced(dice(2_000), propensity=0.5 * propensity(dice(2_000)))
+    checked, judged = offrank.check(log, DICE), evaluated(log, DICE)
+    assert checked.about_log == judged.about_log
+    row = next(one for one in checked.facts["checks"] if one["code"] == "propensity-mismatch")
+    assert (row["status"], row["message"]) == ("serious", judged.about_log[0].message)
+
+
+@pytest.mark.parametrize(
+    ("fit", "said"),
+    [
+        (
+            Shown(2, 10.0, 52.3, 0.0, lift=2.0),
+            "at rank 2, items that it puts there at least 2 times as often",
+        ),
+        (Shown(1, 10.0, 52.3, 0.0, lift=1.0), "items that it puts there at least as often as chance would"),
+        (
+            Shown(1, 10.0, 52.3, 0.0, lift=1e-6),
+            "there at all stood too rarely: in 10 rows, where 52.3 are",
+        ),
+        (Shown(None, 1234.0, 52.0, 0.0, item=7), "at any rank, item 7 stood too often: in 1,234 rows, where 52 are"),
+    ],
+)
+def test_what_is_off_is_said_in_words(fit: Shown, said: str) -> None:
+    [caution] = about_log(OfLog(rows=9_000, logging="top(score)", fit=fit))
+    assert said in caution.message
+    assert "top(score)" in caution.message
