@@ -3,10 +3,10 @@
 Plackett-Luce and uniform loggers show 1 to 5 of 6 items to users of the position-based model, so that ips, rips and
 ipm are all right. `mean-weight` at 3.3 is to be said of one log in a thousand, `disagreement` at 4 of one in 16,000.
 "errors" counts standard errors; "studentised" is `Interval.deviation`; "design" knows what share of the target a log of
-this size hides; "tail" is told what the largest weights say of it. As in `offrank.evaluate`, ips contradicts nobody
-where its weights are worth less than 100 impressions.
+this size hides; "tail" is told what the largest weights say of it.
+As in `offrank.evaluate`, ips contradicts nobody where its weights are worth less than 100 impressions.
 
-    python benchmarks/false_alarms.py [--logs 150]
+    python benchmarks/false_alarms.py [--logs 60]
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ def alarms(here: World, rows: int, hidden: float, rng: np.random.Generator) -> l
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--logs", type=int, default=150)
+    parser.add_argument("--logs", type=int, default=60)
     logs = parser.parse_args().logs
     shown = Table(title=f"False alarms in healthy logs, {logs} of each target and length, in percent")
     for name in ("slots", "logging", "logs", *COLUMNS):

@@ -7,7 +7,7 @@ without a click left out (`inclusion`); and rows of users who differ in how read
 
 Then worlds whose weights are skewed: how often each kind of interval is too high, or too low, for the truth.
 
-    python benchmarks/interval_coverage.py [--logs 1000] [--rows 2000] [--skewed-logs 300]
+    python benchmarks/interval_coverage.py [--logs 1000] [--rows 2000] [--skewed-logs 200]
 """
 
 from __future__ import annotations
@@ -104,7 +104,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--logs", type=int, default=1000)
     parser.add_argument("--rows", type=int, default=2000)
-    parser.add_argument("--skewed-logs", type=int, default=300)
+    parser.add_argument("--skewed-logs", type=int, default=200)
     arguments = parser.parse_args()
     if arguments.skewed_logs:
         show_skewed(arguments.skewed_logs)
@@ -116,7 +116,7 @@ def main() -> None:
         rng = np.random.default_rng(seed)
         for kind in KINDS:
             log = simulate(kind, arguments.rows, rng)
-            for interval in ("studentised", "bootstrap"):
+            for interval in ("normal", "bootstrap"):
                 for name, what, held in hits(kind, interval, log, wanted):
                     counted[kind, interval, name, what] += held
     shares = {key: count / arguments.logs for key, count in counted.items()}
@@ -127,7 +127,7 @@ def show(shares: dict[tuple[str, ...], float], logs: int, rows: int) -> None:
     """Print the table and its extremes."""
     shown = Table(title=f"Coverage of 95 % intervals, {logs:,} logs of about {rows:,} rows: value / difference")
     shown.add_column("estimator")
-    variants = [(kind, interval) for kind in KINDS for interval in ("studentised", "bootstrap")]
+    variants = [(kind, interval) for kind in KINDS for interval in ("normal", "bootstrap")]
     for kind, interval in variants:
         shown.add_column(f"{kind},\n{interval}", justify="right")
     for name in ESTIMATORS:

@@ -40,7 +40,7 @@ def _judgement(world: World, found: Found, sizes: Sequence[int]) -> list[str]:
     right = "cannot be known" if world.causes is None else str(Share.that(one.right for one in known))
     first = most_frequent(known or every)
     return [
-        f"[`{first}`](#{first})" if first else "",
+        f"`{first}`" if first else "",
         "" if world.healthy else right,
         str(Share.that(one.held for one in used)),
         str(Share.that(one.off for one in used)),

@@ -71,9 +71,9 @@ def test_a_finding_of_the_log_is_told_once() -> None:
     document = found.to_dict()
     assert [one["code"] for one in document["log_findings"]] == ["miscalibrated"]
     assert all("miscalibrated" not in str(one["warnings"]) for one in document["estimates"])
-    assert str(found).count("The slates that were shown are not those of") == 1
-    assert "The log is in doubt" in str(found)
-    assert "The log is in doubt" not in str(evaluated(search(), LOGGING, TARGET))
+    assert str(found).count("] miscalibrated (serious)") == 1
+    assert found.verdict.word == "do not use"
+    assert found.verdict.reasons[0].code == "miscalibrated"
 
 
 def test_groups_are_bound_as_the_whole_log_is() -> None:

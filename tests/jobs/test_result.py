@@ -118,7 +118,7 @@ def test_where_no_estimate_can_be_given_the_job_raises() -> None:
     with pytest.raises(NoOverlapError) as caught:
         refused("ips")
     assert caught.value.code == "no-overlap"
-    assert "item-level" in caught.value.remedy
+    assert "closer to the logging one" in caught.value.remedy
 
 
 RESULTS = {

@@ -137,6 +137,12 @@ def test_a_check_has_the_verdict_on_the_log_before_all_else(word: str, start: st
     assert answers(document)[0].text.startswith(start)
 
 
+def test_a_check_that_fails_twice_by_one_name_is_named_once() -> None:
+    twice = [sample.check(code, "Support", "serious", None, None, None, None, "So.") for code in ("a", "b")]
+    text = answers({"kind": "check", "checks": twice})[0].text
+    assert text.startswith("**1 check of the log fails** (Support)")
+
+
 def test_an_empty_document_says_so() -> None:
     assert "nothing to report" in answers({})[0].text
 

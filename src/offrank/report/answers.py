@@ -24,7 +24,7 @@ class Answer:
 def answers(document: Document) -> list[Answer]:
     """The document in a few sentences: what is wrong with the log, then the verdict on each target."""
     found = ((name, facts.estimates_of(document, name)) for name in facts.targets(document))
-    lines = _checks(document) or _of_log(document)
+    lines = _checks(document)
     if document.get("kind") == "check" and lines:
         word = (facts.verdict_of(document, "the log") or {}).get("word")
         return [replace(lines[0], text=f"**{WORDS[word]}.** {lines[0].text}"), *lines[1:]] if word else lines
@@ -127,35 +127,28 @@ def _truth(verdict: Record, found: list[Record]) -> str:
     return f" In this simulated world the truth is known: {words.number(truth, places)}, {inside} the interval."
 
 
-def _of_log(document: Document) -> list[Answer]:
-    """What is wrong with the log whatever the estimate."""
-    found = document.get("log_findings") or []
-    serious = [words.quote(str(one["code"])) for one in found if one.get("severity") == "serious"]
-    if not serious:
-        return []
-    return [Answer(f"**The log is in doubt** ({words.listing(serious)}): read why first.", severity="serious")]
-
-
 def _checks(document: Document) -> list[Answer]:
     checks = document.get("checks") or []
-    titles: dict[str, list[str]] = {}
-    for check in checks:
-        titles.setdefault(check.get("status") or "ok", []).append(str(check.get("title") or check["code"]))
+    titles: dict[str, dict[str, None]] = {}
+    for check in checks:  # each title once: slates and items may fail by the same name
+        titles.setdefault(check.get("status") or "ok", {})[str(check.get("title") or check["code"])] = None
     if failed := titles.get("serious"):
         number = words.plural(len(failed), "check of the log fails", "checks of the log fail")
         return [
             Answer(
-                f"**{number}** ({words.listing(failed)}): read why before you believe a number.",
+                f"**{number}** ({words.listing(list(failed))}): read why before you believe a number.",
                 severity="serious",
             )
         ]
     if doubtful := titles.get("warning"):
         number = words.plural(len(doubtful), "check of the log warns", "checks of the log warn")
-        return [Answer(f"**{number}** ({words.listing(doubtful)}): see the checks below.", severity="warning")]
+        return [Answer(f"**{number}** ({words.listing(list(doubtful))}): see the checks below.", severity="warning")]
     if checks and (document.get("kind") == "check" or not facts.estimates(document)):
-        made = words.plural(len(checks) - len(titles.get("skipped", [])), "check", "checks")
+        made = words.plural(sum(check.get("status") != "skipped" for check in checks), "check", "checks")
         if noted := titles.get("note"):
-            found = f"**No check of the log fails**: {made} made. But note what they say of {words.listing(noted)}."
+            found = (
+                f"**No check of the log fails**: {made} made. But note what they say of {words.listing(list(noted))}."
+            )
             return [Answer(found, severity="note")]
         return [Answer(f"**Nothing speaks against this log**: {made} made.")]
     return []
