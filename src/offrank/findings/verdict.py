@@ -195,10 +195,9 @@ def _answer(target: str, ladder: Sequence[Candidate], anchor: Candidate) -> Verd
 def _of(target: str, one: Candidate) -> Verdict:
     e = one.estimate
     assert e is not None  # it is sound
-    detectable = float(getattr(e, "detectable", math.nan))
     value = Interval(e.value, e.low, e.high, e.standard_error)
     return Verdict(
-        "use", target, one.name, one.assumes, value, one.logged, e.difference, one.relative, _known(detectable)
+        "use", target, one.name, one.assumes, value, one.logged, e.difference, one.relative, _known(e.detectable)
     )
 
 
@@ -262,8 +261,10 @@ def _from_zero(found: Verdict) -> Verdict:
 def _binding(ladder: Sequence[Candidate], found: Verdict, about_log: Sequence[Caution]) -> list[Reason]:
     """Warnings of the log and of the estimate that answers."""
     [own] = [one for one in ladder if one.name == found.estimator]
-    of_log = [("", one) for one in about_log if one.severity != "note" and own.asks_logging]
-    return _told([*of_log, *((own.name, one) for one in own.cautions if one.severity != "note")])
+    known = () if own.estimate is None else own.estimate.about_log
+    of_log = [*known, *(about_log if own.asks_logging else ())]
+    said = [*(("", one) for one in of_log), *((own.name, one) for one in own.cautions)]
+    return _told(pair for pair in said if pair[1].severity != "note")
 
 
 def _assumed(found: Verdict, anchor: Candidate) -> Reason:

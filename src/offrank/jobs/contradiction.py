@@ -67,6 +67,7 @@ def _against(
             further=bare(estimator).assumes - bare(other).assumes,
             other_assumes=bare(other).assumes,
             other_sound=reference.trustworthy,
+            luck=summary.luck(target, other),
             pairs=pairs,
         )
         for name, (other, reference) in holding.items()

@@ -161,7 +161,7 @@ class Plan:
 
     def log_fold(self, source: Source) -> LogFold:
         """What is looked at whatever the estimate; of the logging policy where any estimator asks for it."""
-        asked = any(estimator.asks_logging is not None for estimator in self.layout.estimators)
+        asked = any(bare(estimator).asks_logging is not None for estimator in self._asked)
         return LogFold.of(source, self.logging if asked else None)
 
     @property

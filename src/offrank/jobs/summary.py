@@ -204,6 +204,12 @@ class Summary:
         kish = Worth(self.layout.worth, self.folded["worth"], float(sums[0])).kish(index, float(sums[weight]))
         return min(design.visible / kish, 1.0)
 
+    def luck(self, target: AnyPolicy, estimator: Estimator | SelfNormalised) -> float:
+        """How many times the error of this log such logs typically have, at least 1."""
+        index, _, weight = self._columns(target, bare(estimator))
+        luck = self._luck(self.designs[index] if self.designs else None, index, weight)
+        return 1 / math.sqrt(luck) if luck > 0 else math.inf
+
     def _detectable(self, difference: Interval | None, luck: float) -> float:
         """The true difference to the log that is told from none with a chance of POWER.
 
