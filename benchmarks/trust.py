@@ -59,7 +59,7 @@ def main() -> None:
     arguments = parser.parse_args()
     names = [name for name in WORLDS if arguments.only in name]
     found = measured(names, arguments.rows, arguments.logs, arguments.workers, arguments.kept)
-    lines = [*totals(found), "", *table(found, arguments.rows)]
+    lines = [f"{arguments.logs} logs of each world and size.", "", *totals(found), "", *table(found, arguments.rows)]
     print("", *lines, sep="\n")
     if arguments.write:
         write(arguments.write, ["", *lines, ""])

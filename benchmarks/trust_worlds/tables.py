@@ -59,6 +59,7 @@ def totals(found: Found) -> Iterator[str]:
     healthy = [one for world, _, one in _flat(found) if world.healthy]
     long = [one for world, rows, one in _flat(found) if world.healthy and rows >= world.known_from]
     broken = [one for world, _, one in _flat(found) if not world.healthy]
+    knowable = [one for world, _, one in _flat(found) if world.causes]
     telling = [one for world, rows, one in _flat(found) if world.causes and rows >= world.known_from]
     shares = {
         "healthy logs: *use*, where the log is long enough": Share.that(one.word == USE for one in long),
@@ -72,6 +73,9 @@ def totals(found: Found) -> Iterator[str]:
         "broken logs: *use*": Share.that(one.word == USE for one in broken),
         "broken logs: the error of a *use* exceeds three standard errors, at most 2 %": Share.that(
             one.off for one in broken if one.word == USE
+        ),
+        "the same, without the worlds in which no log can tell": Share.that(
+            one.off for one in knowable if one.word == USE
         ),
         "the same, where a log of that size can tell": Share.that(one.off for one in telling if one.word == USE),
         "broken logs that can tell: the right cause is named first, at least 80 %": Share.that(

@@ -35,6 +35,7 @@ def test_totals() -> None:
         ["31.2 %", "16"],  # 1 + 4 of 16 broken ones
         ["60.0 %", "5"],  # 1 + 2 of those 5
         ["100.0 %", "1"],
+        ["100.0 %", "1"],
         ["75.0 %", "8"],  # 2 + 4 of 8; nothing can be known of four that are too short, and of four of robots
     ]
 
