@@ -64,3 +64,82 @@ def hashed(row):
         x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
         out[i] = x ^ (x >> np.uint64(31))
     return out
+
+
+@numba.njit(cache=True, nogil=True)
+def lifted_counts(probs, slates, size, h, lifts, out):
+    """Add to out [4, lifts, ranks] what `calibration.Counts` holds of the items that are so much likelier than uniform.
+
+    probs: [n, m, k] of each candidate at each rank; slates: [n, k] candidate indices; size, h: [n].
+    """
+    expected, seen = np.zeros(len(lifts)), np.zeros(len(lifts))
+    for row in range(len(probs)):
+        for rank in range(out.shape[2]):
+            expected[:], seen[:] = 0.0, 0.0
+            for item in range(size[row]):
+                q = probs[row, item, rank]
+                for place in range(len(lifts)):
+                    if q * size[row] < lifts[place]:
+                        break
+                    expected[place] += q
+                    if slates[row, rank] == item:
+                        seen[place] = 1.0
+            for place in range(len(lifts)):
+                _count(out[:, place, rank], min(expected[place], 1.0), seen[place], h[row])
+
+
+@numba.njit(cache=True, nogil=True)
+def item_counts(probs, slates, place, size, h, out):
+    """Add to out [4, items, ranks + 1] what `calibration.Counts` holds of each item at each rank; at any, in the last.
+
+    place: [n, m] the number of each candidate among the items.
+    """
+    ranks = out.shape[2] - 1
+    for row in range(len(probs)):
+        for item in range(size[row]):
+            whole = anywhere = 0.0
+            for rank in range(probs.shape[2]):
+                seen = 1.0 if slates[row, rank] == item else 0.0
+                whole += probs[row, item, rank]
+                anywhere += seen
+                if rank < ranks:
+                    _count(out[:, place[row, item], rank], probs[row, item, rank], seen, h[row])
+            _count(out[:, place[row, item], ranks], min(whole, 1.0), anywhere, h[row])
+
+
+@numba.njit(cache=True, nogil=True, inline="always")
+def _count(out, q, seen, weight):
+    out[0] += weight * seen
+    out[1] += weight * q
+    out[2] += weight**2 * q * (1 - q)
+    out[3] += weight**2 * (seen - q) ** 2
+
+
+@numba.njit(cache=True, nogil=True)
+def log_sums(probs, slates, size, length, h, least, centred):
+    """Of the sum over what was shown of log(probability times candidates), less what is expected of it.
+
+    Returns the sum, its variance by rows, its variance if ranks are independent, and the most that a row can add.
+    centred: each item's value is taken less its mean over the ranks. least: below which probabilities count alike.
+    """
+    total, by_rows, alone, most = 0.0, 0.0, 0.0, 0.0
+    for row in range(len(probs)):
+        m, k = size[row], length[row]
+        value = np.log(np.maximum(probs[row, :m, :k] * m, least))
+        if centred:
+            for item in range(m):
+                value[item] -= value[item].mean()
+        each, widest = 0.0, 0.0
+        for rank in range(k):
+            mean = square = 0.0
+            for item in range(m):
+                mean += probs[row, item, rank] * value[item, rank]
+                square += probs[row, item, rank] * value[item, rank] ** 2
+            alone += h[row] ** 2 * max(square - mean**2, 0.0)
+            widest += max(value[:, rank].max() - mean, mean - value[:, rank].min())
+            if slates[row, rank] >= 0:
+                each += (value[slates[row, rank], rank] - mean) * h[row]
+        total += each
+        by_rows += each**2
+        most = max(most, widest * h[row])
+    return total, by_rows, alone, most

@@ -23,6 +23,7 @@ from ..log.batch import Floats, Integers, LogBatch
 from ..log.source import Needs
 from ..policies.base import all_items
 from ..policies.propensities import AnyPolicy, law, law_needs
+from . import _kernels
 from .sampled import CELLS, KEPT, SampledRows, SampledRowsFold
 
 Flags = NDArray[np.bool_]
@@ -118,88 +119,51 @@ def bennett(away: Floats, variance: Floats, most: float) -> Floats:
 
 def _compared(rows: SampledRows, probs: Floats) -> Iterator[Shown]:
     """The worst comparison of each kind. probs: [n, m, k] of every candidate."""
-    h = 1 / rows.inclusion
-    most = float(h.max())
-    stood = np.zeros(probs.shape, np.bool_)
-    row, rank = np.nonzero(rows.slates >= 0)
-    stood[row, rows.slates[row, rank], rank] = True
-    yield from _lifts(rows, probs, stood, h, most)
+    h, size = 1 / rows.inclusion, rows.contexts.size
+    most, ranks = float(h.max()), min(RANKS, probs.shape[2])
+    yield from _lifts(rows, probs, h, most, ranks)
     codes, place = _codes(rows)
-    whole = np.minimum(probs.sum(axis=2), 1.0)
-    yield from _items(whole, np.asarray(stood.any(axis=2)), h, most, codes, place, None, _SHARES["item"])
-    ranks = min(RANKS, probs.shape[2])
-    for top in range(ranks):
-        one, share = (probs[:, :, top], stood[:, :, top]), _SHARES["place"] / ranks
-        yield from _items(*one, h, most, codes, place, top + 1, share)
+    sums = np.zeros((4, len(codes), ranks + 1))
+    _kernels.item_counts(probs, rows.slates, place, size, h, sums)
+    yield _worst_item(Counts(*sums[:, :, ranks]), most, codes, None, _SHARES["item"])
+    for rank in range(ranks):
+        yield _worst_item(Counts(*sums[:, :, rank]), most, codes, rank + 1, _SHARES["place"] / ranks)
 
 
 def _of_slates(rows: SampledRows, probs: Floats) -> float:
     """The chance of sums of log-probabilities that are so far off, over whole slates."""
-    lifted = np.log(np.maximum(probs * rows.contexts.size[:, None, None], _LEAST_LIFT))
-    filled = (np.arange(probs.shape[2]) < rows.contexts.length[:, None])[:, None, :]
-    mean = (lifted * filled).sum(axis=2, keepdims=True) / np.maximum(filled.sum(axis=2, keepdims=True), 1)
-    return min(_of_sum(rows, probs, value * filled) for value in (lifted, lifted - mean)) / (_SHARES["slate"] / 2)
+    size, length, h = rows.contexts.size, rows.contexts.length, 1 / rows.inclusion
+    found = (_kernels.log_sums(probs, rows.slates, size, length, h, _LEAST_LIFT, centred) for centred in (False, True))
+    return min(_of_sum(*sums) for sums in found) / (_SHARES["slate"] / 2)
 
 
-def _of_sum(rows: SampledRows, probs: Floats, value: Floats) -> float:
-    """The chance of a sum of `value` [n, m, k] over what was shown that is so far from its expectation."""
-    h, expected = 1 / rows.inclusion, (probs * value).sum(axis=1)
-    alone = np.maximum((probs * value**2).sum(axis=1) - expected**2, 0)
-    inside = np.arange(value.shape[1]) < rows.contexts.size[:, None]
-    highest = np.where(inside[:, :, None], value, -np.inf).max(axis=1) - expected
-    lowest = expected - np.where(inside[:, :, None], value, np.inf).min(axis=1)
-    row, rank = np.nonzero(rows.slates >= 0)
-    away = np.zeros(expected.shape)
-    away[row, rank] = (value[row, rows.slates[row, rank], rank] - expected[row, rank]) * h[row]
-    each = away.sum(axis=1)
-    most = float((np.maximum(highest, lowest).sum(axis=1) * h).max())
+def _of_sum(total: float, by_rows: float, alone: float, most: float) -> float:
+    """The chance of a sum that is so far from its expectation. most: what one row can add."""
     if not most > _DUST:
         return 1.0
     # Of each rank the variance is exact; how ranks go together, only the rows tell.
-    variance = np.maximum(each @ each, (h**2 * alone.sum(axis=1)).sum())
-    return min(2 * float(bennett(np.abs(each.sum()), variance, most)), 1.0)
+    return min(2 * float(bennett(np.abs(total), np.maximum(by_rows, alone), most)), 1.0)
 
 
-def _lifts(rows: SampledRows, probs: Floats, stood: Flags, h: Floats, most: float) -> Iterator[Shown]:
-    ranks = min(RANKS, probs.shape[2])
-    probs, stood = probs[:, :, :ranks], stood[:, :, :ranks]
-    lifted = probs * rows.contexts.size[:, None, None]
+def _lifts(rows: SampledRows, probs: Floats, h: Floats, most: float, ranks: int) -> Iterator[Shown]:
     share = _SHARES["lift"] / (ranks * len(LIFTS))
-    for lift in LIFTS:
-        among = lifted >= lift * _ROUNDING
-        expected = np.clip((probs * among).sum(axis=1), 0, 1)
-        counts = _count(expected, np.asarray((stood & among).any(axis=1)), h[:, None])
+    sums = np.zeros((4, len(LIFTS), ranks))
+    _kernels.lifted_counts(probs, rows.slates, rows.contexts.size, h, np.array(LIFTS) * _ROUNDING, sums)
+    for place, lift in enumerate(LIFTS):
+        counts = Counts(*sums[:, place])
         chance = np.minimum(counts.chance(most) / share, 1.0)
         worst = int(chance.argmin())
         found = float(counts.observed[worst]), float(counts.expected[worst]), float(chance[worst])
         yield Shown(worst + 1, *found, lift=lift)
 
 
-def _items(
-    probs: Floats,
-    stood: Flags,
-    h: Floats,
-    most: float,
-    codes: Integers,
-    place: Integers,
-    rank: int | None,
-    share: float,
-) -> Iterator[Shown]:
-    """The worst item. probs, stood: [n, m] of each candidate; place: [n, m] of its code in `codes`, -1 for none."""
-    row, column = np.nonzero(place >= 0)
-    q, y, weight, where = probs[row, column], stood[row, column], h[row], place[row, column]
-    terms = (weight * y, weight * q, weight**2 * q * (1 - q), weight**2 * (y - q) ** 2)
-    counts = Counts(*(np.bincount(where, term, len(codes)).astype(np.float64) for term in terms))
+def _worst_item(counts: Counts, most: float, codes: Integers, rank: int | None, share: float) -> Shown:
+    """The item that is furthest off; items share the false alarms by how often they are expected."""
     part = share * counts.expected / max(float(counts.expected.sum()), 1e-12)
     chance = np.minimum(np.divide(counts.chance(most), part, out=np.ones(len(codes)), where=part > 0), 1.0)
     worst = int(chance.argmin())
     found = float(counts.observed[worst]), float(counts.expected[worst]), float(chance[worst])
-    yield Shown(rank, *found, item=int(codes[worst]))
-
-
-def _count(q: Floats, y: Flags, h: Floats) -> Counts:
-    """Of rows [n, c], each of which adds 1 with probability q."""
-    return Counts(*(term.sum(axis=0) for term in (h * y, h * q, h * h * q * (1 - q), h * h * (y - q) ** 2)))
+    return Shown(rank, *found, item=int(codes[worst]))
 
 
 def _codes(rows: SampledRows) -> tuple[Integers, Integers]:
