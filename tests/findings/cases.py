@@ -203,6 +203,8 @@ CASES = [
     Case("observed-range", OfEstimate(method="bootstrap"), None),
     Case("ties", OfEstimate(ties=0.0), None),
     Case("ties", OfEstimate(ties=1e-6), "note"),
+    Case("ties", OfEstimate(ties=0.0499), "note"),
+    Case("ties", OfEstimate(ties=0.0501), "warning"),
     Case("clicks-not-reward", OfEstimate(other_outcome=True), "note"),
     Case("clicks-not-reward", OfEstimate(), None),
     Case("counted-propensities", OfEstimate(counted=True), "note"),

@@ -17,13 +17,15 @@ from tests.metamorphic.logs import log
 from tests.metamorphic.spellings import EXAMINATION, estimators, fitted
 
 Pair = tuple[str, str]
-"""(target, estimator); two empty words for what is said of the log."""
+"""(target, estimator); an empty target for what is said of the log, or of several estimators."""
 
 
 COMPANY = frozenset({"disagreement", "clicks-not-reward"})
 """Findings that hold estimates against each other, or what they estimate."""
 
 
+SAMPLED = "samples="
+"""Estimators that draw slates are asked apart: what is said of the others must not follow from these draws."""
 ASKS_MODEL = ("direct(", "dr(")
 LEARNT = 1e-6
 """Tolerance of what rests on a click model, which is learnt anew from each log, to its own tolerance."""
@@ -117,17 +119,18 @@ class Asked:
         by_pair: dict[Pair, str] = {}
         for where, (before, after) in found.items():
             row = next((row for row in names if f"[{row}]" in where), "")
-            by_pair.setdefault(names.get(row, ("", "")), f"{where}: {before!r}, then {after!r}")
+            of_all = ("", SAMPLED if where.startswith(SAMPLED) else "")
+            by_pair.setdefault(names.get(row, of_all), f"{where}: {before!r}, then {after!r}")
         return by_pair
 
     def _together(self, given: Changed) -> Leaves:
-        groups: dict[tuple[str, ...], list[Any]] = defaultdict(list)
+        groups: dict[tuple[str, tuple[str, ...]], list[Any]] = defaultdict(list)
         for one in self._every(given):
-            groups[self.able[repr(one)]].append(one)
+            groups[SAMPLED if SAMPLED in repr(one) else "", self.able[repr(one)]].append(one)
         found: Leaves = {}
-        for number, (targets, every) in enumerate(groups.items()):
+        for number, ((kind, targets), every) in enumerate(groups.items()):
             if targets:
-                found |= {f"{number}: {where}": leaf for where, leaf in self._of(given, every, targets).items()}
+                found |= {f"{kind}{number}: {where}": leaf for where, leaf in self._of(given, every, targets).items()}
         return found
 
     def _refused(self, given: Changed) -> dict[Pair, Leaves]:

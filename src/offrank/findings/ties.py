@@ -6,12 +6,16 @@ from .evidence import OfEstimate
 from .registry import Said, finding
 
 
+MANY = 0.05
+"""Share of the impressions: with fewer, whichever order is right moves a rate by a few per cent of itself at most."""
+
+
 @finding("ties", "Equal scores")
 def ties(found: OfEstimate) -> Said | None:
     if not found.ties > 0:
         return None
     return Said(
-        "note",
+        "warning" if found.ties > MANY else "note",
         f"In {found.ties:.2%} of the impressions items that the new policy would show have the same score as another "
         "candidate. Which of them comes first is not known, so each order counts the same.",
         "Write scores that differ, or the ranking itself: ranking(column).",
