@@ -223,7 +223,7 @@ REFUSED: dict[str, tuple[Callable[[Path], Any], dict[str, Any], type[Exception],
         lambda _: [{"slatte": [1]}],
         {},
         ColumnError,
-        "nearest name is 'slatte'.*--column slate=",
+        r"nearest name is 'slatte'.*columns=\{\"slate\": ",
     ),
     "renamed to nothing": (lambda _: LOG, {"columns": {"slate": "scores"}}, ColumnError, "'scores'.*'score'"),
     "long without position": (

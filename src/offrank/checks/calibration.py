@@ -97,7 +97,7 @@ class CalibrationFold:
             return None
         probs = law(self.logging, "rank_probs").rank_probs(state.contexts, all_items(state.contexts))
         found = list(_compared(state, probs))
-        worst = min(found, key=lambda shown: (shown.chance, -abs(shown.observed - shown.expected)))
+        worst = found[_least(np.array([shown.chance for shown in found]))]
         whole = _of_slates(state, probs)
         # In words a count says more than a sum of logarithms.
         return worst if worst.chance <= whole else replace(worst, chance=whole)
@@ -152,7 +152,7 @@ def _lifts(rows: SampledRows, probs: Floats, h: Floats, most: float, ranks: int)
     for place, lift in enumerate(LIFTS):
         counts = Counts(*sums[:, place])
         chance = np.minimum(counts.chance(most) / share, 1.0)
-        worst = int(chance.argmin())
+        worst = _least(chance)
         found = float(counts.observed[worst]), float(counts.expected[worst]), float(chance[worst])
         yield Shown(worst + 1, *found, lift=lift)
 
@@ -161,9 +161,14 @@ def _worst_item(counts: Counts, most: float, codes: Integers, rank: int | None, 
     """The item that is furthest off; items share the false alarms by how often they are expected."""
     part = share * counts.expected / max(float(counts.expected.sum()), 1e-12)
     chance = np.minimum(np.divide(counts.chance(most), part, out=np.ones(len(codes)), where=part > 0), 1.0)
-    worst = int(chance.argmin())
+    worst = _least(chance)
     found = float(counts.observed[worst]), float(counts.expected[worst]), float(chance[worst])
     return Shown(rank, *found, item=int(codes[worst]))
+
+
+def _least(chance: Floats) -> int:
+    """The place of the first that is least, but for rounding."""
+    return int(np.argmax(chance <= chance.min() * (1 + 1e-6)))
 
 
 def _codes(rows: SampledRows) -> tuple[Integers, Integers]:

@@ -25,6 +25,7 @@ from . import visits as slates
 from .atoms import Atoms, asked, atoms, weighted
 from .base import Estimator
 from .fold import Layout
+from .items import PBM, Interpol
 from .pseudoinverse.estimator import PI
 from .pseudoinverse.overlap import overlap
 
@@ -34,6 +35,8 @@ CANDIDATES = 1 << 20
 """At most so many candidates in them."""
 PAIRS = 1 << 21
 """At most so many numbers [slates, k, k] at a time: fewer contexts are looked at where slates are long."""
+TURNED = 512
+"""Contexts for weights of items at every rank, of which each asks for the laws once a rank."""
 INVERSES = 512
 """Contexts that are looked at for the pseudoinverse."""
 FEWEST = 5.0
@@ -100,12 +103,17 @@ class DesignFold:
         return Rows(read, key[order], inclusion[order], joined([contexts.take(order)]), bound)
 
     def finish(self, state: Rows) -> tuple[Design | None, ...]:
-        sampled: dict[int, _Sampled] = {}
+        sampled: dict[tuple[int, bool], _Sampled] = {}
         found = []
         for number, (target, estimator, _, _) in enumerate(self.layout.pairs()):
             made = None
             if number in self.able and len(state.key):
-                known = sampled.setdefault(id(target), _Sampled(state, target, self.logging, self.draws, self.cache))
+                turned = isinstance(weighted(estimator)[1], Interpol | PBM)
+                most = TURNED if turned else self.kept
+                if (id(target), turned) not in sampled:
+                    few = _Sampled(state, target, self.logging, self.draws, self.cache, most)
+                    sampled[id(target), turned] = few
+                known = sampled[id(target), turned]
                 with suppress(OffrankError, NotImplementedError):  # what is said beside an estimate does not end it
                     made = known.design(estimator)
             found.append(made)
@@ -154,10 +162,12 @@ def _has(source: Source, needed: Needs, more: Needs) -> bool:
 class _Sampled:
     """The sample of contexts as one target visits them, once for all estimators."""
 
-    def __init__(self, state: Rows, target: AnyPolicy, logging: AnyPolicy, draws: int, cache: RunCache) -> None:
+    def __init__(
+        self, state: Rows, target: AnyPolicy, logging: AnyPolicy, draws: int, cache: RunCache, most: int
+    ) -> None:
         assert state.contexts is not None
         slots = max(state.contexts.slots, 1)
-        few = np.arange(min(len(state.key), max(PAIRS // slots**2, 1)))
+        few = np.arange(min(len(state.key), max(PAIRS // slots**2, 1), most))
         self.state, self.target, self.logging, self.cache = state, target, logging, cache
         self.contexts, self.inclusion = state.contexts.take(few), state.inclusion[few]
         cells = max(self.contexts.candidates.shape[1], slots**2)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from functools import reduce
+from functools import cached_property, reduce
 from typing import Any, Generic, TypeVar, cast, get_args
 
 import numpy as np
@@ -62,7 +62,7 @@ class Layout:
         """Columns of a block of slots."""
         return 1 + 2 * len(self.targets) * len(self.per_slot) if self.per_slot else 0
 
-    @property
+    @cached_property
     def worth(self) -> WorthLayout:
         """The sums that say what estimates are worth."""
         weighed = (weighing(estimator) for estimator in self.estimators)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from .evidence import OfEstimate
 from .registry import Said, finding
 
-
 MANY = 0.05
 """Share of the impressions: with fewer, whichever order is right moves a rate by a few per cent of itself at most."""
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
@@ -44,8 +45,8 @@ class Moments:
         variance, used = float(influence @ self.comoment @ influence), set(np.flatnonzero(influence).tolist())
         for block, third in self.third.items():
             if used <= set(block) and variance > 0:
-                each = influence[list(block)]
-                return float(each @ (third @ each) @ each) / variance**1.5
+                each = influence[list(block)] / math.sqrt(variance)  # of size one, so that nothing overflows
+                return float(each @ (third @ each) @ each)
         return 0.0
 
 

@@ -153,7 +153,7 @@ class Summary:
         weighed = weighing(estimator)
         design = self.designs[index] if self.designs else None
         luck = self._luck(design, index, weight)
-        made = replace(made, design=design, detectable=self._detectable(made.difference, luck))
+        made = replace(made, design=design, detectable=self._detectable(made, luck))
         made = made if weighed is None else self._of_weights(made, weighting, weighed, index, value)
         evidence = [self._evidence(made, target, estimator, value), depending, self.trained.evidence(target, estimator)]
         about_log = self.about_log if weighting.asks_logging else of_rows(self.about_log)
@@ -210,13 +210,16 @@ class Summary:
         luck = self._luck(self.designs[index] if self.designs else None, index, weight)
         return 1 / math.sqrt(luck) if luck > 0 else math.inf
 
-    def _detectable(self, difference: Interval | None, luck: float) -> float:
+    def _detectable(self, made: Estimate, luck: float) -> float:
         """The true difference to the log that is told from none with a chance of POWER.
 
         Where the weights of this log vary less than those of such logs do, by so much more.
         """
+        difference = made.difference
         if difference is None or not luck > 0:
             return math.nan
+        if difference.standard_error < 1e-6 * made.standard_error:
+            return 0.0  # the target is the logging policy, but for rounding
         deviates = sum(map(NormalDist().inv_cdf, (0.5 + self.doubt.confidence / 2, POWER)))
         return deviates * difference.standard_error / math.sqrt(luck)
 

@@ -48,6 +48,10 @@ def check_fold(
     same(pickle.loads(kept), states, 0.0, "states, which no merge may change, and their pickles")  # noqa: S301
 
 
+_NOTHING = 1e-9
+"""Of numbers that are all smaller, rounding may be all there is."""
+
+
 def same(left: Any, right: Any, tolerance: float, where: str) -> None:
     """Assert that two states or results are alike, down to every number."""
     if dataclasses.is_dataclass(left) and not isinstance(left, type):
@@ -72,7 +76,7 @@ def _numbers(left: NDArray[Any], right: NDArray[Any], tolerance: float, where: s
     assert left.shape == right.shape, f"{where}: shape {left.shape} against {right.shape}"
     assert left.dtype == right.dtype, f"{where}: {left.dtype} against {right.dtype}"
     finite = np.abs(right[np.isfinite(right)]) if right.size else right
-    scale = float(finite.max(initial=0.0))
+    scale = max(float(finite.max(initial=0.0)), _NOTHING)
     close = np.isclose(left, right, rtol=tolerance, atol=tolerance * scale, equal_nan=True)
     assert close.all(), f"{where}: {left[~close][:5]} against {right[~close][:5]}"
 

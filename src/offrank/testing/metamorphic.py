@@ -207,9 +207,10 @@ def shift_rewards(by: float, estimators: Sequence[Any], factor: float = 1.0) -> 
 
     def expected(before: Leaves) -> Leaves:
         found: Leaves = {}
-        for row in [where.removesuffix(".estimator") for where in before if where.endswith(".estimator")]:
+        named = [where.removesuffix(".estimator") for where in before if where.endswith(".estimator")]
+        for row in [row for row in named if row.startswith("estimates[")]:
             moves = _moves(kinds.get(before[f"{row}.estimator"]), before[f"{row}.mean_weight"])
-            if not row.startswith("estimates[") or moves is None or before[f"{row}.value"] is None:
+            if moves is None or before[f"{row}.value"] is None:
                 continue
             found[f"{row}.value"] = factor * before[f"{row}.value"] + by * moves[0]
             if moves[1]:
