@@ -115,6 +115,7 @@ def evaluation(log: object, interval: str = "normal", fixed: bool = False) -> Ca
         logging=FIXED_LOGGING if fixed else LOGGING,
         estimators=ESTIMATORS,
         interval=interval,
+        cluster=None,
     )
 
 

@@ -13,7 +13,7 @@ from ..log.batch import Contexts, Floats, Integers, LogBatch, SparseFeatures
 from ..log.source import Needs
 from . import _kernels
 
-KEPT = 4096
+KEPT = 8192
 """Rows that are kept at most: enough to see counts that are a few per cent off."""
 CELLS = 600_000
 """Pairs of a candidate and a rank that are kept at most: half a second to work out their probabilities."""
