@@ -7,6 +7,7 @@ table shows that it is not where the assumption fails, so that these tests could
 from __future__ import annotations
 
 from functools import cache
+from typing import Any
 
 import pytest
 
@@ -81,8 +82,14 @@ def errors(result: Result, here: World, name: str) -> list[float]:
     return [result[target, key].value / here.value(policy(target)) - 1 for target in TARGETS]
 
 
+
+def shared(*values: str, shape: str, logging: str) -> Any:
+    """A case beside all others that ask the same logs: one process evaluates them once."""
+    return pytest.param(*values, marks=pytest.mark.xdist_group(f"exact {shape} {logging}"))
+
+
 CASES = [
-    (name, shape, logging)
+    shared(name, shape, logging, shape=shape, logging=logging)
     for name in ESTIMATORS
     for shape in ("full", "top")
     for logging in (*LOGGING, "logged")
@@ -98,16 +105,18 @@ def test_expectation_is_the_truth(name: str, shape: str, logging: str) -> None:
         assert errors(result, world(shape, users), name) == pytest.approx([0.0] * len(TARGETS), abs=EXACT), users
 
 
-@pytest.mark.parametrize("logging", LOGGING)
-@pytest.mark.parametrize("name", ESTIMATORS)
+@pytest.mark.parametrize(
+    ("name", "logging"), [shared(name, one, shape="full", logging=one) for name in ESTIMATORS for one in LOGGING]
+)
 def test_expectation_is_off_where_the_assumption_fails(name: str, logging: str) -> None:
     for users in ESTIMATORS[name][1]:
         result = found("full", users, logging, logging)
         assert max(map(abs, errors(result, world("full", users), name))) > 1e-3, users
 
 
-@pytest.mark.parametrize("logging", LOGGING)
-@pytest.mark.parametrize("name", sorted(SEES_ALL_ONLY))
+@pytest.mark.parametrize(
+    ("name", "logging"), [shared(name, one, shape="top", logging=one) for name in SEES_ALL_ONLY for one in LOGGING]
+)
 def test_items_that_were_not_shown_are_missed(name: str, logging: str) -> None:
     result = found("top", "position", logging, logging)
     assert max(errors(result, world("top", "position"), name)) < -0.05
@@ -136,8 +145,10 @@ def test_the_logged_mean_is_what_logging_earns(shape: str, users: str, logging: 
     assert earned["ips"].difference.value == pytest.approx(gain, rel=EXACT, abs=EXACT)
 
 
-@pytest.mark.parametrize("logging", [*LOGGING, "logged"])
-@pytest.mark.parametrize("shape", ["full", "top"])
+@pytest.mark.parametrize(
+    ("shape", "logging"),
+    [shared(shape, one, shape=shape, logging=one) for shape in ("full", "top") for one in (*LOGGING, "logged")],
+)
 def test_weights_have_expectation_one(shape: str, logging: str) -> None:
     drawn = "plackett_luce(old)" if logging == "logged" else logging
     result = found(shape, "position", drawn, logging)
