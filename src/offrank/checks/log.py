@@ -93,7 +93,7 @@ class UniformWeightsFold:
         return self._moments.empty()
 
     def add(self, state: Moments, batch: LogBatch) -> Moments:
-        ratio = _UNIFORM.log_prob(batch.contexts, batch.slates) - propensities(self.logging, batch).log_prob
+        ratio = propensities(_UNIFORM, batch).log_prob - propensities(self.logging, batch).log_prob
         values = np.stack([np.ones(len(batch)), np.exp(np.minimum(ratio, 300))], axis=1) / batch.inclusion[:, None]
         return self._moments.add(state, Sample(values, batch.row))
 

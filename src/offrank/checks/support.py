@@ -10,8 +10,7 @@ from ..errors import AbilityError
 from ..log.batch import Floats, LogBatch
 from ..log.source import Needs
 from ..options import option
-from ..policies.base import all_items
-from ..policies.propensities import AnyPolicy, complete, is_law, law, law_needs, propensities, shown_needs
+from ..policies.propensities import AnyPolicy, complete, is_law, law_needs, propensities, shown_needs
 
 
 @dataclass(frozen=True)
@@ -59,7 +58,7 @@ class SupportFold:
     def _rank_probs(self, policy: AnyPolicy, batch: LogBatch) -> Floats:
         """[n, q, k] of every candidate, in the same order for both policies."""
         if self._of_any_slate:
-            return law(policy, "rank_probs").rank_probs(batch.contexts, all_items(batch.contexts))
+            return propensities(policy, batch).candidate_ranks
         if not complete(batch):
             written = self.target if is_law(self.logging) else self.logging
             raise AbilityError(

@@ -17,10 +17,10 @@ from numpy.typing import NDArray
 from ..errors import AbilityError, ColumnError, OffrankError
 from ..folds.estimate import Design
 from ..log.batch import Contexts, Floats, Integers, LogBatch
+from ..log.cache import RunCache
 from ..log.contexts import joined
 from ..log.source import Needs, Source
 from ..policies.propensities import AnyPolicy, is_law, law, law_needs, shown_needs
-from ..running.cache import RunCache
 from . import visits as slates
 from .atoms import Atoms, asked, atoms, weighted
 from .base import Estimator

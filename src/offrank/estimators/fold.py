@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property, reduce
 from typing import Any, Generic, TypeVar, cast, get_args
 
@@ -20,7 +20,6 @@ from ..log.batch import Floats, Labels, LogBatch
 from ..log.source import Needs
 from ..policies.base import Ability
 from ..policies.propensities import AnyPolicy, ShownAbility, law_needs, propensities, shown_needs
-from ..running.cache import RunCache
 from . import _kernels, _kernels_slots
 from .base import Asked, Estimator, Predicting, Terms, terms
 from .reference import Reference, reference_terms
@@ -111,7 +110,6 @@ class TermsFold(Generic[S, R]):
     logging: AnyPolicy
     inner: Fold[S, Sample, R]
     clusters: tuple[str, ...] = ()
-    cache: RunCache = field(default_factory=RunCache, compare=False, repr=False)
 
     def empty(self) -> S:
         return self.inner.empty()
@@ -134,14 +132,13 @@ class TermsFold(Generic[S, R]):
             values[:, 1] = batch.reward
         if batch.clicks is not None:
             values[:, 2] = values[:, 1] if batch.outcome is None else batch.clicks.sum(axis=1)
-        logging = propensities(self.logging, batch, self.cache)
-        shown = {id(target): propensities(target, batch, self.cache) for target in self.layout.targets}
+        logging = propensities(self.logging, batch)
         every: dict[tuple[int, Estimator], Terms] = {}
         for target, estimator, value, weight in layout.pairs():
             if isinstance(estimator, Reference) and estimator in layout.references:
-                found = reference_terms(estimator, batch, logging, shown[id(target)])
+                found = reference_terms(estimator, batch, logging, propensities(target, batch))
             else:
-                found = terms(estimator, batch, logging, shown[id(target)])
+                found = terms(estimator, batch, logging, propensities(target, batch))
             values[:, value], values[:, weight] = found.value, found.weight
             every[id(target), estimator] = found
         if layout.per_slot:

@@ -103,6 +103,9 @@ class _Checking:
         self.folds: dict[str, Any] = {"impressions": ImpressionsFold(), "log": log}
         self.needed = log.needs()
         self.plans: dict[str, Plan] = {}
+        # First who asks for the probabilities of all candidates: those of the displayed ones are among them.
+        self._try("actions", ActionsFold(logging))
+        self._try("support", SupportFold(target or Uniform(), logging))
         between = [EpsilonUniform(logging, epsilon) for epsilon in EPSILONS]
         self._weigh("slates", IPS(), [Uniform(), *between])
         if self.counted:
@@ -110,8 +113,6 @@ class _Checking:
         if target is not None or not self.counted:
             self._weigh("items", IPM(), [] if self.counted else [Uniform()])
         self._try("slots", SlotsFold(logging))
-        self._try("actions", ActionsFold(logging))
-        self._try("support", SupportFold(target or Uniform(), logging))
 
     def run(self, executor: Executor | None, progress: Progress | None) -> Result:
         """Read the source once, and say what was found."""

@@ -25,6 +25,7 @@ from ..inference.control_variate import Controlled
 from ..inference.registry import Method
 from ..inference.spec import AUTO, IntervalSpec
 from ..learning.held_out import kept_apart
+from ..log.cache import RunCache
 from ..log.source import Needs, Source
 from ..policies.prepared import counts, prepared
 from ..policies.propensities import AnyPolicy
@@ -194,14 +195,15 @@ class Plan:
         inner = whole_folds(self.doubt, layout, products)
         terms: Any = TermsFold(layout, self.logging, inner, self.doubt.columns)
         needed = self.needs() | self.trained.needs(self._parts())
-        design, needed = design_fold(layout, self.logging, source, needed, terms.cache)
+        cache = RunCache()
+        design, needed = design_fold(layout, self.logging, source, needed, cache)
         if self.by is not None:
             terms = GroupedTermsFold(terms, ByColumn(self.by), group_folds(self.doubt, layout, products))
         log = self.log_fold(source)
         needed |= log.needs()
         folds: dict[str, Any] = {"terms": terms, "impressions": ImpressionsFold(), "log": log, "design": design}
         folds |= {"ties": self.ties, "rows": self.trained.fold(self._parts())}
-        found = run(source.select(needed), Together(folds), executor, progress)
+        found = run(source.select(needed), Together(folds), executor, progress, cache)
         impressions: Impressions = found["impressions"]
         if not impressions.n:
             skipped = f"; {sum(impressions.skipped.values())} were skipped" if impressions.skipped else ""

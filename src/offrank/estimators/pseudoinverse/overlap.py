@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -14,6 +14,7 @@ from scipy.optimize import linear_sum_assignment
 from ...errors import EmptyLogError, UsageError
 from ...folds.estimate import Interval
 from ...log.batch import Contexts, Floats, Integers, LogBatch
+from ...log.cache import RunCache
 from ...options import option
 from ...policies.base import Policy
 from ...policies.named import policy as named_policy
@@ -21,7 +22,6 @@ from ...policies.propensities import AnyPolicy, law
 from ...policies.sorting import Sorting
 from ...policies.uniform import Uniform
 from ...readers.log import read_log
-from ...running.cache import RunCache
 from ...running.executors import Executor, run
 from .cases import cases
 from .contexts import Alike, alike, distinct, relevant
@@ -141,7 +141,6 @@ class OverlapFold:
     target: Policy
     logging: Policy
     samples: int = 0
-    cache: RunCache = field(default_factory=RunCache, compare=False, repr=False)
 
     def empty(self) -> tuple[Floats, Floats]:
         return np.zeros(5), np.array([0.0, -1.0])
@@ -149,7 +148,7 @@ class OverlapFold:
     def add(self, state: tuple[Floats, Floats], batch: LogBatch) -> tuple[Floats, Floats]:
         if not len(batch):
             return state
-        here = overlap(self.logging, self.target, batch.contexts, self.samples, self.cache)
+        here = overlap(self.logging, self.target, batch.contexts, self.samples, batch.run)
         columns = np.column_stack([np.ones(len(batch)), here.sigma2, here.supported, here.sampling])
         sums = (columns / batch.inclusion[:, None]).sum(axis=0)
         extremes = np.array([here.rho.max(), -batch.inclusion.min()])
