@@ -108,6 +108,7 @@ def terms(inner: Any) -> TermsFold[Any, Any]:
 EVERYTHING = Needs(
     frozenset(["features"]), scores=frozenset(["old"]), rankings=frozenset(["written"]), keys=frozenset(["query"])
 )
+SCORES = Needs(scores=frozenset(["old", "new", "tied"]))
 OLD, NEW = policy("plackett_luce(old)"), policy("plackett_luce(new)")
 COLUMNS = 3 + 2 * 2 * 3
 SAMPLES: dict[str, Callable[[Any], Any]] = {
@@ -131,14 +132,14 @@ LOGS: dict[str, Callable[[Any], Any]] = {
     "checks.log.LogFold": lambda kind: kind.of(offrank.read_log(log("partial").table), OLD),
     "checks.log.UniformWeightsFold": lambda kind: kind(policy("logged")),
     "checks.mixtures.MixturesFold": lambda kind: kind(OLD),
-    "checks.sampled.SampledRowsFold": lambda kind: kind(EVERYTHING, 40, cells=150),
+    "folds.sampled.SampledRowsFold": lambda kind: kind(EVERYTHING, 40, cells=150),
     "checks.slots.SlotsFold": lambda kind: kind(OLD),
     "checks.support.SupportFold": lambda kind: kind(NEW, policy("epsilon(top(old), 0.0)")),
     "checks.ties.TiesFold": lambda kind: kind((policy("top(tied)"), policy("epsilon(top(new), 0.5)"))),
     "clicks.counts.CountsFold": lambda kind: kind("query", browsing=True),
     "clicks.predictions.PredictionFold": lambda kind: kind((fitted("rctr"), fitted("cascade")), IntervalSpec()),
     "clicks.sessions.SessionsFold": lambda kind: kind("query"),
-    "estimators.design.DesignFold": lambda kind: kind(layout(), OLD, frozenset(range(6)), kept=40),
+    "estimators.design.DesignFold": lambda kind: kind(layout(), OLD, frozenset(range(6)), SCORES, kept=40),
     "estimators.fold.GroupedTermsFold": lambda kind: kind(terms(MomentsFold(COLUMNS)), BySlots(), MomentsFold(COLUMNS)),
     "estimators.fold.TermsFold": lambda kind: kind(layout(), OLD, MomentsFold(COLUMNS)),
     "estimators.pseudoinverse.overlap.OverlapFold": lambda kind: kind(NEW, OLD),
