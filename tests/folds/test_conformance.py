@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -13,11 +13,13 @@ from hypothesis import strategies as st
 from offrank.checks.impressions import ImpressionsFold
 from offrank.errors import AbilityError
 from offrank.estimators import estimator
-from offrank.estimators.fold import ByColumn, BySlots, GroupedTermsFold, Layout, TermsFold
+from offrank.estimators.fold import Layout, TermsFold
 from offrank.folds import BootstrapFold, BucketsFold, GroupBy, HistogramFold, LargestFold, MomentsFold, Together
 from offrank.folds.base import Attempt, Fold, Refusal, Sample
 from offrank.folds.counts import CountsFold, KeyedCounts, join
+from offrank.folds.group_by import Grouping, PartsFold, by_column, by_slots
 from offrank.folds.sums import SumsFold
+from offrank.log.batch import Labels
 from offrank.policies import policy
 from offrank.testing import check_fold
 from offrank.testing.strategies import samples
@@ -54,7 +56,7 @@ class ByKey:
     def add(self, state: Any, batch: Sample) -> Any:
         names = sorted({str(key) for key in batch.key})
         codes = np.array([names.index(str(key)) for key in batch.key], dtype=np.int64)
-        return self.groups.add_groups(state, batch, codes, names)
+        return self.groups.add(state, replace(batch, groups=Labels(codes, tuple(names))))
 
     def merge(self, left: Any, right: Any) -> Any:
         return self.groups.merge(left, right)
@@ -108,13 +110,19 @@ LAYOUT = Layout(
     (estimator("ipm"), estimator("rips")),  # type: ignore[arg-type]
 )
 TERMS = TermsFold(LAYOUT, policy("plackett_luce(old)"), Together({"moments": MomentsFold(LAYOUT.columns)}))
+
+
+def by(groups: Grouping, each: Fold[Any, Sample, Any]) -> TermsFold:
+    return replace(TERMS, inner=PartsFold(TERMS.inner, each), by=groups)
+
+
 LOG_FOLDS: dict[str, Fold[Any, Any, Any]] = {
     "terms": TERMS,
     "clustered": TermsFold(LAYOUT, policy("uniform"), BucketsFold(LAYOUT.columns, "query"), clusters=("query",)),
     "worth": TermsFold(LAYOUT, policy("uniform"), SumsFold(LAYOUT.worth.columns)),
-    "worth by column": GroupedTermsFold(TERMS, ByColumn("situation"), SumsFold(LAYOUT.worth.columns)),
-    "by column": GroupedTermsFold(TERMS, ByColumn("situation"), MomentsFold(LAYOUT.columns)),
-    "by slots": GroupedTermsFold(TERMS, BySlots(), MomentsFold(LAYOUT.columns)),
+    "worth by column": by(by_column("situation"), SumsFold(LAYOUT.worth.columns)),
+    "by column": by(by_column("situation"), MomentsFold(LAYOUT.columns)),
+    "by slots": by(by_slots, MomentsFold(LAYOUT.columns)),
     "impressions": ImpressionsFold(),
 }
 

@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..findings.evidence_log import Shown
+from ..folds.base import Turned
 from ..folds.sampled import SampledRows, SampledRowsFold
 from ..log.batch import Floats, Integers, LogBatch
 from ..log.source import Needs
@@ -67,7 +68,7 @@ class Counts:
 
 
 @dataclass(frozen=True)
-class CalibrationFold:
+class CalibrationFold(Turned):
     """Compares what was shown with what a law over any slate says, in a sample of the rows."""
 
     logging: AnyPolicy
@@ -82,16 +83,14 @@ class CalibrationFold:
         """
         return law_needs(self.logging, "rank_probs") | Needs(frozenset(["candidates"]))
 
-    def empty(self) -> SampledRows:
-        return self._rows.empty()
+    @property
+    def reducer(self) -> SampledRowsFold:
+        return SampledRowsFold(self.needs(), self.kept, cells=self.cells)
 
-    def add(self, state: SampledRows, batch: LogBatch) -> SampledRows:
-        return self._rows.add(state, batch)
+    def turned(self, batch: LogBatch) -> LogBatch:
+        return batch
 
-    def merge(self, left: SampledRows, right: SampledRows) -> SampledRows:
-        return self._rows.merge(left, right)
-
-    def finish(self, state: SampledRows) -> Shown | None:
+    def told(self, state: SampledRows) -> Shown | None:
         """The comparison that is furthest off, None where there is nothing to compare.
 
         Raises:
@@ -105,10 +104,6 @@ class CalibrationFold:
         whole = _of_slates(state, probs)
         # In words a count says more than a sum of logarithms.
         return worst if worst.chance <= whole else replace(worst, chance=whole)
-
-    @property
-    def _rows(self) -> SampledRowsFold:
-        return SampledRowsFold(self.needs(), self.kept, cells=self.cells)
 
 
 def bennett(away: Floats, variance: Floats, most: float) -> Floats:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..errors import AbilityError
+from ..folds.base import SumFold, Turned
 from ..log.batch import Floats, LogBatch
 from ..log.source import Needs
 from ..options import option
@@ -14,7 +15,7 @@ from ..policies.propensities import AnyPolicy, complete, is_law, law_needs, prop
 
 
 @dataclass(frozen=True)
-class SupportFold:
+class SupportFold(Turned):
     """Share of the target's mass on (item, rank) pairs that the logging policy never shows, per rank.
 
     Between two laws it is known of all candidates. What was written in the log tells of the displayed items only,
@@ -32,24 +33,19 @@ class SupportFold:
         ]
         return asked[0] | asked[1] | Needs(frozenset(["candidates"]))
 
-    def empty(self) -> Floats:
-        return np.zeros((0, 2))
+    @property
+    def reducer(self) -> SumFold:
+        return SumFold((0, 2))
 
-    def add(self, state: Floats, batch: LogBatch) -> Floats:
+    def turned(self, batch: LogBatch) -> Floats:
         h = 1 / batch.inclusion[:, None, None]
         wanted, drawn = (self._rank_probs(policy, batch) for policy in (self.target, self.logging))
         never = wanted * (drawn == 0)
-        return self.merge(state, np.stack([(never * h).sum(axis=(0, 1)), (wanted * h).sum(axis=(0, 1))], axis=1))
+        return np.stack([(never * h).sum(axis=(0, 1)), (wanted * h).sum(axis=(0, 1))], axis=1)
 
-    def merge(self, left: Floats, right: Floats) -> Floats:
-        both = np.zeros((max(len(left), len(right)), 2))
-        both[: len(left)] += left
-        both[: len(right)] += right
-        return both
-
-    def finish(self, state: Floats) -> Floats:
+    def told(self, found: Floats) -> Floats:
         """[k] share without support at each rank."""
-        return np.divide(state[:, 0], state[:, 1], out=np.zeros(len(state)), where=state[:, 1] > 0)
+        return np.divide(found[:, 0], found[:, 1], out=np.zeros(len(found)), where=found[:, 1] > 0)
 
     @property
     def _of_any_slate(self) -> bool:

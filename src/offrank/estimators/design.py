@@ -14,6 +14,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from ..errors import AbilityError, ColumnError, OffrankError
+from ..folds.base import Turned
 from ..folds.estimate import Design
 from ..folds.sampled import SampledRows, SampledRowsFold
 from ..log.batch import Floats, Integers, LogBatch
@@ -44,7 +45,7 @@ _ROUNDING = 1e-9
 
 
 @dataclass(frozen=True)
-class DesignFold:
+class DesignFold(Turned):
     """Keeps a random sample of a log's contexts; at the end, for each pair of the layout a `Design` or None.
 
     able: by number, the pairs whose columns are read. None for others, and where a policy cannot know what is asked:
@@ -59,16 +60,14 @@ class DesignFold:
     draws: int = slates.DRAWS
     cache: RunCache = field(default_factory=RunCache, compare=False, repr=False)
 
-    def empty(self) -> SampledRows:
-        return self._rows.empty()
+    @property
+    def reducer(self) -> SampledRowsFold:
+        return SampledRowsFold(self.read, self.kept if self.able else 0, cells=CANDIDATES, each="candidate")
 
-    def add(self, state: SampledRows, batch: LogBatch) -> SampledRows:
-        return self._rows.add(state, batch) if self.able else state
+    def turned(self, batch: LogBatch) -> LogBatch:
+        return batch
 
-    def merge(self, left: SampledRows, right: SampledRows) -> SampledRows:
-        return self._rows.merge(left, right)
-
-    def finish(self, state: SampledRows) -> tuple[Design | None, ...]:
+    def told(self, state: SampledRows) -> tuple[Design | None, ...]:
         sampled: dict[tuple[int, bool], _Sampled] = {}
         found = []
         for number, (target, estimator, _, _) in enumerate(self.layout.pairs()):
@@ -84,10 +83,6 @@ class DesignFold:
                     made = known.design(estimator)
             found.append(made)
         return tuple(found)
-
-    @property
-    def _rows(self) -> SampledRowsFold:
-        return SampledRowsFold(self.read, self.kept, cells=CANDIDATES, each="candidate")
 
 
 def design_fold(

@@ -5,18 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property, reduce
-from typing import Any, Generic, TypeVar, cast, get_args
+from typing import Any, cast, get_args
 
 import numpy as np
 
 from ..errors import ImpossibleSlateError, OffrankError, RowError
-from ..folds.base import Fold, Sample
-from ..folds.group_by import GroupBy
+from ..folds.base import Fold, Sample, Turned
+from ..folds.group_by import Grouping
 from ..folds.moments import Block
 from ..inference.by_slot import BySlot
 from ..inference.ratio import Ratio
 from ..log import rules
-from ..log.batch import Floats, Labels, LogBatch
+from ..log.batch import Floats, LogBatch
 from ..log.source import Needs
 from ..policies.base import Ability
 from ..policies.propensities import AnyPolicy, ShownAbility, law_needs, propensities, shown_needs
@@ -30,9 +30,6 @@ LARGEST = 1e150
 """Of a row's value or weight: the squares of more could not be summed. What is below its inverse counts as zero."""
 TOGETHER = 10
 """So many estimators have third moments of their differences; there are as many as the third power of this."""
-
-S = TypeVar("S")
-R = TypeVar("R")
 
 
 @dataclass(frozen=True)
@@ -103,27 +100,23 @@ class Layout:
 
 
 @dataclass(frozen=True)
-class TermsFold(Generic[S, R]):
-    """Turns batches into samples and hands them to `inner`. clusters: columns whose values mark dependent rows."""
+class TermsFold(Turned):
+    """Turns batches into samples and hands them to `reducer`.
+
+    clusters: columns whose values mark dependent rows. by: which group each row belongs to.
+    """
 
     layout: Layout
     logging: AnyPolicy
-    inner: Fold[S, Sample, R]
+    inner: Fold[Any, Sample, Any]
     clusters: tuple[str, ...] = ()
+    by: Grouping | None = None
 
-    def empty(self) -> S:
-        return self.inner.empty()
+    @property
+    def reducer(self) -> Fold[Any, Sample, Any]:
+        return self.inner
 
-    def add(self, state: S, batch: LogBatch) -> S:
-        return self.inner.add(state, self.sample(batch))
-
-    def merge(self, left: S, right: S) -> S:
-        return self.inner.merge(left, right)
-
-    def finish(self, state: S) -> R:
-        return self.inner.finish(state)
-
-    def sample(self, batch: LogBatch) -> Sample:
+    def turned(self, batch: LogBatch) -> Sample:
         """The rows of terms of a batch."""
         layout = self.layout
         values = np.zeros((len(batch), layout.columns + layout.stride * blocks(batch.slates.shape[1])))
@@ -150,7 +143,8 @@ class TermsFold(Generic[S, R]):
         row, column = _kernels.settle(values, 1 / LARGEST, LARGEST)
         if row >= 0:
             raise self._beyond(batch, row, column, values[row])
-        return Sample(values, batch.row, batch.dependent(self.clusters), summed)
+        groups = None if self.by is None else self.by(batch)
+        return Sample(values, batch.row, batch.dependent(self.clusters), summed, groups)
 
     def _beyond(self, batch: LogBatch, row: int, column: int, values: Floats) -> OffrankError:
         """Why a row's [d] values cannot be summed: one in `column` is too large, or no number."""
@@ -189,53 +183,6 @@ class TermsFold(Generic[S, R]):
 def outcome(estimator: Estimator) -> int:
     """0 where an estimator weighs the logged reward, 1 where clicks."""
     return 0 if estimator.earns == "reward" else 1
-
-
-@dataclass(frozen=True)
-class ByColumn:
-    """Groups rows by a column of the log."""
-
-    column: str
-
-    def __call__(self, batch: LogBatch) -> Labels:
-        return batch.labels[self.column]
-
-
-@dataclass(frozen=True)
-class BySlots:
-    """Groups rows by their number of slots."""
-
-    def __call__(self, batch: LogBatch) -> Labels:
-        slots, codes = np.unique(batch.contexts.length, return_inverse=True)
-        return Labels(codes, tuple(str(number) for number in slots))
-
-
-@dataclass(frozen=True)
-class GroupedTermsFold:
-    """As TermsFold, and beside the whole log's state one of `each` for every group."""
-
-    terms: TermsFold[Any, Any]
-    by: ByColumn | BySlots
-    each: Fold[Any, Sample, Any]
-
-    def empty(self) -> tuple[Any, dict[str, Any]]:
-        return self.terms.empty(), self._groups.empty()
-
-    def add(self, state: tuple[Any, dict[str, Any]], batch: LogBatch) -> tuple[Any, dict[str, Any]]:
-        sample, labels = self.terms.sample(batch), self.by(batch)
-        groups = self._groups.add_groups(state[1], sample, labels.codes, labels.names)
-        return self.terms.inner.add(state[0], sample), groups
-
-    def merge(self, left: tuple[Any, dict[str, Any]], right: tuple[Any, dict[str, Any]]) -> tuple[Any, dict[str, Any]]:
-        return self.terms.merge(left[0], right[0]), self._groups.merge(left[1], right[1])
-
-    def finish(self, state: tuple[Any, dict[str, Any]]) -> tuple[Any, dict[str, Any]]:
-        """The whole log's result, and each group's."""
-        return self.terms.finish(state[0]), self._groups.finish(state[1])
-
-    @property
-    def _groups(self) -> GroupBy[Any, Any]:
-        return GroupBy(self.each)
 
 
 def needs(layout: Layout, logging: AnyPolicy) -> Needs:

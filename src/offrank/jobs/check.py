@@ -14,13 +14,14 @@ from ..checks.support import SupportFold
 from ..errors import AbilityError, ColumnError, EmptyLogError, NoOverlapError
 from ..estimators.base import Estimator
 from ..estimators.family import family
-from ..estimators.fold import BySlots, GroupedTermsFold, TermsFold
+from ..estimators.fold import TermsFold
 from ..estimators.ips import IPS
 from ..estimators.items import IPM
 from ..estimators.wrappers import SelfNormalised
 from ..findings.verdict import on_log
 from ..folds.base import Attempt, Refusal, Together
 from ..folds.estimate import Estimate
+from ..folds.group_by import by_slots
 from ..inference.spec import IntervalSpec
 from ..log.source import Needs, Source
 from ..policies.epsilon import EpsilonUniform
@@ -32,7 +33,7 @@ from ..running.executors import Executor, Progress, run
 from . import arguments, document, findings
 from .evaluate import Plan
 from .result import Estimates, Key, Result
-from .summary import group_folds, whole_folds
+from .summary import inner_fold
 
 _ABILITIES: tuple[ShownAbility, ...] = ("log_prob", "rank_law")
 
@@ -133,8 +134,8 @@ class _Checking:
         wanted = {repr(policy): policy for policy in (*targets, self.target) if policy is not None}
         both = {repr(e): family(e, None) for e in (bare, SelfNormalised(bare))}
         plan = Plan(wanted, self.logging, both, self.doubt)
-        terms: Any = TermsFold(plan.layout, self.logging, whole_folds(self.doubt, plan.layout))
-        if self._try(name, GroupedTermsFold(terms, BySlots(), group_folds(self.doubt, plan.layout)), plan.needs):
+        inner = inner_fold(self.doubt, plan.layout, grouped=True)
+        if self._try(name, TermsFold(plan.layout, self.logging, inner, by=by_slots), plan.needs):
             self.plans[name] = plan
 
     def _try(self, name: str, fold: Any, needs: Callable[[], Needs] | None = None) -> bool:
