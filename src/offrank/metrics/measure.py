@@ -9,7 +9,7 @@ from typing import Any
 
 from ..checks.dependence import dependence
 from ..checks.impressions import Impressions, ImpressionsFold
-from ..errors import EmptyLogError, NoOverlapError
+from ..errors import EmptyLogError, NoOverlapError, UsageError
 from ..findings import about
 from ..findings.evidence_metrics import OfComparison
 from ..folds.base import Together
@@ -65,6 +65,8 @@ def measure(
         LogError: the log breaks a rule.
         NoOverlapError: no click can be compared with anything.
     """
+    if not model:
+        raise UsageError("there is no model", "name at least one score column")
     source: Source = log if hasattr(log, "batches") else read_log(log)
     fold = ComparisonsFold(
         comparisons.metrics(metrics),
