@@ -71,17 +71,17 @@ class Keyed:
 
 
 class Values(Turned):
-    """A fold of arrays as one of samples: of unlike length."""
+    """A fold of arrays as one of samples: of unlike length, unless there is a least one."""
 
-    def __init__(self, reducer: Any) -> None:
-        self._reducer = reducer
+    def __init__(self, reducer: Any, least: int = 0) -> None:
+        self._reducer, self._least = reducer, least
 
     @property
     def reducer(self) -> Any:
         return self._reducer
 
     def turned(self, batch: Sample) -> Any:
-        by_key = np.zeros((int(batch.key.max(initial=0)), 3))
+        by_key = np.zeros((max(int(batch.key.max(initial=0)), self._least), 3))
         np.add.at(by_key, batch.key.astype(np.int64) - 1, batch.values)
         return by_key
 
@@ -142,6 +142,7 @@ SAMPLES: dict[str, Callable[[Any], Any]] = {
     "folds.buckets.BucketsFold": lambda kind: kind(3),
     "folds.counts.CountsFold": lambda kind: Keyed(kind()),
     "folds.base.SumFold": lambda kind: Values(kind((0, 3))),
+    "folds.base.PlusFold": lambda kind: Values(kind(np.zeros((40, 3))), 40),
     "folds.group_by.GroupBy": lambda kind: kind(MomentsFold(3)),
     "folds.group_by.PartsFold": lambda kind: kind(MomentsFold(3), LargestFold((0, 1), keep=7)),
     "folds.histogram.HistogramFold": lambda kind: kind((0, 2)),
@@ -166,6 +167,7 @@ LOGS: dict[str, Callable[[Any], Any]] = {
     "checks.ties.TiesFold": lambda kind: kind((policy("top(tied)"), policy("epsilon(top(new), 0.5)"))),
     "clicks.counts.CountsFold": lambda kind: kind("query", browsing=True),
     "clicks.predictions.PredictionFold": lambda kind: kind((fitted("rctr"), fitted("cascade")), IntervalSpec()),
+    "clicks.sessions.TallyFold": lambda kind: kind(),
     "clicks.sessions.SessionsFold": lambda kind: kind("query"),
     "estimators.design.DesignFold": lambda kind: kind(layout(), OLD, frozenset(range(6)), SCORES, kept=40),
     "estimators.fold.TermsFold": lambda kind: kind(layout(), OLD, PARTS, by=by_slots),

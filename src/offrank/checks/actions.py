@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ..folds.base import total
 from ..log.batch import Floats, Integers, LogBatch
 from ..log.source import Needs
 from ..policies.propensities import AnyPolicy, is_law, propensities, shown_needs
@@ -99,10 +100,7 @@ class ActionsFold:
             return right if left.codes is None else left
         if not np.array_equal(left.codes, right.codes):
             return Actions(None, left.sums, varies=True)
-        slots = max(left.sums.shape[1], right.sums.shape[1])
-        both = np.zeros((len(left.codes), slots, _SUMS))
-        for state in (left, right):
-            both[:, : state.sums.shape[1]] += state.sums
+        both = np.swapaxes(total(np.swapaxes(left.sums, 0, 1), np.swapaxes(right.sums, 0, 1)), 0, 1)
         return Actions(left.codes, both, sampled=left.sampled or right.sampled)
 
     def finish(self, state: Actions) -> dict[str, ActionsTest] | None:

@@ -129,13 +129,37 @@ class SumFold:
         return self.merge(state, batch)
 
     def merge(self, left: Floats, right: Floats) -> Floats:
-        longer, shorter = (left, right) if len(left) >= len(right) else (right, left)
-        total = np.array(longer, np.float64)
-        total[: len(shorter)] += shorter
-        return total
+        return total(left, right)
 
     def finish(self, state: Floats) -> Floats:
         return state
+
+
+@dataclass(frozen=True)
+class PlusFold:
+    """Adds up values that know how to be added; `zero` is that of none."""
+
+    zero: Any
+
+    def empty(self) -> Any:
+        return self.zero
+
+    def add(self, state: Any, batch: Any) -> Any:
+        return state + batch
+
+    def merge(self, left: Any, right: Any) -> Any:
+        return left + right
+
+    def finish(self, state: Any) -> Any:
+        return state
+
+
+def total(left: Floats, right: Floats) -> Floats:
+    """The sum of two arrays; one of them may have more lines."""
+    longer, shorter = (left, right) if len(left) >= len(right) else (right, left)
+    both = np.array(longer, np.float64)
+    both[: len(shorter)] += shorter
+    return both
 
 
 @dataclass(frozen=True)
