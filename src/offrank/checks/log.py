@@ -10,12 +10,12 @@ from typing import Any
 import numpy as np
 
 from .. import findings
-from ..errors import AbilityError, ColumnError
 from ..findings.evidence import OfCounting, OfRows
 from ..findings.evidence_log import OfLog
-from ..folds.base import Attempt, Fold, Refusal, Sample, SumFold, Together, Turned
+from ..folds.base import Fold, Sample, SumFold, Together, Turned
 from ..folds.estimate import Caution
 from ..folds.moments import Moments, MomentsFold
+from ..folds.tried import Tried, given, refused
 from ..inference.ratio import Ratio
 from ..inference.spread import Spread
 from ..log.batch import Floats, LogBatch
@@ -111,20 +111,16 @@ class LogFold(Turned):
 
         logging: None where nobody asks for it.
         """
-        made = cls(logging, {"contents": ContentsFold(), "candidates": CandidatesFold()}, {}, _SHOWN)
-        if logging is None:
-            return made
-        if (by := counted_by(logging)) is not None:
-            made = made._with(source, "contexts", RowsPerContextFold(by))
-        if counts(logging):
-            return made  # what was counted in the log agrees with it by construction
-        if is_law(logging):
-            made = made._with(source, "fit", CalibrationFold(logging))
-        if "fit" not in made.folds:
-            made = made._with(source, "weights", UniformWeightsFold(logging))
-        if not isinstance(logging, WrittenPolicy):
-            made = made._with(source, "agreement", AgreementFold(logging))
-        return made
+        tried = Tried(source)
+        tried.sure(_SHOWN, contents=ContentsFold(), candidates=CandidatesFold())
+        if logging is not None and (by := counted_by(logging)) is not None:
+            tried.add("contexts", RowsPerContextFold(by))
+        if logging is not None and not counts(logging):  # what was counted in the log agrees with it by construction
+            if not (is_law(logging) and tried.add("fit", CalibrationFold(logging))):
+                tried.add("weights", UniformWeightsFold(logging))
+            if not isinstance(logging, WrittenPolicy):
+                tried.add("agreement", AgreementFold(logging))
+        return cls(logging, tried.folds, tried.reasons, tried.needs)
 
     def needs(self) -> Needs:
         """The columns that are read."""
@@ -138,8 +134,7 @@ class LogFold(Turned):
         return batch
 
     def told(self, found: dict[str, Any]) -> OfLog:
-        refused = {name: value.reason for name, value in found.items() if isinstance(value, Refusal)}
-        known = {name: value for name, value in found.items() if not isinstance(value, Refusal)}
+        known = given(found)
         rows, more = map(int, known["candidates"])
         made = OfLog(
             rows=rows,
@@ -149,21 +144,12 @@ class LogFold(Turned):
             shown_only=rows > 0 and not more,
             rows_per_context=known.get("contexts", math.inf),
             counted_by=None if self.logging is None else counted_by(self.logging),
-            unknown={**self.unknown, **refused},
+            unknown={**self.unknown, **refused(found)},
         )
         if (agreement := known.get("agreement")) is not None:
             compared = {"compared": agreement.rows, "apart": agreement.apart, "typical_ratio": agreement.typical_ratio}
             made = replace(made, **compared)
         return made if "weights" not in known or not rows else replace(made, **_of_weights(known["weights"]))
-
-    def _with(self, source: Source, name: str, fold: Any) -> LogFold:
-        """With one more fold, unless a column is missing or the policy cannot know what it asks."""
-        try:
-            needed = fold.needs()
-            source.select(needed)
-        except (AbilityError, ColumnError) as error:
-            return replace(self, unknown={**self.unknown, name: error.message})
-        return replace(self, folds={**self.folds, name: Attempt(fold)}, read=self.read | needed)
 
 
 def _of_weights(found: Moments) -> dict[str, Any]:

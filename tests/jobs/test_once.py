@@ -1,4 +1,4 @@
-"""A policy is asked for each of its laws once a batch, however many estimators, checks and metrics read it."""
+"""A policy is asked for each of its laws once a batch, whoever reads it; and each estimate is made once."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import offrank
+from offrank.checks.dependence import dependence
 from offrank.log.batch import Contexts, Floats, Integers
 from offrank.log.source import Needs
 from offrank.policies import Policy, policy
@@ -74,3 +75,19 @@ def test_each_law_is_asked_once_a_batch(verb: Callable[..., None]) -> None:
     assert set(drawn.times.values()) == {1}
     assert "rank_probs" in drawn.times
     assert set(target.times.values()) == (set() if verb is metrics else {1})
+
+
+@pytest.mark.parametrize("verb", [check, evaluate])
+def test_each_estimate_is_made_once(verb: Callable[..., None], monkeypatch: pytest.MonkeyPatch) -> None:
+    made: list[tuple[int, object]] = []
+
+    def counted(spread: Any, mean: Any, weight: int, *, group: bool = False) -> Any:
+        made.append((id(spread.moments), mean))
+        kept.append(spread.moments)
+        return dependence(spread, mean, weight, group=group)
+
+    kept: list[Any] = []
+    monkeypatch.setattr("offrank.jobs.summary.dependence", counted)
+    verb(log("partial").table, Asked(policy("plackett_luce(old)")), Asked(policy("plackett_luce(new)")))
+    assert len(made) > 5
+    assert len(set(made)) == len(made)
