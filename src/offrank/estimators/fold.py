@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property, reduce
+from itertools import product
 from typing import Any, cast, get_args
 
 import numpy as np
@@ -26,6 +27,8 @@ from .reference import Reference, reference_terms
 from .worth import BLOCKS, WorthLayout, WorthTerms, blocks
 from .wrappers import weighing
 
+ROWS, REWARD, CLICKS = 0, 1, 2
+"""The first columns of a sample."""
 LARGEST = 1e150
 """Of a row's value or weight: the squares of more could not be summed. What is below its inverse counts as zero."""
 TOGETHER = 10
@@ -36,9 +39,9 @@ TOGETHER = 10
 class Layout:
     """Which column of a sample holds what, each already divided by the inclusion probability.
 
-    Column 0: one per row. Columns 1 and 2: the logged reward and the logged clicks. Then a pair
-    (value, weight) for each target and estimator. Then for each block of slots (the last one holds all slots from
-    rank `BLOCKS` on) the number of slots, and a pair (value, weight) for each target and estimator of `per_slot`.
+    ROWS: one per row. REWARD and CLICKS: what was logged. Then a pair (value, weight) for each target and estimator:
+    `places`. Then for each block of slots (the last one holds all slots from rank `BLOCKS` on) the number of slots, and
+    a pair for each target and estimator of `per_slot`: `slot_places`.
 
     references: those of the estimators that nobody asked for, so that they refuse no row.
     """
@@ -67,11 +70,13 @@ class Layout:
 
     def pairs(self) -> Iterator[tuple[AnyPolicy, Estimator, int, int]]:
         """Every (target, estimator, value column, weight column)."""
-        column = 3
-        for target in self.targets:
-            for estimator in self.estimators:
-                yield target, estimator, column, column + 1
-                column += 2
+        return ((*pair, value, weight) for pair, (_, value, weight) in self.places.items())
+
+    @cached_property
+    def places(self) -> dict[tuple[AnyPolicy, Estimator], tuple[int, int, int]]:
+        """(target, estimator) -> the number of the pair, its value column and its weight column."""
+        every = enumerate(product(self.targets, self.estimators))
+        return {pair: (number, 3 + 2 * number, 4 + 2 * number) for number, pair in every}
 
     @property
     def blocks(self) -> tuple[Block, ...]:
@@ -79,24 +84,21 @@ class Layout:
         each = 2 * (len(self.estimators) if len(self.estimators) <= TOGETHER else 1)
         return tuple((0, 1, 2, *range(first, first + each)) for first in range(3, self.columns, each or 1))
 
-    def slot_pairs(self) -> Iterator[tuple[AnyPolicy, Estimator, int]]:
-        """Every (target, estimator) of `per_slot`, and its value column in the first block of slots."""
-        column = self.columns + 1
-        for target in self.targets:
-            for estimator in self.per_slot:
-                yield target, estimator, column
-                column += 2
+    @cached_property
+    def slot_places(self) -> dict[tuple[AnyPolicy, Estimator], int]:
+        """(target, estimator) of `per_slot` -> its value column in the first block of slots."""
+        every = enumerate(product(self.targets, self.per_slot))
+        return {pair: self.columns + 1 + 2 * number for number, pair in every}
 
     def by_slot(self, target: AnyPolicy, estimator: Estimator, width: int) -> BySlot:
         """The mean that divides each slot by its own weight, in states of `width` columns."""
-        [first] = [column for known, other, column in self.slot_pairs() if known == target and other == estimator]
-        values = range(first, width, self.stride)
+        values = range(self.slot_places[target, estimator], width, self.stride)
         numbers = range(self.columns, width, self.stride)
-        return BySlot(tuple(values), tuple(value + 1 for value in values), tuple(numbers), 0)
+        return BySlot(tuple(values), tuple(value + 1 for value in values), tuple(numbers), ROWS)
 
     def logged(self, estimator: Estimator) -> Ratio:
         """What the logging policy earned, in the outcome that the estimator weighs."""
-        return Ratio(1 if estimator.earns == "reward" else 2, 0)
+        return Ratio(REWARD if estimator.earns == "reward" else CLICKS, ROWS)
 
 
 @dataclass(frozen=True)
@@ -120,11 +122,11 @@ class TermsFold(Turned):
         """The rows of terms of a batch."""
         layout = self.layout
         values = np.zeros((len(batch), layout.columns + layout.stride * blocks(batch.slates.shape[1])))
-        values[:, 0] = 1.0
+        values[:, ROWS] = 1.0
         if batch.outcome is not None or batch.clicks is not None:
-            values[:, 1] = batch.reward
+            values[:, REWARD] = batch.reward
         if batch.clicks is not None:
-            values[:, 2] = values[:, 1] if batch.outcome is None else batch.clicks.sum(axis=1)
+            values[:, CLICKS] = values[:, REWARD] if batch.outcome is None else batch.clicks.sum(axis=1)
         logging = propensities(self.logging, batch)
         every: dict[tuple[int, Estimator], Terms] = {}
         for target, estimator, value, weight in layout.pairs():
@@ -136,7 +138,7 @@ class TermsFold(Turned):
             every[id(target), estimator] = found
         if layout.per_slot:
             self._slots(values, batch, every)
-        rewards, earned = (values[:, 1].copy(), values[:, 2].copy()), [outcome(one) for _, one in every]
+        rewards, earned = (values[:, REWARD].copy(), values[:, CLICKS].copy()), [outcome(one) for _, one in every]
         summed = WorthTerms(layout.worth, batch, rewards, tuple(zip(every.values(), earned, strict=True)))
         if (batch.inclusion != 1).any():
             values /= batch.inclusion[:, None]
@@ -172,7 +174,7 @@ class TermsFold(Turned):
         for block, column in enumerate(range(layout.columns, values.shape[1], layout.stride)):
             more = length - block
             values[:, column] = np.maximum(more, 0) if block == BLOCKS - 1 else more > 0
-        for target, estimator, first in layout.slot_pairs():
+        for (target, estimator), first in layout.slot_places.items():
             weights = found[id(target), estimator].weights
             if weights is None or batch.clicks is None:
                 raise ValueError(f"{estimator!r} has no weights of clicks")
