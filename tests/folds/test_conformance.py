@@ -17,7 +17,7 @@ from offrank.estimators.fold import Layout, TermsFold
 from offrank.folds import BootstrapFold, BucketsFold, GroupBy, HistogramFold, LargestFold, MomentsFold, Together
 from offrank.folds.base import Attempt, Fold, Refusal, Sample
 from offrank.folds.counts import CountsFold, KeyedCounts, join
-from offrank.folds.group_by import Grouping, PartsFold, by_column, by_slots
+from offrank.folds.group_by import Grouping, by_column, by_slots, with_groups
 from offrank.folds.sums import SumsFold
 from offrank.log.batch import Labels
 from offrank.policies import policy
@@ -113,7 +113,7 @@ TERMS = TermsFold(LAYOUT, policy("plackett_luce(old)"), Together({"moments": Mom
 
 
 def by(groups: Grouping, each: Fold[Any, Sample, Any]) -> TermsFold:
-    return replace(TERMS, inner=PartsFold(TERMS.inner, each), by=groups)
+    return replace(TERMS, inner=with_groups(TERMS.inner, each), by=groups)
 
 
 LOG_FOLDS: dict[str, Fold[Any, Any, Any]] = {

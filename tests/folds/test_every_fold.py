@@ -17,10 +17,10 @@ import offrank
 from offrank.clicks import click_model
 from offrank.estimators import estimator
 from offrank.estimators.fold import Layout, TermsFold
-from offrank.folds import BucketsFold, LargestFold, MomentsFold
+from offrank.folds import BucketsFold, MomentsFold
 from offrank.folds.base import Sample, Turned
 from offrank.folds.fingerprint import Content
-from offrank.folds.group_by import PartsFold, by_slots
+from offrank.folds.group_by import by_slots, with_groups
 from offrank.inference.spec import IntervalSpec
 from offrank.log.batch import Labels, LogBatch
 from offrank.log.source import Needs
@@ -144,12 +144,11 @@ SAMPLES: dict[str, Callable[[Any], Any]] = {
     "folds.base.SumFold": lambda kind: Values(kind((0, 3))),
     "folds.base.PlusFold": lambda kind: Values(kind(np.zeros((40, 3))), 40),
     "folds.group_by.GroupBy": lambda kind: kind(MomentsFold(3)),
-    "folds.group_by.PartsFold": lambda kind: kind(MomentsFold(3), LargestFold((0, 1), keep=7)),
     "folds.histogram.HistogramFold": lambda kind: kind((0, 2)),
     "folds.largest.LargestFold": lambda kind: kind((0, 1), keep=7),
     "folds.moments.MomentsFold": lambda kind: kind(3, ((0, 1, 2), (0, 2))),
 }
-PARTS = PartsFold(MomentsFold(COLUMNS), MomentsFold(COLUMNS))
+PARTS = with_groups(MomentsFold(COLUMNS), MomentsFold(COLUMNS))
 LOGS: dict[str, Callable[[Any], Any]] = {
     "checks.actions.ActionsFold": lambda kind: kind(OLD),
     "checks.agreement.AgreementFold": lambda kind: kind(NEW),

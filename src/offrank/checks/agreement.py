@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
@@ -50,9 +51,7 @@ class AgreementFold(Turned):
         """The column, and what the policy reads."""
         return shown_needs(self.logging, "log_prob") | shown_needs(_WRITTEN, "log_prob")
 
-    @property
-    def reducer(self) -> SumFold:
-        return SumFold((3,))
+    reducer: ClassVar = SumFold((3,))
 
     def turned(self, batch: LogBatch) -> Floats:
         ratio = propensities(_WRITTEN, batch).log_prob - propensities(self.logging, batch).log_prob

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from ..findings.evidence_log import Shown
 from ..folds.base import Turned
 from ..folds.sampled import SampledRows, SampledRowsFold
-from ..log.batch import Floats, Integers, LogBatch
+from ..log.batch import Floats, Integers
 from ..log.source import Needs
 from ..policies.base import all_items
 from ..policies.propensities import AnyPolicy, law, law_needs
@@ -86,9 +86,6 @@ class CalibrationFold(Turned):
     @property
     def reducer(self) -> SampledRowsFold:
         return SampledRowsFold(self.needs(), self.kept, cells=self.cells)
-
-    def turned(self, batch: LogBatch) -> LogBatch:
-        return batch
 
     def told(self, state: SampledRows) -> Shown | None:
         """The comparison that is furthest off, None where there is nothing to compare.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
@@ -30,9 +31,7 @@ class RowsPerContextFold(Turned):
         """The column of the contexts."""
         return Needs(keys=frozenset([self.by]))
 
-    @property
-    def reducer(self) -> CountsFold:
-        return CountsFold()
+    reducer: ClassVar = CountsFold()
 
     def turned(self, batch: LogBatch) -> tuple[Integers, Floats]:
         return batch.contexts.keys[self.by], np.ones(len(batch))

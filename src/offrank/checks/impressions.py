@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from statistics import NormalDist
+from typing import ClassVar
 
 import numpy as np
 
@@ -55,9 +56,7 @@ class Impressions:
 class ImpressionsFold(Turned):
     """Reduces batches to `Impressions`."""
 
-    @property
-    def reducer(self) -> PlusFold:
-        return PlusFold(Impressions(0, 0.0, {}, np.zeros((0, 6))))
+    reducer: ClassVar = PlusFold(Impressions(0, 0.0, {}, np.zeros((0, 6))))
 
     def turned(self, batch: LogBatch) -> Impressions:
         ranks = np.zeros((0, 6))

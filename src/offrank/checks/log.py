@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -65,9 +65,7 @@ def explained(found: Iterable[Caution]) -> frozenset[str]:
 class CandidatesFold(Turned):
     """Reduces batches to [2]: rows, and those with candidates that were not shown."""
 
-    @property
-    def reducer(self) -> SumFold:
-        return SumFold((2,))
+    reducer: ClassVar = SumFold((2,))
 
     def turned(self, batch: LogBatch) -> Floats:
         return np.array([len(batch), (batch.contexts.size > batch.contexts.length).sum()])
@@ -83,9 +81,7 @@ class UniformWeightsFold(Turned):
         """The columns that are read."""
         return shown_needs(self.logging, "log_prob") | _UNIFORM.needs("log_prob")
 
-    @property
-    def reducer(self) -> MomentsFold:
-        return MomentsFold(2, ((0, 1),))
+    reducer: ClassVar = MomentsFold(2, ((0, 1),))
 
     def turned(self, batch: LogBatch) -> Sample:
         ratio = propensities(_UNIFORM, batch).log_prob - propensities(self.logging, batch).log_prob
@@ -129,9 +125,6 @@ class LogFold(Turned):
     @property
     def reducer(self) -> Together:
         return Together(self.folds)
-
-    def turned(self, batch: LogBatch) -> LogBatch:
-        return batch
 
     def told(self, found: dict[str, Any]) -> OfLog:
         known = given(found)

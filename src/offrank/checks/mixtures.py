@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -134,9 +134,7 @@ class MixturesFold(Turned):
         """The columns that are read."""
         return shown_needs(self.logging, "log_prob") | _UNIFORM.needs("log_prob") | Needs(frozenset(["reward"]))
 
-    @property
-    def reducer(self) -> GroupBy[Any, Any]:
-        return GroupBy(Together({"moments": MomentsFold(7, _THIRD), "largest": LargestFold((_WEIGHT,))}))
+    reducer: ClassVar = GroupBy(Together({"moments": MomentsFold(7, _THIRD), "largest": LargestFold((_WEIGHT,))}))
 
     def turned(self, batch: LogBatch) -> Sample:
         inverse = np.exp(-propensities(self.logging, batch).log_prob)

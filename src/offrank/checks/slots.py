@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
@@ -39,9 +40,7 @@ class SlotsFold(Turned):
         """The columns that the logging policy reads."""
         return shown_needs(self.logging, "log_prob")
 
-    @property
-    def reducer(self) -> GroupBy[Moments, Moments]:
-        return GroupBy(MomentsFold(3))
+    reducer: ClassVar = GroupBy(MomentsFold(3))
 
     def turned(self, batch: LogBatch) -> Sample:
         inverse = np.exp(np.minimum(-propensities(self.logging, batch).log_prob, 300))  # of which squares are summed

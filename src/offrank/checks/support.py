@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
@@ -33,9 +34,7 @@ class SupportFold(Turned):
         ]
         return asked[0] | asked[1] | Needs(frozenset(["candidates"]))
 
-    @property
-    def reducer(self) -> SumFold:
-        return SumFold((0, 2))
+    reducer: ClassVar = SumFold((0, 2))
 
     def turned(self, batch: LogBatch) -> Floats:
         h = 1 / batch.inclusion[:, None, None]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, NamedTuple, Protocol
+from typing import Any, ClassVar, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -187,9 +187,7 @@ class SessionsFold(Turned):
 
     by: str | None = None
 
-    @property
-    def reducer(self) -> PlusFold:
-        return PlusFold(Pile())
+    reducer: ClassVar = PlusFold(Pile())
 
     def turned(self, batch: LogBatch) -> Pile:
         return Pile((chunk(batch, self.by),) if len(batch) else (), tally(batch))
@@ -204,9 +202,7 @@ class SessionsFold(Turned):
 class TallyFold(Turned):
     """Reduces a log to its `Tally`."""
 
-    @property
-    def reducer(self) -> PlusFold:
-        return PlusFold(Tally())
+    reducer: ClassVar = PlusFold(Tally())
 
     def turned(self, batch: LogBatch) -> Tally:
         return tally(batch)

@@ -17,7 +17,7 @@ from ..errors import AbilityError, ColumnError, OffrankError
 from ..folds.base import Turned
 from ..folds.estimate import Design
 from ..folds.sampled import SampledRows, SampledRowsFold
-from ..log.batch import Floats, Integers, LogBatch
+from ..log.batch import Floats, Integers
 from ..log.cache import RunCache
 from ..log.source import Needs, Source
 from ..policies.propensities import AnyPolicy, is_law, law, law_needs, shown_needs
@@ -63,9 +63,6 @@ class DesignFold(Turned):
     @property
     def reducer(self) -> SampledRowsFold:
         return SampledRowsFold(self.read, self.kept if self.able else 0, cells=CANDIDATES, each="candidate")
-
-    def turned(self, batch: LogBatch) -> LogBatch:
-        return batch
 
     def told(self, state: SampledRows) -> tuple[Design | None, ...]:
         sampled: dict[tuple[int, bool], _Sampled] = {}

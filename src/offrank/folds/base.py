@@ -91,9 +91,9 @@ class Turned(ABC):
     def reducer(self) -> Fold[Any, Any, Any]:
         """What keeps the state."""
 
-    @abstractmethod
     def turned(self, batch: Any) -> Any:
-        """What it is given of a batch."""
+        """What it is given of a batch; by default the batch."""
+        return batch
 
     def told(self, found: Any) -> Any:
         """The result, out of that of the reducer; by default the same."""

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, Generic, NamedTuple, TypeVar
+from typing import Any, Generic, TypeVar
 
 import numpy as np
 
 from ..errors import UsageError
 from ..log.batch import Labels, LogBatch
-from .base import Fold, Sample
+from .base import Fold, Sample, Together
 
 S = TypeVar("S")
 R = TypeVar("R")
@@ -54,34 +54,9 @@ class GroupBy(Generic[S, R]):
         return {name: self.fold.finish(state[name]) for name in sorted(state)}
 
 
-class Parts(NamedTuple):
-    """The whole log, and each of its groups; states or results."""
-
-    whole: Any
-    groups: dict[str, Any]
-
-
-@dataclass(frozen=True)
-class PartsFold:
-    """Reduces samples by `whole`, and those of each group by `each`; None: there are no groups."""
-
-    whole: Fold[Any, Sample, Any]
-    each: Fold[Any, Sample, Any] | None = None
-
-    def empty(self) -> Parts:
-        return Parts(self.whole.empty(), {})
-
-    def add(self, state: Parts, batch: Sample) -> Parts:
-        groups = state.groups if self.each is None else GroupBy(self.each).add(state.groups, batch)
-        return Parts(self.whole.add(state.whole, batch), groups)
-
-    def merge(self, left: Parts, right: Parts) -> Parts:
-        groups = {} if self.each is None else GroupBy(self.each).merge(left.groups, right.groups)
-        return Parts(self.whole.merge(left.whole, right.whole), groups)
-
-    def finish(self, state: Parts) -> Parts:
-        groups = {} if self.each is None else GroupBy(self.each).finish(state.groups)
-        return Parts(self.whole.finish(state.whole), groups)
+def with_groups(whole: Fold[Any, Sample, Any], each: Fold[Any, Sample, Any] | None) -> Together:
+    """Reduces the samples of the `whole` log, and those of `each` of its `groups`; none where that is None."""
+    return Together({"whole": whole} if each is None else {"whole": whole, "groups": GroupBy(each)})
 
 
 Grouping = Callable[[LogBatch], Labels]

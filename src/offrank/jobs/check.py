@@ -123,7 +123,7 @@ class _Checking:
         if not impressions.n:
             raise EmptyLogError(f"{self.source.describe()} has no impressions", "give a log with some")
         plans = {name: plan for name, plan in self.plans.items() if name in found}
-        summaries = {name: plan.summary(found[name].whole, slots=impressions.slots) for name, plan in plans.items()}
+        summaries = {name: plan.summary(found[name]["whole"], slots=impressions.slots) for name, plan in plans.items()}
         estimates, known = self._estimates(summaries), about_log(found["log"])
         facts = self._facts(found, summaries, estimates)
         verdict = on_log(findings.cautions(facts["checks"]))
@@ -148,7 +148,7 @@ class _Checking:
         """By the number of slots, where that varies."""
         groups: dict[str, dict[Key, Estimate | NoOverlapError]] = {}
         for name, plan in self.plans.items():
-            parts = found[name].groups if name in found else {}
+            parts = found[name]["groups"] if name in found else {}
             for number, part in parts.items() if len(parts) > 1 else ():
                 made = plan.estimates(plan.summary(part, slots=min(slots, int(number))))
                 groups.setdefault(number, {}).update(made.found)

@@ -208,7 +208,7 @@ class Plan:
         if not impressions.n:
             skipped = f"; {sum(impressions.skipped.values())} were skipped" if impressions.skipped else ""
             raise EmptyLogError(f"{source.describe()} has no impressions{skipped}", "give a log with some")
-        whole, groups = found["terms"]
+        whole, groups = found["terms"]["whole"], found["terms"].get("groups", {})
         ties = dict(zip(self.ties.policies, found["ties"].tolist(), strict=True))
         trained = self.trained.judged(self._parts(), found["rows"])
         known = {"slots": impressions.slots, "ties": ties, "trained": trained, "about_log": about_log(found["log"])}

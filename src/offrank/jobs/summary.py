@@ -27,7 +27,7 @@ from ..findings.low_ess import FEW_EFFECTIVE
 from ..folds.base import Products, Together
 from ..folds.buckets import BUCKETS_OF_A_GROUP
 from ..folds.estimate import Caution, Design, Estimate, Interval
-from ..folds.group_by import PartsFold
+from ..folds.group_by import with_groups
 from ..folds.histogram import HistogramFold
 from ..folds.largest import LargestFold
 from ..folds.moments import Moments
@@ -49,14 +49,14 @@ POWER = 0.8
 """The chance with which a difference is to be seen, where a log is asked which one it could show."""
 
 
-def inner_fold(doubt: IntervalSpec, layout: Layout, products: Products = (), *, grouped: bool = False) -> PartsFold:
+def inner_fold(doubt: IntervalSpec, layout: Layout, products: Products = (), *, grouped: bool = False) -> Together:
     """What reduces samples to what the estimates need; one of many groups has no histograms, and fewer buckets."""
     weights = tuple(weight for _, _, _, weight in layout.pairs())
     worth, third = {"worth": SumsFold(layout.worth.columns)}, layout.blocks
     whole = {**doubt.folds(layout.columns, products, blocks=third), **worth, "histogram": HistogramFold(weights)}
     each = {**doubt.folds(layout.columns, products, BUCKETS_OF_A_GROUP, third), **worth}
     groups = Together({**each, "largest": LargestFold(weights, keep=256)}) if grouped else None
-    return PartsFold(Together({**whole, "largest": LargestFold(weights)}), groups)
+    return with_groups(Together({**whole, "largest": LargestFold(weights)}), groups)
 
 
 @dataclass(frozen=True)

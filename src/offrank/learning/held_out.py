@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from os import PathLike, fspath
-from typing import Any, get_args
+from typing import Any, ClassVar, get_args
 
 import numpy as np
 
@@ -28,9 +28,7 @@ class LearntRowsFold(Turned):
 
     by: By
 
-    @property
-    def reducer(self) -> FingerprintFold:
-        return FingerprintFold(CONTENT)
+    reducer: ClassVar = FingerprintFold(CONTENT)
 
     def turned(self, batch: LogBatch) -> LogBatch:
         return batch.take(np.setdiff1d(np.arange(len(batch)), rows_of(batch, "test", self.by)))

@@ -10,8 +10,7 @@ import numpy as np
 
 from ..estimators.base import refuse_impossible
 from ..folds.base import Sample, Together, Turned
-from ..folds.columns import Columns
-from ..folds.group_by import PartsFold
+from ..folds.group_by import with_groups
 from ..inference.spec import IntervalSpec
 from ..log.batch import Floats, LogBatch
 from ..log.source import Needs
@@ -36,12 +35,12 @@ class ComparisonsFold(Turned):
     by: str | None = None
 
     @property
-    def columns(self) -> Columns:
+    def columns(self) -> dict[Hashable, int]:
         """Where each column is."""
         names: list[Hashable] = ["clicks"]
         for metric in self.metrics:
             names += [("weight", metric), *(("cost", metric, model) for model in self.models)]
-        return Columns(tuple(names))
+        return {name: place for place, name in enumerate(names)}
 
     def needs(self) -> Needs:
         """The columns that are read.
@@ -66,15 +65,15 @@ class ComparisonsFold(Turned):
         return shown_needs(self.logging, "rank_law")
 
     @property
-    def reducer(self) -> PartsFold:
+    def reducer(self) -> Together:
         columns, (first, *others) = self.columns, self.models
         blocks = tuple(
-            columns.of(("weight", metric), *(("cost", metric, name) for name in (first, *model)))
+            (columns["weight", metric], *(columns["cost", metric, name] for name in (first, *model)))
             for metric in self.metrics
             for model in ([[other] for other in others] or [[]])
         )
         every = Together(self.doubt.folds(len(columns), blocks=blocks))
-        return PartsFold(every, None if self.by is None else every)
+        return with_groups(every, None if self.by is None else every)
 
     def turned(self, batch: LogBatch) -> Sample:
         banner = any(metric.against == "banner" for metric in self.metrics)

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from ..checks.dependence import dependence
@@ -13,7 +14,6 @@ from ..errors import EmptyLogError, NoOverlapError, UsageError
 from ..findings import about
 from ..findings.evidence_metrics import OfComparison
 from ..folds.base import Together
-from ..folds.group_by import Parts
 from ..inference.ratio import Ratio
 from ..inference.registry import Method
 from ..inference.spec import AUTO, IntervalSpec
@@ -131,11 +131,11 @@ class Summary:
     """The reduced log, ready to be asked for metrics."""
 
     fold: ComparisonsFold
-    reduced: Parts
+    reduced: Mapping[str, Any]
 
     def measurements(self, source: Source, impressions: Impressions) -> Measurements:
         """Every metric of every model, for the whole log and for each group."""
-        fold, whole = self.fold, self.fold.doubt.spread(self.reduced.whole)
+        fold, whole = self.fold, self.fold.doubt.spread(self.reduced["whole"])
         facts = {
             "schema": 1,
             "kind": "metrics",
@@ -147,7 +147,9 @@ class Summary:
             "cluster": ", ".join(self._clusters(whole)) or None,
             "by": fold.by,
         }
-        groups = {name: self._of(fold.doubt.spread(one), group=True) for name, one in self.reduced.groups.items()}
+        groups = {
+            name: self._of(fold.doubt.spread(one), group=True) for name, one in self.reduced.get("groups", {}).items()
+        }
         return Measurements(self._of(whole), groups, facts)
 
     def _clusters(self, spread: Spread) -> list[str]:
@@ -163,12 +165,16 @@ class Summary:
             for metric in self.fold.metrics
         }
 
+    @cached_property
+    def _columns(self) -> dict[Hashable, int]:
+        return self.fold.columns
+
     def _cost(self, metric: Comparison, model: str) -> Ratio:
-        return Ratio(*self.fold.columns.of(("cost", metric, model), ("weight", metric)))
+        return Ratio(self._columns["cost", metric, model], self._columns["weight", metric])
 
     def _measured(self, metric: Comparison, model: str, spread: Spread, group: bool) -> Measured | NoOverlapError:
         n, sums, squares = spread.moments.n, spread.moments.sums, spread.moments.squares
-        clicks, weight = self.fold.columns.of("clicks", ("weight", metric))
+        clicks, weight = self._columns["clicks"], self._columns["weight", metric]
         if not n:
             return NoOverlapError(
                 "no impression has a click", "these metrics compare clicked items: give a log with clicks"

@@ -89,9 +89,7 @@ class _ShownFold(Turned):
 
     by: str
 
-    @property
-    def reducer(self) -> CountsFold:
-        return CountsFold()
+    reducer: ClassVar = CountsFold()
 
     def turned(self, batch: LogBatch) -> tuple[Integers, Floats]:
         context, weight = batch.contexts.keys[self.by], 1.0 / batch.inclusion

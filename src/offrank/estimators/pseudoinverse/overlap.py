@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -144,9 +144,7 @@ class OverlapFold(Turned):
     logging: Policy
     samples: int = 0
 
-    @property
-    def reducer(self) -> MomentsFold:
-        return MomentsFold(6)
+    reducer: ClassVar = MomentsFold(6)
 
     def turned(self, batch: LogBatch) -> Sample:
         here = overlap(self.logging, self.target, batch.contexts, self.samples, batch.run)
