@@ -100,8 +100,7 @@ class ActionsFold:
             return right if left.codes is None else left
         if not np.array_equal(left.codes, right.codes):
             return Actions(None, left.sums, varies=True)
-        both = np.swapaxes(total(np.swapaxes(left.sums, 0, 1), np.swapaxes(right.sums, 0, 1)), 0, 1)
-        return Actions(left.codes, both, sampled=left.sampled or right.sampled)
+        return Actions(left.codes, total(left.sums, right.sums), sampled=left.sampled or right.sampled)
 
     def finish(self, state: Actions) -> dict[str, ActionsTest] | None:
         """The arithmetic and the harmonic test, or None where the candidates vary."""

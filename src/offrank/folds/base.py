@@ -117,25 +117,6 @@ class Turned(ABC):
 
 
 @dataclass(frozen=True)
-class SumFold:
-    """Adds up arrays; later ones may be longer, of what earlier ones had zeros of. shape: of the sum of none."""
-
-    shape: tuple[int, ...]
-
-    def empty(self) -> Floats:
-        return np.zeros(self.shape)
-
-    def add(self, state: Floats, batch: Floats) -> Floats:
-        return self.merge(state, batch)
-
-    def merge(self, left: Floats, right: Floats) -> Floats:
-        return total(left, right)
-
-    def finish(self, state: Floats) -> Floats:
-        return state
-
-
-@dataclass(frozen=True)
 class PlusFold:
     """Adds up values that know how to be added; `zero` is that of none."""
 
@@ -155,11 +136,30 @@ class PlusFold:
 
 
 def total(left: Floats, right: Floats) -> Floats:
-    """The sum of two arrays; one of them may have more lines."""
-    longer, shorter = (left, right) if len(left) >= len(right) else (right, left)
-    both = np.array(longer, np.float64)
-    both[: len(shorter)] += shorter
+    """The sum of two arrays of as many dimensions; where one is longer, the other has zeros."""
+    both = np.zeros(np.maximum(left.shape, right.shape))
+    for one in (left, right):
+        both[tuple(map(slice, one.shape))] += one
     return both
+
+
+@dataclass(frozen=True)
+class SumFold:
+    """Adds up arrays, of which some may be longer than others. shape: of the sum of none."""
+
+    shape: tuple[int, ...]
+
+    def empty(self) -> Floats:
+        return np.zeros(self.shape)
+
+    def add(self, state: Floats, batch: Floats) -> Floats:
+        return total(state, batch)
+
+    def merge(self, left: Floats, right: Floats) -> Floats:
+        return total(left, right)
+
+    def finish(self, state: Floats) -> Floats:
+        return state
 
 
 @dataclass(frozen=True)
