@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from ..findings.evidence_log import Shown
 from ..folds.base import Turned
-from ..folds.sampled import SampledRows, SampledRowsFold
+from ..folds.sampled import CELLS, KEPT, SampledRows, SampledRowsFold
 from ..log.batch import Floats, Integers
 from ..log.source import Needs
 from ..policies.base import all_items
@@ -29,10 +29,6 @@ from . import _kernels
 
 Flags = NDArray[np.bool_]
 
-KEPT = 8192
-"""Rows that are looked at: enough to see counts that are a few per cent off."""
-CELLS = 600_000
-"""Pairs of a candidate and a rank in them at most: half a second to work out their probabilities."""
 LIFTS = (1e-6, 0.1, 0.25, 0.5, 0.75, 1.0, 1.25, 1.5, 2.0, 3.0, 5.0, 10.0)
 RANKS = 10
 """From the top; one rank tells of those below."""

@@ -53,7 +53,7 @@ class PredictionFold(Turned):
 
     def turned(self, batch: LogBatch) -> Sample:
         clicks, shown, layout = whole_clicks(batch), batch.slates >= 0, self.layout
-        values = np.empty((len(batch), layout.width(shown.shape[1])))
+        values = np.zeros((len(batch), layout.width(shown.shape[1])))
         values[:, layout.sessions], values[:, layout.shown] = 1.0, shown.sum(axis=1)
         per_rank = values[:, layout.width(0) :].reshape(len(batch), shown.shape[1], layout.block)
         per_rank[:, :, 0] = shown

@@ -13,13 +13,13 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from ..errors import AbilityError, ColumnError, OffrankError
+from ..errors import AbilityError, OffrankError
 from ..folds.base import Turned
 from ..folds.estimate import Design
 from ..folds.sampled import SampledRows, SampledRowsFold
 from ..log.batch import Floats, Integers
 from ..log.cache import RunCache
-from ..log.source import Needs, Source
+from ..log.source import Needs, Source, has
 from ..policies.propensities import AnyPolicy, is_law, law, law_needs, shown_needs
 from . import visits as slates
 from .atoms import Atoms, asked, atoms, weighted
@@ -112,13 +112,7 @@ def _needs(target: AnyPolicy, estimator: Estimator, logging: AnyPolicy) -> Needs
 
 def _has(source: Source, needed: Needs, more: Needs) -> bool:
     """Whether a source has these columns besides those that are needed."""
-    if replace(needed | more, exchangeable=needed.exchangeable) == needed:
-        return True
-    try:
-        source.select(needed | more)
-    except ColumnError:
-        return False
-    return True
+    return replace(needed | more, exchangeable=needed.exchangeable) == needed or has(source, needed | more)
 
 
 class _Sampled:

@@ -77,12 +77,6 @@ def with_products(values: Floats, products: Products) -> Floats:
     return np.column_stack([*(values[:, one] * values[:, other] for one, other in products), values])
 
 
-def widened(values: Floats, columns: int) -> Floats:
-    """[..., d] values with zeros in columns that they do not have, up to `columns`."""
-    missing = columns - values.shape[-1]
-    return np.pad(values, [(0, 0)] * (values.ndim - 1) + [(0, missing)]) if missing > 0 else values
-
-
 class Turned(ABC):
     """A fold that gives another one, the `reducer`, what it makes of each batch."""
 

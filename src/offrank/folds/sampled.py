@@ -13,6 +13,10 @@ from ..log.contexts import joined, stacked
 from ..log.source import Needs
 from . import _kernels
 
+KEPT = 8192
+"""Rows that are kept: enough to see counts that are a few per cent off."""
+CELLS = 600_000
+"""Pairs of a candidate and a rank in them at most: half a second to work out their probabilities."""
 _ALL = np.uint64(2**64 - 1)
 
 
@@ -42,8 +46,8 @@ class SampledRowsFold:
     """
 
     wanted: Needs
-    kept: int
-    cells: int = field(kw_only=True)
+    kept: int = KEPT
+    cells: int = field(default=CELLS, kw_only=True)
     each: Literal["candidate", "rank"] = field(default="rank", kw_only=True)
 
     def empty(self) -> SampledRows:
