@@ -15,7 +15,7 @@ from offrank.estimators import estimator
 from offrank.estimators.fold import Layout, TermsFold
 from offrank.folds import BootstrapFold, BucketsFold, HistogramFold, LargestFold, MomentsFold, Together
 from offrank.folds.base import Attempt, Fold, Refusal, Sample
-from offrank.folds.counts import CountsFold, join
+from offrank.folds.counts import KeyedCountsFold, join
 from offrank.folds.group_by import Grouping, by_column, by_slots, with_groups
 from offrank.folds.sums import SumsFold
 from offrank.policies import policy
@@ -44,7 +44,7 @@ def test_folds_of_samples(name: str, batch: Sample, rng: np.random.Generator) ->
 
 @given(batch=samples(1))
 def test_counts(batch: Sample) -> None:
-    keys, fold = join(batch.key.view(np.int64), 7), CountsFold()
+    keys, fold = join(batch.key.view(np.int64), 7), KeyedCountsFold()
     found = fold.add(fold.empty(), (keys, batch.values[:, 0]))
     for key in np.unique(keys):
         assert found.of(np.array([key])) == pytest.approx([batch.values[keys == key, 0].sum()], rel=1e-12)

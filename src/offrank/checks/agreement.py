@@ -7,7 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from ..folds.base import SumFold, Turned
+from ..folds.base import TotalFold, Turned
 from ..log.batch import Floats, LogBatch
 from ..log.source import Needs
 from ..policies.propensities import AnyPolicy, propensities, shown_needs
@@ -51,7 +51,7 @@ class AgreementFold(Turned):
         """The column, and what the policy reads."""
         return shown_needs(self.logging, "log_prob") | shown_needs(_WRITTEN, "log_prob")
 
-    reducer: ClassVar = SumFold((3,))
+    reducer: ClassVar = TotalFold((3,))
 
     def turned(self, batch: LogBatch) -> Floats:
         ratio = propensities(_WRITTEN, batch).log_prob - propensities(self.logging, batch).log_prob

@@ -42,7 +42,7 @@ _SHARES = {"lift": 0.3, "item": 0.25, "place": 0.25, "slate": 0.2}
 
 
 @dataclass(frozen=True)
-class Counts:
+class ShownCounts:
     """Of many comparisons [c], with h = 1 / inclusion: rows observed and expected, and the variance of the first.
 
     binomial: sum of h^2 q (1 - q); empirical: sum of h^2 (y - q)^2.
@@ -117,9 +117,9 @@ def _compared(rows: SampledRows, probs: Floats) -> Iterator[Shown]:
     codes, place = _codes(rows)
     sums = np.zeros((4, len(codes), ranks + 1))
     _kernels.item_counts(probs, rows.slates, place, size, h, sums)
-    yield _worst_item(Counts(*sums[:, :, ranks]), most, codes, None, _SHARES["item"])
+    yield _worst_item(ShownCounts(*sums[:, :, ranks]), most, codes, None, _SHARES["item"])
     for rank in range(ranks):
-        yield _worst_item(Counts(*sums[:, :, rank]), most, codes, rank + 1, _SHARES["place"] / ranks)
+        yield _worst_item(ShownCounts(*sums[:, :, rank]), most, codes, rank + 1, _SHARES["place"] / ranks)
 
 
 def _of_slates(rows: SampledRows, probs: Floats) -> float:
@@ -142,14 +142,14 @@ def _lifts(rows: SampledRows, probs: Floats, h: Floats, most: float, ranks: int)
     sums = np.zeros((4, len(LIFTS), ranks))
     _kernels.lifted_counts(probs, rows.slates, rows.contexts.size, h, np.array(LIFTS) * _ROUNDING, sums)
     for place, lift in enumerate(LIFTS):
-        counts = Counts(*sums[:, place])
+        counts = ShownCounts(*sums[:, place])
         chance = np.minimum(counts.chance(most) / share, 1.0)
         worst = _least(chance)
         found = float(counts.observed[worst]), float(counts.expected[worst]), float(chance[worst])
         yield Shown(worst + 1, *found, lift=lift)
 
 
-def _worst_item(counts: Counts, most: float, codes: Integers, rank: int | None, share: float) -> Shown:
+def _worst_item(counts: ShownCounts, most: float, codes: Integers, rank: int | None, share: float) -> Shown:
     """The item that is furthest off; items share the false alarms by how often they are expected."""
     part = share * counts.expected / max(float(counts.expected.sum()), 1e-12)
     chance = np.minimum(np.divide(counts.chance(most), part, out=np.ones(len(codes)), where=part > 0), 1.0)

@@ -8,7 +8,7 @@ from typing import ClassVar
 import numpy as np
 
 from ..folds.base import Turned
-from ..folds.counts import CountsFold, KeyedCounts
+from ..folds.counts import KeyedCounts, KeyedCountsFold
 from ..log.batch import Floats, Integers, LogBatch
 from ..log.source import Needs
 from ..policies.counted import Counted
@@ -31,7 +31,7 @@ class RowsPerContextFold(Turned):
         """The column of the contexts."""
         return Needs(keys=frozenset([self.by]))
 
-    reducer: ClassVar = CountsFold()
+    reducer: ClassVar = KeyedCountsFold()
 
     def turned(self, batch: LogBatch) -> tuple[Integers, Floats]:
         return batch.contexts.keys[self.by], np.ones(len(batch))

@@ -12,7 +12,7 @@ import numpy as np
 from .. import findings
 from ..findings.evidence import OfCounting, OfRows
 from ..findings.evidence_log import OfLog
-from ..folds.base import Fold, Sample, SumFold, Together, Turned
+from ..folds.base import Fold, Sample, Together, TotalFold, Turned
 from ..folds.estimate import Caution
 from ..folds.moments import Moments, MomentsFold
 from ..folds.tried import Tried, given, refused
@@ -65,7 +65,7 @@ def explained(found: Iterable[Caution]) -> frozenset[str]:
 class CandidatesFold(Turned):
     """Reduces batches to [2]: rows, and those with candidates that were not shown."""
 
-    reducer: ClassVar = SumFold((2,))
+    reducer: ClassVar = TotalFold((2,))
 
     def turned(self, batch: LogBatch) -> Floats:
         return np.array([len(batch), (batch.contexts.size > batch.contexts.length).sum()])

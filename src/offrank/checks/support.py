@@ -8,7 +8,7 @@ from typing import ClassVar
 import numpy as np
 
 from ..errors import AbilityError
-from ..folds.base import SumFold, Turned
+from ..folds.base import TotalFold, Turned
 from ..log.batch import Floats, LogBatch
 from ..log.source import Needs
 from ..options import option
@@ -34,7 +34,7 @@ class SupportFold(Turned):
         ]
         return asked[0] | asked[1] | Needs(frozenset(["candidates"]))
 
-    reducer: ClassVar = SumFold((0, 2))
+    reducer: ClassVar = TotalFold((0, 2))
 
     def turned(self, batch: LogBatch) -> Floats:
         h = 1 / batch.inclusion[:, None, None]

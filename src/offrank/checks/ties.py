@@ -8,7 +8,7 @@ from functools import reduce
 import numpy as np
 from numpy.typing import NDArray
 
-from ..folds.base import SumFold, Turned
+from ..folds.base import TotalFold, Turned
 from ..log.batch import Contexts, Floats, LogBatch
 from ..log.source import Needs
 from ..policies.linear import Linear
@@ -28,8 +28,8 @@ class TiesFold(Turned):
         return reduce(Needs.__or__, (law_needs(policy, "rank_probs") for policy in self.policies), Needs())
 
     @property
-    def reducer(self) -> SumFold:
-        return SumFold((len(self.policies) + 1,))
+    def reducer(self) -> TotalFold:
+        return TotalFold((len(self.policies) + 1,))
 
     def turned(self, batch: LogBatch) -> Floats:
         h = 1 / batch.inclusion

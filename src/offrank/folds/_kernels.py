@@ -23,15 +23,6 @@ def _mix(x):
     return x ^ (x >> np.uint64(31))
 
 
-@numba.njit(cache=True, nogil=True)
-def hashed(row):
-    """[n] 64-bit words that have nothing to do with the ids of the rows."""
-    out = np.empty(len(row), np.uint64)
-    for i in range(len(row)):
-        out[i] = _mix(row[i])
-    return out
-
-
 @_fast
 def moments(values):
     """Mean, centred co-moments, least and largest of each column, in two passes over the rows."""

@@ -138,7 +138,7 @@ def total(left: Floats, right: Floats) -> Floats:
 
 
 @dataclass(frozen=True)
-class SumFold:
+class TotalFold:
     """Adds up arrays, of which some may be longer than others. shape: of the sum of none."""
 
     shape: tuple[int, ...]

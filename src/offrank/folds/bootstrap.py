@@ -8,7 +8,7 @@ import numpy as np
 
 from ..log.batch import Floats
 from . import _kernels
-from .base import Products, Sample, SumFold, Turned, with_products
+from .base import Products, Sample, TotalFold, Turned, with_products
 
 
 @dataclass(frozen=True)
@@ -21,8 +21,8 @@ class BootstrapFold(Turned):
     products: Products = ()
 
     @property
-    def reducer(self) -> SumFold:
-        return SumFold((self.replicates, self.columns + len(self.products)))
+    def reducer(self) -> TotalFold:
+        return TotalFold((self.replicates, self.columns + len(self.products)))
 
     def turned(self, batch: Sample) -> Floats:
         values = with_products(batch.values, self.products)

@@ -8,7 +8,7 @@ import numpy as np
 
 from ..log.batch import Floats
 from . import _kernels
-from .base import Products, Sample, SumFold, Turned, with_products
+from .base import Products, Sample, TotalFold, Turned, with_products
 
 BUCKETS = 4096
 BUCKETS_OF_A_GROUP = 512
@@ -27,8 +27,8 @@ class BucketsFold(Turned):
     products: Products = ()
 
     @property
-    def reducer(self) -> SumFold:
-        return SumFold((self.buckets, self.columns + len(self.products) + 1))
+    def reducer(self) -> TotalFold:
+        return TotalFold((self.buckets, self.columns + len(self.products) + 1))
 
     def turned(self, batch: Sample) -> Floats:
         values = with_products(batch.values, self.products)

@@ -37,7 +37,7 @@ class KeyedCounts:
 
 
 @dataclass(frozen=True)
-class CountsFold(Turned):
+class KeyedCountsFold(Turned):
     """Reduces (keys [n], weights [n]) to the weight of each distinct key."""
 
     reducer: ClassVar = PlusFold(KeyedCounts(np.empty(0, np.int64), np.empty(0)))

@@ -8,7 +8,7 @@ import numpy as np
 
 from ..log.batch import Floats, Integers
 from . import _kernels
-from .base import Sample, SumFold, Turned
+from .base import Sample, TotalFold, Turned
 
 _BINS = 4096  # of one sign
 
@@ -35,8 +35,8 @@ class HistogramFold(Turned):
     columns: tuple[int, ...]
 
     @property
-    def reducer(self) -> SumFold:
-        return SumFold((len(self.columns), 2 * _BINS))
+    def reducer(self) -> TotalFold:
+        return TotalFold((len(self.columns), 2 * _BINS))
 
     def turned(self, batch: Sample) -> Floats:
         counts = np.zeros((len(self.columns), 2 * _BINS))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ..log.batch import Floats
-from .base import Sample, SumFold, Turned
+from .base import Sample, TotalFold, Turned
 
 
 @dataclass(frozen=True)
@@ -15,8 +15,8 @@ class SumsFold(Turned):
     columns: int
 
     @property
-    def reducer(self) -> SumFold:
-        return SumFold((self.columns,))
+    def reducer(self) -> TotalFold:
+        return TotalFold((self.columns,))
 
     def turned(self, batch: Sample) -> Floats:
         assert batch.summed is not None

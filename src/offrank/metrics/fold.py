@@ -66,11 +66,12 @@ class ComparisonsFold(Turned):
 
     @property
     def reducer(self) -> Together:
-        columns, (first, *others) = self.columns, self.models
+        columns, first = self.columns, self.models[:1]
+        compared = [(*first, other) for other in self.models[1:]] or [first]
         blocks = tuple(
-            (columns["weight", metric], *(columns["cost", metric, name] for name in (first, *model)))
+            (columns["weight", metric], *(columns["cost", metric, model] for model in models))
             for metric in self.metrics
-            for model in ([[other] for other in others] or [[]])
+            for models in compared
         )
         every = Together(self.doubt.folds(len(columns), blocks=blocks))
         return with_groups(every, None if self.by is None else every)

@@ -10,7 +10,7 @@ from typing import Any
 
 from ..checks.dependence import dependence
 from ..checks.impressions import Impressions, ImpressionsFold
-from ..errors import EmptyLogError, NoOverlapError, UsageError
+from ..errors import EmptyLogError, NoOverlapError
 from ..findings import about
 from ..findings.evidence_metrics import OfComparison
 from ..folds.base import Together
@@ -65,8 +65,6 @@ def measure(
         LogError: the log breaks a rule.
         NoOverlapError: no click can be compared with anything.
     """
-    if not model:
-        raise UsageError("there is no model", "name at least one score column")
     source: Source = log if hasattr(log, "batches") else read_log(log)
     fold = ComparisonsFold(
         comparisons.metrics(metrics),
@@ -80,7 +78,7 @@ def measure(
     impressions: Impressions = found["impressions"]
     if not impressions.n:
         raise EmptyLogError(f"{source.describe()} has no impressions", "give a log with some")
-    return refuse_empty(Summary(fold, found["comparisons"]).measurements(source, impressions))
+    return refuse_empty(Comparisons(fold, found["comparisons"]).measurements(source, impressions))
 
 
 def pairwise_disagreement(log: Any, model: Models, **options: Any) -> Measurements:
@@ -127,7 +125,7 @@ def counterfactual_ndcg(log: Any, model: Models, logging: str | AnyPolicy = "log
 
 
 @dataclass(frozen=True)
-class Summary:
+class Comparisons:
     """The reduced log, ready to be asked for metrics."""
 
     fold: ComparisonsFold

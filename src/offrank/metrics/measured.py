@@ -14,7 +14,7 @@ from rich import box
 from rich.console import Console
 from rich.table import Table
 
-from ..errors import NoOverlapError
+from ..errors import NoOverlapError, UsageError
 from ..folds.estimate import Caution, Interval
 
 Key = tuple[str, str]
@@ -128,8 +128,10 @@ def refuse_empty(found: Measurements) -> Measurements:
     """The measurements, unless there are none at all.
 
     Raises:
-        NoOverlapError: nothing could be compared.
+        UsageError: no models. NoOverlapError: nothing could be compared.
     """
+    if not found.found:
+        raise UsageError("there is no model", "name at least one score column")
     if not found.given:
         raise next(iter(found.refused.values()))
     return found

@@ -8,7 +8,7 @@ from typing import ClassVar, NoReturn
 import numpy as np
 
 from ..folds.base import Turned
-from ..folds.counts import CountsFold, KeyedCounts, join
+from ..folds.counts import KeyedCounts, KeyedCountsFold, join
 from ..log.batch import Contexts, Floats, Integers, LogBatch
 from ..log.source import Needs, Source
 from ..running.executors import Executor, run
@@ -89,7 +89,7 @@ class _ShownFold(Turned):
 
     by: str
 
-    reducer: ClassVar = CountsFold()
+    reducer: ClassVar = KeyedCountsFold()
 
     def turned(self, batch: LogBatch) -> tuple[Integers, Floats]:
         context, weight = batch.contexts.keys[self.by], 1.0 / batch.inclusion
