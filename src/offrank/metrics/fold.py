@@ -78,9 +78,11 @@ class ComparisonsFold(Turned):
 
     def turned(self, batch: LogBatch) -> Sample:
         banner = any(metric.against == "banner" for metric in self.metrics)
-        pieces = list(clicked(batch, self.logging, banner=banner))
-        rows = np.concatenate([np.empty(0, np.int64), *(piece.rows for piece in pieces)])
-        values = np.concatenate([np.empty((0, len(self.columns))), *(self._values(piece, batch) for piece in pieces)])
+        numbers, found = [np.empty(0, np.int64)], [np.empty((0, len(self.columns)))]
+        for piece in clicked(batch, self.logging, banner=banner):  # one after another: their laws are large
+            numbers.append(piece.rows)
+            found.append(self._values(piece, batch))
+        rows, values = np.concatenate(numbers), np.concatenate(found)
         clusters = {name: codes[rows] for name, codes in batch.dependent(self.doubt.columns).items()}
         groups = None if self.by is None else batch.labels[self.by].take(rows)
         return Sample(values, batch.row[rows], clusters, groups=groups)
