@@ -13,8 +13,8 @@ from scipy.stats import binom
 
 from offrank import EpsilonUniform, PlackettLuce, Top
 from offrank.checks.calibration import CalibrationFold, bennett
-from offrank.checks.sampled import SampledRowsFold
 from offrank.findings.evidence_log import Shown
+from offrank.folds.sampled import SampledRowsFold
 from offrank.log.batch import Contexts, LogBatch
 from offrank.log.batch import Shown as Slates
 from offrank.log.source import Needs
@@ -209,8 +209,8 @@ def test_the_order_of_the_candidates_decides_nothing() -> None:
 def test_how_many_rows_are_kept() -> None:
     rows = world(np.random.default_rng(7), 200, 5, 2)
 
-    def kept(**known: Any) -> np.ndarray:
-        fold = SampledRowsFold(Needs(scores=frozenset(["score"])), **known)
+    def kept(kept: int, cells: int = 10_000) -> np.ndarray:
+        fold = SampledRowsFold(Needs(scores=frozenset(["score"])), kept, cells=cells)
         return fold.add(fold.empty(), rows).key
 
     every = np.sort(kept(kept=1_000))

@@ -122,11 +122,11 @@ def test_any_partition_gives_the_same(order: list[int], cluster: str | None) -> 
     for state in states:
         left = fold.merge(left, state)
     whole = evaluate({"a": TRUE, "b": OTHER}, log(slates, clicks, person=person), cluster=cluster)
-    assert left.folded["moments"].mean == pytest.approx(whole.spread.moments.mean)
-    assert left.folded["moments"].comoment == pytest.approx(whole.spread.moments.comoment)
-    assert left.folded["moments"].least == pytest.approx(whole.spread.moments.least)
+    assert left["moments"].mean == pytest.approx(whole.spread.moments.mean)
+    assert left["moments"].comoment == pytest.approx(whole.spread.moments.comoment)
+    assert left["moments"].least == pytest.approx(whole.spread.moments.least)
     if cluster:
-        [clusters] = fold.doubt.spread(left.folded).clusters
+        [clusters] = fold.doubt.spread(left).clusters
         assert clusters.sums == pytest.approx(whole.spread.clusters[0].sums)
 
 

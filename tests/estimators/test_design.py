@@ -16,10 +16,10 @@ from offrank.estimators.fold import Layout
 from offrank.estimators.wrappers import bare, weighing
 from offrank.folds.estimate import Design
 from offrank.log.batch import LogBatch
+from offrank.log.cache import RunCache
 from offrank.log.source import Needs
 from offrank.policies import policy, propensities
 from offrank.policies.base import unable
-from offrank.running.cache import RunCache
 from offrank.testing.exact import MemorySource
 from tests.exact.test_registry import ESTIMATOR_EXAMPLES
 from tests.exact.worlds import EXAMINATION, world

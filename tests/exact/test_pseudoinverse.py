@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cache
 
 import numpy as np
@@ -14,9 +15,9 @@ from offrank.estimators.pseudoinverse.memo import Memo
 from offrank.jobs.evaluate import evaluate
 from offrank.jobs.result import Result
 from offrank.log.batch import Contexts, Floats, Integers, LogBatch, Shown, SparseFeatures
+from offrank.log.cache import RunCache
 from offrank.log.source import Needs
 from offrank.policies import PairProbs, Policy, policy, propensities
-from offrank.running.cache import RunCache
 from offrank.testing.conformance import take
 from offrank.testing.exact import MemorySource, Reward, World
 from offrank.testing.laws import Law, Situation
@@ -277,8 +278,9 @@ def test_what_is_remembered_for_a_target_weighs_as_its_inverse(monkeypatch: pyte
             nothing_kept.setattr(cases, "INVERSE_BYTES", 0)
             cache = RunCache()
             for _ in range(2):
-                asked = propensities(logging, batch, cache), propensities(policy(target), batch, cache)
-                assert PI().weights(batch, *asked).weight == pytest.approx(by_inverse, abs=1e-12)
+                again = replace(batch, run=cache)
+                asked = propensities(logging, again), propensities(policy(target), again)
+                assert PI().weights(again, *asked).weight == pytest.approx(by_inverse, abs=1e-12)
 
 
 def test_hours_are_refused_with_their_number(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -6,7 +6,7 @@ import importlib
 import inspect
 import pkgutil
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any
 
@@ -16,12 +16,13 @@ import pytest
 import offrank
 from offrank.clicks import click_model
 from offrank.estimators import estimator
-from offrank.estimators.fold import BySlots, Layout, TermsFold
+from offrank.estimators.fold import Layout, TermsFold
 from offrank.folds import BucketsFold, MomentsFold
-from offrank.folds.base import Sample
+from offrank.folds.base import Sample, Turned
 from offrank.folds.fingerprint import Content
+from offrank.folds.group_by import by_slots, with_groups
 from offrank.inference.spec import IntervalSpec
-from offrank.log.batch import LogBatch
+from offrank.log.batch import Labels, LogBatch
 from offrank.log.source import Needs
 from offrank.metrics.comparisons import metric
 from offrank.policies import policy
@@ -46,7 +47,8 @@ def folds() -> dict[str, type]:
 
 def is_fold(kind: type) -> bool:
     shipped = not kind.__module__.startswith("offrank.testing.")
-    return shipped and all(hasattr(kind, step) for step in STEPS) and not getattr(kind, "_is_protocol", False)
+    abstract = getattr(kind, "_is_protocol", False) or inspect.isabstract(kind)
+    return shipped and all(hasattr(kind, step) for step in STEPS) and not abstract
 
 
 @dataclass(frozen=True)
@@ -68,11 +70,33 @@ class Keyed:
         return state
 
 
+class Values(Turned):
+    """A fold of arrays as one of samples: of unlike length, unless there is a least one."""
+
+    def __init__(self, reducer: Any, least: int = 0) -> None:
+        self._reducer, self._least = reducer, least
+
+    @property
+    def reducer(self) -> Any:
+        return self._reducer
+
+    def turned(self, batch: Sample) -> Any:
+        by_key = np.zeros((max(int(batch.key.max(initial=0)), self._least), 3))
+        np.add.at(by_key, batch.key.astype(np.int64) - 1, batch.values)
+        return by_key
+
+
 @cache
 def sample() -> Sample:
     rng = np.random.default_rng(2)
     values = np.round(rng.lognormal(0, 1, (90, 3)), 2) * rng.integers(0, 3, (90, 3))
     return Sample(values, rng.integers(0, 40, 90).astype(np.uint64))
+
+
+@cache
+def grouped() -> Sample:
+    rows = sample()
+    return replace(rows, groups=Labels((rows.key % np.uint64(3)).astype(np.int64), ("a", "b", "c")))
 
 
 @cache
@@ -101,13 +125,14 @@ def layout() -> Layout:
     return Layout((policy("top(new)"), policy("plackett_luce(tied)")), given)
 
 
-def terms(inner: Any) -> TermsFold[Any, Any]:
+def terms(inner: Any) -> TermsFold:
     return TermsFold(layout(), policy("plackett_luce(old)"), inner)
 
 
 EVERYTHING = Needs(
     frozenset(["features"]), scores=frozenset(["old"]), rankings=frozenset(["written"]), keys=frozenset(["query"])
 )
+SCORES = Needs(scores=frozenset(["old", "new", "tied"]))
 OLD, NEW = policy("plackett_luce(old)"), policy("plackett_luce(new)")
 COLUMNS = 3 + 2 * 2 * 3
 SAMPLES: dict[str, Callable[[Any], Any]] = {
@@ -115,11 +140,15 @@ SAMPLES: dict[str, Callable[[Any], Any]] = {
     "folds.base.Together": lambda kind: kind({"moments": MomentsFold(3), "buckets": BucketsFold(3)}),
     "folds.bootstrap.BootstrapFold": lambda kind: kind(3, replicates=9, seed=1),
     "folds.buckets.BucketsFold": lambda kind: kind(3),
-    "folds.counts.CountsFold": lambda kind: Keyed(kind()),
+    "folds.counts.KeyedCountsFold": lambda kind: Keyed(kind()),
+    "folds.base.TotalFold": lambda kind: Values(kind((0, 3))),
+    "folds.base.PlusFold": lambda kind: Values(kind(np.zeros((40, 3))), 40),
+    "folds.group_by.GroupBy": lambda kind: kind(MomentsFold(3)),
     "folds.histogram.HistogramFold": lambda kind: kind((0, 2)),
     "folds.largest.LargestFold": lambda kind: kind((0, 1), keep=7),
     "folds.moments.MomentsFold": lambda kind: kind(3, ((0, 1, 2), (0, 2))),
 }
+PARTS = with_groups(MomentsFold(COLUMNS), MomentsFold(COLUMNS))
 LOGS: dict[str, Callable[[Any], Any]] = {
     "checks.actions.ActionsFold": lambda kind: kind(OLD),
     "checks.agreement.AgreementFold": lambda kind: kind(NEW),
@@ -131,16 +160,16 @@ LOGS: dict[str, Callable[[Any], Any]] = {
     "checks.log.LogFold": lambda kind: kind.of(offrank.read_log(log("partial").table), OLD),
     "checks.log.UniformWeightsFold": lambda kind: kind(policy("logged")),
     "checks.mixtures.MixturesFold": lambda kind: kind(OLD),
-    "checks.sampled.SampledRowsFold": lambda kind: kind(EVERYTHING, 40, cells=150),
+    "folds.sampled.SampledRowsFold": lambda kind: kind(EVERYTHING, 40, cells=150),
     "checks.slots.SlotsFold": lambda kind: kind(OLD),
     "checks.support.SupportFold": lambda kind: kind(NEW, policy("epsilon(top(old), 0.0)")),
     "checks.ties.TiesFold": lambda kind: kind((policy("top(tied)"), policy("epsilon(top(new), 0.5)"))),
     "clicks.counts.CountsFold": lambda kind: kind("query", browsing=True),
     "clicks.predictions.PredictionFold": lambda kind: kind((fitted("rctr"), fitted("cascade")), IntervalSpec()),
+    "clicks.sessions.TallyFold": lambda kind: kind(),
     "clicks.sessions.SessionsFold": lambda kind: kind("query"),
-    "estimators.design.DesignFold": lambda kind: kind(layout(), OLD, frozenset(range(6)), kept=40),
-    "estimators.fold.GroupedTermsFold": lambda kind: kind(terms(MomentsFold(COLUMNS)), BySlots(), MomentsFold(COLUMNS)),
-    "estimators.fold.TermsFold": lambda kind: kind(layout(), OLD, MomentsFold(COLUMNS)),
+    "estimators.design.DesignFold": lambda kind: kind(layout(), OLD, frozenset(range(6)), SCORES, kept=40),
+    "estimators.fold.TermsFold": lambda kind: kind(layout(), OLD, PARTS, by=by_slots),
     "estimators.pseudoinverse.overlap.OverlapFold": lambda kind: kind(NEW, OLD),
     "folds.fingerprint.FingerprintFold": lambda kind: kind(Content(features=True), keep=50),
     "folds.sums.SumsFold": lambda kind: terms(kind(layout().worth.columns)),
@@ -162,7 +191,7 @@ def test_every_fold_has_an_example() -> None:
 
 @pytest.mark.parametrize("name", [*SAMPLES, *LOGS])
 def test_any_partition_and_order_gives_the_same(name: str) -> None:
-    rows: Any = sample() if name in SAMPLES else batch()
+    rows: Any = grouped() if name in SAMPLES else batch()
     fold = (SAMPLES | LOGS)[name](folds()[name])
     check_fold(fold, rows, np.random.default_rng(7))
 

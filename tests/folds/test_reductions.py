@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -9,6 +11,7 @@ from hypothesis import given
 from offrank.errors import UsageError
 from offrank.folds import BucketsFold, GroupBy, HistogramFold, LargestFold, MomentsFold, Sample
 from offrank.folds import group_by as group_by_module
+from offrank.log.batch import Labels
 from offrank.testing.strategies import samples
 
 
@@ -115,7 +118,7 @@ def test_groups_add_up(batch: Sample) -> None:
     groups = GroupBy(MomentsFold(1))
     names = ["odd", "even", "never"]
     codes = (batch.key % np.uint64(2)).astype(np.int64)
-    found = groups.finish(groups.add_groups(groups.empty(), batch, codes, names))
+    found = groups.finish(groups.add(groups.empty(), replace(batch, groups=Labels(codes, tuple(names)))))
     assert set(found) == {names[code] for code in codes}
     for name, moments in found.items():
         own = codes == names.index(name)
@@ -128,4 +131,4 @@ def test_too_many_groups_are_refused() -> None:
     groups, names = GroupBy(MomentsFold(1)), [str(code) for code in range(most + 1)]
     batch = keyed(np.ones((most + 1, 1)))
     with pytest.raises(UsageError, match=f"more than {most} values"):
-        groups.add_groups(groups.empty(), batch, np.arange(most + 1), names)
+        groups.add(groups.empty(), replace(batch, groups=Labels(np.arange(most + 1), tuple(names))))

@@ -38,7 +38,7 @@ INNER = Together(
 )
 
 
-def fold(logging: str = "plackett_luce(old)") -> TermsFold[Any, Any]:
+def fold(logging: str = "plackett_luce(old)") -> TermsFold:
     return TermsFold(LAYOUT, policy(logging), INNER)
 
 

@@ -55,18 +55,6 @@ def join_rows(key, values):
 
 
 @numba.njit(cache=True, nogil=True)
-def hashed(row):
-    """[n] 64-bit words that have nothing to do with the ids of the rows (splitmix64)."""
-    out = np.empty(len(row), np.uint64)
-    for i in range(len(row)):
-        x = row[i] + _ODD
-        x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-        x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-        out[i] = x ^ (x >> np.uint64(31))
-    return out
-
-
-@numba.njit(cache=True, nogil=True)
 def lifted_counts(probs, slates, size, h, lifts, out):
     """Add to out [4, lifts, ranks] what `calibration.Counts` holds of the items that are so much likelier than uniform.
 

@@ -11,10 +11,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ..folds.base import total
 from ..log.batch import Floats, Integers, LogBatch
 from ..log.source import Needs
-from ..policies.base import all_items
-from ..policies.propensities import AnyPolicy, is_law, law, propensities, shown_needs
+from ..policies.propensities import AnyPolicy, is_law, propensities, shown_needs
 
 MOST_ITEMS = 2_000
 _FEWEST_EXPECTED = 10.0
@@ -100,11 +100,7 @@ class ActionsFold:
             return right if left.codes is None else left
         if not np.array_equal(left.codes, right.codes):
             return Actions(None, left.sums, varies=True)
-        slots = max(left.sums.shape[1], right.sums.shape[1])
-        both = np.zeros((len(left.codes), slots, _SUMS))
-        for state in (left, right):
-            both[:, : state.sums.shape[1]] += state.sums
-        return Actions(left.codes, both, sampled=left.sampled or right.sampled)
+        return Actions(left.codes, total(left.sums, right.sums), sampled=left.sampled or right.sampled)
 
     def finish(self, state: Actions) -> dict[str, ActionsTest] | None:
         """The arithmetic and the harmonic test, or None where the candidates vary."""
@@ -133,13 +129,14 @@ class ActionsFold:
         sums = np.zeros((len(codes), contexts.slots, _SUMS))
         row, rank = np.nonzero(slates >= 0)
         item = np.searchsorted(codes, contexts.candidates[row, slates[row, rank]])
-        shown = propensities(self.logging, batch).rank_law.written_out(contexts.length)
+        asked = propensities(self.logging, batch)
+        every = asked.candidate_ranks if self.whole else None  # before the law of what was shown, which is part of it
+        shown = asked.rank_law.written_out(contexts.length)
         own = np.einsum("nii->ni", shown)[row, rank]
         inverse = np.divide(h[row], own, out=np.zeros(len(row)), where=own > 0)
         for column, term in ((0, h[row]), (4, inverse), (5, inverse * inverse)):
             np.add.at(sums[:, :, column], (item, rank), term)
-        if self.whole:
-            every = law(self.logging, "rank_probs").rank_probs(contexts, all_items(contexts))
+        if every is not None:
             place, each, square = np.searchsorted(codes, contexts.candidates), h[:, None, None], (h * h)[:, None, None]
             np.add.at(sums[:, :, 1], place, every * each)
             np.add.at(sums[:, :, 2], place, every * (1 - every) * square)

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
-from ..log.batch import LogBatch
+from ..folds.base import TotalFold, Turned
+from ..log.batch import Floats, LogBatch
 from ..log.source import Needs
 from ..policies.propensities import AnyPolicy, propensities, shown_needs
 from ..policies.written import Logged
@@ -40,7 +42,7 @@ class Agreement:
 
 
 @dataclass(frozen=True)
-class AgreementFold:
+class AgreementFold(Turned):
     """Compares the column `propensity` with the logging policy, impression by impression."""
 
     logging: AnyPolicy
@@ -49,17 +51,12 @@ class AgreementFold:
         """The column, and what the policy reads."""
         return shown_needs(self.logging, "log_prob") | shown_needs(_WRITTEN, "log_prob")
 
-    def empty(self) -> Agreement:
-        return Agreement()
+    reducer: ClassVar = TotalFold((3,))
 
-    def add(self, state: Agreement, batch: LogBatch) -> Agreement:
+    def turned(self, batch: LogBatch) -> Floats:
         ratio = propensities(_WRITTEN, batch).log_prob - propensities(self.logging, batch).log_prob
         apart = ~(np.abs(ratio) <= CLOSE)
-        found = Agreement(len(batch), int(apart.sum()), float(ratio[np.isfinite(ratio)].sum()))
-        return self.merge(state, found)
+        return np.array([len(batch), apart.sum(), ratio[np.isfinite(ratio)].sum()])
 
-    def merge(self, left: Agreement, right: Agreement) -> Agreement:
-        return Agreement(left.rows + right.rows, left.apart + right.apart, left.log_ratio + right.log_ratio)
-
-    def finish(self, state: Agreement) -> Agreement:
-        return state
+    def told(self, found: Floats) -> Agreement:
+        return Agreement(int(found[0]), int(found[1]), float(found[2]))

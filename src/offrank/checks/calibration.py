@@ -19,12 +19,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..findings.evidence_log import Shown
-from ..log.batch import Floats, Integers, LogBatch
+from ..folds.base import Turned
+from ..folds.sampled import CELLS, KEPT, SampledRows, SampledRowsFold
+from ..log.batch import Floats, Integers
 from ..log.source import Needs
 from ..policies.base import all_items
 from ..policies.propensities import AnyPolicy, law, law_needs
 from . import _kernels
-from .sampled import CELLS, KEPT, SampledRows, SampledRowsFold
 
 Flags = NDArray[np.bool_]
 
@@ -41,7 +42,7 @@ _SHARES = {"lift": 0.3, "item": 0.25, "place": 0.25, "slate": 0.2}
 
 
 @dataclass(frozen=True)
-class Counts:
+class ShownCounts:
     """Of many comparisons [c], with h = 1 / inclusion: rows observed and expected, and the variance of the first.
 
     binomial: sum of h^2 q (1 - q); empirical: sum of h^2 (y - q)^2.
@@ -63,7 +64,7 @@ class Counts:
 
 
 @dataclass(frozen=True)
-class CalibrationFold:
+class CalibrationFold(Turned):
     """Compares what was shown with what a law over any slate says, in a sample of the rows."""
 
     logging: AnyPolicy
@@ -78,16 +79,11 @@ class CalibrationFold:
         """
         return law_needs(self.logging, "rank_probs") | Needs(frozenset(["candidates"]))
 
-    def empty(self) -> SampledRows:
-        return self._rows.empty()
+    @property
+    def reducer(self) -> SampledRowsFold:
+        return SampledRowsFold(self.needs(), self.kept, cells=self.cells)
 
-    def add(self, state: SampledRows, batch: LogBatch) -> SampledRows:
-        return self._rows.add(state, batch)
-
-    def merge(self, left: SampledRows, right: SampledRows) -> SampledRows:
-        return self._rows.merge(left, right)
-
-    def finish(self, state: SampledRows) -> Shown | None:
+    def told(self, state: SampledRows) -> Shown | None:
         """The comparison that is furthest off, None where there is nothing to compare.
 
         Raises:
@@ -101,10 +97,6 @@ class CalibrationFold:
         whole = _of_slates(state, probs)
         # In words a count says more than a sum of logarithms.
         return worst if worst.chance <= whole else replace(worst, chance=whole)
-
-    @property
-    def _rows(self) -> SampledRowsFold:
-        return SampledRowsFold(self.needs(), self.kept, cells=self.cells)
 
 
 def bennett(away: Floats, variance: Floats, most: float) -> Floats:
@@ -125,9 +117,9 @@ def _compared(rows: SampledRows, probs: Floats) -> Iterator[Shown]:
     codes, place = _codes(rows)
     sums = np.zeros((4, len(codes), ranks + 1))
     _kernels.item_counts(probs, rows.slates, place, size, h, sums)
-    yield _worst_item(Counts(*sums[:, :, ranks]), most, codes, None, _SHARES["item"])
+    yield _worst_item(ShownCounts(*sums[:, :, ranks]), most, codes, None, _SHARES["item"])
     for rank in range(ranks):
-        yield _worst_item(Counts(*sums[:, :, rank]), most, codes, rank + 1, _SHARES["place"] / ranks)
+        yield _worst_item(ShownCounts(*sums[:, :, rank]), most, codes, rank + 1, _SHARES["place"] / ranks)
 
 
 def _of_slates(rows: SampledRows, probs: Floats) -> float:
@@ -150,14 +142,14 @@ def _lifts(rows: SampledRows, probs: Floats, h: Floats, most: float, ranks: int)
     sums = np.zeros((4, len(LIFTS), ranks))
     _kernels.lifted_counts(probs, rows.slates, rows.contexts.size, h, np.array(LIFTS) * _ROUNDING, sums)
     for place, lift in enumerate(LIFTS):
-        counts = Counts(*sums[:, place])
+        counts = ShownCounts(*sums[:, place])
         chance = np.minimum(counts.chance(most) / share, 1.0)
         worst = _least(chance)
         found = float(counts.observed[worst]), float(counts.expected[worst]), float(chance[worst])
         yield Shown(worst + 1, *found, lift=lift)
 
 
-def _worst_item(counts: Counts, most: float, codes: Integers, rank: int | None, share: float) -> Shown:
+def _worst_item(counts: ShownCounts, most: float, codes: Integers, rank: int | None, share: float) -> Shown:
     """The item that is furthest off; items share the false alarms by how often they are expected."""
     part = share * counts.expected / max(float(counts.expected.sum()), 1e-12)
     chance = np.minimum(np.divide(counts.chance(most), part, out=np.ones(len(codes)), where=part > 0), 1.0)

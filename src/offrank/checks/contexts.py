@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
-from ..folds.counts import CountsFold, KeyedCounts
-from ..log.batch import LogBatch
+from ..folds.base import Turned
+from ..folds.counts import KeyedCounts, KeyedCountsFold
+from ..log.batch import Floats, Integers, LogBatch
 from ..log.source import Needs
 from ..policies.counted import Counted
 from ..policies.prepared import with_parts
@@ -20,25 +22,20 @@ def counted_by(policy: AnyPolicy) -> str | None:
 
 
 @dataclass(frozen=True)
-class RowsPerContextFold:
+class RowsPerContextFold(Turned):
     """Reduces batches to the rows of each context; memory grows with the contexts, as it does for counting."""
 
     by: str
-    counts: CountsFold = field(default_factory=CountsFold)
 
     def needs(self) -> Needs:
         """The column of the contexts."""
         return Needs(keys=frozenset([self.by]))
 
-    def empty(self) -> KeyedCounts:
-        return self.counts.empty()
+    reducer: ClassVar = KeyedCountsFold()
 
-    def add(self, state: KeyedCounts, batch: LogBatch) -> KeyedCounts:
-        return self.counts.add(state, (batch.contexts.keys[self.by], np.ones(len(batch))))
+    def turned(self, batch: LogBatch) -> tuple[Integers, Floats]:
+        return batch.contexts.keys[self.by], np.ones(len(batch))
 
-    def merge(self, left: KeyedCounts, right: KeyedCounts) -> KeyedCounts:
-        return self.counts.merge(left, right)
-
-    def finish(self, state: KeyedCounts) -> float:
+    def told(self, found: KeyedCounts) -> float:
         """Rows per context: the harmonic mean, over the rows, of how many rows the context of each has."""
-        return float(state.counts.sum()) / max(len(state.counts), 1)
+        return float(found.counts.sum()) / max(len(found.counts), 1)

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..folds.counts import summed
 from ..log.batch import Integers, LogBatch
 from . import _kernels
 
@@ -80,9 +81,7 @@ class ContentsFold:
         return self.merge(state, Contents(*np.unique(keys, return_counts=True)))
 
     def merge(self, left: Contents, right: Contents) -> Contents:
-        keys, place = np.unique(np.concatenate([left.keys, right.keys]), return_inverse=True)
-        counts = np.zeros(len(keys), np.int64)
-        np.add.at(counts, place, np.concatenate([left.counts, right.counts]))
+        keys, counts = summed([left.keys, right.keys], [left.counts, right.counts])
         return Contents(keys[: self.kept], counts[: self.kept])
 
     def finish(self, state: Contents) -> Contents:

@@ -7,9 +7,11 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from statistics import NormalDist
+from typing import ClassVar
 
 import numpy as np
 
+from ..folds.base import PlusFold, Turned, total
 from ..folds.estimate import Interval
 from ..log.batch import Floats, LogBatch
 from . import _kernels
@@ -34,6 +36,11 @@ class Impressions:
     skipped: Mapping[str, int]
     ranks: Floats
 
+    def __add__(self, other: Impressions) -> Impressions:
+        skipped = dict(Counter(self.skipped) + Counter(other.skipped))
+        ranks = total(self.ranks, other.ranks)
+        return Impressions(self.n + other.n, self.estimated + other.estimated, skipped, ranks)
+
     @property
     def slots(self) -> int:
         """How many ranks have clicks, or could have; 0 where none are logged."""
@@ -46,29 +53,16 @@ class Impressions:
 
 
 @dataclass(frozen=True)
-class ImpressionsFold:
+class ImpressionsFold(Turned):
     """Reduces batches to `Impressions`."""
 
-    def empty(self) -> Impressions:
-        return Impressions(0, 0.0, {}, np.zeros((0, 6)))
+    reducer: ClassVar = PlusFold(Impressions(0, 0.0, {}, np.zeros((0, 6))))
 
-    def add(self, state: Impressions, batch: LogBatch) -> Impressions:
+    def turned(self, batch: LogBatch) -> Impressions:
         ranks = np.zeros((0, 6))
         if batch.clicks is not None:
             ranks = _kernels.rank_sums(batch.clicks, batch.contexts.length, batch.inclusion)
-        estimated = float((1 / batch.inclusion).sum())
-        return self.merge(state, Impressions(len(batch), estimated, batch.skipped, ranks))
-
-    def merge(self, left: Impressions, right: Impressions) -> Impressions:
-        deep, shallow = sorted((left.ranks, right.ranks), key=len, reverse=True)
-        ranks = deep.copy()
-        ranks[: len(shallow)] += shallow
-        skipped = Counter(left.skipped)
-        skipped.update(right.skipped)
-        return Impressions(left.n + right.n, left.estimated + right.estimated, dict(skipped), ranks)
-
-    def finish(self, state: Impressions) -> Impressions:
-        return state
+        return Impressions(len(batch), float((1 / batch.inclusion).sum()), batch.skipped, ranks)
 
 
 def _rank_row(rank: int, sums: Floats, quantile: float) -> RankRow:

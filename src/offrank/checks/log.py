@@ -5,20 +5,20 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
 from .. import findings
-from ..errors import AbilityError, ColumnError
 from ..findings.evidence import OfCounting, OfRows
 from ..findings.evidence_log import OfLog
-from ..folds.base import Attempt, Fold, Refusal, Sample, Together
+from ..folds.base import Fold, Sample, Together, TotalFold, Turned
 from ..folds.estimate import Caution
 from ..folds.moments import Moments, MomentsFold
+from ..folds.tried import Tried, given, refused
 from ..inference.ratio import Ratio
 from ..inference.spread import Spread
-from ..log.batch import LogBatch
+from ..log.batch import Floats, LogBatch
 from ..log.source import Needs, Source
 from ..policies.prepared import counts
 from ..policies.propensities import AnyPolicy, is_law, propensities, shown_needs
@@ -62,25 +62,17 @@ def explained(found: Iterable[Caution]) -> frozenset[str]:
 
 
 @dataclass(frozen=True)
-class CandidatesFold:
-    """Reduces batches to rows, and to those with candidates that were not shown."""
+class CandidatesFold(Turned):
+    """Reduces batches to [2]: rows, and those with candidates that were not shown."""
 
-    def empty(self) -> tuple[int, int]:
-        return 0, 0
+    reducer: ClassVar = TotalFold((2,))
 
-    def add(self, state: tuple[int, int], batch: LogBatch) -> tuple[int, int]:
-        more = batch.contexts.size > batch.contexts.length
-        return self.merge(state, (len(batch), int(more.sum())))
-
-    def merge(self, left: tuple[int, int], right: tuple[int, int]) -> tuple[int, int]:
-        return left[0] + right[0], left[1] + right[1]
-
-    def finish(self, state: tuple[int, int]) -> tuple[int, int]:
-        return state
+    def turned(self, batch: LogBatch) -> Floats:
+        return np.array([len(batch), (batch.contexts.size > batch.contexts.length).sum()])
 
 
 @dataclass(frozen=True)
-class UniformWeightsFold:
+class UniformWeightsFold(Turned):
     """Reduces batches to the moments of 1 / inclusion and of the uniform policy's weights over the inclusion."""
 
     logging: AnyPolicy
@@ -89,27 +81,16 @@ class UniformWeightsFold:
         """The columns that are read."""
         return shown_needs(self.logging, "log_prob") | _UNIFORM.needs("log_prob")
 
-    def empty(self) -> Moments:
-        return self._moments.empty()
+    reducer: ClassVar = MomentsFold(2, ((0, 1),))
 
-    def add(self, state: Moments, batch: LogBatch) -> Moments:
-        ratio = _UNIFORM.log_prob(batch.contexts, batch.slates) - propensities(self.logging, batch).log_prob
+    def turned(self, batch: LogBatch) -> Sample:
+        ratio = propensities(_UNIFORM, batch).log_prob - propensities(self.logging, batch).log_prob
         values = np.stack([np.ones(len(batch)), np.exp(np.minimum(ratio, 300))], axis=1) / batch.inclusion[:, None]
-        return self._moments.add(state, Sample(values, batch.row))
-
-    def merge(self, left: Moments, right: Moments) -> Moments:
-        return self._moments.merge(left, right)
-
-    def finish(self, state: Moments) -> Moments:
-        return state
-
-    @property
-    def _moments(self) -> MomentsFold:
-        return MomentsFold(2, ((0, 1),))
+        return Sample(values, batch.row)
 
 
 @dataclass(frozen=True)
-class LogFold:
+class LogFold(Turned):
     """Reduces a log to the evidence that there is against it, whatever the estimate.
 
     folds: what can be looked at; unknown: what cannot, and why.
@@ -126,39 +107,28 @@ class LogFold:
 
         logging: None where nobody asks for it.
         """
-        made = cls(logging, {"contents": ContentsFold(), "candidates": CandidatesFold()}, {}, _SHOWN)
-        if logging is None:
-            return made
-        if (by := counted_by(logging)) is not None:
-            made = made._with(source, "contexts", RowsPerContextFold(by))
-        if counts(logging):
-            return made  # what was counted in the log agrees with it by construction
-        if is_law(logging):
-            made = made._with(source, "fit", CalibrationFold(logging))
-        if "fit" not in made.folds:
-            made = made._with(source, "weights", UniformWeightsFold(logging))
-        if not isinstance(logging, WrittenPolicy):
-            made = made._with(source, "agreement", AgreementFold(logging))
-        return made
+        tried = Tried(source)
+        tried.sure(_SHOWN, contents=ContentsFold(), candidates=CandidatesFold())
+        if logging is not None and (by := counted_by(logging)) is not None:
+            tried.add("contexts", RowsPerContextFold(by))
+        if logging is not None and not counts(logging):  # what was counted in the log agrees with it by construction
+            if not (is_law(logging) and tried.add("fit", CalibrationFold(logging))):
+                tried.add("weights", UniformWeightsFold(logging))
+            if not isinstance(logging, WrittenPolicy):
+                tried.add("agreement", AgreementFold(logging))
+        return cls(logging, tried.folds, tried.reasons, tried.needs)
 
     def needs(self) -> Needs:
         """The columns that are read."""
         return self.read
 
-    def empty(self) -> dict[str, Any]:
-        return self._together.empty()
+    @property
+    def reducer(self) -> Together:
+        return Together(self.folds)
 
-    def add(self, state: dict[str, Any], batch: LogBatch) -> dict[str, Any]:
-        return self._together.add(state, batch)
-
-    def merge(self, left: dict[str, Any], right: dict[str, Any]) -> dict[str, Any]:
-        return self._together.merge(left, right)
-
-    def finish(self, state: dict[str, Any]) -> OfLog:
-        found = self._together.finish(state)
-        refused = {name: value.reason for name, value in found.items() if isinstance(value, Refusal)}
-        known = {name: value for name, value in found.items() if not isinstance(value, Refusal)}
-        rows, more = known["candidates"]
+    def told(self, found: dict[str, Any]) -> OfLog:
+        known = given(found)
+        rows, more = map(int, known["candidates"])
         made = OfLog(
             rows=rows,
             logging="" if self.logging is None else repr(self.logging),
@@ -167,25 +137,12 @@ class LogFold:
             shown_only=rows > 0 and not more,
             rows_per_context=known.get("contexts", math.inf),
             counted_by=None if self.logging is None else counted_by(self.logging),
-            unknown={**self.unknown, **refused},
+            unknown={**self.unknown, **refused(found)},
         )
         if (agreement := known.get("agreement")) is not None:
             compared = {"compared": agreement.rows, "apart": agreement.apart, "typical_ratio": agreement.typical_ratio}
             made = replace(made, **compared)
         return made if "weights" not in known or not rows else replace(made, **_of_weights(known["weights"]))
-
-    def _with(self, source: Source, name: str, fold: Any) -> LogFold:
-        """With one more fold, unless a column is missing or the policy cannot know what it asks."""
-        try:
-            needed = fold.needs()
-            source.select(needed)
-        except (AbilityError, ColumnError) as error:
-            return replace(self, unknown={**self.unknown, name: error.message})
-        return replace(self, folds={**self.folds, name: Attempt(fold)}, read=self.read | needed)
-
-    @property
-    def _together(self) -> Together:
-        return Together(self.folds)
 
 
 def _of_weights(found: Moments) -> dict[str, Any]:

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
 from ..findings import about
 from ..findings.evidence import OfEstimate
-from ..folds.base import Sample, Together
+from ..folds.base import Sample, Together, Turned
 from ..folds.estimate import Caution, Interval
-from ..folds.group_by import GroupBy
+from ..folds.group_by import GroupBy, by_slots
 from ..folds.largest import LargestFold
 from ..folds.moments import Block, Moments, MomentsFold
 from ..inference.pareto import tail_index
@@ -125,7 +125,7 @@ class Mixtures:
 
 
 @dataclass(frozen=True)
-class MixturesFold:
+class MixturesFold(Turned):
     """Reduces batches to `Mixtures` for each number of slots. The log has a reward or clicks."""
 
     logging: AnyPolicy
@@ -134,28 +134,16 @@ class MixturesFold:
         """The columns that are read."""
         return shown_needs(self.logging, "log_prob") | _UNIFORM.needs("log_prob") | Needs(frozenset(["reward"]))
 
-    def empty(self) -> dict[str, Any]:
-        return {}
+    reducer: ClassVar = GroupBy(Together({"moments": MomentsFold(7, _THIRD), "largest": LargestFold((_WEIGHT,))}))
 
-    def add(self, state: dict[str, Any], batch: LogBatch) -> dict[str, Any]:
-        slots, codes = np.unique(batch.contexts.length, return_inverse=True)
-        return self._groups.add_groups(state, self._sample(batch), codes, [str(number) for number in slots])
-
-    def merge(self, left: dict[str, Any], right: dict[str, Any]) -> dict[str, Any]:
-        return self._groups.merge(left, right)
-
-    def finish(self, state: dict[str, Any]) -> dict[int, Mixtures]:
-        found = {int(name): one for name, one in self._groups.finish(state).items()}
-        return {slots: Mixtures(found[slots]["moments"], found[slots]["largest"][0]) for slots in sorted(found)}
-
-    def _sample(self, batch: LogBatch) -> Sample:
+    def turned(self, batch: LogBatch) -> Sample:
         inverse = np.exp(-propensities(self.logging, batch).log_prob)
-        slates = np.exp(-_UNIFORM.log_prob(batch.contexts, batch.slates))
+        slates = np.exp(-propensities(_UNIFORM, batch).log_prob)
         weight, ones = inverse / slates, np.ones(len(batch))
         values = np.stack([ones, batch.reward, batch.reward * weight, weight, inverse, slates, inverse], axis=1)
         values[:, :_INVERSE] /= batch.inclusion[:, None]
-        return Sample(values, batch.row)
+        return Sample(values, batch.row, groups=by_slots(batch))
 
-    @property
-    def _groups(self) -> GroupBy[Any, Any]:
-        return GroupBy(Together({"moments": MomentsFold(7, _THIRD), "largest": LargestFold((_WEIGHT,))}))
+    def told(self, found: dict[str, Any]) -> dict[int, Mixtures]:
+        each = {int(name): one for name, one in found.items()}
+        return {slots: Mixtures(each[slots]["moments"], each[slots]["largest"][0]) for slots in sorted(each)}

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
-from ..log.batch import Floats, LogBatch
+from ..folds.base import Sample, Turned
+from ..folds.group_by import GroupBy, by_slots
+from ..folds.moments import Moments, MomentsFold
+from ..log.batch import LogBatch
 from ..log.source import Needs
 from ..policies.propensities import AnyPolicy, propensities, shown_needs
 
@@ -23,8 +27,8 @@ class SlotsRow:
 
 
 @dataclass(frozen=True)
-class SlotsFold:
-    """Reduces batches, per slot count, to rows, sums of 1 / inclusion and of 1 / propensity, and the largest.
+class SlotsFold(Turned):
+    """Reduces batches to a `SlotsRow` for each number of slots.
 
     The mean inverse propensity estimates the number of slates that could have been drawn; where
     the largest is of the order of the log itself, no interval that assumes normality can be trusted.
@@ -36,32 +40,17 @@ class SlotsFold:
         """The columns that the logging policy reads."""
         return shown_needs(self.logging, "log_prob")
 
-    def empty(self) -> dict[int, Floats]:
-        return {}
+    reducer: ClassVar = GroupBy(MomentsFold(3))
 
-    def add(self, state: dict[int, Floats], batch: LogBatch) -> dict[int, Floats]:
-        inverse = np.exp(-propensities(self.logging, batch).log_prob)
-        found = {}
-        for slots in np.unique(batch.contexts.length):
-            rows = batch.contexts.length == slots
-            h = 1 / batch.inclusion[rows]
-            found[int(slots)] = np.array(
-                [rows.sum(), h.sum(), (h * inverse[rows]).sum(), inverse[rows].max()], dtype=np.float64
-            )
-        return self.merge(state, found)
+    def turned(self, batch: LogBatch) -> Sample:
+        inverse = np.exp(np.minimum(-propensities(self.logging, batch).log_prob, 300))  # of which squares are summed
+        h = 1 / batch.inclusion
+        return Sample(np.stack([h, h * inverse, inverse], axis=1), batch.row, groups=by_slots(batch))
 
-    def merge(self, left: dict[int, Floats], right: dict[int, Floats]) -> dict[int, Floats]:
-        merged = dict(left)
-        for slots, row in right.items():
-            merged[slots] = row if slots not in merged else _both(merged[slots], row)
-        return merged
-
-    def finish(self, state: dict[int, Floats]) -> list[SlotsRow]:
-        return [
-            SlotsRow(slots, int(n), float(h), float(total / h), float(most))
-            for slots, (n, h, total, most) in sorted(state.items())
-        ]
+    def told(self, found: dict[str, Moments]) -> list[SlotsRow]:
+        return [_row(slots, found[str(slots)]) for slots in sorted(map(int, found))]
 
 
-def _both(left: Floats, right: Floats) -> Floats:
-    return np.append(left[:3] + right[:3], max(left[3], right[3]))
+def _row(slots: int, found: Moments) -> SlotsRow:
+    rows, inverse, _ = map(float, found.sums)
+    return SlotsRow(slots, found.n, rows, inverse / rows, float(found.largest[2]))

@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
 from ..errors import AbilityError
+from ..folds.base import TotalFold, Turned
 from ..log.batch import Floats, LogBatch
 from ..log.source import Needs
 from ..options import option
-from ..policies.base import all_items
-from ..policies.propensities import AnyPolicy, complete, is_law, law, law_needs, propensities, shown_needs
+from ..policies.propensities import AnyPolicy, complete, is_law, law_needs, propensities, shown_needs
 
 
 @dataclass(frozen=True)
-class SupportFold:
+class SupportFold(Turned):
     """Share of the target's mass on (item, rank) pairs that the logging policy never shows, per rank.
 
     Between two laws it is known of all candidates. What was written in the log tells of the displayed items only,
@@ -33,24 +34,17 @@ class SupportFold:
         ]
         return asked[0] | asked[1] | Needs(frozenset(["candidates"]))
 
-    def empty(self) -> Floats:
-        return np.zeros((0, 2))
+    reducer: ClassVar = TotalFold((0, 2))
 
-    def add(self, state: Floats, batch: LogBatch) -> Floats:
+    def turned(self, batch: LogBatch) -> Floats:
         h = 1 / batch.inclusion[:, None, None]
         wanted, drawn = (self._rank_probs(policy, batch) for policy in (self.target, self.logging))
         never = wanted * (drawn == 0)
-        return self.merge(state, np.stack([(never * h).sum(axis=(0, 1)), (wanted * h).sum(axis=(0, 1))], axis=1))
+        return np.stack([(never * h).sum(axis=(0, 1)), (wanted * h).sum(axis=(0, 1))], axis=1)
 
-    def merge(self, left: Floats, right: Floats) -> Floats:
-        both = np.zeros((max(len(left), len(right)), 2))
-        both[: len(left)] += left
-        both[: len(right)] += right
-        return both
-
-    def finish(self, state: Floats) -> Floats:
+    def told(self, found: Floats) -> Floats:
         """[k] share without support at each rank."""
-        return np.divide(state[:, 0], state[:, 1], out=np.zeros(len(state)), where=state[:, 1] > 0)
+        return np.divide(found[:, 0], found[:, 1], out=np.zeros(len(found)), where=found[:, 1] > 0)
 
     @property
     def _of_any_slate(self) -> bool:
@@ -59,7 +53,7 @@ class SupportFold:
     def _rank_probs(self, policy: AnyPolicy, batch: LogBatch) -> Floats:
         """[n, q, k] of every candidate, in the same order for both policies."""
         if self._of_any_slate:
-            return law(policy, "rank_probs").rank_probs(batch.contexts, all_items(batch.contexts))
+            return propensities(policy, batch).candidate_ranks
         if not complete(batch):
             written = self.target if is_law(self.logging) else self.logging
             raise AbilityError(

@@ -8,6 +8,7 @@ from functools import reduce
 import numpy as np
 from numpy.typing import NDArray
 
+from ..folds.base import TotalFold, Turned
 from ..log.batch import Contexts, Floats, LogBatch
 from ..log.source import Needs
 from ..policies.linear import Linear
@@ -17,11 +18,8 @@ from ..policies.sorting import Sorting
 
 
 @dataclass(frozen=True)
-class TiesFold:
-    """Share of the impressions in which items that a policy would show have the same score as another candidate.
-
-    State: [policies + 1] sums of 1 / inclusion, the last of all rows.
-    """
+class TiesFold(Turned):
+    """Share of the impressions in which items that a policy would show have the same score as another candidate."""
 
     policies: tuple[AnyPolicy, ...]
 
@@ -29,20 +27,17 @@ class TiesFold:
         """The columns that the policies sort by."""
         return reduce(Needs.__or__, (law_needs(policy, "rank_probs") for policy in self.policies), Needs())
 
-    def empty(self) -> Floats:
-        return np.zeros(len(self.policies) + 1)
+    @property
+    def reducer(self) -> TotalFold:
+        return TotalFold((len(self.policies) + 1,))
 
-    def add(self, state: Floats, batch: LogBatch) -> Floats:
+    def turned(self, batch: LogBatch) -> Floats:
         h = 1 / batch.inclusion
-        found = [float(h[tied(policy, batch.contexts)].sum()) for policy in self.policies]
-        return state + np.array([*found, h.sum()])
+        return np.array([*(h[tied(policy, batch.contexts)].sum() for policy in self.policies), h.sum()])
 
-    def merge(self, left: Floats, right: Floats) -> Floats:
-        return left + right
-
-    def finish(self, state: Floats) -> Floats:
+    def told(self, found: Floats) -> Floats:
         """[policies] share of the impressions before sub-sampling."""
-        return np.asarray(state[:-1] / state[-1]) if state[-1] else state[:-1]
+        return np.asarray(found[:-1] / found[-1]) if found[-1] else found[:-1]
 
 
 def sorts(policy: AnyPolicy) -> bool:

@@ -8,10 +8,9 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import ColumnError
 from ..folds.counts import join
 from ..log.batch import Contexts, Integers
-from ..log.source import Needs, Source
+from ..log.source import Needs, Source, has
 from . import _kernels
 
 UNSEEN = -1
@@ -78,10 +77,8 @@ def grouping(source: Source, by: str | None) -> tuple[Source, str | None]:
     """
     if by != "auto":
         return source.select(needs(by)), by
-    try:
-        return source.select(needs("query")), "query"
-    except ColumnError:
-        return source.select(needs(None)), None
+    column = "query" if has(source, needs("query")) else None
+    return source.select(needs(column)), column
 
 
 def needs(by: str | None) -> Needs:

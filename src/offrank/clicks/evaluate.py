@@ -23,7 +23,8 @@ from ..running.executors import Executor, Progress, run
 from .evaluated import Evaluated, Evaluations
 from .fitted import Fitted
 from .layout import Layout, MeanPower, ranks, statistic
-from .predictions import PredictionFold, Predictions, Predictor
+from .predictions import PredictionFold, Predictor
+from .sessions import Tally, TallyFold
 
 _NOWHERE = Interval(math.nan, math.nan, math.nan, math.nan)
 """At a rank that is empty in every session."""
@@ -82,12 +83,11 @@ def evaluate(
     fold = PredictionFold(tuple(models.values()), IntervalSpec("normal", confidence, cluster))
     learnt = {name: one.training for name, one in models.items() if isinstance(one, Fitted) and one.training}
     rows = Together({name: FingerprintFold.beside(one) for name, one in learnt.items()})
-    folds = Together({"predictions": fold, "rows": rows})
-    both = run(source.select(fold.needs()), folds, executor, progress)
-    found: Predictions = both["predictions"]
-    if not found.tally.impressions:
+    folds = Together({"sums": fold, "tally": TallyFold(), "rows": rows})
+    found = run(source.select(fold.needs()), folds, executor, progress)
+    if not found["tally"].impressions:
         raise EmptyLogError(f"{source.describe()} has no sessions", "give a log with at least one impression")
-    results = _told(evaluations(models, fold, found), learnt, both["rows"])
+    results = _told(_evaluations(models, fold.doubt.spread(found["sums"]), found["tally"]), learnt, found["rows"])
     return results if isinstance(model, Mapping) else results["model"]
 
 
@@ -100,15 +100,14 @@ def _told(results: Evaluations, learnt: Mapping[str, Fingerprint], judged: Mappi
     return replace(results, found=each)
 
 
-def evaluations(models: Mapping[str, Predictor], fold: PredictionFold, found: Predictions) -> Evaluations:
+def _evaluations(models: Mapping[str, Predictor], spread: Spread, tally: Tally) -> Evaluations:
     """The numbers of each model, with what to know before they are relied on."""
-    spread = fold.doubt.spread(found.folded)
-    each = {name: _evaluated(index, model, found, spread) for index, (name, model) in enumerate(models.items())}
+    layout = Layout(len(models))
+    each = {name: _evaluated(index, one, layout, spread, tally) for index, (name, one) in enumerate(models.items())}
     return Evaluations(each, spread)
 
 
-def _evaluated(index: int, model: Predictor, found: Predictions, spread: Spread) -> Evaluated:
-    layout = Layout(len(found.impossible))
+def _evaluated(index: int, model: Predictor, layout: Layout, spread: Spread, tally: Tally) -> Evaluated:
     present, sums = ranks(layout, spread), spread.moments.sums
     places = range(max(present, default=-1) + 1)
     before, given = (
@@ -120,8 +119,8 @@ def _evaluated(index: int, model: Predictor, found: Predictions, spread: Spread)
         )
         for conditional in (False, True)
     )
-    unseen = float(found.unseen[index]) / found.shown if isinstance(model, Fitted) and found.shown else None
-    impossible = int(found.impossible[index])
+    shown, missing = float(sums[layout.shown]), float(sums[layout.unseen(index)])
+    impossible = round(sums[layout.impossible(index)])
     likelihood = spread.ratio(layout.log_likelihood(index))
     made = Evaluated(
         Interval(-math.inf, -math.inf, -math.inf, math.inf) if impossible else likelihood,
@@ -129,11 +128,11 @@ def _evaluated(index: int, model: Predictor, found: Predictions, spread: Spread)
         spread.ratio(statistic(layout, index, "conditional_perplexity", spread)),
         before,
         given,
-        found.tally.impressions,
+        tally.impressions,
         tuple(float(sums[layout.width(rank)]) for rank in places),
-        unseen,
+        missing / shown if isinstance(model, Fitted) and shown else None,
         impossible,
-        found.tally,
+        tally,
         confidence=spread.confidence,
     )
     told = OfPrediction(

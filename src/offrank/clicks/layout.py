@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Literal, get_args
+from typing import ClassVar, Literal, get_args
 
 import numpy as np
 
@@ -19,31 +19,51 @@ QUANTITIES: tuple[Quantity, ...] = get_args(Quantity)
 
 @dataclass(frozen=True)
 class Layout:
-    """Columns of the sums: one of the sessions, the log-likelihood of each model, and a block for each rank.
+    """Columns of the sums, each divided by the inclusion but the third of a model's.
 
-    A block: the sessions that have the rank; of each model the loss of its click, in bits, before anything is known of
-    the session; of each model the loss given the clicks above. Ranks come last, so that a longer slate adds columns
-    at the end.
+    One of the sessions, one of the documents shown; of each model the log-likelihood, the documents that it has not
+    learnt from, and the sessions to which it gives probability 0; and a block for each rank: the sessions that have it;
+    of each model the loss of its click, in bits, before anything is known of the session; of each model the loss given
+    the clicks above. Ranks come last, so that a longer slate adds columns at the end.
     """
 
     models: int
+    sessions: ClassVar[int] = 0
+    shown: ClassVar[int] = 1
+
+    def likelihood(self, model: int) -> int:
+        """The column of a model's log-likelihood."""
+        return 2 + 3 * model
+
+    def unseen(self, model: int) -> int:
+        """That of documents that it has not learnt from."""
+        return 3 + 3 * model
+
+    def impossible(self, model: int) -> int:
+        """That of sessions that it says cannot happen."""
+        return 4 + 3 * model
 
     def log_likelihood(self, model: int) -> Ratio:
         """The mean over sessions."""
-        return Ratio(1 + model, 0)
+        return Ratio(self.likelihood(model), self.sessions)
 
     def loss(self, model: int, rank: int, *, conditional: bool) -> Ratio:
         """The mean over the sessions that have this rank."""
         first = self.width(rank)
         return Ratio(first + 1 + model + conditional * self.models, first)
 
+    @property
+    def block(self) -> int:
+        """How many columns a rank takes."""
+        return 1 + 2 * self.models
+
     def width(self, ranks: int) -> int:
-        """How many columns so many ranks take."""
-        return 1 + self.models + ranks * (1 + 2 * self.models)
+        """How many columns there are with so many ranks."""
+        return 2 + 3 * self.models + ranks * self.block
 
     def ranks(self, columns: int) -> int:
         """How many ranks so many columns hold."""
-        return (columns - 1 - self.models) // (1 + 2 * self.models)
+        return (columns - self.width(0)) // self.block
 
 
 @dataclass(frozen=True)

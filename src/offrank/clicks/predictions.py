@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import reduce
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..folds.base import Sample, Together
+from ..folds.base import Sample, Together, Turned
 from ..inference.spec import IntervalSpec
 from ..log.batch import Contexts, Floats, Integers, LogBatch
 from ..log.source import Needs
 from .fitted import Fitted
 from .laws import ClickLaw, chance_of
 from .layout import Layout
-from .sessions import Tally, tally, whole_clicks
+from .sessions import whole_clicks
 
 CLIP = 1e-10
 """Perplexity keeps probabilities this far from 0 and 1, as the code published with paper cmip-debiasedness does."""
@@ -31,23 +31,8 @@ class Predictor(Protocol):
 
 
 @dataclass(frozen=True)
-class Predictions:
-    """The reduced log.
-
-    folded: sums as `Layout` says. shown: documents; unseen: [models] those of them that a model has not learnt from,
-    both divided by the inclusion probability. impossible: [models] sessions with probability 0.
-    """
-
-    folded: dict[str, Any]
-    tally: Tally = field(default_factory=Tally)
-    shown: float = 0.0
-    unseen: Floats = field(default_factory=lambda: np.zeros(0))
-    impossible: Integers = field(default_factory=lambda: np.zeros(0, np.int64))
-
-
-@dataclass(frozen=True)
-class PredictionFold:
-    """Reduces batches to `Predictions`. The sums grow with the longest slate: its length need not be known before."""
+class PredictionFold(Turned):
+    """Reduces batches to sums as `Layout` says. They grow with the longest slate, whose length need not be known."""
 
     models: tuple[Predictor, ...]
     doubt: IntervalSpec
@@ -57,45 +42,30 @@ class PredictionFold:
         wanted = [Needs(frozenset(["clicks"]), holes=True), *(model.needs() for model in self.models)]
         return reduce(Needs.__or__, [*wanted, self.doubt.needs()])
 
-    def empty(self) -> Predictions:
-        none = np.zeros(len(self.models))
-        return Predictions(self._sums(0).empty(), unseen=none, impossible=none.astype(np.int64))
+    @property
+    def reducer(self) -> Together:
+        return Together(self.doubt.folds(self.layout.width(0)))  # later samples have more columns
 
-    def add(self, state: Predictions, batch: LogBatch) -> Predictions:
-        clicks, shown = whole_clicks(batch), batch.slates >= 0
-        each = [Losses.of(model, batch, clicks, shown) for model in self.models]
-        folds = self._sums(shown.shape[1])
-        folded = folds.add(folds.empty(), self._sample(batch, shown, each))
-        weight = 1 / batch.inclusion
-        unseen = np.array([(weight @ (_unseen(model, batch) & shown)).sum() for model in self.models])
-        impossible = np.array([(~one.possible).sum() for one in each], dtype=np.int64)
-        return self.merge(state, Predictions(folded, tally(batch), float((weight @ shown).sum()), unseen, impossible))
+    @property
+    def layout(self) -> Layout:
+        """Where the sums are."""
+        return Layout(len(self.models))
 
-    def merge(self, left: Predictions, right: Predictions) -> Predictions:
-        return Predictions(
-            self._sums(0).merge(left.folded, right.folded),  # ranks that no session had so far are zeros
-            left.tally + right.tally,
-            left.shown + right.shown,
-            left.unseen + right.unseen,
-            left.impossible + right.impossible,
-        )
-
-    def finish(self, state: Predictions) -> Predictions:
-        return state
-
-    def _sums(self, slots: int) -> Together:
-        return Together(self.doubt.folds(Layout(len(self.models)).width(slots)))
-
-    def _sample(self, batch: LogBatch, shown: NDArray[np.bool_], each: list[Losses]) -> Sample:
-        (n, slots), models = shown.shape, len(each)
-        values = np.empty((n, Layout(models).width(slots)))
-        values[:, 0] = 1.0
-        values[:, 1 : 1 + models] = np.stack([one.log_likelihood for one in each], axis=1)
-        per_rank = values[:, 1 + models :].reshape(n, slots, 1 + 2 * models)
+    def turned(self, batch: LogBatch) -> Sample:
+        clicks, shown, layout = whole_clicks(batch), batch.slates >= 0, self.layout
+        values = np.zeros((len(batch), layout.width(shown.shape[1])))
+        values[:, layout.sessions], values[:, layout.shown] = 1.0, shown.sum(axis=1)
+        per_rank = values[:, layout.width(0) :].reshape(len(batch), shown.shape[1], layout.block)
         per_rank[:, :, 0] = shown
-        for index, one in enumerate(each):
-            per_rank[:, :, 1 + index], per_rank[:, :, 1 + models + index] = one.marginal, one.conditional
+        impossible = np.empty((len(batch), layout.models))
+        for index, model in enumerate(self.models):
+            one = Losses.of(model, batch, clicks, shown)
+            values[:, layout.likelihood(index)] = one.log_likelihood
+            values[:, layout.unseen(index)] = (_unseen(model, batch) & shown).sum(axis=1)
+            per_rank[:, :, 1 + index], per_rank[:, :, 1 + layout.models + index] = one.marginal, one.conditional
+            impossible[:, index] = ~one.possible
         values /= batch.inclusion[:, None]
+        values[:, [layout.impossible(index) for index in range(layout.models)]] = impossible
         return Sample(values, batch.row, batch.dependent(self.doubt.columns))
 
 

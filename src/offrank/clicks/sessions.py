@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, NamedTuple, Protocol
+from typing import Any, ClassVar, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import EmptyLogError, UsageError
+from ..folds.base import PlusFold, Turned
 from ..log.batch import Floats, LogBatch
 from . import _kernels
 from .documents import Documents, shown_keys
@@ -178,7 +179,7 @@ class Pile:
 
 
 @dataclass(frozen=True)
-class SessionsFold:
+class SessionsFold(Turned):
     """Reduces a log to its distinct sessions.
 
     Memory: 5 bytes per rank and 8 of each session of the log, while it is read; three times that in the end.
@@ -186,19 +187,25 @@ class SessionsFold:
 
     by: str | None = None
 
-    def empty(self) -> Pile:
-        return Pile()
+    reducer: ClassVar = PlusFold(Pile())
 
-    def add(self, state: Pile, batch: LogBatch) -> Pile:
-        return state + Pile((chunk(batch, self.by),) if len(batch) else (), tally(batch))
+    def turned(self, batch: LogBatch) -> Pile:
+        return Pile((chunk(batch, self.by),) if len(batch) else (), tally(batch))
 
-    def merge(self, left: Pile, right: Pile) -> Pile:
-        return left + right
+    def told(self, found: Pile) -> Gathered:
+        documents = united(found.chunks, self.by)
+        sessions = joined(found.chunks, documents)
+        return Gathered(documents, collapsed(sessions), found.tally, Weighed.of(sessions.weight).worth)
 
-    def finish(self, state: Pile) -> Gathered:
-        documents = united(state.chunks, self.by)
-        sessions = joined(state.chunks, documents)
-        return Gathered(documents, collapsed(sessions), state.tally, Weighed.of(sessions.weight).worth)
+
+@dataclass(frozen=True)
+class TallyFold(Turned):
+    """Reduces a log to its `Tally`."""
+
+    reducer: ClassVar = PlusFold(Tally())
+
+    def turned(self, batch: LogBatch) -> Tally:
+        return tally(batch)
 
 
 def distinct_keys(chunks: tuple[Chunk, ...]) -> NDArray[np.int64]:

@@ -131,7 +131,7 @@ class _Given(Propensities):
     """A law of displayed items [s, k, k] that is known."""
 
     def __init__(self, law: Floats, like: Propensities, batch: LogBatch) -> None:
-        super().__init__(like.policy, batch, like.cache)
+        super().__init__(like.policy, batch)
         self.law = law
 
     def _log_prob(self) -> Floats:
@@ -148,7 +148,7 @@ class _Possible(Propensities):
     """A logging policy with probability 1 in place of 0, so that what it never shows is no error but left out."""
 
     def __init__(self, inner: Propensities) -> None:
-        super().__init__(inner.policy, inner.batch, inner.cache)
+        super().__init__(inner.policy, inner.batch)
         self.inner = inner
 
     def _log_prob(self) -> Floats:

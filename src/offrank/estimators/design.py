@@ -12,15 +12,15 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
-from ..errors import AbilityError, ColumnError, OffrankError
+from ..errors import AbilityError, OffrankError
+from ..folds.base import Turned
 from ..folds.estimate import Design
-from ..log.batch import Contexts, Floats, Integers, LogBatch
-from ..log.contexts import joined
-from ..log.source import Needs, Source
+from ..folds.sampled import SampledRows, SampledRowsFold
+from ..log.batch import Floats, Integers
+from ..log.cache import RunCache
+from ..log.source import Needs, Source, has
 from ..policies.propensities import AnyPolicy, is_law, law, law_needs, shown_needs
-from ..running.cache import RunCache
 from . import visits as slates
 from .atoms import Atoms, asked, atoms, weighted
 from .base import Estimator
@@ -42,72 +42,34 @@ INVERSES = 512
 FEWEST = 5.0
 """A log that is expected to hold fewer rows with a weight may well hold none: one chance in 150 at five."""
 _ROUNDING = 1e-9
-_END = np.uint64(2**64 - 1)
 
 
 @dataclass(frozen=True)
-class Rows:
-    """The contexts of some rows, in the order of their hashes `key` [r]; `read`: of how many; `bound`: of the next."""
-
-    read: int
-    key: NDArray[np.uint64]
-    inclusion: Floats
-    contexts: Contexts | None
-    bound: np.uint64 = _END
-
-
-@dataclass(frozen=True)
-class DesignFold:
+class DesignFold(Turned):
     """Keeps a random sample of a log's contexts; at the end, for each pair of the layout a `Design` or None.
 
     able: by number, the pairs whose columns are read. None for others, and where a policy cannot know what is asked:
-    the logging policy must be a law, and the target be able to draw.
+    the logging policy must be a law, and the target be able to draw. read: the columns of the contexts.
     """
 
     layout: Layout
     logging: AnyPolicy
     able: frozenset[int]
+    read: Needs
     kept: int = KEPT
     draws: int = slates.DRAWS
     cache: RunCache = field(default_factory=RunCache, compare=False, repr=False)
 
-    def empty(self) -> Rows:
-        return Rows(0, np.empty(0, np.uint64), np.empty(0), None)
+    @property
+    def reducer(self) -> SampledRowsFold:
+        return SampledRowsFold(self.read, self.kept if self.able else 0, cells=CANDIDATES, each="candidate")
 
-    def add(self, state: Rows, batch: LogBatch) -> Rows:
-        key = _hashed(batch.row)
-        some = np.flatnonzero(key < state.bound)  # few, once the state has filled
-        bound = state.bound
-        if len(some) > self.kept:
-            some = some[np.argpartition(key[some], self.kept)[: self.kept + 1]]
-        some = some[np.argsort(key[some], kind="stable")]
-        if len(some) > self.kept:
-            bound, some = key[some[-1]], some[:-1]
-        if not self.able or not len(some):
-            return replace(state, read=state.read + len(batch))
-        contexts = joined([batch.contexts.take(some)])
-        return self.merge(state, Rows(len(batch), key[some], batch.inclusion[some], contexts, bound))
-
-    def merge(self, left: Rows, right: Rows) -> Rows:
-        read, bound = left.read + right.read, min(left.bound, right.bound)
-        given = [side for side in (left, right) if side.contexts is not None]
-        if not given:
-            return Rows(read, left.key, left.inclusion, None, bound)
-        key, inclusion = (np.concatenate([getattr(one, name) for one in given]) for name in ("key", "inclusion"))
-        contexts = joined([one.contexts for one in given if one.contexts is not None])
-        order = np.argsort(key, kind="stable")
-        order = order[key[order] < bound]
-        within = (np.cumsum(contexts.size[order]) <= CANDIDATES) & (np.arange(len(order)) < self.kept)
-        if not within.all():
-            bound, order = key[order[np.argmin(within)]], order[: np.argmin(within)]
-        return Rows(read, key[order], inclusion[order], joined([contexts.take(order)]), bound)
-
-    def finish(self, state: Rows) -> tuple[Design | None, ...]:
+    def told(self, state: SampledRows) -> tuple[Design | None, ...]:
         sampled: dict[tuple[int, bool], _Sampled] = {}
         found = []
         for number, (target, estimator, _, _) in enumerate(self.layout.pairs()):
             made = None
-            if number in self.able and len(state.key):
+            if number in self.able and len(state):
                 turned = isinstance(weighted(estimator)[1], Interpol | PBM)
                 most = TURNED if turned else self.kept
                 if (id(target), turned) not in sampled:
@@ -130,7 +92,7 @@ def design_fold(
         if more is not None and _has(source, needed, more):
             able.add(number)
             needed |= more
-    return DesignFold(layout, logging, frozenset(able), cache=cache), needed
+    return DesignFold(layout, logging, frozenset(able), needed, cache=cache), needed
 
 
 def _needs(target: AnyPolicy, estimator: Estimator, logging: AnyPolicy) -> Needs | None:
@@ -150,24 +112,17 @@ def _needs(target: AnyPolicy, estimator: Estimator, logging: AnyPolicy) -> Needs
 
 def _has(source: Source, needed: Needs, more: Needs) -> bool:
     """Whether a source has these columns besides those that are needed."""
-    if replace(needed | more, exchangeable=needed.exchangeable) == needed:
-        return True
-    try:
-        source.select(needed | more)
-    except ColumnError:
-        return False
-    return True
+    return replace(needed | more, exchangeable=needed.exchangeable) == needed or has(source, needed | more)
 
 
 class _Sampled:
     """The sample of contexts as one target visits them, once for all estimators."""
 
     def __init__(
-        self, state: Rows, target: AnyPolicy, logging: AnyPolicy, draws: int, cache: RunCache, most: int
+        self, state: SampledRows, target: AnyPolicy, logging: AnyPolicy, draws: int, cache: RunCache, most: int
     ) -> None:
-        assert state.contexts is not None
         slots = max(state.contexts.slots, 1)
-        few = np.arange(min(len(state.key), max(PAIRS // slots**2, 1), most))
+        few = np.arange(min(len(state), max(PAIRS // slots**2, 1), most))
         self.state, self.target, self.logging, self.cache = state, target, logging, cache
         self.contexts, self.inclusion = state.contexts.take(few), state.inclusion[few]
         cells = max(self.contexts.candidates.shape[1], slots**2)
@@ -245,12 +200,3 @@ def _least_hidden(weight: Floats, expected: Floats) -> float:
     last = np.append(size[1:] < size[:-1] * (1 - _ROUNDING), True)  # of each weight, but for rounding
     seen = np.flatnonzero(last & (np.cumsum(expected[order]) >= FEWEST * (1 - _ROUNDING)))
     return float(size[seen[0]]) * (1 + 2 * _ROUNDING) if len(seen) else 0.0
-
-
-def _hashed(row: NDArray[np.uint64]) -> NDArray[np.uint64]:
-    """splitmix64: neighbouring rows become independent words."""
-    with np.errstate(over="ignore"):
-        key = row + np.uint64(0x9E3779B97F4A7C15)
-        key = (key ^ (key >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-        key = (key ^ (key >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return np.asarray(key ^ (key >> np.uint64(31)))

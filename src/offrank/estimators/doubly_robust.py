@@ -80,7 +80,7 @@ class DoublyRobust(Spelled, Predicting):
 
     def terms(self, batch: LogBatch, logging: Propensities, target: Propensities) -> Terms:
         assert batch.clicks is not None
-        expected = logging.once(("logged", self.fitted), lambda: self.fitted.click_probs(batch.contexts, batch.slates))
+        expected = batch.once(("logged", self.fitted), lambda: self.fitted.click_probs(batch.contexts, batch.slates))
         missed = terms(self.residual, replace(batch, clicks=batch.clicks - expected, outcome=None), logging, target)
         return Terms(
             predicted_once(self.fitted, target, self.draws).clicks + missed.value, missed.weight, missed.weights

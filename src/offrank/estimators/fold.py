@@ -3,46 +3,45 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property, reduce
-from typing import Any, Generic, TypeVar, cast, get_args
+from itertools import product
+from typing import Any, cast, get_args
 
 import numpy as np
 
 from ..errors import ImpossibleSlateError, OffrankError, RowError
-from ..folds.base import Fold, Sample
-from ..folds.group_by import GroupBy
+from ..folds.base import Fold, Sample, Turned
+from ..folds.group_by import Grouping
 from ..folds.moments import Block
 from ..inference.by_slot import BySlot
 from ..inference.ratio import Ratio
 from ..log import rules
-from ..log.batch import Floats, Labels, LogBatch
+from ..log.batch import Floats, LogBatch
 from ..log.source import Needs
 from ..policies.base import Ability
 from ..policies.propensities import AnyPolicy, ShownAbility, law_needs, propensities, shown_needs
-from ..running.cache import RunCache
 from . import _kernels, _kernels_slots
 from .base import Asked, Estimator, Predicting, Terms, terms
 from .reference import Reference, reference_terms
 from .worth import BLOCKS, WorthLayout, WorthTerms, blocks
 from .wrappers import weighing
 
+ROWS, REWARD, CLICKS = 0, 1, 2
+"""The first columns of a sample."""
 LARGEST = 1e150
 """Of a row's value or weight: the squares of more could not be summed. What is below its inverse counts as zero."""
 TOGETHER = 10
 """So many estimators have third moments of their differences; there are as many as the third power of this."""
-
-S = TypeVar("S")
-R = TypeVar("R")
 
 
 @dataclass(frozen=True)
 class Layout:
     """Which column of a sample holds what, each already divided by the inclusion probability.
 
-    Column 0: one per row. Columns 1 and 2: the logged reward and the logged clicks. Then a pair
-    (value, weight) for each target and estimator. Then for each block of slots (the last one holds all slots from
-    rank `BLOCKS` on) the number of slots, and a pair (value, weight) for each target and estimator of `per_slot`.
+    ROWS: one per row. REWARD and CLICKS: what was logged. Then a pair (value, weight) for each target and estimator:
+    `places`. Then for each block of slots (the last one holds all slots from rank `BLOCKS` on) the number of slots, and
+    a pair for each target and estimator of `per_slot`: `slot_places`.
 
     references: those of the estimators that nobody asked for, so that they refuse no row.
     """
@@ -71,11 +70,13 @@ class Layout:
 
     def pairs(self) -> Iterator[tuple[AnyPolicy, Estimator, int, int]]:
         """Every (target, estimator, value column, weight column)."""
-        column = 3
-        for target in self.targets:
-            for estimator in self.estimators:
-                yield target, estimator, column, column + 1
-                column += 2
+        return ((*pair, value, weight) for pair, (_, value, weight) in self.places.items())
+
+    @cached_property
+    def places(self) -> dict[tuple[AnyPolicy, Estimator], tuple[int, int, int]]:
+        """(target, estimator) -> the number of the pair, its value column and its weight column."""
+        every = enumerate(product(self.targets, self.estimators))
+        return {pair: (number, 3 + 2 * number, 4 + 2 * number) for number, pair in every}
 
     @property
     def blocks(self) -> tuple[Block, ...]:
@@ -83,77 +84,69 @@ class Layout:
         each = 2 * (len(self.estimators) if len(self.estimators) <= TOGETHER else 1)
         return tuple((0, 1, 2, *range(first, first + each)) for first in range(3, self.columns, each or 1))
 
-    def slot_pairs(self) -> Iterator[tuple[AnyPolicy, Estimator, int]]:
-        """Every (target, estimator) of `per_slot`, and its value column in the first block of slots."""
-        column = self.columns + 1
-        for target in self.targets:
-            for estimator in self.per_slot:
-                yield target, estimator, column
-                column += 2
+    @cached_property
+    def slot_places(self) -> dict[tuple[AnyPolicy, Estimator], int]:
+        """(target, estimator) of `per_slot` -> its value column in the first block of slots."""
+        every = enumerate(product(self.targets, self.per_slot))
+        return {pair: self.columns + 1 + 2 * number for number, pair in every}
 
     def by_slot(self, target: AnyPolicy, estimator: Estimator, width: int) -> BySlot:
         """The mean that divides each slot by its own weight, in states of `width` columns."""
-        [first] = [column for known, other, column in self.slot_pairs() if known == target and other == estimator]
-        values = range(first, width, self.stride)
+        values = range(self.slot_places[target, estimator], width, self.stride)
         numbers = range(self.columns, width, self.stride)
-        return BySlot(tuple(values), tuple(value + 1 for value in values), tuple(numbers), 0)
+        return BySlot(tuple(values), tuple(value + 1 for value in values), tuple(numbers), ROWS)
 
     def logged(self, estimator: Estimator) -> Ratio:
         """What the logging policy earned, in the outcome that the estimator weighs."""
-        return Ratio(1 if estimator.earns == "reward" else 2, 0)
+        return Ratio(REWARD if estimator.earns == "reward" else CLICKS, ROWS)
 
 
 @dataclass(frozen=True)
-class TermsFold(Generic[S, R]):
-    """Turns batches into samples and hands them to `inner`. clusters: columns whose values mark dependent rows."""
+class TermsFold(Turned):
+    """Turns batches into samples and hands them to `reducer`.
+
+    clusters: columns whose values mark dependent rows. by: which group each row belongs to.
+    """
 
     layout: Layout
     logging: AnyPolicy
-    inner: Fold[S, Sample, R]
+    inner: Fold[Any, Sample, Any]
     clusters: tuple[str, ...] = ()
-    cache: RunCache = field(default_factory=RunCache, compare=False, repr=False)
+    by: Grouping | None = None
 
-    def empty(self) -> S:
-        return self.inner.empty()
+    @property
+    def reducer(self) -> Fold[Any, Sample, Any]:
+        return self.inner
 
-    def add(self, state: S, batch: LogBatch) -> S:
-        return self.inner.add(state, self.sample(batch))
-
-    def merge(self, left: S, right: S) -> S:
-        return self.inner.merge(left, right)
-
-    def finish(self, state: S) -> R:
-        return self.inner.finish(state)
-
-    def sample(self, batch: LogBatch) -> Sample:
+    def turned(self, batch: LogBatch) -> Sample:
         """The rows of terms of a batch."""
         layout = self.layout
         values = np.zeros((len(batch), layout.columns + layout.stride * blocks(batch.slates.shape[1])))
-        values[:, 0] = 1.0
+        values[:, ROWS] = 1.0
         if batch.outcome is not None or batch.clicks is not None:
-            values[:, 1] = batch.reward
+            values[:, REWARD] = batch.reward
         if batch.clicks is not None:
-            values[:, 2] = values[:, 1] if batch.outcome is None else batch.clicks.sum(axis=1)
-        logging = propensities(self.logging, batch, self.cache)
-        shown = {id(target): propensities(target, batch, self.cache) for target in self.layout.targets}
+            values[:, CLICKS] = values[:, REWARD] if batch.outcome is None else batch.clicks.sum(axis=1)
+        logging = propensities(self.logging, batch)
         every: dict[tuple[int, Estimator], Terms] = {}
         for target, estimator, value, weight in layout.pairs():
             if isinstance(estimator, Reference) and estimator in layout.references:
-                found = reference_terms(estimator, batch, logging, shown[id(target)])
+                found = reference_terms(estimator, batch, logging, propensities(target, batch))
             else:
-                found = terms(estimator, batch, logging, shown[id(target)])
+                found = terms(estimator, batch, logging, propensities(target, batch))
             values[:, value], values[:, weight] = found.value, found.weight
             every[id(target), estimator] = found
         if layout.per_slot:
             self._slots(values, batch, every)
-        rewards, earned = (values[:, 1].copy(), values[:, 2].copy()), [outcome(one) for _, one in every]
+        rewards, earned = (values[:, REWARD].copy(), values[:, CLICKS].copy()), [outcome(one) for _, one in every]
         summed = WorthTerms(layout.worth, batch, rewards, tuple(zip(every.values(), earned, strict=True)))
         if (batch.inclusion != 1).any():
             values /= batch.inclusion[:, None]
         row, column = _kernels.settle(values, 1 / LARGEST, LARGEST)
         if row >= 0:
             raise self._beyond(batch, row, column, values[row])
-        return Sample(values, batch.row, batch.dependent(self.clusters), summed)
+        groups = None if self.by is None else self.by(batch)
+        return Sample(values, batch.row, batch.dependent(self.clusters), summed, groups)
 
     def _beyond(self, batch: LogBatch, row: int, column: int, values: Floats) -> OffrankError:
         """Why a row's [d] values cannot be summed: one in `column` is too large, or no number."""
@@ -181,7 +174,7 @@ class TermsFold(Generic[S, R]):
         for block, column in enumerate(range(layout.columns, values.shape[1], layout.stride)):
             more = length - block
             values[:, column] = np.maximum(more, 0) if block == BLOCKS - 1 else more > 0
-        for target, estimator, first in layout.slot_pairs():
+        for (target, estimator), first in layout.slot_places.items():
             weights = found[id(target), estimator].weights
             if weights is None or batch.clicks is None:
                 raise ValueError(f"{estimator!r} has no weights of clicks")
@@ -192,53 +185,6 @@ class TermsFold(Generic[S, R]):
 def outcome(estimator: Estimator) -> int:
     """0 where an estimator weighs the logged reward, 1 where clicks."""
     return 0 if estimator.earns == "reward" else 1
-
-
-@dataclass(frozen=True)
-class ByColumn:
-    """Groups rows by a column of the log."""
-
-    column: str
-
-    def __call__(self, batch: LogBatch) -> Labels:
-        return batch.labels[self.column]
-
-
-@dataclass(frozen=True)
-class BySlots:
-    """Groups rows by their number of slots."""
-
-    def __call__(self, batch: LogBatch) -> Labels:
-        slots, codes = np.unique(batch.contexts.length, return_inverse=True)
-        return Labels(codes, tuple(str(number) for number in slots))
-
-
-@dataclass(frozen=True)
-class GroupedTermsFold:
-    """As TermsFold, and beside the whole log's state one of `each` for every group."""
-
-    terms: TermsFold[Any, Any]
-    by: ByColumn | BySlots
-    each: Fold[Any, Sample, Any]
-
-    def empty(self) -> tuple[Any, dict[str, Any]]:
-        return self.terms.empty(), self._groups.empty()
-
-    def add(self, state: tuple[Any, dict[str, Any]], batch: LogBatch) -> tuple[Any, dict[str, Any]]:
-        sample, labels = self.terms.sample(batch), self.by(batch)
-        groups = self._groups.add_groups(state[1], sample, labels.codes, labels.names)
-        return self.terms.inner.add(state[0], sample), groups
-
-    def merge(self, left: tuple[Any, dict[str, Any]], right: tuple[Any, dict[str, Any]]) -> tuple[Any, dict[str, Any]]:
-        return self.terms.merge(left[0], right[0]), self._groups.merge(left[1], right[1])
-
-    def finish(self, state: tuple[Any, dict[str, Any]]) -> tuple[Any, dict[str, Any]]:
-        """The whole log's result, and each group's."""
-        return self.terms.finish(state[0]), self._groups.finish(state[1])
-
-    @property
-    def _groups(self) -> GroupBy[Any, Any]:
-        return GroupBy(self.each)
 
 
 def needs(layout: Layout, logging: AnyPolicy) -> Needs:

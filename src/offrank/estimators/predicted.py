@@ -88,7 +88,9 @@ def needs(fitted: Fitted, policy: AnyPolicy) -> Needs:
 def predicted_once(fitted: Fitted, target: Propensities, draws: int) -> Predicted:
     """As `predicted`, computed once for all estimators that ask."""
     policy = law(target.policy, "rank_probs")
-    return target.once(("predicted", fitted, draws), lambda: predicted(fitted, policy, target.batch, draws))
+    return target.batch.once(
+        ("predicted", id(policy), fitted, draws), lambda: predicted(fitted, policy, target.batch, draws)
+    )
 
 
 def predicted(fitted: Fitted, policy: Policy, batch: LogBatch, draws: int) -> Predicted:

@@ -12,12 +12,12 @@ import numpy as np
 
 from ..errors import AbilityError
 from ..log.batch import Contexts, Floats, Integers, LogBatch, Shown
+from ..log.cache import RunCache
 from ..log.contexts import reordered
 from ..log.source import Needs
 from ..policies.base import Ability, Policy, all_items
 from ..policies.propensities import Propensities, propensities
 from ..policies.sorting import Sorting, certain, shown_slates
-from ..running.cache import RunCache
 from .pseudoinverse import _kernels
 
 _ABILITIES: tuple[Ability, ...] = ("rank_probs", "log_prob", "slot_probs")
@@ -39,17 +39,16 @@ class Visits:
     row: Integers
     chance: Floats
     batch: LogBatch
-    cache: RunCache
 
     @cached_property
     def wanted(self) -> Propensities:
         """What the target says of its slates."""
-        return propensities(self.target, self.batch, self.cache)
+        return propensities(self.target, self.batch)
 
     @cached_property
     def drawn(self) -> Propensities:
         """What the logging policy says of them."""
-        return propensities(self.logging, self.batch, self.cache)
+        return propensities(self.logging, self.batch)
 
     @cached_property
     def slots(self) -> np.ndarray:
@@ -80,12 +79,12 @@ def visits(
     if not sure.all():
         found = target.sample(contexts.take(row[~sure[row]]), np.random.default_rng(_SEED))
         slates[~sure[row], : found.shape[1]] = found
-    return Visits(target, logging, row, (1 / each)[row], _batch(contexts.take(row), slates), cache), order
+    return Visits(target, logging, row, (1 / each)[row], _batch(contexts.take(row), slates, cache)), order
 
 
-def _batch(contexts: Contexts, slates: Integers) -> LogBatch:
+def _batch(contexts: Contexts, slates: Integers, cache: RunCache) -> LogBatch:
     n = len(contexts)
-    return LogBatch(contexts, Shown(slates), None, None, np.ones(n), np.arange(n, dtype=np.uint64))
+    return LogBatch(contexts, Shown(slates), None, None, np.ones(n), np.arange(n, dtype=np.uint64), run=cache)
 
 
 def _in_order(contexts: Contexts, inclusion: Floats, target: Policy, logging: Policy) -> tuple[Contexts, Integers]:

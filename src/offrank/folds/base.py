@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Protocol, TypeVar
+from typing import Any, Protocol, TypeVar, final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import AbilityError
-from ..log.batch import Floats, Integers
+from ..log.batch import Floats, Integers, Labels
 
 S = TypeVar("S")
 B = TypeVar("B", contravariant=True)
@@ -45,13 +46,14 @@ class Sample:
 
     The key decides everything that must survive another partition of the log. Later samples may have more columns, of
     what no earlier row had: zeros there. clusters: column -> [n] codes, equal for rows that depend on each other.
-    summed: further columns, of which nothing but the sums is wanted.
+    summed: further columns, of which nothing but the sums is wanted. groups: which group each row belongs to.
     """
 
     values: Floats
     key: NDArray[np.uint64]
     clusters: Mapping[str, NDArray[np.uint64]] = field(default_factory=dict)
     summed: Summable | None = None
+    groups: Labels | None = None
 
     def __len__(self) -> int:
         return len(self.key)
@@ -60,7 +62,8 @@ class Sample:
         """Some of the rows."""
         clusters = {name: codes[rows] for name, codes in self.clusters.items()}
         summed = None if self.summed is None else self.summed.take(rows)
-        return Sample(self.values[rows], self.key[rows], clusters, summed)
+        groups = None if self.groups is None else self.groups.take(rows)
+        return Sample(self.values[rows], self.key[rows], clusters, summed, groups)
 
 
 Products = tuple[tuple[int, int], ...]
@@ -74,10 +77,83 @@ def with_products(values: Floats, products: Products) -> Floats:
     return np.column_stack([*(values[:, one] * values[:, other] for one, other in products), values])
 
 
-def widened(values: Floats, columns: int) -> Floats:
-    """[..., d] values with zeros in columns that they do not have, up to `columns`."""
-    missing = columns - values.shape[-1]
-    return np.pad(values, [(0, 0)] * (values.ndim - 1) + [(0, missing)]) if missing > 0 else values
+class Turned(ABC):
+    """A fold that gives another one, the `reducer`, what it makes of each batch."""
+
+    @property
+    @abstractmethod
+    def reducer(self) -> Fold[Any, Any, Any]:
+        """What keeps the state."""
+
+    def turned(self, batch: Any) -> Any:
+        """What it is given of a batch; by default the batch."""
+        return batch
+
+    def told(self, found: Any) -> Any:
+        """The result, out of that of the reducer; by default the same."""
+        return found
+
+    @final
+    def empty(self) -> Any:
+        return self.reducer.empty()
+
+    @final
+    def add(self, state: Any, batch: Any) -> Any:
+        return self.reducer.add(state, self.turned(batch))
+
+    @final
+    def merge(self, left: Any, right: Any) -> Any:
+        return self.reducer.merge(left, right)
+
+    @final
+    def finish(self, state: Any) -> Any:
+        return self.told(self.reducer.finish(state))
+
+
+@dataclass(frozen=True)
+class PlusFold:
+    """Adds up values that know how to be added; `zero` is that of none."""
+
+    zero: Any
+
+    def empty(self) -> Any:
+        return self.zero
+
+    def add(self, state: Any, batch: Any) -> Any:
+        return state + batch
+
+    def merge(self, left: Any, right: Any) -> Any:
+        return left + right
+
+    def finish(self, state: Any) -> Any:
+        return state
+
+
+def total(left: Floats, right: Floats) -> Floats:
+    """The sum of two arrays of as many dimensions; where one is longer, the other has zeros."""
+    both = np.zeros(np.maximum(left.shape, right.shape))
+    for one in (left, right):
+        both[tuple(map(slice, one.shape))] += one
+    return both
+
+
+@dataclass(frozen=True)
+class TotalFold:
+    """Adds up arrays, of which some may be longer than others. shape: of the sum of none."""
+
+    shape: tuple[int, ...]
+
+    def empty(self) -> Floats:
+        return np.zeros(self.shape)
+
+    def add(self, state: Floats, batch: Floats) -> Floats:
+        return total(state, batch)
+
+    def merge(self, left: Floats, right: Floats) -> Floats:
+        return total(left, right)
+
+    def finish(self, state: Floats) -> Floats:
+        return state
 
 
 @dataclass(frozen=True)

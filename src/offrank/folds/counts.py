@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import ClassVar, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..log.batch import Floats, Integers
+from .base import PlusFold, Turned
+
+K = TypeVar("K", bound=np.generic)
+W = TypeVar("W", bound=np.generic)
 
 
 @dataclass(frozen=True)
@@ -15,6 +22,11 @@ class KeyedCounts:
 
     keys: Integers
     counts: Floats
+
+    def __add__(self, other: KeyedCounts) -> KeyedCounts:
+        if not len(self.keys) or not len(other.keys):
+            return self if len(self.keys) else other
+        return KeyedCounts(*summed([self.keys, other.keys], [self.counts, other.counts]))
 
     def of(self, keys: Integers) -> Floats:
         """The counts of these keys, 0 where a key was never seen."""
@@ -25,22 +37,13 @@ class KeyedCounts:
 
 
 @dataclass(frozen=True)
-class CountsFold:
+class KeyedCountsFold(Turned):
     """Reduces (keys [n], weights [n]) to the weight of each distinct key."""
 
-    def empty(self) -> KeyedCounts:
-        return KeyedCounts(np.empty(0, np.int64), np.empty(0))
+    reducer: ClassVar = PlusFold(KeyedCounts(np.empty(0, np.int64), np.empty(0)))
 
-    def add(self, state: KeyedCounts, batch: tuple[Integers, Floats]) -> KeyedCounts:
-        return self.merge(state, _sum(*batch))
-
-    def merge(self, left: KeyedCounts, right: KeyedCounts) -> KeyedCounts:
-        if not len(left.keys) or not len(right.keys):
-            return left if len(left.keys) else right
-        return _sum(np.concatenate([left.keys, right.keys]), np.concatenate([left.counts, right.counts]))
-
-    def finish(self, state: KeyedCounts) -> KeyedCounts:
-        return state
+    def turned(self, batch: tuple[Integers, Floats]) -> KeyedCounts:
+        return KeyedCounts(*summed([batch[0]], [batch[1]]))
 
 
 def join(*parts: Integers | int) -> Integers:
@@ -55,7 +58,9 @@ def join(*parts: Integers | int) -> Integers:
     return np.asarray(key).view(np.int64)
 
 
-def _sum(keys: Integers, weights: Floats) -> KeyedCounts:
-    distinct, place = np.unique(keys, return_inverse=True)
-    counts = np.bincount(place, weights=weights, minlength=len(distinct))
-    return KeyedCounts(distinct, counts.astype(np.float64, copy=False))
+def summed(keys: Sequence[NDArray[K]], weights: Sequence[NDArray[W]]) -> tuple[NDArray[K], NDArray[W]]:
+    """The distinct ones of keys [n] in several arrays, ascending, and the sum of the weights of each."""
+    distinct, place = np.unique(np.concatenate(keys), return_inverse=True)
+    total = np.zeros(len(distinct), weights[0].dtype)
+    np.add.at(total, place, np.concatenate(weights))
+    return distinct, total

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from ..log.batch import Floats, LogBatch
 from ..log.source import Needs
 from . import _kernels_rows as kernels
+from .counts import summed
 
 Keys = NDArray[np.uint64]
 
@@ -126,9 +127,7 @@ class FingerprintFold:
 
     def merge(self, left: Fingerprint, right: Fingerprint) -> Fingerprint:
         rows = left.rows + right.rows
-        keys, place = np.unique(np.concatenate([left.keys, right.keys]), return_inverse=True)
-        counts = np.zeros(len(keys), np.int64)
-        np.add.at(counts, place, np.concatenate([left.counts, right.counts]))
+        keys, counts = summed([left.keys, right.keys], [left.counts, right.counts])
         keys, counts = keys[: self.keep], counts[: self.keep]
         return Fingerprint(self.content, rows, keys, counts, min(self.upto, _limit(keys, self.keep)))
 

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Generic, TypeVar
+from functools import partial
+from typing import Any, Generic, TypeVar
 
 import numpy as np
 
 from ..errors import UsageError
-from ..log.batch import Integers
-from .base import Fold, Sample
+from ..log.batch import Labels, LogBatch
+from .base import Fold, Sample, Together
 
 S = TypeVar("S")
 R = TypeVar("R")
@@ -20,7 +21,7 @@ MOST_GROUPS = 2_000
 
 @dataclass(frozen=True)
 class GroupBy(Generic[S, R]):
-    """Keeps a state of `fold` for each name that occurs.
+    """Keeps a state of `fold` for each name of the samples' groups that occurs.
 
     Raises:
         UsageError: more than MOST_GROUPS groups, whose states would outgrow the memory.
@@ -31,15 +32,16 @@ class GroupBy(Generic[S, R]):
     def empty(self) -> dict[str, S]:
         return {}
 
-    def add_groups(self, state: dict[str, S], batch: Sample, codes: Integers, names: Sequence[str]) -> dict[str, S]:
-        """Add a sample whose row i belongs to group names[codes[i]]."""
-        state = dict(state)
+    def add(self, state: dict[str, S], batch: Sample) -> dict[str, S]:
+        assert batch.groups is not None
+        state, codes = dict(state), batch.groups.codes
         order = np.argsort(codes, kind="stable")
         present, starts = np.unique(codes[order], return_index=True)
         groups = np.split(order, starts[1:]) if len(order) else []
         for code, rows in zip(present, groups, strict=True):
-            before = state.get(names[code])
-            state[names[code]] = self.fold.add(self.fold.empty() if before is None else before, batch.take(rows))
+            name = batch.groups.names[code]
+            before = state.get(name)
+            state[name] = self.fold.add(self.fold.empty() if before is None else before, batch.take(rows))
         return _bounded(state)
 
     def merge(self, left: dict[str, S], right: dict[str, S]) -> dict[str, S]:
@@ -50,6 +52,30 @@ class GroupBy(Generic[S, R]):
 
     def finish(self, state: dict[str, S]) -> dict[str, R]:
         return {name: self.fold.finish(state[name]) for name in sorted(state)}
+
+
+def with_groups(whole: Fold[Any, Sample, Any], each: Fold[Any, Sample, Any] | None) -> Together:
+    """Reduces the samples of the `whole` log, and those of `each` of its `groups`; none where that is None."""
+    return Together({"whole": whole} if each is None else {"whole": whole, "groups": GroupBy(each)})
+
+
+Grouping = Callable[[LogBatch], Labels]
+"""Which group each row of a batch belongs to."""
+
+
+def by_column(column: str) -> Grouping:
+    """Rows by a column of the log."""
+    return partial(_labels, column)
+
+
+def _labels(column: str, batch: LogBatch) -> Labels:
+    return batch.labels[column]
+
+
+def by_slots(batch: LogBatch) -> Labels:
+    """Rows by their number of slots."""
+    slots, codes = np.unique(batch.contexts.length, return_inverse=True)
+    return Labels(codes, tuple(str(number) for number in slots))
 
 
 def _bounded(state: dict[str, S]) -> dict[str, S]:

@@ -8,7 +8,7 @@ import numpy as np
 
 from ..log.batch import Floats, Integers
 from . import _kernels
-from .base import Sample
+from .base import Sample, TotalFold, Turned
 
 _BINS = 4096  # of one sign
 
@@ -29,26 +29,24 @@ class Histogram:
 
 
 @dataclass(frozen=True)
-class HistogramFold:
+class HistogramFold(Turned):
     """Counts rows of the chosen columns in bins with edges 2^e and 1.5 * 2^e on either side of zero."""
 
     columns: tuple[int, ...]
 
-    def empty(self) -> Integers:
-        return np.zeros((len(self.columns), 2 * _BINS), dtype=np.int64)
+    @property
+    def reducer(self) -> TotalFold:
+        return TotalFold((len(self.columns), 2 * _BINS))
 
-    def add(self, state: Integers, batch: Sample) -> Integers:
-        counts = self.empty()
+    def turned(self, batch: Sample) -> Floats:
+        counts = np.zeros((len(self.columns), 2 * _BINS))
         _kernels.half_octaves(counts, batch.values, np.array(self.columns, dtype=np.int64))
-        return state + counts
+        return counts
 
-    def merge(self, left: Integers, right: Integers) -> Integers:
-        return left + right
-
-    def finish(self, state: Integers) -> list[Histogram]:
+    def told(self, found: Floats) -> list[Histogram]:
         return [
             Histogram(int(counts[0] + counts[_BINS]), *_trim(counts[:_BINS]), *_trim(counts[_BINS:]))
-            for counts in state
+            for counts in found.astype(np.int64)
         ]
 
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from ..log.batch import Floats
 from . import _kernels
-from .base import Sample, widened
+from .base import Sample, total
 
 Block = tuple[int, ...]
 """Columns that one number may be made from."""
@@ -102,6 +102,6 @@ def _widened(state: Moments, columns: int) -> Moments:
     """The same rows with zeros in further columns."""
     if len(state.mean) == columns:
         return state
-    comoment = widened(widened(state.comoment, columns).T, columns)
-    mean, least, largest = (widened(each, columns) for each in (state.mean, state.least, state.largest))
+    comoment = total(state.comoment, np.zeros((columns, columns)))
+    mean, least, largest = (total(each, np.zeros(columns)) for each in (state.mean, state.least, state.largest))
     return Moments(state.n, mean, comoment, least, largest, state.third)

@@ -4,27 +4,20 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import numpy as np
-
 from ..log.batch import Floats
-from .base import Sample, widened
+from .base import Sample, TotalFold, Turned
 
 
 @dataclass(frozen=True)
-class SumsFold:
+class SumsFold(Turned):
     """Reduces the `summed` columns of samples to their sums [columns, or more]."""
 
     columns: int
 
-    def empty(self) -> Floats:
-        return np.zeros(self.columns)
+    @property
+    def reducer(self) -> TotalFold:
+        return TotalFold((self.columns,))
 
-    def add(self, state: Floats, batch: Sample) -> Floats:
-        return state if batch.summed is None else self.merge(state, batch.summed.sum())
-
-    def merge(self, left: Floats, right: Floats) -> Floats:
-        columns = max(len(left), len(right))
-        return widened(left, columns) + widened(right, columns)
-
-    def finish(self, state: Floats) -> Floats:
-        return state
+    def turned(self, batch: Sample) -> Floats:
+        assert batch.summed is not None
+        return batch.summed.sum()

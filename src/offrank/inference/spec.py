@@ -9,14 +9,14 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import ColumnError, UsageError
+from ..errors import UsageError
 from ..folds.base import Fold, Products, Sample
 from ..folds.bootstrap import BootstrapFold
 from ..folds.buckets import BUCKETS, BucketsFold
 from ..folds.clusters import Clusters
 from ..folds.moments import Block, MomentsFold
 from ..log.batch import Floats
-from ..log.source import Needs, Source
+from ..log.source import Needs, Source, has
 from .registry import Kind, Method, kinds
 from .spread import Spread
 
@@ -68,7 +68,7 @@ class IntervalSpec:
         """With the columns that the source has, where nobody says what to cluster by."""
         if self.cluster != AUTO:
             return self
-        return replace(self, found=tuple(name for name in CLUSTERS if _has(source, name)))
+        return replace(self, found=tuple(name for name in CLUSTERS if has(source, Needs(clusters=frozenset([name])))))
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -127,11 +127,3 @@ class IntervalSpec:
 
 
 BUCKETS_OF = "buckets of "
-
-
-def _has(source: Source, column: str) -> bool:
-    try:
-        source.select(Needs(clusters=frozenset([column])))
-    except ColumnError:
-        return False
-    return True

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict
 from typing import Any
 
@@ -14,15 +14,17 @@ from ..checks.support import SupportFold
 from ..errors import AbilityError, ColumnError, EmptyLogError, NoOverlapError
 from ..estimators.base import Estimator
 from ..estimators.family import family
-from ..estimators.fold import BySlots, GroupedTermsFold, TermsFold
+from ..estimators.fold import TermsFold
 from ..estimators.ips import IPS
 from ..estimators.items import IPM
 from ..estimators.wrappers import SelfNormalised
 from ..findings.verdict import on_log
-from ..folds.base import Attempt, Refusal, Together
+from ..folds.base import Together
 from ..folds.estimate import Estimate
+from ..folds.group_by import by_slots
+from ..folds.tried import Tried, given, refused
 from ..inference.spec import IntervalSpec
-from ..log.source import Needs, Source
+from ..log.source import Source
 from ..policies.epsilon import EpsilonUniform
 from ..policies.prepared import counts, prepared
 from ..policies.propensities import AnyPolicy, ShownAbility, shown_needs
@@ -32,7 +34,7 @@ from ..running.executors import Executor, Progress, run
 from . import arguments, document, findings
 from .evaluate import Plan
 from .result import Estimates, Key, Result
-from .summary import group_folds, whole_folds
+from .summary import Summary, inner_fold
 
 _ABILITIES: tuple[ShownAbility, ...] = ("log_prob", "rank_law")
 
@@ -98,102 +100,90 @@ class _Checking:
     def __init__(self, source: Source, logging: AnyPolicy, target: AnyPolicy | None, doubt: IntervalSpec) -> None:
         self.source, self.logging, self.target, self.doubt = source, logging, target, doubt
         self.counted = counts(logging)
-        self.reasons: dict[str, str] = {}
-        log = LogFold.of(source, logging)
-        self.folds: dict[str, Any] = {"impressions": ImpressionsFold(), "log": log}
-        self.needed = log.needs()
+        self.tried, log = Tried(source), LogFold.of(source, logging)
+        self.tried.sure(log.needs(), impressions=ImpressionsFold(), log=log)
         self.plans: dict[str, Plan] = {}
+        # First who asks for the probabilities of all candidates: those of the displayed ones are among them.
+        self.tried.add("actions", ActionsFold(logging))
+        self.tried.add("support", SupportFold(target or Uniform(), logging))
         between = [EpsilonUniform(logging, epsilon) for epsilon in EPSILONS]
         self._weigh("slates", IPS(), [Uniform(), *between])
         if self.counted:
-            self.reasons["items"] = "propensities that were counted in the log agree with it by construction"
+            self.tried.reasons["items"] = "propensities that were counted in the log agree with it by construction"
         if target is not None or not self.counted:
             self._weigh("items", IPM(), [] if self.counted else [Uniform()])
-        self._try("slots", SlotsFold(logging))
-        self._try("actions", ActionsFold(logging))
-        self._try("support", SupportFold(target or Uniform(), logging))
+        self.tried.add("slots", SlotsFold(logging))
 
     def run(self, executor: Executor | None, progress: Progress | None) -> Result:
         """Read the source once, and say what was found."""
-        found = run(self.source.select(self.needed), Together(self.folds), executor, progress)
-        for name, value in found.items():
-            if isinstance(value, Refusal):
-                self.reasons[name] = value.reason
-        found = {name: None if isinstance(value, Refusal) else value for name, value in found.items()}
+        every = run(self.source.select(self.tried.needs), Together(self.tried.folds), executor, progress)
+        self.tried.reasons |= refused(every)
+        found = given(every)
         impressions = found["impressions"]
         if not impressions.n:
             raise EmptyLogError(f"{self.source.describe()} has no impressions", "give a log with some")
-        facts, known = self._facts(found), about_log(found["log"])
+        plans = {name: plan for name, plan in self.plans.items() if name in found}
+        summaries = {name: plan.summary(found[name]["whole"], slots=impressions.slots) for name, plan in plans.items()}
+        estimates, known = self._estimates(summaries), about_log(found["log"])
+        facts = self._facts(found, summaries, estimates)
         verdict = on_log(findings.cautions(facts["checks"]))
-        return Result(*self._estimates(found), facts, about_log=known, verdicts={"the log": verdict})
+        groups = self._groups(found, impressions.slots)
+        return Result(estimates, groups, facts, about_log=known, verdicts={"the log": verdict})
 
     def _weigh(self, name: str, bare: Estimator, targets: list[AnyPolicy]) -> None:
         """Plan the weights of some policies, and of the target."""
         wanted = {repr(policy): policy for policy in (*targets, self.target) if policy is not None}
         both = {repr(e): family(e, None) for e in (bare, SelfNormalised(bare))}
         plan = Plan(wanted, self.logging, both, self.doubt)
-        terms: Any = TermsFold(plan.layout, self.logging, whole_folds(self.doubt, plan.layout))
-        if self._try(name, GroupedTermsFold(terms, BySlots(), group_folds(self.doubt, plan.layout)), plan.needs):
+        inner = inner_fold(self.doubt, plan.layout, grouped=True)
+        if self.tried.add(name, TermsFold(plan.layout, self.logging, inner, by=by_slots), plan.needs):
             self.plans[name] = plan
 
-    def _try(self, name: str, fold: Any, needs: Callable[[], Needs] | None = None) -> bool:
-        """Take a fold on, unless a column is missing or a policy cannot know what it asks."""
-        try:
-            needed = (needs or fold.needs)()
-            self.source.select(needed)
-        except (AbilityError, ColumnError) as error:
-            self.reasons[name] = error.message
-            return False
-        self.folds[name] = Attempt(fold)
-        self.needed |= needed
-        return True
+    def _estimates(self, summaries: Mapping[str, Summary]) -> Estimates:
+        """Of the whole log."""
+        every = [self.plans[name].estimates(summary).found for name, summary in summaries.items()]
+        return Estimates({key: one for found in every for key, one in found.items()})
 
-    def _estimates(self, found: dict[str, Any]) -> tuple[Estimates, dict[str, Estimates]]:
-        """Of the whole log, and by the number of slots where that varies."""
-        slots = found["impressions"].slots
-        whole: dict[Key, Estimate | NoOverlapError] = {}
+    def _groups(self, found: Mapping[str, Any], slots: int) -> dict[str, Estimates]:
+        """By the number of slots, where that varies."""
         groups: dict[str, dict[Key, Estimate | NoOverlapError]] = {}
         for name, plan in self.plans.items():
-            if found[name] is None:
-                continue
-            total, parts = found[name]
-            whole |= plan.estimates(plan.summary(total, slots=slots)).found
+            parts = found[name]["groups"] if name in found else {}
             for number, part in parts.items() if len(parts) > 1 else ():
                 made = plan.estimates(plan.summary(part, slots=min(slots, int(number))))
                 groups.setdefault(number, {}).update(made.found)
-        return Estimates(whole), {number: Estimates(part) for number, part in groups.items()}
+        return {number: Estimates(part) for number, part in groups.items()}
 
-    def _facts(self, found: dict[str, Any]) -> dict[str, Any]:
-        impressions = found["impressions"]
-        summaries = [
-            (plan, plan.summary(found[name][0])) for name, plan in self.plans.items() if found[name] is not None
-        ]
-        logged = next((summary.logged(plan.layout.estimators[0]) for plan, summary in summaries), None)
+    def _facts(
+        self, found: Mapping[str, Any], summaries: Mapping[str, Summary], estimates: Estimates
+    ) -> dict[str, Any]:
+        impressions, plans = found["impressions"], [self.plans[name] for name in summaries]
+        logged = next((one.logged(one.layout.estimators[0]) for one in summaries.values()), None)
         return {
             "schema": 1,
             "kind": "check",
             "title": "Is this log fit to judge other rankings by?",
             "log": document.log_facts(impressions, self.source.describe()),
             "logging": repr(self.logging),
-            "targets": {name: repr(one) for plan, _ in summaries for name, one in plan.targets.items()},
+            "targets": {name: repr(one) for plan in plans for name, one in plan.targets.items()},
             "confidence": self.doubt.confidence,
             "interval": self.doubt.method,
             "cluster": None,
             "by": "slots",
             "examination": None,
             "logged": document.interval(logged),
-            "weights": [row for plan, summary in summaries for row in plan.histograms(summary)],
+            "weights": [row for name, summary in summaries.items() for row in self.plans[name].histograms(summary)],
             "ranks": document.rank_rows(impressions, self.doubt.confidence),
-            "checks": list(self._findings(found)),
+            "checks": list(self._findings(found, estimates)),
             "slots": [asdict(row) for row in found.get("slots") or []],
             "versions": document.versions(),
             "created": document.now(),
         }
 
-    def _findings(self, found: dict[str, Any]) -> Iterator[dict[str, Any]]:
-        reasons, log = self.reasons, found["log"]
+    def _findings(self, found: Mapping[str, Any], estimates: Estimates) -> Iterator[dict[str, Any]]:
+        reasons, log = self.tried.reasons, found["log"]
         yield from findings.of_log(log)
-        yield from findings.of_weights(self._estimates(found)[0], self.target, reasons, log)
+        yield from findings.of_weights(estimates, self.target, reasons, log)
         yield from findings.of_slots(found.get("slots"), reasons.get("slots"))
         yield from findings.of_actions(found.get("actions"), reasons.get("actions"), log)
         wanted, asked = repr(self.target or Uniform()), self.target is not None

@@ -14,17 +14,19 @@ from ..errors import AbilityError, ColumnError, EmptyLogError, NoOverlapError
 from ..estimators.base import Estimator
 from ..estimators.design import design_fold
 from ..estimators.family import Family, family
-from ..estimators.fold import ByColumn, GroupedTermsFold, Layout, TermsFold, needs
+from ..estimators.fold import Layout, TermsFold, needs
 from ..estimators.logged import LoggedMean
 from ..estimators.reference import REFERENCES, Reference
 from ..estimators.wrappers import SelfNormalised, bare, weighing
 from ..findings import about
 from ..findings.evidence import OfCurve
 from ..folds.base import Products, Together
+from ..folds.group_by import by_column
 from ..inference.control_variate import Controlled
 from ..inference.registry import Method
 from ..inference.spec import AUTO, IntervalSpec
 from ..learning.held_out import kept_apart
+from ..log.cache import RunCache
 from ..log.source import Needs, Source
 from ..policies.prepared import counts, prepared
 from ..policies.propensities import AnyPolicy
@@ -34,7 +36,7 @@ from .choice import Chosen, chosen
 from .contradiction import compared
 from .judgement import Judgement, named
 from .result import Estimates, Result, refuse_empty
-from .summary import Summary, group_folds, whole_folds
+from .summary import Summary, inner_fold
 from .trained import NOTHING, Trained
 
 
@@ -191,22 +193,22 @@ class Plan:
     def run(self, source: Source, executor: Executor | None, progress: Progress | None) -> Result:
         """Read the source once, and summarise."""
         layout, products = self.layout, self.products
-        inner = whole_folds(self.doubt, layout, products)
-        terms: Any = TermsFold(layout, self.logging, inner, self.doubt.columns)
+        by, grouped = (None, False) if self.by is None else (by_column(self.by), True)
+        inner = inner_fold(self.doubt, layout, products, grouped=grouped)
+        terms = TermsFold(layout, self.logging, inner, self.doubt.columns, by)
         needed = self.needs() | self.trained.needs(self._parts())
-        design, needed = design_fold(layout, self.logging, source, needed, terms.cache)
-        if self.by is not None:
-            terms = GroupedTermsFold(terms, ByColumn(self.by), group_folds(self.doubt, layout, products))
+        cache = RunCache()
+        design, needed = design_fold(layout, self.logging, source, needed, cache)
         log = self.log_fold(source)
         needed |= log.needs()
         folds: dict[str, Any] = {"terms": terms, "impressions": ImpressionsFold(), "log": log, "design": design}
         folds |= {"ties": self.ties, "rows": self.trained.fold(self._parts())}
-        found = run(source.select(needed), Together(folds), executor, progress)
+        found = run(source.select(needed), Together(folds), executor, progress, cache)
         impressions: Impressions = found["impressions"]
         if not impressions.n:
             skipped = f"; {sum(impressions.skipped.values())} were skipped" if impressions.skipped else ""
             raise EmptyLogError(f"{source.describe()} has no impressions{skipped}", "give a log with some")
-        whole, groups = (found["terms"], {}) if self.by is None else found["terms"]
+        whole, groups = found["terms"]["whole"], found["terms"].get("groups", {})
         ties = dict(zip(self.ties.policies, found["ties"].tolist(), strict=True))
         trained = self.trained.judged(self._parts(), found["rows"])
         known = {"slots": impressions.slots, "ties": ties, "trained": trained, "about_log": about_log(found["log"])}

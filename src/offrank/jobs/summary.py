@@ -14,7 +14,7 @@ from ..checks.log import explained, of_rows
 from ..errors import NoOverlapError
 from ..estimators.base import Estimator, Weighting
 from ..estimators.doubly_robust import DoublyRobust
-from ..estimators.fold import Layout, outcome
+from ..estimators.fold import CLICKS, REWARD, ROWS, Layout, outcome
 from ..estimators.items import IPM, PBM, Interpol
 from ..estimators.logged import LoggedMean
 from ..estimators.worth import Worth, worth
@@ -27,6 +27,7 @@ from ..findings.low_ess import FEW_EFFECTIVE
 from ..folds.base import Products, Together
 from ..folds.buckets import BUCKETS_OF_A_GROUP
 from ..folds.estimate import Caution, Design, Estimate, Interval
+from ..folds.group_by import with_groups
 from ..folds.histogram import HistogramFold
 from ..folds.largest import LargestFold
 from ..folds.moments import Moments
@@ -48,20 +49,14 @@ POWER = 0.8
 """The chance with which a difference is to be seen, where a log is asked which one it could show."""
 
 
-def whole_folds(doubt: IntervalSpec, layout: Layout, products: Products = ()) -> Together:
-    """The folds that reduce samples to what the estimates need, and to histograms of the weights."""
+def inner_fold(doubt: IntervalSpec, layout: Layout, products: Products = (), *, grouped: bool = False) -> Together:
+    """What reduces samples to what the estimates need; one of many groups has no histograms, and fewer buckets."""
     weights = tuple(weight for _, _, _, weight in layout.pairs())
-    largest, histogram = LargestFold(weights), HistogramFold(weights)
-    folds = {**doubt.folds(layout.columns, products, blocks=layout.blocks), "worth": SumsFold(layout.worth.columns)}
-    return Together({**folds, "largest": largest, "histogram": histogram})
-
-
-def group_folds(doubt: IntervalSpec, layout: Layout, products: Products = ()) -> Together:
-    """The folds of one of many groups: no histograms, a shorter tail, and fewer buckets."""
-    weights = tuple(weight for _, _, _, weight in layout.pairs())
-    folds = doubt.folds(layout.columns, products, BUCKETS_OF_A_GROUP, layout.blocks)
-    folds |= {"worth": SumsFold(layout.worth.columns)}
-    return Together({**folds, "largest": LargestFold(weights, keep=256)})
+    worth, third = {"worth": SumsFold(layout.worth.columns)}, layout.blocks
+    whole = {**doubt.folds(layout.columns, products, blocks=third), **worth, "histogram": HistogramFold(weights)}
+    each = {**doubt.folds(layout.columns, products, BUCKETS_OF_A_GROUP, third), **worth}
+    groups = Together({**each, "largest": LargestFold(weights, keep=256)}) if grouped else None
+    return with_groups(Together({**whole, "largest": LargestFold(weights)}), groups)
 
 
 @dataclass(frozen=True)
@@ -186,7 +181,7 @@ class Summary:
     def _of_weights(self, made: Estimate, estimator: Estimator, weighed: Weighting, index: int, value: int) -> Estimate:
         """The estimate with what is known of its weights."""
         sums, weight = self.moments.sums, value + 1
-        mean_weight = self._alone.ratio(Ratio(weight, 0)) if weighed.normalised else None
+        mean_weight = self._alone.ratio(Ratio(weight, ROWS)) if weighed.normalised else None
         return replace(
             made,
             ess=self._worth(made.standard_error, estimator, weighed, index, value),
@@ -201,7 +196,7 @@ class Summary:
         if design is None:
             return 1.0
         sums = self.moments.sums
-        kish = Worth(self.layout.worth, self.folded["worth"], float(sums[0])).kish(index, float(sums[weight]))
+        kish = Worth(self.layout.worth, self.folded["worth"], float(sums[ROWS])).kish(index, float(sums[weight]))
         return min(design.visible / kish, 1.0)
 
     def luck(self, target: AnyPolicy, estimator: Estimator | SelfNormalised) -> float:
@@ -226,7 +221,7 @@ class Summary:
     def _worth(self, error: float, estimator: Estimator, weighed: Weighting, index: int, value: int) -> float:
         """How many impressions of the target an estimate of this standard error is worth."""
         moments, weight = self.moments, float(self.moments.sums[value + 1])
-        found = Worth(self.layout.worth, self.folded["worth"], float(moments.sums[0]))
+        found = Worth(self.layout.worth, self.folded["worth"], float(moments.sums[ROWS]))
         logged = float(self.layout.logged(estimator).value(moments.sums)), outcome(estimator)
         each_slot, normalised = weighed.each_slot, weighed.normalised
         variance = found.variance(index, weight, logged, normalised=normalised, each_slot=each_slot)
@@ -261,16 +256,16 @@ class Summary:
     @property
     def nonnegative(self) -> bool:
         """Whether no outcome is below 0."""
-        return bool(self.moments.least[1] >= 0)
+        return bool(self.moments.least[REWARD] >= 0)
 
     def _ratio(self, target: AnyPolicy, estimator: Estimator | SelfNormalised) -> Mean:
         weighting = bare(estimator)
         _, value, weight = self._columns(target, weighting)
         if isinstance(estimator, SelfNormalised) and estimator.controlled:
-            return Controlled.best(self.moments, value, weight, 0)
+            return Controlled.best(self.moments, value, weight, ROWS)
         if isinstance(estimator, SelfNormalised) and estimator.by_slot:
             return self.layout.by_slot(target, weighting, len(self.moments.mean))
-        return Ratio(value, weight if isinstance(estimator, SelfNormalised) else 0)
+        return Ratio(value, weight if isinstance(estimator, SelfNormalised) else ROWS)
 
     def _interval(self, ratio: Mean, other: Mean | None = None) -> Interval:
         """A ratio, or its difference to another; without ends where there is but one impression or cluster."""
@@ -281,18 +276,12 @@ class Summary:
         return self.folded["histogram"][self._columns(target, estimator)[0]]
 
     def _columns(self, target: AnyPolicy, estimator: Estimator) -> tuple[int, int, int]:
-        return self._places[target, estimator]
-
-    @cached_property
-    def _places(self) -> dict[tuple[AnyPolicy, Estimator], tuple[int, int, int]]:
-        """The number of a pair, and its columns."""
-        pairs = enumerate(self.layout.pairs())
-        return {(target, one): (index, value, weight) for index, (target, one, value, weight) in pairs}
+        return self.layout.places[target, estimator]
 
     @property
     def rewards_are_clicks(self) -> bool:
         """Whether the logged reward is the sum of the clicks (or one of them was not logged)."""
-        _, reward, clicks = self.moments.sums[:3]
+        reward, clicks = self.moments.sums[[REWARD, CLICKS]]
         return bool(reward == clicks or not clicks or not reward)
 
     def _evidence(
@@ -305,7 +294,7 @@ class Summary:
             slots=self.slots,
             kind=_kind(weighed),
             method=self.doubt.method,
-            control=float(sums[value + 1] / sums[0]),
+            control=float(sums[value + 1] / sums[ROWS]),
             effective_rewards=self._effective_rewards(weighting, value),
             ties=self.ties.get(target, 0.0),
             counted=self.counted and weighting.asks_logging is not None,
@@ -331,7 +320,7 @@ class Summary:
             max_weight_share=made.max_weight_share,
             tail_index=made.tail_index,
             mean_weight=made.mean_weight_interval,
-            sampling_factor=float(self.moments.squares[0] / sums[0]),
+            sampling_factor=float(self.moments.squares[ROWS] / sums[ROWS]),
         )
 
     def _effective_rewards(self, estimator: Estimator, value: int) -> float:
@@ -339,7 +328,7 @@ class Summary:
         sums, squares = self.moments.sums, self.moments.squares
         if not squares[value]:
             return 0.0
-        losses = estimator.earns == "reward" and bool(self.moments.least[1] < 0)
+        losses = estimator.earns == "reward" and bool(self.moments.least[REWARD] < 0)
         return math.inf if losses else float(sums[value] ** 2 / squares[value])
 
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from os import PathLike, fspath
-from typing import Any, get_args
+from typing import Any, ClassVar, get_args
 
 import numpy as np
 
 from ..errors import UsageError
-from ..folds.fingerprint import Content, Fingerprint, FingerprintFold
+from ..folds.base import Turned
+from ..folds.fingerprint import Content, FingerprintFold
 from ..log.batch import LogBatch
 from ..log.source import Source
 from ..options import option
@@ -19,28 +20,18 @@ from .splits import By, Split, rows_of
 
 CONTENT = Content(features=True)
 """What a policy's fingerprint is of."""
-_ROWS = FingerprintFold(CONTENT)
 
 
 @dataclass(frozen=True)
-class LearntRowsFold:
+class LearntRowsFold(Turned):
     """Reduces a log to the fingerprint of the two thirds that are learnt from and chosen by."""
 
     by: By
-    rows: FingerprintFold = _ROWS
 
-    def empty(self) -> Fingerprint:
-        return self.rows.empty()
+    reducer: ClassVar = FingerprintFold(CONTENT)
 
-    def add(self, state: Fingerprint, batch: LogBatch) -> Fingerprint:
-        chosen = np.setdiff1d(np.arange(len(batch)), rows_of(batch, "test", self.by))
-        return self.rows.add(state, batch.take(chosen)) if len(chosen) else state
-
-    def merge(self, left: Fingerprint, right: Fingerprint) -> Fingerprint:
-        return self.rows.merge(left, right)
-
-    def finish(self, state: Fingerprint) -> Fingerprint:
-        return state
+    def turned(self, batch: LogBatch) -> LogBatch:
+        return batch.take(np.setdiff1d(np.arange(len(batch)), rows_of(batch, "test", self.by)))
 
 
 def kept_apart(

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ..folds.base import PlusFold, Turned
 from ..log.batch import Floats, LogBatch
 from ..policies.linear import Encoding
 from ..policies.linear import _kernels as linear
@@ -26,6 +27,11 @@ class Survey:
     lines: int = 0
     entries: int = 0
 
+    def __add__(self, other: Survey) -> Survey:
+        counts = (self.rows + other.rows, self.lines + other.lines, self.entries + other.entries)
+        seen, differs = self.seen | other.seen, self.differs | other.differs
+        return Survey(seen, differs, np.maximum(self.largest, other.largest), *counts)
+
     @property
     def context(self) -> NDArray[np.bool_]:
         """[2^bits] features that cannot matter to a linear scorer without crossings."""
@@ -44,32 +50,24 @@ class Survey:
 
 
 @dataclass(frozen=True)
-class SurveyFold:
+class SurveyFold(Turned):
     """Looks at every candidate of a log once."""
 
     bits: int
 
-    def empty(self) -> Survey:
-        none = np.zeros(1 << self.bits, dtype=np.bool_)
-        return Survey(none, none, np.zeros(1 << self.bits))
+    @property
+    def reducer(self) -> PlusFold:
+        return PlusFold(self._none())
 
-    def add(self, state: Survey, batch: LogBatch) -> Survey:
-        lines = Encoding.plain(self.bits).lines(batch.contexts)
-        seen, differs, largest = state.seen.copy(), state.differs.copy(), state.largest.copy()
+    def turned(self, batch: LogBatch) -> Survey:
+        lines, found = Encoding.plain(self.bits).lines(batch.contexts), self._none()
         number = np.full(1 << self.bits, -1)
         scratch = [np.zeros(1 << self.bits) for _ in range(3)]
         linear.survey(
-            lines.starts, lines.offsets, lines.indices, lines.values, seen, differs, largest,
+            lines.starts, lines.offsets, lines.indices, lines.values, found.seen, found.differs, found.largest,
             scratch[0], number, np.zeros_like(number), scratch[1], scratch[2],
         )  # fmt: skip
-        counts = (state.rows + len(batch), state.lines + int(lines.starts[-1]), state.entries + len(lines.indices))
-        return Survey(seen, differs, largest, *counts)
+        return replace(found, rows=len(batch), lines=int(lines.starts[-1]), entries=len(lines.indices))
 
-    def merge(self, left: Survey, right: Survey) -> Survey:
-        counts = (left.rows + right.rows, left.lines + right.lines, left.entries + right.entries)
-        return Survey(
-            left.seen | right.seen, left.differs | right.differs, np.maximum(left.largest, right.largest), *counts
-        )
-
-    def finish(self, state: Survey) -> Survey:
-        return state
+    def _none(self) -> Survey:
+        return Survey(np.zeros(1 << self.bits, np.bool_), np.zeros(1 << self.bits, np.bool_), np.zeros(1 << self.bits))

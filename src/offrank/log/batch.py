@@ -7,12 +7,17 @@ nothing was shown. Other arrays are padded with zeros, and `size` and `length` s
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
+
+from .cache import RunCache
+
+T = TypeVar("T")
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -122,6 +127,7 @@ class LogBatch:
     clusters: name -> [n] codes of columns whose equal values mark dependent rows; a null depends on no other row.
     skipped: rule -> rows (or clicks) left out while reading, never in silence.
     file: where the rows stand; base: rows in the files before it, so that row - base is a file's own row.
+    run: what is kept until the whole log is read.
     """
 
     contexts: Contexts
@@ -135,6 +141,8 @@ class LogBatch:
     file: str = "log"
     base: int = 0
     clusters: Mapping[str, Integers] = field(default_factory=dict)
+    run: RunCache = field(default_factory=RunCache, compare=False, repr=False)
+    _known: dict[Hashable, Any] = field(default_factory=dict, init=False, compare=False, repr=False)
 
     def __len__(self) -> int:
         return len(self.row)
@@ -164,6 +172,13 @@ class LogBatch:
         """[n] codes of each of these columns, equal for rows that depend on each other."""
         known = {**self.contexts.keys, **self.clusters}
         return {name: known[name].view(np.uint64) for name in columns}
+
+    def once(self, key: Hashable, make: Callable[[], T]) -> T:
+        """What `make` gives; it is called for the first who asks this batch by this key."""
+        if key not in self._known:
+            self._known[key] = make()
+        found: T = self._known[key]
+        return found
 
     @cached_property
     def reward(self) -> Floats:

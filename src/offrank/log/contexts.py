@@ -26,10 +26,10 @@ def joined(parts: Sequence[Contexts]) -> Contexts:
     if features is not None:
         features = replace(features, first=np.cumsum(size) - size)
     return Contexts(
-        candidates=_stacked([part.candidates for part in parts], widest, 0),
+        candidates=stacked([part.candidates for part in parts], widest, 0),
         size=size,
         length=np.concatenate([part.length for part in parts]),
-        scores={name: _stacked([part.scores[name] for part in parts], widest, 0) for name in first.scores},
+        scores={name: stacked([part.scores[name] for part in parts], widest, 0) for name in first.scores},
         rankings={name: _ranked([part.rankings[name] for part in parts]) for name in first.rankings},
         keys={name: np.concatenate([part.keys[name] for part in parts]) for name in first.keys},
         features=features,
@@ -57,7 +57,7 @@ def reordered(contexts: Contexts, order: Integers) -> Contexts:
     )
 
 
-def _stacked(blocks: Sequence[NDArray[T]], width: int, pad: float) -> NDArray[T]:
+def stacked(blocks: Sequence[NDArray[T]], width: int, pad: float) -> NDArray[T]:
     """Rows of [n, any] blocks one after another, [., width]."""
     out = np.full((sum(map(len, blocks)), width), pad, blocks[0].dtype)
     start = 0
@@ -71,7 +71,7 @@ def _stacked(blocks: Sequence[NDArray[T]], width: int, pad: float) -> NDArray[T]
 def _ranked(blocks: Sequence[Integers]) -> Integers:
     """Rankings one after another, as wide as the longest."""
     used = [int((block != -1).any(axis=0).sum()) for block in blocks]
-    return _stacked(blocks, max(used), -1)
+    return stacked(blocks, max(used), -1)
 
 
 def _lines(part: Contexts) -> tuple[SparseFeatures, Integers]:

@@ -74,6 +74,15 @@ class Source(Protocol):
         """Where the log is, in words for a report."""
 
 
+def has(source: Source, needed: Needs) -> bool:
+    """Whether a source has these columns."""
+    try:
+        source.select(needed)
+    except ColumnError:
+        return False
+    return True
+
+
 def refuse_unknown_clusters(needed: Needs, known: Collection[str], source: Source) -> None:
     """Refuse columns of clusters that a source of batches does not have, so that nobody clusters by them.
 

@@ -13,7 +13,7 @@ from ..errors import AbilityError
 from ..log.batch import Floats, Integers, LogBatch
 from ..options import option
 from ..policies.base import all_items
-from ..policies.propensities import AnyPolicy, complete, is_law, law, propensities
+from ..policies.propensities import AnyPolicy, complete, is_law, propensities
 from . import _kernels
 from .comparisons import Comparison
 from .orders import drawn_order_law, order_law
@@ -94,8 +94,8 @@ class Clicked:
         """All candidates; by what was written of the displayed items where those are all."""
         contexts = self.batch.contexts
         if is_law(self.logging):
-            items = all_items(contexts)
-            return Alternatives(items, law(self.logging, "rank_probs").rank_probs(contexts, items), self.batch.slates)
+            every = propensities(self.logging, self.batch).candidate_ranks
+            return Alternatives(all_items(contexts), every, self.batch.slates)
         if not complete(self.batch):
             raise AbilityError(
                 f"{self.logging!r} tells of the displayed items only, and some candidates were not displayed",

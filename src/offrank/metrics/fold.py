@@ -2,30 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from dataclasses import dataclass
 from functools import reduce
-from typing import Any
 
 import numpy as np
 
 from ..estimators.base import refuse_impossible
-from ..folds.base import Sample, Together
-from ..folds.group_by import GroupBy
+from ..folds.base import Sample, Together, Turned
+from ..folds.group_by import with_groups
 from ..inference.spec import IntervalSpec
-from ..log.batch import LogBatch
+from ..log.batch import Floats, LogBatch
 from ..log.source import Needs
 from ..policies.propensities import AnyPolicy, is_law, law_needs, propensities, shown_needs
 from .clicked import Clicked, clicked
 from .comparisons import Comparison
 from .orders import order_needs
 
-State = dict[str, tuple[Any, dict[str, Any]]]
-"""Per metric: the state of the whole log, and one per group."""
-
 
 @dataclass(frozen=True)
-class ComparisonsFold:
-    """Reduces batches to sums per metric. Columns: clicks, comparison weight, then the cost of each model.
+class ComparisonsFold(Turned):
+    """Reduces batches to sums of the columns "clicks", ("weight", metric) and ("cost", metric, model).
 
     Rows without a click would add zeros to all of them and are left out. Every column is divided by the
     row's inclusion probability.
@@ -36,6 +33,14 @@ class ComparisonsFold:
     logging: AnyPolicy
     doubt: IntervalSpec
     by: str | None = None
+
+    @property
+    def columns(self) -> dict[Hashable, int]:
+        """Where each column is."""
+        names: list[Hashable] = ["clicks"]
+        for metric in self.metrics:
+            names += [("weight", metric), *(("cost", metric, model) for model in self.models)]
+        return {name: place for place, name in enumerate(names)}
 
     def needs(self) -> Needs:
         """The columns that are read.
@@ -59,50 +64,35 @@ class ComparisonsFold:
             return law_needs(self.logging, "rank_probs")
         return shown_needs(self.logging, "rank_law")
 
-    def empty(self) -> State:
-        return {repr(metric): (self._inner.empty(), self._groups.empty()) for metric in self.metrics}
+    @property
+    def reducer(self) -> Together:
+        columns, first = self.columns, self.models[:1]
+        compared = [(*first, other) for other in self.models[1:]] or [first]
+        blocks = tuple(
+            (columns["weight", metric], *(columns["cost", metric, model] for model in models))
+            for metric in self.metrics
+            for models in compared
+        )
+        every = Together(self.doubt.folds(len(columns), blocks=blocks))
+        return with_groups(every, None if self.by is None else every)
 
-    def add(self, state: State, batch: LogBatch) -> State:
+    def turned(self, batch: LogBatch) -> Sample:
         banner = any(metric.against == "banner" for metric in self.metrics)
-        for piece in clicked(batch, self.logging, banner=banner):
-            state = {repr(metric): self._added(state[repr(metric)], metric, piece, batch) for metric in self.metrics}
-        return state
+        numbers, found = [np.empty(0, np.int64)], [np.empty((0, len(self.columns)))]
+        for piece in clicked(batch, self.logging, banner=banner):  # one after another: their laws are large
+            numbers.append(piece.rows)
+            found.append(self._values(piece, batch))
+        rows, values = np.concatenate(numbers), np.concatenate(found)
+        clusters = {name: codes[rows] for name, codes in batch.dependent(self.doubt.columns).items()}
+        groups = None if self.by is None else batch.labels[self.by].take(rows)
+        return Sample(values, batch.row[rows], clusters, groups=groups)
 
-    def merge(self, left: State, right: State) -> State:
-        return {
-            name: (self._inner.merge(whole, right[name][0]), self._groups.merge(groups, right[name][1]))
-            for name, (whole, groups) in left.items()
-        }
-
-    def finish(self, state: State) -> State:
-        return {
-            name: (self._inner.finish(whole), self._groups.finish(groups)) for name, (whole, groups) in state.items()
-        }
-
-    def sample(self, metric: Comparison, piece: Clicked) -> Sample:
-        """The rows of columns of one metric."""
-        columns = [piece.clicks.sum(axis=1), piece.weight(metric)]
-        columns += [piece.cost(metric, model) for model in self.models]
-        values = np.column_stack(columns) / piece.batch.inclusion[:, None]
-        return Sample(values, piece.batch.row, piece.batch.dependent(self.doubt.columns))
-
-    def _added(self, before: tuple[Any, Any], metric: Comparison, piece: Clicked, batch: LogBatch) -> tuple[Any, Any]:
-        impossible = np.zeros(len(batch), dtype=np.bool_)
-        impossible[piece.rows] = piece.impossible(metric)
-        refuse_impossible(batch, impossible, propensities(self.logging, batch))
-        sample, (whole, groups) = self.sample(metric, piece), before
-        if self.by is not None:
-            groups = self._groups.add_groups(
-                groups, sample, piece.batch.labels[self.by].codes, batch.labels[self.by].names
-            )
-        return self._inner.add(whole, sample), groups
-
-    @property
-    def _inner(self) -> Together:
-        models = len(self.models)
-        blocks = tuple((1, 2, 2 + model) for model in range(1, models)) or ((1, 2),)
-        return Together(self.doubt.folds(2 + models, blocks=blocks))
-
-    @property
-    def _groups(self) -> GroupBy[Any, Any]:
-        return GroupBy(self._inner)
+    def _values(self, piece: Clicked, batch: LogBatch) -> Floats:
+        """[r, columns] of some clicked rows."""
+        columns = [piece.clicks.sum(axis=1)]
+        for metric in self.metrics:
+            impossible = np.zeros(len(batch), dtype=np.bool_)
+            impossible[piece.rows] = piece.impossible(metric)
+            refuse_impossible(batch, impossible, propensities(self.logging, batch))
+            columns += [piece.weight(metric), *(piece.cost(metric, model) for model in self.models)]
+        return np.column_stack(columns) / piece.batch.inclusion[:, None]

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import itertools
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from ..checks.dependence import dependence
@@ -15,6 +17,7 @@ from ..folds.base import Together
 from ..inference.ratio import Ratio
 from ..inference.registry import Method
 from ..inference.spec import AUTO, IntervalSpec
+from ..inference.spread import Spread
 from ..log.source import Source
 from ..policies.named import policy as named_policy
 from ..policies.prepared import counts, prepared
@@ -25,7 +28,7 @@ from ..running.executors import Executor, Progress, run
 from . import comparisons
 from .comparisons import Comparison, Metrics
 from .fold import ComparisonsFold
-from .measured import Found, Key, Measured, Measurements, refuse_empty
+from .measured import Found, Measured, Measurements, refuse_empty
 
 Models = str | Sequence[str]
 
@@ -75,7 +78,7 @@ def measure(
     impressions: Impressions = found["impressions"]
     if not impressions.n:
         raise EmptyLogError(f"{source.describe()} has no impressions", "give a log with some")
-    return refuse_empty(Summary(fold, found["comparisons"]).measurements(source, impressions))
+    return refuse_empty(Comparisons(fold, found["comparisons"]).measurements(source, impressions))
 
 
 def pairwise_disagreement(log: Any, model: Models, **options: Any) -> Measurements:
@@ -122,16 +125,15 @@ def counterfactual_ndcg(log: Any, model: Models, logging: str | AnyPolicy = "log
 
 
 @dataclass(frozen=True)
-class Summary:
+class Comparisons:
     """The reduced log, ready to be asked for metrics."""
 
     fold: ComparisonsFold
-    reduced: dict[str, tuple[Any, dict[str, Any]]]
+    reduced: Mapping[str, Any]
 
     def measurements(self, source: Source, impressions: Impressions) -> Measurements:
         """Every metric of every model, for the whole log and for each group."""
-        fold = self.fold
-        groups = sorted({name for _, groups in self.reduced.values() for name in groups})
+        fold, whole = self.fold, self.fold.doubt.spread(self.reduced["whole"])
         facts = {
             "schema": 1,
             "kind": "metrics",
@@ -140,38 +142,47 @@ class Summary:
             "logging": repr(fold.logging),
             "confidence": fold.doubt.confidence,
             "interval": fold.doubt.method,
-            "cluster": ", ".join(self._columns()) or None,
+            "cluster": ", ".join(self._clusters(whole)) or None,
             "by": fold.by,
         }
-        return Measurements(self._of(None), {group: self._of(group) for group in groups}, facts)
+        groups = {
+            name: self._of(fold.doubt.spread(one), group=True) for name, one in self.reduced.get("groups", {}).items()
+        }
+        return Measurements(self._of(whole), groups, facts)
 
-    def _columns(self) -> list[str]:
+    def _clusters(self, spread: Spread) -> list[str]:
         """What rows are clustered by; metrics may differ in what makes their rows depend on each other."""
-        every = [self.fold.doubt.spread(self.reduced[repr(metric)][0]) for metric in self.fold.metrics]
-        used = [spread.clustered(Ratio(2 + m, 1)) for spread in every for m in range(len(self.fold.models))]
+        pairs = itertools.product(self.fold.metrics, self.fold.models)
+        used = [spread.clustered(self._cost(metric, model)) for metric, model in pairs]
         return list(dict.fromkeys(one.column for one in used if one is not None))
 
-    def _of(self, group: str | None) -> Found:
-        found: dict[Key, Measured | NoOverlapError] = {}
-        for model_index, model in enumerate(self.fold.models):
-            for metric in self.fold.metrics:
-                whole, groups = self.reduced[repr(metric)]
-                folded = whole if group is None else groups.get(group)
-                measured = _no_clicks() if folded is None else self._measured(metric, folded, model_index)
-                found[model, repr(metric)] = measured
-        return found
+    def _of(self, spread: Spread, *, group: bool = False) -> Found:
+        return {
+            (model, repr(metric)): self._measured(metric, model, spread, group)
+            for model in self.fold.models
+            for metric in self.fold.metrics
+        }
 
-    def _measured(self, metric: Comparison, folded: dict[str, Any], model: int) -> Measured | NoOverlapError:
-        spread, group = self.fold.doubt.spread(folded), folded is not self.reduced[repr(metric)][0]
+    @cached_property
+    def _columns(self) -> dict[Hashable, int]:
+        return self.fold.columns
+
+    def _cost(self, metric: Comparison, model: str) -> Ratio:
+        return Ratio(self._columns["cost", metric, model], self._columns["weight", metric])
+
+    def _measured(self, metric: Comparison, model: str, spread: Spread, group: bool) -> Measured | NoOverlapError:
         n, sums, squares = spread.moments.n, spread.moments.sums, spread.moments.squares
+        clicks, weight = self._columns["clicks"], self._columns["weight", metric]
         if not n:
-            return _no_clicks()
-        if not sums[1] > 1e-9 * sums[0]:
+            return NoOverlapError(
+                "no impression has a click", "these metrics compare clicked items: give a log with clicks"
+            )
+        if not sums[weight] > 1e-9 * sums[clicks]:
             return _nothing_compared(metric, self.fold.logging, n)
-        cost = Ratio(2 + model, 1)
+        cost, first = self._cost(metric, model), self.fold.models[0]
         value = spread.ratio(cost)
-        rejected = max(1 - float(sums[1] / sums[0]), 0.0)
-        ess = float(sums[1] ** 2 / squares[1])
+        rejected = max(1 - float(sums[weight] / sums[clicks]), 0.0)
+        ess = float(sums[weight] ** 2 / squares[weight])
         compared = OfComparison(
             ess=ess,
             rejected=rejected,
@@ -185,11 +196,11 @@ class Summary:
             value.high,
             value.standard_error,
             n,
-            float(sums[0]),
+            float(sums[clicks]),
             rejected,
             ess,
-            spread.difference(cost, Ratio(2, 1)) if model else None,
-            about(compared, dependence(spread, cost, 1, group=group)),
+            spread.difference(cost, self._cost(metric, first)) if model != first else None,
+            about(compared, dependence(spread, cost, weight, group=group)),
         )
 
 
@@ -199,10 +210,6 @@ def _one(name: str, log: Any, model: Models, options: dict[str, Any]) -> Measure
     if own.get("draws"):
         own["seed"] = given.get("seed", 0)
     return measure(log, model, metrics=comparisons.METRICS[name](**own), **given)
-
-
-def _no_clicks() -> NoOverlapError:
-    return NoOverlapError("no impression has a click", "these metrics compare clicked items: give a log with clicks")
 
 
 def _nothing_compared(metric: Comparison, logging: AnyPolicy, n: int) -> NoOverlapError:

@@ -7,7 +7,8 @@ from typing import ClassVar, NoReturn
 
 import numpy as np
 
-from ..folds.counts import CountsFold, KeyedCounts, join
+from ..folds.base import Turned
+from ..folds.counts import KeyedCounts, KeyedCountsFold, join
 from ..log.batch import Contexts, Floats, Integers, LogBatch
 from ..log.source import Needs, Source
 from ..running.executors import Executor, run
@@ -83,24 +84,16 @@ class Counted(Spelled, Prepares):
 
 
 @dataclass(frozen=True)
-class _ShownFold:
+class _ShownFold(Turned):
     """Counts impressions per context, and per (context, item, rank), each divided by its inclusion."""
 
     by: str
-    counts: CountsFold = field(default_factory=CountsFold)
 
-    def empty(self) -> KeyedCounts:
-        return self.counts.empty()
+    reducer: ClassVar = KeyedCountsFold()
 
-    def add(self, state: KeyedCounts, batch: LogBatch) -> KeyedCounts:
+    def turned(self, batch: LogBatch) -> tuple[Integers, Floats]:
         context, weight = batch.contexts.keys[self.by], 1.0 / batch.inclusion
         row, rank = np.nonzero(batch.slates >= 0)
         code = batch.contexts.candidates[row, batch.slates[row, rank]]
         keys = np.concatenate([context, join(context[row], code, rank)])
-        return self.counts.add(state, (keys, np.concatenate([weight, weight[row]])))
-
-    def merge(self, left: KeyedCounts, right: KeyedCounts) -> KeyedCounts:
-        return self.counts.merge(left, right)
-
-    def finish(self, state: KeyedCounts) -> KeyedCounts:
-        return state
+        return keys, np.concatenate([weight, weight[row]])

@@ -10,7 +10,6 @@ import numpy as np
 from ..errors import UsageError
 from ..log.batch import Contexts, Floats, Integers, LogBatch
 from ..log.source import Needs
-from ..running.cache import RunCache
 from .base import Ability
 from .propensities import AnyPolicy, Propensities, ShownAbility, ShownPolicy, is_law, law, propensities, shown_needs
 from .rank_law import RankLaw
@@ -54,8 +53,8 @@ class UniformMixture(ShownPolicy):
         return shown_needs(self.base, ability) | shown_needs(_UNIFORM, ability)
 
     @final
-    def on(self, batch: LogBatch, cache: RunCache | None = None) -> Propensities:
-        return _OfMixture(self, batch, cache)
+    def on(self, batch: LogBatch) -> Propensities:
+        return _OfMixture(self, batch)
 
     @final
     def sample(self, contexts: Contexts, rng: np.random.Generator) -> Integers:
@@ -107,17 +106,21 @@ class _OfMixture(Propensities):
     def _rank_law(self) -> RankLaw:
         return self._base.rank_law.mixed(self._share, self.batch.contexts.size)
 
+    def _candidate_ranks(self) -> Floats:
+        share = self._share[:, None, None]
+        return (1 - share) * self._base.candidate_ranks + share * self._uniform.candidate_ranks
+
     @property
     def _share(self) -> Floats:
         return self.policy.uniform_share(self.batch.contexts)
 
     @property
     def _base(self) -> Propensities:
-        return self.once("base", lambda: propensities(self.policy.base, self.batch, self.cache))
+        return propensities(self.policy.base, self.batch)
 
     @property
     def _uniform(self) -> Propensities:
-        return self.once("uniform", lambda: propensities(_UNIFORM, self.batch, self.cache))
+        return propensities(_UNIFORM, self.batch)
 
 
 def _log_mixed(share: Floats, mostly: Floats, sometimes: Floats) -> Floats:

@@ -8,36 +8,27 @@ there is none.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Hashable
-from functools import cached_property
-from typing import Any, Literal, TypeVar, cast, final
+from functools import cached_property, partial
+from typing import Literal, cast, final
 
 import numpy as np
 
 from ..log.batch import Floats, LogBatch
 from ..log.source import Needs
-from ..running.cache import RunCache
-from .base import Ability, Policy, unable
+from .base import Ability, Policy, all_items, unable
 from .rank_law import RankLaw
 from .sorting import Sorting
 from .uniform import Uniform
-
-T = TypeVar("T")
 
 ShownAbility = Literal["log_prob", "slot_probs", "rank_law"]
 """What may be asked of the shown slate."""
 
 
 class Propensities(ABC):
-    """Probabilities of the shown slates of one batch, each computed once however many estimators ask.
+    """Probabilities of the shown slates of one batch, each computed once however many ask."""
 
-    cache: what may be kept until the whole log is read.
-    """
-
-    def __init__(self, policy: AnyPolicy, batch: LogBatch, cache: RunCache | None = None) -> None:
+    def __init__(self, policy: AnyPolicy, batch: LogBatch) -> None:
         self.policy, self.batch = policy, batch
-        self.cache = RunCache() if cache is None else cache
-        self._known: dict[Hashable, Any] = {}
 
     @cached_property
     @final
@@ -57,13 +48,15 @@ class Propensities(ABC):
         """Probability of each displayed item at each rank."""
         return self._rank_law()
 
+    @cached_property
     @final
-    def once(self, key: Hashable, make: Callable[[], T]) -> T:
-        """What `make` gives; it is called for the first who asks by this key."""
-        if key not in self._known:
-            self._known[key] = make()
-        found: T = self._known[key]
-        return found
+    def candidate_ranks(self) -> Floats:
+        """[n, m, k] probability of each candidate at each rank.
+
+        Raises:
+            AbilityError: the policy speaks of the shown slates alone.
+        """
+        return self._candidate_ranks()
 
     @abstractmethod
     def _log_prob(self) -> Floats: ...
@@ -73,6 +66,10 @@ class Propensities(ABC):
 
     @abstractmethod
     def _rank_law(self) -> RankLaw: ...
+
+    def _candidate_ranks(self) -> Floats:
+        contexts = self.batch.contexts
+        return law(self.policy, "rank_probs").rank_probs(contexts, all_items(contexts))
 
 
 class ShownPolicy(ABC):
@@ -88,16 +85,17 @@ class ShownPolicy(ABC):
         """The columns that are read for shown slates."""
 
     @abstractmethod
-    def on(self, batch: LogBatch, cache: RunCache | None = None) -> Propensities:
-        """The probabilities of a batch's shown slates."""
+    def on(self, batch: LogBatch) -> Propensities:
+        """The probabilities of a batch's shown slates: a new object, where `propensities` keeps one for the batch."""
 
 
 AnyPolicy = Policy | ShownPolicy
 
 
-def propensities(policy: AnyPolicy, batch: LogBatch, cache: RunCache | None = None) -> Propensities:
-    """What a policy says of the slates that a batch shows."""
-    return policy.on(batch, cache) if isinstance(policy, ShownPolicy) else _OfLaw(policy, batch, cache)
+def propensities(policy: AnyPolicy, batch: LogBatch) -> Propensities:
+    """What a policy says of the slates that a batch shows; the same object for everybody who asks."""
+    make = policy.on if isinstance(policy, ShownPolicy) else partial(_OfLaw, policy)
+    return batch.once(("propensities", id(policy)), lambda: make(batch))  # the object keeps the policy, and so its id
 
 
 def shown_needs(policy: AnyPolicy, ability: ShownAbility) -> Needs:
@@ -158,6 +156,9 @@ class _OfLaw(Propensities):
             return RankLaw.blocks(*self.policy.blocks(contexts, slates))
         if isinstance(self.policy, Uniform):
             return RankLaw.uniform(contexts.size, slates.shape[1])
+        if "candidate_ranks" in vars(self):  # asked for before: no need to ask the policy again
+            shown = np.take_along_axis(self.candidate_ranks, np.maximum(slates, 0)[:, :, None], axis=1)
+            return RankLaw.of(np.where((slates >= 0)[:, :, None], shown, 0.0))
         return RankLaw.of(self.policy.rank_probs(contexts, slates))
 
 

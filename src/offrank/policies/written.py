@@ -13,7 +13,6 @@ from ..errors import UsageError
 from ..log.batch import Floats, LogBatch
 from ..log.schema import WRITTEN
 from ..log.source import Needs
-from ..running.cache import RunCache
 from ..spelling import Spelled
 from .base import Ability, refuse_no_column, unable
 from .propensities import Propensities, ShownAbility, ShownPolicy
@@ -42,8 +41,8 @@ class WrittenPolicy(ShownPolicy):
     def any_slate(self) -> bool:
         return False
 
-    def on(self, batch: LogBatch, cache: RunCache | None = None) -> Propensities:
-        return _OfColumns(self, batch, cache)
+    def on(self, batch: LogBatch) -> Propensities:
+        return _OfColumns(self, batch)
 
 
 @dataclass(frozen=True, repr=False)

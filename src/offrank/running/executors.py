@@ -7,10 +7,12 @@ import threading
 from collections import deque
 from collections.abc import Callable
 from concurrent.futures import Executor, Future, ThreadPoolExecutor, wait
+from dataclasses import replace
 from typing import TypeVar
 
 from ..folds.base import Fold
 from ..log.batch import LogBatch
+from ..log.cache import RunCache
 from ..log.source import Source
 
 __all__ = ["Executor", "Progress", "run"]
@@ -27,31 +29,35 @@ def run(
     fold: Fold[S, LogBatch, R],
     executor: Executor | None = None,
     progress: Progress | None = None,
+    cache: RunCache | None = None,
 ) -> R:
     """Fold a whole log: each part on its own, states merged in the order of the parts.
 
     executor: any `concurrent.futures.Executor` (threads, processes, Dask's `Client.get_executor()`);
-    by default as many threads as there are cores. Interrupting cancels what has not begun.
+    by default as many threads as there are cores. Interrupting cancels what has not begun. cache: what batches keep.
     """
+    cache = RunCache() if cache is None else cache
     if executor is not None:
-        futures = [executor.submit(_reduce, source, fold, part) for part in range(source.parts())]
+        futures = [executor.submit(_reduce, source, fold, part, cache) for part in range(source.parts())]
         return _merge(futures, fold, progress)
     stop = threading.Event()
     with ThreadPoolExecutor(os.cpu_count()) as threads:
         try:
-            futures = [threads.submit(_reduce, source, fold, part, stop) for part in range(source.parts())]
+            futures = [threads.submit(_reduce, source, fold, part, cache, stop) for part in range(source.parts())]
             return _merge(futures, fold, progress)
         except BaseException:
             stop.set()
             raise
 
 
-def _reduce(source: Source, fold: Fold[S, LogBatch, R], part: int, stop: threading.Event | None = None) -> S:
+def _reduce(
+    source: Source, fold: Fold[S, LogBatch, R], part: int, cache: RunCache, stop: threading.Event | None = None
+) -> S:
     state = fold.empty()
     for batch in source.batches(part):
         if stop is not None and stop.is_set():
             break
-        state = fold.add(state, batch)
+        state = fold.add(state, replace(batch, run=cache))  # what it knows is kept no longer than this pass
     return state
 
 

@@ -118,6 +118,6 @@ def _take(value: Any, rows: NDArray[np.integer], length: int) -> Any:
     if isinstance(value, Mapping):
         return {name: _take(item, rows, length) for name, item in value.items()}
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        fields = [field.name for field in dataclasses.fields(value)]
+        fields = [field.name for field in dataclasses.fields(value) if field.init]
         return dataclasses.replace(value, **{name: _take(getattr(value, name), rows, length) for name in fields})
     return value

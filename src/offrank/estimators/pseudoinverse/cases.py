@@ -17,9 +17,9 @@ import numpy as np
 
 from ...errors import AbilityError
 from ...log.batch import Contexts, Floats, Integers
+from ...log.cache import RunCache
 from ...policies.base import Policy
 from ...policies.pair_law import pair_probs
-from ...running.cache import RunCache
 from .contexts import Alike, alike, distinct, key, relevant, single
 from .gamma import Inverse, pseudoinverse
 from .memo import Memo

@@ -100,7 +100,7 @@ class PI(Spelled):
     def _joint(self, batch: LogBatch, logging: Propensities, target: Propensities) -> Floats:
         refuse_impossible(batch, np.isneginf(logging.log_prob), logging)
         weight, wanted_of = np.zeros(len(batch)), law(target.policy, "rank_probs")
-        for case in cases(law(logging.policy, "pair_probs"), batch.contexts, logging.cache):
+        for case in cases(law(logging.policy, "pair_probs"), batch.contexts, batch.run):
             rows, same, length = case.rows, case.same, int(batch.contexts.length[case.rows[0]])
             shown = same.coordinates(rows, batch.slates[rows, :length])
             for some, wanted in self.wanted(wanted_of, batch.contexts, rows, same):

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import linear_sum_assignment
 
 from ...errors import EmptyLogError, UsageError
+from ...folds.base import Sample, Turned
 from ...folds.estimate import Interval
+from ...folds.moments import Moments, MomentsFold
 from ...log.batch import Contexts, Floats, Integers, LogBatch
+from ...log.cache import RunCache
 from ...options import option
 from ...policies.base import Policy
 from ...policies.named import policy as named_policy
@@ -21,7 +24,6 @@ from ...policies.propensities import AnyPolicy, law
 from ...policies.sorting import Sorting
 from ...policies.uniform import Uniform
 from ...readers.log import read_log
-from ...running.cache import RunCache
 from ...running.executors import Executor, run
 from .cases import cases
 from .contexts import Alike, alike, distinct, relevant
@@ -135,35 +137,26 @@ def overlap(
 
 
 @dataclass(frozen=True)
-class OverlapFold:
-    """Reduces batches to an `Overlap`. State: sums of (1, sigma^2, support, sampling), and extremes."""
+class OverlapFold(Turned):
+    """Reduces batches to an `Overlap`."""
 
     target: Policy
     logging: Policy
     samples: int = 0
-    cache: RunCache = field(default_factory=RunCache, compare=False, repr=False)
 
-    def empty(self) -> tuple[Floats, Floats]:
-        return np.zeros(5), np.array([0.0, -1.0])
+    reducer: ClassVar = MomentsFold(6)
 
-    def add(self, state: tuple[Floats, Floats], batch: LogBatch) -> tuple[Floats, Floats]:
-        if not len(batch):
-            return state
-        here = overlap(self.logging, self.target, batch.contexts, self.samples, self.cache)
-        columns = np.column_stack([np.ones(len(batch)), here.sigma2, here.supported, here.sampling])
-        sums = (columns / batch.inclusion[:, None]).sum(axis=0)
-        extremes = np.array([here.rho.max(), -batch.inclusion.min()])
-        return self.merge(state, (np.array([len(batch), *sums]), extremes))
+    def turned(self, batch: LogBatch) -> Sample:
+        here = overlap(self.logging, self.target, batch.contexts, self.samples, batch.run)
+        means = np.column_stack([np.ones(len(batch)), here.sigma2, here.supported, here.sampling])
+        return Sample(np.column_stack([means / batch.inclusion[:, None], here.rho, batch.inclusion]), batch.row)
 
-    def merge(self, left: tuple[Floats, Floats], right: tuple[Floats, Floats]) -> tuple[Floats, Floats]:
-        return left[0] + right[0], np.maximum(left[1], right[1])
-
-    def finish(self, state: tuple[Floats, Floats]) -> Overlap:
-        n, rows, sigma2, supported, sampling = map(float, state[0])
-        if not n:
+    def told(self, found: Moments) -> Overlap:
+        if not found.n:
             raise EmptyLogError("the log has no impressions", "give a log with some")
-        rho, inclusion = float(state[1][0]), -float(state[1][1])
-        return Overlap(int(n), sigma2 / rows, rho, supported / rows, math.sqrt(sampling / rows), inclusion)
+        rows, sigma2, supported, sampling = map(float, found.sums[:4])
+        rho, inclusion = float(found.largest[4]), float(found.least[5])
+        return Overlap(found.n, sigma2 / rows, rho, supported / rows, math.sqrt(sampling / rows), inclusion)
 
 
 def _inverses(

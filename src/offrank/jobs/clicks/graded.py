@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import reduce
 
 import numpy as np
 
 from ...clicks.fitted import Fitted
 from ...errors import EmptyLogError, LogError
+from ...folds.base import PlusFold, Turned
 from ...folds.counts import join
 from ...log.batch import Contexts, Floats, Integers, LogBatch
 from ...log.source import Needs, Source, needs
@@ -36,6 +37,11 @@ class Graded:
     def __len__(self) -> int:
         return len(self.key)
 
+    def __add__(self, other: Graded) -> Graded:
+        if not len(self) or not len(other):
+            return self if len(self) else other
+        return _merged(*(np.concatenate([getattr(self, one.name), getattr(other, one.name)]) for one in fields(self)))
+
     @property
     def grade(self) -> Floats:
         """[d] the grade.
@@ -55,7 +61,7 @@ class Graded:
 
 
 @dataclass(frozen=True)
-class GradedFold:
+class GradedFold(Turned):
     """Reduces a log to `Graded`. grades: the column beside the candidates; by: the column of the queries.
 
     policy: asked for the rank of each candidate; None: the ranks that the log shows are averaged. Memory grows with the
@@ -75,11 +81,12 @@ class GradedFold:
             wanted.append(self.policy.needs("rank_probs"))
         return reduce(Needs.__or__, wanted)
 
-    def empty(self) -> Graded:
+    @property
+    def reducer(self) -> PlusFold:
         none, no = np.empty(0, np.int64), np.empty(0)
-        return Graded(none, none, no, no, np.empty((0, len(self.models))), np.empty((0, 2)))
+        return PlusFold(Graded(none, none, no, no, np.empty((0, len(self.models))), np.empty((0, 2))))
 
-    def add(self, state: Graded, batch: LogBatch) -> Graded:
+    def turned(self, batch: LogBatch) -> Graded:
         contexts, place = _distinct(batch.contexts)
         items = all_items(contexts)
         inside = items >= 0
@@ -91,16 +98,7 @@ class GradedFold:
         grade: Floats = contexts.scores[self.grades]
         sums: Floats = ranks * weight[:, None, None]
         own = grade[inside]
-        return self.merge(state, _merged(key[inside], query[inside], own, own, relevance[inside], sums[inside]))
-
-    def merge(self, left: Graded, right: Graded) -> Graded:
-        if not len(left) or not len(right):
-            return left if len(left) else right
-        fields = ("key", "query", "least", "most", "relevance", "sums")
-        return _merged(*(np.concatenate([getattr(left, name), getattr(right, name)]) for name in fields))
-
-    def finish(self, state: Graded) -> Graded:
-        return state
+        return _merged(key[inside], query[inside], own, own, relevance[inside], sums[inside])
 
     def read(self, source: Source, executor: Executor | None, progress: Progress | None) -> Graded:
         """The documents of a log.

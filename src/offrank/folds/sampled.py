@@ -1,0 +1,114 @@
+"""A random sample of a log's rows, the same under any partition and order: those whose hashes are least."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..log.batch import Contexts, Floats, Integers, LogBatch
+from ..log.contexts import joined, stacked
+from ..log.source import Needs
+
+KEPT = 8192
+"""Rows that are kept: enough to see counts that are a few per cent off."""
+CELLS = 600_000
+"""Pairs of a candidate and a rank in them at most: half a second to work out their probabilities."""
+_ALL = np.uint64(2**64 - 1)
+
+
+@dataclass(frozen=True)
+class SampledRows:
+    """Rows in the order of their hashes: key [n], slates [n, k] of candidate indices, inclusion [n], and contexts.
+
+    read: of how many. limit: the least hash that was left out, all ones where none was.
+    """
+
+    key: NDArray[np.uint64]
+    slates: Integers
+    inclusion: Floats
+    contexts: Contexts
+    read: int = 0
+    limit: np.uint64 = _ALL
+
+    def __len__(self) -> int:
+        return len(self.key)
+
+
+@dataclass(frozen=True)
+class SampledRowsFold:
+    """Keeps the rows of least hash, at most `kept`, and no more `cells` than these.
+
+    wanted: the columns of the contexts that are kept. each: whether candidates are cells, or these at every rank.
+    """
+
+    wanted: Needs
+    kept: int = KEPT
+    cells: int = field(default=CELLS, kw_only=True)
+    each: Literal["candidate", "rank"] = field(default="rank", kw_only=True)
+
+    def empty(self) -> SampledRows:
+        none = np.zeros(0, np.int64)
+        contexts = Contexts(np.zeros((0, 0), np.int64), none, none)
+        return SampledRows(np.zeros(0, np.uint64), np.zeros((0, 0), np.int64), np.zeros(0), contexts)
+
+    def add(self, state: SampledRows, batch: LogBatch) -> SampledRows:
+        key = _hashed(batch.row)
+        rows = np.flatnonzero(key < state.limit)  # few, once the state has filled
+        if not len(rows):
+            return replace(state, read=state.read + len(batch))
+        if len(rows) > self.kept:  # one more than is kept: it is the limit
+            rows = rows[np.argpartition(key[rows], self.kept)[: self.kept + 1]]
+        rows = rows[np.argsort(key[rows], kind="stable")]
+        fits = self._fits(batch.contexts.size[rows], batch.contexts.length[rows])
+        limit = key[rows[fits]] if fits < len(rows) else state.limit
+        rows = rows[:fits]
+        contexts = joined([self._wanted(batch.contexts).take(rows)])
+        slates = batch.slates[rows, : contexts.slots]
+        found = SampledRows(key[rows], slates, batch.inclusion[rows], contexts, len(batch), limit)
+        return self.merge(state, found)
+
+    def merge(self, left: SampledRows, right: SampledRows) -> SampledRows:
+        read, limit = left.read + right.read, min(left.limit, right.limit)
+        if not len(left) or not len(right):
+            return replace(left if len(left) else right, read=read, limit=limit)
+        key = np.concatenate([left.key, right.key])
+        order = np.argsort(key, kind="stable")
+        contexts = joined([left.contexts, right.contexts])
+        fits = min(self._fits(contexts.size[order], contexts.length[order]), int((key < limit).sum()))
+        if fits < len(order):
+            limit = min(limit, key[order[fits]])
+        order = order[:fits]
+        slates = stacked([left.slates, right.slates], contexts.slots, -1)[order]
+        inclusion = np.concatenate([left.inclusion, right.inclusion])[order]
+        contexts = joined([contexts.take(order)])
+        return SampledRows(key[order], slates[:, : contexts.slots], inclusion, contexts, read, limit)
+
+    def finish(self, state: SampledRows) -> SampledRows:
+        return state
+
+    def _fits(self, size: Integers, length: Integers) -> int:
+        """How many of these rows are kept, the first in any case."""
+        each = size * length if self.each == "rank" else size
+        return max(int((np.cumsum(each)[: self.kept] <= self.cells).sum()), 1)
+
+    def _wanted(self, contexts: Contexts) -> Contexts:
+        """The columns that are kept."""
+        return replace(
+            contexts,
+            scores={name: contexts.scores[name] for name in self.wanted.scores if name in contexts.scores},
+            rankings={name: contexts.rankings[name] for name in self.wanted.rankings if name in contexts.rankings},
+            keys={name: contexts.keys[name] for name in self.wanted.keys if name in contexts.keys},
+            features=contexts.features if "features" in self.wanted.roles else None,
+        )
+
+
+def _hashed(row: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    """splitmix64: neighbouring rows become independent words."""
+    with np.errstate(over="ignore"):
+        key = row + np.uint64(0x9E3779B97F4A7C15)
+        key = (key ^ (key >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+        key = (key ^ (key >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return np.asarray(key ^ (key >> np.uint64(31)))
