@@ -19,14 +19,16 @@ from offrank.cli import main
 from offrank.errors import UsageError
 from offrank.metrics.cmip import METHODS
 from offrank.metrics.cmip_methods import Paper
-from offrank.papers import registry, reproduce
-from offrank.papers.cmip import Design, Study, made, published, resume
+from offrank.papers import REPRODUCTIONS, reproduce
+from offrank.papers.cmip import Design, Study, made, resume
 from offrank.papers.cmip.choice import of_runs, table_2
 from offrank.papers.cmip.design import FIGURE, POLICIES
 from offrank.papers.cmip.findings import Configuration, Findings, Measure, over_runs
 from offrank.papers.cmip.ground import Grounds
 from offrank.papers.cmip.perplexity import perplexities
 from offrank.papers.cmip.regression import BETTER, Scores, adjusted_scores, pooled_scores, table_1
+from offrank.papers.expectations import Expectations
+from offrank.papers.run import Run
 from offrank.readers.svmlight import write_svmlight
 from offrank.report.sheet import Sheet
 from offrank.selection.candidates import Candidate
@@ -297,9 +299,12 @@ def test_intervals_over_runs_are_students() -> None:
 
 
 def test_published_tables_add_up() -> None:
-    assert np.mean(list(published.TABLE_1.values()), axis=0) == pytest.approx(published.AVERAGES, abs=6e-4)
-    for by, cells in published.CELLS.items():
-        assert np.mean(cells) == pytest.approx(published.TABLE_2[by][0], abs=6e-4)
+    tables = Expectations.of("cmip").content["tables"]
+    *rows, average = tables["table 1"]["rows"].values()
+    assert len(rows) == 16
+    assert np.mean(rows, axis=0) == pytest.approx(average, abs=6e-4)
+    for by, cells in tables["cells"]["rows"].items():
+        assert np.mean(cells) == pytest.approx(tables["table 2"]["rows"][by][0][0], abs=6e-4)
 
 
 def test_the_published_size_is_the_papers() -> None:
@@ -322,19 +327,19 @@ def test_queries_of_ones_own(tmp_path: Path) -> None:
 
 
 def test_sizes_have_names(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    asked: list[dict[str, Any]] = []
+    asked: list[Run] = []
 
-    def fake(**given: Any) -> Sheet:
-        asked.append(given)
+    def fake(run: Run) -> Sheet:
+        asked.append(run)
         return Sheet("empty", "", ())
 
-    monkeypatch.setitem(registry.OF_JUDGED, "cmip", fake)
-    monkeypatch.setitem(registry.REPRODUCTIONS, "interpol", fake)
+    for name in ("cmip", "interpol"):
+        monkeypatch.setitem(REPRODUCTIONS, name, replace(REPRODUCTIONS[name], sheet=fake))
     for name, words in (("cmip", ["--scale", "small", "fold1"]), ("cmip", []), ("interpol", ["--scale", "small"])):
         done = CliRunner().invoke(main, ["reproduce", name, *words[2:], *words[:2], "-o", str(tmp_path / "made")])
         assert done.exit_code == 0, done.output
-    assert [(one["scale"], one.get("log")) for one in asked] == [(0.01, "fold1"), (1.0, None), (0.1, None)]
-    assert asked[0]["folder"] == tmp_path / "made"
+    assert [(one.scale, one.log) for one in asked] == [(0.01, "fold1"), (1.0, None), (0.1, None)]
+    assert asked[0].folder == tmp_path / "made"
     for scale in ("huge", "-1", "nan", "inf"):
         with pytest.raises(UsageError, match="scale"):
             reproduce("interpol", tmp_path, scale=scale)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 
 import numpy as np
 
@@ -15,15 +14,13 @@ from ..log.batch import Floats
 from ..log.source import needs
 from ..policies.propensities import propensities
 from ..policies.uniform import Uniform
-from ..report.sheet import Claim, Figures, Section
 from ..simulation.adverts import AdvertWorld
 
 LOGS = 100
 
 
-def section(world: AdvertWorld, confidence: float, say: Callable[[str], object]) -> Section:
-    """Coverage over parts of one simulated log, each taken for a log of its own; the target draws uniformly."""
-    say(f"4. Coverage of the intervals over {LOGS} logs")
+def coverage(world: AdvertWorld, confidence: float) -> dict[str, float]:
+    """Over parts of one simulated log, each taken for a log of its own; the target draws uniformly."""
     target, terms = Uniform(), _terms(world)
     truth, rows = world.truth(target), len(terms) // LOGS
     delta = published = 0
@@ -31,18 +28,7 @@ def section(world: AdvertWorld, confidence: float, say: Callable[[str], object])
         found = Spread(_moments(terms[number * rows : (number + 1) * rows]), "normal", confidence).ratio(Ratio(0, 1))
         delta += found.low <= truth <= found.high
         published += abs(found.value - truth) <= (found.high - found.value) / math.sqrt(rows)
-    claim = Claim(
-        "The 99 % interval of SNIPS is constructed by the delta method.",
-        "not reproduced" if published < 0.9 * LOGS else "reproduced",
-        f"Over {LOGS} logs of {rows:,} rows the delta method's interval holds the truth {delta / LOGS:.0%} of the "
-        f"time, the published one, with its further 1 / sqrt(n), {published / LOGS:.0%}.",
-    )
-    table = Figures(
-        "Share of intervals that hold the truth",
-        ("interval", "coverage", "nominal"),
-        (("delta method", delta / LOGS, confidence), ("as published", published / LOGS, confidence)),
-    )
-    return Section("The intervals", claims=(claim,), tables=(table,))
+    return {"coverage": delta / LOGS, "coverage as published": published / LOGS, "logs": LOGS, "rows": rows}
 
 
 def _terms(world: AdvertWorld) -> Floats:
