@@ -11,6 +11,7 @@ import offrank
 from offrank import EpsilonUniform
 from offrank.checks.mixtures import EPSILONS, Mixtures, MixturesFold
 from offrank.errors import UsageError
+from offrank.papers import criteo_checks
 from offrank.policies.written import Logged
 from offrank.running.executors import run
 from offrank.simulation.adverts import AdvertWorld
@@ -69,7 +70,8 @@ def test_heavy_weights_are_warned_of_where_they_count() -> None:
     assert one.at(2.0**-10).trustworthy
 
 
-def test_the_page(tmp_path: Path) -> None:
+def test_the_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(criteo_checks, "_LOGS", 4)
     made = offrank.reproduce("criteo-checks", tmp_path / "made", scale=0.01)
     headings = [section.heading for section in made.sheet.sections]
     assert headings[0] == "Propensities (Table 1)"
