@@ -27,7 +27,6 @@ ESTIMATORS = (
     "sninterpol(window=3)",
     "interpol(window=9)",
     "interpol(window=9, form=windowed)",
-    "interpol(window=slope)",
     "interpol(window=slope, form=windowed)",
 )
 

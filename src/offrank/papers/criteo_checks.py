@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -17,7 +18,7 @@ from ..report.charts import Chart, Series
 from ..report.sheet import Cell, Figures, Section, Sheet
 from ..running.executors import run
 from ..simulation.adverts import AdvertWorld
-from .expectations import Expectations, times
+from .expectations import Expectations, bars, times
 from .run import Run
 
 PAPER = Expectations.of("criteo-checks")
@@ -38,10 +39,9 @@ def sheet(asked: Run) -> Sheet:
     compared = [slots for slots, one in found.items() if world is None and _is_published(slots, one)]
     parts = [_propensities(found, compared), _policies(found, truths)]
     if world is not None:
-        rows = max(round(5 * asked.scale), 1) * 10_000  # whole parts of the simulated log
-        repeated = Repeated(AdvertWorld(_LOGS * rows, asked.seed, sharpness=_SHARPNESS), rows)
-        asked.say(f"2. The same on {_LOGS} logs of {repeated.rows:,}: are the intervals right?")
-        parts.append(_again(repeated))
+        rows = max(round(5 * asked.scale), 1) * 10_000
+        asked.say(f"2. The same on {_LOGS} logs of {rows:,}: are the intervals right?")
+        parts.append(_again(AdvertWorld(_LOGS * rows, asked.seed, sharpness=_SHARPNESS), rows))
     parts += [_table(slots, one, truths.get(slots), slots in compared) for slots, one in found.items()]
     return PAPER.sheet(parts)
 
@@ -58,24 +58,18 @@ class Truth:
         return (1 - epsilon) * self.logging + epsilon * self.uniform
 
 
-@dataclass(frozen=True)
-class Repeated:
-    """Logs of `rows` impressions each, cut from one that is as long as all of them."""
-
-    world: AdvertWorld
-    rows: int
-
-    def logs(self) -> Iterator[dict[int, Mixtures]]:
-        """Each log, reduced."""
-        fold = MixturesFold(Logged())
-        source = self.world.source().select(fold.needs())
-        each = source.parts() // _LOGS
-        for first in range(0, source.parts(), each):
-            state = fold.empty()
-            for part in range(first, first + each):
-                for batch in source.batches(part):
-                    state = fold.add(state, batch)
-            yield fold.finish(state)
+def logs_of(world: AdvertWorld, rows: int) -> list[dict[int, Mixtures]]:
+    """One long log cut into logs of so many rows, each reduced."""
+    fold = MixturesFold(Logged())
+    source, states, first = world.source().select(fold.needs()), dict[int, Any](), 0
+    for part in range(source.parts()):
+        for batch in source.batches(part):
+            log = (first + np.arange(len(batch))) // rows
+            first += len(batch)
+            for number in np.unique(log).tolist():
+                piece = batch.take(np.flatnonzero(log == number))
+                states[number] = fold.add(states.get(number, fold.empty()), piece)
+    return [fold.finish(state) for state in states.values()]
 
 
 def _truth(world: AdvertWorld, slots: int) -> Truth:
@@ -118,7 +112,7 @@ def _policies(found: Mapping[int, Mixtures], truths: Mapping[int, Truth]) -> Sec
     wider = [slots for slots, one in found.items() if _half(one.at(1.0).plain) > _half(one.at(0.0).plain)]
     low = [slots for slots, one in uniform.items() if one.mean_weight.high < 1]
     doubted = [slots for slots, one in uniform.items() if one.cautions]
-    missed = [slots for slots, truth in truths.items() if not _holds(uniform[slots].plain, truth.uniform)]
+    missed = [slots for slots, truth in truths.items() if not holds_truth(uniform[slots].plain, truth.uniform)]
     facts = {
         "numbers of slots": len(found),
         "numbers of slots where it widens": len(wider),
@@ -138,76 +132,59 @@ def _policies(found: Mapping[int, Mixtures], truths: Mapping[int, Truth]) -> Sec
 def _charts(found: Mapping[int, Mixtures], truths: Mapping[int, Truth]) -> Iterator[Chart]:
     x, uniform = [float(slots) for slots in found], [one.at(1.0) for one in found.values()]
     expected = Series("expected", x, [1.0] * len(x), line=True)
-    bars = _bars("found", x, [one.mean_weight for one in uniform])
-    yield Chart("Mean weight of the uniform policy", "slots", "mean weight", (bars, expected))
+    weights = bars("found", x, [one.mean_weight for one in uniform])
+    yield Chart("Mean weight of the uniform policy", "slots", "mean weight", (weights, expected))
     lines = tuple(
         Series(f"{slots} slots", EPSILONS[1:], [one.at(e).mean_weight.value for e in EPSILONS[1:]], line=True)
         for slots, one in found.items()
     )
     yield Chart("Mean weight by epsilon", "epsilon", "mean weight", lines, log_x=True)
     truth = [Series("truth", x, [_PER * truths[slots].uniform for slots in found], line=True)] if truths else []
-    rates = _bars("IPS", x, [times(_PER, one.plain) for one in uniform])
+    rates = bars("IPS", x, [times(_PER, one.plain) for one in uniform])
     yield Chart("Click rate of the uniform policy, times 10,000", "slots", "clicks", (rates, *truth))
 
 
-def _bars(name: str, x: list[float], each: Iterable[Interval]) -> Series:
-    value, low, high = zip(*((one.value, one.low, one.high) for one in each), strict=True)
-    return Series(name, x, value, low, high)
-
-
-_REPEATED_HEADER = (
-    "slots",
-    "mean of C",
-    "median of C",
-    "C ends below 1",
-    "C holds 1",
-    "IPS holds the truth",
-    "SNIPS holds the truth",
-    "logs without a warning",
-    "IPS holds the truth on these",
-)
-
-
-def _again(repeated: Repeated) -> Section:
+def _again(world: AdvertWorld, rows: int) -> Section:
     """How often intervals for the uniform policy hold the truth."""
     made: dict[int, list[Mixture]] = {}
-    for log in repeated.logs():
+    for log in logs_of(world, rows):
         for slots, one in log.items():
             made.setdefault(slots, []).append(one.at(1.0))
-    rows = {slots: _coverage(made[slots], _truth(repeated.world, slots).uniform) for slots in sorted(made)}
-    weights = [[one.mean_weight.value for one in made[slots]] for slots in rows]
-    x, median = [float(slots) for slots in rows], [float(np.median(one)) for one in weights]
+    table = {slots: _coverage(made[slots], _truth(world, slots).uniform) for slots in sorted(made)}
+    weights = [[one.mean_weight.value for one in made[slots]] for slots in table]
+    x, median = [float(slots) for slots in table], [float(np.median(one)) for one in weights]
     points = Series("median and range", x, median, list(map(min, weights)), list(map(max, weights)))
     expected = Series("expected", x, [1.0] * len(x), line=True)
     chart = Chart(f"Mean weight of the uniform policy, {_LOGS} logs", "slots", "mean weight", (points, expected))
     facts = {
         "logs": _LOGS,
-        "rows": repeated.rows,
-        "most": max(rows),
-        "fewest": min(rows),
+        "rows": rows,
+        "most": max(table),
+        "fewest": min(table),
         "median at most slots": median[-1],
-        "coverage at most slots": rows[max(rows)][4],
-        "coverage at fewest slots": rows[min(rows)][4],
+        "coverage at most slots": table[max(table)]["IPS holds the truth"],
+        "coverage at fewest slots": table[min(table)]["IPS holds the truth"],
     }
-    cells = tuple((str(slots), *row) for slots, row in rows.items())
-    table = Figures(f"The uniform policy on {_LOGS} logs of {repeated.rows:,}", _REPEATED_HEADER, cells)
-    return PAPER.section("again", facts, [chart], [table])
+    header = ("slots", *table[min(table)])
+    cells = tuple((str(slots), *row.values()) for slots, row in table.items())
+    figures = Figures(f"The uniform policy on {_LOGS} logs of {rows:,}", header, cells)
+    return PAPER.section("again", facts, [chart], [figures])
 
 
-def _coverage(made: list[Mixture], truth: float) -> tuple[float | None, ...]:
+def _coverage(made: list[Mixture], truth: float) -> dict[str, float | None]:
     """The cells of a row for one number of slots, from the same policy on many logs."""
     weights = [one.mean_weight.value for one in made]
     quiet = [one for one in made if not one.cautions]
-    return (
-        float(np.mean(weights)),
-        float(np.median(weights)),
-        _share([one.mean_weight.high < 1 for one in made]),
-        _share([_holds(one.mean_weight, 1) for one in made]),
-        _share([_holds(one.plain, truth) for one in made]),
-        _share([_holds(one.normalised, truth) for one in made]),
-        float(len(quiet)),
-        _share([_holds(one.plain, truth) for one in quiet]),
-    )
+    return {
+        "mean of C": float(np.mean(weights)),
+        "median of C": float(np.median(weights)),
+        "C ends below 1": _share([one.mean_weight.high < 1 for one in made]),
+        "C holds 1": _share([holds_truth(one.mean_weight, 1) for one in made]),
+        "IPS holds the truth": _share([holds_truth(one.plain, truth) for one in made]),
+        "SNIPS holds the truth": _share([holds_truth(one.normalised, truth) for one in made]),
+        "logs without a warning": float(len(quiet)),
+        "IPS holds the truth on these": _share([holds_truth(one.plain, truth) for one in quiet]),
+    }
 
 
 def _table(slots: int, one: Mixtures, truth: Truth | None, compared: bool) -> Section:
@@ -236,7 +213,8 @@ def _half(interval: Interval) -> float:
     return interval.high - interval.value
 
 
-def _holds(interval: Interval, truth: float) -> bool:
+def holds_truth(interval: Interval, truth: float) -> bool:
+    """Whether the truth is within the interval."""
     return interval.low <= truth <= interval.high
 
 

@@ -21,7 +21,7 @@ from types import MappingProxyType
 from typing import Any
 
 from ..folds.estimate import Interval
-from ..report.charts import Chart
+from ..report.charts import Chart, Series
 from ..report.sheet import Cell, Claim, Figures, Section, Sheet, Status
 
 Facts = Mapping[str, Any]
@@ -211,3 +211,9 @@ def _tolerance(known: Mapping[str, Any]) -> str:
 def times(factor: float, one: Interval) -> Interval:
     """An interval in another unit."""
     return Interval(factor * one.value, factor * one.low, factor * one.high, factor * one.standard_error)
+
+
+def bars(name: str, x: Sequence[float], each: Iterable[Interval]) -> Series:
+    """Values with their intervals, as a part of a chart."""
+    value, low, high = zip(*((one.value, one.low, one.high) for one in each), strict=True)
+    return Series(name, x, value, low, high)

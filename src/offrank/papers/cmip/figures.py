@@ -8,7 +8,7 @@ from ...folds.estimate import Interval
 from ...log.batch import Floats
 from ...report.charts import Chart, Series
 from ...report.sheet import Cell, Figures, Section
-from ..expectations import Expectations, Facts
+from ..expectations import Expectations, Facts, bars
 from .design import ORACLE, PBM, UNIFORM, Study
 from .findings import Findings, Measure, over_runs
 from .study import Found
@@ -87,11 +87,8 @@ def with_halves(caption: str, first: str, titles: tuple[str, ...], rows: dict[st
 
 
 def _by_model(names: tuple[str, ...], title: str, each: list[Interval]) -> Chart:
-    series = [
-        Series(name, [place], [one.value], [one.low], [one.high])
-        for place, (name, one) in enumerate(zip(names, each, strict=True), 1)
-    ]
-    return Chart(f"Figure 2: {title}", "model", title, tuple(series))
+    series = tuple(bars(name, [place], [one]) for place, (name, one) in enumerate(zip(names, each, strict=True), 1))
+    return Chart(f"Figure 2: {title}", "model", title, series)
 
 
 def _facts_2(names: tuple[str, ...], means: dict[str, Floats]) -> Facts:
