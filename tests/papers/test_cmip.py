@@ -101,10 +101,10 @@ def test_it_goes_on_where_it_was_interrupted(tmp_path: Path, monkeypatch: pytest
         assert made(MICRO, None, tmp_path, len).render() == sheet.render()
         assert third == []
         more = replace(MICRO, runs=3)
-        made(more, None, tmp_path, len)
+        resume.all_studies(Grounds.of(more, None, len), tmp_path, len)
         assert set(third) == set(more.studies()) - set(MICRO.studies())  # more runs go on from fewer
         third.clear()
-        made(replace(MICRO, seed=5, users=("pbm",)), None, tmp_path, len)
+        resume.all_studies(Grounds.of(replace(MICRO, seed=5, users=("pbm",)), None, len), tmp_path, len)
         assert len(third) == 5  # other settings: nothing of before is used
     assert len(list(tmp_path.iterdir())) == 2
     check_page(sheet)
