@@ -73,8 +73,8 @@ def test_a_claim_says_what_was_found_and_by_which_rule() -> None:
     (found,) = section.claims
     assert (found.text, found.status) == ("The best is 8.", "in part")
     assert found.evidence == (
-        "It is 8; gaps +2.0 (± 1.0), 1: 0.50, 2: 1.25; none. Confirmed if best = 9; in part if best > 7 and bias < 1. "
-        "At scale small, with seed 4, it was confirmed."
+        "It is 8; gaps +2.0\u00a0(±\u00a01.0), 1: 0.50, 2: 1.25; none. Confirmed if best = 9; in part if best > 7 and "
+        "bias < 1. At scale small, with seed 4, it was confirmed."
     )
     (again,) = made.claims("s", facts, "windowed")
     assert again.text == "Windowed: The best is 8."

@@ -68,7 +68,8 @@ class _Words(Formatter):
         if isinstance(value, str):
             return value
         if isinstance(value, Interval):
-            return f"{value.value:{format_spec}} (± {(value.high - value.value):{format_spec.lstrip('+')}})"
+            half = value.high - value.value
+            return f"{value.value:{format_spec}}\u00a0(±\u00a0{half:{format_spec.lstrip('+')}})"
         if isinstance(value, Mapping):
             return ", ".join(f"{name} {self.format_field(one, format_spec)}" for name, one in value.items()) or "none"
         if isinstance(value, Iterable):
