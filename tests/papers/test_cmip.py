@@ -21,18 +21,20 @@ from offrank.metrics.cmip import METHODS
 from offrank.metrics.cmip_methods import Paper
 from offrank.papers import REPRODUCTIONS, reproduce
 from offrank.papers.cmip import Design, Study, made, resume
+from offrank.papers.cmip import tables as tables_of_cmip
 from offrank.papers.cmip.choice import of_runs, table_2
-from offrank.papers.cmip.design import FIGURE, POLICIES
+from offrank.papers.cmip.design import FIGURE, POLICIES, USERS
 from offrank.papers.cmip.findings import Configuration, Findings, Measure, over_runs
 from offrank.papers.cmip.ground import Grounds
 from offrank.papers.cmip.perplexity import perplexities
-from offrank.papers.cmip.regression import BETTER, Scores, adjusted_scores, pooled_scores, table_1
+from offrank.papers.cmip.regression import BETTER, COMBINATIONS, Scores, adjusted_scores, pooled_scores, table_1
 from offrank.papers.expectations import Expectations
 from offrank.papers.run import Run
 from offrank.readers.svmlight import write_svmlight
 from offrank.report.sheet import Sheet
 from offrank.selection.candidates import Candidate
 from offrank.selection.regret import average_regret
+from offrank.selection.strategies import BEST
 from offrank.simulation.mslr_like import mslr_like
 from offrank.simulation.source import SimulatedSource
 
@@ -281,6 +283,31 @@ def test_table_1_asks_each_of_the_configurations() -> None:
     assert scores.grouped["ndcg",].mean() < 0.5
     # Copies over runs let a tree recognise the model by anything: so does nDCG, which says nothing.
     assert scores.adjusted["ndcg",].mean() > 0.9
+
+
+def test_the_published_numbers_confirm_what_the_paper_says_of_them() -> None:
+    tables = Expectations.of("cmip").content["tables"]
+    whole = replace(MICRO, users=USERS, runs=2)
+    noise = np.array([-0.05, 0.05] * 50)
+    rows = {}
+    for row, cells in zip(imagined(whole, told).configurations(), tables["table 1"]["rows"].values(), strict=False):
+        scores = {combination: cell + noise for combination, cell in zip(COMBINATIONS, cells, strict=True)}
+        rows[row] = Scores(scores, scores)
+    first = tables_of_cmip.table_1(rows, {"elsewhere": rows}, 70)
+    assert [claim.status for claim in first.claims] == ["confirmed"] * 5 + ["new"]
+    beside = first.tables[1]
+    assert len(beside.rows) == 17
+    assert {row[-1] for row in beside.rows} == {"confirmed"}
+    regrets = {}
+    for by, ((mean, _),) in tables["table 2"]["rows"].items():
+        cells = np.array(tables["cells"]["rows"].get(by, [mean] * 8)).reshape(4, 2, 1)
+        regrets[by] = cells + np.array([-0.001, 0.001])
+    second = tables_of_cmip.table_2(imagined(whole, told), regrets, {})
+    assert [claim.status for claim in second.claims] == ["confirmed"] * 4 + ["new"]
+    assert [{row[-1] for row in table.rows if row[-1]} for table in second.tables] == [{"confirmed"}] * 2
+    worse = tables_of_cmip.table_2(imagined(whole, told), {**regrets, BEST: 10 * regrets[BEST]}, {})
+    assert worse.claims[0].status == "not confirmed"
+    assert {row[0]: row[-1] for row in worse.tables[0].rows}[BEST] == "not confirmed"
 
 
 def test_marks_are_those_of_welchs_test() -> None:
