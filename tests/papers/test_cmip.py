@@ -22,7 +22,6 @@ from offrank.metrics.cmip_methods import Paper
 from offrank.papers import REPRODUCTIONS, reproduce
 from offrank.papers.cmip import Design, Study, made, resume
 from offrank.papers.cmip import tables as tables_of_cmip
-from offrank.papers.cmip.choice import of_runs, table_2
 from offrank.papers.cmip.design import FIGURE, POLICIES, USERS
 from offrank.papers.cmip.findings import Configuration, Findings, Measure, over_runs
 from offrank.papers.cmip.ground import Grounds
@@ -236,7 +235,7 @@ SEVEN = replace(MICRO, models=("dctr", "rdctr", "pbm", "ubm", "dbn", "sdbn", "ca
 @pytest.mark.parametrize("measure", [Measure(), Measure(method="paper"), Measure(conditional=True)])
 def test_regret_is_that_of_each_subset(measure: Measure) -> None:
     findings = imagined(SEVEN, told)
-    found = table_2(findings, measure)
+    found = tables_of_cmip.regrets(findings, measure)
     for by, regret in found.items():
         assert regret.shape == (2, 2, 2)
         for i, user in enumerate(SEVEN.users):
@@ -257,7 +256,7 @@ def test_regret_is_that_of_each_subset(measure: Measure) -> None:
                     outcome = {name: one["perplexity"][test][how] for name, one in models.items()}
                     each.append(1000 * average_regret(given, outcome, by, (5, 6, 7)))
                 assert regret[i, 1, run] == pytest.approx(np.mean(each))
-        assert of_runs(regret) == pytest.approx([regret[:, :, 0].mean(), regret[:, :, 1].mean()])
+        assert tables_of_cmip.of_runs(regret) == pytest.approx([regret[:, :, 0].mean(), regret[:, :, 1].mean()])
 
 
 def test_table_1_asks_each_of_the_configurations() -> None:

@@ -15,13 +15,13 @@ from ...clicks.neural.training import libraries
 from ...report.sheet import Cell, Figures, Section, Sheet
 from ...simulation.judged import Preset
 from ..run import Run
-from . import choice, regression
+from . import regression
 from .design import POLICIES, Design
 from .figures import PAPER, figure_1, figure_2, with_halves
 from .findings import Findings, Measure, over_runs
 from .ground import Grounds, Say
 from .resume import all_studies
-from .tables import table_1, table_2
+from .tables import regrets, table_1, table_2
 
 _VARIANTS = {
     "published estimator of CMIP": Measure(method="paper"),
@@ -56,8 +56,8 @@ def _sections(grounds: Grounds, findings: Findings, say: Say) -> Iterator[Sectio
     rows = regression.table_1(findings, Measure(), say)
     others = {name: regression.table_1(findings, measure, say) for name, measure in _VARIANTS.items()}
     yield table_1(rows, others, findings.design.runs * len(findings.design.names))
-    regrets = {name: choice.table_2(findings, measure) for name, measure in _VARIANTS.items()}
-    yield table_2(findings, choice.table_2(findings, Measure()), regrets)
+    variants = {name: regrets(findings, measure) for name, measure in _VARIANTS.items()}
+    yield table_2(findings, regrets(findings, Measure()), variants)
     yield PAPER.section("measurements", tables=[_measurements(findings)])
 
 

@@ -9,17 +9,20 @@ import numpy as np
 from ...jobs.document import number
 from ...log.batch import Floats
 from ...report.sheet import Cell, Figures, Section
+from ...selection.regret import average_regrets
 from ...selection.strategies import BEST, STRATEGIES, Metric
 from ..expectations import Facts
-from .choice import of_runs
+from .design import POLICIES
 from .figures import PAPER, spearman
-from .findings import Configuration, Findings, over_runs
+from .findings import Configuration, Findings, Measure, over_runs
 from .regression import BASELINE, BETTER, COMBINATIONS, WORSE, Combination, Scores
 
 Rows = Mapping[Configuration, Scores]
 Regrets = Mapping[str, Floats]
 JOINT = COMBINATIONS[-1]
 SECOND = "top-4 cmip: ndcg"
+PER = 1000.0
+"""Regrets are shown times 1000, as in the paper."""
 LOW = 0.8
 """Scores below are low, as the paper sees it."""
 _WORDS: dict[Metric, str] = {"ppl": "ind PPL", "ndcg": "nDCG", "cmip": "CMIP"}
@@ -106,6 +109,36 @@ def _facts_1(rows: Rows, average: Mapping[str, float]) -> Facts:
         "positive": [int((values > 0).sum()) for values in honest.values()],
         "more left out": over_runs(honest["joint"] - honest[words(BASELINE)]),
     }
+
+
+def regrets(findings: Findings, measure: Measure) -> Regrets:
+    """Strategy -> [users, logging policies, runs] regret times 1000.
+
+    Mean over the subsets of the models that lack at most two (29 of 7 models) and over the test policies.
+    """
+    design = findings.design
+    shape = len(design.users), len(design.logging), design.runs
+    found = {by: np.empty(shape) for by in STRATEGIES}
+    for i, user in enumerate(design.users):
+        for j, logging in enumerate(design.logging):
+            metrics = findings.metrics(user, logging, measure)
+            outcomes = [
+                findings.perplexity(user, logging, test, measure.conditional) for test in POLICIES if test != logging
+            ]
+            for by in STRATEGIES:
+                each = [average_regrets(metrics, one, by, _sizes(findings), design.preset) for one in outcomes]
+                found[by][i, j] = PER * np.mean(each, axis=0)
+    return found
+
+
+def _sizes(findings: Findings) -> range:
+    models = len(findings.design.names)
+    return range(max(models - 2, 1), models + 1)
+
+
+def of_runs(regret: Floats) -> Floats:
+    """[runs] the mean over users and logging policies."""
+    return np.asarray(regret.mean(axis=(0, 1)))
 
 
 def table_2(findings: Findings, found: Regrets, variants: Mapping[str, Regrets]) -> Section:
