@@ -86,6 +86,16 @@ def test_the_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert "mean weight" in made.page.read_text(encoding="utf-8")
 
 
+def test_the_published_log_is_compared(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(criteo_checks, "same_size", lambda *_: True)
+    made = offrank.reproduce("criteo-checks", tmp_path, log=WORLD.source())
+    first, *_, last = made.sheet.sections
+    assert first.prose[-1].endswith(": 1, 3.")
+    assert first.tables[0].header[-1] == last.tables[0].header[-1] == "verdict"
+    assert first.tables[0].rows[0][-1] == "not confirmed"  # 4,000 impressions are not 21 million
+    assert {row[-1] for row in last.tables[0].rows} <= {"confirmed", "in part", "not confirmed"}
+
+
 def test_a_log_of_ones_own(tmp_path: Path) -> None:
     WORLD.write_text(tmp_path / "log.txt")
     log = offrank.read_log(tmp_path / "log.txt", format="criteo_paper")

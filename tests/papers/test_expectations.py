@@ -10,7 +10,7 @@ import pytest
 
 from offrank.folds.estimate import Interval
 from offrank.papers import REPRODUCTIONS
-from offrank.papers.expectations import Expectations, holds, times, verdict
+from offrank.papers.expectations import Expectations, holds, same_size, times, verdict
 
 GAP = Interval(2.0, 1.0, 3.0, 0.5)
 FACTS = {"bias": 0.1, "best": 8, "other": 9, "gap": GAP, "unknown": float("nan")}
@@ -127,6 +127,11 @@ def test_what_is_another_log_has_no_verdict() -> None:
     assert "verdict" not in table.header
     assert "within" not in table.caption
     assert table.rows[0][:4] == ("a", 10.0, 10.0, 3.0)
+
+
+def test_only_a_log_as_long_as_the_published_one_is_compared() -> None:
+    assert [same_size(rows, 1000.0) for rows in (990, 1010)] == [True, True]
+    assert [same_size(rows, 1000.0) for rows in (989, 1011)] == [False, False]
 
 
 def test_an_interval_in_another_unit() -> None:

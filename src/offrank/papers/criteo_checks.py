@@ -18,7 +18,7 @@ from ..report.charts import Chart, Series
 from ..report.sheet import Cell, Figures, Section, Sheet
 from ..running.executors import run
 from ..simulation.adverts import AdvertWorld
-from .expectations import Expectations, bars, times
+from .expectations import Expectations, bars, same_size, times
 from .run import Run
 
 PAPER = Expectations.of("criteo-checks")
@@ -79,7 +79,7 @@ def _truth(world: AdvertWorld, slots: int) -> Truth:
 def _is_published(slots: int, one: Mixtures) -> bool:
     """Whether there are as many impressions as in the published log."""
     published = PAPER.row("propensities", str(slots))
-    return bool(published) and abs(one.impressions / published[0] - 1) < 0.01
+    return bool(published) and same_size(one.impressions, published[0])
 
 
 def _propensities(found: Mapping[int, Mixtures], compared: list[int]) -> Section:

@@ -38,7 +38,7 @@ from ..report.sheet import Cell, Claim, Section, Sheet
 from ..running.executors import run
 from ..simulation.adverts import AdvertWorld
 from .criteo_checks import holds_truth, logs_of
-from .expectations import Expectations, bars, times
+from .expectations import Expectations, bars, same_size, times
 from .run import Run
 
 PAPER = Expectations.of("criteo-learning")
@@ -89,7 +89,7 @@ def sheet(asked: Run) -> Sheet:
         asked.say("3. Judging all of them on the test third")
         rows = {row.name: row for row in _judged(targets, Split(source, "test"), world)}
         gaps = _gaps({f"{method}, {use}": targets[method, use] for method, use in CLAIMED}, Split(source, "test"))
-    compared = world is None and abs(survey.rows / PUBLISHED_IMPRESSIONS - 1) < 0.01
+    compared = world is None and same_size(survey.rows, PUBLISHED_IMPRESSIONS)
     parts = [_table(rows, survey, tuple(_claims(rows, gaps)), compared)]
     if world is not None:
         asked.say("4. Coverage of the intervals over many logs")

@@ -218,3 +218,8 @@ def bars(name: str, x: Sequence[float], each: Iterable[Interval]) -> Series:
     """Values with their intervals, as a part of a chart."""
     value, low, high = zip(*((one.value, one.low, one.high) for one in each), strict=True)
     return Series(name, x, value, low, high)
+
+
+def same_size(impressions: float, published: float) -> bool:
+    """Whether a log is as long as the published one, within 1 %: another log, or a part of it, is not compared."""
+    return abs(impressions - published) <= 0.01 * published
