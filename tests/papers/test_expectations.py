@@ -10,7 +10,7 @@ import pytest
 
 from offrank.folds.estimate import Interval
 from offrank.papers import REPRODUCTIONS
-from offrank.papers.expectations import Expectations, holds, same_size, times, verdict
+from offrank.papers.expectations import Expectations, half_of, holds, same_size, times, verdict
 
 GAP = Interval(2.0, 1.0, 3.0, 0.5)
 FACTS = {"bias": 0.1, "best": 8, "other": 9, "gap": GAP, "unknown": float("nan")}
@@ -127,6 +127,10 @@ def test_what_is_another_log_has_no_verdict() -> None:
     assert "verdict" not in table.header
     assert "within" not in table.caption
     assert table.rows[0][:4] == ("a", 10.0, 10.0, 3.0)
+
+
+def test_half_of_a_lopsided_interval_is_half_of_its_length() -> None:
+    assert half_of(Interval(2.0, 1.0, 7.0, 0.5)) == 3.0
 
 
 def test_only_a_log_as_long_as_the_published_one_is_compared() -> None:

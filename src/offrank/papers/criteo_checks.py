@@ -18,7 +18,7 @@ from ..report.charts import Chart, Series
 from ..report.sheet import Cell, Figures, Section, Sheet
 from ..running.executors import run
 from ..simulation.adverts import AdvertWorld
-from .expectations import Expectations, bars, same_size, times
+from .expectations import Expectations, bars, half_of, same_size, times
 from .run import Run
 
 PAPER = Expectations.of("criteo-checks")
@@ -109,7 +109,7 @@ def _propensities(found: Mapping[int, Mixtures], compared: list[int]) -> Section
 def _policies(found: Mapping[int, Mixtures], truths: Mapping[int, Truth]) -> Section:
     """What Tables 2 to 4 say, as pictures and claims."""
     uniform = {slots: one.at(1.0) for slots, one in found.items()}
-    wider = [slots for slots, one in found.items() if _half(one.at(1.0).plain) > _half(one.at(0.0).plain)]
+    wider = [slots for slots, one in found.items() if half_of(one.at(1.0).plain) > half_of(one.at(0.0).plain)]
     low = [slots for slots, one in uniform.items() if one.mean_weight.high < 1]
     doubted = [slots for slots, one in uniform.items() if one.cautions]
     missed = [slots for slots, truth in truths.items() if not holds_truth(uniform[slots].plain, truth.uniform)]
@@ -207,10 +207,6 @@ def _table(slots: int, one: Mixtures, truth: Truth | None, compared: bool) -> Se
 
 def _power(epsilon: float) -> str:
     return f"{epsilon:g}" if epsilon in {0, 1} else f"2^{np.log2(epsilon):.0f}"
-
-
-def _half(interval: Interval) -> float:
-    return interval.high - interval.value
 
 
 def holds_truth(interval: Interval, truth: float) -> bool:

@@ -38,7 +38,7 @@ from ..report.sheet import Cell, Claim, Section, Sheet
 from ..running.executors import run
 from ..simulation.adverts import AdvertWorld
 from .criteo_checks import holds_truth, logs_of
-from .expectations import Expectations, bars, same_size, times
+from .expectations import Expectations, bars, half_of, same_size, times
 from .run import Run
 
 PAPER = Expectations.of("criteo-learning")
@@ -135,7 +135,7 @@ def _table(rows: dict[str, Row], survey: Survey, claims: tuple[Claim, ...], comp
     each = list(rows.values())
     found = {name: (row.ips, row.snips, row.mean_weight) for name, row in rows.items()}
     more: dict[str, list[Cell]] = {
-        "\u00b1 of SNIPS, as in the paper": [(row.snips.high - row.snips.value) / math.sqrt(row.n) for row in each],
+        "\u00b1 of SNIPS, as in the paper": [half_of(row.snips) / math.sqrt(row.n) for row in each],
         "effective sample": [row.ess for row in each],
         "truth": [row.truth for row in each],
     }

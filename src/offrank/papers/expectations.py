@@ -68,8 +68,7 @@ class _Words(Formatter):
         if isinstance(value, str):
             return value
         if isinstance(value, Interval):
-            half = value.high - value.value
-            return f"{value.value:{format_spec}}\u00a0(±\u00a0{half:{format_spec.lstrip('+')}})"
+            return f"{value.value:{format_spec}}\u00a0(±\u00a0{half_of(value):{format_spec.lstrip('+')}})"
         if isinstance(value, Mapping):
             return ", ".join(f"{name} {self.format_field(one, format_spec)}" for name, one in value.items()) or "none"
         if isinstance(value, Iterable):
@@ -178,7 +177,7 @@ _Pair = tuple[float | None, float | None]
 
 def _pair(cell: float | Interval | Sequence[float] | None) -> _Pair:
     if isinstance(cell, Interval):
-        return cell.value, cell.high - cell.value
+        return cell.value, half_of(cell)
     if isinstance(cell, Sequence):
         return cell[0], cell[1]
     return cell, None
@@ -207,6 +206,11 @@ def _tolerance(known: Mapping[str, Any]) -> str:
         f"Cells agree within {' and '.join(parts)}, beyond what both intervals allow (the root of the sum of their "
         "squared halves); a row is confirmed where all cells agree, in part where half of them do"
     )
+
+
+def half_of(one: Interval) -> float:
+    """Half the length of an interval."""
+    return (one.high - one.low) / 2
 
 
 def times(factor: float, one: Interval) -> Interval:
