@@ -28,6 +28,16 @@ def _usual_terminal() -> Iterator[None]:
         yield
 
 
+@pytest.fixture(scope="session", autouse=True)
+def _compiled_once(pytestconfig: pytest.Config) -> Iterator[None]:
+    """What JAX compiles is kept beside pytest's cache: for other tests, other processes and the next run."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("JAX_COMPILATION_CACHE_DIR", str(pytestconfig.rootpath / ".pytest_cache" / "jax"))
+        patch.setenv("JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS", "0")
+        patch.setenv("JAX_PERSISTENT_CACHE_MIN_ENTRY_SIZE_BYTES", "-1")
+        yield
+
+
 @pytest.fixture
 def interruptible() -> Iterator[None]:
     """Ctrl-C is heeded, here and in the processes that are started: where tests run in the background it may not be."""

@@ -200,10 +200,10 @@ def test_the_seed_decides(kind: type[RecurrentModel]) -> None:
 
 
 @pytest.mark.parametrize("data", [
-    sessions([[0]], [[1]], [1], 1),
+    sessions([[0, 1]], [[1, 0]], [1], 2),
     sessions([[0], [1], [0], [1]], [[1], [0], [0], [0]], [1, 2, 1, 1], 2),
-    sessions([[0, 1, 2]] * 2, [[0, 0, 0], [1, 1, 1]], [1e6, 1e-3], 3),
-    sessions([[-1, -1], [0, -1]], [[0, 0], [1, 0]], [1, 1], 1),
+    sessions([[0, 1]] * 2, [[0, 0], [1, 1]], [1e6, 1e-3], 2),
+    sessions([[-1, -1], [0, -1]], [[0, 0], [1, 0]], [1, 1], 2),
     sessions([[0, 1]], [[1, 0]], [0], 2),
 ], ids=["one session", "one rank, last batch of one", "unlike weights", "nothing shown", "no weight"])  # fmt: skip
 def test_small_logs_are_learnt(data: Sessions) -> None:

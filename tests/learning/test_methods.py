@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from dataclasses import replace
 from pathlib import Path
@@ -25,7 +26,7 @@ from tests.learning.worlds import WORLD, examples, prepared, source, store
 @pytest.mark.parametrize("name", METHODS)
 def test_the_same_seed_gives_the_same_bits(name: str) -> None:
     data = prepared()[0]
-    one, again = (list(learner(name, 2).candidates(data, 5))[-1] for _ in range(2))
+    one, again = (list(itertools.islice(learner(name, 2).candidates(data, 5), 3))[-1] for _ in range(2))
     assert one.settings == again.settings
     assert one.weights.tobytes() == again.weights.tobytes()
 

@@ -19,18 +19,21 @@ from offrank.cli import main
 from offrank.errors import UsageError
 from offrank.metrics.cmip import METHODS
 from offrank.metrics.cmip_methods import Paper
-from offrank.papers import registry, reproduce
-from offrank.papers.cmip import Design, Study, made, published, resume
-from offrank.papers.cmip.choice import of_runs, table_2
-from offrank.papers.cmip.design import FIGURE, POLICIES
+from offrank.papers import REPRODUCTIONS, reproduce
+from offrank.papers.cmip import Design, Study, made, resume
+from offrank.papers.cmip import tables as tables_of_cmip
+from offrank.papers.cmip.design import FIGURE, POLICIES, USERS
 from offrank.papers.cmip.findings import Configuration, Findings, Measure, over_runs
 from offrank.papers.cmip.ground import Grounds
 from offrank.papers.cmip.perplexity import perplexities
-from offrank.papers.cmip.regression import BETTER, Scores, adjusted_scores, pooled_scores, table_1
+from offrank.papers.cmip.regression import BETTER, COMBINATIONS, Scores, adjusted_scores, pooled_scores, table_1
+from offrank.papers.expectations import Expectations
+from offrank.papers.run import Run
 from offrank.readers.svmlight import write_svmlight
 from offrank.report.sheet import Sheet
 from offrank.selection.candidates import Candidate
 from offrank.selection.regret import average_regret
+from offrank.selection.strategies import BEST
 from offrank.simulation.mslr_like import mslr_like
 from offrank.simulation.source import SimulatedSource
 
@@ -99,10 +102,10 @@ def test_it_goes_on_where_it_was_interrupted(tmp_path: Path, monkeypatch: pytest
         assert made(MICRO, None, tmp_path, len).render() == sheet.render()
         assert third == []
         more = replace(MICRO, runs=3)
-        made(more, None, tmp_path, len)
+        resume.all_studies(Grounds.of(more, None, len), tmp_path, len)
         assert set(third) == set(more.studies()) - set(MICRO.studies())  # more runs go on from fewer
         third.clear()
-        made(replace(MICRO, seed=5, users=("pbm",)), None, tmp_path, len)
+        resume.all_studies(Grounds.of(replace(MICRO, seed=5, users=("pbm",)), None, len), tmp_path, len)
         assert len(third) == 5  # other settings: nothing of before is used
     assert len(list(tmp_path.iterdir())) == 2
     check_page(sheet)
@@ -232,7 +235,7 @@ SEVEN = replace(MICRO, models=("dctr", "rdctr", "pbm", "ubm", "dbn", "sdbn", "ca
 @pytest.mark.parametrize("measure", [Measure(), Measure(method="paper"), Measure(conditional=True)])
 def test_regret_is_that_of_each_subset(measure: Measure) -> None:
     findings = imagined(SEVEN, told)
-    found = table_2(findings, measure)
+    found = tables_of_cmip.regrets(findings, measure)
     for by, regret in found.items():
         assert regret.shape == (2, 2, 2)
         for i, user in enumerate(SEVEN.users):
@@ -253,7 +256,7 @@ def test_regret_is_that_of_each_subset(measure: Measure) -> None:
                     outcome = {name: one["perplexity"][test][how] for name, one in models.items()}
                     each.append(1000 * average_regret(given, outcome, by, (5, 6, 7)))
                 assert regret[i, 1, run] == pytest.approx(np.mean(each))
-        assert of_runs(regret) == pytest.approx([regret[:, :, 0].mean(), regret[:, :, 1].mean()])
+        assert tables_of_cmip.of_runs(regret) == pytest.approx([regret[:, :, 0].mean(), regret[:, :, 1].mean()])
 
 
 def test_table_1_asks_each_of_the_configurations() -> None:
@@ -281,6 +284,31 @@ def test_table_1_asks_each_of_the_configurations() -> None:
     assert scores.adjusted["ndcg",].mean() > 0.9
 
 
+def test_the_published_numbers_confirm_what_the_paper_says_of_them() -> None:
+    tables = Expectations.of("cmip").content["tables"]
+    whole = replace(MICRO, users=USERS, runs=2)
+    noise = np.array([-0.05, 0.05] * 50)
+    rows = {}
+    for row, cells in zip(imagined(whole, told).configurations(), tables["table 1"]["rows"].values(), strict=False):
+        scores = {combination: cell + noise for combination, cell in zip(COMBINATIONS, cells, strict=True)}
+        rows[row] = Scores(scores, scores)
+    first = tables_of_cmip.table_1(rows, {"elsewhere": rows}, 70)
+    assert [claim.status for claim in first.claims] == ["confirmed"] * 5 + ["new"]
+    beside = first.tables[1]
+    assert len(beside.rows) == 17
+    assert {row[-1] for row in beside.rows} == {"confirmed"}
+    regrets = {}
+    for by, ((mean, _),) in tables["table 2"]["rows"].items():
+        cells = np.array(tables["cells"]["rows"].get(by, [mean] * 8)).reshape(4, 2, 1)
+        regrets[by] = cells + np.array([-0.001, 0.001])
+    second = tables_of_cmip.table_2(imagined(whole, told), regrets, {})
+    assert [claim.status for claim in second.claims] == ["confirmed"] * 4 + ["new"]
+    assert [{row[-1] for row in table.rows if row[-1]} for table in second.tables] == [{"confirmed"}] * 2
+    worse = tables_of_cmip.table_2(imagined(whole, told), {**regrets, BEST: 10 * regrets[BEST]}, {})
+    assert worse.claims[0].status == "not confirmed"
+    assert {row[0]: row[-1] for row in worse.tables[0].rows}[BEST] == "not confirmed"
+
+
 def test_marks_are_those_of_welchs_test() -> None:
     baseline, better = np.array([0.0, 0.2] * 50), np.array([0.3, 0.5] * 50)
     scores = Scores({("ppl", "ndcg"): baseline, ("cmip",): better, ("ndcg",): baseline + 0.01}, {})
@@ -297,9 +325,12 @@ def test_intervals_over_runs_are_students() -> None:
 
 
 def test_published_tables_add_up() -> None:
-    assert np.mean(list(published.TABLE_1.values()), axis=0) == pytest.approx(published.AVERAGES, abs=6e-4)
-    for by, cells in published.CELLS.items():
-        assert np.mean(cells) == pytest.approx(published.TABLE_2[by][0], abs=6e-4)
+    tables = Expectations.of("cmip").content["tables"]
+    *rows, average = tables["table 1"]["rows"].values()
+    assert len(rows) == 16
+    assert np.mean(rows, axis=0) == pytest.approx(average, abs=6e-4)
+    for by, cells in tables["cells"]["rows"].items():
+        assert np.mean(cells) == pytest.approx(tables["table 2"]["rows"][by][0][0], abs=6e-4)
 
 
 def test_the_published_size_is_the_papers() -> None:
@@ -322,19 +353,19 @@ def test_queries_of_ones_own(tmp_path: Path) -> None:
 
 
 def test_sizes_have_names(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    asked: list[dict[str, Any]] = []
+    asked: list[Run] = []
 
-    def fake(**given: Any) -> Sheet:
-        asked.append(given)
+    def fake(run: Run) -> Sheet:
+        asked.append(run)
         return Sheet("empty", "", ())
 
-    monkeypatch.setitem(registry.OF_JUDGED, "cmip", fake)
-    monkeypatch.setitem(registry.REPRODUCTIONS, "interpol", fake)
+    for name in ("cmip", "interpol"):
+        monkeypatch.setitem(REPRODUCTIONS, name, replace(REPRODUCTIONS[name], sheet=fake))
     for name, words in (("cmip", ["--scale", "small", "fold1"]), ("cmip", []), ("interpol", ["--scale", "small"])):
         done = CliRunner().invoke(main, ["reproduce", name, *words[2:], *words[:2], "-o", str(tmp_path / "made")])
         assert done.exit_code == 0, done.output
-    assert [(one["scale"], one.get("log")) for one in asked] == [(0.01, "fold1"), (1.0, None), (0.1, None)]
-    assert asked[0]["folder"] == tmp_path / "made"
+    assert [(one.scale, one.log) for one in asked] == [(0.01, "fold1"), (1.0, None), (0.1, None)]
+    assert asked[0].folder == tmp_path / "made"
     for scale in ("huge", "-1", "nan", "inf"):
         with pytest.raises(UsageError, match="scale"):
             reproduce("interpol", tmp_path, scale=scale)

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import json
-from functools import cache
-from pathlib import Path
 
 import numpy as np
 import pytest
 
-from offrank.papers import interpol, reproduce
-from offrank.papers.interpol_numbers import POWERS, STAYS, Exact, Simulated
-from offrank.report.sheet import Sheet
+from offrank import evaluate
+from offrank.estimators.items import Interpol
+from offrank.papers import Reproduced, interpol, reproduce
+from offrank.papers.interpol_numbers import POWERS, STAYS, Exact, Simulated, curve
+from offrank.papers.run import Run
+from offrank.simulation.toy import ToyWorld
 
 #: 10^4 variance and 10^4 mean squared error by window, at stay .95 with the curve to the powers .2, 1 and 1.8
 GOLDEN = {
@@ -31,41 +32,17 @@ BEST_BY_POWER = {0.2: 6, 0.6: 5, 0.8: 5, 1.0: 8, 1.2: 5, 1.4: 2, 1.6: 1, 1.8: 0,
 #: 10^4 mean squared error of the windowed form at windows 1 to 4, power 1.8
 WINDOWED = (420, 402, 423, 467)
 
-STATUSES = {
-    "The expected reward of the target policy": "reproduced",
-    "Proposition 4.1": "reproduced",
-    "As the window grows": "in part",
-    "For all levels of misspecification": "reproduced",
-    "Powers below 1 act as weight clipping": "in part",
-    "There is a region around windows 1 to 6": "in part",
-    "Even with the right curve": "reproduced",
-    "A window between 2 and 6 is favourable": "in part",
-    "For stronger randomisation": "reproduced",
-    "For a window larger than 2": "in part",
-    "With a misspecified curve": "reproduced",
-    "The IPM has a higher variance": "reproduced",
-    "The PBM with the right curve": "reproduced",
-    "The simulated estimates": "reproduced",
-    "Windowed: As the window grows": "in part",
-    "Windowed: There is a region": "in part",
-    "Windowed: Even with the right curve": "not reproduced",
-    "Windowed: A window between 2 and 6": "reproduced",
-    "Windowed: For stronger randomisation": "in part",
-    "Windowed: For a window larger than 2": "reproduced",
-}
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Reproduced:
+    return reproduce("interpol", tmp_path_factory.mktemp("interpol"), scale="small", seed=4)
 
 
-@cache
-def page() -> Sheet:
-    return interpol.sheet(scale=0.15, seed=4, say=len)
-
-
-@pytest.mark.parametrize("window", GOLDEN)
 @pytest.mark.parametrize(("place", "power"), [(0, 0.2), (1, 1.0), (2, 1.8)])
-def test_golden_values(window: int, place: int, power: float) -> None:
-    exact, (variance, squared_error) = Exact("paper"), GOLDEN[window][place]
-    assert 1e4 * exact.variance(0.95, power)[window] == pytest.approx(variance, rel=6e-4)
-    assert 1e4 * exact.squared_error(0.95, power)[window] == pytest.approx(squared_error, rel=6e-4)
+def test_golden_values(place: int, power: float) -> None:
+    exact, golden = Exact("paper"), np.array([GOLDEN[window][place] for window in GOLDEN])
+    assert 1e4 * exact.variance(0.95, power) == pytest.approx(golden[:, 0], rel=6e-4)
+    assert 1e4 * exact.squared_error(0.95, power) == pytest.approx(golden[:, 1], rel=6e-4)
 
 
 def test_best_windows() -> None:
@@ -85,32 +62,38 @@ def test_the_cliff_between_windows_6_and_7() -> None:
     assert variance[7] < variance[6] / 10
 
 
-def test_each_claim_has_its_verdict() -> None:
-    found = {claim.text: claim.status for section in page().sections for claim in section.claims}
-    for begins, status in STATUSES.items():
-        assert [s for text, s in found.items() if text.startswith(begins)] == [status], begins
-    assert set(found.values()) <= {"reproduced", "in part", "not reproduced", "new"}
+def test_each_claim_has_its_verdict(made: Reproduced) -> None:
+    claims = [claim for section in made.sheet.sections for claim in section.claims]
+    assert len(claims) == 26
+    assert [claim.text for claim in claims if claim.status != claim.recorded] == []
+    assert sum(claim.text.startswith("Windowed: ") for claim in claims) == 10
+    assert {claim.status for claim in claims} == {"confirmed", "in part", "not confirmed", "new"}
 
 
-def test_every_figure_of_the_paper_is_drawn() -> None:
-    titles = " ".join(chart.title for section in page().sections for chart in section.charts)
+def test_every_figure_of_the_paper_is_drawn(made: Reproduced) -> None:
+    titles = " ".join(chart.title for section in made.sheet.sections for chart in section.charts)
     for figure in ("Figure 1a", "Figure 1b", "Figure 1c", "Figure 2", "Figure 3", "Figure 4"):
         assert figure in titles
 
 
-def test_it_is_written_and_seeded(tmp_path: Path) -> None:
-    made = reproduce("interpol", tmp_path, scale=0.15, seed=4)
-    assert made.sheet == page()
-    assert Simulated(1, 4).mean(1, 1.0) != Simulated(1, 5).mean(1, 1.0)
-    names = {path.name for path in tmp_path.iterdir()}
+def test_it_is_written_and_seeded(made: Reproduced) -> None:
+    assert interpol.sheet(Run(scale=0.1, seed=4)) == made.sheet
+    assert Simulated(1, 4).of(1, 1.0) != Simulated(1, 5).of(1, 1.0)
+    names = {path.name for path in made.folder.iterdir()}
     assert {"index.html", "result.json", "figure-2-1.svg", "table-9-1.csv"} <= names
-    assert "NaN" not in (tmp_path / "result.json").read_text(encoding="utf-8")
+    text = (made.folder / "result.json").read_text(encoding="utf-8")
+    assert "NaN" not in text
     assert "<script" not in made.page.read_text(encoding="utf-8")
-    json.loads((tmp_path / "result.json").read_text(encoding="utf-8"))
+    first = json.loads(text)["sections"][0]["claims"][0]
+    assert first["confirmed"] == ["expected reward = 2 ± 1e-12"]
+    assert "Confirmed if expected reward = 2" in first["evidence"]
 
 
-def test_simulated_variances_are_the_exact_ones() -> None:
-    simulated, exact = Simulated(40, 7), Exact("paper")
-    for window, power in ((0, 1.0), (3, 0.2), (10, 1.8)):
-        expected = float(np.sqrt(exact.variance(0.95, power)[window]))
-        assert simulated.deviation(window, power) == pytest.approx(expected, rel=4 / np.sqrt(2 * 40))
+def test_simulated_estimates_are_those_of_evaluate() -> None:
+    simulated, world = Simulated(2, 7), ToyWorld(5_000, 0.95, 7 * 100_000 + 1)
+    asked = [Interpol(window=window, examination=curve(power)) for window, power in ((0, 1.0), (3, 0.2), (10, 1.8))]
+    found = evaluate(world, world.target, world.logging, asked)
+    for estimator, (window, power) in zip(asked, ((0, 1.0), (3, 0.2), (10, 1.8)), strict=True):
+        value, error = simulated.of(window, power)
+        assert value[1] == pytest.approx(found[estimator].value, rel=1e-12)
+        assert error[1] == pytest.approx(found[estimator].standard_error, rel=1e-3)

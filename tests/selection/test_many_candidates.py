@@ -14,7 +14,7 @@ from offrank.policies import PlackettLuce, Top, propensities
 from offrank.policies.base import Policy, all_items
 from offrank.testing import MemorySource
 
-CONTEXTS, CANDIDATES, SLOTS, ROWS = 40, 200, 10, 60_000
+CONTEXTS, CANDIDATES, SLOTS, ROWS = 40, 200, 10, 30_000
 EXAMINATION = 1 / np.arange(1, SLOTS + 1)
 LOGGING = PlackettLuce("old")
 TARGETS: dict[str, Policy] = {"top": Top("new"), "random": PlackettLuce("new", temperature=0.5)}
@@ -27,7 +27,6 @@ ESTIMATORS = (
     "sninterpol(window=3)",
     "interpol(window=9)",
     "interpol(window=9, form=windowed)",
-    "interpol(window=slope)",
     "interpol(window=slope, form=windowed)",
 )
 

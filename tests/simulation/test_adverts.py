@@ -66,6 +66,11 @@ def test_the_same_seed_is_the_same_log() -> None:
     assert not SMALL.table(200, 0).equals(SMALL.table(200, 1))
 
 
+def test_the_columns_are_known_before_anything_is_drawn() -> None:
+    world = AdvertWorld(50, contexts=30, seed=2)
+    assert world.source().table.names == tuple(world.table(1, 0).column_names)
+
+
 def test_parts_add_up() -> None:
     source = SMALL.source().select(offrank.log.source.Needs())
     rows = np.concatenate([batch.row for part in range(source.parts()) for batch in source.batches(part)])

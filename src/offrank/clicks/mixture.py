@@ -21,8 +21,6 @@ from .parameters import Parameters, Role, Roles
 from .sessions import Sessions
 
 _TOLERANCE = 1e-4
-_LOOSE = 3e-3
-_REFITS = 8
 _ROUNDS = 200
 _PROFILE = 30
 """The most rounds for the doubt of a weight."""

@@ -51,10 +51,6 @@ class Beta:
         """[2] as it stands beside what it is the prior of."""
         return np.array([self.a, self.b])
 
-    def log_density(self, values: Floats) -> float:
-        """Of the logits of these probabilities, summed, but for its constant: largest at posterior means of counts."""
-        return float((self.a * np.log(values) + self.b * np.log1p(-values)).sum())
-
     @property
     def log_hyper(self) -> float:
         """Log-density of the faint belief that keeps fits off the edges, where few documents would put them.

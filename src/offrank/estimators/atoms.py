@@ -23,8 +23,6 @@ from .rips import RIPS
 from .visits import Visits
 from .wrappers import Clip
 
-Mask = NDArray[np.bool_]
-
 
 @dataclass(frozen=True)
 class Atoms:

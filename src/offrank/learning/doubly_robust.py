@@ -4,35 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 
 from ..log.batch import Floats
 from .base import Candidate
 from .examples import Data, Examples
-from .reductions import Scorer, grid
+from .reductions import Reduction, Scorer
 from .regression import reward_model
-from .rewards import from_zero_to_one
 
 
 @dataclass(frozen=True)
-class DoublyRobust:
+class DoublyRobust(Reduction):
     """Doubly robust optimisation (Dudik, Langford, Li 2011; paper criteo-test-bed, section 4.2, method 4).
 
     Candidate a earns r(a) + 1{y = a} (reward - r(y)) / propensity, with r from the regression. Its weight as the
     class of the impression is what that exceeds the least of the row by. Rewards are scaled to [0, 1].
     """
 
-    greedy: ClassVar[bool] = True
-    one_slot: ClassVar[bool] = True
-    per_item: ClassVar[bool] = False
-    rates: tuple[float, ...] = (0.02, 0.1, 0.5)
-    epochs: int = 8
-
     def candidates(self, data: Data, seed: int) -> Iterator[Candidate]:
         weighing = Weighing(reward_model(data, seed))
-        return grid(from_zero_to_one(data.train), weighing, self.rates, self.epochs, data.encoding.size, seed)
+        return self.search(data, weighing, seed)
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
@@ -12,36 +11,26 @@ import numpy as np
 from ..log.batch import Floats
 from . import _kernels
 from .base import Candidate
-from .descent import Descent
 from .examples import Data, Store
-from .poem import quantile, rounds, unit
+from .poem import Penalised, unit
 from .reductions import Scorer
 from .regression import reward_model
 from .rewards import from_zero_to_one
 
 
 @dataclass(frozen=True)
-class DoublyRobustPoem:
+class DoublyRobustPoem(Penalised):
     """POEM with u = -(sum_a p(a) r(a) + (reward - r(y)) min(w, clip)) / inclusion, r from the regression.
 
     Paper criteo-test-bed, section 4.2, leaves it to future work. The fields are those of `Poem`. Rewards are scaled to
     [0, 1]; the model takes the place of a baseline.
     """
 
-    greedy: ClassVar[bool] = False
     one_slot: ClassVar[bool] = True
-    per_item: ClassVar[bool] = False
-    variances: tuple[float, ...] = (0.0, 1.0)
-    l2: tuple[float, ...] = (1e-4, 1e-3, 1e-2)
-    clips: tuple[float, ...] = (0.97,)
-    epochs: int = 8
 
     def candidates(self, data: Data, seed: int) -> Iterator[Candidate]:
         model, train = reward_model(data, seed), from_zero_to_one(data.train)
-        for variance, l2, clip in itertools.product(self.variances, self.l2, self.clips):
-            terms = Robust(train, quantile(train, clip), unit(train), model)
-            settings = {"variance": variance, "l2": l2, "clip": clip}
-            yield from rounds(Descent(train, data.encoding.size, variance, l2, self.epochs), terms, settings)
+        return self.search(train, data.encoding.size, lambda clip: Robust(train, clip, unit(train), model))
 
 
 @dataclass(frozen=True)

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import ClassVar
 
 import numpy as np
@@ -19,8 +20,8 @@ from .rewards import centred, deviation
 
 
 @dataclass(frozen=True)
-class Poem:
-    """Policy optimiser for exponential models (Swaminathan and Joachims 2015), for slates of any length.
+class Penalised:
+    """What the POEM family searches: policies that draw, by the terms of a clip and the penalties of a descent.
 
     - variances: how much the standard error counts; l2: of the weights, both in units of the mean absolute deviation
       of the logged rewards from their median, which is the baseline: for rare clicks, the click rate and 0.
@@ -33,15 +34,25 @@ class Poem:
     per_item: ClassVar[bool] = False
     variances: tuple[float, ...] = (0.0, 1.0)
     l2: tuple[float, ...] = (1e-4, 1e-3, 1e-2)
-    clips: tuple[float, ...] = (0.97, 1.0)
+    clips: tuple[float, ...] = (0.97,)
     epochs: int = 8
+
+    def search(self, train: Store, size: int, terms: Callable[[float], Terms]) -> Iterator[Candidate]:
+        """Candidates of every setting. terms: of a clip, at its place among the inverse propensities."""
+        for variance, l2, clip in itertools.product(self.variances, self.l2, self.clips):
+            descent = Descent(train, size, variance, l2, self.epochs)
+            yield from rounds(descent, terms(quantile(train, clip)), {"variance": variance, "l2": l2, "clip": clip})
+
+
+@dataclass(frozen=True)
+class Poem(Penalised):
+    """Policy optimiser for exponential models (Swaminathan and Joachims 2015), for slates of any length."""
+
+    clips: tuple[float, ...] = (0.97, 1.0)
 
     def candidates(self, data: Data, seed: int) -> Iterator[Candidate]:
         train = centred(data.train)
-        for variance, l2, clip in itertools.product(self.variances, self.l2, self.clips):
-            terms = Weighted.of(train, quantile(train, clip))
-            settings = {"variance": variance, "l2": l2, "clip": clip}
-            yield from rounds(Descent(train, data.encoding.size, variance, l2, self.epochs), terms, settings)
+        return self.search(train, data.encoding.size, partial(Weighted.of, train))
 
 
 def rounds(descent: Descent, terms: Terms, settings: dict[str, float]) -> Iterator[Candidate]:

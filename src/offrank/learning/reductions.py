@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
 from ..log.batch import Floats
 from . import _kernels
 from .base import Candidate
-from .examples import Examples, Store
+from .examples import Data, Examples, Store
+from .rewards import from_zero_to_one
 
 Targets = Callable[[Examples], tuple[Floats, Floats]]
 """(positive, total) [lines]: a candidate counts as `total` observations of which `positive` are ones."""
@@ -41,11 +43,20 @@ def passes(store: Store, targets: Targets, rate: float, epochs: int, size: int, 
         yield Scorer(weights.copy(), float(intercept[0]))
 
 
-def grid(
-    store: Store, targets: Targets, rates: tuple[float, ...], epochs: int, size: int, seed: int
-) -> Iterator[Candidate]:
-    """Candidates for every learning rate, after 1, 2, 4 ... passes and after the last."""
-    for rate in rates:
-        for epoch, scorer in enumerate(passes(store, targets, rate, epochs, size, seed), 1):
-            if epoch == epochs or epoch & (epoch - 1) == 0:
-                yield Candidate({"rate": rate, "epochs": epoch}, scorer.weights)
+@dataclass(frozen=True)
+class Reduction:
+    """A method that sorts by a logistic regression, with its learning rates and the most passes."""
+
+    greedy: ClassVar[bool] = True
+    one_slot: ClassVar[bool] = True
+    per_item: ClassVar[bool] = False
+    rates: tuple[float, ...] = (0.02, 0.1, 0.5)
+    epochs: int = 8
+
+    def search(self, data: Data, targets: Targets, seed: int) -> Iterator[Candidate]:
+        """Candidates for every learning rate, after 1, 2, 4 ... passes and after the last; rewards are in [0, 1]."""
+        train = from_zero_to_one(data.train)
+        for rate in self.rates:
+            for epoch, scorer in enumerate(passes(train, targets, rate, self.epochs, data.encoding.size, seed), 1):
+                if epoch == self.epochs or epoch & (epoch - 1) == 0:
+                    yield Candidate({"rate": rate, "epochs": epoch}, scorer.weights)

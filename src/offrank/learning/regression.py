@@ -11,27 +11,24 @@ import numpy as np
 from ..log.batch import Floats, Integers
 from .base import Candidate
 from .examples import Data, Examples
-from .reductions import Scorer, grid, passes
+from .reductions import Reduction, Scorer, passes
 from .rewards import from_zero_to_one
 
 
 @dataclass(frozen=True)
-class Regression:
+class Regression(Reduction):
     """Logistic regression of the clicks on the shown products (paper criteo-test-bed, section 4.2, method 2).
 
     Propensities are not looked at. Sub-sampling is corrected: a row counts 1 / inclusion times. On slates of one slot
     the rewards are learnt from, scaled to [0, 1]; on slates of several the click on each item, whatever the reward.
     """
 
-    greedy: ClassVar[bool] = True
     one_slot: ClassVar[bool] = False
     per_item: ClassVar[bool] = True
-    rates: tuple[float, ...] = (0.02, 0.1, 0.5)
-    epochs: int = 8
 
     def candidates(self, data: Data, seed: int) -> Iterator[Candidate]:
         targets = of_rewards if data.slots == 1 else of_clicks
-        return grid(from_zero_to_one(data.train), targets, self.rates, self.epochs, data.encoding.size, seed)
+        return self.search(data, targets, seed)
 
 
 def of_rewards(examples: Examples) -> tuple[Floats, Floats]:

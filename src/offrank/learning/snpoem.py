@@ -2,43 +2,30 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import ClassVar
+from functools import partial
 
 import numpy as np
 
 from ..log.batch import Floats
 from .base import Candidate
-from .descent import Descent
 from .examples import Data
-from .poem import Weighted, quantile, rounds, weighed
+from .poem import Penalised, Weighted, weighed
 from .rewards import centred
 
 
 @dataclass(frozen=True)
-class SelfNormalisedPoem:
+class SelfNormalisedPoem(Penalised):
     """Maximises sum(reward w) / sum(w) with POEM's clipping and penalties, for slates of any length.
 
     As BanditNet (Joachims, Swaminathan, de Rijke 2018) it moves the rewards by a baseline. The baseline is not
     searched: each round takes the ratio reached so far, under which the ratio can only rise (Dinkelbach 1967).
     """
 
-    greedy: ClassVar[bool] = False
-    one_slot: ClassVar[bool] = False
-    per_item: ClassVar[bool] = False
-    variances: tuple[float, ...] = (0.0, 1.0)
-    l2: tuple[float, ...] = (1e-4, 1e-3, 1e-2)
-    clips: tuple[float, ...] = (0.97,)
-    epochs: int = 8
-
     def candidates(self, data: Data, seed: int) -> Iterator[Candidate]:
         train = centred(data.train)
-        for variance, l2, clip in itertools.product(self.variances, self.l2, self.clips):
-            terms = Normalised.of(train, quantile(train, clip))
-            settings = {"variance": variance, "l2": l2, "clip": clip}
-            yield from rounds(Descent(train, data.encoding.size, variance, l2, self.epochs), terms, settings)
+        return self.search(train, data.encoding.size, partial(Normalised.of, train))
 
 
 @dataclass(frozen=True)

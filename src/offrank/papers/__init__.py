@@ -1,5 +1,5 @@
 """Papers reproduced: the same tables and pictures, and each claim marked as found or not."""
 
-from .registry import REPRODUCTIONS, Reproduction, reproduce
+from .registry import REPRODUCTIONS, Reproduced, Reproduction, reproduce
 
-__all__ = ["REPRODUCTIONS", "Reproduction", "reproduce"]
+__all__ = ["REPRODUCTIONS", "Reproduced", "Reproduction", "reproduce"]

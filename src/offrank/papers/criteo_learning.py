@@ -1,4 +1,4 @@
-"""Paper criteo-test-bed (Lefortier, Swaminathan, Gu, Joachims, de Rijke), section 4: Table 5, learnt policies.
+"""Expectations criteo-test-bed (Lefortier, Swaminathan, Gu, Joachims, de Rijke), section 4: Table 5, learnt policies.
 
 On the user's log, of which the one-slot impressions are taken, or on a simulated one whose truth is known.
 """
@@ -7,10 +7,11 @@ from __future__ import annotations
 
 import math
 import tempfile
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+
+import numpy as np
 
 from ..errors import NoOverlapError
 from ..estimators.fold import Layout, TermsFold, needs
@@ -26,37 +27,31 @@ from ..jobs.learn import both
 from ..learning.named import METHODS, learner
 from ..learning.search import Preparation, Search
 from ..learning.splits import OneSlot, Split
+from ..learning.survey import Survey
 from ..log.source import Source
 from ..policies.linear import Model
 from ..policies.propensities import AnyPolicy, is_law, law
 from ..policies.uniform import Uniform
 from ..policies.written import Logged
 from ..report.charts import Chart, Series
-from ..report.sheet import Cell, Claim, Figures, Section, Sheet, Status
+from ..report.sheet import Cell, Claim, Section, Sheet
 from ..running.executors import run
 from ..simulation.adverts import AdvertWorld
-from .criteo_intervals import section as intervals
+from .criteo_checks import holds_truth, logs_of
+from .expectations import Expectations, bars, half_of, same_size, times
+from .run import Run
 
+PAPER = Expectations.of("criteo-learning")
 CONFIDENCE = 0.99
+LOGS = 100
+_DEVIATE = 2.575829  # of 99 %, two-sided
+PUBLISHED_IMPRESSIONS = 2.13e7
 LEARNT = tuple(name for name in METHODS if name not in {"random", "plackett-luce"})
 NEW = {"snpoem", "dr-poem"}
 _UNIT = 1e4
 
-_LEAD = (
-    "Large-scale validation of counterfactual learning methods: a test-bed (D. Lefortier, A. Swaminathan, X. Gu, "
-    "T. Joachims, M. de Rijke), section 4. Its claims are quoted with what was found here."
-)
-_METHOD = (
-    "Linear policies, learnt from the first third of the log (rows in turn), settings chosen by IPS on the second, "
-    "judged on the last. The paper does not say whether it reports policies that draw (softmax of the score) or that "
-    "sort; both are here. Regression, IPS and DRO are chosen by what they earn sorted, the POEM family by what it "
-    "earns drawn. snpoem and dr-poem are not in the paper."
-)
-_ERROR = (
-    "The paper's interval of SNIPS is divided by the square root of the number of rows once too often; it stands "
-    "beside the delta method's as `published`."
-)
-
+Targets = dict[tuple[str, str], AnyPolicy]
+"""(method, use) -> policy."""
 
 Gaps = dict[tuple[str, str], Interval]
 """(policy, reference) -> what the policy earns more by IPS on the same impressions."""
@@ -74,117 +69,99 @@ CLAIMED = (
 
 @dataclass(frozen=True)
 class Row:
-    """A policy on the test third: how it was made and used, estimates, and the truth where it is known."""
+    """A policy on the test third: its name, estimates, and the truth where it is known; all times 10^4."""
 
-    method: str
-    use: str
-    ips: Estimate
-    snips: Estimate
+    name: str
+    ips: Interval
+    snips: Interval
+    mean_weight: Interval | float | None
+    n: int
+    ess: float
     truth: float | None
 
-    @property
-    def name(self) -> str:
-        return f"{self.method}, {self.use}" if self.use else self.method
 
-    def cells(self) -> tuple[Cell, ...]:
-        """As in Table 5, rewards times 10^4."""
-        half = (self.snips.high - self.snips.low) / 2 * _UNIT
-        mean = self.ips.mean_weight_interval
-        return (
-            self.name,
-            self.ips.value * _UNIT,
-            (self.ips.high - self.ips.low) / 2 * _UNIT,
-            self.snips.value * _UNIT,
-            half,
-            half / math.sqrt(self.snips.n),
-            self.ips.mean_weight,
-            None if mean is None else (mean.high - mean.low) / 2,
-            self.ips.ess,
-            None if self.truth is None else self.truth * _UNIT,
-        )
-
-
-_HEADER = (
-    "policy",
-    "IPS",
-    "IPS +-",
-    "SNIPS",
-    "SNIPS +-",
-    "published +-",
-    "mean weight",
-    "weight +-",
-    "effective sample",
-    "truth",
-)
-
-
-def sheet(*, log: Any, scale: float, seed: int, say: Callable[[str], object]) -> Sheet:
+def sheet(asked: Run) -> Sheet:
     """The reproduction; see the module."""
-    world = AdvertWorld(max(int(200_000 * scale), 3_000), seed, slots=1) if log is None else None
-    source = OneSlot(arguments.source(log)) if world is None else world.source()
-    rows, gaps, facts = _rows(source, world, seed, say)
-    table = Figures("Table 5: rewards times 10,000, 99 % intervals, on the test third", _HEADER, _cells(rows))
-    claims = tuple(_claims({row.name: row for row in rows}, gaps))
-    learnt = Section("Learnt policies (Table 5)", (_METHOD, facts), claims, (_chart(rows),), (table,))
-    parts = [learnt] if world is None else [learnt, intervals(world, CONFIDENCE, say)]
-    return Sheet("The counterfactual test-bed: learning", _LEAD, tuple(parts))
-
-
-def _cells(rows: list[Row]) -> tuple[tuple[Cell, ...], ...]:
-    return tuple(row.cells() for row in rows)
-
-
-def _rows(
-    source: Source, world: AdvertWorld | None, seed: int, say: Callable[[str], object]
-) -> tuple[list[Row], Gaps, str]:
-    """Every policy on the test third, differences between them, and what is to be said of the log's features."""
+    world = AdvertWorld(asked.size(200_000, 3_000), asked.seed, slots=1) if asked.log is None else None
+    source: Source = OneSlot(arguments.source(asked.log)) if world is None else world.source()
     with scratch(Path(tempfile.gettempdir()), "offrank-") as folder:
-        say(f"1. Reading {source.describe()}")
-        data, survey = Preparation(Logged(), folder).data(source, None, None)
-        targets: dict[tuple[str, str], AnyPolicy] = {("random", ""): Uniform(), ("logger", ""): Logged()}
-        for method in LEARNT:
-            say(f"2. Learning by {method}")
-            best = Search(learner(method), method, "ips", CONFIDENCE, seed).run(data)[0]
-            path = folder / f"{method}.npz"
-            Model(data.encoding, best.candidate.weights).save(path)
-            targets |= {(method, use): policy for use, policy in both(str(path)).items()}
-        say("3. Judging all of them on the test third")
-        rows = list(_judged(targets, Split(source, "test"), world))
+        targets, survey = _learnt(source, folder, asked)
+        asked.say("3. Judging all of them on the test third")
+        rows = {row.name: row for row in _judged(targets, Split(source, "test"), world)}
         gaps = _gaps({f"{method}, {use}": targets[method, use] for method, use in CLAIMED}, Split(source, "test"))
-    facts = (
-        f"{survey.rows:,} impressions are in the log. Of {int(survey.seen.sum()):,} features "
-        f"{int(survey.context.sum()):,} are the same for all candidates of every impression: a linear scorer cannot "
-        "use them unless they are crossed with the candidates'. " + _ERROR
-    )
-    return rows, gaps, facts
+    compared = world is None and same_size(survey.rows, PUBLISHED_IMPRESSIONS)
+    parts = [_table(rows, survey, tuple(_claims(rows, gaps)), compared)]
+    if world is not None:
+        asked.say("4. Coverage of the intervals over many logs")
+        parts.append(PAPER.section("intervals", _coverage(world)))
+    return PAPER.sheet(parts)
 
 
-def _judged(targets: dict[tuple[str, str], AnyPolicy], test: Split, world: AdvertWorld | None) -> Iterator[Row]:
-    named = {f"{method} {use}": policy for (method, use), policy in targets.items()}
+def _learnt(source: Source, folder: Path, asked: Run) -> tuple[Targets, Survey]:
+    """Every policy, and what is to be said of the log's features."""
+    asked.say(f"1. Reading {source.describe()}")
+    data, survey = Preparation(Logged(), folder).data(source, None, None)
+    targets: Targets = {("random", ""): Uniform(), ("logger", ""): Logged()}
+    for method in LEARNT:
+        asked.say(f"2. Learning by {method}")
+        best = Search(learner(method), method, "ips", CONFIDENCE, asked.seed).run(data)[0]
+        path = folder / f"{method}.npz"
+        Model(data.encoding, best.candidate.weights).save(path)
+        targets |= {(method, use): policy for use, policy in both(str(path)).items()}
+    return targets, survey
+
+
+def _judged(targets: Targets, test: Split, world: AdvertWorld | None) -> Iterator[Row]:
+    named = {f"{method}, {use}" if use else method: policy for (method, use), policy in targets.items()}
     found = evaluate(test, named, "logged", ("ips", "snips"), confidence=CONFIDENCE).estimates
-    for (method, use), policy in targets.items():
-        ips, snips = (found[f"{method} {use}", key] for key in ("ips", "snips"))
+    for name, policy in named.items():
+        ips, snips = (found[name, key] for key in ("ips", "snips"))
         if isinstance(ips, NoOverlapError) or isinstance(snips, NoOverlapError):
             continue  # a policy that never shows what was logged has no row
-        yield Row(method, use, ips, snips, None if world is None else _truth(world, policy))
+        truth = None if world is None else _UNIT * _truth(world, policy)
+        weight = ips.mean_weight if ips.mean_weight_interval is None else ips.mean_weight_interval
+        yield Row(name, _shown(ips), _shown(snips), weight, snips.n, ips.ess, truth)
+
+
+def _shown(found: Estimate) -> Interval:
+    return times(_UNIT, Interval(found.value, found.low, found.high, found.standard_error))
 
 
 def _truth(world: AdvertWorld, policy: AnyPolicy) -> float:
     return world.truth(law(policy, "rank_probs") if is_law(policy) else world.logging)
 
 
-def _chart(rows: list[Row]) -> Chart:
-    place = [float(number) for number in range(1, len(rows) + 1)]
-    one = Series(
-        "IPS, 99 % interval",
-        place,
-        [row.ips.value * _UNIT for row in rows],
-        [row.ips.low * _UNIT for row in rows],
-        [row.ips.high * _UNIT for row in rows],
+def _table(rows: dict[str, Row], survey: Survey, claims: tuple[Claim, ...], compared: bool) -> Section:
+    each = list(rows.values())
+    found = {name: (row.ips, row.snips, row.mean_weight) for name, row in rows.items()}
+    more: dict[str, list[Cell]] = {
+        "\u00b1 of SNIPS, as in the paper": [half_of(row.snips) / math.sqrt(row.n) for row in each],
+        "effective sample": [row.ess for row in each],
+        "truth": [row.truth for row in each],
+    }
+    place = [float(number) for number in range(1, len(each) + 1)]
+    truths = [row.truth for row in each if row.truth is not None]
+    truth = [Series("truth", place, truths)] if truths else []
+    series = (bars("IPS, 99 % interval", place, [row.ips for row in each]), *truth)
+    chart = Chart("Learnt policies, in the order of the table", "row of the table", "clicks x 10,000", series)
+    facts = {
+        "impressions": survey.rows,
+        "features": int(survey.seen.sum()),
+        "shared features": int(survey.context.sum()),
+    }
+    return replace(
+        PAPER.section("learnt", facts, [chart], [PAPER.table("learnt", found, more, compared)]), claims=claims
     )
-    known = [(x, row.truth * _UNIT) for x, row in zip(place, rows, strict=True) if row.truth is not None]
-    truth = (Series("truth", [x for x, _ in known], [y for _, y in known]),) if known else ()
-    return Chart("Learnt policies, in the order of the table", "row of the table", "clicks x 10,000", (one, *truth))
+
+
+def _coverage(world: AdvertWorld) -> dict[str, float]:
+    """How often the intervals of SNIPS hold what drawing uniformly earns, the published one too, over many logs."""
+    truth, rows = world.truth(Uniform()), world.impressions // LOGS
+    each = [found[1].at(1.0, CONFIDENCE).normalised for found in logs_of(world, rows)]
+    right = [holds_truth(one, truth) for one in each]
+    published = [abs(one.value - truth) <= _DEVIATE * one.standard_error / math.sqrt(rows) for one in each]
+    shares = {"coverage": float(np.mean(right)), "coverage as published": float(np.mean(published))}
+    return {**shares, "logs": len(each), "rows": rows}
 
 
 def _gaps(policies: dict[str, AnyPolicy], test: Split) -> Gaps:
@@ -199,48 +176,22 @@ def _gaps(policies: dict[str, AnyPolicy], test: Split) -> Gaps:
 
 
 def _claims(rows: dict[str, Row], gaps: Gaps) -> Iterator[Claim]:
-    reference = [rows[name] for name in ("regression, sorted", "logger") if name in rows]
+    reference = [name for name in ("regression, sorted", "logger") if name in rows]
     for method, use in CLAIMED[1:]:
-        row = rows.get(f"{method}, {use}")
-        if row is None:
-            continue
-        more = [gaps[row.name, other.name] for other in reference]
-        status = _status(all(gap.low > 0 for gap in more), all(gap.value > 0 for gap in more))
-        yield Claim(
-            f"{method} earns more than regression and than the logging policy, by more than the intervals.",
-            "new" if method in NEW else status,
-            _evidence([row, *reference], more),
-        )
-    yield from _use_claims(rows)
-
-
-def _use_claims(rows: dict[str, Row]) -> Iterator[Claim]:
-    pairs = [
-        (rows[f"{m}, drawn"], rows[f"{m}, sorted"]) for m in LEARNT if {f"{m}, drawn", f"{m}, sorted"} <= set(rows)
-    ]
-    gaps = ", ".join(f"{d.method} {d.ips.value * _UNIT:.1f} and {s.ips.value * _UNIT:.1f}" for d, s in pairs)
-    yield Claim(
-        "The paper does not say whether its policies draw or sort.",
-        "new",
-        f"IPS times 10,000 drawn and sorted: {gaps}.",
-    )
-
-
-def _evidence(rows: list[Row], more: list[Interval]) -> str:
-    numbers = "; ".join(f"{one.name} {_number(one)}" for one in rows)
-    pairs = zip(more, rows[1:], strict=True)
-    gaps = ", ".join(
-        f"{gap.value * _UNIT:+.1f} +- {(gap.high - gap.low) / 2 * _UNIT:.1f} to {o.name}" for gap, o in pairs
-    )
-    small = any(gap.low <= 0 <= gap.high for gap in more)
-    return f"{numbers}. On the same impressions {gaps}." + (" The log is too small to tell." if small else "")
-
-
-def _number(row: Row) -> str:
-    half = (row.ips.high - row.ips.low) / 2 * _UNIT
-    truth = "" if row.truth is None else f" (truth {row.truth * _UNIT:.1f})"
-    return f"{row.ips.value * _UNIT:.1f} +- {half:.1f}{truth}"
-
-
-def _status(found: bool, partly: bool) -> Status:
-    return "reproduced" if found else "in part" if partly else "not reproduced"
+        if (name := f"{method}, {use}") in rows:
+            more = {f"than {other}": times(_UNIT, gaps[name, other]) for other in reference}
+            shown = [rows[one] for one in (name, *reference)]
+            small = any(gap.low <= 0 <= gap.high for gap in more.values())
+            facts = {
+                "method": method,
+                "estimates": {row.name: row.ips for row in shown},
+                "truths": [row.truth for row in shown if row.truth is not None] or "not known",
+                "gaps": more,
+                "least gap": min(gap.value for gap in more.values()),
+                "least end of a gap": min(gap.low for gap in more.values()),
+                "doubt": " The log is too small to tell." if small else "",
+            }
+            yield from PAPER.claims("earns, new" if method in NEW else "earns", facts)
+    pairs = [name for name in LEARNT if {f"{name}, drawn", f"{name}, sorted"} <= set(rows)]
+    by_use = {use: {name: rows[f"{name}, {use}"].ips.value for name in pairs} for use in ("drawn", "sorted")}
+    yield from PAPER.claims("use", by_use)

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
 import numpy as np
 
-from ..estimators.family import InterpolWindows
 from ..estimators.items import Form, Interpol
-from ..folds.estimate import Estimate
-from ..jobs.evaluate import evaluate
-from ..jobs.result import Result
 from ..log.batch import Floats
+from ..policies.propensities import propensities
+from ..selection.windows import slope
 from ..simulation import toy
 
 POWERS = (0.2, 0.6, 0.8, 1.0, 1.2, 1.4, 1.6, 1.8, 2.0)
@@ -20,9 +19,6 @@ STAYS = (0.5, 0.55, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99)
 WINDOWS = tuple(range(toy.ITEMS + 1))
 IMPRESSIONS = 5_000
 SIZES = (250, 500, 1_000, 2_500, 5_000, 10_000, 25_000)
-
-Point = tuple[float, float, float, float]
-"""Where, and the value with its interval."""
 
 
 def curve(power: float) -> tuple[float, ...]:
@@ -61,7 +57,7 @@ def _moments(form: Form, stay: float, power: float) -> tuple[Floats, Floats]:
 
 @dataclass(frozen=True)
 class Simulated:
-    """Logs of the toy world, each evaluated with all windows and some powers of the curve."""
+    """Logs of the toy world, each estimated with all windows and some powers of the curve."""
 
     logs: int
     seed: int
@@ -69,53 +65,40 @@ class Simulated:
     powers: tuple[float, ...] = (0.2, 1.0, 1.8)
 
     @cached_property
-    def results(self) -> list[Result]:
-        """Of each log."""
-        return [self._evaluated(IMPRESSIONS, log) for log in range(self.logs)]
+    def estimates(self) -> tuple[Floats, Floats]:
+        """Estimates and standard errors [logs, powers, windows]."""
+        return _stacked(self._estimated(IMPRESSIONS, log) for log in range(self.logs))
 
     @cached_property
-    def sizes(self) -> dict[int, Result]:
-        """Of one log of each size."""
-        return {size: self._evaluated(size, self.logs + place) for place, size in enumerate(SIZES)}
+    def by_size(self) -> tuple[Floats, Floats]:
+        """Estimates and standard errors [sizes, powers, windows], of one log of each size."""
+        return _stacked(self._estimated(size, self.logs + place) for place, size in enumerate(SIZES))
 
-    def mean(self, window: int, power: float) -> float:
-        """Mean estimate over the logs."""
-        return float(np.mean([found.value for found in self._found(window, power)]))
-
-    def deviation(self, window: int, power: float) -> float:
-        """Standard deviation of the estimate over the logs."""
-        return float(np.std([found.value for found in self._found(window, power)], ddof=1))
-
-    def coverage(self, window: int, power: float) -> float:
-        """Share of the logs whose 95 % interval holds the truth."""
-        return float(np.mean([found.low <= toy.TRUTH <= found.high for found in self._found(window, power)]))
+    def of(self, window: int, power: float) -> tuple[Floats, Floats]:
+        """Estimates and standard errors [logs]."""
+        value, error = self.estimates
+        return value[:, self.powers.index(power), window], error[:, self.powers.index(power), window]
 
     def slope_error(self, power: float) -> float:
         """Mean squared error over the logs of the window that is chosen from each."""
-        values = [result[InterpolWindows(window="slope", examination=curve(power))].value for result in self.results]
-        return float(np.mean((np.array(values) - toy.TRUTH) ** 2))
+        place = self.powers.index(power)
+        value, error = (each[:, place, : toy.ITEMS] for each in self.estimates)
+        chosen = [slope(*log).index for log in zip(value, error, strict=True)]
+        return float(np.mean((value[np.arange(self.logs), chosen] - toy.TRUTH) ** 2))
 
-    def by_size(self, window: int, power: float) -> list[Point]:
-        """Estimates by the size of the log."""
-        return [_point(size, result[_interpol(window, power)]) for size, result in self.sizes.items()]
-
-    def by_window(self, power: float) -> list[Point]:
-        """Estimates of the first log by window."""
-        return [_point(window, self.results[0][_interpol(window, power)]) for window in WINDOWS]
-
-    def _found(self, window: int, power: float) -> list[Estimate]:
-        return [result[_interpol(window, power)] for result in self.results]
-
-    def _evaluated(self, size: int, log: int) -> Result:
+    def _estimated(self, size: int, log: int) -> tuple[Floats, Floats]:
         world = toy.ToyWorld(size, self.stay, self.seed * 100_000 + log)
-        fixed = [_interpol(window, power) for power in self.powers for window in WINDOWS]
-        slopes = [InterpolWindows(window="slope", examination=curve(power)) for power in self.powers]
-        return evaluate(world, world.target, world.logging, [*fixed, *slopes])
+        (batch,) = world.batches(0)
+        assert batch.clicks is not None
+        logging, target = propensities(world.logging, batch), propensities(world.target, batch)
+        earned = np.empty((len(self.powers), len(WINDOWS), size))
+        for place, power in enumerate(self.powers):
+            for window in WINDOWS:
+                weights = Interpol(window=window, examination=curve(power)).weights(batch, logging, target)
+                earned[place, window] = (weights.weight * batch.clicks).sum(axis=1)
+        return earned.mean(axis=-1), earned.std(axis=-1, ddof=1) / np.sqrt(size)
 
 
-def _interpol(window: int, power: float) -> Interpol:
-    return Interpol(window=window, examination=curve(power))
-
-
-def _point(where: float, found: Estimate) -> Point:
-    return float(where), found.value, found.low, found.high
+def _stacked(each: Iterable[tuple[Floats, Floats]]) -> tuple[Floats, Floats]:
+    values, errors = zip(*each, strict=True)
+    return np.array(values), np.array(errors)

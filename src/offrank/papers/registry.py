@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Literal
 
 from ..errors import UsageError
 from ..files import write_text
@@ -20,55 +20,33 @@ from .criteo_checks import sheet as criteo_checks
 from .criteo_learning import sheet as criteo_learning
 from .interpol import sheet as interpol
 from .non_shuffled import sheet as non_shuffled
+from .run import Run
 from .slates_math import sheet as slates_math
 
 
-class Reproduction(Protocol):
-    """Makes the page of a paper. scale: 1 for the published size, less for a quick look. Seeded."""
+@dataclass(frozen=True)
+class Reproduction:
+    """What makes the page of a paper, seeded.
 
-    def __call__(self, *, scale: float, seed: int, say: Callable[[str], object]) -> Sheet: ...
+    takes: a log, judged queries (an MSLR fold, an SVMlight file), or nothing; what is not given is simulated.
+    small: the scale of that name.
+    """
+
+    sheet: Callable[[Run], Sheet]
+    takes: Literal["nothing", "log", "judged"] = "nothing"
+    small: float = 0.1
 
 
 REPRODUCTIONS: dict[str, Reproduction] = {
-    "interpol": interpol,
-    "non-shuffled": non_shuffled,
-    "slates-math": slates_math,
+    "cmip": Reproduction(cmip, "judged", 0.01),
+    "cmip-published-code": Reproduction(partial(cmip, preset="published-code"), "judged", 0.01),
+    "criteo-checks": Reproduction(criteo_checks, "log"),
+    "criteo-learning": Reproduction(criteo_learning, "log"),
+    "interpol": Reproduction(interpol),
+    "non-shuffled": Reproduction(non_shuffled),
+    "slates-math": Reproduction(slates_math),
 }
-"""What `offrank reproduce` knows, by name."""
-
-
-class LogReproduction(Protocol):
-    """As `Reproduction`, on a log of the user's own, or None for a simulated one."""
-
-    def __call__(self, *, log: Any, scale: float, seed: int, say: Callable[[str], object]) -> Sheet: ...
-
-
-OF_LOGS: dict[str, LogReproduction] = {
-    "criteo-checks": criteo_checks,
-    "criteo-learning": criteo_learning,
-}
-"""Those that take a log too, by name."""
-
-
-class KeptReproduction(Protocol):
-    """As `LogReproduction`, on judged queries (an MSLR fold, an SVMlight file), or None for generated ones.
-
-    It takes long, and keeps what is done in the folder: interrupted, the same call goes on.
-    """
-
-    def __call__(self, *, log: Any, folder: Path, scale: float, seed: int, say: Callable[[str], object]) -> Sheet: ...
-
-
-OF_JUDGED: dict[str, KeptReproduction] = {
-    "cmip": cmip,
-    "cmip-published-code": partial(cmip, preset="published-code"),
-}
-"""Those that take judged queries, by name."""
-
-SCALES = {"full": 1.0, "small": 0.1}
-"""Scales by name. `small` is a hundredth for those of OF_JUDGED."""
-
-_SMALL_JUDGED = 0.01
+"""What `offrank reproduce` knows, by name. Those of judged queries take long, and go on where they were interrupted."""
 
 
 @dataclass(frozen=True)
@@ -100,44 +78,39 @@ def reproduce(
 ) -> Reproduced:
     """Reproduce a paper: `index.html`, `result.json`, and each table (CSV) and picture (SVG) in a folder.
 
-    name: one of REPRODUCTIONS, OF_LOGS or OF_JUDGED. folder: by default `reproduce-<name>`. say: called with what is
-    being done. log: for those of OF_LOGS, from `read_log` or anything that it takes; for those of OF_JUDGED a folder or
-    file of judged queries; by default a simulated one. scale: 1 or "full" for the published size, "small" or a smaller
-    number for a quick look.
+    name: one of REPRODUCTIONS. folder: by default `reproduce-<name>`. say: called with what is being done. log: for
+    those that take a log, from `read_log` or anything that it takes; for those of judged queries a folder or file of
+    them; by default a simulated one. scale: 1 or "full" for the published size, "small" or a smaller number for a
+    quick look.
 
     Raises:
         UsageError: no such reproduction, one that takes no log, or a scale that is not positive.
     """
-    known = sorted({**REPRODUCTIONS, **OF_LOGS, **OF_JUDGED})
-    if name not in known:
-        raise UsageError(f"there is no reproduction {name!r}", "say one of " + ", ".join(known))
-    if log is not None and name in REPRODUCTIONS:
-        raise UsageError(f"{name} takes no log", "leave it out, or say one of " + ", ".join([*OF_LOGS, *OF_JUDGED]))
-    into, size = Path(folder or f"reproduce-{name}"), _scale(scale, name)
-    if name in OF_JUDGED:
-        sheet = OF_JUDGED[name](log=log, folder=into, scale=size, seed=seed, say=say)
-    elif name in OF_LOGS:
-        sheet = OF_LOGS[name](log=log, scale=size, seed=seed, say=say)
-    else:
-        sheet = REPRODUCTIONS[name](scale=size, seed=seed, say=say)
-    made = Reproduced(sheet, into)
+    if name not in REPRODUCTIONS:
+        raise UsageError(f"there is no reproduction {name!r}", "say one of " + ", ".join(sorted(REPRODUCTIONS)))
+    known = REPRODUCTIONS[name]
+    if log is not None and known.takes == "nothing":
+        having = (other for other, one in REPRODUCTIONS.items() if one.takes != "nothing")
+        raise UsageError(f"{name} takes no log", "leave it out, or say one of " + ", ".join(having))
+    into = Path(folder or f"reproduce-{name}")
+    made = Reproduced(known.sheet(Run(_scale(scale, {"full": 1.0, "small": known.small}), seed, log, into, say)), into)
     write(made)
     return made
 
 
-def _scale(given: float | str, name: str) -> float:
+def _scale(given: float | str, named: Mapping[float | str, float]) -> float:
     """As a number.
 
     Raises:
         UsageError: neither a number above 0 nor a name.
     """
     try:
-        found = SCALES[given] if given in SCALES else float(given)
+        found = named[given] if given in named else float(given)
     except ValueError:
         found = 0.0
     if not 0 < found < float("inf"):
         raise UsageError(f"scale is {given}", "give 1 for the published size, a smaller number, or small or full")
-    return _SMALL_JUDGED if given == "small" and name in OF_JUDGED else found
+    return found
 
 
 def write(made: Reproduced) -> None:

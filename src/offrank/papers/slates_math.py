@@ -19,10 +19,12 @@ from ..estimators.pseudoinverse.overlap import Overlap
 from ..estimators.pseudoinverse.uniform import UniformInverse
 from ..log.batch import Floats, Integers
 from ..report.charts import Chart, Series
-from ..report.sheet import Claim, Figures, Section, Sheet
+from ..report.sheet import Figures, Sheet
+from .expectations import Expectations, Facts
+from .run import Run
 
-ROUNDING = 1e-8
 RANKINGS = ((3, 1), (3, 2), (3, 3), (4, 2), (4, 3), (4, 4), (5, 3), (6, 2))
+"""Items and slots."""
 
 
 @dataclass(frozen=True)
@@ -50,6 +52,12 @@ class Law:
     def gamma(self) -> Floats:
         """[m k, m k] the second moments, by their definition."""
         return self.indicators.T @ (self.chances[:, None] * self.indicators)
+
+    @property
+    def norms(self) -> Floats:
+        """[s] 1_s' Gamma^+ 1_s of the slates that can happen."""
+        table = self.indicators[self.chances > 0]
+        return np.asarray(((table @ self.inverse().matrix) * table).sum(axis=1))
 
     def inverse(self) -> Inverse:
         """The library's pseudoinverse of Gamma."""
@@ -92,47 +100,32 @@ def rankings(rng: np.random.Generator) -> Iterator[tuple[Law, Law]]:
                 yield one.mixed(0.2), target
 
 
-def sheet(*, scale: float = 1.0, seed: int = 4, say: Callable[[str], object] = len) -> Sheet:
-    """Every statement of the paper that numbers can check, with what was found.
-
-    scale: of the number of simulated logs behind Theorem 1; all else is exact.
-    """
-    exact = (claims_1_and_2, proposition_1, proposition_2, proposition_3, proposition_4, claim_3, corollary_1)
-    found = []
-    for check in exact:
-        say(str(check.__doc__).rstrip("."))
-        found += list(check(np.random.default_rng(seed)))
-    say("The deviation bound, on simulated logs")
-    logs = list(simulated(np.random.default_rng(seed), max(int(2000 * scale), 200)))
-    return Sheet(
-        "Off-policy evaluation for slate recommendation: the mathematics",
-        "Claims, propositions, the theorem and the examples of Swaminathan et al. (2017), on slate spaces small enough "
-        "to write every slate down.",
-        (
-            Section("Statements, by sums over every slate", claims=tuple(found), tables=(weights_table(),)),
-            Section("The sample size", claims=(theorem_1(logs),), charts=(theorem_chart(logs), variance_chart())),
-        ),
+def sheet(asked: Run) -> Sheet:
+    """Every statement of the paper that numbers can check, with what was found; all but Theorem 1 is exact."""
+    paper, facts = Expectations.of("slates-math"), dict[str, float]()
+    for check in CHECKS:
+        asked.say(str(check.__doc__).rstrip("."))
+        facts |= check(np.random.default_rng(asked.seed))
+    asked.say("The deviation bound, on simulated logs")
+    logs = list(simulated(np.random.default_rng(asked.seed), asked.size(2000, 200)))
+    charts = (theorem_chart(logs), variance_chart())
+    sections = (
+        paper.section("statements", facts, tables=[weights_table()]),
+        paper.section("sample size", theorem_1(logs), charts),
     )
+    return paper.sheet(sections)
 
 
-def _claim(text: str, error: float, limit: float = ROUNDING, measured: str = "largest deviation") -> Claim:
-    return Claim(text, "reproduced" if error <= limit else "not reproduced", f"{measured} {error:.1e}")
-
-
-def claims_1_and_2(rng: np.random.Generator) -> Iterator[Claim]:
+def claims_1_and_2(rng: np.random.Generator) -> Facts:
     """A policy judged by its own log."""
     laws = [logging for logging, _ in rankings(rng)] + [independent(rng, 3, 2)]
     each = [law.weights(law) for law in laws]
-    yield _claim("Claim 1: for the logging policy itself every weight is 1.", _largest(w - 1 for w in each))
-    spread = [float(law.expected @ law.inverse().matrix @ law.expected) for law in laws]
-    rewards = [rng.normal(size=len(law.chances)) for law in laws]
-    pairs = zip(laws, each, rewards, strict=True)
-    means = [float(law.chances @ (w * r) - law.chances @ r) for law, w, r in pairs]
-    off = _largest([*np.subtract(spread, 1), *means])
-    yield _claim("Claim 2: then sigma^2 = rho = 1, and PI is the mean of the logged rewards.", off)
+    spread = [float(law.expected @ law.inverse().matrix @ law.expected) - 1 for law in laws]
+    gains = [(law.chances * w - law.chances) @ rng.normal(size=len(w)) for law, w in zip(laws, each, strict=True)]
+    return {"claim 1": _largest(weights - 1 for weights in each), "claim 2": _largest([*spread, *gains])}
 
 
-def proposition_1(rng: np.random.Generator) -> Iterator[Claim]:
+def proposition_1(rng: np.random.Generator) -> Facts:
     """Unbiased where rewards add up, and only there."""
     linear, beside, single = [], [], []
     for logging, target in rankings(rng):
@@ -142,16 +135,9 @@ def proposition_1(rng: np.random.Generator) -> Iterator[Claim]:
         if slots > 1:
             beside.append(gain @ expected_reciprocal_rank(logging.slates, rng.uniform(size=logging.items)))
         else:
-            single.append(np.max(np.abs(gain)))
-    text = "Proposition 1: PI is unbiased where rewards are sums over items and slots (NDCG is)."
-    yield _claim(text, _largest(linear), measured="largest bias")
-    yield _claim("With one slot PI is IPS.", _largest(single))
+            single.append(gain)
     bias = float(np.mean(np.abs(beside)))
-    yield Claim(
-        "Biased for ERR, which is no such sum (Sec. 4.1).",
-        "reproduced" if bias > 1e-3 else "not reproduced",
-        f"mean absolute bias {bias:.3f}",
-    )
+    return {"bias for sums": _largest(linear), "one slot": _largest(single), "bias for ERR": bias}
 
 
 def expected_reciprocal_rank(slates: Integers, relevance: Floats) -> Floats:
@@ -161,78 +147,85 @@ def expected_reciprocal_rank(slates: Integers, relevance: Floats) -> Floats:
     return (going * stop / np.arange(1, slates.shape[1] + 1)).sum(axis=1)
 
 
-def proposition_2(rng: np.random.Generator) -> Iterator[Claim]:
+def proposition_2(rng: np.random.Generator) -> Facts:
     """Slots drawn on their own: Example 4."""
     off, mean = [], []
     for slots, choices in ((1, 3), (2, 2), (3, 2), (2, 4)):
         logging, target = independent(rng, slots, choices), independent(rng, slots, choices)
         possible = logging.expected > 0
         ratio = logging.indicators[:, possible] @ (target.expected / np.where(possible, logging.expected, 1))[possible]
-        closed = ratio - slots + 1
-        off.append(
-            _largest(
-                [
-                    logging.weights(target) - closed,
-                    logging.weights(target) - logging.indicators @ _pinv(logging.gamma) @ target.expected,
-                ]
-            )
-        )
+        closed, found = ratio - slots + 1, logging.weights(target)
+        off += [found - closed, found - logging.indicators @ _pinv(logging.gamma) @ target.expected]
         mean.append(logging.chances @ closed - 1)
-    yield _claim(
-        "Proposition 2, Example 4: for a product policy the weight is sum_j pi(s_j) / mu(s_j) - l + 1.", max(off)
-    )
-    yield _claim("Its mean is 1.", _largest(mean))
+    return {"product weights": _largest(off), "mean product weight": _largest(mean)}
 
 
-def proposition_3(rng: np.random.Generator) -> Iterator[Claim]:
+def proposition_3(rng: np.random.Generator) -> Facts:
     """sigma^2 <= rho <= sup rho-bar."""
     beyond = []
     for logging, target in rankings(rng):
         weights = logging.weights(target)
-        rho, norms = float(np.abs(weights).max()), _norms(logging)
-        sigma2 = float(logging.chances @ weights**2)
-        beyond += [sigma2 / rho - 1, rho / float(norms.max()) - 1]
-    yield _claim("Proposition 3: sigma^2 <= rho <= rho-bar.", max(beyond), measured="largest excess, relative:")
+        rho, sigma2 = float(np.abs(weights).max()), float(logging.chances @ weights**2)
+        beyond += [sigma2 / rho - 1, rho / float(logging.norms.max()) - 1]
+    return {"excess of proposition 3": max(beyond)}
 
 
-def proposition_4(rng: np.random.Generator) -> Iterator[Claim]:
+def proposition_4(rng: np.random.Generator) -> Facts:
     """Uniform rankings in closed form: Example 5."""
     matrix, norms, weights, last = [], [], [], []
     for items, slots in RANKINGS:
         uniform, closed = plackett_luce(np.ones(items), slots), UniformInverse(items, slots)
         matrix.append(closed.solve(np.eye(items * slots)) - _pinv(uniform.gamma))
-        expected = items * slots - slots + 1 if slots < items else items**2 - 2 * items + 2
-        norms.append(_norms(uniform) - expected)
+        norms.append(uniform.norms - (items * slots - slots + 1 if slots < items else items**2 - 2 * items + 2))
         target = plackett_luce(rng.lognormal(0, 1, items), slots)
         found, same = uniform.weights(target), uniform.indicators @ target.expected
         if slots == items:
             last.append(found - ((items - 1) * same - items + 2))
         else:
             shown = target.expected.reshape(items, slots).sum(axis=1)[uniform.slates].sum(axis=1)
-            weights.append(
-                found - (1 - (items - 1) * slots / (items - slots) + (items - 1) * (same + shown / (items - slots)))
-            )
-    yield _claim("Proposition 4: Gamma^+ of uniform rankings in closed form.", _largest(matrix))
-    yield _claim("Its rho-bar is m l - l + 1 for l < m, and m^2 - 2 m + 2 for l = m.", _largest(norms))
-    yield _claim(
-        "Eq. 26, in one line: 1 - (m-1) l / (m-l) + (m-1) matches + (m-1) / (m-l) common items.", _largest(weights)
-    )
-    yield _claim("Eq. 23, Example 5: (m-1) matches - m + 2 for l = m.", _largest(last))
+            odds = (items - 1) / (items - slots)
+            weights.append(found - (1 - odds * slots + (items - 1) * same + odds * shown))
+    return {
+        "closed form": _largest(matrix),
+        "closed rho-bar": _largest(norms),
+        "equation 26": _largest(weights),
+        "equation 23": _largest(last),
+    }
 
 
-def claim_3(rng: np.random.Generator) -> Iterator[Claim]:
+def claim_3(rng: np.random.Generator) -> Facts:
     """Quadratic forms of two matrices and of their pseudoinverses."""
     beyond = []
     for size in (2, 3, 5, 8):
         axes = np.linalg.qr(rng.normal(size=(size, size)))[0]
         for rank in range(1, size + 1):
             basis = axes[:, :rank]
-            larger = axes[:, : max(rank, size // 2)]
-            one, other = _form(rng, larger), _form(rng, basis)
+            one, other = _form(rng, axes[:, : max(rank, size // 2)]), _form(rng, basis)
             bound = _largest_ratio(one, other, basis)
             beyond.append(_largest_ratio(_pinv(other), _pinv(one), basis) / bound - 1)
-    text = "Claim 3: where all that B sees A sees too, z'B^+z / z'A^+z is nowhere larger than the largest z'Az / z'Bz."
-    yield _claim(text, max(beyond), measured="largest excess, relative:")
+    return {"excess of claim 3": max(beyond)}
+
+
+def corollary_1(rng: np.random.Generator) -> Facts:
+    """Epsilon-uniform logging: order l m / epsilon."""
+    laws = [(logging, float(logging.mixed(1.0).norms.max())) for logging, _ in rankings(rng)]
+    laws += [(independent(rng, slots, choices), slots * choices - slots + 1.0) for slots, choices in ((2, 3), (3, 2))]
+    shares = (0.01, 0.1, 0.5)
+    beyond = [
+        float(law.mixed(share).norms.max()) * share / uniform - 1 for (law, uniform), share in product(laws, shares)
+    ]
+    return {"excess of corollary 1": max(beyond)}
+
+
+CHECKS: tuple[Callable[[np.random.Generator], Facts], ...] = (
+    claims_1_and_2,
+    proposition_1,
+    proposition_2,
+    proposition_3,
+    proposition_4,
+    claim_3,
+    corollary_1,
+)
 
 
 @dataclass(frozen=True)
@@ -258,35 +251,18 @@ def simulated(rng: np.random.Generator, count: int) -> Iterator[Logs]:
         yield Logs(n, np.abs((weights[shown] * reward).mean(axis=1) - truth), overlap)
 
 
-def theorem_1(logs: list[Logs]) -> Claim:
+def theorem_1(logs: list[Logs]) -> Facts:
     """The deviation bound, on simulated logs."""
-    beyond, ratio = 0.0, []
+    beyond, ratio = [], []
     for one, delta in product(logs, (0.2, 0.05)):
         bound = one.overlap.half_width(1 - delta, n=one.n)
-        beyond = max(beyond, float((one.errors > bound).mean()) / delta)
+        beyond.append(float((one.errors > bound).mean()) / delta)
         ratio.append(bound / float(np.quantile(one.errors, 1 - delta)))
-    return Claim(
-        "Theorem 1: PI is off by more than the bound with a probability of at most delta.",
-        "reproduced" if beyond <= 1 else "not reproduced",
-        f"at most {beyond:.0%} of delta; the bound is {min(ratio):.1f} to {max(ratio):.1f} times the quantile",
-    )
-
-
-def corollary_1(rng: np.random.Generator) -> Iterator[Claim]:
-    """Epsilon-uniform logging: order l m / epsilon."""
-    beyond = []
-    for logging, _ in rankings(rng):
-        uniform = float(_norms(logging.mixed(1.0)).max())
-        beyond += [float(_norms(logging.mixed(share)).max()) * share / uniform - 1 for share in (0.01, 0.1, 0.5)]
-    for slots, choices in ((2, 3), (3, 2)):
-        law = independent(rng, slots, choices)
-        beyond += [
-            float(_norms(law.mixed(share)).max()) * share / (slots * choices - slots + 1) - 1 for share in (0.1, 0.5)
-        ]
-    text = (
-        "Corollary 1: with a share epsilon of uniform slates rho-bar is at most that of uniform logging over epsilon."
-    )
-    yield _claim(text, max(beyond), measured="largest excess, relative:")
+    return {
+        "share beyond the bound over delta": max(beyond),
+        "least ratio": min(ratio),
+        "largest ratio": max(ratio),
+    }
 
 
 def variance_chart() -> Chart:
@@ -312,20 +288,10 @@ def weights_table() -> Figures:
     """Weights under Plackett-Luce logging with weights 4, 2, 1, 1, where the target shows (1, 2)."""
     logging = plackett_luce(np.array([4.0, 2.0, 1.0, 1.0]), 2)
     target = Law(logging.slates, (logging.slates == (0, 1)).all(axis=1).astype(float), 4)
-    weights = logging.weights(target)
-    rows = tuple(
-        (f"({a + 1}, {b + 1})", float(chance), float(weight), float(other) / float(chance))
-        for (a, b), chance, weight, other in zip(
-            logging.slates.tolist(), logging.chances, weights, target.chances, strict=True
-        )
-    )
+    names = [f"({a + 1}, {b + 1})" for a, b in logging.slates.tolist()]
+    columns = (logging.chances, logging.weights(target), target.chances / logging.chances)
+    rows = tuple(zip(names, *(column.tolist() for column in columns), strict=True))
     return Figures("Weights of each logged slate where the target shows (1, 2)", ("slate", "chance", "PI", "IPS"), rows)
-
-
-def _norms(law: Law) -> Floats:
-    """[s] 1_s' Gamma^+ 1_s of the slates that can happen."""
-    table = law.indicators[law.chances > 0]
-    return np.asarray(((table @ law.inverse().matrix) * table).sum(axis=1))
 
 
 def _pinv(matrix: Floats) -> Floats:

@@ -17,7 +17,7 @@ from offrank.report.plots import ForestPlot
 from offrank.report.svg import forest_svg
 
 Cell = str | float | int | None
-Status = Literal["reproduced", "in part", "not reproduced", "new"]
+Status = Literal["confirmed", "in part", "not confirmed", "new"]
 
 
 @dataclass(frozen=True)

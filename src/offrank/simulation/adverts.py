@@ -133,16 +133,21 @@ class AdvertWorld:
         clicked = np.asarray(clicks.any(axis=1))
         kept = np.flatnonzero(clicked | (rng.random(shown) < _UNCLICKED_KEPT))
         slates, logged = slates[kept], contexts.take(kept)
-        columns: dict[str, Any] = {
-            "slate": _lists(np.take_along_axis(logged.candidates, slates, axis=1)),
-            "clicks": _lists(clicks[kept].astype(np.int8)),
-            "propensity": np.exp(self.logging.log_prob(logged, slates)),
-            "inclusion": np.where(clicked[kept], 1.0, _UNCLICKED_KEPT),
-        }
+        drawn = (
+            _lists(np.take_along_axis(logged.candidates, slates, axis=1)),
+            _lists(clicks[kept].astype(np.int8)),
+            np.exp(self.logging.log_prob(logged, slates)),
+            np.where(clicked[kept], 1.0, _UNCLICKED_KEPT),
+        )
+        columns: dict[str, Any] = dict(zip(_DRAWN, drawn, strict=True))
         known = pool.table.column_names if wanted is None else [name for name in wanted if name not in columns]
         of_context = pool.table.select(known).take(query[kept])
         table = pa.table(columns | dict(zip(known, of_context.columns, strict=True)))
         return kept, table if wanted is None else table.select(list(wanted))
+
+
+_DRAWN = ("slate", "clicks", "propensity", "inclusion")
+"""The columns that are drawn; the others are of the contexts."""
 
 
 @dataclass(frozen=True)
@@ -153,7 +158,8 @@ class _AdvertTable:
 
     @property
     def names(self) -> tuple[str, ...]:
-        return tuple(self.world.table(1, 0).column_names)
+        pool = next(iter(self.world.pools.values()))  # all have the same
+        return (*_DRAWN, *pool.table.column_names)
 
     def parts(self) -> int:
         return -(-self.world.impressions // _PART_ROWS)

@@ -7,9 +7,8 @@ import json
 import os
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping
-from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
-from contextlib import contextmanager
+from collections.abc import Iterator, Mapping
+from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -82,42 +81,26 @@ def all_studies(grounds: Grounds, folder: Path, say: Say) -> Mapping[Study, Foun
 
 
 def _simulated(grounds: Grounds, studies: list[Study], say: Say) -> Iterator[tuple[Study, Found]]:
-    """Each study with what it found, as they end."""
-    began = time.monotonic()
-    with _threads() as start:
-        pending = {start(grounds, study): study for study in studies}
-        for number, (future, study) in enumerate(_ended(pending), 1):
-            yield study, future.result()
-            left = (time.monotonic() - began) / number * (len(studies) - number)
-            say(f"{study}: done, {number} of {len(studies)}; about {_spoken(left)} left")
-
-
-@contextmanager
-def _threads() -> Iterator[Callable[[Grounds, Study], Future[Found]]]:
-    """What starts a study in a thread; at the end, or at an error, those that still run are stopped."""
-    stop = threading.Event()
+    """Each study with what it found, as they end; at the end, or at an error, those that still run are stopped."""
+    began, stop, executor = time.monotonic(), threading.Event(), ThreadPoolExecutor(min(os.cpu_count() or 1, _WORKERS))
 
     def heed(_: str) -> None:
         if stop.is_set():
             raise StoppedError
 
-    executor = ThreadPoolExecutor(min(os.cpu_count() or 1, _WORKERS))
     try:
-        yield lambda grounds, study: executor.submit(studied, grounds, study, heed)
+        pending = {executor.submit(studied, grounds, study, heed): study for study in studies}
+        while pending:
+            # In short steps: where signals restart system calls, one long wait ignores Ctrl-C.
+            done = wait(pending, timeout=_PATIENCE, return_when=FIRST_COMPLETED).done
+            for future in sorted(done, key=lambda one: one.exception() is not None):  # what is done is kept first
+                study = pending.pop(future)
+                yield study, future.result()
+                left = (time.monotonic() - began) / (len(studies) - len(pending)) * len(pending)
+                say(f"{study}: done, {len(studies) - len(pending)} of {len(studies)}; about {_spoken(left)} left")
     finally:
         stop.set()
         executor.shutdown(wait=True, cancel_futures=True)
-
-
-def _ended(pending: dict[Future[Found], Study]) -> Iterator[tuple[Future[Found], Study]]:
-    """Futures as they end, of several those without an error first, so that what is done is kept.
-
-    Waits in short steps: where signals restart system calls, one long wait ignores Ctrl-C.
-    """
-    while pending:
-        done = wait(pending, timeout=_PATIENCE, return_when=FIRST_COMPLETED).done
-        for future in sorted(done, key=lambda one: one.exception() is not None):
-            yield future, pending.pop(future)
 
 
 def _spoken(seconds: float) -> str:

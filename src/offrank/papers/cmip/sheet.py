@@ -6,6 +6,7 @@ Four users, two logging policies, two test policies for each: 16 configurations;
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -13,12 +14,14 @@ from ...clicks.neural.base import RecurrentModel
 from ...clicks.neural.training import libraries
 from ...report.sheet import Cell, Figures, Section, Sheet
 from ...simulation.judged import Preset
-from . import choice, prose, regression, table_1, table_2
+from ..run import Run
+from . import regression
 from .design import POLICIES, Design
-from .figures import figure_1, figure_2
+from .figures import PAPER, figure_1, figure_2, with_halves
 from .findings import Findings, Measure, over_runs
 from .ground import Grounds, Say
 from .resume import all_studies
+from .tables import regrets, table_1, table_2
 
 _VARIANTS = {
     "published estimator of CMIP": Measure(method="paper"),
@@ -26,12 +29,9 @@ _VARIANTS = {
 }
 
 
-def sheet(*, log: Any, folder: Path, scale: float, seed: int, say: Say, preset: Preset = "paper") -> Sheet:
-    """The reproduction; see the module. log: an MSLR fold folder, an SVMlight file, or None for generated queries.
-
-    folder: where what is done is kept, so that the same call goes on where it was interrupted.
-    """
-    return made(Design.of(scale, seed, preset), log, folder, say)
+def sheet(asked: Run, preset: Preset = "paper") -> Sheet:
+    """The reproduction; see the module. Its folder keeps what is done: interrupted, the same call goes on."""
+    return made(Design.of(asked.scale, asked.seed, preset), asked.log, asked.folder, asked.say)
 
 
 def made(design: Design, log: Any, folder: Path, say: Say) -> Sheet:
@@ -44,8 +44,9 @@ def made(design: Design, log: Any, folder: Path, say: Say) -> Sheet:
     say(f"2. {len(design.studies())} studies: simulated clicks, models that learn from them, perplexity, nDCG and CMIP")
     findings = Findings(design, all_studies(grounds, folder, say))
     say("3. Regression trees and regrets")
-    title = "Debiasedness of click models" + ("" if design.preset == "paper" else ", as in the published code")
-    return Sheet(title, prose.LEAD, tuple(_sections(grounds, findings, say)))
+    return PAPER.sheet(
+        _sections(grounds, findings, say), "" if design.preset == "paper" else ", as in the published code"
+    )
 
 
 def _sections(grounds: Grounds, findings: Findings, say: Say) -> Iterator[Section]:
@@ -54,33 +55,30 @@ def _sections(grounds: Grounds, findings: Findings, say: Say) -> Iterator[Sectio
     yield figure_2(findings)
     rows = regression.table_1(findings, Measure(), say)
     others = {name: regression.table_1(findings, measure, say) for name, measure in _VARIANTS.items()}
-    yield table_1.section(rows, others, findings.design.runs * len(findings.design.names))
-    regrets = {name: choice.table_2(findings, measure) for name, measure in _VARIANTS.items()}
-    yield table_2.section(findings, choice.table_2(findings, Measure()), regrets)
-    yield Section("All measurements", tables=(_measurements(findings),))
+    yield table_1(rows, others, findings.design.runs * len(findings.design.names))
+    variants = {name: regrets(findings, measure) for name, measure in _VARIANTS.items()}
+    yield table_2(findings, regrets(findings, Measure()), variants)
+    yield PAPER.section("measurements", tables=[_measurements(findings)])
 
 
 def _set_up(grounds: Grounds) -> Section:
-    design = grounds.design
+    design, texts = grounds.design, PAPER.content["texts"]
     rows: list[tuple[Cell, ...]] = []
     for documents, ground in grounds.found.items():
         scores = ground.scores(design.preset, 0)
         strength = [ground.ndcg(scores[name]) for name in POLICIES[:2]]
         rows.append((f"{documents}", len(ground.judged), ground.dropped, *strength))
-    header = (
-        "documents per query",
-        "queries",
-        "dropped for having fewer",
-        *(f"nDCG of {name}" for name in POLICIES[:2]),
-    )
-    return Section(
-        "Set-up", prose.set_up(grounds), tables=(Figures("Judged queries and logging policies", header, tuple(rows)),)
-    )
+    strengths = (f"nDCG of {name}" for name in POLICIES[:2])
+    header = ("documents per query", "queries", "dropped for having fewer", *strengths)
+    few = texts["few"] if design.trees < 100 else ""
+    facts = {**asdict(design), "data": grounds.data, "how": texts[design.preset], "few": few}
+    table = Figures("Judged queries and logging policies", header, tuple(rows))
+    return PAPER.section("set-up", facts, tables=[table])
 
 
 def _measurements(findings: Findings) -> Figures:
     """Everything that the tables are made from, as means over the runs."""
-    rows: list[tuple[Cell, ...]] = []
+    rows = {}
     for user in findings.design.users:
         for logging in findings.design.logging:
             columns = [findings.perplexity(user, logging, test) for test in POLICIES]
@@ -88,11 +86,8 @@ def _measurements(findings: Findings) -> Figures:
             columns.append(findings.metric("ndcg", user, logging, Measure()))
             columns += [findings.metric("cmip", user, logging, Measure(method=name)) for name in ("binned", "paper")]
             for index, name in enumerate(findings.design.names):
-                each = [over_runs(column[:, index]) for column in columns]
-                numbers = [number for one in each for number in (one.value, one.high - one.value)]
-                rows.append((f"{name}: {user}, {logging}", *numbers))
+                rows[f"{name}: {user}, {logging}"] = [over_runs(column[:, index]) for column in columns]
     titles = [f"{kind} on {test}" for kind in ("perplexity", "perplexity given the clicks above") for test in POLICIES]
     titles += ["nDCG", "CMIP", "CMIP, published estimator"]
-    header = ("model: user, logging policy", *(f"{title}{end}" for title in titles for end in ("", ", \u00b1")))
     caption = f"Means over {findings.design.runs} runs with 95 % intervals"
-    return Figures(caption, header, tuple(rows))
+    return with_halves(caption, "model: user, logging policy", tuple(titles), rows)

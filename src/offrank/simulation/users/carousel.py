@@ -61,10 +61,8 @@ class CarouselUser(Spelled):
         return AllRows(Fading(gain(grade, self.highest), None, shown, self.going_on, NOISE, everywhere), grid)
 
     def relevance(self, contexts: Contexts) -> Floats:
-        grade = contexts.scores[GRADE]
-        if self.preset == "paper":
-            return probability_of_relevance(grade, self.highest)
-        return gain(grade, self.highest)
+        least = 0.1 if self.preset == "paper" else 0.0
+        return probability_of_relevance(contexts.scores[GRADE], self.highest, least)
 
     def placement(self, slots: int) -> Integers | None:
         """As for `mixture_dbn`: in the published code by gamma^column row^-.5, read the wrong way round too."""

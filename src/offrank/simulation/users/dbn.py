@@ -92,10 +92,8 @@ class MixtureDBNUser(Spelled):
         return Mixed(laws, np.array([self.downward, 1 - self.downward]))
 
     def relevance(self, contexts: Contexts) -> Floats:
-        grade = contexts.scores[GRADE]
-        if self.preset == "paper":
-            return probability_of_relevance(grade, self.highest)
-        return gain(grade, self.highest)
+        least = 0.1 if self.preset == "paper" else 0.0
+        return probability_of_relevance(contexts.scores[GRADE], self.highest, least)
 
     def placement(self, slots: int) -> Integers | None:
         """[slots] which place of the ranking is shown at each rank, counted from 0; None: each in its own.
