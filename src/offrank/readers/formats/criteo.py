@@ -20,7 +20,7 @@ import pyarrow as pa
 from ...errors import LogError, UsageError
 from .. import _kernels
 from ..files import expand
-from ..text import Impression, TextTable, lines, malformed
+from ..text import Impression, TextTable, lines, malformed, settle
 from ..wide import Invalid, WideLog
 
 Propensities = Literal["true", "as-written"]
@@ -140,13 +140,10 @@ def _features(path: str, impressions: Sequence[list[_Line]]) -> tuple[pa.Array, 
     most, ends = text.count(b":") + 1, np.zeros(len(flat) + 1, np.int32)
     indices, values, slow = np.empty(most, np.int64), np.empty(most), np.empty((most, 3), np.int64)
     read, slows, fine = _kernels.pairs(np.frombuffer(text, np.uint8), ends[1:], indices, values, slow)
-    try:
-        for entry, start, end in slow[:slows].tolist():
-            read = text.count(b"\n", 0, start)
-            values[entry] = float(text[start:end].replace(b"_", b"?"))  # Python would read 1_000
-    except ValueError:
-        fine = False
-    if not fine:
+    bad = settle(text, slow[:slows], values, values)
+    if bad is not None:
+        read = text.count(b"\n", 0, bad)
+    if not fine or bad is not None:
         number, features = flat[read]
         raise malformed(path, number, features, "features as 'index:number'", "give the file as it was published")
     rows = np.concatenate([[0], np.cumsum([len(lines) for lines in impressions])]).astype(np.int32)
