@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..log.batch import Contexts, Floats, Integers, LogBatch, SparseFeatures
+from ..log.hashing import hashed
 from ..log.source import Needs
-from . import _kernels
 
 KEPT = 8192
 """Rows that are kept at most: enough to see counts that are a few per cent off."""
@@ -56,7 +56,7 @@ class SampledRowsFold:
         return nothing()
 
     def add(self, state: SampledRows, batch: LogBatch) -> SampledRows:
-        key = _kernels.hashed(batch.row)
+        key = hashed(batch.row)
         rows = np.flatnonzero(key < state.limit)  # few, once the state has filled
         if not len(rows):
             return state

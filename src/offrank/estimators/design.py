@@ -18,6 +18,7 @@ from ..errors import AbilityError, ColumnError, OffrankError
 from ..folds.estimate import Design
 from ..log.batch import Contexts, Floats, Integers, LogBatch
 from ..log.contexts import joined
+from ..log.hashing import hashed
 from ..log.source import Needs, Source
 from ..policies.propensities import AnyPolicy, is_law, law, law_needs, shown_needs
 from ..running.cache import RunCache
@@ -75,7 +76,7 @@ class DesignFold:
         return Rows(0, np.empty(0, np.uint64), np.empty(0), None)
 
     def add(self, state: Rows, batch: LogBatch) -> Rows:
-        key = _hashed(batch.row)
+        key = hashed(batch.row)
         some = np.flatnonzero(key < state.bound)  # few, once the state has filled
         bound = state.bound
         if len(some) > self.kept:
@@ -245,12 +246,3 @@ def _least_hidden(weight: Floats, expected: Floats) -> float:
     last = np.append(size[1:] < size[:-1] * (1 - _ROUNDING), True)  # of each weight, but for rounding
     seen = np.flatnonzero(last & (np.cumsum(expected[order]) >= FEWEST * (1 - _ROUNDING)))
     return float(size[seen[0]]) * (1 + 2 * _ROUNDING) if len(seen) else 0.0
-
-
-def _hashed(row: NDArray[np.uint64]) -> NDArray[np.uint64]:
-    """splitmix64: neighbouring rows become independent words."""
-    with np.errstate(over="ignore"):
-        key = row + np.uint64(0x9E3779B97F4A7C15)
-        key = (key ^ (key >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-        key = (key ^ (key >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return np.asarray(key ^ (key >> np.uint64(31)))

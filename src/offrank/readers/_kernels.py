@@ -8,6 +8,7 @@ from __future__ import annotations
 import numba
 import numpy as np
 
+from ..log.hashing import finish
 from ._kernels_text import COLON, NEWLINE, NINE, SPACE, ZERO, begins, blanks, decimal, digits, natural, word
 
 _jit = numba.njit(cache=True, nogil=True)
@@ -20,14 +21,6 @@ ID, CLICK, SLOTS, SIZE, LINE, HEAD, BANNER = range(7)
 """Columns of `heads`: LINE is the number of the header line in the block, HEAD where its features begin, as a byte."""
 
 _OFFSET, _PRIME = np.uint64(0xCBF29CE484222325), np.uint64(0x100000001B3)
-
-
-@_inline
-def _finished(h):
-    """splitmix64's finish, so that all bits count."""
-    h = (h ^ (h >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    h = (h ^ (h >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return h ^ (h >> np.uint64(31))
 
 
 @_jit
@@ -65,7 +58,7 @@ def _features(data, at, room, indices, values, count, slow, slows):
         elif h == before and count > first:
             values[count - 1] += 1
         else:
-            indices[count], values[count] = 2 + np.int64(_finished(h) % room), 1
+            indices[count], values[count] = 2 + np.int64(finish(h) % room), 1
             count += 1
         if 1 <= feature <= 3 or feature == 5:
             banner = (banner ^ h) * _PRIME
@@ -138,7 +131,7 @@ def parse(data, room, heads, propensity, clicks, ends, indices, values, slow):
         at, count, slows, banner = _features(data, at, room, indices, values, count, slow, slows)
         if at < 0:
             return n, line, slows, text, BAD_FEATURE, begin
-        head[BANNER], head[LINE] = np.int64(_finished(banner) >> np.uint64(1)), line
+        head[BANNER], head[LINE] = np.int64(finish(banner) >> np.uint64(1)), line
         ends[line] = count
         line += 1
         for candidate in range(head[SIZE]):

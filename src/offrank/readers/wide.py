@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from ..log import _kernels, rules
 from ..log.batch import Contexts, Floats, Integers, Labels, LogBatch, Shown, SparseFeatures
+from ..log.hashing import ODD
 from ..log.rules import Faults
 from ..log.schema import GROUPING, WRITTEN, Columns
 from ..log.source import Needs
@@ -25,9 +26,6 @@ from .tables import Piece, Table
 Invalid = Literal["raise", "skip"]
 
 _BY_ROW = {"inclusion": rules.BAD_INCLUSION, "reward": rules.BAD_REWARD}
-
-_ODD = np.uint64(0x9E3779B97F4A7C15)
-"""Multiples of it are spread over all 64-bit codes, so that a row number is hardly ever the code of a value."""
 
 
 @dataclass(frozen=True)
@@ -227,7 +225,7 @@ class _Flat:
             codes, null = arrow.codes(column, name), np.asarray(column.is_null())
         if not null.any():
             return codes
-        alone = (self.piece.rows + self.piece.base + 1).astype(np.uint64) * _ODD
+        alone = (self.piece.rows + self.piece.base + 1).astype(np.uint64) * ODD  # hardly ever the code of a value
         return np.where(null, alone.view(np.int64), codes)
 
     def _number(self, role: str) -> Floats:
