@@ -154,7 +154,7 @@ class _Gathered:
         n, slows, wrong, at = kernels.parse(
             data, self.lowest, _WIDEST, grade, query, place, ends, indices, values, slow
         )
-        mixed: Integers = np.flatnonzero((query[:n] < 0) != (self.query[0] < 0)) if n
+        mixed: Integers = np.flatnonzero((query[:n] < 0) != (self.query[0] < 0))
         at, wrong = (place[mixed[0]], kernels.MIXED) if len(mixed) else (at, wrong)
         if wrong:
             raise _malformed(path, line, text, at, _EXPECTED[wrong])
@@ -188,7 +188,7 @@ class _Gathered:
 def _malformed(path: str, line: int, text: bytes, at: int, expected: str) -> LogError:
     """The error for the token at a byte of a text that begins in this line."""
     begin = text.rfind(b"\n", 0, at) + 1
-    token = text[at:].split(maxsplit=1)[:1] if text[at : at + 1] > b" "
+    token = text[at:].split(maxsplit=1)[:1] if text[at : at + 1] > b" " else []
     found = token[0].decode("utf-8", "replace") if token else "the end of the line"
     where = f"{expected} at column {at - begin + 1}"
     return malformed(path, line + text.count(b"\n", 0, at), found, where, _REMEDY)
