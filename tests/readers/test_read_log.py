@@ -3,22 +3,27 @@
 from __future__ import annotations
 
 import gzip
+import json
 import pickle
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pyarrow.csv
+import pyarrow.dataset as ds
 import pyarrow.feather
+import pyarrow.fs as pafs
 import pyarrow.parquet as pq
 import pytest
 
 import offrank
 from offrank.errors import ColumnError, EmptyLogError, LogError, RowError, SpellingError, UsageError
 from offrank.log.source import Needs
+from offrank.readers import files, open_bandit
 from tests.readers.plain import EVERYTHING, codes, contents, rows
 
 LOG: list[dict[str, Any]] = [
@@ -97,6 +102,29 @@ def folders(folder: Path) -> str:
     return str(folder / "day=*")
 
 
+def hive(folder: Path) -> str:
+    for number in range(4):
+        day = folder / "hive" / f"day={number // 2}"
+        day.mkdir(parents=True, exist_ok=True)
+        pq.write_table(TABLE.slice(number, 1), day / f"{number}.parquet")
+    return str(folder / "hive")
+
+
+def json_lines(folder: Path) -> Path:
+    path = folder / "log.jsonl"
+    path.write_text("".join(json.dumps(row) + "\n" for row in LOG), encoding="utf-8")
+    return path
+
+
+def lists_as_text(folder: Path, separator: str = ",") -> Path:
+    path = folder / f"log.{'csv' if separator == ',' else 'tsv'}"
+    frame = pd.DataFrame(
+        [{name: json.dumps(value) if name != "query" else value for name, value in r.items()} for r in LOG]
+    )
+    frame.to_csv(path, index=False, sep=separator)
+    return path
+
+
 FILES: dict[str, Callable[[Path], Any]] = {
     "parquet": parquet,
     "parquet as text": lambda folder: str(parquet(folder)),
@@ -106,6 +134,11 @@ FILES: dict[str, Callable[[Path], Any]] = {
     "list of globs": lambda folder: [str(parts(folder) / g) for g in ("part-[01].parquet", "part-[23].parquet")],
     "glob of folders": folders,
     "glob of folders and files": lambda folder: str(Path(folders(folder)).parent / "**"),
+    "hive folders": hive,
+    "address": lambda folder: f"file://{parquet(folder)}",
+    "JSON lines": json_lines,
+    "lists as text in CSV": lists_as_text,
+    "lists as text in TSV": lambda folder: lists_as_text(folder, "\t"),
     "feather": feather,
     "arrow stream": stream,
 }
@@ -115,6 +148,13 @@ FRAMES: dict[str, Callable[[], Any]] = {
     "pandas": lambda: pd.DataFrame(LOG),
     "polars": lambda: pl.DataFrame(LOG),
     "arrow table": lambda: TABLE,
+    "polars lazy": lambda: pl.LazyFrame(LOG),
+    "data set": lambda: ds.dataset(TABLE),
+    "filtered data set": lambda: ds.dataset(pa.concat_tables([TABLE, TABLE.slice(0, 0)])).filter(
+        ds.field("query") != ""
+    ),
+    "record batch reader": lambda: TABLE.to_reader(max_chunksize=1),
+    "iterator of tables": lambda: iter([TABLE.slice(0, 1), pl.DataFrame(LOG[1:3]), TABLE.slice(3)]),
     "arrow batch": lambda: TABLE.to_batches()[0],
     "arrow table in chunks": lambda: pa.concat_tables([TABLE.slice(0, 1), TABLE.slice(1, 0), TABLE.slice(1)]),
 }
@@ -204,6 +244,43 @@ def test_a_long_source_can_be_sent_to_another_process() -> None:
     assert contents(pickle.loads(pickle.dumps(source)), NEEDED) == expected()
 
 
+def test_hive_folders_give_columns(tmp_path: Path) -> None:
+    needed = NEEDED | Needs(labels=frozenset(["day"]))
+    assert [row["label:day"] for row in contents(offrank.read_log(hive(tmp_path)), needed)] == ["0", "0", "1", "1"]
+
+
+@pytest.mark.parametrize("source", ["s3://logs/day", "s3://logs/day/part-*.parquet", "s3://logs/day/part-0.parquet"])
+def test_far_away(source: str, tmp_path: Path, monkeypatch) -> None:
+    (tmp_path / "logs" / "day").mkdir(parents=True)
+    parts(tmp_path / "logs" / "day")
+    system = pafs.SubTreeFileSystem(str(tmp_path), pafs.LocalFileSystem())
+    fake = SimpleNamespace(from_uri=lambda uri: (system, uri.removeprefix("s3://")))
+    names = {name: getattr(pafs, name) for name in ("FileType", "FileSelector", "LocalFileSystem")}
+    monkeypatch.setattr(files, "pafs", SimpleNamespace(FileSystem=fake, **names))
+    found = contents(offrank.read_log(source), NEEDED)
+    assert found == (expected()[:1] if source.endswith("0.parquet") else expected())
+    with pytest.raises(LogError, match="no log at 's3://logs/day/none"):
+        offrank.read_log("s3://logs/day/none*")
+
+
+def test_an_address_that_does_not_answer() -> None:
+    with pytest.raises(LogError, match=r"(?s)nowhere://a/b cannot be reached.*check the address"):
+        offrank.read_log("nowhere://a/b")
+
+
+def test_options_of_a_format(tmp_path: Path) -> None:
+    (tmp_path / "men.csv").write_text("item_id,position,click,propensity_score\n2,1,1,.5\n", encoding="utf-8")
+    chosen = open_bandit(n_items=4)
+    assert repr(chosen) == "open_bandit(n_items=4)"
+    for format_ in (chosen, repr(chosen)):
+        (row,) = rows(offrank.read_log(tmp_path, format=format_))
+        assert row["candidates"] == [0, 1, 2, 3]
+    with pytest.raises(SpellingError, match=r"write it as open_bandit\(n_items=None\)"):
+        offrank.read_log(tmp_path, format="open_bandit(items=4)")
+    with pytest.raises(SpellingError, match=r"did you mean open_bandit.*arrow, criteo, criteo_paper, csv, json"):
+        offrank.read_log(tmp_path, format="openbandit")
+
+
 def test_describe(tmp_path: Path) -> None:
     assert offrank.read_log(parquet(tmp_path)).describe() == str(tmp_path / "log.parquet")
     assert offrank.read_log(LOG).describe() == "list in memory"
@@ -245,7 +322,7 @@ REFUSED: dict[str, tuple[Callable[[Path], Any], dict[str, Any], type[Exception],
     "a number": (lambda _: 7, {}, UsageError, "cannot read a log from int"),
     "no file": (lambda folder: folder / "none.parquet", {}, LogError, "no log at .*quote the glob"),
     "empty folder": (lambda folder: folder, {}, LogError, "no log at"),
-    "unknown format": (parquet, {"format": "xml"}, SpellingError, "formats are arrow"),
+    "unknown format": (parquet, {"format": "xml"}, SpellingError, "name from: arrow"),
     "fixed columns": (
         lambda _: "x",
         {"format": "yandex", "columns": {"slate": "s"}},
@@ -264,9 +341,9 @@ def test_refused(case: str, tmp_path: Path) -> None:
 
 BROKEN: dict[str, tuple[str, bytes, type[Exception], str]] = {
     "no bytes": ("log.parquet", b"", EmptyLogError, "is empty"),
-    "not parquet": ("log.parquet", b"slate,clicks\n", LogError, "not a Parquet file"),
+    "not parquet": ("log.parquet", b"slate,clicks\n", LogError, "cannot be read as a Parquet file: Parquet magic"),
     "not arrow": ("log.arrow", b"slate,clicks\n", LogError, "not an Arrow IPC file"),
-    "unknown suffix": ("log.xls", b"x", UsageError, "by its suffix.*csv, open_bandit, parquet"),
+    "unknown suffix": ("log.xls", b"x", UsageError, "by its suffix.*csv, json, open_bandit, parquet"),
     "no clicks": (
         "log.csv",
         b"impression,item,position\n",

@@ -22,8 +22,14 @@ class Rule:
 
 
 NULL = Rule("null", "is null", "fill it in, or leave the row out of the log")
+BAD_LIST = "bad-list"
+"""Code of a text that is no list in JSON; what is wrong with it depends on the text."""
 EMPTY_SLATE = Rule("empty-slate", "shows no item", "leave out impressions that showed nothing")
-DUPLICATE = Rule("duplicate-item", "holds an item twice", "an item stands in a list at most once")
+DUPLICATE = Rule(
+    "duplicate-item",
+    "holds an item twice",
+    "an item stands in a list at most once: give repeated ones ids of their own, such as '7 again', or leave it out",
+)
 NOT_CANDIDATE = Rule(
     "not-a-candidate", "shows an item that is not among the candidates", "log all candidates, shown ones too"
 )

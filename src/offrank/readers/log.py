@@ -2,31 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
+from pathlib import PurePath
 from typing import Any, get_args
 
 import pyarrow as pa
+import pyarrow.dataset as ds
 
-from ..errors import ColumnError, EmptyLogError, SpellingError, UsageError
+from ..errors import ColumnError, EmptyLogError, UsageError
 from ..log.schema import Columns, check_renamed
 from ..log.source import Source
 from ..options import option
-from .files import expand, is_paths, suffix
-from .formats.criteo import criteo
-from .formats.criteo_paper import criteo_paper
-from .formats.open_bandit import open_bandit
-from .formats.yandex import yandex
+from ..spelling import parse
+from .dataset import DatasetTable, FileTable
+from .files import Files, find, is_paths, suffix
+from .formats.registry import Reader, readers
 from .long import LongLog
-from .tables import ArrowTable, CsvTable, MemoryTable, ParquetTable, Table
+from .tables import ArrowTable, LazyTable, MemoryTable, Table
 from .wide import Invalid, WideLog
-
-FORMATS: dict[str, Callable[..., Source]] = {
-    "criteo": criteo,
-    "criteo_paper": criteo_paper,
-    "open_bandit": open_bandit,
-    "yandex": yandex,
-}
-"""Formats of public data sets, by name."""
 
 _SUFFIXES = {
     ".parquet": "parquet",
@@ -35,6 +29,10 @@ _SUFFIXES = {
     ".feather": "arrow",
     ".ipc": "arrow",
     ".csv": "csv",
+    ".tsv": "tsv",
+    ".jsonl": "json",
+    ".ndjson": "json",
+    ".json": "json",
 }
 
 
@@ -42,17 +40,18 @@ def read_log(
     source: Any,
     columns: Mapping[str, str] | None = None,
     *,
-    format: str | None = None,  # noqa: A002  the word that every reader library uses
+    format: str | Reader | None = None,  # noqa: A002  the word that every reader library uses
     invalid: Invalid = "raise",
 ) -> Source:
     """A log, to be read lazily: nothing but names is looked at until a job asks for columns.
 
-    - source: a Parquet file, glob or folder; an Arrow IPC file; a CSV file (long layout, `.csv` or
-      `.csv.gz`); a list of paths; a pandas, Polars or Arrow table (anything with
-      `__arrow_c_stream__`); a list of dicts.
+    - source: a Parquet, Arrow IPC, CSV, TSV or JSON lines file, a folder of them (`key=value` folders give columns), a
+      glob, an address such as `s3://bucket/folder`, or a list of those; a pandas, Polars or Arrow table (anything with
+      `__arrow_c_stream__`), a Polars LazyFrame, a `pyarrow.dataset.Dataset`; a list of dicts, or an iterator of
+      tables, which is read into memory.
     - columns: role -> the log's own name of that column, `{"slate": "shown"}`.
-    - format: `criteo`, `criteo_paper`, `open_bandit` or `yandex` for those data sets; by default from the
-      file's suffix.
+    - format: the kind of files (`parquet`, `arrow`, `csv`, `tsv`, `json`), by default from their suffix; or a reader of
+      a public data set with its options, `open_bandit(n_items=34)`, as an object or spelled.
     - invalid: "raise" at the first row that breaks a rule, or "skip" such rows and count them.
 
     The layout is wide (a row per impression) where there is a `slate` column, long (a row per
@@ -67,14 +66,24 @@ def read_log(
     check_renamed(renamed)
     if invalid not in get_args(Invalid):
         raise UsageError(f"invalid is {invalid!r}", 'say "raise" or "skip"')
-    if format in FORMATS:
+    chosen = parse(format, _formats(), "format") if isinstance(format, str) else format
+    if isinstance(chosen, Reader):
         if renamed:
-            raise UsageError(f"the columns of the {format} format are fixed", f"leave out {option('columns')}")
-        return FORMATS[format](source, invalid=invalid)
-    table = _table(source, format)
+            raise UsageError(f"the columns of the {chosen} format are fixed", f"leave out {option('columns')}")
+        return chosen(source, invalid=invalid)
+    table = _table(source, chosen)
     if not table.parts():
         raise EmptyLogError(f"{table.describe()} has no rows", "give a log with at least one impression")
     return _layout(table, renamed, invalid)
+
+
+def _formats() -> Mapping[str, Callable[..., Any]]:
+    """What a format's spelling makes, by name: a kind of files, or a reader of public data."""
+    return {kind: partial(_itself, kind) for kind in dict.fromkeys(_SUFFIXES.values())} | dict(readers())
+
+
+def _itself(kind: str) -> str:
+    return kind
 
 
 def _layout(table: Table, renamed: Mapping[str, str], invalid: Invalid) -> Source:
@@ -89,11 +98,17 @@ def _layout(table: Table, renamed: Mapping[str, str], invalid: Invalid) -> Sourc
 
 def _table(source: Any, kind: str | None) -> Table:
     if is_paths(source):
-        return _files(expand(source, None if kind else _SUFFIXES), kind)
+        return _files(find(source, None if kind else _SUFFIXES), kind)
+    if isinstance(source, ds.Dataset):
+        return DatasetTable(source)
+    if hasattr(source, "collect_schema") and hasattr(source, "collect_batches"):
+        return LazyTable(source)
     if hasattr(source, "__arrow_c_stream__"):
         return MemoryTable(_of_arrow(source))
     if isinstance(source, Sequence) and all(isinstance(item, Mapping) for item in source):
         return MemoryTable(_of_dicts(source), "list")
+    if isinstance(source, Iterator):
+        return MemoryTable(_of_stream(source), "stream")
     raise UsageError(
         f"cannot read a log from {type(source).__name__}",
         "give a path, a glob, a table (pandas, Polars, Arrow) or a list of dicts",
@@ -110,6 +125,14 @@ def _of_arrow(source: Any) -> pa.Table:
         raise ColumnError(f"the table cannot be read: {'; '.join(map(str, error.args))}", _MIXED) from error
 
 
+def _of_stream(tables: Iterator[Any]) -> pa.Table:
+    found = [_of_arrow(one) for one in tables]
+    try:
+        return pa.concat_tables([one.cast(found[0].schema) for one in found]) if found else pa.table({})
+    except (pa.ArrowException, ValueError) as error:
+        raise ColumnError(f"the tables of the stream differ: {error}", "give tables of the same columns") from error
+
+
 def _of_dicts(rows: Sequence[Mapping[str, Any]]) -> pa.Table:
     """A table of every key of any row; pyarrow by itself takes those of the first row and drops the others."""
     names = dict.fromkeys(name for row in rows for name in row)
@@ -123,20 +146,16 @@ def _column(name: str, values: list[Any]) -> pa.Array:
         raise ColumnError(f"column {name!r} of the list cannot be read: {error}", _MIXED) from error
 
 
-def _files(paths: tuple[str, ...], kind: str | None) -> Table:
-    kinds = {kind} if kind else {_kind(path) for path in paths}
+def _files(files: Files, kind: str | None) -> Table:
+    kinds = {kind} if kind else {_kind(path) for path in files.paths}
     if len(kinds) > 1:
         raise UsageError(f"the files are of several kinds: {', '.join(sorted(map(str, kinds)))}", "give one kind")
-    match kinds.pop():
-        case "parquet":
-            return ParquetTable(paths)
-        case "arrow":
-            return ArrowTable(paths)
-        case "csv":
-            return CsvTable(paths)
-        case other:
-            known = ", ".join(sorted({*_SUFFIXES.values(), *FORMATS}))
-            raise SpellingError(f"unknown format {other!r}", f"formats are {known}")
+    chosen = kinds.pop()
+    # Of Arrow files in plain folders the record batches are read side by side, where they lie.
+    partitioned = any("=" in folder for path in files.paths for folder in PurePath(path).parts[:-1])
+    if chosen == "arrow" and files.local and not partitioned:
+        return ArrowTable(files.paths)
+    return FileTable(files, str(chosen))
 
 
 def _kind(path: str) -> str:
@@ -144,6 +163,6 @@ def _kind(path: str) -> str:
     if kind is None:
         raise UsageError(
             f"cannot tell the format of {path!r} by its suffix",
-            f"name it with {option('format')}: " + ", ".join(sorted({*_SUFFIXES.values(), *FORMATS})),
+            f"name it with {option('format')}: " + ", ".join(sorted(_formats())),
         )
     return kind

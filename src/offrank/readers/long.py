@@ -5,12 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
+import pyarrow as pa
+
 from ..errors import RowError
 from ..log.batch import LogBatch
 from ..log.schema import LONG_ROLES, ROLES, Columns
 from ..log.source import Needs
+from .dataset import FileTable
 from .long_table import LongTable
-from .tables import CsvTable, Table
+from .tables import Table
 from .wide import Invalid, WideLog
 
 
@@ -56,10 +59,11 @@ class LongLog:
 
 
 def _typed(table: Table, renamed: Mapping[str, str], needed: Needs) -> Table:
-    """A CSV table with the kinds of its columns said, since they cannot be read off a first block."""
-    if not isinstance(table, CsvTable):
+    """Text files with the kinds of their columns said, since they cannot be read off a first block."""
+    if not isinstance(table, FileTable):
         return table
     text = [renamed.get(role, role) for role in ("impression", "item", "query")] + list(needed.keys | needed.labels)
     text += [renamed.get(name, name) for name in sorted(needed.clusters)]
     numbers = [renamed.get(role, role) for role in ("position", "click", "reward", "propensity", "inclusion")]
-    return replace(table, text=tuple(text), numeric=(*numbers, *needed.scores, *needed.rankings))
+    kinds = dict.fromkeys([*numbers, *needed.scores, *needed.rankings], pa.float64())
+    return table.typed(kinds if table.kind == "json" else kinds | dict.fromkeys(text, pa.string()))

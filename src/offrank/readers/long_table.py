@@ -71,7 +71,7 @@ class LongTable:
         rest: Piece | None = None
         for part in range(self.table.parts()):
             for read in self.table.pieces(part, columns):
-                piece = replace(read, data=arrow.without_views(read.data))
+                piece = replace(read, data=arrow.plain_columns(read.data))
                 if rest is not None and rest.file != piece.file:
                     yield rest
                     rest = None
@@ -219,7 +219,7 @@ class _Rows:
 
     def show(self, column: str, row: int) -> str:
         """A value for an error message."""
-        return repr(self.piece.data.column(column)[row].as_py())
+        return arrow.show(self.piece.data.column(column), row)
 
     def without(self, faults: Faults) -> _Rows:
         """The impressions without a faulty row; each other one counts once, for its first such row."""
@@ -248,5 +248,5 @@ def _listed(values: pa.Array, offsets: Integers) -> pa.Array:
 
 
 def _error(piece: Piece, index: int, column: str, rule: Rule) -> RowError:
-    value = piece.data.column(column)[index].as_py()
-    return RowError(piece.file, int(piece.rows[index]), column, rule.code, f"{value!r} {rule.broken}", rule.remedy)
+    shown = arrow.show(piece.data.column(column), index)
+    return RowError(piece.file, int(piece.rows[index]), column, rule.code, f"{shown} {rule.broken}", rule.remedy)

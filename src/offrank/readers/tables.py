@@ -9,9 +9,7 @@ from typing import Any, Protocol
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.csv
 import pyarrow.ipc
-import pyarrow.parquet as pq
 
 from ..errors import ColumnError, LogError
 from ..log.batch import Integers
@@ -19,7 +17,6 @@ from .files import describe
 
 MOST_ROWS = 32_768
 _MOST_VALUES = 2_000_000
-_CSV = "write CSV with a header line, and the same kind of value in every row of a column"
 
 
 @dataclass(frozen=True)
@@ -54,49 +51,6 @@ class Table(Protocol):
 
 
 @dataclass(frozen=True)
-class ParquetTable:
-    """Parquet files; a part is a row group."""
-
-    paths: tuple[str, ...]
-
-    @cached_property
-    def _groups(self) -> list[tuple[str, int, int, int]]:
-        """(path, row group, first row in the file, rows in the files before) per part."""
-        found, base = [], 0
-        for path in self.paths:
-            metadata, first = _parquet(path).metadata, 0
-            for group in range(metadata.num_row_groups):
-                rows = metadata.row_group(group).num_rows
-                if rows:
-                    found.append((path, group, first, base))
-                first += rows
-            base += first
-        return found
-
-    @cached_property
-    def names(self) -> tuple[str, ...]:
-        return tuple(_parquet(self.paths[0]).schema_arrow.names)
-
-    def parts(self) -> int:
-        return len(self._groups)
-
-    def pieces(self, part: int, columns: tuple[str, ...]) -> Iterator[Piece]:
-        path, group, first, base = self._groups[part]
-        file = _parquet(path)
-        missing = [name for name in columns if name not in file.schema_arrow.names]
-        if missing:
-            raise ColumnError(f"{path} has no column {missing[0]!r}, but {self.paths[0]} has", "mend the file")
-        rows = _batch_rows(file.metadata.row_group(group), columns)
-        batches = file.iter_batches(rows, row_groups=[group], columns=list(columns), use_threads=False)
-        for data in batches:
-            yield Piece(data, path, np.arange(first, first + len(data)), base)
-            first += len(data)
-
-    def describe(self) -> str:
-        return describe(self.paths)
-
-
-@dataclass(frozen=True)
 class MemoryTable:
     """An Arrow table in memory; a part is a slice of it."""
 
@@ -115,12 +69,36 @@ class MemoryTable:
         first = part * self.part_rows
         slice_ = self.table.select(list(columns)).slice(first, self.part_rows)
         values = max((slice_.nbytes // (8 * max(slice_.num_rows, 1))), 1)
-        for data in slice_.to_batches(max_chunksize=_rows_for(values)):
+        for data in slice_.to_batches(max_chunksize=rows_for(values)):
             yield Piece(data, self.where, np.arange(first, first + len(data)))
             first += len(data)
 
     def describe(self) -> str:
         return f"{self.where} in memory"
+
+
+@dataclass(frozen=True)
+class LazyTable:
+    """A Polars LazyFrame, run anew for each reading, in order as one part."""
+
+    frame: Any
+
+    @cached_property
+    def names(self) -> tuple[str, ...]:
+        return tuple(self.frame.collect_schema().names())
+
+    def parts(self) -> int:
+        return 1
+
+    def pieces(self, part: int, columns: tuple[str, ...]) -> Iterator[Piece]:
+        first = 0
+        for frame in self.frame.select(columns).collect_batches(chunk_size=MOST_ROWS, maintain_order=True):
+            for data in frame.to_arrow().to_batches():
+                yield Piece(data, "lazy frame", np.arange(first, first + len(data)))
+                first += len(data)
+
+    def describe(self) -> str:
+        return "lazy frame"
 
 
 @dataclass(frozen=True)
@@ -161,68 +139,6 @@ class ArrowTable:
 
     def describe(self) -> str:
         return describe(self.paths)
-
-
-@dataclass(frozen=True)
-class CsvTable:
-    """CSV files with a header line. One part: they are read in order, so that row numbers go on.
-
-    text, numeric: columns whose kind is known, since it cannot be read off the first rows.
-    """
-
-    paths: tuple[str, ...]
-    text: tuple[str, ...] = ()
-    numeric: tuple[str, ...] = ()
-
-    @cached_property
-    def names(self) -> tuple[str, ...]:
-        try:
-            with pyarrow.csv.open_csv(self.paths[0]) as reader:
-                return tuple(reader.schema.names)
-        except (pa.ArrowInvalid, OSError) as error:
-            raise LogError(f"{self.paths[0]} cannot be read: {error}", _CSV) from error
-
-    def parts(self) -> int:
-        return 1
-
-    def pieces(self, part: int, columns: tuple[str, ...]) -> Iterator[Piece]:
-        base = 0
-        for path in self.paths:
-            first = 0
-            for data in self._batches(path, columns):
-                yield Piece(data, path, np.arange(first, first + len(data)), base)
-                first += len(data)
-            base += first
-
-    def describe(self) -> str:
-        return describe(self.paths)
-
-    def _batches(self, path: str, columns: tuple[str, ...]) -> Iterator[pa.RecordBatch]:
-        kinds = dict.fromkeys(self.text, pa.string()) | dict.fromkeys(self.numeric, pa.float64())
-        options = pyarrow.csv.ConvertOptions(
-            include_columns=list(columns),
-            column_types={name: kind for name, kind in kinds.items() if name in columns},
-            null_values=["", "NA", "null", "NULL", "nan", "NaN"],
-            strings_can_be_null=True,
-            quoted_strings_can_be_null=False,
-        )
-        read = 0
-        try:
-            with pyarrow.csv.open_csv(path, convert_options=options) as reader:
-                for data in reader:
-                    read += len(data)
-                    yield data
-        except pa.ArrowKeyError as error:
-            raise ColumnError(f"{path}: {error}", f"give it the columns of {self.paths[0]}") from error
-        except (pa.ArrowInvalid, OSError) as error:
-            raise LogError(f"{path}, after row {read}: {error}", _CSV) from error
-
-
-def _parquet(path: str) -> pq.ParquetFile:
-    try:
-        return pq.ParquetFile(path, memory_map=True)
-    except pa.ArrowInvalid as error:
-        raise LogError(f"{path} is not a Parquet file: {error}", "give a Parquet file") from error
 
 
 def _ipc(path: str, fields: list[int] | None = None) -> Any:
@@ -274,15 +190,6 @@ def _refuse_missing(path: str, names: Sequence[str], columns: tuple[str, ...], f
         raise ColumnError(f"{path} has no column {missing[0]!r}, but {first} has", "mend the file")
 
 
-def _batch_rows(group: pq.RowGroupMetaData, columns: tuple[str, ...]) -> int:
+def rows_for(values_per_row: int) -> int:
     """Rows per batch, so that wide lists do not fill the memory."""
-    values = 0
-    for index in range(group.num_columns):
-        column = group.column(index)
-        if column.path_in_schema.split(".")[0] in columns:
-            values += column.num_values
-    return _rows_for(values // max(group.num_rows, 1))
-
-
-def _rows_for(values_per_row: int) -> int:
     return int(np.clip(_MOST_VALUES // max(values_per_row, 1), 64, MOST_ROWS))

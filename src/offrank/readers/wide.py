@@ -11,6 +11,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from ..errors import ColumnError, LogError, RowError
 from ..log import _kernels, rules
 from ..log.batch import Contexts, Floats, Integers, Labels, LogBatch, Shown, SparseFeatures
 from ..log.hashing import ODD
@@ -21,6 +22,7 @@ from . import arrow, written
 from .arrow import Lists
 from .features import sparse_features
 from .holes import Ranks
+from .json_text import BadCell
 from .tables import Piece, Table
 
 Invalid = Literal["raise", "skip"]
@@ -89,8 +91,8 @@ class Decoder:
             RowError: a row breaks a rule, unless invalid rows are to be skipped.
         """
         faults = Faults(len(piece.data))
-        flat = _Flat(self, piece, faults)
-        error = faults.first(piece.file, piece.rows, lambda column, row: _show(piece, column, row))
+        flat = self._flat(piece, faults)
+        error = faults.first(piece.file, piece.rows, lambda column, row: arrow.show(piece.data.column(column), row))
         if error is not None and self.invalid == "raise":
             raise error
         faulty = faults.counts()
@@ -98,6 +100,19 @@ class Decoder:
         for rows in _alike(np.maximum(flat.candidates.lengths, flat.length), faults.which == 0 if faulty else None):
             yield flat.batch(rows, skipped)
             skipped = {}
+
+    def _flat(self, piece: Piece, faults: Faults) -> _Flat:
+        try:
+            return _Flat(self, piece, faults)
+        except BadCell as error:
+            shown = arrow.show(piece.data.column(error.name), error.index)
+            row, detail = int(piece.rows[error.index]), f"{shown} {error.wrong}"
+            raise RowError(piece.file, row, error.name, rules.BAD_LIST, detail, error.remedy) from None
+        except (pa.ArrowException, OverflowError) as error:
+            where = f"{piece.file}, rows {piece.rows[0]} to {piece.rows[-1]}"
+            raise LogError(
+                f"{where} cannot be read: {error}", "write plain numbers, strings and lists of them"
+            ) from error
 
 
 class _Flat:
@@ -109,7 +124,9 @@ class _Flat:
         self.ranks = Ranks.of(self._column("slate"), self.columns["slate"]) if self.needed.holes else None
         self.slate = self._ids("slate") if self.ranks is None else self._checked("slate", self.ranks.items)
         faults.mark(self.slate.lengths == 0, rules.EMPTY_SLATE, self.columns["slate"])
-        self.candidates = self._ids("candidates") if "candidates" in self.columns else self.slate
+        self.candidates = (
+            self._like("candidates", self._ids("candidates")) if "candidates" in self.columns else self.slate
+        )
         located = self._locate(self.slate, "slate", rules.NOT_CANDIDATE)
         self.slots = located if self.ranks is None else self.ranks.spread(located)
         self.length = self.slate.lengths if self.ranks is None else self.ranks.lengths
@@ -153,7 +170,7 @@ class _Flat:
         )
 
     def _column(self, role: str) -> Any:
-        return self.piece.data.column(self.columns[role])
+        return arrow.plain(self.piece.data.column(self.columns[role]))
 
     def _is_beside(self, role: str) -> bool:
         return role == "clicks" or role.startswith("scores:")
@@ -167,6 +184,15 @@ class _Flat:
         twice = _kernels.duplicates(found.values, found.starts, found.lengths)
         self.faults.mark(twice, rules.DUPLICATE, self.columns[role])
         return found
+
+    def _like(self, role: str, found: Lists) -> Lists:
+        """The ids of a column, which must be of the type of those of the slate."""
+        if found.kind == self.slate.kind or not (found.kind and self.slate.kind):
+            return found
+        raise ColumnError(
+            f"ids are {found.kind} in {self.columns[role]!r}, but in {self.columns['slate']!r} {self.slate.kind}",
+            "write the ids of items in one type in all columns",
+        )
 
     def _locate(self, items: Lists, role: str, rule: rules.Rule) -> Integers:
         """[n, width] candidate index of each item, -1 pads; items that are no candidates break `rule`."""
@@ -183,7 +209,7 @@ class _Flat:
 
     def _ranking(self, name: str) -> Integers:
         role = f"rankings:{name}"
-        return self._locate(self._ids(role), role, rules.RANKED_OUTSIDE)
+        return self._locate(self._like(role, self._ids(role)), role, rules.RANKED_OUTSIDE)
 
     def _beside(self, role: str) -> Lists:
         """A list of numbers beside the slate or the candidates."""
@@ -277,9 +303,3 @@ def _alike(sizes: Integers, keep: NDArray[np.bool_] | None) -> list[Integers | N
     rows = np.arange(len(sizes)) if rows is None else rows
     octave = np.ceil(np.log2(np.maximum(chosen, 1)))
     return [rows[octave == o] for o in np.unique(octave)]
-
-
-def _show(piece: Piece, column: str, row: int) -> str:
-    """A value of the log for an error message, cut if long."""
-    text = repr(piece.data.column(column)[row].as_py())
-    return text if len(text) <= 80 else text[:77] + "..."

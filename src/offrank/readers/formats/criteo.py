@@ -22,6 +22,7 @@ from .. import _kernels
 from ..files import expand
 from ..text import Impression, TextTable, lines, malformed, settle
 from ..wide import Invalid, WideLog
+from .registry import Reader
 
 Propensities = Literal["true", "as-written"]
 
@@ -30,6 +31,7 @@ _KEPT = 0.1  # share of the impressions without a click
 _ROUNDING = 1e-6  # `|p` has about twelve digits: a propensity this little above 1 is 1
 
 
+@Reader
 def criteo(
     path: str | Path | Sequence[str | Path],
     *,

@@ -23,6 +23,7 @@ from ..hashing import NUMERIC
 from ..tables import Piece
 from ..text import blocks, malformed, settle
 from ..wide import Invalid, WideLog
+from .registry import Reader
 
 _KEPT = 0.1  # share of the impressions without a click
 _FILE = 40  # bits for the rows of one file, so that a file's rows can be numbered without reading those before it
@@ -36,6 +37,7 @@ _EXPECTED = {
 }
 
 
+@Reader
 def criteo_paper(path: str | Path | Sequence[str | Path], *, bits: int = 20, invalid: Invalid = "raise") -> WideLog:
     """A log in the format of paper criteo-test-bed, plain or `.gz`.
 
