@@ -98,7 +98,8 @@ BAD_INCLUSION = Rule("bad-inclusion", "is not in (0, 1]", "write the probability
 BAD_POSITION = Rule(
     "bad-position",
     "breaks the count 1, 2, ... of its impression",
-    "number the shown items of an impression from 1",
+    "number the shown items of an impression from 1, or from 0 in the whole log; where some are missing, take them for "
+    'an order with gaps="close" (--gaps close)',
 )
 BAD_RANK = Rule(
     "bad-position",
@@ -108,7 +109,6 @@ BAD_RANK = Rule(
 NOT_CONSTANT = Rule(
     "not-constant", "differs within one impression", "repeat the impression's own value on each of its rows"
 )
-SCATTERED = Rule("scattered", "comes back after other impressions", "sort the log by impression")
 
 
 class Faults:

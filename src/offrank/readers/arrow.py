@@ -30,6 +30,10 @@ class Lists:
         """The lists of these rows; all where rows is None."""
         return self if rows is None else Lists(self.values, self.starts[rows], self.lengths[rows])
 
+    def head(self, length: int) -> Lists:
+        """The first values of each list."""
+        return replace(self, lengths=np.minimum(self.lengths, length))
+
     def padded(self, width: int, fill: float = 0) -> NDArray[Any]:
         """[n, width] writable array, filled up where a list is shorter."""
         n = len(self.starts)

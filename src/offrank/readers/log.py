@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import PurePath
 from typing import Any, get_args
@@ -20,7 +21,7 @@ from .files import Files, find, is_paths, suffix
 from .formats.registry import Reader, readers
 from .long import LongLog
 from .tables import ArrowTable, LazyTable, MemoryTable, Table
-from .wide import Invalid, WideLog
+from .wide import Gaps, Invalid, WideLog
 
 _SUFFIXES = {
     ".parquet": "parquet",
@@ -42,6 +43,8 @@ def read_log(
     *,
     format: str | Reader | None = None,  # noqa: A002  the word that every reader library uses
     invalid: Invalid = "raise",
+    gaps: Gaps = "raise",
+    top_k: int | None = None,
 ) -> Source:
     """A log, to be read lazily: nothing but names is looked at until a job asks for columns.
 
@@ -52,6 +55,10 @@ def read_log(
     - columns: role -> the log's own name of that column, `{"slate": "shown"}`.
     - format: the kind of files (`parquet`, `arrow`, `csv`, `tsv`, `json`), by default from their suffix; or a reader of
       a public data set with its options, `open_bandit(n_items=34)`, as an object or spelled.
+    - gaps: "close" takes the positions of the long layout for an order, where some are missing; by default that is an
+      error. Click models read the gaps themselves.
+    - top_k: keep the first slots of each slate, and all candidates. The log is then one of shorter slates: a column of
+      the whole slate (`propensity`, `reward`) is refused, and targets fill as many slots.
     - invalid: "raise" at the first row that breaks a rule, or "skip" such rows and count them.
 
     The layout is wide (a row per impression) where there is a `slate` column, long (a row per
@@ -66,15 +73,24 @@ def read_log(
     check_renamed(renamed)
     if invalid not in get_args(Invalid):
         raise UsageError(f"invalid is {invalid!r}", 'say "raise" or "skip"')
+    if gaps not in get_args(Gaps):
+        raise UsageError(f"gaps is {gaps!r}", 'say "raise" or "close"')
+    if top_k is not None and top_k < 1:
+        raise UsageError(f"top_k is {top_k!r}", "give 1 or more")
     chosen = parse(format, _formats(), "format") if isinstance(format, str) else format
     if isinstance(chosen, Reader):
         if renamed:
             raise UsageError(f"the columns of the {chosen} format are fixed", f"leave out {option('columns')}")
-        return chosen(source, invalid=invalid)
+        return replace(chosen(source, invalid=invalid), top_k=top_k)
     table = _table(source, chosen)
     if not table.parts():
         raise EmptyLogError(f"{table.describe()} has no rows", "give a log with at least one impression")
-    return _layout(table, renamed, invalid)
+    wide = _is_wide(table, renamed)
+    if wide and gaps == "close":
+        raise UsageError("gaps can be closed in the long layout alone", f"leave out {option('gaps', 'close')}")
+    if wide:
+        return WideLog(table, renamed, invalid, top_k=top_k)
+    return LongLog(table, renamed, invalid, gaps=gaps, top_k=top_k)
 
 
 def _formats() -> Mapping[str, Callable[..., Any]]:
@@ -86,14 +102,13 @@ def _itself(kind: str) -> str:
     return kind
 
 
-def _layout(table: Table, renamed: Mapping[str, str], invalid: Invalid) -> Source:
+def _is_wide(table: Table, renamed: Mapping[str, str]) -> bool:
+    """Whether a row is an impression; whatever layout it is must be complete."""
     known = Columns(table.names, renamed, table.describe())
-    if known.has("slate") or not (known.has("item") or known.has("impression")):
-        known.of("slate")
-        return WideLog(table, renamed, invalid)
-    for role in ("impression", "item", "position"):
+    wide = known.has("slate") or not (known.has("item") or known.has("impression"))
+    for role in ("slate",) if wide else ("impression", "item", "position"):
         known.of(role)
-    return LongLog(table, renamed, invalid)
+    return wide
 
 
 def _table(source: Any, kind: str | None) -> Table:

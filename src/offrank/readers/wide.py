@@ -11,13 +11,14 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from ..errors import ColumnError, LogError, RowError
+from ..errors import ColumnError, LogError, RowError, UsageError
 from ..log import _kernels, rules
 from ..log.batch import Contexts, Floats, Integers, Labels, LogBatch, Shown, SparseFeatures
 from ..log.hashing import ODD
 from ..log.rules import Faults
 from ..log.schema import GROUPING, WRITTEN, Columns
 from ..log.source import Needs
+from ..options import option
 from . import arrow, written
 from .arrow import Lists
 from .features import sparse_features
@@ -26,18 +27,20 @@ from .json_text import BadCell
 from .tables import Piece, Table
 
 Invalid = Literal["raise", "skip"]
+Gaps = Literal["raise", "close"]
 
 _BY_ROW = {"inclusion": rules.BAD_INCLUSION, "reward": rules.BAD_REWARD}
 
 
 @dataclass(frozen=True)
 class WideLog:
-    """A table with a row per impression, as a source of log batches."""
+    """A table with a row per impression, as a source of log batches. top_k: how many slots of each slate are kept."""
 
     table: Table
     renamed: Mapping[str, str]
     invalid: Invalid = "raise"
     needed: Needs = field(default_factory=Needs)
+    top_k: int | None = None
 
     def parts(self) -> int:
         return self.table.parts()
@@ -52,7 +55,7 @@ class WideLog:
 
     def batches(self, part: int) -> Iterator[LogBatch]:
         columns = self.columns()
-        decoder = Decoder(columns, self.needed, self.invalid)
+        decoder = Decoder(columns, self.needed, self.invalid, self.top_k)
         for piece in self.table.pieces(part, tuple(dict.fromkeys(columns.values()))):
             yield from decoder.decode(piece)
 
@@ -73,6 +76,8 @@ class WideLog:
             for name in sorted(getattr(self.needed, kind)):
                 column = known.of(name) if name in GROUPING else known.named(name)
                 chosen[f"{kind}:{name}"] = column
+        if self.top_k is not None:
+            _refuse_of_whole_slates(chosen)
         return chosen
 
 
@@ -83,6 +88,7 @@ class Decoder:
     columns: Mapping[str, str]
     needed: Needs
     invalid: Invalid
+    top_k: int | None = None
 
     def decode(self, piece: Piece) -> Iterator[LogBatch]:
         """Log batches of a piece; rows of very unlike size go to batches of their own.
@@ -131,11 +137,13 @@ class _Flat:
         self.slots = located if self.ranks is None else self.ranks.spread(located)
         self.length = self.slate.lengths if self.ranks is None else self.ranks.lengths
         self.beside = {role: self._beside(role) for role in self.columns if self._is_beside(role)}
+        self.written = {name: self._written(name) for name in self.columns if name.partition(":")[0] in WRITTEN}
         self.rankings = {name: self._ranking(name) for name in self.needed.rankings}
         self.keys = {name: self._key(f"keys:{name}") for name in self.needed.keys}
         self.clusters = {name: self._cluster(f"clusters:{name}") for name in self.needed.clusters}
+        if decoder.top_k is not None:
+            self._cut(decoder.top_k)
         self.by_row = {role: self._number(role) for role in _BY_ROW if role in self.columns}
-        self.written = {name: self._written(name) for name in self.columns if name.partition(":")[0] in WRITTEN}
         self.features = self._features() if "features" in self.columns else None
 
     def batch(self, rows: Integers | None, skipped: Mapping[str, int]) -> LogBatch:
@@ -168,6 +176,14 @@ class _Flat:
             self.piece.base,
             {name: np.ascontiguousarray(codes[pick]) for name, codes in self.clusters.items()},
         )
+
+    def _cut(self, slots: int) -> None:
+        """Keep the first slots of each slate, and what stands beside them; every candidate stays."""
+        self.length = np.minimum(self.length, slots)
+        self.slots = self.slots[:, :slots]
+        if "clicks" in self.beside:
+            self.beside["clicks"] = self.beside["clicks"].head(slots)
+        self.written = {name: found.head(slots) for name, found in self.written.items()}
 
     def _column(self, role: str) -> Any:
         return arrow.plain(self.piece.data.column(self.columns[role]))
@@ -287,6 +303,18 @@ class _Flat:
     def _labels(self, name: str, pick: Any) -> Labels:
         codes, names = arrow.labels(self._column(f"labels:{name}"), self.columns[f"labels:{name}"])
         return Labels(codes[pick], names)
+
+
+def _refuse_of_whole_slates(columns: Mapping[str, str]) -> None:
+    """Raise where a column speaks of slates that are to be cut."""
+    for name, column in columns.items():
+        if name.partition(":")[0] in ("propensity", "reward"):
+            raise UsageError(
+                f"column {column!r} is of whole slates, so that it says nothing of their first slots",
+                "name the policy that drew the log, or log slot_propensity"
+                if name != "reward"
+                else f"leave the column out, to count the clicks of the first slots, or leave out {option('top_k')}",
+            )
 
 
 def _extremes(values: Floats) -> tuple[float, float]:
