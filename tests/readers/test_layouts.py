@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.feather
 import pyarrow.parquet as pq
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import offrank
@@ -84,6 +84,7 @@ def test_long_rows_of_an_impression_may_stand_in_any_order(log: list[Row], seed:
     assert [sorted(row["candidates"]) for row in found] == [sorted(row["candidates"]) for row in wanted]
 
 
+@settings(max_examples=15)
 @given(log=wide_rows(), seed=st.randoms(use_true_random=False), size=st.integers(1, 5))
 @pytest.mark.parametrize("room", [2, 10**6])
 def test_long_rows_may_be_scattered(room: int, log: list[Row], seed: Any, size: int) -> None:
@@ -124,6 +125,7 @@ def test_row_groups_and_parts_do_not_matter(log: list[Row], size: int) -> None:
         assert rows(offrank.read_log(name), NEEDED) == whole
 
 
+@settings(max_examples=15)
 @given(log=wide_rows(), size=st.integers(1, 5))
 def test_long_impressions_may_cross_row_groups(log: list[Row], size: int) -> None:
     table = pa.Table.from_pylist(to_long(log))

@@ -74,7 +74,7 @@ def _plain_list(column: pa.Array) -> pa.Array:
     """A column of lists that have offsets; whatever else it is stays as it is."""
     kind = column.type
     if pa.types.is_null(kind):
-        return pa.array([None] * len(column), pa.list_(pa.float64()))
+        return pa.array([None] * len(column), pa.list_(pa.null()))
     if pa.types.is_fixed_size_list(kind):
         return column.cast(pa.list_(kind.value_type))
     if pa.types.is_list_view(kind) or pa.types.is_large_list_view(kind):

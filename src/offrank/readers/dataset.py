@@ -154,7 +154,9 @@ def reading(where: str, kind: str) -> Iterator[None]:
         yield
     except (pa.ArrowException, OSError, UnicodeDecodeError, OverflowError) as error:
         what, remedy = _WANTED[kind]
-        said = str(error).split("': ")[-1].partition("\n")[0]  # without where it was found, which `where` says
+        said = (
+            str(error).split("': ")[-1].partition("\n")[0].removeprefix("Invalid: ")
+        )  # without where it was found, which `where` says
         raise LogError(f"{where} cannot be read as {what}: {said}", remedy) from error
 
 
