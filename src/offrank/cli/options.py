@@ -122,7 +122,7 @@ def distinct(pairs: list[tuple[str, Any]], what: str, remedy: str) -> dict[str, 
 def source(log: str, options: dict[str, Any]) -> Any:
     """The log that `written_options` describe."""
     columns = dict(_pair(text) for text in options["columns"])
-    invalid = "skip" if options["skip_invalid"] else "raise"
+    invalid: Any = "skip" if options["skip_invalid"] else "raise"
     return offrank.read_log(
         log, columns, format=options["kind"], invalid=invalid, gaps=options["gaps"], top_k=options["top_k"]
     )

@@ -9,7 +9,7 @@ import numba
 import numpy as np
 
 from ..log.hashing import finish
-from ._kernels_text import COLON, NEWLINE, NINE, SPACE, ZERO, begins, blanks, decimal, digits, natural, word
+from ._kernels_text import COLON, NEWLINE, NINE, SPACE, ZERO, begins, blanks, decimal, natural, word
 
 _jit = numba.njit(cache=True, nogil=True)
 _inline = numba.njit(cache=True, nogil=True, inline="always")
@@ -173,31 +173,3 @@ def spread(heads, ends, indices, values, out_ends, out_indices, out_values):
                 count += 1
             row += 1
             out_ends[row] = count
-
-
-@_jit
-def pairs(data, ends, indices, values, slow):
-    """Lines of `index:number`, each ended by a newline: (lines, slow numbers, whether all is well).
-
-    ends: [lines] where a line's entries end. slow: numbers for Python, (entry, first byte, end).
-    """
-    at, line, count, slows = 0, 0, 0, 0
-    while at < len(data):
-        at = blanks(data, at)
-        if at < len(data) and data[at] == NEWLINE:
-            ends[line] = count
-            line += 1
-            at += 1
-            continue
-        start = at
-        at = digits(data, at)
-        indices[count], end = natural(data, start, at), word(data, at)
-        if at >= len(data) or data[at] != COLON or end == at + 1 or not 0 <= indices[count] < 1 << 31:
-            return line, slows, False
-        values[count], exact = decimal(data, at + 1, end)
-        if not exact:
-            slow[slows, 0], slow[slows, 1], slow[slows, 2] = count, at + 1, end
-            slows += 1
-        count += 1
-        at = end
-    return line, slows, True

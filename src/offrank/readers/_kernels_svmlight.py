@@ -15,12 +15,12 @@ NO_QUERY = -1
 
 
 @numba.njit(cache=True, nogil=True)
-def parse(data, lowest, highest, grade, query, place, ends, indices, values, slow):
+def parse(data, lowest, highest, ordered, grade, query, place, ends, indices, values, slow):
     """(documents, slow numbers, what is wrong, its byte).
 
-    lowest, highest: the indices that may occur. place: [documents] the byte where the query is said, or should be.
-    ends: [documents] where the entries of each end in `indices` and `values`. slow: numbers for Python, (entry, or
-    -1 - document for a grade; first byte; end).
+    lowest, highest: the indices that may occur; ordered: whether they ascend. place: [documents] the byte where the
+    query is said, or should be. ends: [documents] where the entries of each end in `indices` and `values`. slow:
+    numbers for Python, (entry, or -1 - document for a grade; first byte; end).
     """
     at, n, count, slows = 0, 0, 0, 0
     while True:
@@ -51,7 +51,7 @@ def parse(data, lowest, highest, grade, query, place, ends, indices, values, slo
                 return n, slows, BAD_FEATURE, at
             if index < lowest:
                 return n, slows, TOO_LOW, at
-            if index <= before:
+            if ordered and index <= before:
                 return n, slows, BAD_ORDER, at
             values[count], exact = decimal(data, colon + 1, end)
             if not exact:

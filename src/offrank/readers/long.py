@@ -77,16 +77,17 @@ class LongLog:
     def _look(self, table: Table) -> dict[str, int]:
         """Rows, whether impressions come back after others, and the position at the top."""
         impression, position = (self.renamed.get(role, role) for role in ("impression", "position"))
-        rows, lowest, last, begun = 0, np.inf, None, [np.empty(0, np.int64)]
+        rows, from_0, last, begun = 0, 0, None, [np.empty(0, np.int64)]
         for piece in (piece for part in range(table.parts()) for piece in table.pieces(part, (impression, position))):
             codes = arrow.codes(piece.data.column(impression), impression)
             ranks = arrow.numbers(piece.data.column(position), position)
-            lowest = min(lowest, float(np.fmin.reduce(ranks, initial=np.inf)))
+            from_0 += int((ranks == 0).sum())
             new = np.append(codes[:1] != last, codes[1:] != codes[:-1])
             begun.append(codes[new])
             rows, last = rows + len(codes), codes[-1]
         found = np.concatenate(begun)
-        return {"rows": rows, "scattered": len(np.unique(found)) < len(found), "top": 0 if lowest == 0 else 1}
+        impressions = len(np.unique(found))
+        return {"rows": rows, "scattered": impressions < len(found), "top": 0 if 2 * from_0 > impressions else 1}
 
 
 def _typed(table: Table, renamed: Mapping[str, str], needed: Needs) -> Table:

@@ -152,7 +152,7 @@ class _Gathered:
         place, ends = np.empty(most, np.int64), np.zeros(most, np.int64)
         indices, values, slow = np.empty(pairs, np.int64), np.empty(pairs), np.empty((most + pairs, 3), np.int64)
         n, slows, wrong, at = kernels.parse(
-            data, self.lowest, _WIDEST, grade, query, place, ends, indices, values, slow
+            data, self.lowest, _WIDEST, True, grade, query, place, ends, indices, values, slow
         )
         mixed: Integers = np.flatnonzero((query[:n] < 0) != (self.query[0] < 0))
         at, wrong = (place[mixed[0]], kernels.MIXED) if len(mixed) else (at, wrong)
