@@ -97,7 +97,7 @@ TOO_LARGE = Rule(
 BAD_INCLUSION = Rule("bad-inclusion", "is not in (0, 1]", "write the probability that the row was kept")
 BAD_POSITION = Rule(
     "bad-position",
-    "breaks the count 1, 2, ... of its impression",
+    "breaks the count of positions in its impression",
     "number the shown items of an impression from 1, or from 0 in the whole log; where some are missing, take them for "
     'an order with gaps="close" (--gaps close)',
 )
