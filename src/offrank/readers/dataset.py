@@ -1,9 +1,9 @@
-"""Files and data sets through `pyarrow.dataset`: Parquet, CSV, TSV, JSON lines; here or far away; in hive folders."""
+"""CSV, TSV, JSON lines and data sets of the user, through `pyarrow.dataset`."""
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
@@ -11,29 +11,23 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pyarrow.csv
-import pyarrow.dataset as ds
-import pyarrow.parquet as pq
 
-from ..errors import ColumnError, LogError
+from ..errors import ColumnError
 from .files import Files
-from .tables import MOST_ROWS, Piece, rows_for
+from .tables import MOST_ROWS, Piece, reading
 
 _NULLS = ["", "NA", "null", "NULL", "nan", "NaN"]
-_HIVE = ds.partitioning(flavor="hive")
 TEXT = ("csv", "tsv", "json")
-_WANTED = {
-    "parquet": ("a Parquet file", "give a Parquet file"),
-    "arrow": ("an Arrow IPC file", "give an Arrow IPC (Feather) file"),
-    "csv": ("CSV", "write CSV with a header line in UTF-8, and the same kind of value in every row of a column"),
-    "tsv": ("TSV", "write TSV with a header line in UTF-8, and the same kind of value in every row of a column"),
-    "json": ("JSON lines", "write an object a line in UTF-8, and the same kind of value in every row of a column"),
-    "dataset": ("a log", "mend the data set that was given"),
-}
+
+
+def library() -> Any:
+    """`pyarrow.dataset`, which is imported where it is used, since it imports pandas."""
+    return importlib.import_module("pyarrow.dataset")
 
 
 @dataclass(frozen=True)
 class FileTable:
-    """Files of one kind; a part is a row group of Parquet, other files are read in order as one part.
+    """Files of one kind, read in order as one part.
 
     Folders called `key=value` give a column. kinds: types of columns of text files, where they cannot be read off the
     first rows.
@@ -45,52 +39,26 @@ class FileTable:
 
     @cached_property
     def dataset(self) -> Any:
+        ds = library()
+        hive = ds.partitioning(flavor="hive")
         with reading(self.files.paths[0], self.kind):
-            found = ds.dataset(list(self.files.paths), None, _format(self.kind), self.files.system, _HIVE)
+            found = ds.dataset(list(self.files.paths), None, _format(self.kind), self.files.system, hive)
             names = [name for name in self.kinds if name in found.schema.names]
             if not names:
                 return found
             fields = [pa.field(name, self.kinds.get(name, kind)) for name, kind in zip(*_columns(found), strict=True)]
-            return ds.dataset(list(self.files.paths), pa.schema(fields), _format(self.kind), self.files.system, _HIVE)
+            return ds.dataset(list(self.files.paths), pa.schema(fields), _format(self.kind), self.files.system, hive)
 
     @cached_property
     def names(self) -> tuple[str, ...]:
         with reading(self.files.paths[0], self.kind):
             return tuple(self.dataset.schema.names)
 
-    @cached_property
-    def _groups(self) -> list[tuple[Any, int, int]]:
-        """(row group, its first row in the file, rows in the files before) per part."""
-        found, base = [], 0
-        for fragment in self.dataset.get_fragments():
-            with reading(fragment.path, self.kind):
-                groups, first = fragment.split_by_row_group(), 0
-            for group in groups:
-                rows = group.row_groups[0].num_rows
-                if rows:
-                    found.append((group, first, base))
-                first += rows
-            base += first
-        return found
-
     def parts(self) -> int:
-        return len(self._groups) if self.kind == "parquet" else 1
+        return 1
 
     def pieces(self, part: int, columns: tuple[str, ...]) -> Iterator[Piece]:
-        if self.kind != "parquet":
-            yield from pieces_in_order(self.dataset, columns, self.kind)
-            return
-        group, first, base = self._groups[part]
-        _refuse_missing(group, columns, self.dataset)
-        metadata = group.metadata.row_group(group.row_groups[0].id)
-        batches = group.to_batches(
-            self.dataset.schema, list(columns), batch_size=_batch_rows(metadata, columns), batch_readahead=1,
-            use_threads=False,
-        )  # fmt: skip
-        with reading(group.path, self.kind):
-            for data in batches:
-                yield Piece(data, group.path, np.arange(first, first + len(data)), base)
-                first += len(data)
+        return pieces_in_order(self.dataset, columns, self.kind)
 
     def typed(self, kinds: Mapping[str, pa.DataType]) -> FileTable:
         """The same files, with the kinds of some columns said."""
@@ -125,7 +93,8 @@ def pieces_in_order(dataset: Any, columns: tuple[str, ...], kind: str) -> Iterat
     """The rows of a data set, file after file; row numbers are those of the rows that its filter leaves."""
     paths = getattr(dataset, "files", None) or ["data set"]
     path, base, first = paths[0], 0, 0
-    scanner = dataset.scanner(list(columns), batch_size=MOST_ROWS, use_threads=False)
+    near = {"batch_readahead": 2, "fragment_readahead": 1}  # what is read ahead waits in memory
+    scanner = dataset.scanner(list(columns), batch_size=MOST_ROWS, use_threads=False, **near)
     found = scanner.scan_batches()
     while True:
         with reading(f"{path}, after row {first}", kind):
@@ -143,27 +112,9 @@ def pieces_in_order(dataset: Any, columns: tuple[str, ...], kind: str) -> Iterat
         first += len(data)
 
 
-@contextmanager
-def reading(where: str, kind: str) -> Iterator[None]:
-    """What a file that is not what it should be raises, as one error.
-
-    Raises:
-        LogError: it cannot be read.
-    """
-    try:
-        yield
-    except (pa.ArrowException, OSError, UnicodeDecodeError, OverflowError) as error:
-        what, remedy = _WANTED[kind]
-        said = (
-            str(error).split("': ")[-1].partition("\n")[0].removeprefix("Invalid: ")
-        )  # without where it was found, which `where` says
-        raise LogError(f"{where} cannot be read as {what}: {said}", remedy) from error
-
-
 def _format(kind: str) -> Any:
+    ds = library()
     match kind:
-        case "parquet":
-            return ds.ParquetFileFormat(default_fragment_scan_options=ds.ParquetFragmentScanOptions(pre_buffer=False))
         case "arrow":
             return ds.IpcFileFormat()
         case "json":
@@ -181,18 +132,9 @@ def _columns(dataset: Any) -> tuple[list[str], list[pa.DataType]]:
 
 def _refuse_missing(fragment: Any, columns: tuple[str, ...], dataset: Any) -> None:
     """Raise if a file lacks a column that the first file has: pyarrow would fill it with nulls."""
+    ds = library()
     known = {*fragment.physical_schema.names, *ds.get_partition_keys(fragment.partition_expression)}
     missing = [name for name in columns if name not in known and name in dataset.schema.names]
     if missing:
         first = next(iter(dataset.get_fragments())).path
         raise ColumnError(f"{fragment.path} has no column {missing[0]!r}, but {first} has", "mend the file")
-
-
-def _batch_rows(group: pq.RowGroupMetaData, columns: tuple[str, ...]) -> int:
-    """Rows per batch, so that wide lists do not fill the memory."""
-    values = 0
-    for index in range(group.num_columns):
-        column = group.column(index)
-        if column.path_in_schema.split(".")[0] in columns:
-            values += column.num_values
-    return rows_for(values // max(group.num_rows, 1))

@@ -8,6 +8,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path, PurePath, PurePosixPath
 from typing import Any
+from urllib.parse import unquote
 
 import pyarrow as pa
 import pyarrow.fs as pafs
@@ -30,6 +31,16 @@ class Files:
     def describe(self) -> str:
         """The files in a few words."""
         return describe(self.paths)
+
+    def open(self, path: str) -> Any:
+        """A file to read at any place of it."""
+        return self.system.open_input_file(path)
+
+
+def partition(path: str) -> dict[str, str | None]:
+    """What the folders of a file called `key=value` say, as hive writes them."""
+    pairs = [folder.partition("=") for folder in PurePath(path).parts[:-1] if "=" in folder]
+    return {key: None if value == "__HIVE_DEFAULT_PARTITION__" else unquote(value) for key, _, value in pairs}
 
 
 def find(source: str | Path | Sequence[str | Path], suffixes: Collection[str] | None = None) -> Files:

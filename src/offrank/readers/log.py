@@ -9,7 +9,6 @@ from pathlib import PurePath
 from typing import Any, get_args
 
 import pyarrow as pa
-import pyarrow.dataset as ds
 
 from ..errors import ColumnError, EmptyLogError, UsageError
 from ..log.schema import Columns, check_renamed
@@ -20,7 +19,7 @@ from .dataset import DatasetTable, FileTable
 from .files import Files, find, is_paths, suffix
 from .formats.registry import Reader, readers
 from .long import LongLog
-from .tables import ArrowTable, LazyTable, MemoryTable, Table
+from .tables import ArrowTable, LazyTable, MemoryTable, ParquetTable, Table
 from .wide import Gaps, Invalid, WideLog
 
 _SUFFIXES = {
@@ -114,7 +113,7 @@ def _is_wide(table: Table, renamed: Mapping[str, str]) -> bool:
 def _table(source: Any, kind: str | None) -> Table:
     if is_paths(source):
         return _files(find(source, None if kind else _SUFFIXES), kind)
-    if isinstance(source, ds.Dataset):
+    if hasattr(source, "get_fragments") and hasattr(source, "scanner"):  # of pyarrow.dataset
         return DatasetTable(source)
     if hasattr(source, "collect_schema") and hasattr(source, "collect_batches"):
         return LazyTable(source)
@@ -166,6 +165,8 @@ def _files(files: Files, kind: str | None) -> Table:
     if len(kinds) > 1:
         raise UsageError(f"the files are of several kinds: {', '.join(sorted(map(str, kinds)))}", "give one kind")
     chosen = kinds.pop()
+    if chosen == "parquet":
+        return ParquetTable(files)
     # Of Arrow files in plain folders the record batches are read side by side, where they lie.
     partitioned = any("=" in folder for path in files.paths for folder in PurePath(path).parts[:-1])
     if chosen == "arrow" and files.local and not partitioned:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cache, cached_property
 from typing import Any, Protocol
@@ -10,13 +11,42 @@ from typing import Any, Protocol
 import numpy as np
 import pyarrow as pa
 import pyarrow.ipc
+import pyarrow.parquet as pq
 
 from ..errors import ColumnError, LogError
 from ..log.batch import Integers
-from .files import describe
+from .files import Files, describe, partition
 
 MOST_ROWS = 32_768
 _MOST_VALUES = 2_000_000
+
+
+_WANTED = {
+    "parquet": ("a Parquet file", "give a Parquet file"),
+    "arrow": ("an Arrow IPC file", "give an Arrow IPC (Feather) file"),
+    "csv": ("CSV", "write CSV with a header line in UTF-8, and the same kind of value in every row of a column"),
+    "tsv": ("TSV", "write TSV with a header line in UTF-8, and the same kind of value in every row of a column"),
+    "json": ("JSON lines", "write an object a line in UTF-8, and the same kind of value in every row of a column"),
+    "dataset": ("a log", "mend the data set that was given"),
+}
+"""What each kind of files is called, and the remedy where one cannot be read."""
+
+
+@contextmanager
+def reading(where: str, kind: str) -> Iterator[None]:
+    """What a file that is not what it should be raises, as one error.
+
+    Raises:
+        LogError: it cannot be read.
+    """
+    try:
+        yield
+    except (pa.ArrowException, OSError, UnicodeDecodeError, OverflowError) as error:
+        what, remedy = _WANTED[kind]
+        said = (
+            str(error).split("': ")[-1].partition("\n")[0].removeprefix("Invalid: ")
+        )  # without where it was found, which `where` says
+        raise LogError(f"{where} cannot be read as {what}: {said}", remedy) from error
 
 
 @dataclass(frozen=True)
@@ -48,6 +78,58 @@ class Table(Protocol):
 
     def describe(self) -> str:
         """Where the data is."""
+
+
+@dataclass(frozen=True)
+class ParquetTable:
+    """Parquet files; a part is a row group. Folders called `key=value` give a column of text."""
+
+    files: Files
+
+    @cached_property
+    def _groups(self) -> list[tuple[str, int, int, int]]:
+        """(path, row group, first row in the file, rows in the files before) per part."""
+        found, base = [], 0
+        for path in self.files.paths:
+            metadata, first = self._open(path).metadata, 0
+            for group in range(metadata.num_row_groups):
+                rows = metadata.row_group(group).num_rows
+                if rows:
+                    found.append((path, group, first, base))
+                first += rows
+            base += first
+        return found
+
+    @cached_property
+    def names(self) -> tuple[str, ...]:
+        path = self.files.paths[0]
+        with reading(path, "parquet"):
+            return tuple(dict.fromkeys([*self._open(path).schema_arrow.names, *partition(path)]))
+
+    def parts(self) -> int:
+        return len(self._groups)
+
+    def pieces(self, part: int, columns: tuple[str, ...]) -> Iterator[Piece]:
+        path, group, first, base = self._groups[part]
+        file = self._open(path)
+        own = file.schema_arrow.names
+        told = {name: value for name, value in partition(path).items() if name in columns and name not in own}
+        _refuse_missing(path, [*own, *told], columns, self.files.paths[0])
+        held = [name for name in columns if name not in told]
+        with reading(path, "parquet"):
+            rows = _batch_rows(file.metadata.row_group(group), columns)
+            for data in file.iter_batches(rows, row_groups=[group], columns=held, use_threads=False):
+                for name, value in told.items():
+                    data = data.append_column(name, pa.repeat(pa.scalar(value, pa.string()), len(data)))  # noqa: PLW2901
+                yield Piece(data, path, np.arange(first, first + len(data)), base)
+                first += len(data)
+
+    def describe(self) -> str:
+        return self.files.describe()
+
+    def _open(self, path: str) -> pq.ParquetFile:
+        with reading(path, "parquet"):
+            return pq.ParquetFile(self.files.open(path))
 
 
 @dataclass(frozen=True)
@@ -181,6 +263,16 @@ def _lengths(path: str) -> list[int]:
     """Rows of each record batch; of the whole file in the stream format, where none can be reached alone."""
     rows = [len(data) for data in _ipc_batches(path, [0])]
     return rows if isinstance(_ipc(path), pa.ipc.RecordBatchFileReader) else [sum(rows)]
+
+
+def _batch_rows(group: pq.RowGroupMetaData, columns: tuple[str, ...]) -> int:
+    """Rows per batch, so that wide lists do not fill the memory."""
+    values = 0
+    for index in range(group.num_columns):
+        column = group.column(index)
+        if column.path_in_schema.split(".")[0] in columns:
+            values += column.num_values
+    return rows_for(values // max(group.num_rows, 1))
 
 
 def _refuse_missing(path: str, names: Sequence[str], columns: tuple[str, ...], first: str) -> None:
