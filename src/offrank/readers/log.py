@@ -112,7 +112,7 @@ def _is_wide(table: Table, renamed: Mapping[str, str]) -> bool:
 
 def _table(source: Any, kind: str | None) -> Table:
     if is_paths(source):
-        return _files(find(source, None if kind else _SUFFIXES), kind)
+        return _files(find(source, None if kind else _SUFFIXES.keys() - {".json"}), kind)
     if hasattr(source, "get_fragments") and hasattr(source, "scanner"):  # of pyarrow.dataset
         return DatasetTable(source)
     if hasattr(source, "collect_schema") and hasattr(source, "collect_batches"):
