@@ -15,7 +15,7 @@ from ..log.schema import Columns, check_renamed
 from ..log.source import Source
 from ..options import option
 from ..spelling import parse
-from .dataset import DatasetTable, FileTable
+from .dataset import FileTable
 from .files import Files, find, is_paths, suffix
 from .formats.registry import Reader, readers
 from .long import LongLog
@@ -114,7 +114,7 @@ def _table(source: Any, kind: str | None) -> Table:
     if is_paths(source):
         return _files(find(source, None if kind else _SUFFIXES.keys() - {".json"}), kind)
     if hasattr(source, "get_fragments") and hasattr(source, "scanner"):  # of pyarrow.dataset
-        return DatasetTable(source)
+        return FileTable.of(source)
     if hasattr(source, "collect_schema") and hasattr(source, "collect_batches"):
         return LazyTable(source)
     if hasattr(source, "__arrow_c_stream__"):

@@ -114,7 +114,7 @@ class ParquetTable:
         file = self._open(path)
         own = file.schema_arrow.names
         told = {name: value for name, value in partition(path).items() if name in columns and name not in own}
-        _refuse_missing(path, [*own, *told], columns, self.files.paths[0])
+        refuse_missing(path, [*own, *told], columns, self.files.paths[0])
         held = [name for name in columns if name not in told]
         with reading(path, "parquet"):
             rows = _batch_rows(file.metadata.row_group(group), columns)
@@ -212,7 +212,7 @@ class ArrowTable:
     def pieces(self, part: int, columns: tuple[str, ...]) -> Iterator[Piece]:
         path, only, first, base = self._parts[part]
         schema = _ipc(path).schema
-        _refuse_missing(path, schema.names, columns, self.paths[0])
+        refuse_missing(path, schema.names, columns, self.paths[0])
         for data in _ipc_batches(path, [schema.get_field_index(name) for name in columns], only):
             memory = MemoryTable(pa.Table.from_batches([data]), part_rows=max(len(data), 1))
             for piece in memory.pieces(0, columns):
@@ -275,7 +275,7 @@ def _batch_rows(group: pq.RowGroupMetaData, columns: tuple[str, ...]) -> int:
     return rows_for(values // max(group.num_rows, 1))
 
 
-def _refuse_missing(path: str, names: Sequence[str], columns: tuple[str, ...], first: str) -> None:
+def refuse_missing(path: str, names: Sequence[str], columns: tuple[str, ...], first: str) -> None:
     """Raise if a file lacks a column that the first file has."""
     missing = [name for name in columns if name not in names]
     if missing:
