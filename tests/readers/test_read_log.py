@@ -153,6 +153,7 @@ FRAMES: dict[str, Callable[[], Any]] = {
     ),
     "record batch reader": lambda: TABLE.to_reader(max_chunksize=1),
     "iterator of tables": lambda: iter([TABLE.slice(0, 1), pl.DataFrame(LOG[1:3]), TABLE.slice(3)]),
+    "iterator of dicts": lambda: iter(LOG),
     "arrow batch": lambda: TABLE.to_batches()[0],
     "arrow table in chunks": lambda: pa.concat_tables([TABLE.slice(0, 1), TABLE.slice(1, 0), TABLE.slice(1)]),
 }
@@ -281,6 +282,13 @@ REFUSED: dict[str, tuple[Callable[[Path], Any], dict[str, Any], type[Exception],
     "no rows": (lambda _: TABLE.slice(0, 0), {}, EmptyLogError, "no rows"),
     "empty list": (lambda _: [], {}, EmptyLogError, "no rows"),
     "a number": (lambda _: 7, {}, UsageError, "cannot read a log from int"),
+    "a stream of numbers": (lambda _: iter([1]), {}, UsageError, "cannot read a table from int.*tables or dicts"),
+    "tables that differ": (
+        lambda _: iter([TABLE, TABLE.drop_columns("query")]),
+        {},
+        ColumnError,
+        "tables of the stream differ.*same columns",
+    ),
     "no file": (lambda folder: folder / "none.parquet", {}, LogError, "no log at .*quote the glob"),
     "empty folder": (lambda folder: folder, {}, LogError, "no log at"),
     "unknown format": (parquet, {"format": "xml"}, SpellingError, "name from: arrow"),
@@ -348,7 +356,7 @@ def test_csv_without_rows(tmp_path: Path) -> None:
 
 def test_csv_with_an_unfit_value(tmp_path: Path) -> None:
     (tmp_path / "log.csv").write_text("impression,item,position,click\n1,5,1,0\n2,5,first,0\n", encoding="utf-8")
-    with pytest.raises(LogError, match=r"log\.csv, after row 0.*first"):
+    with pytest.raises(LogError, match=r"log\.csv cannot be read.*Row #3.*first"):
         rows(offrank.read_log(tmp_path / "log.csv"))
 
 

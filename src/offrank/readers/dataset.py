@@ -71,7 +71,8 @@ class FileTable:
         near = {"batch_readahead": 2, "fragment_readahead": 1}  # what is read ahead waits in memory
         found = self.dataset.scanner(list(columns), batch_size=MOST_ROWS, use_threads=False, **near).scan_batches()
         while True:
-            with reading(f"{path}, after row {first}", self.kind):
+            # Errors in CSV name the line; those in JSON count from the beginning of a block.
+            with reading(f"{path}, after row {first}" if self.kind == "json" else path, self.kind):
                 tagged = next(found, None)
             if tagged is None:
                 return

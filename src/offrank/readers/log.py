@@ -49,8 +49,8 @@ def read_log(
 
     - source: a Parquet, Arrow IPC, CSV, TSV or JSON lines file, a folder of them (`key=value` folders give columns), a
       glob, an address such as `s3://bucket/folder`, or a list of those; a pandas, Polars or Arrow table (anything with
-      `__arrow_c_stream__`), a Polars LazyFrame, a `pyarrow.dataset.Dataset`; a list of dicts, or an iterator of
-      tables, which is read into memory.
+      `__arrow_c_stream__`), a Polars LazyFrame, a `pyarrow.dataset.Dataset`; a list of dicts; an iterator of
+      tables or dicts, which is read into memory.
     - columns: role -> the log's own name of that column, `{"slate": "shown"}`.
     - format: the kind of files (`parquet`, `arrow`, `csv`, `tsv`, `json`), by default from their suffix; or a reader of
       a public data set with its options, `open_bandit(n_items=34)`, as an object or spelled.
@@ -119,10 +119,11 @@ def _table(source: Any, kind: str | None) -> Table:
         return LazyTable(source)
     if hasattr(source, "__arrow_c_stream__"):
         return MemoryTable(_of_arrow(source))
-    if isinstance(source, Sequence) and all(isinstance(item, Mapping) for item in source):
-        return MemoryTable(_of_dicts(source), "list")
-    if isinstance(source, Iterator):
-        return MemoryTable(_of_stream(source), "stream")
+    where, rows = ("stream", list(source)) if isinstance(source, Iterator) else ("list", source)
+    if isinstance(rows, Sequence) and all(isinstance(item, Mapping) for item in rows):
+        return MemoryTable(_of_dicts(rows), where)
+    if where == "stream":
+        return MemoryTable(_of_stream(rows), where)
     raise UsageError(
         f"cannot read a log from {type(source).__name__}",
         "give a path, a glob, a table (pandas, Polars, Arrow) or a list of dicts",
@@ -137,12 +138,14 @@ def _of_arrow(source: Any) -> pa.Table:
         return pa.table(source)
     except pa.ArrowException as error:  # pandas columns of mixed objects; the second argument names the column
         raise ColumnError(f"the table cannot be read: {'; '.join(map(str, error.args))}", _MIXED) from error
+    except TypeError as error:
+        raise UsageError(f"cannot read a table from {type(source).__name__}", "give tables or dicts") from error
 
 
-def _of_stream(tables: Iterator[Any]) -> pa.Table:
+def _of_stream(tables: Sequence[Any]) -> pa.Table:
     found = [_of_arrow(one) for one in tables]
     try:
-        return pa.concat_tables([one.cast(found[0].schema) for one in found]) if found else pa.table({})
+        return pa.concat_tables([one.cast(found[0].schema) for one in found])
     except (pa.ArrowException, ValueError) as error:
         raise ColumnError(f"the tables of the stream differ: {error}", "give tables of the same columns") from error
 

@@ -46,6 +46,7 @@ def reading(where: str, kind: str) -> Iterator[None]:
         said = (
             str(error).split("': ")[-1].partition("\n")[0].removeprefix("Invalid: ")
         )  # without where it was found, which `where` says
+        said = "".join(letter if letter.isprintable() else "?" for letter in said[:200])
         raise LogError(f"{where} cannot be read as {what}: {said}", remedy) from error
 
 
