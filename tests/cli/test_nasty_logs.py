@@ -158,3 +158,15 @@ def test_refused_by_one_error_with_a_remedy(case: str, tmp_path: Path) -> None:
     assert re.search(words, found.output), found.output
     assert re.search(r"\n  what to do: \S", found.output), found.output
     assert "Traceback" not in found.output
+
+
+def test_options_of_reading(tmp_path: Path) -> None:
+    bandit = text("men.csv", "item_id,position,click,propensity_score\n2,1,1,.5\n1,3,0,.5\n")(tmp_path)
+    assert run(bandit, "--format", "open_bandit(n_items=3)").exit_code == 0
+    assert "write it as open_bandit(n_items=None)" in run(bandit, "--format", "open_bandit(items=3)").output
+    missing = run(bandit, "--format", "open_bandit").output
+    assert "what to do: put it there, or say how many items there are: --format 'open_bandit(n_items=34)'" in missing
+    long = text("log.tsv", "impression\titem\tposition\tclick\n1\ta\t0\t1\n2\tb\t0\t1\n1\tb\t4\t0\n")(tmp_path)
+    found = run(long, "--gaps", "close", "--top-k", "1", "--json", str(tmp_path / "out.json"))
+    assert found.exit_code == 0, found.output
+    assert json.loads((tmp_path / "out.json").read_text(encoding="utf-8"))["log"]["impressions"] == 2
