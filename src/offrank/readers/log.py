@@ -15,7 +15,7 @@ from ..log.schema import Columns, check_renamed
 from ..log.source import Source
 from ..options import option
 from ..spelling import parse
-from .dataset import FileTable
+from .dataset import TEXT, FileTable
 from .files import Files, find, is_paths, suffix
 from .formats.registry import Reader, readers
 from .long import LongLog
@@ -170,6 +170,8 @@ def _files(files: Files, kind: str | None) -> Table:
     chosen = kinds.pop()
     if chosen == "parquet":
         return ParquetTable(files)
+    if packed := [path for path in files.paths if path.endswith((".zst", ".bz2")) and chosen in TEXT]:
+        raise UsageError(f"{packed[0]} is packed in a way that is not read", "pack it with gzip, or write Parquet")
     # Of Arrow files in plain folders the record batches are read side by side, where they lie.
     partitioned = any("=" in folder for path in files.paths for folder in PurePath(path).parts[:-1])
     if chosen == "arrow" and files.local and not partitioned:
