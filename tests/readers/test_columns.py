@@ -14,7 +14,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import offrank
-from offrank.errors import ColumnError
+from offrank.errors import LogError
 from offrank.log.source import Needs
 from offrank.readers.long import LongLog
 from offrank.readers.tables import MemoryTable, Piece
@@ -156,7 +156,7 @@ def test_null_labels_are_a_group() -> None:
 
 UNFIT = {
     "scalar slate": ({"slate": [1, 2]}, "'slate' holds int64, not lists.*write a list per row"),
-    "text slate": ({"slate": ["1,2"]}, "'slate' holds string, not lists"),
+    "text slate": ({"slate": ["1,2"]}, "row 0 .*'slate': '1,2' is not a list in JSON.*as JSON"),
     "float ids": ({"slate": [[1.0]]}, "'slate' holds double ids.*integers or strings"),
     "text clicks": ({"slate": [[1]], "clicks": [["1"]]}, "'clicks' holds string, not numbers"),
     "scalar clicks": ({"slate": [[1]], "clicks": [1]}, "'clicks' holds int64, not lists"),
@@ -168,7 +168,7 @@ UNFIT = {
 def test_unfit_columns(case: str) -> None:
     columns, words = UNFIT[case]
     log = pa.table({"clicks": [[0]] * len(columns["slate"])} | columns)
-    with pytest.raises(ColumnError, match=f"(?s){words}"):
+    with pytest.raises(LogError, match=f"(?s){words}"):
         contents(offrank.read_log(log), EVERYTHING | Needs(frozenset(["reward"])))
 
 

@@ -139,3 +139,17 @@ def test_a_suffix_that_cannot_be_read_again_is_refused(tmp_path: Path) -> None:
         with pytest.raises(UsageError, match="does not say how to write it"):
             offrank.convert(log, tmp_path / name)
     assert list(tmp_path.iterdir()) == []
+
+
+def test_lists_that_were_text_become_lists(tmp_path: Path) -> None:
+    (tmp_path / "log.csv").write_text(
+        'shown,clicks,s,p\n"[""a"", ""b""]","[0, 1]","[1, 2.5]","[[1, 0], [0, 1]]"\n', encoding="utf-8"
+    )
+    names = {"slate": "shown", "rank_propensity": "p"}
+    offrank.convert(offrank.read_log(tmp_path / "log.csv", names), tmp_path / "log.parquet")
+    found = pq.read_table(tmp_path / "log.parquet")
+    assert found.to_pylist() == [
+        {"slate": ["a", "b"], "clicks": [0, 1], "s": [1, 2.5], "rank_propensity": [[1, 0], [0, 1]]}
+    ]
+    with pytest.raises(UsageError, match="whole slates"):
+        offrank.convert(offrank.read_log([{"slate": [1]}], top_k=1), tmp_path / "log.parquet")

@@ -122,7 +122,7 @@ def test_an_estimate_refuses_holes(log: Any) -> None:
 
 FAULTS: list[tuple[str, list[dict[str, Any]], str]] = [
     ("not whole", [{**LONG[1], "position": 1.5}], "bad-position"),
-    ("from 0", [{**LONG[1], "position": 0}], "bad-position"),
+    ("below 0", [{**LONG[1], "position": -1}], "bad-position"),
     ("twice", [LONG[1], {**LONG[0], "position": 1}], "bad-position"),
     ("beyond all lists", [{**LONG[1], "position": 10**12}], "bad-position"),
     ("no item", [LONG[1], {**LONG[0], "item": None}], "null"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import json
 import pickle
 from collections.abc import Callable
 from pathlib import Path
@@ -12,6 +13,7 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pyarrow.csv
+import pyarrow.dataset as ds
 import pyarrow.feather
 import pyarrow.parquet as pq
 import pytest
@@ -74,6 +76,7 @@ def parts(folder: Path) -> Path:
         pq.write_table(TABLE.slice(number, 1), folder / f"part-{number}.parquet")
     (folder / "_SUCCESS").write_bytes(b"")
     (folder / "README.txt").write_text("not a log", encoding="utf-8")
+    (folder / "result.json").write_text("{}", encoding="utf-8")
     return folder
 
 
@@ -97,6 +100,29 @@ def folders(folder: Path) -> str:
     return str(folder / "day=*")
 
 
+def hive(folder: Path) -> str:
+    for number in range(4):
+        day = folder / "hive" / f"day={number // 2}"
+        day.mkdir(parents=True, exist_ok=True)
+        pq.write_table(TABLE.slice(number, 1), day / f"{number}.parquet")
+    return str(folder / "hive")
+
+
+def json_lines(folder: Path) -> Path:
+    path = folder / "log.jsonl"
+    path.write_text("".join(json.dumps(row) + "\n" for row in LOG), encoding="utf-8")
+    return path
+
+
+def lists_as_text(folder: Path, separator: str = ",") -> Path:
+    path = folder / f"log.{'csv' if separator == ',' else 'tsv'}"
+    frame = pd.DataFrame(
+        [{name: json.dumps(value) if name != "query" else value for name, value in r.items()} for r in LOG]
+    )
+    frame.to_csv(path, index=False, sep=separator)
+    return path
+
+
 FILES: dict[str, Callable[[Path], Any]] = {
     "parquet": parquet,
     "parquet as text": lambda folder: str(parquet(folder)),
@@ -106,6 +132,11 @@ FILES: dict[str, Callable[[Path], Any]] = {
     "list of globs": lambda folder: [str(parts(folder) / g) for g in ("part-[01].parquet", "part-[23].parquet")],
     "glob of folders": folders,
     "glob of folders and files": lambda folder: str(Path(folders(folder)).parent / "**"),
+    "hive folders": hive,
+    "address": lambda folder: f"file://{parquet(folder)}",
+    "JSON lines": json_lines,
+    "lists as text in CSV": lists_as_text,
+    "lists as text in TSV": lambda folder: lists_as_text(folder, "\t"),
     "feather": feather,
     "arrow stream": stream,
 }
@@ -115,6 +146,14 @@ FRAMES: dict[str, Callable[[], Any]] = {
     "pandas": lambda: pd.DataFrame(LOG),
     "polars": lambda: pl.DataFrame(LOG),
     "arrow table": lambda: TABLE,
+    "polars lazy": lambda: pl.LazyFrame(LOG),
+    "data set": lambda: ds.dataset(TABLE),
+    "filtered data set": lambda: ds.dataset(pa.concat_tables([TABLE, TABLE.slice(0, 0)])).filter(
+        ds.field("query") != ""
+    ),
+    "record batch reader": lambda: TABLE.to_reader(max_chunksize=1),
+    "iterator of tables": lambda: iter([TABLE.slice(0, 1), pl.DataFrame(LOG[1:3]), TABLE.slice(3)]),
+    "iterator of dicts": lambda: iter(LOG),
     "arrow batch": lambda: TABLE.to_batches()[0],
     "arrow table in chunks": lambda: pa.concat_tables([TABLE.slice(0, 1), TABLE.slice(1, 0), TABLE.slice(1)]),
 }
@@ -243,9 +282,16 @@ REFUSED: dict[str, tuple[Callable[[Path], Any], dict[str, Any], type[Exception],
     "no rows": (lambda _: TABLE.slice(0, 0), {}, EmptyLogError, "no rows"),
     "empty list": (lambda _: [], {}, EmptyLogError, "no rows"),
     "a number": (lambda _: 7, {}, UsageError, "cannot read a log from int"),
+    "a stream of numbers": (lambda _: iter([1]), {}, UsageError, "cannot read a table from int.*tables or dicts"),
+    "tables that differ": (
+        lambda _: iter([TABLE, TABLE.drop_columns("query")]),
+        {},
+        ColumnError,
+        "tables of the stream differ.*same columns",
+    ),
     "no file": (lambda folder: folder / "none.parquet", {}, LogError, "no log at .*quote the glob"),
     "empty folder": (lambda folder: folder, {}, LogError, "no log at"),
-    "unknown format": (parquet, {"format": "xml"}, SpellingError, "formats are arrow"),
+    "unknown format": (parquet, {"format": "xml"}, SpellingError, "name from: arrow"),
     "fixed columns": (
         lambda _: "x",
         {"format": "yandex", "columns": {"slate": "s"}},
@@ -264,9 +310,9 @@ def test_refused(case: str, tmp_path: Path) -> None:
 
 BROKEN: dict[str, tuple[str, bytes, type[Exception], str]] = {
     "no bytes": ("log.parquet", b"", EmptyLogError, "is empty"),
-    "not parquet": ("log.parquet", b"slate,clicks\n", LogError, "not a Parquet file"),
+    "not parquet": ("log.parquet", b"slate,clicks\n", LogError, "cannot be read as a Parquet file: Parquet magic"),
     "not arrow": ("log.arrow", b"slate,clicks\n", LogError, "not an Arrow IPC file"),
-    "unknown suffix": ("log.xls", b"x", UsageError, "by its suffix.*csv, open_bandit, parquet"),
+    "unknown suffix": ("log.xls", b"x", UsageError, "by its suffix.*csv, json, open_bandit, parquet"),
     "no clicks": (
         "log.csv",
         b"impression,item,position\n",
@@ -310,7 +356,7 @@ def test_csv_without_rows(tmp_path: Path) -> None:
 
 def test_csv_with_an_unfit_value(tmp_path: Path) -> None:
     (tmp_path / "log.csv").write_text("impression,item,position,click\n1,5,1,0\n2,5,first,0\n", encoding="utf-8")
-    with pytest.raises(LogError, match=r"log\.csv, after row 0.*first"):
+    with pytest.raises(LogError, match=r"log\.csv cannot be read.*Row #3.*first"):
         rows(offrank.read_log(tmp_path / "log.csv"))
 
 

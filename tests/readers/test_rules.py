@@ -239,18 +239,6 @@ def test_no_impression_of_the_long_layout_may_be_left() -> None:
     assert skipped(source) == {"bad-position": 1}
 
 
-@pytest.mark.parametrize(
-    ("impressions", "positions", "row"),
-    [([0, 1, 0], [1, 1, 1], 2), ([3, 3, 1, 2, 1, 3], [1, 2, 1, 1, 1, 1], 4)],
-)
-def test_an_impression_that_comes_back(impressions: list[int], positions: list[int], row: int) -> None:
-    places = enumerate(zip(impressions, positions, strict=True))
-    log = [LINE | {"impression": number, "item": item, "position": at} for item, (number, at) in places]
-    with pytest.raises(RowError, match="comes back after other impressions") as caught:
-        rows(offrank.read_log(log))
-    assert (caught.value.row, caught.value.column) == (row, "impression")
-
-
 @pytest.mark.parametrize("column", ["impression", "item"])
 def test_null_ids_in_the_long_layout(column: str) -> None:
     log = [LINE | {"impression": number, column: None if number == 7 else number} for number in range(9)]

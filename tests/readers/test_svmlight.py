@@ -13,8 +13,7 @@ from sklearn.datasets import load_svmlight_file
 
 from offrank.errors import EmptyLogError, LogError, UsageError
 from offrank.log.judged import Judged
-from offrank.readers import svmlight_text
-from offrank.readers._kernels_decimal import nearest
+from offrank.readers import svmlight
 from offrank.readers.svmlight import read_svmlight, write_svmlight
 
 LETOR = """\
@@ -88,7 +87,7 @@ def test_packed_files_and_several(text: Path, tmp_path: Path) -> None:
 
 def test_blocks_may_end_anywhere(text: Path, monkeypatch) -> None:
     for size in (7, 40, 64, 100):
-        monkeypatch.setattr(svmlight_text, "_BLOCK", size)
+        monkeypatch.setattr(svmlight, "_BLOCK", size)
         assert_letor(read_svmlight(text))
 
 
@@ -185,7 +184,7 @@ def test_arguments_that_cannot_work(text: Path, tmp_path: Path) -> None:
 
 
 def test_progress_counts_bytes(text: Path, monkeypatch) -> None:
-    monkeypatch.setattr(svmlight_text, "_BLOCK", 64)
+    monkeypatch.setattr(svmlight, "_BLOCK", 64)
     said: list[tuple[int, int]] = []
     read_svmlight(text, progress=lambda done, total: said.append((done, total)))
     assert len(said) > 2
@@ -251,26 +250,3 @@ def test_ids_below_0_are_not_written(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="query -1"):
         write_svmlight(judged, tmp_path / "a.txt")
     assert not list(tmp_path.iterdir())
-
-
-@given(
-    st.one_of(
-        st.tuples(st.integers(0, 10**18 - 1), st.integers(-330, 320)),
-        st.tuples(st.integers(0, 2**53).map(lambda half: 2**53 + 2 * half + 1), st.integers(-2, 2)),
-        st.tuples(st.integers(0, 2**50).map(lambda half: 5 * (2**53 + 2 * half + 1)), st.just(-1)),
-    )
-)
-def test_digits_and_powers_of_ten_make_the_nearest_double_or_none(number) -> None:
-    # The second and third are odd numbers of 54 bits: exactly between two doubles.
-    digits, power = number
-    found = nearest(digits, power)
-    assert found == (float(f"{digits}e{power}") if found >= 0 else -1.0)
-    assert found >= 0 or not -280 <= power <= 270
-
-
-def test_numbers_of_many_digits_do_not_wait_for_python(tmp_path: Path, monkeypatch) -> None:
-    values = np.random.default_rng(8).normal(size=200) * 10.0 ** np.random.default_rng(9).integers(-30, 30, 200)
-    words = " ".join(f"{index}:{value!r}" for index, value in enumerate(values.tolist(), 1))
-    path = write(tmp_path / "digits.txt", f"1 qid:1 {words}\n")
-    monkeypatch.setattr(svmlight_text._Text, "number", None)
-    assert bits(read_svmlight(path).features) == bits(values)

@@ -5,6 +5,8 @@ from __future__ import annotations
 import numba
 import numpy as np
 
+from ..log.hashing import ODD
+
 
 @numba.njit(cache=True, nogil=True)
 def rank_sums(clicks, length, inclusion):
@@ -24,12 +26,9 @@ def rank_sums(clicks, length, inclusion):
     return sums
 
 
-_ODD = np.uint64(0x9E3779B97F4A7C15)
-
-
 @numba.njit(cache=True, nogil=True, inline="always")
 def _joined(key, bits):
-    key = (key ^ bits) * _ODD
+    key = (key ^ bits) * ODD
     return key ^ (key >> np.uint64(29))
 
 
@@ -44,7 +43,7 @@ def join_slots(key, values, length, slates):
     for row in range(len(key)):
         for slot in range(length[row]):
             place = slot if beside else slates[row, slot]
-            key[row] = _joined(key[row], values[row, place] if place >= 0 else _ODD)
+            key[row] = _joined(key[row], values[row, place] if place >= 0 else ODD)
 
 
 @numba.njit(cache=True, nogil=True)

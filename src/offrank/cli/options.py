@@ -39,7 +39,13 @@ def written_options(command: Callable[..., None]) -> Callable[..., None]:
         command,
         click.argument("log"),
         click.option("--column", "columns", multiple=True, metavar="ROLE=NAME", help="The log's name of a column."),
-        click.option("--format", "kind", help="parquet, arrow, csv, criteo, criteo_paper, open_bandit or yandex."),
+        click.option(
+            "--format",
+            "kind",
+            help="parquet, arrow, csv, tsv, json, or a reader of public data: 'open_bandit(n_items=34)'.",
+        ),
+        click.option("--gaps", type=click.Choice(["raise", "close"]), default="raise", help="Missing positions."),
+        click.option("--top-k", type=click.IntRange(1), help="Keep the first slots of each slate."),
         click.option("--skip-invalid", is_flag=True, help="Leave out rows that break a rule, and count them."),
     )
 
@@ -116,8 +122,9 @@ def distinct(pairs: list[tuple[str, Any]], what: str, remedy: str) -> dict[str, 
 def source(log: str, options: dict[str, Any]) -> Any:
     """The log that `written_options` describe."""
     columns = dict(_pair(text) for text in options["columns"])
+    invalid: Any = "skip" if options["skip_invalid"] else "raise"
     return offrank.read_log(
-        log, columns, format=options["kind"], invalid="skip" if options["skip_invalid"] else "raise"
+        log, columns, format=options["kind"], invalid=invalid, gaps=options["gaps"], top_k=options["top_k"]
     )
 
 

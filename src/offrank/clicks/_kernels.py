@@ -5,13 +5,15 @@ from __future__ import annotations
 import numba
 import numpy as np
 
+from ..log.hashing import ODD, SEED, joined
+
 _exact = numba.njit(cache=True, nogil=True)
 
 
 @numba.njit(cache=True, nogil=True, inline="always")
 def _slot(key, mask):
     """Where to look first: items may be small integers, so the bits are mixed."""
-    x = np.uint64(key) * np.uint64(0x9E3779B97F4A7C15)
+    x = np.uint64(key) * ODD
     return (x ^ (x >> np.uint64(32))) & mask
 
 
@@ -84,10 +86,8 @@ def session_hash(document, click):
     n, k = document.shape
     out = np.empty(n, dtype=np.uint64)
     for i in range(n):
-        x = np.uint64(0x243F6A8885A308D3)
+        x = SEED
         for j in range(k):
-            x = (x ^ np.uint64(np.int64(document[i, j]) * 2 + click[i, j])) * np.uint64(0x9E3779B97F4A7C15)
-            x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-            x = x ^ (x >> np.uint64(27))
+            x = joined(np.int64(document[i, j]) * 2 + click[i, j], x)
         out[i] = x
     return out

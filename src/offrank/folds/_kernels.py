@@ -5,6 +5,8 @@ from __future__ import annotations
 import numba
 import numpy as np
 
+from ..log.hashing import splitmix64
+
 _fast = numba.njit(cache=True, nogil=True, fastmath={"reassoc", "contract", "nsz", "arcp"})
 
 POISSON = np.array(
@@ -12,15 +14,6 @@ POISSON = np.array(
     np.round(65536 * np.cumsum(np.exp(-1.0) / np.array([1, 1, 2, 6, 24, 120, 720, 5040], float))),
     dtype=np.uint16,
 )
-
-
-@numba.njit(cache=True, nogil=True, inline="always")
-def _mix(x):
-    """splitmix64: neighbouring integers become independent 64-bit words."""
-    x = (x + np.uint64(0x9E3779B97F4A7C15)) & np.uint64(0xFFFFFFFFFFFFFFFF)
-    x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return x ^ (x >> np.uint64(31))
 
 
 @_fast
@@ -94,9 +87,9 @@ def poisson_sums(sums, values, key, thresholds):
     draws = words.view(np.uint16)
     times = np.empty(len(draws))
     for row in range(n):
-        seed = _mix(key[row])
+        seed = splitmix64(key[row])
         for word in range(len(words)):
-            words[word] = _mix(seed + np.uint64(4 * word))
+            words[word] = splitmix64(seed + np.uint64(4 * word))
         for b in range(len(draws)):
             count = 0
             for j in range(8):
@@ -114,7 +107,7 @@ def bucket_sums(sums, values, key):
     n, d = values.shape
     mask = np.uint64(sums.shape[0] - 1)
     for row in range(n):
-        bucket = _mix(key[row] ^ np.uint64(0x5851F42D4C957F2D)) & mask
+        bucket = splitmix64(key[row] ^ np.uint64(0x5851F42D4C957F2D)) & mask
         sums[bucket, 0] += 1
         for a in range(d):
             sums[bucket, 1 + a] += values[row, a]

@@ -6,16 +6,15 @@ from __future__ import annotations
 import numba
 import numpy as np
 
+from ..log.hashing import ODD, SEED, finish
+
 _jit = numba.njit(cache=True, nogil=True)
 
 
 @numba.njit(cache=True, nogil=True, inline="always")
 def _mixed(part, key):
-    """A key that depends on `part` and on the key so far; splitmix64's finish."""
-    h = (np.uint64(part) ^ key) * np.uint64(0x9E3779B97F4A7C15) + np.uint64(0x243F6A8885A308D3)
-    h = (h ^ (h >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    h = (h ^ (h >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return h ^ (h >> np.uint64(31))
+    """A key that depends on `part` and on the key so far."""
+    return finish((np.uint64(part) ^ key) * ODD + SEED)
 
 
 @_jit

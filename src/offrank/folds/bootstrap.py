@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..log.batch import Floats
+from ..log.hashing import ODD
 from . import _kernels
 from .base import Products, Sample, TotalFold, Turned, with_products
 
@@ -28,6 +29,6 @@ class BootstrapFold(Turned):
         values = with_products(batch.values, self.products)
         sums = np.zeros((values.shape[1], self.replicates))
         # The golden-ratio multiple keeps the keys of two seeds apart.
-        key = batch.key + np.uint64((self.seed * 0x9E3779B97F4A7C15) % 2**64)
+        key = batch.key + np.uint64((self.seed * int(ODD)) % 2**64)
         _kernels.poisson_sums(sums, values, key, _kernels.POISSON)
         return sums.T

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..log.batch import Floats, Integers
+from ..log.hashing import ODD, SEED, finish
 from .base import PlusFold, Turned
 
 K = TypeVar("K", bound=np.generic)
@@ -48,13 +49,10 @@ class KeyedCountsFold(Turned):
 
 def join(*parts: Integers | int) -> Integers:
     """One 64-bit key for several codes; order matters, and collisions are as rare as for a good hash."""
-    key = np.asarray(0x243F6A8885A308D3, dtype=np.uint64)
+    key = np.asarray(SEED)
     with np.errstate(over="ignore"):
         for part in parts:
-            x = (np.asarray(part, dtype=np.int64).view(np.uint64) ^ key) * np.uint64(0x9E3779B97F4A7C15)
-            x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-            x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-            key = x ^ (x >> np.uint64(31))
+            key = finish.py_func((np.asarray(part, dtype=np.int64).view(np.uint64) ^ key) * ODD)
     return np.asarray(key).view(np.int64)
 
 

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from ..log.batch import Contexts, Floats, Integers, LogBatch
 from ..log.contexts import joined, stacked
+from ..log.hashing import hashed
 from ..log.source import Needs
 
 KEPT = 8192
@@ -55,7 +56,7 @@ class SampledRowsFold:
         return SampledRows(np.zeros(0, np.uint64), np.zeros((0, 0), np.int64), np.zeros(0), contexts)
 
     def add(self, state: SampledRows, batch: LogBatch) -> SampledRows:
-        key = _hashed(batch.row)
+        key = hashed(batch.row)
         rows = np.flatnonzero(key < state.limit)  # few, once the state has filled
         if not len(rows):
             return replace(state, read=state.read + len(batch))
@@ -103,12 +104,3 @@ class SampledRowsFold:
             keys={name: contexts.keys[name] for name in self.wanted.keys if name in contexts.keys},
             features=contexts.features if "features" in self.wanted.roles else None,
         )
-
-
-def _hashed(row: NDArray[np.uint64]) -> NDArray[np.uint64]:
-    """splitmix64: neighbouring rows become independent words."""
-    with np.errstate(over="ignore"):
-        key = row + np.uint64(0x9E3779B97F4A7C15)
-        key = (key ^ (key >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-        key = (key ^ (key >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return np.asarray(key ^ (key >> np.uint64(31)))

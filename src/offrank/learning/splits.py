@@ -7,10 +7,10 @@ from dataclasses import dataclass, replace
 from typing import Literal, get_args
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..errors import UsageError
 from ..log.batch import Integers, LogBatch
+from ..log.hashing import ODD, hashed
 from ..log.source import Needs, Source
 
 Part = Literal["train", "validate", "test"]
@@ -76,13 +76,5 @@ def check(by: str) -> None:
 
 def rows_of(batch: LogBatch, part: Part, by: By) -> Integers:
     """Places in the batch of the rows that belong to a third."""
-    key = batch.row if by == "turn" else _mixed(batch.row)
+    key = batch.row if by == "turn" else hashed(batch.row * ODD)
     return np.flatnonzero(key % np.uint64(3) == PARTS.index(part))
-
-
-def _mixed(row: NDArray[np.uint64]) -> NDArray[np.uint64]:
-    """Splitmix64's finish: neighbouring rows have nothing in common."""
-    h = (row + np.uint64(1)) * np.uint64(0x9E3779B97F4A7C15)
-    h = (h ^ (h >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    h = (h ^ (h >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return h ^ (h >> np.uint64(31))

@@ -8,6 +8,8 @@ from __future__ import annotations
 import numba
 import numpy as np
 
+from .hashing import ODD, finish
+
 _jit = numba.njit(cache=True, nogil=True)
 
 
@@ -20,9 +22,7 @@ def hash_strings(data, offsets):
         h = np.uint64(0xCBF29CE484222325)
         for at in range(offsets[i], offsets[i + 1]):
             h = (h ^ np.uint64(data[at])) * np.uint64(0x100000001B3)
-        h = (h ^ (h >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-        h = (h ^ (h >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-        codes[i] = h ^ (h >> np.uint64(31))
+        codes[i] = finish(h)
     return codes
 
 
@@ -47,7 +47,7 @@ def pad_square(values, starts, lengths, out):
 @numba.njit(cache=True, nogil=True, inline="always")
 def _slot(code, bits):
     """Fibonacci hashing: the top bits of a product, so that neighbouring codes do not collide."""
-    return np.int64((np.uint64(code) * np.uint64(0x9E3779B97F4A7C15)) >> np.uint64(64 - bits))
+    return np.int64((np.uint64(code) * ODD) >> np.uint64(64 - bits))
 
 
 @_jit

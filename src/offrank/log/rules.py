@@ -22,8 +22,14 @@ class Rule:
 
 
 NULL = Rule("null", "is null", "fill it in, or leave the row out of the log")
+BAD_LIST = "bad-list"
+"""Code of a text that is no list in JSON; what is wrong with it depends on the text."""
 EMPTY_SLATE = Rule("empty-slate", "shows no item", "leave out impressions that showed nothing")
-DUPLICATE = Rule("duplicate-item", "holds an item twice", "an item stands in a list at most once")
+DUPLICATE = Rule(
+    "duplicate-item",
+    "holds an item twice",
+    "an item stands in a list at most once: give repeated ones ids of their own, such as '7 again', or leave it out",
+)
 NOT_CANDIDATE = Rule(
     "not-a-candidate", "shows an item that is not among the candidates", "log all candidates, shown ones too"
 )
@@ -91,8 +97,9 @@ TOO_LARGE = Rule(
 BAD_INCLUSION = Rule("bad-inclusion", "is not in (0, 1]", "write the probability that the row was kept")
 BAD_POSITION = Rule(
     "bad-position",
-    "breaks the count 1, 2, ... of its impression",
-    "number the shown items of an impression from 1",
+    "breaks the count of positions in its impression",
+    "number the shown items of an impression from 1, or from 0 in the whole log; where some are missing, take them for "
+    'an order with gaps="close" (--gaps close)',
 )
 BAD_RANK = Rule(
     "bad-position",
@@ -102,7 +109,6 @@ BAD_RANK = Rule(
 NOT_CONSTANT = Rule(
     "not-constant", "differs within one impression", "repeat the impression's own value on each of its rows"
 )
-SCATTERED = Rule("scattered", "comes back after other impressions", "sort the log by impression")
 
 
 class Faults:

@@ -34,9 +34,9 @@ WRITTEN: Mapping[str, tuple[str, ...]] = {
 """Roles of probabilities that were written down for the shown slate, and which others may hold the same."""
 
 LONG_ROLES: Mapping[str, str] = {
-    "impression": "id of the impression; its rows stand together",
+    "impression": "id of the impression",
     "item": "item id",
-    "position": "1 at the top, null for a candidate that was not shown",
+    "position": "1 (or, in the whole log, 0) at the top, null for a candidate that was not shown",
     "click": "number, for a shown item",
     "reward": ROLES["reward"] + "; repeated on each row",
     "propensity": ROLES["propensity"] + "; repeated on each row",

@@ -8,6 +8,9 @@ from __future__ import annotations
 import numba
 import numpy as np
 
+from ..log.hashing import finish
+from ._kernels_text import COLON, NEWLINE, NINE, SPACE, ZERO, begins, blanks, decimal, natural, word
+
 _jit = numba.njit(cache=True, nogil=True)
 _inline = numba.njit(cache=True, nogil=True, inline="always")
 
@@ -17,80 +20,7 @@ FINE, BAD_HEADER, BAD_SIZES, BAD_CANDIDATE, BAD_CLICK, BAD_FEATURE = range(6)
 ID, CLICK, SLOTS, SIZE, LINE, HEAD, BANNER = range(7)
 """Columns of `heads`: LINE is the number of the header line in the block, HEAD where its features begin, as a byte."""
 
-_SPACE, _NEWLINE, _COLON, _ZERO, _ONE, _NINE = 32, 10, 58, 48, 49, 57
-_EXACT = 1 << 53
-_POWERS = 10.0 ** np.arange(23)
 _OFFSET, _PRIME = np.uint64(0xCBF29CE484222325), np.uint64(0x100000001B3)
-
-
-@_inline
-def _blanks(data, at):
-    """Past the spaces of a line."""
-    while at < len(data) and data[at] <= _SPACE and data[at] != _NEWLINE:
-        at += 1
-    return at
-
-
-@_inline
-def _word(data, at):
-    """Where the token that begins here ends."""
-    while at < len(data) and data[at] > _SPACE:
-        at += 1
-    return at
-
-
-@_inline
-def _natural(data, at, end):
-    """A natural number of at most 18 digits, -1 if it is none."""
-    if at >= end or end - at > 18:
-        return np.int64(-1)
-    value = np.int64(0)
-    for i in range(at, end):
-        if data[i] < _ZERO or data[i] > _NINE:
-            return np.int64(-1)
-        value = value * 10 + np.int64(data[i] - _ZERO)
-    return value
-
-
-@_jit
-def decimal(data, at, end):
-    """(number, whether it is exact): Clinger's fast path; whatever else it is, Python shall say."""
-    mantissa, scale, digits, dot = np.int64(0), 0, 0, False
-    while at < end:
-        byte = data[at]
-        if _ZERO <= byte <= _NINE:
-            if mantissa >= _EXACT // 10:
-                return 0.0, False
-            mantissa = mantissa * 10 + np.int64(byte - _ZERO)
-            digits += 1
-            scale -= 1 if dot else 0
-        elif byte == 46 and not dot:  # .
-            dot = True
-        else:
-            break
-        at += 1
-    if digits == 0:
-        return 0.0, False
-    if at < end:
-        if data[at] | 32 != 101:  # e or E
-            return 0.0, False
-        sign = at + 1 < end and data[at + 1] == 45  # -
-        signed = sign or (at + 1 < end and data[at + 1] == 43)
-        exponent = _natural(data, at + 1 + (1 if signed else 0), end)
-        if exponent < 0 or exponent > 1000:
-            return 0.0, False
-        scale += -exponent if sign else exponent
-    if scale < -22 or scale > 22:
-        return 0.0, False
-    return (mantissa / _POWERS[-scale] if scale < 0 else mantissa * _POWERS[scale]), True
-
-
-@_inline
-def _finished(h):
-    """splitmix64's finish, so that all bits count."""
-    h = (h ^ (h >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    h = (h ^ (h >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return h ^ (h >> np.uint64(31))
 
 
 @_jit
@@ -102,22 +32,22 @@ def _features(data, at, room, indices, values, count, slow, slows):
     """
     before, banner, first = np.uint64(0), _OFFSET, count
     while True:
-        at = _blanks(data, at)
-        if at >= len(data) or data[at] == _NEWLINE:
+        at = blanks(data, at)
+        if at >= len(data) or data[at] == NEWLINE:
             return at, count, slows, banner
         start, h = at, _OFFSET
-        while at < len(data) and _ZERO <= data[at] <= _NINE:
+        while at < len(data) and ZERO <= data[at] <= NINE:
             h = (h ^ np.uint64(data[at])) * _PRIME
             at += 1
         colon = at
-        if at >= len(data) or data[at] != _COLON or colon == start:
+        if at >= len(data) or data[at] != COLON or colon == start:
             return -1, count, slows, banner
-        while at < len(data) and data[at] > _SPACE:
+        while at < len(data) and data[at] > SPACE:
             h = (h ^ np.uint64(data[at])) * _PRIME
             at += 1
         if at == colon + 1:
             return -1, count, slows, banner
-        feature = data[start] - _ZERO if colon == start + 1 else 0
+        feature = data[start] - ZERO if colon == start + 1 else 0
         if 1 <= feature <= 2:
             indices[count] = feature - 1
             values[count], exact = decimal(data, colon + 1, at)
@@ -128,41 +58,32 @@ def _features(data, at, room, indices, values, count, slow, slows):
         elif h == before and count > first:
             values[count - 1] += 1
         else:
-            indices[count], values[count] = 2 + np.int64(_finished(h) % room), 1
+            indices[count], values[count] = 2 + np.int64(finish(h) % room), 1
             count += 1
         if 1 <= feature <= 3 or feature == 5:
             banner = (banner ^ h) * _PRIME
         before = h
 
 
-@_inline
-def _begins(data, at, word):
-    """Whether a word stands here."""
-    same = at + len(word) <= len(data)
-    for i in range(len(word)):
-        same = same and data[at + i] == word[i]
-    return same
-
-
 @_jit
 def _header(data, at, head, propensity, slow, slows):
     """The header up to its features: (where these begin, slow numbers), or where -1. slow: [.., 0] is -1."""
-    at = _blanks(data, at + 8)
-    end = _word(data, at)
-    head[ID] = _natural(data, at, end - 1)
-    if head[ID] < 0 or data[end - 1] != _COLON:
+    at = blanks(data, at + 8)
+    end = word(data, at)
+    head[ID] = natural(data, at, end - 1)
+    if head[ID] < 0 or data[end - 1] != COLON:
         return -1, slows
-    at = _blanks(data, end)
-    end = _word(data, at)
+    at = blanks(data, end)
+    end = word(data, at)
     if end == at:
         return -1, slows  # the hash, which nothing needs
-    at = _blanks(data, end)
-    end = _word(data, at)
-    head[CLICK] = _natural(data, at, end)
+    at = blanks(data, end)
+    end = word(data, at)
+    head[CLICK] = natural(data, at, end)
     if not 0 <= head[CLICK] <= 1:
         return -1, slows
-    at = _blanks(data, end)
-    end = _word(data, at)
+    at = blanks(data, end)
+    end = word(data, at)
     if end == at:
         return -1, slows
     propensity[0], exact = decimal(data, at, end)
@@ -170,9 +91,9 @@ def _header(data, at, head, propensity, slow, slows):
         slow[slows, 0], slow[slows, 1], slow[slows, 2] = -1, at, end
         slows += 1
     for column in (SLOTS, SIZE):
-        at = _blanks(data, end)
-        end = _word(data, at)
-        head[column] = _natural(data, at, end)
+        at = blanks(data, end)
+        end = word(data, at)
+        head[column] = natural(data, at, end)
         if head[column] < 0:
             return -1, slows
     head[HEAD] = end
@@ -191,13 +112,13 @@ def parse(data, room, heads, propensity, clicks, ends, indices, values, slow):
     exid = (101, 120, 105, 100, 58)
     at, n, line, count, slows, text = 0, 0, 0, 0, 0, 0
     while True:
-        while at < len(data) and data[at] <= _SPACE:
-            text += 1 if data[at] == _NEWLINE else 0
+        while at < len(data) and data[at] <= SPACE:
+            text += 1 if data[at] == NEWLINE else 0
             at += 1
         if at >= len(data):
             return n, line, slows, text, FINE, at
         begin, head = at, heads[n]
-        if not _begins(data, at, example):
+        if not begins(data, at, example):
             return n, line, slows, text, BAD_HEADER, begin
         before = slows
         at, slows = _header(data, at, head, propensity[n:], slow, slows)
@@ -210,21 +131,21 @@ def parse(data, room, heads, propensity, clicks, ends, indices, values, slow):
         at, count, slows, banner = _features(data, at, room, indices, values, count, slow, slows)
         if at < 0:
             return n, line, slows, text, BAD_FEATURE, begin
-        head[BANNER], head[LINE] = np.int64(_finished(banner) >> np.uint64(1)), line
+        head[BANNER], head[LINE] = np.int64(finish(banner) >> np.uint64(1)), line
         ends[line] = count
         line += 1
         for candidate in range(head[SIZE]):
             at += 1  # the newline
             text += 1
             begin = min(at, len(data))
-            at = _blanks(data, at)
-            end = _word(data, at)
-            click = _natural(data, at, end)
+            at = blanks(data, at)
+            end = word(data, at)
+            click = natural(data, at, end)
             if not 0 <= click <= 1:
                 return n, line, slows, text, BAD_CANDIDATE, begin
-            at = _blanks(data, end)
-            end = _word(data, at)
-            if not _begins(data, at, exid) or _natural(data, at + 5, end) != head[ID]:
+            at = blanks(data, end)
+            end = word(data, at)
+            if not begins(data, at, exid) or natural(data, at + 5, end) != head[ID]:
                 return n, line, slows, text, BAD_CANDIDATE, begin
             if candidate < head[SLOTS] and click > head[CLICK]:
                 return n, line, slows, text, BAD_CLICK, begin
@@ -252,32 +173,3 @@ def spread(heads, ends, indices, values, out_ends, out_indices, out_values):
                 count += 1
             row += 1
             out_ends[row] = count
-
-
-@_jit
-def pairs(data, ends, indices, values, slow):
-    """Lines of `index:number`, each ended by a newline: (lines, slow numbers, whether all is well).
-
-    ends: [lines] where a line's entries end. slow: numbers for Python, (entry, first byte, end).
-    """
-    at, line, count, slows = 0, 0, 0, 0
-    while at < len(data):
-        at = _blanks(data, at)
-        if at < len(data) and data[at] == _NEWLINE:
-            ends[line] = count
-            line += 1
-            at += 1
-            continue
-        start = at
-        while at < len(data) and _ZERO <= data[at] <= _NINE:
-            at += 1
-        indices[count], end = _natural(data, start, at), _word(data, at)
-        if at >= len(data) or data[at] != _COLON or end == at + 1 or not 0 <= indices[count] < 1 << 31:
-            return line, slows, False
-        values[count], exact = decimal(data, at + 1, end)
-        if not exact:
-            slow[slows, 0], slow[slows, 1], slow[slows, 2] = count, at + 1, end
-            slows += 1
-        count += 1
-        at = end
-    return line, slows, True

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -13,20 +13,26 @@ from numpy.typing import NDArray
 from ..errors import ColumnError
 from ..log import _kernels
 from ..log.batch import Floats, Integers
+from .json_text import from_json
 
 
 @dataclass(frozen=True)
 class Lists:
-    """Flat lists: row i is values[starts[i] : starts[i] + lengths[i]]. null: [n] rows without a list."""
+    """Flat lists: row i is values[starts[i] : starts[i] + lengths[i]]. null: [n] rows without a list. kind: of ids."""
 
     values: NDArray[Any]
     starts: Integers
     lengths: Integers
     null: NDArray[np.bool_] | None = None
+    kind: str = ""
 
     def take(self, rows: Integers | None) -> Lists:
         """The lists of these rows; all where rows is None."""
         return self if rows is None else Lists(self.values, self.starts[rows], self.lengths[rows])
+
+    def head(self, length: int) -> Lists:
+        """The first values of each list."""
+        return replace(self, lengths=np.minimum(self.lengths, length))
 
     def padded(self, width: int, fill: float = 0) -> NDArray[Any]:
         """[n, width] writable array, filled up where a list is shorter."""
@@ -46,22 +52,54 @@ class Lists:
         return np.asarray(before[self.starts + self.lengths] > before[self.starts])
 
 
-def lists(column: pa.Array, name: str) -> tuple[pa.Array, Integers, Integers, NDArray[np.bool_] | None]:
-    """(values, starts, lengths, null rows) of a list column.
+def plain(column: pa.Array) -> pa.Array:
+    """The same values without what few functions of pyarrow know: views, run ends, extension types, whole decimals."""
+    kind = column.type
+    if isinstance(kind, pa.BaseExtensionType):
+        column = plain(column.storage)
+    elif pa.types.is_run_end_encoded(kind):
+        column = plain(pc.run_end_decode(column))
+    elif pa.types.is_dictionary(kind) and not _is_text(kind.value_type):
+        column = plain(column.dictionary_decode())
+    elif pa.types.is_string_view(kind):
+        column = column.cast(pa.large_string())
+    elif pa.types.is_binary_view(kind) or pa.types.is_fixed_size_binary(kind):
+        column = column.cast(pa.large_binary())
+    elif pa.types.is_decimal(kind) and kind.scale == 0:  # the whole numbers of some warehouses
+        column = column.cast(pa.int64())
+    return column
 
-    Raises:
-        ColumnError: not a list column.
-    """
+
+def _plain_list(column: pa.Array) -> pa.Array:
+    """A column of lists that have offsets; whatever else it is stays as it is."""
     kind = column.type
     if pa.types.is_null(kind):
-        column = pa.array([None] * len(column), pa.list_(pa.float64()))
-    elif pa.types.is_fixed_size_list(kind):
-        column = column.cast(pa.list_(kind.value_type))
-    elif _is_list_view(kind):
+        return pa.array([None] * len(column), pa.list_(pa.null()))
+    if pa.types.is_fixed_size_list(kind):
+        return column.cast(pa.list_(kind.value_type))
+    if pa.types.is_list_view(kind) or pa.types.is_large_list_view(kind):
         # Built anew: pyarrow 26's own cast leaves the last offset away.
         lengths = column.value_lengths().fill_null(0).cast(pa.int64())
         offsets = pa.array(np.concatenate([[0], np.cumsum(lengths)]))
-        column = pa.LargeListArray.from_arrays(offsets, column.flatten(), mask=column.is_null())
+        return pa.LargeListArray.from_arrays(offsets, column.flatten(), mask=column.is_null())
+    return column
+
+
+def lists(
+    column: pa.Array, name: str, held: pa.DataType | None = None
+) -> tuple[pa.Array, Integers, Integers, NDArray[np.bool_] | None]:
+    """(values, starts, lengths, null rows) of a list column, or of one that holds lists as JSON text.
+
+    held: what the lists of a text hold; ids where None.
+
+    Raises:
+        ColumnError: not a list column.
+        BadCell: a text that is no such list.
+    """
+    column = _plain_list(plain(column))
+    kind = column.type
+    if _is_text(kind):
+        column = from_json(column, name, held)
     elif not (pa.types.is_list(kind) or pa.types.is_large_list(kind)):
         raise ColumnError(f"column {name!r} holds {kind}, not lists", "write a list per row")
     offsets = np.asarray(column.offsets).astype(np.int64)
@@ -70,28 +108,45 @@ def lists(column: pa.Array, name: str) -> tuple[pa.Array, Integers, Integers, ND
     return values, offsets[:-1] - offsets[0], np.diff(offsets), null
 
 
+def _is_text(kind: pa.DataType) -> bool:
+    return any(
+        of(kind) for of in (pa.types.is_string, pa.types.is_large_string, pa.types.is_binary, pa.types.is_large_binary)
+    )
+
+
 def id_lists(column: pa.Array, name: str) -> Lists:
     """Lists of item codes; a null id makes the row null."""
     values, starts, lengths, null = lists(column, name)
-    found = Lists(codes(values, name), starts, lengths)
+    found = Lists(codes(values, name), starts, lengths, kind=id_kind(values.type))
     return _with_nulls(found, values, null)
+
+
+def id_kind(kind: pa.DataType) -> str:
+    """What ids of a type are: ids of two kinds are never the same, whatever they say."""
+    if pa.types.is_dictionary(kind):
+        return id_kind(kind.value_type)
+    if pa.types.is_null(kind):
+        return ""
+    whole = pa.types.is_integer(kind) or (pa.types.is_decimal(kind) and kind.scale == 0)
+    return "whole numbers" if whole else "text"
 
 
 def gapped_id_lists(column: pa.Array, name: str) -> tuple[Lists, NDArray[np.bool_]]:
     """(lists of item codes, which of the values are null ids: a row with such is not null)."""
     values, starts, lengths, null = lists(column, name)
-    return Lists(codes(values, name), starts, lengths, null), np.asarray(values.is_null())
+    found = Lists(codes(values, name), starts, lengths, null, id_kind(values.type))
+    return found, np.asarray(values.is_null())
 
 
 def number_lists(column: pa.Array, name: str) -> Lists:
     """Lists of floats; a null number is NaN."""
-    values, starts, lengths, null = lists(column, name)
+    values, starts, lengths, null = lists(column, name, pa.float64())
     return Lists(numbers(values, name), starts, lengths, null)
 
 
 def square_lists(column: pa.Array, name: str) -> tuple[Lists, NDArray[np.bool_]]:
     """Lists of lists, each row of as many as its lists are long; and [n] the rows that are not."""
-    inner, starts, lengths, null = lists(column, name)
+    inner, starts, lengths, null = lists(column, name, pa.list_(pa.float64()))
     values, inner_starts, inner_lengths, inner_null = lists(inner, name)
     ends = np.append(inner_starts, len(values))
     expected = np.repeat(lengths, lengths)
@@ -110,6 +165,7 @@ def numbers(column: pa.Array, name: str) -> Floats:
     Raises:
         ColumnError: not numbers.
     """
+    column = column if pa.types.is_decimal(column.type) else plain(column)
     kind = column.type
     if not (pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_boolean(kind)):
         if not (pa.types.is_decimal(kind) or pa.types.is_null(kind)):
@@ -129,6 +185,7 @@ def codes(column: pa.Array, name: str) -> Integers:
     Raises:
         ColumnError: lists, or floating-point ids, which do not compare reliably.
     """
+    column = plain(column)
     if pa.types.is_dictionary(column.type):
         places = column.indices.fill_null(0).to_numpy(zero_copy_only=False)
         return codes(column.dictionary, name)[places] if len(column.dictionary) else np.zeros(len(column), np.int64)
@@ -139,7 +196,8 @@ def codes(column: pa.Array, name: str) -> Integers:
         return filled.to_numpy(zero_copy_only=False).astype(np.int64)
     if pa.types.is_nested(column.type):
         raise ColumnError(f"column {name!r} holds {column.type}, not ids", "write ids as integers or strings")
-    text = pc.fill_null(column.cast(pa.large_string()), "")
+    text = column if _is_text(column.type) else column.cast(pa.large_string())
+    text = pc.fill_null(text.cast(pa.large_binary()), b"")  # bytes are not looked at: they need not be UTF-8
     _, offsets, data = text.buffers()
     where = np.frombuffer(offsets, dtype=np.int64)[text.offset : text.offset + len(text) + 1]
     letters = np.zeros(1, np.uint8) if data is None or not data.size else np.frombuffer(data, dtype=np.uint8)
@@ -154,24 +212,34 @@ def labels(column: pa.Array, name: str) -> tuple[Integers, tuple[str, ...]]:
     """
     if pa.types.is_nested(column.type):
         raise ColumnError(f"column {name!r} holds {column.type}, not labels", "group by strings or numbers")
-    plain = column.dictionary_decode() if pa.types.is_dictionary(column.type) else column
-    encoded = plain.dictionary_encode("encode")
-    names = tuple("null" if value is None else str(value) for value in encoded.dictionary.to_pylist())
+    values = plain(column)
+    values = values.dictionary_decode() if pa.types.is_dictionary(values.type) else values
+    values = values.cast(pa.large_binary()) if _is_text(values.type) else values
+    encoded = values.dictionary_encode("encode")
+    names = tuple(map(_word, encoded.dictionary.to_pylist()))
     return np.asarray(encoded.indices).astype(np.int64), names
 
 
-def without_views(data: pa.RecordBatch) -> pa.RecordBatch:
-    """The same rows with string views (as Polars writes) as strings: views cannot be taken by index."""
-    columns = [c.cast(pa.large_string()) if pa.types.is_string_view(c.type) else c for c in data.columns]
-    return pa.record_batch(columns, names=data.schema.names)
+def _word(value: Any) -> str:
+    if isinstance(value, bytes):
+        return value.decode("utf-8", "backslashreplace")
+    return "null" if value is None else str(value)
 
 
-def _is_list_view(kind: pa.DataType) -> bool:
-    return bool(pa.types.is_list_view(kind) or pa.types.is_large_list_view(kind))
+def show(column: pa.Array, index: int) -> str:
+    """A value for an error message, cut if long."""
+    column = plain(column.slice(index, 1))
+    text = repr(_word(column.cast(pa.large_binary())[0].as_py()) if _is_text(column.type) else column[0].as_py())
+    return text if len(text) <= 80 else text[:77] + "..."
+
+
+def plain_columns(data: pa.RecordBatch) -> pa.RecordBatch:
+    """The same rows in plain columns: views (as Polars writes) cannot be taken by index."""
+    return pa.record_batch([plain(column) for column in data.columns], names=data.schema.names)
 
 
 def _with_nulls(found: Lists, values: pa.Array, null: NDArray[np.bool_] | None) -> Lists:
     if values.null_count:
         holes = found.rows_where(np.asarray(values.is_null()))
         null = holes if null is None else null | holes
-    return Lists(found.values, found.starts, found.lengths, null)
+    return replace(found, null=null)

@@ -19,6 +19,9 @@ from ..errors import EmptyLogError, UsageError
 from ..files import whole
 from ..log.schema import ROLES, Columns
 from ..log.source import Needs
+from ..options import option
+from . import arrow
+from .json_text import from_json
 from .long import LongLog
 from .wide import Decoder, WideLog
 
@@ -65,6 +68,8 @@ def convert(
     wide = getattr(given, "wide", given)
     if not isinstance(wide, WideLog):
         raise UsageError(f"cannot convert {type(log).__name__}", "give what read_log returns")
+    if wide.top_k is not None:
+        raise UsageError("what is written are whole slates", f"say {option('top_k')} when reading them")
     final = Path(path)
     if final.suffix not in (*PARQUET_SUFFIXES, *ARROW_SUFFIXES):
         raise UsageError(f"the suffix of {str(path)!r} does not say how to write it", "call it .parquet or .arrow")
@@ -144,12 +149,26 @@ def _checked(
             for batch in batches:
                 skipped.update(batch.skipped)
             if kept == len(piece.data):
-                yield piece.data
+                yield _lists_of(piece.data, log.renamed)
             elif kept:
                 rows = np.concatenate([batch.row for batch in batches])
-                yield piece.data.filter(pa.array(np.isin((piece.rows + piece.base).astype(np.uint64), rows)))
+                mask = np.isin((piece.rows + piece.base).astype(np.uint64), rows)
+                yield _lists_of(piece.data, log.renamed).filter(pa.array(mask))
         if progress is not None:
             progress(part + 1, log.parts())
+
+
+def _lists_of(data: pa.RecordBatch, renamed: Mapping[str, str]) -> pa.RecordBatch:
+    """The same rows, lists that were JSON text as lists."""
+    ids = {renamed.get(role, role) for role in ("slate", "candidates")}
+    columns = {name: arrow.plain(column) for name, column in zip(data.schema.names, data.columns, strict=True)}
+    for name, column in columns.items():
+        if pa.types.is_string(column.type) or pa.types.is_large_string(column.type):
+            first = next((text.lstrip() for text in column.to_pylist() if text), "")
+            held = pa.list_(pa.float64()) if first.startswith("[[") else pa.float64()
+            if first.startswith("["):
+                columns[name] = from_json(column, name, None if name in ids else held)
+    return pa.record_batch(columns)
 
 
 def _groups(first: pa.RecordBatch, others: Iterator[pa.RecordBatch]) -> Iterator[pa.Table]:

@@ -31,7 +31,7 @@ def sparse_features(
         ColumnError: not lists of lists of integers.
     """
     indices, values = columns
-    lines, ends, found = _nested(data, indices, faults)
+    lines, ends, found = _nested(data, indices, pa.int64(), faults)
     if not pa.types.is_integer(found.type) and len(found):
         raise ColumnError(f"column {indices!r} holds {found.type}, not indices", "write feature indices as integers")
     codes = arrow.codes(found, indices) if len(found) else np.zeros(0, np.int64)
@@ -43,9 +43,9 @@ def sparse_features(
     return SparseFeatures(lines.starts, ends, codes, _values(data, values, lines, ends, faults))
 
 
-def _nested(data: pa.RecordBatch, name: str, faults: Faults) -> tuple[Lists, Integers, pa.Array]:
+def _nested(data: pa.RecordBatch, name: str, held: pa.DataType, faults: Faults) -> tuple[Lists, Integers, pa.Array]:
     """(lines of each row, [lines + 1] where each line's entries end, the entries)."""
-    inner, starts, lengths, null = arrow.lists(data.column(name), name)
+    inner, starts, lengths, null = arrow.lists(data.column(name), name, pa.list_(held))
     entries, line_starts, line_lengths, line_null = arrow.lists(inner, name)
     lines = Lists(line_lengths, starts, lengths)
     ends = np.append(line_starts, len(entries))
@@ -60,7 +60,7 @@ def _nested(data: pa.RecordBatch, name: str, faults: Faults) -> tuple[Lists, Int
 
 def _values(data: pa.RecordBatch, name: str, lines: Lists, ends: Integers, faults: Faults) -> Floats:
     """[entries] values beside the indices; anything in rows that are faulty."""
-    beside, beside_ends, entries = _nested(data, name, faults)
+    beside, beside_ends, entries = _nested(data, name, pa.float64(), faults)
     values = arrow.numbers(entries, name)
     if np.array_equal(lines.lengths, beside.lengths) and np.array_equal(ends, beside_ends):
         fits = np.ones(len(lines.starts), np.bool_)

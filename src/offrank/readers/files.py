@@ -2,12 +2,86 @@
 
 from __future__ import annotations
 
+import fnmatch
 import glob
 from collections.abc import Collection, Sequence
-from pathlib import Path
+from dataclasses import dataclass, field
+from pathlib import Path, PurePath, PurePosixPath
 from typing import Any
+from urllib.parse import unquote
+
+import pyarrow as pa
+import pyarrow.fs as pafs
 
 from ..errors import EmptyLogError, LogError, UsageError
+
+
+@dataclass(frozen=True)
+class Files:
+    """Files of one file system."""
+
+    paths: tuple[str, ...]
+    system: Any = field(default_factory=lambda: pafs.LocalFileSystem(use_mmap=True))
+
+    @property
+    def local(self) -> bool:
+        """Whether they can be opened by their path."""
+        return isinstance(self.system, pafs.LocalFileSystem)
+
+    def describe(self) -> str:
+        """The files in a few words."""
+        return describe(self.paths)
+
+    def open(self, path: str) -> Any:
+        """A file to read at any place of it."""
+        return self.system.open_input_file(path)
+
+
+def partition(path: str) -> dict[str, str | None]:
+    """What the folders of a file called `key=value` say, as hive writes them."""
+    pairs = [folder.partition("=") for folder in PurePath(path).parts[:-1] if "=" in folder]
+    return {key: None if value == "__HIVE_DEFAULT_PARTITION__" else unquote(value) for key, _, value in pairs}
+
+
+def find(source: str | Path | Sequence[str | Path], suffixes: Collection[str] | None = None) -> Files:
+    """The files that `source` names: paths, folders, globs, or addresses such as `s3://bucket/folder`.
+
+    Raises:
+        LogError: there is no such file, or its file system does not answer.
+        UsageError: files of several file systems.
+    """
+    each = [source] if isinstance(source, str | Path) else source
+    if not any("://" in str(one) for one in each):
+        return Files(expand(source, suffixes))
+    found = [_remote(str(one), suffixes) for one in each]
+    if any(system != found[0].system for system in (one.system for one in found)):
+        raise UsageError("the files are in several file systems", "give files of one")
+    return Files(tuple(path for one in found for path in one.paths), found[0].system)
+
+
+def _remote(address: str, suffixes: Collection[str] | None) -> Files:
+    """The files at an address; a glob may stand behind its bucket."""
+    if address.startswith("file://"):
+        return Files(expand(address.removeprefix("file://"), suffixes))
+    plain = address.partition("*")[0].partition("?")[0].partition("[")[0]
+    folder = plain if plain == address else plain.rpartition("/")[0]
+    try:
+        system, path = pafs.FileSystem.from_uri(folder)
+        info = system.get_file_info(path)
+        if info.type == pafs.FileType.Directory:
+            info = system.get_file_info(pafs.FileSelector(path, recursive=True))
+    except (pa.ArrowException, OSError) as error:
+        raise LogError(f"{address} cannot be reached: {error}", "check the address and the credentials") from error
+    files = {one.path: one for one in (info if isinstance(info, list) else [info]) if one.type == pafs.FileType.File}
+    if plain != address:
+        pattern = path + address[len(folder) :]
+        files = {name: one for name, one in files.items() if fnmatch.fnmatch(name, pattern)}
+    kept = [name for name in sorted(files) if name == path or _belongs(PurePosixPath(name).relative_to(path), suffixes)]
+    if not kept:
+        raise LogError(f"there is no log at {address!r}", "check the address, or quote the glob")
+    if empty := [name for name in kept if files[name].size == 0]:
+        raise EmptyLogError(f"{empty[0]} is empty", "give a log with at least one impression")
+    return Files(tuple(kept), system)
 
 
 def expand(source: str | Path | Sequence[str | Path], suffixes: Collection[str] | None = None) -> tuple[str, ...]:
@@ -55,11 +129,15 @@ def _files(path: Path, suffixes: Collection[str] | None) -> list[Path]:
     """The file itself, or those of a folder: marker files (`_SUCCESS`) and hidden ones are no part of a log."""
     if not path.is_dir():
         return [path]
-    found = [p for p in sorted(path.rglob("*")) if p.is_file() and (suffixes is None or suffix(p) in suffixes)]
-    return [p for p in found if not any(name.startswith(("_", ".")) for name in p.relative_to(path).parts)]
+    return [p for p in sorted(path.rglob("*")) if p.is_file() and _belongs(p.relative_to(path), suffixes)]
 
 
-def suffix(path: str | Path) -> str:
+def _belongs(path: PurePath, suffixes: Collection[str] | None) -> bool:
+    """Whether a file of a folder is part of a log: of a known suffix, no marker (`_SUCCESS`) and not hidden."""
+    return (suffixes is None or suffix(path) in suffixes) and not any(n.startswith(("_", ".")) for n in path.parts)
+
+
+def suffix(path: str | PurePath) -> str:
     """The suffix that tells a file's format, without that of its compression."""
-    plain = [s for s in Path(path).suffixes if s not in (".gz", ".zst")]
+    plain = [s for s in PurePath(path).suffixes if s not in (".gz", ".zst")]
     return plain[-1] if plain else ""

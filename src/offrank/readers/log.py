@@ -2,31 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+from pathlib import PurePath
 from typing import Any, get_args
 
 import pyarrow as pa
 
-from ..errors import ColumnError, EmptyLogError, SpellingError, UsageError
+from ..errors import ColumnError, EmptyLogError, UsageError
 from ..log.schema import Columns, check_renamed
 from ..log.source import Source
 from ..options import option
-from .files import expand, is_paths, suffix
-from .formats.criteo import criteo
-from .formats.criteo_paper import criteo_paper
-from .formats.open_bandit import open_bandit
-from .formats.yandex import yandex
+from ..spelling import parse
+from .dataset import TEXT, FileTable
+from .files import Files, find, is_paths, suffix
+from .formats.registry import Reader, readers
 from .long import LongLog
-from .tables import ArrowTable, CsvTable, MemoryTable, ParquetTable, Table
-from .wide import Invalid, WideLog
-
-FORMATS: dict[str, Callable[..., Source]] = {
-    "criteo": criteo,
-    "criteo_paper": criteo_paper,
-    "open_bandit": open_bandit,
-    "yandex": yandex,
-}
-"""Formats of public data sets, by name."""
+from .tables import ArrowTable, LazyTable, MemoryTable, ParquetTable, Table
+from .wide import Gaps, Invalid, WideLog
 
 _SUFFIXES = {
     ".parquet": "parquet",
@@ -35,6 +29,10 @@ _SUFFIXES = {
     ".feather": "arrow",
     ".ipc": "arrow",
     ".csv": "csv",
+    ".tsv": "tsv",
+    ".jsonl": "json",
+    ".ndjson": "json",
+    ".json": "json",
 }
 
 
@@ -42,17 +40,24 @@ def read_log(
     source: Any,
     columns: Mapping[str, str] | None = None,
     *,
-    format: str | None = None,  # noqa: A002  the word that every reader library uses
+    format: str | Reader | None = None,  # noqa: A002  the word that every reader library uses
     invalid: Invalid = "raise",
+    gaps: Gaps = "raise",
+    top_k: int | None = None,
 ) -> Source:
     """A log, to be read lazily: nothing but names is looked at until a job asks for columns.
 
-    - source: a Parquet file, glob or folder; an Arrow IPC file; a CSV file (long layout, `.csv` or
-      `.csv.gz`); a list of paths; a pandas, Polars or Arrow table (anything with
-      `__arrow_c_stream__`); a list of dicts.
+    - source: a Parquet, Arrow IPC, CSV, TSV or JSON lines file, a folder of them (`key=value` folders give columns), a
+      glob, an address such as `s3://bucket/folder`, or a list of those; a pandas, Polars or Arrow table (anything with
+      `__arrow_c_stream__`), a Polars LazyFrame, a `pyarrow.dataset.Dataset`; a list of dicts; an iterator of
+      tables or dicts, which is read into memory.
     - columns: role -> the log's own name of that column, `{"slate": "shown"}`.
-    - format: `criteo`, `criteo_paper`, `open_bandit` or `yandex` for those data sets; by default from the
-      file's suffix.
+    - format: the kind of files (`parquet`, `arrow`, `csv`, `tsv`, `json`), by default from their suffix; or a reader of
+      a public data set with its options, `open_bandit(n_items=34)`, as an object or spelled.
+    - gaps: "close" takes the positions of the long layout for an order, where some are missing; by default that is an
+      error. Click models read the gaps themselves.
+    - top_k: keep the first slots of each slate, and all candidates. The log is then one of shorter slates: a column of
+      the whole slate (`propensity`, `reward`) is refused, and targets fill as many slots.
     - invalid: "raise" at the first row that breaks a rule, or "skip" such rows and count them.
 
     The layout is wide (a row per impression) where there is a `slate` column, long (a row per
@@ -67,33 +72,58 @@ def read_log(
     check_renamed(renamed)
     if invalid not in get_args(Invalid):
         raise UsageError(f"invalid is {invalid!r}", 'say "raise" or "skip"')
-    if format in FORMATS:
+    if gaps not in get_args(Gaps):
+        raise UsageError(f"gaps is {gaps!r}", 'say "raise" or "close"')
+    if top_k is not None and top_k < 1:
+        raise UsageError(f"top_k is {top_k!r}", "give 1 or more")
+    chosen = parse(format, _formats(), "format") if isinstance(format, str) else format
+    if isinstance(chosen, Reader):
         if renamed:
-            raise UsageError(f"the columns of the {format} format are fixed", f"leave out {option('columns')}")
-        return FORMATS[format](source, invalid=invalid)
-    table = _table(source, format)
+            raise UsageError(f"the columns of the {chosen} format are fixed", f"leave out {option('columns')}")
+        return replace(chosen(source, invalid=invalid), top_k=top_k)
+    table = _table(source, chosen)
     if not table.parts():
         raise EmptyLogError(f"{table.describe()} has no rows", "give a log with at least one impression")
-    return _layout(table, renamed, invalid)
+    wide = _is_wide(table, renamed)
+    if wide and gaps == "close":
+        raise UsageError("gaps can be closed in the long layout alone", f"leave out {option('gaps', 'close')}")
+    if wide:
+        return WideLog(table, renamed, invalid, top_k=top_k)
+    return LongLog(table, renamed, invalid, gaps=gaps, top_k=top_k)
 
 
-def _layout(table: Table, renamed: Mapping[str, str], invalid: Invalid) -> Source:
+def _formats() -> Mapping[str, Callable[..., Any]]:
+    """What a format's spelling makes, by name: a kind of files, or a reader of public data."""
+    return {kind: partial(_itself, kind) for kind in dict.fromkeys(_SUFFIXES.values())} | dict(readers())
+
+
+def _itself(kind: str) -> str:
+    return kind
+
+
+def _is_wide(table: Table, renamed: Mapping[str, str]) -> bool:
+    """Whether a row is an impression; whatever layout it is must be complete."""
     known = Columns(table.names, renamed, table.describe())
-    if known.has("slate") or not (known.has("item") or known.has("impression")):
-        known.of("slate")
-        return WideLog(table, renamed, invalid)
-    for role in ("impression", "item", "position"):
+    wide = known.has("slate") or not (known.has("item") or known.has("impression"))
+    for role in ("slate",) if wide else ("impression", "item", "position"):
         known.of(role)
-    return LongLog(table, renamed, invalid)
+    return wide
 
 
 def _table(source: Any, kind: str | None) -> Table:
     if is_paths(source):
-        return _files(expand(source, None if kind else _SUFFIXES), kind)
+        return _files(find(source, None if kind else _SUFFIXES.keys() - {".json"}), kind)
+    if hasattr(source, "get_fragments") and hasattr(source, "scanner"):  # of pyarrow.dataset
+        return FileTable.of(source)
+    if hasattr(source, "collect_schema") and hasattr(source, "collect_batches"):
+        return LazyTable(source)
     if hasattr(source, "__arrow_c_stream__"):
         return MemoryTable(_of_arrow(source))
-    if isinstance(source, Sequence) and all(isinstance(item, Mapping) for item in source):
-        return MemoryTable(_of_dicts(source), "list")
+    where, rows = ("stream", list(source)) if isinstance(source, Iterator) else ("list", source)
+    if isinstance(rows, Sequence) and all(isinstance(item, Mapping) for item in rows):
+        return MemoryTable(_of_dicts(rows), where)
+    if where == "stream":
+        return MemoryTable(_of_stream(rows), where)
     raise UsageError(
         f"cannot read a log from {type(source).__name__}",
         "give a path, a glob, a table (pandas, Polars, Arrow) or a list of dicts",
@@ -108,6 +138,16 @@ def _of_arrow(source: Any) -> pa.Table:
         return pa.table(source)
     except pa.ArrowException as error:  # pandas columns of mixed objects; the second argument names the column
         raise ColumnError(f"the table cannot be read: {'; '.join(map(str, error.args))}", _MIXED) from error
+    except TypeError as error:
+        raise UsageError(f"cannot read a table from {type(source).__name__}", "give tables or dicts") from error
+
+
+def _of_stream(tables: Sequence[Any]) -> pa.Table:
+    found = [_of_arrow(one) for one in tables]
+    try:
+        return pa.concat_tables([one.cast(found[0].schema) for one in found])
+    except (pa.ArrowException, ValueError) as error:
+        raise ColumnError(f"the tables of the stream differ: {error}", "give tables of the same columns") from error
 
 
 def _of_dicts(rows: Sequence[Mapping[str, Any]]) -> pa.Table:
@@ -123,20 +163,20 @@ def _column(name: str, values: list[Any]) -> pa.Array:
         raise ColumnError(f"column {name!r} of the list cannot be read: {error}", _MIXED) from error
 
 
-def _files(paths: tuple[str, ...], kind: str | None) -> Table:
-    kinds = {kind} if kind else {_kind(path) for path in paths}
+def _files(files: Files, kind: str | None) -> Table:
+    kinds = {kind} if kind else {_kind(path) for path in files.paths}
     if len(kinds) > 1:
         raise UsageError(f"the files are of several kinds: {', '.join(sorted(map(str, kinds)))}", "give one kind")
-    match kinds.pop():
-        case "parquet":
-            return ParquetTable(paths)
-        case "arrow":
-            return ArrowTable(paths)
-        case "csv":
-            return CsvTable(paths)
-        case other:
-            known = ", ".join(sorted({*_SUFFIXES.values(), *FORMATS}))
-            raise SpellingError(f"unknown format {other!r}", f"formats are {known}")
+    chosen = kinds.pop()
+    if chosen == "parquet":
+        return ParquetTable(files)
+    if packed := [path for path in files.paths if path.endswith((".zst", ".bz2")) and chosen in TEXT]:
+        raise UsageError(f"{packed[0]} is packed in a way that is not read", "pack it with gzip, or write Parquet")
+    # Of Arrow files in plain folders the record batches are read side by side, where they lie.
+    partitioned = any("=" in folder for path in files.paths for folder in PurePath(path).parts[:-1])
+    if chosen == "arrow" and files.local and not partitioned:
+        return ArrowTable(files.paths)
+    return FileTable(files, str(chosen))
 
 
 def _kind(path: str) -> str:
@@ -144,6 +184,6 @@ def _kind(path: str) -> str:
     if kind is None:
         raise UsageError(
             f"cannot tell the format of {path!r} by its suffix",
-            f"name it with {option('format')}: " + ", ".join(sorted({*_SUFFIXES.values(), *FORMATS})),
+            f"name it with {option('format')}: " + ", ".join(sorted(_formats())),
         )
     return kind

@@ -18,7 +18,7 @@ from ..log.schema import Columns
 from ..log.source import Needs
 from . import arrow
 from .tables import Piece, Table
-from .wide import Invalid
+from .wide import Gaps, Invalid
 
 _LOWEST = 1000
 """The lowest rank, where ranks may be missing: slates are as long as their lowest rank."""
@@ -26,17 +26,19 @@ _LOWEST = 1000
 
 @dataclass(frozen=True)
 class LongTable:
-    """A long table seen as a wide one. Its rows must stand together by impression.
+    """A long table seen as a wide one. Its rows stand together by impression.
 
     Needed scores have a value per row; needed rankings hold an item's 1-based rank, null where it
     is not ranked. Every other column belongs to the impression. An impression may go on in the
-    next part, so all parts are read as one.
+    next part, so all parts are read as one. gaps: "close" takes positions for an order. top: the position at the top.
     """
 
     table: Table
     renamed: Mapping[str, str]
     needed: Needs
     invalid: Invalid = "raise"
+    gaps: Gaps = "raise"
+    top: int = 1
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -56,12 +58,9 @@ class LongTable:
         wanted = [known.of(role) for role in ("impression", "item", "position")]
         wanted += [known.of("click")] if "clicks" in columns else []
         wanted += [name for name in columns if name in self.table.names]
-        seen: list[Integers] = []
         for piece in self._whole_impressions(tuple(dict.fromkeys(wanted))):
             rows = _Rows(piece, self._of("impression"))
-            seen.append(rows.codes[rows.starts])
             yield self._widen(self._without_faults(rows, columns), columns)
-        self._refuse_scattered(seen)
 
     def _of(self, role: str) -> str:
         return self.renamed.get(role, role)
@@ -71,7 +70,7 @@ class LongTable:
         rest: Piece | None = None
         for part in range(self.table.parts()):
             for read in self.table.pieces(part, columns):
-                piece = replace(read, data=arrow.without_views(read.data))
+                piece = replace(read, data=arrow.plain_columns(read.data))
                 if rest is not None and rest.file != piece.file:
                     yield rest
                     rest = None
@@ -94,8 +93,10 @@ class LongTable:
         beside = {*self.needed.scores, *self._by_position, "slate", "candidates", "clicks"}
         position = self._of("position")
         for name in (position, *self.needed.rankings):
-            gaps = self.needed.holes and name == position
-            faults.mark(rows.misplaced(name, gaps=gaps), rules.BAD_RANK if gaps else rules.BAD_POSITION, name)
+            shown = name == position
+            kept = shown and self.needed.holes and self.gaps != "close"
+            wrong = rows.misplaced(name, self.top if shown else 1, kept, shown and self.gaps == "close")
+            faults.mark(wrong, rules.BAD_RANK if kept else rules.BAD_POSITION, name)
         if self.needed.holes:  # in a slate, null is a rank without an item
             faults.mark(rows.nameless(self._of("item"), position), rules.NULL, self._of("item"))
         for name in columns:
@@ -120,7 +121,7 @@ class LongTable:
         if name == "candidates" or name in self.needed.scores:
             return _listed(data.column(item if name == "candidates" else name), rows.ends)
         if name in by_position or name in self._by_position:
-            return rows.ordered(by_position.get(name, name), position, gaps=self.needed.holes)
+            return rows.ordered(by_position.get(name, name), position)
         if name in self.needed.rankings:
             return rows.ordered(item, name)
         return data.column(name).take(pa.array(rows.starts))
@@ -131,20 +132,6 @@ class LongTable:
         others = (name.partition(":") for name in self.needed.written)
         own = {self._of("slot_propensity"), self._of("rank_propensity")}
         return own | {column for role, _, column in others if role != "propensity"}
-
-    def _refuse_scattered(self, seen: list[Integers]) -> None:
-        """Raise if an impression came back after others; the log is read again to say where."""
-        codes = np.concatenate(seen) if seen else np.empty(0, np.int64)
-        order = np.argsort(codes, kind="stable")
-        again = order[1:][codes[order][1:] == codes[order][:-1]]
-        if not len(again):
-            return
-        nth, impression = int(again.min()), self._of("impression")
-        for piece in self._whole_impressions((impression,)):
-            starts = _Rows(piece, impression).starts
-            if nth < len(starts):
-                raise _error(piece, int(starts[nth]), impression, rules.SCATTERED)
-            nth -= len(starts)
 
 
 class _Rows:
@@ -161,20 +148,28 @@ class _Rows:
         self.ends = np.append(self.starts, len(self.codes))
         self.of_row: Integers = np.cumsum(begins) - 1
         self._orders: dict[str, tuple[Integers, Integers]] = {}
+        self._counted: dict[str, tuple[int, bool, bool]] = {}
 
-    def misplaced(self, column: str, *, gaps: bool = False) -> NDArray[np.bool_]:
-        """[n] rows whose 1-based rank is not the next one of its impression, or with gaps: is none of its own."""
-        rank = arrow.numbers(self.piece.data.column(column), column)
+    def misplaced(self, column: str, top: int, kept: bool, closed: bool) -> NDArray[np.bool_]:
+        """[n] rows whose rank is not the next one of its impression, counted from `top`.
+
+        kept: gaps stay, so that a rank must only be one of its own. closed: ranks tell the order and no more.
+        """
+        self._counted[column] = top, kept, closed
+        rank = arrow.numbers(self.piece.data.column(column), column) - (top - 1)
         rows = np.flatnonzero(~np.isnan(rank))
         order = rows[np.lexsort((rank[rows], self.of_row[rows]))]
         counts = np.bincount(self.of_row[order], minlength=len(self.starts))
         offsets = np.concatenate([[0], np.cumsum(counts)])
-        if gaps:
+        if kept:
             return self._gapped(column, rank, order)
         self._orders[column] = order, offsets
-        expected = np.arange(len(order)) - offsets[self.of_row[order]] + 1
+        if closed:
+            fine = np.append(True, (np.diff(rank[order]) > 0) | (np.diff(self.of_row[order]) > 0))[: len(order)]
+        else:
+            fine = rank[order] == np.arange(len(order)) - offsets[self.of_row[order]] + 1
         wrong = np.zeros(len(rank), dtype=np.bool_)
-        wrong[order[rank[order] != expected]] = True
+        wrong[order[~fine]] = True
         return wrong
 
     def _gapped(self, column: str, rank: Floats, order: Integers) -> NDArray[np.bool_]:
@@ -193,10 +188,8 @@ class _Rows:
         self._orders[column] = spread, offsets
         return wrong
 
-    def ordered(self, name: str, rank: str, *, gaps: bool = False) -> pa.Array:
+    def ordered(self, name: str, rank: str) -> pa.Array:
         """The values of a column as a list per impression, in the order of a column of ranks; null at a missing one."""
-        if rank not in self._orders:
-            self.misplaced(rank, gaps=gaps)
         order, offsets = self._orders[rank]
         missing = order < 0
         places = pa.array(order, mask=missing) if missing.any() else pa.array(order)
@@ -219,7 +212,7 @@ class _Rows:
 
     def show(self, column: str, row: int) -> str:
         """A value for an error message."""
-        return repr(self.piece.data.column(column)[row].as_py())
+        return arrow.show(self.piece.data.column(column), row)
 
     def without(self, faults: Faults) -> _Rows:
         """The impressions without a faulty row; each other one counts once, for its first such row."""
@@ -229,7 +222,10 @@ class _Rows:
         keep = ~np.isin(self.of_row, impressions)
         data = self.piece.data.filter(pa.array(keep))
         piece = Piece(data, self.piece.file, self.piece.rows[keep], self.piece.base, dict(left_out))
-        return _Rows(piece, self.impression)
+        kept = _Rows(piece, self.impression)
+        for column, counted in self._counted.items():
+            kept.misplaced(column, *counted)
+        return kept
 
 
 def _joined(left: Piece, right: Piece) -> Piece:
@@ -248,5 +244,5 @@ def _listed(values: pa.Array, offsets: Integers) -> pa.Array:
 
 
 def _error(piece: Piece, index: int, column: str, rule: Rule) -> RowError:
-    value = piece.data.column(column)[index].as_py()
-    return RowError(piece.file, int(piece.rows[index]), column, rule.code, f"{value!r} {rule.broken}", rule.remedy)
+    shown = arrow.show(piece.data.column(column), index)
+    return RowError(piece.file, int(piece.rows[index]), column, rule.code, f"{shown} {rule.broken}", rule.remedy)

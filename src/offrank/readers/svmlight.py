@@ -6,23 +6,37 @@ grade qid:query index:value index:value ... # comment
 from __future__ import annotations
 
 import gzip
+import re
 from collections.abc import Sequence
+from itertools import islice
 from pathlib import Path
 from typing import Literal
 
 import numpy as np
 
-from ..errors import LogError, UsageError
+from ..errors import EmptyLogError, LogError, UsageError
 from ..files import whole
-from ..log.batch import Integers
+from ..log.batch import Floats, Integers
 from ..log.judged import Judged
 from ..running.executors import Progress
+from . import _kernels_svmlight as kernels
 from .files import expand, suffix
-from .svmlight_text import Gathered
-from .text import lines, malformed
+from .text import blocks, lines, malformed, settle
 
 _SIZES = (".query", ".group")
 _PIECE = 1000
+_BLOCK = 1 << 20
+_WIDEST = 100_000
+_COMMENT = re.compile(rb"#[^\n]*")
+_MARK = b"\xef\xbb\xbf"  # some editors begin a UTF-8 file with it
+_REMEDY = "write each line as 'grade qid:query index:value ...', indices ascending; a comment begins with '#'"
+_EXPECTED = {
+    kernels.BAD_QUERY: "'qid:' and a whole number of at most 18 digits",
+    kernels.BAD_FEATURE: f"a feature as 'index:value', the index a whole number up to {_WIDEST:,}",
+    kernels.BAD_ORDER: "a higher index than that of the feature before it",
+    kernels.MIXED: "'qid:' in all lines or in none",
+    kernels.TOO_LOW: "an index of 1 or more, as base=1 was asked for",
+}
 
 
 def read_svmlight(
@@ -55,13 +69,14 @@ def read_svmlight(
     paths = tuple(each for each in expand(path) if suffix(each) not in _SIZES)
     if not paths:
         raise LogError(f"there are only query sizes at {str(path)!r}", "give the files with the grades and features")
-    gathered = _gather(paths, Gathered(1 if base is None else base, base is not None, features), progress)
-    if gathered.has_queries:
-        query, first = _by_id(paths, gathered, group)
+    gathered = _Gathered(base, features)
+    gathered.read(paths, progress)
+    grade, query, table = gathered.trimmed()
+    if query[0] == kernels.NO_QUERY:
+        ids, first = _by_size(paths, gathered.ends, group)
     else:
-        query, first = _by_size(paths, gathered, group)
-    grade, table = gathered.trimmed()
-    return Judged(query, first, grade, table, np.arange(gathered.rows))
+        ids, first = _by_id(paths, gathered.ends, query, group)
+    return Judged(ids, first, grade, table, np.arange(len(grade)))
 
 
 def write_svmlight(judged: Judged, path: str | Path) -> None:
@@ -92,50 +107,123 @@ def _plain(value: float) -> str:
     return repr(value).removesuffix(".0")
 
 
-def _gather(paths: tuple[str, ...], gathered: Gathered, progress: Progress | None) -> Gathered:
-    sizes = [Path(path).stat().st_size for path in paths]
-    before, total = 0, sum(sizes)
-    for path, size in zip(paths, sizes, strict=True):
-        # A packed file yields more bytes than it has.
-        say = (lambda done, size=size, before=before: progress(before + min(done, size), total)) if progress else _quiet
-        gathered.read(path, say)
-        before += size
-    if progress is not None:
-        progress(total, total)
-    return gathered
+class _Gathered:
+    """What was read so far: the first `ends[-1]` rows of grade, query and table; `ends`: of the files, in rows.
+
+    low: the index that the first column holds; 1 until index 0 occurs, unless `base` says it.
+    """
+
+    def __init__(self, base: Literal[0, 1] | None, width: int) -> None:
+        self.lowest, self.low = base or 0, 1 if base is None else base
+        self.grade, self.query, self.table = np.zeros(0), np.zeros(0, np.int64), np.zeros((0, width))
+        self.ends = [0]
+
+    def read(self, paths: Sequence[str], progress: Progress | None) -> None:
+        """Add the lines of files; a packed file yields more bytes than it has."""
+        sizes = [Path(path).stat().st_size for path in paths]
+        before, total = 0, sum(sizes)
+        for path, size in zip(paths, sizes, strict=True):
+            row, line, done = self.ends[-1], 1, 0
+            for block in blocks(path, b"", _BLOCK):
+                row = self._add(path, line, row, block if done else block.removeprefix(_MARK))
+                line, done = line + block.count(b"\n"), done + len(block)
+                if progress is not None:
+                    progress(before + min(done, size), total)
+            if row == self.ends[-1]:
+                raise EmptyLogError(f"{path} has no documents", "give a file with a line that is no comment")
+            self.ends.append(row)
+            before += size
+        if progress is not None:
+            progress(total, total)
+
+    def trimmed(self) -> tuple[Floats, Integers, Floats]:
+        """(grade, query, table) without the room for more."""
+        self._resize(self.ends[-1])
+        return self.grade, self.query, self.table
+
+    def _add(self, path: str, line: int, row: int, block: bytes) -> int:
+        """Add whole lines, the first of them number `line`, from this row on; the row behind them."""
+        text = _COMMENT.sub(b"", block) if b"#" in block else block
+        data = np.frombuffer(text, np.uint8)
+        most, pairs = text.count(b"\n") + 1, text.count(b":")
+        if row + most > len(self.grade):
+            self._resize(max(row + most, len(self.grade) * 5 // 4))
+        grade, query = self.grade[row:], self.query[row:]
+        place, ends = np.empty(most, np.int64), np.zeros(most, np.int64)
+        indices, values, slow = np.empty(pairs, np.int64), np.empty(pairs), np.empty((most + pairs, 3), np.int64)
+        n, slows, wrong, at = kernels.parse(
+            data, self.lowest, _WIDEST, True, grade, query, place, ends, indices, values, slow
+        )
+        mixed: Integers = np.flatnonzero((query[:n] < 0) != (self.query[0] < 0))
+        at, wrong = (place[mixed[0]], kernels.MIXED) if len(mixed) else (at, wrong)
+        if wrong:
+            raise _malformed(path, line, text, at, _EXPECTED[wrong])
+        bad = settle(text, slow[:slows], values, grade, finite=True)
+        if bad is not None:
+            raise _malformed(path, line, text, bad, "a number")
+        count = int(ends[n - 1]) if n else 0
+        self._place(row, np.diff(ends[:n], prepend=0), indices[:count], values[:count])
+        return row + n
+
+    def _place(self, row: int, counts: Integers, indices: Integers, values: Floats) -> None:
+        """Write the entries of some rows, of so many each, into the table, widened where they need it."""
+        if indices.min(initial=self.low) < self.low:
+            self._widen(0, 1)
+            self.low = 0
+        more = int(indices.max(initial=0)) - self.low + 1 - self.table.shape[1]
+        if more > 0:
+            self._widen(more, 0)
+        self.table[np.repeat(np.arange(row, row + len(counts)), counts), indices - self.low] = values
+
+    def _widen(self, behind: int, before: int) -> None:
+        self.table = np.pad(self.table, ((0, 0), (before, behind)))
+
+    def _resize(self, rows: int) -> None:
+        """In place, as the system can lengthen large arrays without copying them."""
+        self.table.resize((rows, self.table.shape[1]), refcheck=False)
+        self.grade.resize(rows, refcheck=False)
+        self.query.resize(rows, refcheck=False)
 
 
-def _quiet(done: int) -> None:
-    """Say nothing of the bytes read."""
+def _malformed(path: str, line: int, text: bytes, at: int, expected: str) -> LogError:
+    """The error for the token at a byte of a text that begins in this line."""
+    begin = text.rfind(b"\n", 0, at) + 1
+    token = text[at:].split(maxsplit=1)[:1] if text[at : at + 1] > b" " else []
+    found = token[0].decode("utf-8", "replace") if token else "the end of the line"
+    where = f"{expected} at column {at - begin + 1}"
+    return malformed(path, line + text.count(b"\n", 0, at), found, where, _REMEDY)
 
 
-def _by_id(paths: tuple[str, ...], gathered: Gathered, group: object) -> tuple[Integers, Integers]:
-    """(ids, offsets) of the queries that the lines name."""
+def _by_id(paths: Sequence[str], ends: list[int], query: Integers, group: object) -> tuple[Integers, Integers]:
+    """(ids, offsets) of the queries that the lines name; two files share none."""
     if group is not None:
         raise UsageError("query sizes were given for data that have 'qid:' in every line", "leave `group` out")
-    query, first, line, file = gathered.runs.T
-    _, known, code = np.unique(query, return_index=True, return_inverse=True)
-    again = np.flatnonzero(known[code] < np.arange(len(query)))
+    first = np.union1d(np.flatnonzero(query[1:] != query[:-1]) + 1, ends[:-1])
+    ids = query[first]
+    _, known, code = np.unique(ids, return_index=True, return_inverse=True)
+    again = np.flatnonzero(known[code] < np.arange(len(ids)))
     if len(again):
-        run, before = again[0], known[code[again[0]]]
+        here, there = (_line(paths, ends, int(first[run])) for run in (again[0], known[code[again[0]]]))
         raise LogError(
-            f"{paths[file[run]]}, line {line[run]}: query {query[run]} comes back after other queries; "
-            f"it began in {paths[file[before]]}, line {line[before]}",
+            f"{here}: query {ids[again[0]]} comes back after other queries; it began in {there}",
             "sort the lines by query, and read each file once",
         )
-    return query.copy(), np.append(first, gathered.rows)
+    return ids, np.append(first, len(query))
 
 
-def _by_size(paths: tuple[str, ...], gathered: Gathered, group: object) -> tuple[Integers, Integers]:
+def _line(paths: Sequence[str], ends: list[int], row: int) -> str:
+    """The file and the line of a row, read again."""
+    file = int(np.searchsorted(ends, row, side="right")) - 1
+    documents = (number for number, text in lines(paths[file]) if text.partition("#")[0].strip())
+    return f"{paths[file]}, line {next(islice(documents, row - ends[file], None))}"
+
+
+def _by_size(paths: Sequence[str], ends: list[int], group: object) -> tuple[Integers, Integers]:
     """(numbers, offsets) of the queries whose sizes stand in other files."""
-    if group is None:
-        beside = [_beside(path) for path in paths]
-    else:
-        beside = list(expand(group))  # type: ignore[arg-type]
+    beside = [_beside(path) for path in paths] if group is None else list(expand(group))  # type: ignore[arg-type]
     if len(beside) != len(paths):
         raise UsageError(f"{len(beside)} files of query sizes for {len(paths)} data files", "give one for each")
-    rows = np.diff(gathered.ends).tolist()
-    sizes = [_sizes(*each) for each in zip(beside, paths, rows, strict=True)]
+    sizes = [_sizes(*each) for each in zip(beside, paths, np.diff(ends).tolist(), strict=True)]
     first = np.concatenate([[0], np.cumsum(np.concatenate(sizes))])
     return np.arange(len(first) - 1), first
 

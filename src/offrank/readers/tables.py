@@ -3,23 +3,51 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cache, cached_property
 from typing import Any, Protocol
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.csv
 import pyarrow.ipc
 import pyarrow.parquet as pq
 
 from ..errors import ColumnError, LogError
 from ..log.batch import Integers
-from .files import describe
+from .files import Files, describe, partition
 
 MOST_ROWS = 32_768
 _MOST_VALUES = 2_000_000
-_CSV = "write CSV with a header line, and the same kind of value in every row of a column"
+
+
+_WANTED = {
+    "parquet": ("a Parquet file", "give a Parquet file"),
+    "arrow": ("an Arrow IPC file", "give an Arrow IPC (Feather) file"),
+    "csv": ("CSV", "write CSV with a header line in UTF-8, and the same kind of value in every row of a column"),
+    "tsv": ("TSV", "write TSV with a header line in UTF-8, and the same kind of value in every row of a column"),
+    "json": ("JSON lines", "write an object a line in UTF-8, and the same kind of value in every row of a column"),
+    "dataset": ("a log", "mend the data set that was given"),
+}
+"""What each kind of files is called, and the remedy where one cannot be read."""
+
+
+@contextmanager
+def reading(where: str, kind: str) -> Iterator[None]:
+    """What a file that is not what it should be raises, as one error.
+
+    Raises:
+        LogError: it cannot be read.
+    """
+    try:
+        yield
+    except (pa.ArrowException, OSError, UnicodeDecodeError, OverflowError) as error:
+        what, remedy = _WANTED[kind]
+        said = (
+            str(error).split("': ")[-1].partition("\n")[0].removeprefix("Invalid: ")
+        )  # without where it was found, which `where` says
+        said = "".join(letter if letter.isprintable() else "?" for letter in said[:200])
+        raise LogError(f"{where} cannot be read as {what}: {said}", remedy) from error
 
 
 @dataclass(frozen=True)
@@ -55,16 +83,16 @@ class Table(Protocol):
 
 @dataclass(frozen=True)
 class ParquetTable:
-    """Parquet files; a part is a row group."""
+    """Parquet files; a part is a row group. Folders called `key=value` give a column of text."""
 
-    paths: tuple[str, ...]
+    files: Files
 
     @cached_property
     def _groups(self) -> list[tuple[str, int, int, int]]:
         """(path, row group, first row in the file, rows in the files before) per part."""
         found, base = [], 0
-        for path in self.paths:
-            metadata, first = _parquet(path).metadata, 0
+        for path in self.files.paths:
+            metadata, first = self._open(path).metadata, 0
             for group in range(metadata.num_row_groups):
                 rows = metadata.row_group(group).num_rows
                 if rows:
@@ -75,25 +103,34 @@ class ParquetTable:
 
     @cached_property
     def names(self) -> tuple[str, ...]:
-        return tuple(_parquet(self.paths[0]).schema_arrow.names)
+        path = self.files.paths[0]
+        with reading(path, "parquet"):
+            return tuple(dict.fromkeys([*self._open(path).schema_arrow.names, *partition(path)]))
 
     def parts(self) -> int:
         return len(self._groups)
 
     def pieces(self, part: int, columns: tuple[str, ...]) -> Iterator[Piece]:
         path, group, first, base = self._groups[part]
-        file = _parquet(path)
-        missing = [name for name in columns if name not in file.schema_arrow.names]
-        if missing:
-            raise ColumnError(f"{path} has no column {missing[0]!r}, but {self.paths[0]} has", "mend the file")
-        rows = _batch_rows(file.metadata.row_group(group), columns)
-        batches = file.iter_batches(rows, row_groups=[group], columns=list(columns), use_threads=False)
-        for data in batches:
-            yield Piece(data, path, np.arange(first, first + len(data)), base)
-            first += len(data)
+        file = self._open(path)
+        own = file.schema_arrow.names
+        told = {name: value for name, value in partition(path).items() if name in columns and name not in own}
+        refuse_missing(path, [*own, *told], columns, self.files.paths[0])
+        held = [name for name in columns if name not in told]
+        with reading(path, "parquet"):
+            rows = _batch_rows(file.metadata.row_group(group), columns)
+            for data in file.iter_batches(rows, row_groups=[group], columns=held, use_threads=False):
+                for name, value in told.items():
+                    data = data.append_column(name, pa.repeat(pa.scalar(value, pa.string()), len(data)))  # noqa: PLW2901
+                yield Piece(data, path, np.arange(first, first + len(data)), base)
+                first += len(data)
 
     def describe(self) -> str:
-        return describe(self.paths)
+        return self.files.describe()
+
+    def _open(self, path: str) -> pq.ParquetFile:
+        with reading(path, "parquet"):
+            return pq.ParquetFile(self.files.open(path))
 
 
 @dataclass(frozen=True)
@@ -115,12 +152,36 @@ class MemoryTable:
         first = part * self.part_rows
         slice_ = self.table.select(list(columns)).slice(first, self.part_rows)
         values = max((slice_.nbytes // (8 * max(slice_.num_rows, 1))), 1)
-        for data in slice_.to_batches(max_chunksize=_rows_for(values)):
+        for data in slice_.to_batches(max_chunksize=rows_for(values)):
             yield Piece(data, self.where, np.arange(first, first + len(data)))
             first += len(data)
 
     def describe(self) -> str:
         return f"{self.where} in memory"
+
+
+@dataclass(frozen=True)
+class LazyTable:
+    """A Polars LazyFrame, run anew for each reading, in order as one part."""
+
+    frame: Any
+
+    @cached_property
+    def names(self) -> tuple[str, ...]:
+        return tuple(self.frame.collect_schema().names())
+
+    def parts(self) -> int:
+        return 1
+
+    def pieces(self, part: int, columns: tuple[str, ...]) -> Iterator[Piece]:
+        first = 0
+        for frame in self.frame.select(columns).collect_batches(chunk_size=MOST_ROWS, maintain_order=True):
+            for data in frame.to_arrow().to_batches():
+                yield Piece(data, "lazy frame", np.arange(first, first + len(data)))
+                first += len(data)
+
+    def describe(self) -> str:
+        return "lazy frame"
 
 
 @dataclass(frozen=True)
@@ -152,7 +213,7 @@ class ArrowTable:
     def pieces(self, part: int, columns: tuple[str, ...]) -> Iterator[Piece]:
         path, only, first, base = self._parts[part]
         schema = _ipc(path).schema
-        _refuse_missing(path, schema.names, columns, self.paths[0])
+        refuse_missing(path, schema.names, columns, self.paths[0])
         for data in _ipc_batches(path, [schema.get_field_index(name) for name in columns], only):
             memory = MemoryTable(pa.Table.from_batches([data]), part_rows=max(len(data), 1))
             for piece in memory.pieces(0, columns):
@@ -161,68 +222,6 @@ class ArrowTable:
 
     def describe(self) -> str:
         return describe(self.paths)
-
-
-@dataclass(frozen=True)
-class CsvTable:
-    """CSV files with a header line. One part: they are read in order, so that row numbers go on.
-
-    text, numeric: columns whose kind is known, since it cannot be read off the first rows.
-    """
-
-    paths: tuple[str, ...]
-    text: tuple[str, ...] = ()
-    numeric: tuple[str, ...] = ()
-
-    @cached_property
-    def names(self) -> tuple[str, ...]:
-        try:
-            with pyarrow.csv.open_csv(self.paths[0]) as reader:
-                return tuple(reader.schema.names)
-        except (pa.ArrowInvalid, OSError) as error:
-            raise LogError(f"{self.paths[0]} cannot be read: {error}", _CSV) from error
-
-    def parts(self) -> int:
-        return 1
-
-    def pieces(self, part: int, columns: tuple[str, ...]) -> Iterator[Piece]:
-        base = 0
-        for path in self.paths:
-            first = 0
-            for data in self._batches(path, columns):
-                yield Piece(data, path, np.arange(first, first + len(data)), base)
-                first += len(data)
-            base += first
-
-    def describe(self) -> str:
-        return describe(self.paths)
-
-    def _batches(self, path: str, columns: tuple[str, ...]) -> Iterator[pa.RecordBatch]:
-        kinds = dict.fromkeys(self.text, pa.string()) | dict.fromkeys(self.numeric, pa.float64())
-        options = pyarrow.csv.ConvertOptions(
-            include_columns=list(columns),
-            column_types={name: kind for name, kind in kinds.items() if name in columns},
-            null_values=["", "NA", "null", "NULL", "nan", "NaN"],
-            strings_can_be_null=True,
-            quoted_strings_can_be_null=False,
-        )
-        read = 0
-        try:
-            with pyarrow.csv.open_csv(path, convert_options=options) as reader:
-                for data in reader:
-                    read += len(data)
-                    yield data
-        except pa.ArrowKeyError as error:
-            raise ColumnError(f"{path}: {error}", f"give it the columns of {self.paths[0]}") from error
-        except (pa.ArrowInvalid, OSError) as error:
-            raise LogError(f"{path}, after row {read}: {error}", _CSV) from error
-
-
-def _parquet(path: str) -> pq.ParquetFile:
-    try:
-        return pq.ParquetFile(path, memory_map=True)
-    except pa.ArrowInvalid as error:
-        raise LogError(f"{path} is not a Parquet file: {error}", "give a Parquet file") from error
 
 
 def _ipc(path: str, fields: list[int] | None = None) -> Any:
@@ -267,13 +266,6 @@ def _lengths(path: str) -> list[int]:
     return rows if isinstance(_ipc(path), pa.ipc.RecordBatchFileReader) else [sum(rows)]
 
 
-def _refuse_missing(path: str, names: Sequence[str], columns: tuple[str, ...], first: str) -> None:
-    """Raise if a file lacks a column that the first file has."""
-    missing = [name for name in columns if name not in names]
-    if missing:
-        raise ColumnError(f"{path} has no column {missing[0]!r}, but {first} has", "mend the file")
-
-
 def _batch_rows(group: pq.RowGroupMetaData, columns: tuple[str, ...]) -> int:
     """Rows per batch, so that wide lists do not fill the memory."""
     values = 0
@@ -281,8 +273,16 @@ def _batch_rows(group: pq.RowGroupMetaData, columns: tuple[str, ...]) -> int:
         column = group.column(index)
         if column.path_in_schema.split(".")[0] in columns:
             values += column.num_values
-    return _rows_for(values // max(group.num_rows, 1))
+    return rows_for(values // max(group.num_rows, 1))
 
 
-def _rows_for(values_per_row: int) -> int:
+def refuse_missing(path: str, names: Sequence[str], columns: tuple[str, ...], first: str) -> None:
+    """Raise if a file lacks a column that the first file has."""
+    missing = [name for name in columns if name not in names]
+    if missing:
+        raise ColumnError(f"{path} has no column {missing[0]!r}, but {first} has", "mend the file")
+
+
+def rows_for(values_per_row: int) -> int:
+    """Rows per batch, so that wide lists do not fill the memory."""
     return int(np.clip(_MOST_VALUES // max(values_per_row, 1), 64, MOST_ROWS))

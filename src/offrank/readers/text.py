@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import io
+import math
 import zlib
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -17,6 +18,7 @@ import numpy as np
 import pyarrow as pa
 
 from ..errors import EmptyLogError, LogError
+from ..log.batch import Floats
 from .files import describe
 from .tables import Piece
 
@@ -125,6 +127,25 @@ def _reading(path: str) -> Iterator[None]:
         raise LogError(
             f"{path} cannot be read: {error}", "give a text file in UTF-8, plain or packed with gzip"
         ) from error
+
+
+def settle(text: bytes, slow: Any, values: Floats, beside: Floats, *, finite: bool = False) -> int | None:
+    """Read the numbers that compiled loops leave to Python; the byte of the first that is none, or None.
+
+    slow: [.., 3] (entry in `values`, or -1 - entry in `beside`; first byte; end). finite: whether those beside must be.
+    """
+    for entry, start, end in slow.tolist():
+        try:
+            number = float(text[start:end].replace(b"_", b"?"))  # Python would read 1_000
+        except ValueError:
+            return int(start)
+        if entry >= 0:
+            values[entry] = number
+        elif finite and not math.isfinite(number):
+            return int(start)
+        else:
+            beside[-1 - entry] = number
+    return None
 
 
 def malformed(path: str, line: int, text: str, expected: str, remedy: str) -> LogError:

@@ -11,33 +11,36 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from ..errors import ColumnError, LogError, RowError, UsageError
 from ..log import _kernels, rules
 from ..log.batch import Contexts, Floats, Integers, Labels, LogBatch, Shown, SparseFeatures
+from ..log.hashing import ODD
 from ..log.rules import Faults
 from ..log.schema import GROUPING, WRITTEN, Columns
 from ..log.source import Needs
+from ..options import option
 from . import arrow, written
 from .arrow import Lists
 from .features import sparse_features
 from .holes import Ranks
+from .json_text import BadCell
 from .tables import Piece, Table
 
 Invalid = Literal["raise", "skip"]
+Gaps = Literal["raise", "close"]
 
 _BY_ROW = {"inclusion": rules.BAD_INCLUSION, "reward": rules.BAD_REWARD}
-
-_ODD = np.uint64(0x9E3779B97F4A7C15)
-"""Multiples of it are spread over all 64-bit codes, so that a row number is hardly ever the code of a value."""
 
 
 @dataclass(frozen=True)
 class WideLog:
-    """A table with a row per impression, as a source of log batches."""
+    """A table with a row per impression, as a source of log batches. top_k: how many slots of each slate are kept."""
 
     table: Table
     renamed: Mapping[str, str]
     invalid: Invalid = "raise"
     needed: Needs = field(default_factory=Needs)
+    top_k: int | None = None
 
     def parts(self) -> int:
         return self.table.parts()
@@ -52,7 +55,7 @@ class WideLog:
 
     def batches(self, part: int) -> Iterator[LogBatch]:
         columns = self.columns()
-        decoder = Decoder(columns, self.needed, self.invalid)
+        decoder = Decoder(columns, self.needed, self.invalid, self.top_k)
         for piece in self.table.pieces(part, tuple(dict.fromkeys(columns.values()))):
             yield from decoder.decode(piece)
 
@@ -73,6 +76,8 @@ class WideLog:
             for name in sorted(getattr(self.needed, kind)):
                 column = known.of(name) if name in GROUPING else known.named(name)
                 chosen[f"{kind}:{name}"] = column
+        if self.top_k is not None:
+            _refuse_of_whole_slates(chosen)
         return chosen
 
 
@@ -83,6 +88,7 @@ class Decoder:
     columns: Mapping[str, str]
     needed: Needs
     invalid: Invalid
+    top_k: int | None = None
 
     def decode(self, piece: Piece) -> Iterator[LogBatch]:
         """Log batches of a piece; rows of very unlike size go to batches of their own.
@@ -91,8 +97,8 @@ class Decoder:
             RowError: a row breaks a rule, unless invalid rows are to be skipped.
         """
         faults = Faults(len(piece.data))
-        flat = _Flat(self, piece, faults)
-        error = faults.first(piece.file, piece.rows, lambda column, row: _show(piece, column, row))
+        flat = self._flat(piece, faults)
+        error = faults.first(piece.file, piece.rows, lambda column, row: arrow.show(piece.data.column(column), row))
         if error is not None and self.invalid == "raise":
             raise error
         faulty = faults.counts()
@@ -100,6 +106,19 @@ class Decoder:
         for rows in _alike(np.maximum(flat.candidates.lengths, flat.length), faults.which == 0 if faulty else None):
             yield flat.batch(rows, skipped)
             skipped = {}
+
+    def _flat(self, piece: Piece, faults: Faults) -> _Flat:
+        try:
+            return _Flat(self, piece, faults)
+        except BadCell as error:
+            shown = arrow.show(piece.data.column(error.name), error.index)
+            row, detail = int(piece.rows[error.index]), f"{shown} {error.wrong}"
+            raise RowError(piece.file, row, error.name, rules.BAD_LIST, detail, error.remedy) from None
+        except (pa.ArrowException, OverflowError) as error:
+            where = f"{piece.file}, rows {piece.rows[0]} to {piece.rows[-1]}"
+            raise LogError(
+                f"{where} cannot be read: {error}", "write plain numbers, strings and lists of them"
+            ) from error
 
 
 class _Flat:
@@ -111,16 +130,20 @@ class _Flat:
         self.ranks = Ranks.of(self._column("slate"), self.columns["slate"]) if self.needed.holes else None
         self.slate = self._ids("slate") if self.ranks is None else self._checked("slate", self.ranks.items)
         faults.mark(self.slate.lengths == 0, rules.EMPTY_SLATE, self.columns["slate"])
-        self.candidates = self._ids("candidates") if "candidates" in self.columns else self.slate
+        self.candidates = (
+            self._like("candidates", self._ids("candidates")) if "candidates" in self.columns else self.slate
+        )
         located = self._locate(self.slate, "slate", rules.NOT_CANDIDATE)
         self.slots = located if self.ranks is None else self.ranks.spread(located)
         self.length = self.slate.lengths if self.ranks is None else self.ranks.lengths
         self.beside = {role: self._beside(role) for role in self.columns if self._is_beside(role)}
+        self.written = {name: self._written(name) for name in self.columns if name.partition(":")[0] in WRITTEN}
         self.rankings = {name: self._ranking(name) for name in self.needed.rankings}
         self.keys = {name: self._key(f"keys:{name}") for name in self.needed.keys}
         self.clusters = {name: self._cluster(f"clusters:{name}") for name in self.needed.clusters}
+        if decoder.top_k is not None:
+            self._cut(decoder.top_k)
         self.by_row = {role: self._number(role) for role in _BY_ROW if role in self.columns}
-        self.written = {name: self._written(name) for name in self.columns if name.partition(":")[0] in WRITTEN}
         self.features = self._features() if "features" in self.columns else None
 
     def batch(self, rows: Integers | None, skipped: Mapping[str, int]) -> LogBatch:
@@ -154,8 +177,16 @@ class _Flat:
             {name: np.ascontiguousarray(codes[pick]) for name, codes in self.clusters.items()},
         )
 
+    def _cut(self, slots: int) -> None:
+        """Keep the first slots of each slate, and what stands beside them; every candidate stays."""
+        self.length = np.minimum(self.length, slots)
+        self.slots = self.slots[:, :slots]
+        if "clicks" in self.beside:
+            self.beside["clicks"] = self.beside["clicks"].head(slots)
+        self.written = {name: found.head(slots) for name, found in self.written.items()}
+
     def _column(self, role: str) -> Any:
-        return self.piece.data.column(self.columns[role])
+        return arrow.plain(self.piece.data.column(self.columns[role]))
 
     def _is_beside(self, role: str) -> bool:
         return role == "clicks" or role.startswith("scores:")
@@ -169,6 +200,15 @@ class _Flat:
         twice = _kernels.duplicates(found.values, found.starts, found.lengths)
         self.faults.mark(twice, rules.DUPLICATE, self.columns[role])
         return found
+
+    def _like(self, role: str, found: Lists) -> Lists:
+        """The ids of a column, which must be of the type of those of the slate."""
+        if found.kind == self.slate.kind or not (found.kind and self.slate.kind):
+            return found
+        raise ColumnError(
+            f"ids are {found.kind} in {self.columns[role]!r}, but in {self.columns['slate']!r} {self.slate.kind}",
+            "write the ids of items in one type in all columns",
+        )
 
     def _locate(self, items: Lists, role: str, rule: rules.Rule) -> Integers:
         """[n, width] candidate index of each item, -1 pads; items that are no candidates break `rule`."""
@@ -185,7 +225,7 @@ class _Flat:
 
     def _ranking(self, name: str) -> Integers:
         role = f"rankings:{name}"
-        return self._locate(self._ids(role), role, rules.RANKED_OUTSIDE)
+        return self._locate(self._like(role, self._ids(role)), role, rules.RANKED_OUTSIDE)
 
     def _beside(self, role: str) -> Lists:
         """A list of numbers beside the slate or the candidates."""
@@ -227,7 +267,7 @@ class _Flat:
             codes, null = arrow.codes(column, name), np.asarray(column.is_null())
         if not null.any():
             return codes
-        alone = (self.piece.rows + self.piece.base + 1).astype(np.uint64) * _ODD
+        alone = (self.piece.rows + self.piece.base + 1).astype(np.uint64) * ODD  # hardly ever the code of a value
         return np.where(null, alone.view(np.int64), codes)
 
     def _number(self, role: str) -> Floats:
@@ -265,6 +305,18 @@ class _Flat:
         return Labels(codes[pick], names)
 
 
+def _refuse_of_whole_slates(columns: Mapping[str, str]) -> None:
+    """Raise where a column speaks of slates that are to be cut."""
+    for name, column in columns.items():
+        if name.partition(":")[0] in ("propensity", "reward"):
+            raise UsageError(
+                f"column {column!r} is of whole slates, so that it says nothing of their first slots",
+                "name the policy that drew the log, or log slot_propensity"
+                if name != "reward"
+                else f"leave the column out, to count the clicks of the first slots, or leave out {option('top_k')}",
+            )
+
+
 def _extremes(values: Floats) -> tuple[float, float]:
     """Least and largest value; NaN where any value is."""
     return (float(values.min()), float(values.max())) if len(values) else (0.0, 0.0)
@@ -279,9 +331,3 @@ def _alike(sizes: Integers, keep: NDArray[np.bool_] | None) -> list[Integers | N
     rows = np.arange(len(sizes)) if rows is None else rows
     octave = np.ceil(np.log2(np.maximum(chosen, 1)))
     return [rows[octave == o] for o in np.unique(octave)]
-
-
-def _show(piece: Piece, column: str, row: int) -> str:
-    """A value of the log for an error message, cut if long."""
-    text = repr(piece.data.column(column)[row].as_py())
-    return text if len(text) <= 80 else text[:77] + "..."

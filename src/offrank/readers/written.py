@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -41,6 +41,10 @@ class WrittenColumn:
     dimensions: int
     numbers: Floats
     lists: Lists | None = None
+
+    def head(self, slots: int) -> WrittenColumn:
+        """Of the first slots alone; a number per row is of all."""
+        return self if self.lists is None else replace(self, lists=self.lists.head(slots))
 
     def take(self, rows: Integers | None, slots: int) -> Floats:
         """[n], [n, k] or [n, k, k] of these rows, all where None; in slates of so many slots."""

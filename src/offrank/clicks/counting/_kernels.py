@@ -9,26 +9,17 @@ from __future__ import annotations
 import numba
 import numpy as np
 
-SEED = np.uint64(0x243F6A8885A308D3)
+from ...log.hashing import ODD, SEED, joined
 
 _exact = numba.njit(cache=True, nogil=True)
 _inline = numba.njit(cache=True, nogil=True, inline="always")
 
 
 @_inline
-def _mixed(part, key):
-    """A step of folds.counts.join."""
-    x = (np.uint64(part) ^ key) * np.uint64(0x9E3779B97F4A7C15)
-    x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return x ^ (x >> np.uint64(31))
-
-
-@_inline
 def _slot(slots, keys, document, block):
     """The slot of a block, or the one where it would be."""
     mask = np.uint64(len(slots) - 1)
-    x = (np.uint64(document) + np.uint64(block) * np.uint64(0xD6E8FEB86659FD93)) * np.uint64(0x9E3779B97F4A7C15)
+    x = (np.uint64(document) + np.uint64(block) * np.uint64(0xD6E8FEB86659FD93)) * ODD
     at = (x ^ (x >> np.uint64(32))) & mask
     while slots[at] >= 0 and (keys[slots[at], 0] != document or keys[slots[at], 1] != block):
         at = (at + np.uint64(1)) & mask
@@ -44,13 +35,13 @@ def add_sessions(slots, keys, counts, used, row, candidates, slates, clicks, que
     """
     n, k = slates.shape
     while row < n and used + k <= len(keys):
-        key, last, w = _mixed(query[row], SEED), 0, weight[row]
+        key, last, w = joined(query[row], SEED), 0, weight[row]
         for rank in range(k):
             if slates[row, rank] < 0:
                 continue
             document = candidates[row, slates[row, rank]]
             if grouped:
-                document = np.int64(_mixed(document, key))
+                document = np.int64(joined(document, key))
             cell = rank * (rank + 1) // 2 + last if browsing else rank
             at = _slot(slots, keys, document, cell >> 3)
             if slots[at] < 0:

@@ -8,6 +8,8 @@ from __future__ import annotations
 import numba
 import numpy as np
 
+from ...log.hashing import ODD
+
 _jit = numba.njit(cache=True, nogil=True)
 
 
@@ -71,7 +73,7 @@ def hashes(content):
     n, width = content.shape
     out = np.empty(n, np.uint64)
     for row in range(n):
-        state = np.uint64(0x9E3779B97F4A7C15)
+        state = ODD
         for column in range(width):
             state ^= np.uint64(content[row, column])
             state ^= state >> np.uint64(32)
@@ -87,7 +89,7 @@ def feature_hashes(first, size, offsets, indices, values, m):
     out = np.zeros((len(size), m), np.uint64)
     for row in range(len(size)):
         for item in range(size[row]):
-            line, state = first[row] + item, np.uint64(0x9E3779B97F4A7C15)
+            line, state = first[row] + item, ODD
             for at in range(offsets[line], offsets[line + 1]):
                 for part in (np.uint64(indices[at]), np.float64(values[at] + 0.0).view(np.uint64)):
                     state ^= part

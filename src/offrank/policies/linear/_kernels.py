@@ -5,17 +5,10 @@ from __future__ import annotations
 import numba
 import numpy as np
 
+from ...log.hashing import ODD, finish
+
 _jit = numba.njit(cache=True, nogil=True)
 _inline = numba.njit(cache=True, nogil=True, inline="always")
-
-
-@_inline
-def _mixed(code):
-    """Splitmix64's finish: every bit of a code decides every bit of the result."""
-    h = np.uint64(code)
-    h = (h ^ (h >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    h = (h ^ (h >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return h ^ (h >> np.uint64(31))
 
 
 @_inline
@@ -23,12 +16,12 @@ def _bucket(index, bits):
     """An index that fits stays as it is; others are hashed."""
     if index < 1 << bits:
         return np.int64(index)
-    return np.int64(_mixed(index) >> np.uint64(64 - bits))
+    return np.int64(finish(np.uint64(index)) >> np.uint64(64 - bits))
 
 
 @_inline
 def _crossed(one, other, bits):
-    return np.int64(_mixed(np.uint64(one) * np.uint64(0x9E3779B97F4A7C15) + np.uint64(other)) >> np.uint64(64 - bits))
+    return np.int64(finish(np.uint64(one) * ODD + np.uint64(other)) >> np.uint64(64 - bits))
 
 
 @_jit

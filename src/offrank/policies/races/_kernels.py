@@ -10,6 +10,8 @@ from __future__ import annotations
 import numba
 import numpy as np
 
+from ...log.hashing import ODD
+
 LANES = 8
 
 _jit = numba.njit(cache=True, nogil=True)
@@ -244,7 +246,7 @@ def content_keys(bits, size, length):
     for row in range(len(bits)):
         key = np.uint64(size[row] * 1000003 + length[row])
         for item in range(size[row]):
-            key = (key ^ bits[row, item]) * np.uint64(0x9E3779B97F4A7C15)
+            key = (key ^ bits[row, item]) * ODD
             key ^= key >> np.uint64(29)
         keys[row] = key
     return keys

@@ -18,18 +18,21 @@ import numpy as np
 import pyarrow as pa
 
 from ...errors import LogError, UsageError
-from .. import _kernels
+from .._kernels_svmlight import parse
 from ..files import expand
-from ..text import Impression, TextTable, lines, malformed
+from ..text import Impression, TextTable, lines, malformed, settle
 from ..wide import Invalid, WideLog
+from .registry import Reader
 
 Propensities = Literal["true", "as-written"]
 
 _CLICKED = {"0.001": 1.0, "0.999": 0.0}
+_HIGHEST = (1 << 31) - 1
 _KEPT = 0.1  # share of the impressions without a click
 _ROUNDING = 1e-6  # `|p` has about twelve digits: a propensity this little above 1 is 1
 
 
+@Reader
 def criteo(
     path: str | Path | Sequence[str | Path],
     *,
@@ -136,22 +139,20 @@ _PARSED = {"features": _indices, "feature_values": _values}
 def _features(path: str, impressions: Sequence[list[_Line]]) -> tuple[pa.Array, pa.Array]:
     """Indices and values of each line of each impression."""
     flat = [line for impression in impressions for line in impression]
-    text = "".join(f"{features.lstrip()[1:].strip()}\n" for _, features in flat).encode()
-    most, ends = text.count(b":") + 1, np.zeros(len(flat) + 1, np.int32)
+    text = "".join(f"0 {features.lstrip()[1:].strip()}\n" for _, features in flat).encode()
+    most, ends = text.count(b":") + 1, np.zeros(len(flat) + 1, np.int64)
     indices, values, slow = np.empty(most, np.int64), np.empty(most), np.empty((most, 3), np.int64)
-    read, slows, fine = _kernels.pairs(np.frombuffer(text, np.uint8), ends[1:], indices, values, slow)
-    try:
-        for entry, start, end in slow[:slows].tolist():
-            read = text.count(b"\n", 0, start)
-            values[entry] = float(text[start:end].replace(b"_", b"?"))  # Python would read 1_000
-    except ValueError:
-        fine = False
-    if not fine:
-        number, features = flat[read]
+    beside = np.empty(len(flat)), np.empty(len(flat), np.int64), np.empty(len(flat), np.int64)
+    _, slows, wrong, at = parse(
+        np.frombuffer(text, np.uint8), 0, _HIGHEST, False, *beside, ends[1:], indices, values, slow
+    )  # fmt: skip
+    bad = at if wrong else settle(text, slow[:slows], values, values)
+    if bad is not None:
+        number, features = flat[text.count(b"\n", 0, bad)]
         raise malformed(path, number, features, "features as 'index:number'", "give the file as it was published")
     rows = np.concatenate([[0], np.cumsum([len(lines) for lines in impressions])]).astype(np.int32)
-    found = indices[: ends[-1]].astype(np.int32), values[: ends[-1]]
-    one, other = (pa.ListArray.from_arrays(rows, pa.ListArray.from_arrays(ends, each)) for each in found)
+    found, stops = (indices[: ends[-1]].astype(np.int32), values[: ends[-1]]), ends.astype(np.int32)
+    one, other = (pa.ListArray.from_arrays(rows, pa.ListArray.from_arrays(stops, each)) for each in found)
     return one, other
 
 

@@ -15,14 +15,15 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from ...errors import EmptyLogError, LogError, UsageError
+from ...errors import EmptyLogError, UsageError
 from ...log.batch import Floats, Integers
 from .. import _kernels
 from ..files import describe, expand
 from ..hashing import NUMERIC
 from ..tables import Piece
-from ..text import blocks, malformed
+from ..text import blocks, malformed, settle
 from ..wide import Invalid, WideLog
+from .registry import Reader
 
 _KEPT = 0.1  # share of the impressions without a click
 _FILE = 40  # bits for the rows of one file, so that a file's rows can be numbered without reading those before it
@@ -36,6 +37,7 @@ _EXPECTED = {
 }
 
 
+@Reader
 def criteo_paper(path: str | Path | Sequence[str | Path], *, bits: int = 20, invalid: Invalid = "raise") -> WideLog:
     """A log in the format of paper criteo-test-bed, plain or `.gz`.
 
@@ -121,12 +123,15 @@ class _Block:
         if wrong:
             found = text[at : text.find(b"\n", at) if b"\n" in text[at:] else None].decode("utf-8", "replace")
             raise malformed(path, line + where, found or "the end", _EXPECTED[wrong], _REMEDY)
-        for entry, start, end in slow[:slows].tolist():
-            number = _number(path, line, text, start, end)
-            if entry < 0:
-                propensity[-1 - entry] = number
-            else:
-                values[entry] = number
+        bad = settle(text, slow[:slows], values, propensity)
+        if bad is not None:
+            raise malformed(
+                path,
+                line + text.count(b"\n", 0, bad),
+                text[bad:].split()[0].decode("utf-8", "replace"),
+                "a number",
+                _REMEDY,
+            )
         return cls(text, where, heads[:n], propensity[:n], clicks[:lines], ends[:lines], indices, values)
 
     @property
@@ -166,18 +171,6 @@ class _Block:
         value = dict(token.split(":", 1) for token in reversed(line.split()))
         width, height, *others = (value.get(feature, "-") for feature in "1235")
         return "/".join([f"{width}x{height}", *others])
-
-
-def _number(path: str, line: int, text: bytes, start: int, end: int) -> float:
-    """What the fast path would not read: numbers of many digits, or none."""
-    word = text[start:end].decode("utf-8", "replace")
-    try:
-        if "_" not in word:
-            return float(word)
-    except ValueError:
-        pass
-    number = line + text.count(b"\n", 0, start)
-    raise LogError(f"{path}, line {number}: expected a number, found {word!r}", _REMEDY)
 
 
 def _counting(lengths: Integers) -> pa.Array:

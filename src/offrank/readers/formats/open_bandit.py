@@ -11,14 +11,18 @@ import pyarrow as pa
 import pyarrow.csv
 
 from ...errors import ColumnError, LogError, UsageError
-from ..files import suffix
-from ..tables import CsvTable, Piece
+from ...options import option
+from ..dataset import FileTable
+from ..files import Files, suffix
+from ..tables import Piece
 from ..wide import Invalid, WideLog
+from .registry import Reader
 
 _ITEMS = "item_context.csv"
 _ROLES = {"slate": "item_id", "clicks": "click", "propensity": "propensity_score"}
 
 
+@Reader
 def open_bandit(path: str | Path, *, n_items: int | None = None, invalid: Invalid = "raise") -> WideLog:
     """A campaign of Open Bandit Data: its folder, or its CSV file (also `.csv.gz`).
 
@@ -37,7 +41,7 @@ def open_bandit(path: str | Path, *, n_items: int | None = None, invalid: Invali
         raise UsageError(f"n_items is {n_items!r}", "give the number of items of the campaign")
     log = _log(Path(path))
     items = tuple(range(n_items)) if n_items is not None else _items(log.with_name(_ITEMS))
-    table = OpenBanditTable(CsvTable((str(log),)), items)
+    table = OpenBanditTable(FileTable(Files((str(log),)), "csv"), items)
     for column in (*_ROLES.values(), "position"):
         if column not in table.csv.names:
             raise ColumnError(f"{log} has no column {column!r}", "give a campaign's log of Open Bandit Data")
@@ -48,7 +52,7 @@ def open_bandit(path: str | Path, *, n_items: int | None = None, invalid: Invali
 class OpenBanditTable:
     """The CSV file of a campaign seen as a wide table. items: ids of the candidates."""
 
-    csv: CsvTable
+    csv: FileTable
     items: tuple[int, ...]
 
     @property
@@ -63,8 +67,8 @@ class OpenBanditTable:
 
     def pieces(self, part: int, columns: tuple[str, ...]) -> Iterator[Piece]:
         wanted = tuple(dict.fromkeys(_ROLES.get(name, name) for name in columns if name != "candidates"))
-        typed = CsvTable(self.csv.paths, text=self._others, numeric=("click", "propensity_score"))
-        for piece in typed.pieces(part, wanted):
+        numbers = dict.fromkeys(("click", "propensity_score"), pa.float64())
+        for piece in self.csv.typed(dict.fromkeys(self._others, pa.string()) | numbers).pieces(part, wanted):
             data = pa.record_batch({name: self._column(piece.data, name) for name in columns})
             yield Piece(data, piece.file, piece.rows, piece.base)
 
@@ -100,7 +104,7 @@ def _items(path: Path) -> tuple[int, ...]:
     if not path.is_file():
         raise LogError(
             f"there is no {_ITEMS} beside the log, so its candidates are unknown: {str(path)!r}",
-            "put the campaign's file there, or say open_bandit(path, n_items=...)",
+            f"put it there, or say how many items there are: {option('format', 'open_bandit(n_items=34)')}",
         )
     try:
         options = pyarrow.csv.ConvertOptions(include_columns=["item_id"], column_types={"item_id": pa.int64()})

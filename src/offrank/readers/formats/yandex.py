@@ -19,12 +19,14 @@ from ...errors import UsageError
 from ..files import expand
 from ..text import Impression, TextTable, lines, malformed
 from ..wide import Invalid, WideLog
+from .registry import Reader
 
 Repeats = Literal["once", "count"]
 
 _SESSION = re.compile(r"(\S+)\t(\d+(?:,\d+)*) ?:(?: *(\d+(?: *, *\d+)*))?")
 
 
+@Reader
 def yandex(
     path: str | Path | Sequence[str | Path], *, repeats: Repeats = "once", invalid: Invalid = "raise"
 ) -> WideLog:

@@ -1,0 +1,44 @@
+"""The one hash of the house: splitmix64, for codes and keys of 64 bits. In compiled loops and, as `hashed`, for arrays.
+
+G. L. Steele, D. Lea, C. H. Flood (2014), Fast splittable pseudorandom number generators.
+"""
+# mypy: disallow-untyped-defs=False, disallow-incomplete-defs=False, check-untyped-defs=False
+
+from __future__ import annotations
+
+import numba
+import numpy as np
+from numpy.typing import NDArray
+
+ODD = np.uint64(0x9E3779B97F4A7C15)
+"""2^64 over the golden ratio: its multiples are spread over all 64-bit codes."""
+
+SEED = np.uint64(0x243F6A8885A308D3)
+"""Where joined keys begin: digits of pi."""
+
+_inline = numba.njit(cache=True, nogil=True, inline="always")
+
+
+@_inline
+def finish(h):
+    """splitmix64's finish: every bit of a code decides every bit of the result."""
+    h = (h ^ (h >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    h = (h ^ (h >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return h ^ (h >> np.uint64(31))
+
+
+@_inline
+def splitmix64(x):
+    """Neighbouring integers become words that have nothing to do with each other."""
+    return finish(np.uint64(x) + ODD)
+
+
+@_inline
+def joined(part, key):
+    """A key that depends on `part` and on the key so far."""
+    return finish((np.uint64(part) ^ key) * ODD)
+
+
+def hashed(codes: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    """[n] `splitmix64` of each code."""
+    return np.asarray(finish.py_func(codes + ODD))

@@ -1,0 +1,55 @@
+"""Readers of public data sets, by name: each file of this folder registers its own by being there."""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+import pkgutil
+from collections.abc import Callable, Mapping
+from functools import cache
+from typing import Any, overload
+
+from ...spelling import spell
+from ..wide import WideLog
+
+
+class Reader:
+    """What reads a format: called with a path it is the log, called without one it keeps its options.
+
+    `open_bandit("men", n_items=34)` is `read_log("men", format=open_bandit(n_items=34))`.
+    """
+
+    def __init__(self, read: Callable[..., WideLog], options: Mapping[str, Any] | None = None) -> None:
+        self.read, self.options = read, dict(options or {})
+        self.__name__, self.__doc__, self.__wrapped__ = read.__name__, read.__doc__, read
+        given = inspect.signature(read).parameters.values()
+        # What a spelling takes.
+        self.__signature__ = inspect.Signature([p for p in given if p.kind == p.KEYWORD_ONLY and p.name != "invalid"])
+
+    @overload
+    def __call__(self, path: None = None, **options: Any) -> Reader: ...
+    @overload
+    def __call__(self, path: Any, **options: Any) -> WideLog: ...
+    def __call__(self, path: Any = None, **options: Any) -> Reader | WideLog:
+        """The log at a path, or this reader with these options."""
+        if path is not None:
+            return self.read(path, **{**self.options, **options})
+        self.__signature__.bind(**options)
+        return Reader(self.read, {**self.options, **options})
+
+    def __repr__(self) -> str:
+        words = ", ".join(f"{name}={spell(value)}" for name, value in self.options.items())
+        return f"{self.__name__}({words})" if words else self.__name__
+
+
+@cache
+def readers() -> Mapping[str, Reader]:
+    """All of them, by name."""
+    folder = __name__.rpartition(".")[0]
+    modules = [importlib.import_module(name) for _, name, _ in pkgutil.iter_modules(_paths(folder), f"{folder}.")]
+    found = [thing for module in modules for thing in vars(module).values() if isinstance(thing, Reader)]
+    return {reader.__name__: reader for reader in found}
+
+
+def _paths(folder: str) -> list[str]:
+    return list(importlib.import_module(folder).__path__)

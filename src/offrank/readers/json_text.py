@@ -1,0 +1,48 @@
+"""Lists that were written as JSON text, as tables without lists (CSV) hold them."""
+
+from __future__ import annotations
+
+import json
+
+import pyarrow as pa
+import pyarrow.json
+
+
+class BadCell(Exception):  # noqa: N818  it never leaves the readers
+    """A value of a column that cannot be read: `index` in the column, what is wrong, and the remedy."""
+
+    def __init__(self, index: int, name: str, wrong: str, remedy: str) -> None:
+        super().__init__(index, name, wrong, remedy)
+        self.index, self.name, self.wrong, self.remedy = index, name, wrong, remedy
+
+
+def from_json(column: pa.Array, name: str, held: pa.DataType | None) -> pa.Array:
+    """Lists that were written as JSON text."""
+    texts = [b"null" if text is None else text for text in column.cast(pa.large_binary()).to_pylist()]
+    if held is None:
+        held = pa.string() if any(b'"' in text for text in texts) else pa.int64()
+    lines = b"\n".join(b'{"":%s}' % text.replace(b"\n", b" ") for text in texts)
+    parse = pyarrow.json.ParseOptions(pa.schema({"": pa.list_(held)}), unexpected_field_behavior="error")
+    read = pyarrow.json.ReadOptions(use_threads=False, block_size=len(lines) + 1)
+    try:
+        found = pyarrow.json.read_json(pa.BufferReader(lines), read, parse) if texts else pa.table({"": []})
+        if found.num_rows == len(texts):
+            return found.column(0).combine_chunks().cast(pa.list_(held))
+    except (pa.ArrowException, UnicodeDecodeError):
+        pass
+    raise _bad_text(texts, name, held)
+
+
+def _bad_text(texts: list[bytes], name: str, held: pa.DataType) -> BadCell:
+    """What is wrong with the first text that is no list of such values."""
+    wanted: tuple[type, ...] = (str,) if held == pa.string() else (int,) if held == pa.int64() else (int, float, list)
+    remedy = 'write each list as JSON, [1, 2] or ["a", "b"], with one kind of value in the whole column'
+    for index, text in enumerate(texts):
+        try:
+            value = json.loads(text)
+        except ValueError:
+            return BadCell(index, name, "is not a list in JSON", remedy)
+        fine = value is None or (isinstance(value, list) and all(one is None or type(one) in wanted for one in value))
+        if not fine or (held == pa.int64() and any(abs(one or 0) >= 1 << 63 for one in value or ())):
+            return BadCell(index, name, f"is not a list of {held} like the others", remedy)
+    return BadCell(0, name, f"or one behind it is not a list of {held}", remedy)

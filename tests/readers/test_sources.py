@@ -1,0 +1,53 @@
+"""Where logs are: hive folders, other file systems; and formats with their options."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from types import SimpleNamespace
+
+import pyarrow.fs as pafs
+import pytest
+
+import offrank
+from offrank.errors import LogError, SpellingError
+from offrank.log.source import Needs
+from offrank.readers import files, open_bandit
+from tests.readers.plain import contents, rows
+from tests.readers.test_read_log import NEEDED, expected, hive, parts
+
+
+def test_hive_folders_give_columns(tmp_path: Path) -> None:
+    needed = NEEDED | Needs(labels=frozenset(["day"]))
+    assert [row["label:day"] for row in contents(offrank.read_log(hive(tmp_path)), needed)] == ["0", "0", "1", "1"]
+
+
+@pytest.mark.parametrize("source", ["s3://logs/day", "s3://logs/day/part-*.parquet", "s3://logs/day/part-0.parquet"])
+def test_far_away(source: str, tmp_path: Path, monkeypatch) -> None:
+    (tmp_path / "logs" / "day").mkdir(parents=True)
+    parts(tmp_path / "logs" / "day")
+    system = pafs.SubTreeFileSystem(str(tmp_path), pafs.LocalFileSystem())
+    fake = SimpleNamespace(from_uri=lambda uri: (system, uri.removeprefix("s3://")))
+    names = {name: getattr(pafs, name) for name in ("FileType", "FileSelector", "LocalFileSystem")}
+    monkeypatch.setattr(files, "pafs", SimpleNamespace(FileSystem=fake, **names))
+    found = contents(offrank.read_log(source), NEEDED)
+    assert found == (expected()[:1] if source.endswith("0.parquet") else expected())
+    with pytest.raises(LogError, match="no log at 's3://logs/day/none"):
+        offrank.read_log("s3://logs/day/none*")
+
+
+def test_an_address_that_does_not_answer() -> None:
+    with pytest.raises(LogError, match=r"(?s)nowhere://a/b cannot be reached.*check the address"):
+        offrank.read_log("nowhere://a/b")
+
+
+def test_options_of_a_format(tmp_path: Path) -> None:
+    (tmp_path / "men.csv").write_text("item_id,position,click,propensity_score\n2,1,1,.5\n", encoding="utf-8")
+    chosen = open_bandit(n_items=4)
+    assert repr(chosen) == "open_bandit(n_items=4)"
+    for format_ in (chosen, repr(chosen)):
+        (row,) = rows(offrank.read_log(tmp_path, format=format_))
+        assert row["candidates"] == [0, 1, 2, 3]
+    with pytest.raises(SpellingError, match=r"write it as open_bandit\(n_items=None\)"):
+        offrank.read_log(tmp_path, format="open_bandit(items=4)")
+    with pytest.raises(SpellingError, match=r"did you mean open_bandit.*arrow, criteo, criteo_paper, csv, json"):
+        offrank.read_log(tmp_path, format="openbandit")
