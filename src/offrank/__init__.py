@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from .jobs.clicks.fit import fit_clicks
     from .jobs.clicks.harvest import harvest_clicks
     from .jobs.clicks.select import select_clicks
+    from .jobs.compare import compare
     from .jobs.demo import demo
     from .jobs.evaluate import evaluate
     from .jobs.learn import learn
@@ -66,6 +67,7 @@ _HOMES = {
     "Verdict": "findings.verdict",
     "Written": "policies.written",
     "check": "jobs.check",
+    "compare": "jobs.compare",
     "convert": "readers.convert",
     "demo": "jobs.demo",
     "evaluate": "jobs.evaluate",
@@ -114,6 +116,7 @@ __all__ = [
     "Verdict",
     "Written",
     "check",
+    "compare",
     "convert",
     "demo",
     "evaluate",

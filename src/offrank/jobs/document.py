@@ -21,6 +21,7 @@ from ..findings.assumptions import in_words
 from ..findings.verdict import Verdict
 from ..folds.estimate import Estimate, Interval
 from ..folds.histogram import Histogram
+from .paired import Difference
 
 NUMBERS = (
     "value",
@@ -101,6 +102,21 @@ def verdict_row(found: Verdict) -> dict[str, Any]:
         "detectable": number(found.detectable),
         "anchor": None if found.anchor_name is None else {"estimator": found.anchor_name, "spans": found.spans},
         "reasons": [{**asdict(one), "estimators": list(one.estimators)} for one in found.reasons],
+    }
+
+
+def comparison_row(found: Difference) -> dict[str, Any]:
+    """Whether one target earns more than another: nothing is claimed where the verdict is `do not use`."""
+    row, none = verdict_row(found.verdict), dict.fromkeys(("value", "low", "high", "standard_error"))
+    return {
+        "target": found.target,
+        "against": found.against,
+        "estimator": row["estimator"],
+        "difference": row["difference"] or none,
+        "relative": row["relative_change"],
+        "decided": found.decided,
+        "rows_needed": found.rows_needed,
+        **{name: row[name] for name in ("word", "assumes", "assumes_in_words", "detectable", "anchor", "reasons")},
     }
 
 
