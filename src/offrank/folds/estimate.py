@@ -25,6 +25,34 @@ class Caution:
 
 
 @dataclass(frozen=True)
+class PlacedCaution:
+    """A caution, and which number of a result it is about: None where it is about every one.
+
+    target, estimator: of estimates. model, metric: of ranking metrics and click models. group: of the `by` column.
+    """
+
+    caution: Caution
+    target: str | None = None
+    estimator: str | None = None
+    model: str | None = None
+    metric: str | None = None
+    group: str | None = None
+
+    @property
+    def code(self) -> str:
+        return self.caution.code
+
+    @property
+    def severity(self) -> Severity:
+        return self.caution.severity
+
+    def __str__(self) -> str:
+        names = (self.target, self.model, self.estimator, self.metric, self.group)
+        where = ", ".join(name for name in names if name is not None)
+        return f"{self.severity} of {where or 'all'}: {self.caution}"
+
+
+@dataclass(frozen=True)
 class Interval:
     """A value with its confidence interval and standard error.
 

@@ -2,23 +2,21 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from os import PathLike
 from typing import Any, Protocol
 
-import pyarrow as pa
 from rich.console import Console
 
 from ..errors import NoOverlapError, UsageError
 from ..estimators.base import Estimator
 from ..estimators.named import estimator as named_estimator
 from ..estimators.wrappers import SelfNormalised
-from ..files import write_text
 from ..findings.verdict import Verdict
-from ..folds.estimate import Caution, Estimate, Interval
+from ..folds.estimate import Caution, Estimate, Interval, PlacedCaution
+from ..frames import Tabular
 from ..policies.base import Policy
 from ..policies.named import policy as named_policy
 from ..report import page, tables
@@ -53,7 +51,7 @@ class Kept(Protocol):
 
 
 @dataclass(frozen=True)
-class Estimates(Mapping[Key, Estimate]):
+class Estimates(Mapping[Key, Estimate], Tabular):
     """Estimates by (target, estimator), or by estimator alone where there is one target.
 
     Both may be spelled in any way, or be the objects. It holds what the log can give (`given`); asking for another
@@ -61,6 +59,19 @@ class Estimates(Mapping[Key, Estimate]):
     """
 
     found: Mapping[Key, Estimate | NoOverlapError]
+
+    headings = (
+        "target",
+        "estimator",
+        "group",
+        "value",
+        "difference",
+        "ess",
+        "mean_weight",
+        "warnings",
+        "error",
+        "truth",
+    )
 
     def __getitem__(self, key: Asked) -> Estimate:
         estimate = self.found[self.known(key)]
@@ -73,6 +84,13 @@ class Estimates(Mapping[Key, Estimate]):
 
     def __len__(self) -> int:
         return len(self.given)
+
+    def records(self) -> list[dict[str, Any]]:
+        """A row per estimate."""
+        return [document.estimate_row(key, None, value, None) for key, value in self.found.items()]
+
+    def to_dict(self) -> dict[str, Any]:
+        return {"estimates": self.records()}
 
     @property
     def refused(self) -> dict[Key, NoOverlapError]:
@@ -103,7 +121,7 @@ class Estimates(Mapping[Key, Estimate]):
 
 
 @dataclass(frozen=True)
-class Result(Mapping[Key, Estimate]):
+class Result(Mapping[Key, Estimate], Tabular):
     """What new rankings would have earned: `result["snips"].value`, or `result["name", "snips"]`.
 
     A mapping of what could be estimated, as its `estimates` are; `result.estimates.refused` has the others.
@@ -125,6 +143,22 @@ class Result(Mapping[Key, Estimate]):
     verdicts: Mapping[str, Verdict] = field(default_factory=dict)
     comparisons: tuple[Difference, ...] = ()
     reduced: Kept | None = field(default=None, repr=False, compare=False)
+
+    headings = (
+        *("status", "title", "target", "against", "estimator", "group", "value", "difference", "relative", "truth"),
+        *(
+            "ess",
+            "mean_weight",
+            "word",
+            "decided",
+            "rows_needed",
+            "expected",
+            "message",
+            "warnings",
+            "reasons",
+            "error",
+        ),
+    )
 
     def __getitem__(self, key: Asked) -> Estimate:
         return self.estimates[key]
@@ -263,37 +297,39 @@ class Result(Mapping[Key, Estimate]):
 
     def to_dict(self) -> dict[str, Any]:
         """Everything, as plain lists, dicts and numbers (None for what is not known)."""
-        rows = [self._row(key, None, value) for key, value in self.estimates.found.items()]
-        for group, estimates in self.groups.items():
-            rows += [self._row(key, group, value) for key, value in estimates.found.items()]
         verdicts = {name: document.verdict_row(one) for name, one in self.verdicts.items()}
         log_findings = [asdict(caution) for caution in self.about_log]
-        return {**self.facts, "verdicts": verdicts, "log_findings": log_findings, "estimates": rows}
+        return {**self.facts, "verdicts": verdicts, "log_findings": log_findings, "estimates": self._rows()}
 
-    def to_json(self, path: str | PathLike[str] | None = None, indent: int | None = 2) -> str:
-        """The same as JSON text; written to `path` if given."""
-        text = json.dumps(self.to_dict(), indent=indent, allow_nan=False)
-        if path is not None:
-            write_text(path, text)
-        return text
+    def records(self) -> list[dict[str, Any]]:
+        """A row per estimate; of `check` per check, of `compare` per comparison."""
+        rows = self.facts.get({"check": "checks", "compare": "comparisons"}.get(self.facts.get("kind", ""), ""))
+        return self._rows() if rows is None else list(rows)
 
-    def to_arrow(self) -> pa.Table:
-        """A row per estimate."""
-        rows = []
-        for row in self.to_dict()["estimates"]:
-            difference = row.pop("difference") or {}
-            error = row.pop("error") or {}
-            row["warnings"] = [caution["code"] for caution in row["warnings"]]
-            row |= {f"difference_{name}": difference.get(name) for name in ("value", "low", "high")}
-            rows.append({**row, "error": error.get("code")})
-        return pa.Table.from_pylist(rows, schema=document.ARROW_SCHEMA)
+    @property
+    def findings(self) -> tuple[PlacedCaution, ...]:
+        """What speaks against the numbers: of the log, of estimates, of those of groups; of `check`, what it found."""
+        if self.facts.get("kind") == "check":
+            bad = (row for row in self.facts["checks"] if row["status"] in ("note", "warning", "serious"))
+            return tuple(PlacedCaution(Caution(r["code"], r["status"], r["message"], r["remedy"])) for r in bad)
+        found = [PlacedCaution(caution) for caution in self.about_log]
+        for group, estimates in ((None, self.estimates), *self.groups.items()):
+            for (target, estimator), one in estimates.found.items():
+                found += [PlacedCaution(each, target, estimator, group=group) for each in _cautions(one)]
+        return tuple(found)
+
+    def _lead(self) -> Iterator[str]:
+        yield from super()._lead()
+        yield from (str(one).partition("\n")[0] for one in self.verdicts.values())
 
     def save_html(self, path: str | PathLike[str]) -> None:
         """The report: one self-contained HTML file."""
         page.save(self.to_dict(), path)
 
-    def _row(self, key: Key, group: str | None, value: Estimate | NoOverlapError) -> dict[str, Any]:
-        return document.estimate_row(key, group, value, self.truths.get(key[0]))
+    def _rows(self) -> list[dict[str, Any]]:
+        parts = [(None, self.estimates), *self.groups.items()]
+        found = [(key, group, one) for group, part in parts for key, one in part.found.items()]
+        return [document.estimate_row(key, group, one, self.truths.get(key[0])) for key, group, one in found]
 
 
 def refuse_empty(result: Result) -> Result:
@@ -306,6 +342,13 @@ def refuse_empty(result: Result) -> Result:
     if refused and not result.estimates:
         raise next(iter(refused.values()))
     return result
+
+
+def _cautions(found: Estimate | NoOverlapError) -> tuple[Caution, ...]:
+    """What is said of an estimate; a refusal is serious."""
+    if isinstance(found, Estimate):
+        return found.warnings
+    return (Caution(found.code, "serious", found.message, found.remedy),)
 
 
 def _among(known: list[str], asked: object, read: Callable[[Any], object]) -> str | None:

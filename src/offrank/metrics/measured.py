@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import json
 import math
 import shutil
 from collections.abc import Iterator, Mapping
@@ -15,7 +14,8 @@ from rich.console import Console
 from rich.table import Table
 
 from ..errors import NoOverlapError, UsageError
-from ..folds.estimate import Caution, Interval
+from ..folds.estimate import Caution, Interval, PlacedCaution
+from ..frames import Tabular
 
 Key = tuple[str, str]
 
@@ -55,7 +55,7 @@ Found = Mapping[Key, Measured | NoOverlapError]
 
 
 @dataclass(frozen=True)
-class Measurements(Mapping[Key, Measured]):
+class Measurements(Mapping[Key, Measured], Tabular):
     """Metrics by (model, metric); by model alone where there is one metric, by metric where there is one model.
 
     - found: of the whole log; groups: the same for each value of the `by` column; facts: what else `to_dict` holds.
@@ -67,6 +67,8 @@ class Measurements(Mapping[Key, Measured]):
     found: Found
     groups: Mapping[str, Found] = field(default_factory=dict)
     facts: Mapping[str, Any] = field(default_factory=dict)
+
+    headings = ("model", "metric", "group", "value", "difference", "rejected", "ess", "warnings", "error")
 
     def __getitem__(self, key: str | Key) -> Measured:
         matching = [known for known in self.found if key == known or (isinstance(key, str) and key in known)]
@@ -115,13 +117,25 @@ class Measurements(Mapping[Key, Measured]):
 
     def to_dict(self) -> dict[str, Any]:
         """Everything, as plain lists, dicts and numbers (None for what is not known)."""
-        rows = [_row(key, None, value) for key, value in self.found.items()]
-        rows += [_row(key, group, value) for group, found in self.groups.items() for key, value in found.items()]
-        return {**self.facts, "metrics": rows}
+        return {**self.facts, "metrics": self.records()}
 
-    def to_json(self, indent: int | None = 2) -> str:
-        """The same as JSON text."""
-        return json.dumps(self.to_dict(), indent=indent, allow_nan=False)
+    def records(self) -> list[dict[str, Any]]:
+        """A row per metric of a model, for the whole log and each group."""
+        return [_row(key, group, one) for group, key, one in self._every()]
+
+    @property
+    def findings(self) -> tuple[PlacedCaution, ...]:
+        """What speaks against the numbers."""
+        every = [(group, key, one) for group, key, one in self._every() if isinstance(one, Measured)]
+        return tuple(
+            PlacedCaution(caution, model=model, metric=metric, group=group)
+            for group, (model, metric), one in every
+            for caution in one.warnings
+        )
+
+    def _every(self) -> Iterator[tuple[str | None, Key, Measured | NoOverlapError]]:
+        for group, found in ((None, self.found), *self.groups.items()):
+            yield from ((group, key, one) for key, one in found.items())
 
 
 def refuse_empty(found: Measurements) -> Measurements:
