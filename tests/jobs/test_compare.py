@@ -264,7 +264,7 @@ def test_an_open_question_says_how_many_rows_would_tell() -> None:
     assert one.verdict.detectable >= least * (1 - 1e-9)
     assert one.rows_needed == math.ceil(700 * (one.verdict.detectable / away.value) ** 2)
     told = " ".join(str(result).split())
-    assert "Which of b and a would have earned more cannot be told from this log: the difference is" in told
+    assert "This log cannot tell which of b and a would have earned more: the difference is" in told
     assert "rows of this kind would tell, four times of five." in told
 
 

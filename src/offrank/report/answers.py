@@ -57,19 +57,18 @@ def _compared(document: Document, found: Record) -> Answer:
     absolute = f"{value} ({ends}) {document.get('unit') or 'per impression'}"
     share = found["relative"] and _percent(found["relative"])
     if found["decided"]:
-        side, much = "more" if found["difference"]["value"] > 0 else "less", value.lstrip("-+")
-        text = f"{names[0]} would have earned **{much} {side}** than {names[1]} ({ends})."
-        if share:
-            size, between = _percent(found["relative"], signed=False)
-            text = f"{names[0]} would have earned **{size} {side}** than {names[1]} ({between}), which is {absolute}."
+        side = "more" if found["difference"]["value"] > 0 else "less"
+        size, between = _percent(found["relative"], signed=False) if share else (value.lstrip("-+"), ends)
+        text = f"**{WORDS[found['word']]}.** {names[0]} would have earned **{size} {side}** than {names[1]} ({between})"
+        text += f", which is {absolute}." if share else "."
     else:
-        text = f"Which of {words.listing(names)} would have earned more **cannot be told from this log**: "
+        text = f"This log **cannot tell** which of {words.listing(names)} would have earned more: "
         also = f", {share[0]} ({share[1]})" if share else ""
         text += f"the difference is {absolute}{also}.{_more_rows(found)}"
     aside, several = _source(found), len(document["comparisons"])
     if several > 1:
         aside += f" All {several} comparisons hold together at {100 * document['confidence']:g} % (Bonferroni)."
-    return Answer(f"**{WORDS[found['word']]}.** {text}", aside, severity, reasons)
+    return Answer(text, aside, severity, reasons)
 
 
 def _percent(found: Record, signed: bool = True) -> tuple[str, str]:
