@@ -134,7 +134,7 @@ def test_any_two_can_be_asked_for() -> None:
     mixed = result.difference(("b", "snipm"), "a")
     assert mixed == result.difference("b", "a", estimator="snipm")
     logged = result.difference("a", "logged", estimator="snipm")
-    assert logged.numbers() == pytest.approx(result["a", "snipm"].difference.numbers(), rel=1e-9)
+    assert logged.to_dict() == pytest.approx(result["a", "snipm"].difference.to_dict(), rel=1e-9)
     assert result.difference("a", "logged") == result.verdicts["a"].difference
     assert result.difference("a", "logged", relative=True) == result.verdicts["a"].relative
     same = result.difference("a", "a", estimator="ips")

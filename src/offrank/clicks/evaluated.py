@@ -64,10 +64,10 @@ class Evaluated:
 
     def to_dict(self) -> dict[str, Any]:
         """Everything, as plain lists, dicts and numbers (None for what is not finite)."""
-        numbers: dict[str, Any] = {name: interval(getattr(self, name)) for name in QUANTITIES}
+        numbers: dict[str, Any] = {name: getattr(self, name).to_dict() for name in QUANTITIES}
         return {
             **numbers,
-            **{name: [interval(one) for one in getattr(self, name)] for name in RANKED},
+            **{name: [one.to_dict() for one in getattr(self, name)] for name in RANKED},
             "sessions": self.sessions,
             "sessions_at_rank": list(self.sessions_at_rank),
             "unseen": self.unseen,
@@ -132,7 +132,7 @@ class Evaluations(Mapping[str, Evaluated], Tabular):
         first, rows = next(iter(self.found)), []
         for name, one in self.found.items():
             for quantity in QUANTITIES:
-                away = None if name == first else interval(self.difference(name, first, quantity))
+                away = None if name == first else self.difference(name, first, quantity).to_dict()
                 rows.append(_row(name, quantity, None, getattr(one, quantity)) | {"difference": away})
         for name, one in self.found.items():
             for ranked in RANKED:
@@ -150,20 +150,15 @@ class Evaluations(Mapping[str, Evaluated], Tabular):
         return {
             "models": {name: one.to_dict() for name, one in self.found.items()},
             "differences": {
-                name: {quantity: interval(self.difference(name, first, quantity)) for quantity in QUANTITIES}
+                name: {quantity: self.difference(name, first, quantity).to_dict() for quantity in QUANTITIES}
                 for name in others
             },
         }
 
 
 def _row(model: str, quantity: str, rank: int | None, found: Interval) -> dict[str, Any]:
-    return {"model": model, "quantity": quantity, "rank": rank, **interval(found), "difference": None}
+    return {"model": model, "quantity": quantity, "rank": rank, **found.to_dict(), "difference": None}
 
 
 def _read(one: Evaluated) -> str:
     return f"{one.sessions:,} sessions, {100 * one.confidence:g} % intervals"
-
-
-def interval(found: Interval) -> dict[str, float | None]:
-    """A value with its interval, None for what is not finite."""
-    return {name: value if math.isfinite(value) else None for name, value in found.numbers().items()}

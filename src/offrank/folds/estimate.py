@@ -67,9 +67,10 @@ class Interval:
     freedom: float = field(default=math.inf, repr=False)
     skewness: float = field(default=0.0, repr=False)
 
-    def numbers(self) -> dict[str, float]:
-        """Value, ends and standard error by name."""
-        return {"value": self.value, "low": self.low, "high": self.high, "standard_error": self.standard_error}
+    def to_dict(self) -> dict[str, float | None]:
+        """Value, ends and standard error by name; None for what is not finite."""
+        numbers = {"value": self.value, "low": self.low, "high": self.high, "standard_error": self.standard_error}
+        return {name: float(number) if math.isfinite(number) else None for name, number in numbers.items()}
 
     def deviation(self, expected: float) -> float:
         """How far off the value is: the deviate of a normal law that is as rare, two-sided, as this is.

@@ -30,9 +30,10 @@ from ..policies.uniform import Uniform
 from ..policies.written import Logged
 from ..running.executors import Executor, Progress, run
 from . import arguments, document, findings
+from .estimates import Estimates, Key
 from .plan import Plan
 from .reduced import listed
-from .result import Estimates, Key, Result
+from .result import Result
 from .summary import group_folds, whole_folds
 
 _ABILITIES: tuple[ShownAbility, ...] = ("log_prob", "rank_law")

@@ -49,7 +49,7 @@ def number(value: float | None) -> float | None:
 
 def interval(found: Interval | None) -> dict[str, float | None] | None:
     """A value with its interval."""
-    return None if found is None else {name: number(value) for name, value in found.numbers().items()}
+    return None if found is None else found.to_dict()
 
 
 def estimate_row(

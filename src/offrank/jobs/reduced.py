@@ -18,10 +18,11 @@ from ..folds.estimate import Interval
 from ..log.source import Source
 from ..running.executors import Executor, Progress, run
 from . import document
+from .estimates import Estimates, Side
 from .judgement import Judgement
 from .paired import Difference, Pair
 from .plan import Plan
-from .result import Estimates, Result, Side
+from .result import Result
 from .summary import Summary, group_folds, whole_folds
 
 

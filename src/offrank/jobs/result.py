@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from os import PathLike
 from typing import Any, Protocol
@@ -11,9 +11,6 @@ from typing import Any, Protocol
 from rich.console import Console
 
 from ..errors import NoOverlapError, UsageError
-from ..estimators.base import Estimator
-from ..estimators.named import estimator as named_estimator
-from ..estimators.wrappers import SelfNormalised
 from ..findings.verdict import Verdict
 from ..folds.estimate import Caution, Estimate, Interval, PlacedCaution
 from ..frames import Tabular
@@ -21,6 +18,7 @@ from ..policies.base import Policy
 from ..policies.named import policy as named_policy
 from ..report import page, tables
 from . import document
+from .estimates import Asked, Estimates, Key, Named, Side, among
 from .paired import Difference
 
 LOGGED = "logged"
@@ -30,11 +28,12 @@ _OF_LEVEL = ("confidence", "logged", "ranks", "comparisons", "simultaneous")
 MOST_COLUMNS = 120
 """Wider tables are harder to read."""
 
-Key = tuple[str, str]
-Side = tuple[str, str | None]
-"""What is compared: a target, or `logged`, and an estimator, or the one that the verdict takes."""
-Named = str | Estimator | SelfNormalised
-Asked = Named | tuple[str | Policy, Named]
+LOGGED = "logged"
+"""What stands for the log itself where targets are compared."""
+_OF_LEVEL = ("confidence", "logged", "ranks", "comparisons", "simultaneous")
+"""Facts that depend on the level of intervals."""
+MOST_COLUMNS = 120
+"""Wider tables are harder to read."""
 
 
 class Kept(Protocol):
@@ -48,76 +47,6 @@ class Kept(Protocol):
 
     def comparison(self, target: str, against: str, confidence: float) -> Difference:
         """The verdict on the difference of two targets, its interval at this level."""
-
-
-@dataclass(frozen=True)
-class Estimates(Mapping[Key, Estimate], Tabular):
-    """Estimates by (target, estimator), or by estimator alone where there is one target.
-
-    Both may be spelled in any way, or be the objects. It holds what the log can give (`given`); asking for another
-    raises NoOverlapError, which is a KeyError; `refused` says which those are and why.
-    """
-
-    found: Mapping[Key, Estimate | NoOverlapError]
-
-    headings = (
-        "target",
-        "estimator",
-        "group",
-        "value",
-        "difference",
-        "ess",
-        "mean_weight",
-        "warnings",
-        "error",
-        "truth",
-    )
-
-    def __getitem__(self, key: Asked) -> Estimate:
-        estimate = self.found[self.known(key)]
-        if isinstance(estimate, NoOverlapError):
-            raise estimate
-        return estimate
-
-    def __iter__(self) -> Iterator[Key]:
-        return iter(self.given)
-
-    def __len__(self) -> int:
-        return len(self.given)
-
-    def records(self) -> list[dict[str, Any]]:
-        """A row per estimate."""
-        return [document.estimate_row(key, None, value, None) for key, value in self.found.items()]
-
-    def to_dict(self) -> dict[str, Any]:
-        return {"estimates": self.records()}
-
-    @property
-    def refused(self) -> dict[Key, NoOverlapError]:
-        """The estimates that the log cannot give."""
-        return {key: value for key, value in self.found.items() if isinstance(value, NoOverlapError)}
-
-    @property
-    def given(self) -> dict[Key, Estimate]:
-        """The estimates that the log can give."""
-        return {key: value for key, value in self.found.items() if isinstance(value, Estimate)}
-
-    def known(self, key: Any) -> Key:
-        """The key that is meant, found or refused: the estimator may be spelled in any way, or be the object itself."""
-        targets = list(dict.fromkeys(target for target, _ in self.found))
-        target, name = key if isinstance(key, tuple) and len(key) == 2 else (None, key)
-        if target is None:
-            if len(targets) > 1:
-                raise KeyError(f"there are several targets: ask for result[name, estimator], name in {targets}")
-            target = "".join(targets)
-        known = _among(targets, target, named_policy)
-        if known is None:
-            raise KeyError(f"no target {target!r}; there are: {targets}")
-        names = [name for other, name in self.found if other == known]
-        estimator = _among(names, name, named_estimator)
-        if estimator is None:
-            raise KeyError(f"no estimate {name!r}; there are: {names}")
-        return known, estimator
 
 
 @dataclass(frozen=True)
@@ -146,18 +75,8 @@ class Result(Mapping[Key, Estimate], Tabular):
 
     headings = (
         *("status", "title", "target", "against", "estimator", "group", "value", "difference", "relative", "truth"),
-        *(
-            "ess",
-            "mean_weight",
-            "word",
-            "decided",
-            "rows_needed",
-            "expected",
-            "message",
-            "warnings",
-            "reasons",
-            "error",
-        ),
+        *("ess", "mean_weight", "word", "decided", "rows_needed", "expected"),
+        *("message", "warnings", "reasons", "error"),
     )
 
     def __getitem__(self, key: Asked) -> Estimate:
@@ -259,7 +178,7 @@ class Result(Mapping[Key, Estimate], Tabular):
         targets = list(dict.fromkeys(target for target, _ in self.estimates.found))
         if logged and asked == LOGGED and LOGGED not in targets:
             return LOGGED, None if estimator is None else self.estimates.known((targets[0], estimator))[1]
-        alone = None if isinstance(asked, tuple) else _among(targets, asked, named_policy)
+        alone = None if isinstance(asked, tuple) else among(targets, asked, named_policy)
         if alone is None:
             return self.estimates.known(asked)
         return alone, None if estimator is None else self.estimates.known((alone, estimator))[1]
@@ -283,7 +202,7 @@ class Result(Mapping[Key, Estimate], Tabular):
         """
         targets = list(self.facts["targets"])
         asked = baseline or (targets[0] if len(targets) > 1 else LOGGED)
-        against = _among(targets, asked, named_policy) or (LOGGED if asked == LOGGED else None)
+        against = among(targets, asked, named_policy) or (LOGGED if asked == LOGGED else None)
         if against is None:
             raise UsageError(f"the baseline {asked!r} is no target", f"take one of {', '.join([*targets, LOGGED])}")
         others = [name for name in targets if name != against]
@@ -349,14 +268,3 @@ def _cautions(found: Estimate | NoOverlapError) -> tuple[Caution, ...]:
     if isinstance(found, Estimate):
         return found.warnings
     return (Caution(found.code, "serious", found.message, found.remedy),)
-
-
-def _among(known: list[str], asked: object, read: Callable[[Any], object]) -> str | None:
-    """The spelling that results use for what is asked: `clip(ips, 10)` for `clip(ips, 1e1)`; None for what is none."""
-    if str(asked) in known:
-        return str(asked)
-    try:
-        spelled = repr(read(asked))
-    except UsageError:
-        return None
-    return spelled if spelled in known else None

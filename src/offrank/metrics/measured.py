@@ -161,7 +161,7 @@ def _row(key: Key, group: str | None, value: Measured | NoOverlapError) -> dict[
     return {
         **row,
         "impressions": value.impressions,
-        "difference": None if away is None else {name: _number(part) for name, part in away.numbers().items()},
+        "difference": None if away is None else away.to_dict(),
         "warnings": [asdict(caution) for caution in value.warnings],
         "error": None,
     }
