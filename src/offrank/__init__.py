@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from . import errors as errors
     from . import estimators as estimators
     from . import folds as folds
+    from . import frames as frames
     from . import jobs as jobs
     from . import learning as learning
     from . import log as log
@@ -88,6 +89,7 @@ _MODULES = (
     "errors",
     "estimators",
     "folds",
+    "frames",
     "jobs",
     "learning",
     "log",

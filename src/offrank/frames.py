@@ -9,16 +9,18 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from html import escape
 from os import PathLike
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeVar
 
 import pyarrow as pa
 
-from .errors import MissingExtraError
+from .errors import MissingExtraError, NoOverlapError
 from .files import write_text
 from .folds.digits import printable, with_ends
 from .folds.estimate import Interval
 
 Record = Mapping[str, Any]
+Key = tuple[str, str]
+N = TypeVar("N")
 
 _SPANS = ("difference", "relative")
 """Columns that hold a number with its interval, or nothing."""
@@ -110,6 +112,46 @@ class Tabular(ABC):
         cells = {name: [printable(_cell(row, name)) for row in rows] for name in self.headings}
         kept = {name: column for name, column in cells.items() if any(column)}
         return [name.replace("_", " ") for name in kept], [list(row) for row in zip(*kept.values(), strict=True)]
+
+
+class Given(Mapping[Key, N], Tabular):
+    """Numbers by two names, where the log may not give all that were asked for.
+
+    It holds what the log can give (`given`); asking for another raises NoOverlapError, which is a KeyError; `refused`
+    says which those are and why.
+    """
+
+    found: Mapping[Key, N | NoOverlapError]
+
+    @abstractmethod
+    def known(self, key: Any) -> Key:
+        """The key that is meant, found or refused.
+
+        Raises:
+            KeyError: there is none, or several could be meant.
+        """
+
+    def __getitem__(self, key: Any) -> N:
+        value = self.found[self.known(key)]
+        if isinstance(value, NoOverlapError):
+            raise value
+        return value
+
+    def __iter__(self) -> Iterator[Key]:
+        return iter(self.given)
+
+    def __len__(self) -> int:
+        return len(self.given)
+
+    @property
+    def refused(self) -> dict[Key, NoOverlapError]:
+        """What the log cannot give."""
+        return {key: value for key, value in self.found.items() if isinstance(value, NoOverlapError)}
+
+    @property
+    def given(self) -> dict[Key, N]:
+        """What the log can give."""
+        return {key: value for key, value in self.found.items() if not isinstance(value, NoOverlapError)}
 
 
 def _library(name: str) -> Any:

@@ -259,6 +259,8 @@ def test_an_open_question_says_how_many_rows_would_tell() -> None:
     [one] = (result := offrank.compare(log, CLOSE, LOGGING, "snips")).comparisons
     assert not one.decided
     away = one.verdict.difference
+    assert one.verdict.value == away
+    assert away.low < 0 < away.high
     power = Z + NormalDist().inv_cdf(0.8)
     least = power * away.standard_error
     assert one.verdict.detectable >= least * (1 - 1e-9)

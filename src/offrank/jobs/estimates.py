@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,7 +11,7 @@ from ..estimators.base import Estimator
 from ..estimators.named import estimator as named_estimator
 from ..estimators.wrappers import SelfNormalised
 from ..folds.estimate import Estimate
-from ..frames import Tabular
+from ..frames import Given
 from ..policies.base import Policy
 from ..policies.named import policy as named_policy
 from . import document
@@ -24,28 +24,15 @@ Asked = Named | tuple[str | Policy, Named]
 
 
 @dataclass(frozen=True)
-class Estimates(Mapping[Key, Estimate], Tabular):
+class Estimates(Given[Estimate]):
     """Estimates by (target, estimator), or by estimator alone where there is one target.
 
-    Both may be spelled in any way, or be the objects. It holds what the log can give (`given`); asking for another
-    raises NoOverlapError, which is a KeyError; `refused` says which those are and why.
+    Both may be spelled in any way, or be the objects.
     """
 
     found: Mapping[Key, Estimate | NoOverlapError]
 
     headings = ("target", "estimator", "value", "difference", "ess", "mean_weight", "warnings", "error")
-
-    def __getitem__(self, key: Asked) -> Estimate:
-        estimate = self.found[self.known(key)]
-        if isinstance(estimate, NoOverlapError):
-            raise estimate
-        return estimate
-
-    def __iter__(self) -> Iterator[Key]:
-        return iter(self.given)
-
-    def __len__(self) -> int:
-        return len(self.given)
 
     def records(self) -> list[dict[str, Any]]:
         """A row per estimate."""
@@ -53,16 +40,6 @@ class Estimates(Mapping[Key, Estimate], Tabular):
 
     def to_dict(self) -> dict[str, Any]:
         return {"estimates": self.records()}
-
-    @property
-    def refused(self) -> dict[Key, NoOverlapError]:
-        """The estimates that the log cannot give."""
-        return {key: value for key, value in self.found.items() if isinstance(value, NoOverlapError)}
-
-    @property
-    def given(self) -> dict[Key, Estimate]:
-        """The estimates that the log can give."""
-        return {key: value for key, value in self.found.items() if isinstance(value, Estimate)}
 
     def known(self, key: Any) -> Key:
         """The key that is meant, found or refused: the estimator may be spelled in any way, or be the object itself."""

@@ -72,7 +72,9 @@ class Pair:
         An estimate of a difference is as sound as both of those that it is made from, and warns of what they warn of.
         None where only what was logged was asked for.
         """
-        return verdict(self.names[0], self._candidates, about_log, nonnegative=self.summary.nonnegative)
+        name = " - ".join(self.names)
+        found = verdict(name, self._candidates, about_log, nonnegative=self.summary.nonnegative)
+        return found and replace(found, value=found.difference)  # a difference does not end at 0, as means do
 
     def least_assuming(self) -> str:
         """The estimator to take where no verdict does: of those that both have the least assuming, sound if one is.

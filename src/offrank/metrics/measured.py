@@ -15,7 +15,7 @@ from rich.table import Table
 
 from ..errors import NoOverlapError, UsageError
 from ..folds.estimate import Caution, Interval, PlacedCaution
-from ..frames import Tabular
+from ..frames import Given
 
 Key = tuple[str, str]
 
@@ -55,13 +55,10 @@ Found = Mapping[Key, Measured | NoOverlapError]
 
 
 @dataclass(frozen=True)
-class Measurements(Mapping[Key, Measured], Tabular):
+class Measurements(Given[Measured]):
     """Metrics by (model, metric); by model alone where there is one metric, by metric where there is one model.
 
     - found: of the whole log; groups: the same for each value of the `by` column; facts: what else `to_dict` holds.
-
-    It holds what the log can give (`given`); asking for another raises NoOverlapError, which is a KeyError; `refused`
-    says which those are and why.
     """
 
     found: Found
@@ -70,21 +67,12 @@ class Measurements(Mapping[Key, Measured], Tabular):
 
     headings = ("model", "metric", "group", "value", "difference", "rejected", "ess", "warnings", "error")
 
-    def __getitem__(self, key: str | Key) -> Measured:
+    def known(self, key: Any) -> Key:
         matching = [known for known in self.found if key == known or (isinstance(key, str) and key in known)]
         if len(matching) != 1:
             known = ", ".join(f"{model!r}, {name!r}" for model, name in self.found)
             raise KeyError(f"{key!r} is {'several of' if matching else 'none of'} the metrics: {known}")
-        measured = self.found[matching[0]]
-        if isinstance(measured, NoOverlapError):
-            raise measured
-        return measured
-
-    def __iter__(self) -> Iterator[Key]:
-        return iter(self.given)
-
-    def __len__(self) -> int:
-        return len(self.given)
+        return matching[0]
 
     def __str__(self) -> str:
         return _text(self)
@@ -95,16 +83,6 @@ class Measurements(Mapping[Key, Measured], Tabular):
     def models(self) -> list[str]:
         """The models, in the order in which they were named."""
         return list(dict.fromkeys(model for model, _ in self.found))
-
-    @property
-    def refused(self) -> dict[Key, NoOverlapError]:
-        """The metrics that the log cannot give."""
-        return {key: value for key, value in self.found.items() if isinstance(value, NoOverlapError)}
-
-    @property
-    def given(self) -> dict[Key, Measured]:
-        """The metrics that the log can give."""
-        return {key: value for key, value in self.found.items() if isinstance(value, Measured)}
 
     @property
     def trustworthy(self) -> bool:
