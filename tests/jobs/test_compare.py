@@ -127,6 +127,16 @@ def test_of_two_close_rankers_the_difference_is_far_surer_than_their_intervals()
         assert away.value == pytest.approx(plain()["b", estimator].value - plain()["a", estimator].value)
 
 
+def test_a_difference_does_not_depend_on_who_else_is_asked() -> None:
+    targets = {"naive": "plackett_luce(naive_score)", **CLOSE, "c": "uniform"}
+    alone = offrank.evaluate(search(), CLOSE, LOGGING, "snips", cluster=None).difference("b", "a")
+    more = offrank.evaluate(search(), targets, LOGGING, ["ipm", "snips", "rips"], cluster=None)
+    for found in (plain().difference("b", "a", estimator="snips"), more.difference("b", "a", estimator="snips")):
+        assert found.to_dict() == pytest.approx(alone.to_dict(), rel=1e-9)
+        assert found.skewness == pytest.approx(alone.skewness, rel=1e-6)
+        assert found.skewness != 0
+
+
 def test_any_two_can_be_asked_for() -> None:
     result = plain()
     away = result.difference(("a", "ips"), ("a", "snipm"))
