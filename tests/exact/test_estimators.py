@@ -82,7 +82,6 @@ def errors(result: Result, here: World, name: str) -> list[float]:
     return [result[target, key].value / here.value(policy(target)) - 1 for target in TARGETS]
 
 
-
 def shared(*values: str, shape: str, logging: str) -> Any:
     """A case beside all others that ask the same logs: one process evaluates them once."""
     return pytest.param(*values, marks=pytest.mark.xdist_group(f"exact {shape} {logging}"))

@@ -32,8 +32,9 @@ from ..policies.uniform import Uniform
 from ..policies.written import Logged
 from ..running.executors import Executor, Progress, run
 from . import arguments, document, findings
-from .evaluate import Plan
-from .result import Estimates, Key, Result
+from .estimates import Estimates, Key
+from .plan import Plan
+from .result import Result
 from .summary import Summary, inner_fold
 
 _ABILITIES: tuple[ShownAbility, ...] = ("log_prob", "rank_law")

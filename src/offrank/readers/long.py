@@ -17,6 +17,7 @@ from .dataset import FileTable
 from .long_table import LongTable
 from .scattered import GatheredTable
 from .tables import Table
+from .told import told
 from .wide import Gaps, Invalid, WideLog
 
 
@@ -35,12 +36,15 @@ class LongLog:
     top_k: int | None = None
     noted: dict[str, int] = field(default_factory=dict, compare=False)
 
+    def __repr__(self) -> str:
+        return told("long", self.table)
+
     def parts(self) -> int:
         return min(self.table.parts(), 1)
 
     def describe(self) -> str:
-        told = ", positions from 0" if self.noted.get("top", 1) == 0 and self.gaps == "raise" else ""
-        return self.table.describe() + told
+        zero = ", positions from 0" if self.noted.get("top", 1) == 0 and self.gaps == "raise" else ""
+        return self.table.describe() + zero
 
     def batches(self, part: int) -> Iterator[LogBatch]:
         own = {"slate": "item", "candidates": "item", "clicks": "click"}

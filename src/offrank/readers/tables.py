@@ -87,6 +87,16 @@ class ParquetTable:
 
     files: Files
 
+    @property
+    def schema(self) -> pa.Schema:
+        """The columns of the first file, and their types."""
+        return self._open(self.files.paths[0]).schema_arrow
+
+    @property
+    def num_rows(self) -> int:
+        """Rows of all files, as their metadata say."""
+        return sum(self._open(path).metadata.num_rows for path in self.files.paths)
+
     @cached_property
     def _groups(self) -> list[tuple[str, int, int, int]]:
         """(path, row group, first row in the file, rows in the files before) per part."""

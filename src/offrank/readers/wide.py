@@ -25,6 +25,7 @@ from .features import sparse_features
 from .holes import Ranks
 from .json_text import BadCell
 from .tables import Piece, Table
+from .told import told
 
 Invalid = Literal["raise", "skip"]
 Gaps = Literal["raise", "close"]
@@ -41,6 +42,9 @@ class WideLog:
     invalid: Invalid = "raise"
     needed: Needs = field(default_factory=Needs)
     top_k: int | None = None
+
+    def __repr__(self) -> str:
+        return told("wide", self.table)
 
     def parts(self) -> int:
         return self.table.parts()

@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import sys
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from os import PathLike
 from typing import Any, Self
 
 from ...files import write_text
-from ...folds.estimate import Caution
+from ...folds.estimate import Caution, PlacedCaution
+from ...frames import Tabular
 from ...report.sheet import Finding, Sheet
-from .. import document
 
 
-class Delivered(ABC):
+class Delivered(Tabular):
     """A result, which is a frozen dataclass. Printed, it is tables; facts: what else `to_dict` holds."""
 
     facts: Mapping[str, Any]
@@ -26,10 +26,6 @@ class Delivered(ABC):
         """What to know of each model."""
 
     @abstractmethod
-    def to_dict(self) -> dict[str, Any]:
-        """Everything, as plain lists, dicts and numbers (None for what is not finite)."""
-
-    @abstractmethod
     def sheet(self) -> Sheet:
         """The page."""
 
@@ -38,7 +34,13 @@ class Delivered(ABC):
         """Nothing serious was found."""
         return all(one.severity != "serious" for some in self.cautions.values() for one in some)
 
-    def findings(self) -> tuple[Finding, ...]:
+    @property
+    def findings(self) -> tuple[PlacedCaution, ...]:
+        """What to know, and of which model."""
+        every = ((name, caution) for name, some in self.cautions.items() for caution in some)
+        return tuple(PlacedCaution(caution, model=name or None) for name, caution in every)
+
+    def told(self) -> tuple[Finding, ...]:
         """Each caution once, with the models that it is about where there are several."""
         about: dict[Caution, list[str]] = {}
         for name, some in self.cautions.items():
@@ -54,10 +56,6 @@ class Delivered(ABC):
     def show(self) -> None:
         """Print the tables."""
         sys.stdout.write(str(self))
-
-    def to_json(self, path: str | PathLike[str] | None = None) -> str:
-        """The same as JSON text; written to `path` if given."""
-        return document.to_json(self.to_dict(), path)
 
     def save_html(self, path: str | PathLike[str]) -> None:
         """Write one self-contained page."""

@@ -63,6 +63,12 @@ class Judged(Delivered):
             found[name] = tuple(dict.fromkeys((*model.cautions, *self.here[name].cautions, *away)))
         return found
 
+    headings = Evaluations.headings
+
+    def records(self) -> list[dict[str, Any]]:
+        """Those of what was measured on the log."""
+        return self.here.records()
+
     def to_dict(self) -> dict[str, Any]:
         """Everything, as plain lists, dicts and numbers (None for what is not finite)."""
         found = {**self.facts, **self.here.to_dict()}
@@ -76,7 +82,7 @@ class Judged(Delivered):
         first = next(iter(self.here.values()))
         away = next(iter(self.elsewhere.values())).tally if self.elsewhere else None
         parts = [
-            pages.known(self.findings(), first.tally, away),
+            pages.known(self.told(), first.tally, away),
             *pages.quantities(self.here, self.ranked, "On this log"),
         ]
         if self.elsewhere is not None:

@@ -83,6 +83,12 @@ class Selected(Delivered):
         yield from text.reading(self.tally)
         yield from text.told(self.cautions)
 
+    headings = Selection.headings
+
+    def records(self) -> list[dict[str, Any]]:
+        """Those of what was measured."""
+        return self.selection.records()
+
     def to_dict(self) -> dict[str, Any]:
         """Everything, as plain lists, dicts and numbers."""
         return {
@@ -90,8 +96,7 @@ class Selected(Delivered):
             **self.here.to_dict(),
             "ndcg": self.ranked.to_dict(list(self.here)),
             "cmip": {name: plain(asdict(found)) for name, found in self.cmip.items()},
-            "choices": {name: plain(asdict(one)) for name, one in self.selection.choices.items()},
-            "not_used": dict(self.selection.left_out),
+            **self.selection.to_dict(),
             "choice": self.choice.name,
         }
 
@@ -99,7 +104,7 @@ class Selected(Delivered):
         read = f"{self.facts['sessions']:,} sessions, {self.facts['queries']:,} queries"
         lead = f"{read}, {self.facts['documents']:,} graded documents; {100 * self.facts['confidence']:g} % intervals."
         parts = [pages.chosen(self.selection), pages.measured(self.here, self.ranked, self.cmip)]
-        parts.append(pages.known(self.findings(), self.tally))
+        parts.append(pages.known(self.told(), self.tally))
         parts += pages.quantities(self.here, None, "Perplexity")
         return Sheet(str(self.facts["title"]), lead, (*parts, pages.asked(self.facts)))
 
