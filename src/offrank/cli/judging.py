@@ -11,7 +11,7 @@ import offrank
 
 from ..errors import UsageError
 from ..spelling import split
-from .options import cluster_option, distinct, listed, log_options, source
+from .options import cluster_option, distinct, listed, log_options, source, worth_options
 from .running import deliver, reading, safely
 
 _NAMED = re.compile(r"^([A-Za-z][\w-]*)\s*=\s*(.+)$", re.DOTALL)
@@ -33,6 +33,7 @@ _NAMED = re.compile(r"^([A-Za-z][\w-]*)\s*=\s*(.+)$", re.DOTALL)
 @click.option("--replicates", default=200, show_default=True, help="Replicates of the bootstrap.")
 @click.option("--seed", default=0, show_default=True, help="Seed of the bootstrap.")
 @cluster_option
+@worth_options
 @click.option("--by", metavar="COLUMN", help="A table per value of this column.")
 @click.option("--held-out", metavar="POLICY.NPZ", help="Read only the third of LOG that `learn` kept apart.")
 @safely

@@ -100,7 +100,6 @@ class Evaluations(Mapping[str, Evaluated]):
         first = next(iter(self.values()))
         yield _read(first)
         yield from tables.whole(self)
-        yield from tables.ranks(self)
         yield from text.reading(first.tally)
         yield from text.told({name: one.cautions for name, one in self.items()})
 

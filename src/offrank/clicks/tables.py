@@ -6,15 +6,13 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from rich.console import Group, RenderableType
+from rich.console import RenderableType
 
 from ..folds.digits import with_half
 from ..folds.estimate import Interval
 from . import text
 from .layout import QUANTITIES, Quantity
 
-_BESIDE = 4
-"""Models beside each other where each has a column: as many as a terminal of 80 characters shows unbroken."""
 HEADINGS = ("log-likelihood", "perplexity", "conditional perplexity")
 """Of `QUANTITIES`, in their order."""
 
@@ -69,16 +67,6 @@ def whole(found: Compared, title: str = "", more: Sequence[Column] = ()) -> Iter
         yield text.table(f"Less {first}, on the same sessions", headings, away)
 
 
-def ranks(found: Compared) -> Iterator[RenderableType]:
-    """Perplexity of each model at each rank, both kinds."""
-    each = {name: found[name] for name in found}
-    sessions = next(iter(each.values())).sessions_at_rank
-    before = [one.perplexity_at_rank for one in each.values()]
-    given = [one.conditional_perplexity_at_rank for one in each.values()]
-    yield _by_rank("Perplexity at each rank", list(each), sessions, before)
-    yield _by_rank("Given the clicks above", list(each), sessions, given)
-
-
 def alone(one: Numbers, headings: Iterable[str] = HEADINGS) -> Iterator[RenderableType]:
     """The numbers of a single model: a row for all ranks together, and one for each."""
     numbers = [with_half(getattr(one, quantity)) for quantity in QUANTITIES]
@@ -89,19 +77,3 @@ def alone(one: Numbers, headings: Iterable[str] = HEADINGS) -> Iterator[Renderab
             continue
         rows.append([str(rank), f"{sessions:,.0f}", "", with_half(before), with_half(given)])
     yield text.table("", ["rank", "sessions", *headings], rows)
-
-
-def _by_rank(
-    title: str, names: Sequence[str], sessions: Sequence[float], columns: Sequence[Sequence[Interval]]
-) -> RenderableType:
-    rows = [
-        [str(rank), f"{count:,.0f}", *map(with_half, numbers)]
-        for rank, (count, *numbers) in enumerate(zip(sessions, *columns, strict=True), 1)
-        if count  # else empty in every session
-    ]
-    pieces = []
-    for first in range(0, len(names), _BESIDE):
-        piece = slice(2 + first, 2 + first + _BESIDE)
-        heading = ["rank", "sessions", *names[first : first + _BESIDE]]
-        pieces.append(text.table("" if first else title, heading, [[*row[:2], *row[piece]] for row in rows]))
-    return Group(*pieces)

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import NoOverlapError, UsageError
-from ..files import scratch
+from ..files import scratch, write_text
 from ..findings.verdict import Verdict
 from ..folds.estimate import Estimate, Interval
 from ..inference.spec import IntervalSpec
@@ -23,9 +23,13 @@ from ..learning.validation import Criterion, Judged
 from ..policies.linear import Encoding, Linear, Model
 from ..policies.prepared import prepared
 from ..policies.propensities import AnyPolicy
+from ..report import words
+from ..report.sheet import Answer, Figures, Section, Sheet
 from ..running.executors import Executor, Progress
 from . import arguments
 from .evaluate import evaluate
+from .pages.again import eyebrow
+from .pages.answers import SEVERITY
 from .result import Result
 
 
@@ -101,6 +105,25 @@ class Learnt:
         why = "" if verdict.usable else f", and the estimate cannot be trusted ({codes})"
         how = "Worse" if away.high < 0 and verdict.usable else "Not better"
         return f"{how} than the logging policy, as far as the last third can tell: {said}{why}."
+
+    def sheet(self) -> Sheet:
+        """What the report shows: whether the policy is better, how it was judged, and what was tried."""
+        found = None if self.tested is None else self.tested.sheet()
+        severity = "note" if self.verdict is None else SEVERITY[self.verdict.word]
+        rows = tuple(
+            (_spelled(one), *_cells(one.ips), *_cells(one.snips), f"{one.mean_weight:.4g}") for one in self.tried
+        )
+        header = ("settings", "ips", "interval", "snips", "interval", "mean weight")
+        prose = (f"The best by {self.criterion} stands first; its number is too high, being the best of many.",)
+        tried = Section("What was tried, on the validation third", prose, tables=(Figures("", header, rows),))
+        sections, forests = ((), ()) if found is None else (found.sections, found.forests)
+        lead = f"{words.quote(repr(self.policy))}, learnt by {self.method}."
+        answer = Answer(self.headline, severity=severity)
+        return Sheet("A learnt policy", lead, (tried, *sections), (answer,), forests, eyebrow({"kind": "learn"}))
+
+    def save_html(self, path: str | os.PathLike[str]) -> None:
+        """The report: one self-contained HTML file."""
+        write_text(path, self.sheet().render())
 
     def __str__(self) -> str:
         best = self.tried[0]
@@ -209,6 +232,11 @@ def _line(judged: Judged) -> str:
 def _spelled(judged: Judged) -> str:
     """The settings."""
     return ", ".join(f"{name} {value:g}" for name, value in judged.candidate.settings.items()) or "nothing to set"
+
+
+def _cells(found: Interval) -> tuple[str, str]:
+    places = words.decimals(found.value, found.standard_error)
+    return words.number(found.value, places), words.interval(found.low, found.high, places)
 
 
 def _interval(found: Interval) -> str:

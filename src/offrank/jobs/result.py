@@ -21,11 +21,11 @@ from ..findings.verdict import Verdict
 from ..folds.estimate import Caution, Estimate
 from ..policies.base import Policy
 from ..policies.named import policy as named_policy
-from ..report import page, tables
+from ..report import terminal
+from ..report.sheet import Sheet
 from . import document
-
-MOST_COLUMNS = 120
-"""Wider tables are harder to read."""
+from .pages import evaluation
+from .pages.plots import Plots
 
 Key = tuple[str, str]
 Asked = str | Estimator | SelfNormalised | tuple[str | Policy, str | Estimator | SelfNormalised]
@@ -111,16 +111,14 @@ class Result(Mapping[Key, Estimate]):
         return len(self.estimates)
 
     def __str__(self) -> str:
-        return tables.render_text(self.to_dict())
+        return terminal.render_text(self.sheet())
 
     __repr__ = __str__
 
     def show(self) -> None:
         """Print the tables, in colour on a terminal."""
-        console = Console()
-        console.width = min(console.width, MOST_COLUMNS)
-        if console.is_terminal:
-            tables.print_result(self.to_dict(), console)
+        if Console().is_terminal:
+            terminal.print_sheet(self.sheet())
         else:
             sys.stdout.write(str(self))
 
@@ -192,7 +190,16 @@ class Result(Mapping[Key, Estimate]):
 
     def save_html(self, path: str | PathLike[str]) -> None:
         """The report: one self-contained HTML file."""
-        page.save(self.to_dict(), path)
+        write_text(path, self.sheet().render())
+
+    def sheet(self) -> Sheet:
+        """What the report and the terminal show."""
+        return evaluation.sheet(self.to_dict())
+
+    @property
+    def plot(self) -> Plots:
+        """Its pictures as SVG: `result.plot.forest()`."""
+        return Plots(self.to_dict())
 
     def _row(self, key: Key, group: str | None, value: Estimate | NoOverlapError) -> dict[str, Any]:
         return document.estimate_row(key, group, value, self.truths.get(key[0]))

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
 
-from offrank.report import words
-from offrank.report.plots import Axis
-from offrank.report.svg import typographic
+from . import words
+from .plots import Axis
+from .words import typographic
 
 Numbers = Sequence[float]
 

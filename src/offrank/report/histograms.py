@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from typing import Any
 
-from offrank.report import words
-from offrank.report.facts import Document, Record
-from offrank.report.plots import Axis, Tick
+from . import words
+from .plots import Axis, Tick
+
+Record = Mapping[str, Any]
 
 _GAP = 0.5  # of a power of ten, between the smallest weights of either sign
 
@@ -67,9 +70,9 @@ class Histogram:
         return f"Importance weights of {self.estimator} for {self.target}"
 
 
-def histograms(document: Document) -> list[Histogram]:
+def histograms(weights: Iterable[Record]) -> list[Histogram]:
     """The weights of every estimator that has some; the axis (powers of ten, by sign) is the same for all."""
-    found = [one for one in document.get("weights") or [] if _filled(one) or one.get("zeros")]
+    found = [one for one in weights if _filled(one) or one.get("zeros")]
     axis = _axis([edge for one in found for pair in _filled(one) for edge in pair[:2]])
     return [_histogram(one, axis) for one in found]
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import re
 import unicodedata
 
-from offrank.folds.digits import MISSING, decimals, doubt, exponent, interval, number, printable
+from ..folds.digits import MISSING, decimals, doubt, exponent, interval, number, printable
 
 __all__ = [
     "MISSING",
@@ -19,7 +20,24 @@ __all__ = [
     "printable",
     "quote",
     "shorten",
+    "together",
+    "typographic",
 ]
+
+
+_TOGETHER = re.compile(
+    r"(?<=\d) (?=%|to [-+\d]|\u00b1)|(?<=\d %) (?=to [-+\d])|(?<=\bto) (?=[-+]?\d)|(?<=\u00b1) (?=\d)"
+)
+
+
+def together(text: str, joint: str = "\u00a0") -> str:
+    """Text in which no line ends inside a number with its unit, or inside an interval."""
+    return _TOGETHER.sub(joint, text)
+
+
+def typographic(text: str) -> str:
+    """Numbers with a true minus sign, and a dash for what is missing."""
+    return "\u2013" if text == MISSING else text.replace("-", "\u2212")
 
 
 def count(value: float | None) -> str:
@@ -48,7 +66,7 @@ def quote(name: str) -> str:
 def listing(words: list[str], most: int = 6) -> str:
     """Words as "a, b and c", the end of a long list only counted."""
     shown = words if len(words) <= most else [*words[: most - 1], f"{len(words) - most + 1:,} more"]
-    return shown[0] if len(shown) == 1 else ", ".join(shown[:-1]) + " and " + shown[-1]
+    return "".join(shown) if len(shown) < 2 else ", ".join(shown[:-1]) + " and " + shown[-1]
 
 
 def plural(number_of: int, one: str, many: str) -> str:

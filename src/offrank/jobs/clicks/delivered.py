@@ -9,9 +9,12 @@ from dataclasses import replace
 from os import PathLike
 from typing import Any, Self
 
+from rich.console import Console
+
 from ...files import write_text
 from ...folds.estimate import Caution
-from ...report.sheet import Finding, Sheet
+from ...report import terminal
+from ...report.sheet import Finding, Sheet, of_models, worst
 from .. import document
 
 
@@ -39,21 +42,27 @@ class Delivered(ABC):
         return all(one.severity != "serious" for some in self.cautions.values() for one in some)
 
     def findings(self) -> tuple[Finding, ...]:
-        """Each caution once, with the models that it is about where there are several."""
-        about: dict[Caution, list[str]] = {}
-        for name, some in self.cautions.items():
-            for caution in some:
-                about.setdefault(caution, []).append(name)
-        several = len(self.cautions) > 1
-        return tuple(Finding(caution, ", ".join(names) if several else "") for caution, names in about.items())
+        """Cautions by code, with the models that they are about where there are several."""
+        return of_models(self.cautions.items())
+
+    @property
+    def severity(self) -> str:
+        """The worst of what is to be known."""
+        return worst(one.severity for some in self.cautions.values() for one in some)
 
     def with_facts(self, **facts: Any) -> Self:
         """The same with facts replaced (title, command)."""
         return replace(self, facts={**self.facts, **facts})  # type: ignore[type-var]
 
     def show(self) -> None:
-        """Print the tables."""
-        sys.stdout.write(str(self))
+        """Print it, in colour on a terminal."""
+        if Console().is_terminal:
+            terminal.print_sheet(self.sheet())
+        else:
+            sys.stdout.write(str(self))
+
+    def __str__(self) -> str:
+        return terminal.render_text(self.sheet())
 
     def to_json(self, path: str | PathLike[str] | None = None) -> str:
         """The same as JSON text; written to `path` if given."""
