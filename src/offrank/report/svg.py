@@ -115,10 +115,11 @@ def _marks(plot: Forest, axis: Axis, row: Row, y: float) -> str:
         drawn += f'<rect class="bar" x="0" y="{y - 6}" width="{_percent(value)}" height="12"/>'
     if span.low is not None and span.high is not None:
         low, high = axis.position(span.low), axis.position(span.high)
-        drawn += _line("interval", max(low, 0), min(high, 1), y, y)
-        drawn += _end(max(low, 0), y, low < 0, -1) + _end(min(high, 1), y, high > 1, 1)
-    elif not 0 <= value <= 1:
-        drawn += _end(min(max(value, 0), 1), y, True, 1 if value > 1 else -1)
+        drawn += _line("interval", _inside(low), _inside(high), y, y)
+        drawn += _end(_inside(low), y, low < 0, -1) if low <= 1 else ""
+        drawn += _end(_inside(high), y, high > 1, 1) if high >= 0 else ""
+    elif value != _inside(value):
+        drawn += _end(_inside(value), y, True, 1 if value > 1 else -1)
     if row.logged is not None and 0 <= axis.position(row.logged) <= 1:
         drawn += _line("reference", axis.position(row.logged), axis.position(row.logged), y - 7, y + 7)
     if 0 <= value <= 1 and not plot.bars:
@@ -127,6 +128,10 @@ def _marks(plot: Forest, axis: Axis, row: Row, y: float) -> str:
     if row.truth is not None and 0 <= axis.position(row.truth) <= 1:
         drawn += _shape("truth", axis.position(row.truth), y + 5, "M0 0 5 7-5 7Z")
     return f'<g class="marks">{drawn}</g>'
+
+
+def _inside(position: float) -> float:
+    return min(max(position, 0.0), 1.0)
 
 
 def _end(position: float, y: float, cut: bool, side: int) -> str:

@@ -58,8 +58,7 @@ def answer(found: Evaluations, severity: str) -> Answer:
 
 def perplexities(found: Evaluations) -> Forest:
     """The picture of the answer."""
-    rows = tuple(Row(name, _span(one.perplexity)) for name, one in found.items())
-    return Forest("Perplexity of each model", rows, better="left")
+    return _forests(found)[0]
 
 
 def quantities(found: Evaluations, ranked: Ranked | None, title: str) -> Iterator[Section]:
@@ -71,7 +70,7 @@ def quantities(found: Evaluations, ranked: Ranked | None, title: str) -> Iterato
         (name, *(_told(getattr(found[name], one)) for one in QUANTITIES), *(_told(one.values[index]) for one in more))
         for index, name in enumerate(found)
     ]
-    yield Section(title, forests=_forests(found), tables=(Figures(title, header, tuple(rows)),))
+    yield Section(title, forests=_forests(found)[1:], tables=(Figures(title, header, tuple(rows)),))
     if others:
         away = [
             (
@@ -148,10 +147,10 @@ def _forests(found: Evaluations, first: str | None = None) -> tuple[Forest, ...]
     """Both perplexities of each model, or (first) their paired differences to one of them."""
     made = []
     for quantity, heading in zip(QUANTITIES[1:], HEADINGS[1:], strict=True):
-        each = {name: _span(getattr(one, quantity)) for name, one in found.items()}
+        each = {name: getattr(one, quantity) for name, one in found.items()}
         if first is not None:
-            each = {name: _span(found.difference(name, first, quantity)) for name in found if name != first}
-        rows = tuple(Row(name, span) for name, span in each.items())
+            each = {name: found.difference(name, first, quantity) for name in found if name != first}
+        rows = tuple(Row(name, _span(one), _told(one, first is not None)) for name, one in each.items())
         title, line, label = (
             heading.capitalize(),
             None if first is None else 0.0,

@@ -8,6 +8,7 @@ from ...report.plots import Forest, Row, Span
 from ...report.sheet import Cell, Codes, Figures, Item, Section, Sheet, findings
 from . import facts
 from .again import again, eyebrow
+from .amounts import amount, interval, number, refusal, share, share_ends
 from .answers import answers
 from .facts import Document, Record, error_of
 from .heterogeneity import welch
@@ -56,7 +57,7 @@ def forest(document: Document) -> Forest:
     verdicts = document.get("verdicts") or {}
     first = next((one["logged"] for one in verdicts.values() if one.get("logged")), None)
     earned = first or logged
-    rows = [] if earned is None else [Row("what was logged", Span.of(earned), _amount(earned))]
+    rows = [] if earned is None else [Row("what was logged", Span.of(earned), amount(earned))]
     rows += [_verdict(document, name, one) for name, one in verdicts.items()]
     reference = None if earned is None or len(rows) == 1 else earned["value"]
     unit = document.get("unit") or "clicks per impression"
@@ -70,7 +71,7 @@ def estimates_forest(document: Document, target: str) -> Forest:
     logged = document.get("logged") or {}
     others = tuple(map(_drawn, whole))
     rows = [_row(one) for one in facts.estimates_of(document, target)]
-    label = "" if not logged else f"logged {_number(logged)}"
+    label = "" if not logged else f"logged {number(logged)}"
     title = f"Estimates for {target} with their intervals"
     return Forest(title, tuple(rows), logged.get("value"), label, Span.of(logged), others, better="right")
 
@@ -83,7 +84,7 @@ def groups_forest(document: Document, target: str) -> Forest:
     for group, each in found:
         one = each.get(estimator) or {"estimator": estimator}
         change, severity = one.get("difference") or {}, facts.severity(one)
-        text = _refusal(one) or _amount(change, signed=True)
+        text = refusal(one) or amount(change, signed=True)
         rows.append(Row(str(group), Span.of(change), text, severity=severity))
     by = document.get("by") or "group"
     title = f"{target} against what was logged, by {by} ({estimator})"
@@ -120,14 +121,14 @@ def comparisons(document: Document) -> Section:
     found = document.get("comparisons") or []
     rows, cells = [], []
     for one in found:
-        change, share = one.get("difference") or {}, one.get("relative") or {}
+        change, part = one.get("difference") or {}, one.get("relative") or {}
         name = f"{one['target']} - {one['against']}"
         light = "use" if one.get("decided") else ""
-        text, interval = _amount(change, signed=True), _interval(change, signed=True)
-        rows.append(Row(name, Span.of(change), text, _share(share), light))
+        text, ends = amount(change, signed=True), interval(change, signed=True)
+        rows.append(Row(name, Span.of(change), text, share(part), light))
         said = "decided" if one.get("decided") else "not clear"
-        shares = (words.percent(share.get("value"), signed=True), _ends(share))
-        cells.append((name, one["estimator"], _number(change, signed=True), interval, *shares, said))
+        shares = (words.percent(part.get("value"), signed=True), share_ends(part) if part else words.MISSING)
+        cells.append((name, one["estimator"], number(change, signed=True), ends, *shares, said))
     header = ("compared", "estimator", "difference", "interval", "relative", "interval", "it is")
     plot = Forest("Paired differences, on the same impressions", tuple(rows), 0.0, "no difference", better="right")
     return Section("Which is better?", forests=(plot,), tables=(Figures("", header, tuple(cells), extra=(1,)),))
@@ -145,17 +146,17 @@ def _verdict(document: Document, name: str, verdict: Record) -> Row:
     value, light = verdict.get("value"), verdict["word"]
     if not value:
         return Row(name, Span.of(None), "do not use", light=light)
-    change, share = verdict.get("difference") or {}, verdict.get("relative_change") or {}
+    change, part = verdict.get("difference") or {}, verdict.get("relative_change") or {}
     aside = ""
     if change.get("value") is not None:
-        aside = ", ".join(filter(None, [_amount(change, signed=True), _share(share)]))
+        aside = ", ".join(filter(None, [amount(change, signed=True), share(part)]))
     truths = (one.get("truth") for one in facts.estimates_of(document, name))
-    return Row(name, Span.of(value), _amount(value), aside, light, next((t for t in truths if t is not None), None))
+    return Row(name, Span.of(value), amount(value), aside, light, next((t for t in truths if t is not None), None))
 
 
 def _row(one: Record, label: str | None = None) -> Row:
     span, severity = _drawn(one), facts.severity(one)
-    text = _refusal(one) or _amount(one)
+    text = refusal(one) or amount(one)
     return Row(one["estimator"] if label is None else label, span, text, truth=one.get("truth"), severity=severity)
 
 
@@ -231,28 +232,28 @@ def _table(caption: str, first: str, rows: list[tuple[Cell, ...]]) -> Figures:
 def _brief(one: Record | None) -> str:
     if one is None:
         return words.MISSING
-    return _refusal(one) or _amount(one)
+    return refusal(one) or amount(one)
 
 
 def _cells(one: Record, label: str) -> tuple[Cell, ...]:
     """One estimate in words, its digits chosen from its standard error."""
     codes = tuple(dict.fromkeys(caution.code for caution in facts.cautions(one)))
     see = Codes(facts.severity(one), codes)
-    if refused := _refusal(one):
+    if refused := refusal(one):
         return (label, "", refused, *[""] * 7, see)
     change, mean = one.get("difference") or {}, [one.get(f"mean_weight{end}") for end in ("", "_low", "_high")]
     places = words.decimals(mean[0], words.doubt(*mean[1:]))
     return (
         label,
-        _number(one),
-        _interval(one),
-        _number(change, signed=True) if change else words.MISSING,
-        _interval(change, signed=True) if change else words.MISSING,
+        number(one),
+        interval(one),
+        number(change, signed=True) if change else words.MISSING,
+        interval(change, signed=True) if change else words.MISSING,
         words.count(one.get("ess")),
         words.number(mean[0], places),
         words.percent(one.get("max_weight_share")),
         words.number(one.get("tail_index"), 2),
-        "" if one.get("truth") is None else words.number(one["truth"], _places(one)),
+        "" if one.get("truth") is None else number({**one, "value": one["truth"]}),
         see,
     )
 
@@ -342,34 +343,3 @@ def _dependent(document: Document) -> str:
 
 def _short(title: str) -> str:
     return title.replace("Mean importance weight of ", "slates: ").replace("Mean item weight of ", "items: ")
-
-
-def _refusal(estimate: Record) -> str:
-    error = estimate.get("error")
-    return str(error["code"]).replace("-", " ") if error else ""
-
-
-def _places(record: Record) -> int:
-    return words.decimals(record.get("value"), error_of(record))
-
-
-def _number(record: Record, signed: bool = False) -> str:
-    return words.number(record.get("value"), _places(record), signed)
-
-
-def _interval(record: Record, signed: bool = False) -> str:
-    return words.interval(record.get("low"), record.get("high"), _places(record), signed)
-
-
-def _amount(record: Record, signed: bool = False) -> str:
-    """A value with its interval."""
-    interval = _interval(record, signed)
-    return _number(record, signed) + ("" if interval == words.MISSING else f" ({interval})")
-
-
-def _share(share: Record) -> str:
-    return "" if not share else f"{words.percent(share['value'], signed=True)} ({_ends(share)})"
-
-
-def _ends(share: Record) -> str:
-    return " to ".join(words.percent(share.get(end), signed=True) for end in ("low", "high"))

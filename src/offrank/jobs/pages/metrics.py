@@ -7,6 +7,7 @@ from ...report.plots import Forest, Row, Side, Span
 from ...report.sheet import Answer, Cell, Figures, Section, Sheet, findings, worst
 from . import facts
 from .again import again, eyebrow
+from .amounts import amount, interval, number, refusal
 from .facts import Document, Record
 
 _HEADER = ("model", "value", "interval", "to the first", "interval", "rejected", "worth")
@@ -22,7 +23,7 @@ def sheet(document: Document) -> Sheet:
         for one in sorted(rows, key=lambda one: one["group"] is not None)
         for caution in facts.cautions(one)
     )
-    sections = [_section(name, found) for name, found in whole.items()]
+    sections = [_section(name, found, index == 0) for index, (name, found) in enumerate(whole.items())]
     if document.get("by"):
         sections += [_by_group(document, name, rows) for name in names]
     sections += [Section("What to know", findings=told), again(document)]
@@ -70,15 +71,18 @@ def _answer(metric: str, found: list[Record]) -> Answer:
 
 
 def _forest(metric: str, found: list[Record]) -> Forest:
-    rows = (Row(one["model"], Span.of(one), _refusal(one) if one.get("error") else None) for one in found)
+    rows = (Row(one["model"], Span.of(one), refusal(one) if one.get("error") else None) for one in found)
     return Forest(f"{metric} of each model", tuple(rows), better=_better(metric))
 
 
-def _section(metric: str, found: list[Record]) -> Section:
+def _section(metric: str, found: list[Record], drawn: bool) -> Section:
+    """One metric; drawn: whether its picture stands on the first screen."""
     others = [one for one in found if one.get("difference")]
-    forests = [_forest(metric, found)]
+    forests = [] if drawn else [_forest(metric, found)]
     if others:
-        rows = tuple(Row(one["model"], Span.of(one["difference"])) for one in others)
+        rows = tuple(
+            Row(one["model"], Span.of(one["difference"]), amount(one["difference"], signed=True)) for one in others
+        )
         title = f"Difference to {found[0]['model']}, on the same clicks"
         forests.append(Forest(title, rows, 0.0, "no difference", better=_better(metric)))
     given = next((one for one in found if one.get("rejected") is not None), None)
@@ -104,19 +108,8 @@ def _rows(found: list[Record]) -> tuple[tuple[Cell, ...], ...]:
 
 def _cells(one: Record) -> tuple[Cell, ...]:
     if one.get("error"):
-        return (one["model"], "", _refusal(one), *[""] * 4)
+        return (one["model"], "", refusal(one), *[""] * 4)
     change = one.get("difference") or {}
-    ends = [words.decimals(part.get("value"), words.doubt(part.get("low"), part.get("high"))) for part in (one, change)]
-    return (
-        one["model"],
-        words.number(one["value"], ends[0]),
-        words.interval(one["low"], one["high"], ends[0]),
-        words.number(change["value"], ends[1], signed=True) if change else "",
-        words.interval(change["low"], change["high"], ends[1], signed=True) if change else "",
-        words.percent(one["rejected"]),
-        words.count(round(one["ess"] or 0)),
-    )
-
-
-def _refusal(one: Record) -> str:
-    return str(one["error"]["code"]).replace("-", " ")
+    away = (number(change, signed=True), interval(change, signed=True)) if change else ("", "")
+    kept = (words.percent(one["rejected"]), words.count(round(one["ess"] or 0)))
+    return (one["model"], number(one), interval(one), *away, *kept)
