@@ -29,7 +29,6 @@ from ..running.executors import Executor, Progress
 from . import arguments
 from .evaluate import evaluate
 from .pages.again import eyebrow
-from .pages.answers import SEVERITY
 from .result import Result
 
 
@@ -109,7 +108,8 @@ class Learnt:
     def sheet(self) -> Sheet:
         """What the report shows: whether the policy is better, how it was judged, and what was tried."""
         found = None if self.tested is None else self.tested.sheet()
-        severity = "note" if self.verdict is None else SEVERITY[self.verdict.word]
+        answers = () if found is None else found.answers
+        severity = next((one.severity for one in answers if one.about == words.quote(self._used)), "note")
         rows = tuple(
             (_spelled(one), *_cells(one.ips), *_cells(one.snips), f"{one.mean_weight:.4g}") for one in self.tried
         )

@@ -20,7 +20,7 @@ from .plots import Forest
 SEVERITIES = ("ok", "note", "warning", "serious")
 SIGNS = {"ok": "", "note": "i", "warning": "!", "serious": "!!"}
 
-Status = Literal["reproduced", "in part", "not reproduced", "new"]
+Status = Literal["reproduced", "confirmed", "in part", "not reproduced", "not confirmed", "new"]
 
 
 @dataclass(frozen=True)
@@ -46,6 +46,15 @@ class Figures:
     rows: tuple[tuple[Cell, ...], ...]
     extra: tuple[int, ...] = ()
     folded: bool = False
+
+    @property
+    def named(self) -> tuple[bool, ...]:
+        """Which columns hold names rather than numbers."""
+        columns = [[row[place] for row in self.rows] for place in range(len(self.header))]
+        return tuple(
+            not place or any(isinstance(one, Codes) for one in cells) or not any(map(_has_digits, cells))
+            for place, cells in enumerate(columns)
+        )
 
     def to_csv(self) -> str:
         """The header and the rows with all their digits."""
@@ -181,6 +190,10 @@ class Sheet:
     def render(self) -> str:
         """The page as text."""
         return page.render(self)
+
+
+def _has_digits(value: Cell) -> bool:
+    return any(letter.isdigit() for letter in str(value))
 
 
 def worst(severities: Iterable[str]) -> str:

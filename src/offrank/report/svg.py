@@ -13,10 +13,10 @@ from .histograms import Histogram
 from .plots import Axis, Forest, Row, Tick
 from .words import typographic
 
-_ROW, _TALL, _TOP, _FOOT = 42, 62, 22, 26
+_ROW, _TALL, _TOP, _FOOT = 42, 66, 22, 26
 _TEXT = 15
 _MARK = 29  # where the interval lies below the top of its row; the style sheet lifts it beside the label
-_ASIDE = 49
+_ASIDE = 53
 _HISTOGRAM = 84
 _SIDES = (("labels", 0, 26), ("field", 26, 44), ("numbers", 70, 30))
 _LIGHTS = {"use": "ok", "use with care": "warning", "do not use": "serious"}

@@ -18,7 +18,6 @@ from .page import cell
 from .sheet import SIGNS, Answer, Cell, Claim, Codes, Figures, Finding, Item, Section, Sheet
 
 _STYLES = {"ok": "", "note": "cyan", "warning": "yellow", "serious": "bold red"}
-_CLAIMS = {"not reproduced": "bold red", "in part": "yellow"}
 _JOINT = "\ue000"
 """Stands for a space at which no line may end."""
 _WIDEST = 120
@@ -111,9 +110,8 @@ def _piece(
 ) -> RenderableType:
     table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, gap - 1, 0, 0))
     for place in places:
-        left = not place or any(isinstance(row[place], Codes) for row in figures.rows)
         name, most = Text(words.printable(figures.header[place])), None if place else first
-        justify: Literal["left", "right"] = "left" if left else "right"
+        justify: Literal["left", "right"] = "left" if figures.named[place] else "right"
         table.add_column(name, justify=justify, no_wrap=bool(place), overflow="fold", max_width=most)
     for row, cells in zip(figures.rows, zip(*columns, strict=True), strict=True):
         severity = next((one.severity for one in row if isinstance(one, Codes)), "ok")
@@ -153,7 +151,8 @@ def _items(items: Sequence[str | Item], console: Console) -> Iterator[Renderable
 
 
 def _claim(claim: Claim, console: Console) -> Text:
-    status = Text(f"[{claim.status}]", style=_CLAIMS.get(claim.status, ""))
+    style = "yellow" if claim.status == "in part" else "bold red" if claim.status.startswith("not ") else ""
+    status = Text(f"[{claim.status}]", style=style)
     return status.append(" ").append_text(_prose(f"{claim.text} {claim.evidence}", console))
 
 

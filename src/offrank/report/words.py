@@ -25,6 +25,7 @@ __all__ = [
 ]
 
 
+_MINUS = re.compile(r"(?<![\w.)-])-(?=[\d.]|inf)|(?<=\de)-(?=\d)")
 _TOGETHER = re.compile(
     r"(?<=\d) (?=%|to [-+\d]|\u00b1)|(?<=\d %) (?=to [-+\d])|(?<=\bto) (?=[-+]?\d)|(?<=\u00b1) (?=\d)"
 )
@@ -36,8 +37,8 @@ def together(text: str, joint: str = "\u00a0") -> str:
 
 
 def typographic(text: str) -> str:
-    """Numbers with a true minus sign, and a dash for what is missing."""
-    return "\u2013" if text == MISSING else text.replace("-", "\u2212")
+    """Numbers with a true minus sign, and a dash for what is missing; hyphens stay."""
+    return "\u2013" if text == MISSING else _MINUS.sub("\u2212", text)
 
 
 def count(value: float | None) -> str:

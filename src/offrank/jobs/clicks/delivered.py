@@ -41,7 +41,7 @@ class Delivered(ABC):
         """Nothing serious was found."""
         return all(one.severity != "serious" for some in self.cautions.values() for one in some)
 
-    def findings(self) -> tuple[Finding, ...]:
+    def told(self) -> tuple[Finding, ...]:
         """Cautions by code, with the models that they are about where there are several."""
         return of_models(self.cautions.items())
 

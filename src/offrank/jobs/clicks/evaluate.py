@@ -58,7 +58,7 @@ class Judged(Delivered):
         first = next(iter(self.here.values()))
         away = next(iter(self.elsewhere.values())).tally if self.elsewhere else None
         parts = [
-            pages.known(self.findings(), first.tally, away),
+            pages.known(self.told(), first.tally, away),
             *pages.quantities(self.here, self.ranked, "On this log"),
         ]
         if self.elsewhere is not None:

@@ -51,7 +51,7 @@ class Curve(Delivered):
         curve = {found.method: (found.curve, found.low, found.high)}
         parts = (
             pages.examination(curve, table=self._table()),
-            pages.known(self.findings(), found.tally),
+            pages.known(self.told(), found.tally),
             Section("How to use it", (self._next(),), code=self.option),
             again(self.facts, "log", "by", "weigh", "seed"),
         )

@@ -82,8 +82,8 @@ class Selected(Delivered):
     def sheet(self) -> Sheet:
         read = f"{self.facts['sessions']:,} sessions, {self.facts['queries']:,} queries"
         lead = f"{read}, {self.facts['documents']:,} graded documents; {100 * self.facts['confidence']:g} % intervals."
-        parts = [pages.chosen(self.selection), pages.measured(self.here, self.ranked, self.cmip)]
-        parts.append(pages.known(self.findings(), self.tally))
+        parts = [pages.measured(self.here, self.ranked, self.cmip), pages.chosen(self.selection)]
+        parts.append(pages.known(self.told(), self.tally))
         parts += (replace(one, folded=True, printed=False) for one in pages.quantities(self.here, None, "Perplexity"))
         parts.append(again(self.facts, "log", "labels", "logging", "method", "cluster", "seed"))
         answers = (pages.choice(self.selection, self.severity),)

@@ -10,7 +10,7 @@ from . import facts
 from .facts import Document, Record, error_of
 
 WORDS = {"use": "Use", "use with care": "Use with care", "do not use": "Do not use"}
-SEVERITY = {"use": "ok", "use with care": "warning", "do not use": "serious"}
+_SEVERITY = {"use": "ok", "use with care": "warning", "do not use": "serious"}
 
 
 def answers(document: Document) -> list[Answer]:
@@ -32,10 +32,10 @@ def _target(document: Document, target: str, found: list[Record]) -> Answer:
     reasons = tuple(_reason(one) for one in (verdict or {}).get("reasons") or [])
     if verdict is None or word == "do not use":
         text = f"**{WORDS[word]}.** This log cannot say what {words.quote(target)} would have earned."
-        return Answer(text, severity=SEVERITY[word], reasons=reasons, about=words.quote(target))
+        return Answer(text, severity=_SEVERITY[word], reasons=reasons, about=words.quote(target))
     text = f"**{WORDS[word]}.** {words.quote(target)} would have earned {_amount(document, verdict['value'])}"
     aside = _source(verdict) + _truth(verdict, found)
-    return Answer(text + _against(verdict), aside, SEVERITY[word], reasons, words.quote(target))
+    return Answer(text + _against(verdict), aside, _SEVERITY[word], reasons, words.quote(target))
 
 
 def _logged(document: Document, target: str, mean: Record) -> Answer:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from ...report import words
 from ...report.histograms import histograms
 from ...report.plots import Forest, Row, Span
@@ -28,7 +30,7 @@ _ORDER = ("serious", "warning", "note", "ok", "skipped")
 def sheet(document: Document) -> Sheet:
     """The page of a result document; see `Result.to_dict`."""
     document = priced(document)
-    found = answers(document)
+    found, compared = answers(document), comparisons(document) if document.get("comparisons") else None
     checked = document.get("kind") == "check"
     told = findings(facts.told(document))
     grave = tuple(one for one in told if one.severity != "note")
@@ -36,7 +38,7 @@ def sheet(document: Document) -> Sheet:
     why = tuple(one for one in found if one.aside or one.reasons)
     sections = [Section("Why", answers=why, printed=False), _left_out(document)]
     if not checked:
-        sections += [comparisons(document)] if document.get("comparisons") else []
+        sections += [replace(compared, forests=())] if compared else []
         sections += [_groups(document, target) for target in facts.targets(document)]
         sections += [_estimators(document, target) for target in facts.targets(document)]
         sections += [
@@ -46,9 +48,13 @@ def sheet(document: Document) -> Sheet:
         sections += [_all_groups(document, target) for target in facts.targets(document)]
     sections += [_checks(document, folded=not checked), _slots(document, folded=not checked)]
     sections += [_weights(document), _ranks(document), _log(document), again(document)]
-    picture = forest_of_checks(document) if checked else forest(document)
+    pictures = [forest_of_checks(document) if checked else forest(document)]
+    if compared:
+        pictures.insert(0, compared.forests[0])
     title = document.get("title") or "offrank report"
-    return Sheet(title, "", tuple(sections), tuple(found), (picture,) if picture.rows else (), eyebrow(document))
+    return Sheet(
+        title, "", tuple(sections), tuple(found), tuple(one for one in pictures if one.rows), eyebrow(document)
+    )
 
 
 def forest(document: Document) -> Forest:
@@ -123,7 +129,7 @@ def comparisons(document: Document) -> Section:
     for one in found:
         change, part = one.get("difference") or {}, one.get("relative") or {}
         name = f"{one['target']} - {one['against']}"
-        light = "use" if one.get("decided") else ""
+        light = one.get("word") or ("use" if one.get("decided") else "")
         text, ends = amount(change, signed=True), interval(change, signed=True)
         rows.append(Row(name, Span.of(change), text, share(part), light))
         said = "decided" if one.get("decided") else "not clear"
