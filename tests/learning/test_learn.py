@@ -97,6 +97,10 @@ def test_the_headline_of_a_worse_policy_and_of_one_that_was_not_judged(tmp_path:
     worse = offrank.learn("random", kept, tmp_path / "p.npz", bits=4)
     assert worse.better is False
     assert worse.headline.startswith("Worse than the logging policy, as far as the last third can tell: -0.")
+    worse.save_html(tmp_path / "p.html")
+    page = (tmp_path / "p.html").read_text()
+    assert worse.headline[:20] in page
+    assert "What was tried, on the validation third" in page
     unjudged = offrank.learn("random", log, tmp_path / "p.npz", bits=4, test=False)
     assert unjudged.better is None
     assert str(unjudged).startswith("Not judged")

@@ -64,7 +64,7 @@ def _answer(metric: str, found: list[Record]) -> Answer:
         close = [words.quote(name) for name, is_clear in clear.items() if not is_clear]
         end = f", but not clearly better than {words.listing(close)}" if close else ", clearly before each other model"
     else:
-        change = Span.of(best["difference"]).text
+        change = amount(best["difference"], signed=True)
         end = f"; its difference to {words.quote(first['model'])} is {change}"
         end += "" if clear[best["model"]] else ", **not clearly different**"
     return Answer(f"{words.quote(best['model'])} **agrees best with the clicks**: {told}{end}.", severity=severity)
