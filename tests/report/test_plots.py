@@ -9,10 +9,10 @@ import pytest
 from offrank.errors import UsageError
 from offrank.jobs.pages import evaluation
 from offrank.jobs.pages.plots import Plots
+from offrank.jobs.pages.weights import weights_chart, weights_of, weights_table
 from offrank.report import plots
-from offrank.report.histograms import histograms
 from offrank.report.plots import Axis, Span
-from offrank.report.svg import forest_svg, histogram_svg
+from offrank.report.svg import forest_svg
 from tests.report import sample
 
 
@@ -146,50 +146,24 @@ def test_what_cannot_be_drawn_is_an_error() -> None:
         Plots({**sample.document(), "ranks": []}).ranks()
 
 
-def test_histograms_share_an_axis_and_say_what_is_zero() -> None:
-    found = histograms(sample.document()["weights"])
-    assert len(found) == 10
-    assert len({plot.ticks for plot in found}) == 1
-    first = found[0]
-    assert first.note.startswith("20 % of the weights are zero; the tallest bar holds 10 %")
-    assert max(bar.height for bar in first.bars) == 1
-    assert all(0 <= bar.left < bar.right <= 1 for bar in first.bars)
-
-
-def test_negative_weights_lie_left_of_zero() -> None:
+def test_weights_are_drawn_as_shares_and_those_of_zero_are_told() -> None:
     weights = {
         "target": "t",
         "estimator": "pi",
-        "edges": [0.1, 1.0, 10.0],
-        "counts": [4, 2],
+        "edges": [0.1, 1.0, 10.0, 100.0],
+        "counts": [4, 2, 0],
         "negative_edges": [0.1, 1.0],
         "negative_counts": [3],
         "zeros": 1.0,
     }
-    plain = {"target": "t", "estimator": "ips", "edges": [1.0, 10.0], "counts": [10], "zeros": 0.0}
-    signed, positive = histograms([weights, plain])
-    zero = next(tick.position for tick in signed.ticks if tick.label == "0")
-    negative, small, large = signed.bars
-    assert (0, negative.height) == (pytest.approx(negative.left), pytest.approx(3 / 4))
-    assert negative.right < zero < small.left < small.right == pytest.approx(large.left)
-    assert (large.right, small.height, large.height) == (pytest.approx(1), 1, pytest.approx(2 / 4))
-    assert large.left == pytest.approx(signed.one)
-    # A power of ten has the same width on either side, and the smallest weights the same distance from zero.
-    assert negative.right - negative.left == pytest.approx(small.right - small.left)
-    assert zero - negative.right == pytest.approx(small.left - zero)
-    assert "10 % of the weights are zero, 30 % are negative (left of 0); the tallest bar holds 40 %" in signed.note
-    assert [tick.label for tick in signed.ticks] == ["-1", "0", "1"]
-    assert positive.ticks == signed.ticks
-    assert "negative" not in positive.note
-    assert positive.bars[0].left == pytest.approx(large.left)
-    assert histogram_svg(signed).count("<rect") == 3
-
-
-def test_a_histogram_of_zeros_is_words() -> None:
-    weights = {"target": "t", "estimator": "ips", "edges": [0.1, 1.0, 10.0], "counts": [0, 0], "zeros": 7.0}
-    (plot,) = histograms([weights])
-    assert plot.note == "Every weight is zero."
-    assert "<rect" not in histogram_svg(plot)
+    [found] = weights_of({"weights": [weights, {**weights, "counts": [0, 0, 0], "negative_counts": [0], "zeros": 0.0}]})
+    [line] = weights_chart(found).series
+    assert (line.name, line.y) == ("pi", [40, 20])
+    assert line.x == pytest.approx([0.1**0.5, 10**0.5])
+    assert weights_table(found).rows == (("pi", "10 %", "30 %", "10.0"),)
+    [zeros] = weights_of({"weights": [{**weights, "counts": [0, 0, 0], "negative_counts": [0]}]})
+    assert weights_chart(zeros).series == ()
+    assert weights_table(zeros).rows[0][1] == "100 %"
 
 
 def test_drawings_name_themselves_and_mark_by_shape() -> None:

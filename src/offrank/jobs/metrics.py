@@ -71,7 +71,7 @@ class MetricsReport(Mapping[Key, Measured]):
 
     def show(self) -> None:
         """Print it."""
-        print(str(self), end="")  # noqa: T201
+        terminal.show(self.sheet())
 
     def to_dict(self) -> dict[str, Any]:
         """Everything, as plain lists, dicts and numbers."""

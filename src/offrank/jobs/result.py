@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import json
-import sys
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from os import PathLike
 from typing import Any
 
 import pyarrow as pa
-from rich.console import Console
 
 from ..errors import NoOverlapError, UsageError
 from ..estimators.base import Estimator
@@ -117,10 +115,7 @@ class Result(Mapping[Key, Estimate]):
 
     def show(self) -> None:
         """Print the tables, in colour on a terminal."""
-        if Console().is_terminal:
-            terminal.print_sheet(self.sheet())
-        else:
-            sys.stdout.write(str(self))
+        terminal.show(self.sheet())
 
     @property
     def trustworthy(self) -> bool:

@@ -75,9 +75,7 @@ class Span:
     @property
     def text(self) -> str:
         """The value with its interval, in words."""
-        places = words.decimals(self.value, words.doubt(self.low, self.high))
-        text = words.number(self.value, places)
-        return text if self.width is None else f"{text} ({words.interval(self.low, self.high, places)})"
+        return words.amount(self.value, self.low, self.high)
 
 
 NOTHING = Span(None, None, None)

@@ -14,7 +14,6 @@ from typing import Literal
 from ..folds.estimate import Caution
 from . import page, words
 from .charts import Chart
-from .histograms import Histogram
 from .plots import Forest
 
 SEVERITIES = ("ok", "note", "warning", "serious")
@@ -148,7 +147,7 @@ class Finding:
 class Section:
     """A part of a document, under a heading; any of its contents may be left out.
 
-    - items: a list of short texts. histograms: small, beside each other. code: to be copied.
+    - items: a list of short texts. code: to be copied.
     - folded: on a page, behind its heading. printed: whether a terminal shows it.
     """
 
@@ -160,7 +159,6 @@ class Section:
     items: tuple[str | Item, ...] = ()
     findings: tuple[Finding, ...] = ()
     forests: tuple[Forest, ...] = ()
-    histograms: tuple[Histogram, ...] = ()
     answers: tuple[Answer, ...] = ()
     code: str = ""
     folded: bool = False
@@ -170,7 +168,7 @@ class Section:
     def empty(self) -> bool:
         """Whether nothing stands under the heading."""
         parts = (self.prose, self.claims, self.charts, self.tables, self.items, self.findings, self.forests)
-        return not any((*parts, self.histograms, self.answers, self.code))
+        return not any((*parts, self.answers, self.code))
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,6 @@ from html import escape
 from importlib.resources import files
 
 from . import words
-from .histograms import Histogram
 from .plots import Axis, Forest, Row, Tick
 from .words import typographic
 
@@ -17,7 +16,6 @@ _ROW, _TALL, _TOP, _FOOT = 42, 66, 22, 26
 _TEXT = 15
 _MARK = 29  # where the interval lies below the top of its row; the style sheet lifts it beside the label
 _ASIDE = 53
-_HISTOGRAM = 84
 _SIDES = (("labels", 0, 26), ("field", 26, 44), ("numbers", 70, 30))
 _LIGHTS = {"use": "ok", "use with care": "warning", "do not use": "serious"}
 
@@ -40,19 +38,6 @@ def standalone(plot: Forest, width: int = 800) -> str:
     name = escape(words.printable(plot.title))
     start = f'<svg xmlns="http://www.w3.org/2000/svg" class="alone" role="img" aria-label="{name}" {size}>'
     return f"{start}<style>{escape(style, quote=False)}</style>{content}</svg>"
-
-
-def histogram_svg(plot: Histogram) -> str:
-    """A histogram as one `<svg>` element; a bin that holds anything shows at least a sliver."""
-    bars = ""
-    for bar in plot.bars:
-        height = max(1.5, bar.height * (_HISTOGRAM - 8))
-        width = _percent(bar.right - bar.left)
-        place = f'x="{_percent(bar.left)}" y="{_HISTOGRAM - height:.1f}" width="{width}" height="{height:.1f}"'
-        bars += f'<rect class="bar" {place}/>'
-    one = "" if plot.one is None else _line("reference", plot.one, plot.one, 0, _HISTOGRAM)
-    floor = _line("floor", 0, 1, _HISTOGRAM, _HISTOGRAM)
-    return _figure("histogram", plot.title, _HISTOGRAM + _FOOT, bars + one + floor + _ticks(plot.ticks, _HISTOGRAM))
 
 
 def _height(plot: Forest) -> int:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import shutil
+import sys
 from collections.abc import Iterator, Sequence
 from typing import Literal
 
@@ -24,6 +25,14 @@ _WIDEST = 120
 """Wider tables are harder to read."""
 _NAMES = 18
 """Columns that names keep, however many numbers stand beside them."""
+
+
+def show(sheet: Sheet) -> None:
+    """Print a document: in colour on a terminal, else as `render_text` has it."""
+    if Console().is_terminal:
+        print_sheet(sheet)
+    else:
+        sys.stdout.write(render_text(sheet))
 
 
 def print_sheet(sheet: Sheet, console: Console | None = None) -> None:

@@ -9,6 +9,7 @@ from ..folds.digits import MISSING, decimals, doubt, exponent, interval, number,
 
 __all__ = [
     "MISSING",
+    "amount",
     "count",
     "decimals",
     "doubt",
@@ -46,6 +47,15 @@ def count(value: float | None) -> str:
     if value is None:
         return MISSING
     return number(value, 0 if value >= 10 or float(value).is_integer() else 1)
+
+
+def amount(
+    value: float | None, low: float | None, high: float | None, error: float | None = None, signed: bool = False
+) -> str:
+    """A value with its interval; its digits are those that its standard error leaves."""
+    places = decimals(value, doubt(low, high) if error is None else error)
+    text, ends = number(value, places, signed), interval(low, high, places, signed)
+    return text if ends == MISSING else f"{text} ({ends})"
 
 
 def percent(share: float | None, signed: bool = False) -> str:

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import sys
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from os import PathLike
 from typing import Any, Self
-
-from rich.console import Console
 
 from ...files import write_text
 from ...folds.estimate import Caution
@@ -56,10 +53,7 @@ class Delivered(ABC):
 
     def show(self) -> None:
         """Print it, in colour on a terminal."""
-        if Console().is_terminal:
-            terminal.print_sheet(self.sheet())
-        else:
-            sys.stdout.write(str(self))
+        terminal.show(self.sheet())
 
     def __str__(self) -> str:
         return terminal.render_text(self.sheet())

@@ -20,6 +20,8 @@ from ..pages.again import again, eyebrow
 from . import pages
 from .delivered import Delivered
 
+_HEADER = ("rank", "examination", "interval", "documents", "clicks")
+
 
 @dataclass(frozen=True)
 class Curve(Delivered):
@@ -50,23 +52,13 @@ class Curve(Delivered):
         found = self.found
         curve = {found.method: (found.curve, found.low, found.high)}
         parts = (
-            pages.examination(curve, table=self._table()),
+            pages.examination(curve, table=Figures("", _HEADER, tuple(found.rows()))),
             pages.known(self.told(), found.tally),
             Section("How to use it", (self._next(),), code=self.option),
             again(self.facts, "log", "by", "weigh", "seed"),
         )
         read = f"{found.impressions:,} sessions, {100 * self.facts['confidence']:g} % intervals"
         return Sheet(str(self.facts["title"]), read, parts, (self._answer(),), (), eyebrow(self.facts))
-
-    def _table(self) -> Figures:
-        """A line per rank; documents: how many were shown there and at the rank with which it shares most."""
-        found, rows = self.found, []
-        for rank, (value, low, high) in enumerate(zip(found.curve, found.low, found.high, strict=True)):
-            ends = f"{low:.3f} or more" if np.isinf(high) and low > 0 else f"{low:.3f} to {high:.3f}"
-            ends = "not identified" if np.isinf(high) and not low > 0 else ends
-            shown = (f"{value:.3f}", ends) if np.isfinite(value) else (None, None)
-            rows.append((f"{rank + 1}", *shown, f"{found.documents[rank].max():,}", f"{found.clicks[rank]:,.0f}"))
-        return Figures("", ("rank", "examination", "interval", "documents", "clicks"), tuple(rows))
 
     def _answer(self) -> Answer:
         """How much less than the first the last rank that is known is looked at."""

@@ -12,7 +12,6 @@ from ...clicks.evaluated import Evaluations
 from ...clicks.fitted import Fitted
 from ...clicks.layout import QUANTITIES
 from ...clicks.sessions import Tally
-from ...clicks.tables import HEADINGS
 from ...folds.digits import with_ends, with_half
 from ...folds.estimate import Interval
 from ...log.batch import Floats
@@ -27,6 +26,8 @@ from .ndcg import Ranked
 Curve = tuple[Floats, Floats, Floats]
 """[k] a curve, and the ends of its interval, NaN where there is none."""
 
+HEADINGS = ("log-likelihood", "perplexity", "conditional perplexity")
+"""Of `QUANTITIES`, in their order."""
 _APART = 0.06
 _SPREAD = 0.24
 """Between the points of models at the same rank, and of all of them, so that intervals can be told apart."""
@@ -64,24 +65,16 @@ def perplexities(found: Evaluations) -> Forest:
 def quantities(found: Evaluations, ranked: Ranked | None, title: str) -> Iterator[Section]:
     """Each quantity of each model, the paired differences, and both perplexities at each rank."""
     first, *others = found
-    more = [] if ranked is None else [ranked.column()]
-    header = ("model", *HEADINGS, *(one.heading for one in more))
-    rows = [
-        (name, *(_told(getattr(found[name], one)) for one in QUANTITIES), *(_told(one.values[index]) for one in more))
-        for index, name in enumerate(found)
-    ]
+    header, rows, away = ("model", *HEADINGS, *([] if ranked is None else ["nDCG"])), [], []
+    for index, (name, one) in enumerate(found.items()):
+        own = [getattr(one, quantity) for quantity in QUANTITIES]
+        rows.append((name, *map(_told, [*own, *([] if ranked is None else [ranked.of(index)])])))
+        change = [found.difference(name, first, quantity) for quantity in QUANTITIES]
+        change += [] if ranked is None else [ranked.difference(index, 0)]
+        away.append((name, *(_told(number, signed=True) for number in change)))
     yield Section(title, forests=_forests(found)[1:], tables=(Figures(title, header, tuple(rows)),))
     if others:
-        away = [
-            (
-                name,
-                *(_told(found.difference(name, first, one), signed=True) for one in QUANTITIES),
-                *(_told(one.differences[index], signed=True) for one in more),
-            )
-            for index, name in enumerate(others)
-        ]
-        caption = f"Less {first}, on the same sessions"
-        table = Figures(caption, header, tuple(away))
+        table = Figures(f"Less {first}, on the same sessions", header, tuple(away[1:]))
         yield Section(f"{title}, less {first}", forests=_forests(found, first), tables=(table,))
     yield _by_rank(found, f"{title}: at each rank")
 

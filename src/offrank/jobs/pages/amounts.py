@@ -18,8 +18,7 @@ def interval(record: Record, signed: bool = False) -> str:
 
 def amount(record: Record, signed: bool = False) -> str:
     """The value with its interval."""
-    ends = interval(record, signed)
-    return number(record, signed) + ("" if ends == words.MISSING else f" ({ends})")
+    return words.amount(record.get("value"), record.get("low"), record.get("high"), error_of(record), signed)
 
 
 def share(record: Record) -> str:

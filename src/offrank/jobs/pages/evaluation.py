@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 
 from ...report import words
-from ...report.histograms import histograms
 from ...report.plots import Forest, Row, Span
 from ...report.sheet import Cell, Codes, Figures, Item, Section, Sheet, findings
 from . import facts
@@ -14,6 +13,7 @@ from .amounts import amount, interval, number, refusal, share, share_ends
 from .answers import answers
 from .facts import Document, Record, error_of
 from .heterogeneity import welch
+from .weights import weights_chart, weights_of, weights_table
 from .worth import priced
 
 MOST_GROUPS = 10
@@ -305,13 +305,12 @@ def _slots(document: Document, folded: bool) -> Section:
 
 def _weights(document: Document) -> Section:
     forests = (weights_forest(document, name) for name in facts.targets(document))
-    prose = (
-        "If the logged propensities are right and the log covers the target, the mean weight is 1.",
-        "Each step of an axis of weights is a factor; all bins that hold a weight show at least a sliver.",
-    )
-    shown, drawn = tuple(one for one in forests if one.rows), tuple(histograms(document.get("weights") or []))
-    told = prose if shown or drawn else ()
-    return Section("Importance weights", told, forests=shown, histograms=drawn, folded=True, printed=False)
+    shown, found = tuple(one for one in forests if one.rows), weights_of(document)
+    prose = "If the logged propensities are right and the log covers the target, the mean weight is 1."
+    charts = tuple(one for one in map(weights_chart, found) if one.series)
+    tables = tuple(map(weights_table, found))
+    told = (prose,) if shown or found else ()
+    return Section("Importance weights", told, forests=shown, charts=charts, tables=tables, folded=True, printed=False)
 
 
 def _ranks(document: Document) -> Section:

@@ -13,44 +13,30 @@ from .worth import priced
 
 @dataclass(frozen=True)
 class Plots:
-    """Pictures of a result, as the text of an SVG of this width; write it to a file, or show it in a notebook."""
+    """Pictures of a result, as the text of an SVG of this width; write it to a file, or show it in a notebook.
+
+    Each raises UsageError where there is no such target, or nothing to draw. target: by default the first.
+    """
 
     document: facts.Document = field(repr=False)
     width: int = 800
 
     def forest(self, target: str | None = None) -> str:
-        """The answer for every target beside what the log earned; of one target, all its estimates.
-
-        Raises:
-            UsageError: there is no such target.
-        """
+        """The answer for every target beside what the log earned; of one target, all its estimates."""
         document = priced(self.document)
-        if target is None:
-            return self._drawn(evaluation.forest(document))
-        return self._drawn(evaluation.estimates_forest(document, self._known(target)))
+        one = None if target is None else evaluation.estimates_forest(document, self._known(target))
+        return self._drawn(one or evaluation.forest(document))
 
     def groups(self, target: str | None = None) -> str:
-        """The difference to what the log earned in each of the largest groups.
-
-        Raises:
-            UsageError: there is no such target, or there are no groups.
-        """
+        """The difference to what the log earned in each of the largest groups."""
         return self._drawn(evaluation.groups_forest(priced(self.document), self._known(target)))
 
     def weights(self, target: str | None = None) -> str:
-        """The mean weight of each estimator, which should be 1.
-
-        Raises:
-            UsageError: there is no such target, or nothing was weighted.
-        """
+        """The mean weight of each estimator, which should be 1."""
         return self._drawn(evaluation.weights_forest(self.document, self._known(target)))
 
     def ranks(self) -> str:
-        """Clicks per impression at each rank.
-
-        Raises:
-            UsageError: the result does not know ranks.
-        """
+        """Clicks per impression at each rank."""
         return self._drawn(evaluation.ranks_forest(self.document))
 
     def _known(self, target: str | None) -> str:
