@@ -62,9 +62,7 @@ def learn(method: str, log: str, path: str, **options: Any) -> None:
     if options["html"]:
         made.save_html(options["html"])
     if not options["quiet"]:
-        click.echo(str(made))
-        if made.tested is not None:
-            made.tested.show()
+        click.echo(str(made), nl=False)
 
 
 @click.command()

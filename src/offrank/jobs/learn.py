@@ -23,7 +23,7 @@ from ..learning.validation import Criterion, Judged
 from ..policies.linear import Encoding, Linear, Model
 from ..policies.prepared import prepared
 from ..policies.propensities import AnyPolicy
-from ..report import words
+from ..report import terminal, words
 from ..report.sheet import Answer, Figures, Section, Sheet
 from ..running.executors import Executor, Progress
 from . import arguments
@@ -106,38 +106,28 @@ class Learnt:
         return f"{how} than the logging policy, as far as the last third can tell: {said}{why}."
 
     def sheet(self) -> Sheet:
-        """What the report shows: whether the policy is better, how it was judged, and what was tried."""
-        found = None if self.tested is None else self.tested.sheet()
-        answers = () if found is None else found.answers
-        severity = next((one.severity for one in answers if one.about == words.quote(self._used)), "note")
-        rows = tuple(
-            (_spelled(one), *_cells(one.ips), *_cells(one.snips), f"{one.mean_weight:.4g}") for one in self.tried
+        """What is shown: whether the policy is better, how it was judged, and what was tried."""
+        found = Sheet("", "", ()) if self.tested is None else self.tested.sheet()
+        severity = next((one.severity for one in found.answers if one.about == words.quote(self._used)), "note")
+        rows = tuple((_spelled(one), _interval(one.ips), _interval(one.snips), one.mean_weight) for one in self.tried)
+        table = Figures("", ("settings", "ips", "snips", "mean weight"), rows)
+        use = "crossed with the candidates'" if self.crossed else "without effect: --interactions crosses them"
+        same = f"{self.ignored:,} of {self.features:,} features are the same for all candidates of every impression"
+        prose = (
+            f"The best of {len(self.tried)} by {self.criterion} stands first: its number is too high for that.",
+            same + (f", {use}." if self.ignored else "."),
         )
-        header = ("settings", "ips", "interval", "snips", "interval", "mean weight")
-        prose = (f"The best by {self.criterion} stands first; its number is too high, being the best of many.",)
-        tried = Section("What was tried, on the validation third", prose, tables=(Figures("", header, rows),))
-        sections, forests = ((), ()) if found is None else (found.sections, found.forests)
+        tried = Section("What was tried, on the validation third", prose, tables=(table,))
         lead = f"{words.quote(repr(self.policy))}, learnt by {self.method}."
-        answer = Answer(self.headline, severity=severity)
-        return Sheet("A learnt policy", lead, (tried, *sections), (answer,), forests, eyebrow({"kind": "learn"}))
+        answer, made = Answer(self.headline, severity=severity), eyebrow({"kind": "learn"})
+        return Sheet("A learnt policy", lead, (tried, *found.sections), (answer,), found.forests, made)
 
     def save_html(self, path: str | os.PathLike[str]) -> None:
         """The report: one self-contained HTML file."""
         write_text(path, self.sheet().render())
 
     def __str__(self) -> str:
-        best = self.tried[0]
-        use = "crossed with the candidates'" if self.crossed else "without effect: --interactions crosses them"
-        chosen = f"the best of {len(self.tried)} by {self.criterion}"
-        found = f"ips {_interval(best.ips)}, snips {_interval(best.snips)}, mean weight {best.mean_weight:.4g}"
-        same = f"{self.ignored:,} are the same for all candidates of every impression"
-        lines = [
-            self.headline,
-            f"{self.policy!r}, learnt by {self.method}: {_spelled(best)}; {chosen}",
-            f"  validation third: {found}; too high for the best of many",
-            f"  {self.features:,} features; {same}" + (f", {use}" if self.ignored else ""),
-        ]
-        return "\n".join(lines)
+        return terminal.render_text(self.sheet())
 
 
 def learn(
@@ -234,10 +224,5 @@ def _spelled(judged: Judged) -> str:
     return ", ".join(f"{name} {value:g}" for name, value in judged.candidate.settings.items()) or "nothing to set"
 
 
-def _cells(found: Interval) -> tuple[str, str]:
-    places = words.decimals(found.value, found.standard_error)
-    return words.number(found.value, places), words.interval(found.low, found.high, places)
-
-
 def _interval(found: Interval) -> str:
-    return f"{found.value:.4g} [{found.low:.4g}, {found.high:.4g}]"
+    return words.amount(found.value, found.low, found.high, found.standard_error)

@@ -14,7 +14,7 @@ Numbers = Sequence[float]
 
 _WIDTH, _HEIGHT = 520, 340
 _LEFT, _RIGHT, _TOP, _BOTTOM = 66, 14, 10, 48
-_LINE = 18
+_LINE, _LETTER = 22, 8.8  # with room for the larger letters of a phone
 _COLOURS = ("#2f6fb5", "#c2571a", "#2e8b57", "#8e5bb5", "#b8860b", "#50717b", "#c0417a", "#6b8e23", "#8b5a3c")
 
 
@@ -134,7 +134,7 @@ def _legend(chart: Chart) -> tuple[str, int]:
     drawn, x, y = "", float(_LEFT), _HEIGHT + 8
     for index, series in enumerate(chart.series if len(chart.series) > 1 else ()):
         name, colour = words.shorten(words.printable(series.name), 40), _COLOURS[index % len(_COLOURS)]
-        width = 30 + 6.6 * len(name)
+        width = 30 + _LETTER * len(name)
         if x > _LEFT and x + width > _WIDTH + 16:  # the gap after the last name may stand out
             x, y = float(_LEFT), y + _LINE
         drawn += f'<circle cx="{x + 5:.1f}" cy="{y}" r="4" fill="{colour}"/>'
