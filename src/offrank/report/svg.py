@@ -16,7 +16,7 @@ _ROW, _TALL, _TOP, _FOOT = 42, 66, 22, 26
 _TEXT = 15
 _MARK = 29  # where the interval lies below the top of its row; the style sheet lifts it beside the label
 _ASIDE = 53
-_SIDES = (("labels", 0, 26), ("field", 26, 44), ("numbers", 70, 30))
+_SIDES = {"labels": (0, 20), "field": (20, 39), "numbers": (59, 41)}
 _LIGHTS = {"use": "ok", "use with care": "warning", "do not use": "serious"}
 
 
@@ -31,7 +31,8 @@ def standalone(plot: Forest, width: int = 800) -> str:
     style = files("offrank.report").joinpath("templates/report.css").read_text(encoding="utf-8")
     parts = _parts(plot)
     placed = "".join(
-        parts[name].replace('width="100%"', f'x="{start}%" width="{wide}%"', 1) for name, start, wide in _SIDES
+        parts[name].replace('width="100%"', f'x="{start}%" width="{wide}%"', 1)
+        for name, (start, wide) in _SIDES.items()
     )
     size = f'width="{width}" height="{height}" viewBox="0 0 {width} {height}"'
     content = f'<g class="forest wide{" tall" if plot.tall else ""}">{placed}</g>'
