@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from . import errors as errors
     from . import estimators as estimators
     from . import folds as folds
+    from . import frames as frames
     from . import jobs as jobs
     from . import learning as learning
     from . import log as log
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from .jobs.clicks.fit import fit_clicks
     from .jobs.clicks.harvest import harvest_clicks
     from .jobs.clicks.select import select_clicks
+    from .jobs.compare import compare
     from .jobs.demo import demo
     from .jobs.evaluate import evaluate
     from .jobs.learn import learn
@@ -66,6 +68,7 @@ _HOMES = {
     "Verdict": "findings.verdict",
     "Written": "policies.written",
     "check": "jobs.check",
+    "compare": "jobs.compare",
     "convert": "readers.convert",
     "demo": "jobs.demo",
     "evaluate": "jobs.evaluate",
@@ -86,6 +89,7 @@ _MODULES = (
     "errors",
     "estimators",
     "folds",
+    "frames",
     "jobs",
     "learning",
     "log",
@@ -114,6 +118,7 @@ __all__ = [
     "Verdict",
     "Written",
     "check",
+    "compare",
     "convert",
     "demo",
     "evaluate",

@@ -77,6 +77,7 @@ ESTIMATE = shape(
         "error": optional(shape({"code": TEXT, "message": TEXT, "remedy": TEXT})),
     }
 )
+REASON = shape({**dict.fromkeys(("code", "message", "remedy"), TEXT), "estimators": many(TEXT)})
 VERDICT = shape(
     {
         "word": one_of("use", "use with care", "do not use"),
@@ -86,13 +87,13 @@ VERDICT = shape(
         **dict.fromkeys(("value", "logged", "difference", "relative_change"), optional(INTERVAL)),
         "detectable": MAYBE,
         "anchor": optional(shape({"estimator": TEXT, "spans": kind(bool)})),
-        "reasons": many(shape({**dict.fromkeys(("code", "message", "remedy"), TEXT), "estimators": many(TEXT)})),
+        "reasons": many(REASON),
     }
 )
 DOCUMENT = shape(
     {
         "schema": one_of(1),
-        "kind": one_of("evaluate", "check", "demo"),
+        "kind": one_of("evaluate", "check", "compare", "demo"),
         "title": TEXT,
         "log": shape(
             {"source": TEXT, "impressions": WHOLE, "estimated_impressions": NUMBER, "skipped": by_name(WHOLE)}
@@ -139,9 +140,27 @@ DOCUMENT = shape(
 )
 
 
+COMPARISON = shape(
+    {
+        **dict.fromkeys(("target", "against", "assumes_in_words"), TEXT),
+        "word": one_of("use", "use with care", "do not use"),
+        "estimator": optional(TEXT),
+        "difference": INTERVAL,
+        "relative": optional(INTERVAL),
+        "decided": kind(bool),
+        "rows_needed": optional(WHOLE),
+        "detectable": MAYBE,
+        "assumes": many(TEXT),
+        "reasons": many(REASON),
+    }
+)
+
+
 def assert_document(document: Any) -> None:
     """Fail where a document breaks the contract."""
     DOCUMENT(document, "document")
+    assert ("comparisons" in document) == (document["kind"] == "compare")
+    many(COMPARISON)(document.get("comparisons", []), "comparisons")
     assert json.loads(json.dumps(document, allow_nan=False)) == document
     for one in document["estimates"]:
         numbers = [one[name] for name in ("value", "low", "high", "ess", "n")]

@@ -6,7 +6,6 @@ import json
 from pathlib import Path
 from typing import Any
 
-import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
@@ -141,8 +140,8 @@ def test_documents_keep_the_contract(name: str, tmp_path: Path) -> None:
     assert json.loads(result.to_json(tmp_path / "out.json")) == document
     assert json.loads((tmp_path / "out.json").read_text()) == document
     table = result.to_arrow()
-    assert table.num_rows == len(document["estimates"])
-    assert table["value"].to_pylist() == [row["value"] for row in document["estimates"]]
+    rows = document["checks" if document["kind"] == "check" else "estimates"]
+    assert table["value"].to_pylist() == [row["value"] for row in rows]
     assert document["title"] in str(result) == repr(result)
     result.save_html(tmp_path / "report.html")
     page = (tmp_path / "report.html").read_text()
@@ -172,16 +171,6 @@ def test_facts() -> None:
 def test_truths_stand_beside_each_estimate_of_their_target() -> None:
     rows = two().with_truths({"new": 0.25}).to_dict()["estimates"]
     assert {row["target"]: row["truth"] for row in rows} == {"new": 0.25, "uniform": None}
-
-
-def test_arrow_has_a_row_per_estimate_with_codes() -> None:
-    table = refused().to_arrow()
-    assert table["error"].to_pylist() == ["no-overlap", None]
-    assert table["n"].to_pylist() == [None, 200]
-    grouped = two().to_arrow()
-    assert set(grouped["group"].to_pylist()) == {None, "phone", "desktop"}
-    assert grouped.schema.field("difference_low").type == pa.float64()
-    assert table.schema == grouped.schema
 
 
 COMMANDS: dict[str, dict[str, Any]] = {

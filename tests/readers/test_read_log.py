@@ -334,3 +334,17 @@ def test_a_key_that_the_first_dict_lacks_is_not_dropped() -> None:
 def test_a_missing_score_is_named_at_once() -> None:
     with pytest.raises(ColumnError, match="no column 'scoer'"):
         offrank.read_log(LOG).select(Needs(scores=frozenset(["scoer"])))
+
+
+def test_a_log_says_what_it_is(tmp_path: Path) -> None:
+    table = pa.table({"slate": [[1, 2], [2, 1]], "clicks": [[0, 1], [0, 0]], "query": ["a", "b"]})
+    pq.write_table(table, tmp_path / "a.parquet")
+    columns = [f"  {name}: {kind}" for name, kind in zip(table.schema.names, table.schema.types, strict=True)]
+    assert repr(offrank.read_log(table)).splitlines() == ["table in memory: wide layout, 2 rows", *columns]
+    first, *names = repr(offrank.read_log(tmp_path / "a.parquet")).splitlines()
+    assert first.endswith("a.parquet: wide layout, 2 rows")
+    assert [line.split(":")[0].strip() for line in names] == table.schema.names
+    (tmp_path / "a.csv").write_text("impression,item,position\n1,a,1\n1,b,2\n")
+    first, *names = repr(offrank.read_log(tmp_path / "a.csv")).splitlines()
+    assert first.endswith("a.csv: long layout")  # how many rows it has nobody knows before it is read
+    assert [line.split(":")[0].strip() for line in names] == ["impression", "item", "position"]

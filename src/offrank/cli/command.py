@@ -6,7 +6,7 @@ import click
 
 import offrank
 
-from . import clicks, judging, making, select, simulate
+from . import clicks, compare, judging, making, select, simulate
 
 
 class _Group(click.Group):
@@ -25,6 +25,7 @@ def main() -> None:
 
 main.add_command(judging.evaluate)
 main.add_command(judging.check)
+main.add_command(compare.compare)
 main.add_command(judging.metrics)
 main.add_command(making.convert)
 main.add_command(making.learn)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from typing import Any
 
 import click
@@ -11,55 +12,67 @@ import offrank
 
 from ..errors import UsageError
 from ..spelling import split
-from .options import cluster_option, distinct, listed, log_options, source, worth_options
+from .options import cluster_option, distinct, listed, log_options, source, with_options, worth_options
 from .running import deliver, reading, safely
 
 _NAMED = re.compile(r"^([A-Za-z][\w-]*)\s*=\s*(.+)$", re.DOTALL)
 
 
+def evaluation_options(command: Callable[..., None]) -> Callable[..., None]:
+    """What the verbs take that ask what targets would have earned."""
+    return with_options(
+        log_options(worth_options(command)),
+        click.option(
+            "--target", "targets", multiple=True, required=True, help="A new policy: top(new_score), or NAME=POLICY."
+        ),
+        click.option(
+            "-e", "--estimator", "estimators", multiple=True, help="ips, snips, interpol(window=2), clip(ips, 10) ..."
+        ),
+        click.option(
+            "--examination",
+            metavar="P,P,...|MODEL",
+            help="Probability that each rank is looked at, or a click model's file.",
+        ),
+        click.option("--confidence", default=0.95, show_default=True, help="Level of the intervals."),
+        click.option(
+            "--interval", default="studentised", show_default=True, help="studentised, normal, bootstrap or bernstein."
+        ),
+        click.option("--replicates", default=200, show_default=True, help="Replicates of the bootstrap."),
+        click.option("--seed", default=0, show_default=True, help="Seed of the bootstrap."),
+        cluster_option,
+        click.option("--by", metavar="COLUMN", help="A table per value of this column."),
+        click.option("--held-out", metavar="POLICY.NPZ", help="Read only the third of LOG that `learn` kept apart."),
+    )
+
+
+def evaluated(verb: Callable[..., Any], log: str, options: dict[str, Any], **more: Any) -> None:
+    """Ask the verb what `evaluation_options` say, and deliver the result."""
+    how = ("confidence", "interval", "by", "held_out", "replicates", "seed")
+    with reading(options) as (progress, executor):
+        result = verb(
+            source(log, options),
+            _targets(options["targets"]),
+            options["logging"],
+            listed(options["estimators"]) or ("ips", "snips"),
+            examination=_examination(options["examination"]),
+            cluster=None if options["cluster"] == "none" else options["cluster"],
+            executor=executor,
+            progress=progress,
+            **{name: options[name] for name in how},
+            **more,
+        )
+    deliver(result, options)
+
+
 @click.command()
-@log_options
-@click.option("--target", "targets", multiple=True, required=True, help="A new policy: top(new_score), or NAME=POLICY.")
-@click.option(
-    "-e", "--estimator", "estimators", multiple=True, help="ips, snips, interpol(window=2), clip(ips, 10) ..."
-)
-@click.option(
-    "--examination", metavar="P,P,...|MODEL", help="Probability that each rank is looked at, or a click model's file."
-)
-@click.option("--confidence", default=0.95, show_default=True, help="Level of the intervals.")
-@click.option(
-    "--interval", default="studentised", show_default=True, help="studentised, normal, bootstrap or bernstein."
-)
-@click.option("--replicates", default=200, show_default=True, help="Replicates of the bootstrap.")
-@click.option("--seed", default=0, show_default=True, help="Seed of the bootstrap.")
-@cluster_option
-@worth_options
-@click.option("--by", metavar="COLUMN", help="A table per value of this column.")
-@click.option("--held-out", metavar="POLICY.NPZ", help="Read only the third of LOG that `learn` kept apart.")
+@evaluation_options
 @safely
-def evaluate(log: str, targets: tuple[str, ...], estimators: tuple[str, ...], **options: Any) -> None:
+def evaluate(log: str, **options: Any) -> None:
     """What would TARGET have earned per impression, had it drawn the slates of LOG?
 
     offrank evaluate log.parquet --target 'top(new_score)' --logging 'plackett_luce(old_score)' -e snips -e ipm
     """
-    with reading(options) as (progress, executor):
-        result = offrank.evaluate(
-            source(log, options),
-            _targets(targets),
-            options["logging"],
-            listed(estimators) or ("ips", "snips"),
-            examination=_examination(options["examination"]),
-            confidence=options["confidence"],
-            interval=options["interval"],
-            cluster=None if options["cluster"] == "none" else options["cluster"],
-            by=options["by"],
-            held_out=options["held_out"],
-            replicates=options["replicates"],
-            seed=options["seed"],
-            executor=executor,
-            progress=progress,
-        )
-    deliver(result, options)
+    evaluated(offrank.evaluate, log, options)
 
 
 @click.command()

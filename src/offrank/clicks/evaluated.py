@@ -11,11 +11,15 @@ from rich.console import RenderableType
 
 from ..errors import UsageError
 from ..folds.digits import with_half
-from ..folds.estimate import Caution, Interval
+from ..folds.estimate import Caution, Interval, PlacedCaution
+from ..frames import Tabular
 from ..inference.spread import Spread
 from . import text
 from .layout import QUANTITIES, Layout, Quantity, statistic
 from .sessions import Tally
+
+RANKED = ("perplexity_at_rank", "conditional_perplexity_at_rank")
+"""Quantities that are told for each rank."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -60,11 +64,10 @@ class Evaluated:
 
     def to_dict(self) -> dict[str, Any]:
         """Everything, as plain lists, dicts and numbers (None for what is not finite)."""
-        numbers: dict[str, Any] = {name: interval(getattr(self, name)) for name in QUANTITIES}
-        ranks = ("perplexity_at_rank", "conditional_perplexity_at_rank")
+        numbers: dict[str, Any] = {name: getattr(self, name).to_dict() for name in QUANTITIES}
         return {
             **numbers,
-            **{name: [interval(one) for one in getattr(self, name)] for name in ranks},
+            **{name: [one.to_dict() for one in getattr(self, name)] for name in RANKED},
             "sessions": self.sessions,
             "sessions_at_rank": list(self.sessions_at_rank),
             "unseen": self.unseen,
@@ -75,11 +78,13 @@ class Evaluated:
 
 
 @dataclass(frozen=True, repr=False)
-class Evaluations(Mapping[str, Evaluated]):
+class Evaluations(Mapping[str, Evaluated], Tabular):
     """Several models on the same sessions, by name; `difference` compares two of them pair by pair."""
 
     found: Mapping[str, Evaluated]
     spread: Spread = field(repr=False)
+
+    headings = ("model", "quantity", "rank", "value", "difference")
 
     def __getitem__(self, name: str) -> Evaluated:
         return self.found[name]
@@ -121,13 +126,30 @@ class Evaluations(Mapping[str, Evaluated]):
         both = [statistic(layout, names.index(name), quantity, self.spread) for name in (left, right)]
         return self.spread.difference(*both)
 
+    def records(self) -> list[dict[str, Any]]:
+        """A row per model and quantity, then those at each rank; differences are to the first model."""
+        first, rows = next(iter(self.found)), []
+        for name, one in self.found.items():
+            for quantity in QUANTITIES:
+                away = None if name == first else self.difference(name, first, quantity).to_dict()
+                rows.append(_row(name, quantity, None, getattr(one, quantity)) | {"difference": away})
+        for name, one in self.found.items():
+            for ranked in RANKED:
+                rows += [_row(name, ranked, rank, at) for rank, at in enumerate(getattr(one, ranked), 1)]
+        return rows
+
+    @property
+    def findings(self) -> tuple[PlacedCaution, ...]:
+        """What to know of each model."""
+        return tuple(PlacedCaution(each, model=name) for name, one in self.found.items() for each in one.cautions)
+
     def to_dict(self) -> dict[str, Any]:
         """Everything, as plain lists, dicts and numbers; differences are to the first model."""
         first, *others = self.found
         return {
             "models": {name: one.to_dict() for name, one in self.found.items()},
             "differences": {
-                name: {quantity: interval(self.difference(name, first, quantity)) for quantity in QUANTITIES}
+                name: {quantity: self.difference(name, first, quantity).to_dict() for quantity in QUANTITIES}
                 for name in others
             },
         }
@@ -139,10 +161,9 @@ def _table(found: Mapping[str, Evaluated]) -> Iterator[RenderableType]:
     yield text.table("", ["model", *(quantity.replace("_", " ") for quantity in QUANTITIES)], rows)
 
 
+def _row(model: str, quantity: str, rank: int | None, found: Interval) -> dict[str, Any]:
+    return {"model": model, "quantity": quantity, "rank": rank, **found.to_dict(), "difference": None}
+
+
 def _read(one: Evaluated) -> str:
     return f"{one.sessions:,} sessions, {100 * one.confidence:g} % intervals"
-
-
-def interval(found: Interval) -> dict[str, float | None]:
-    """A value with its interval, None for what is not finite."""
-    return {name: value if math.isfinite(value) else None for name, value in found.numbers().items()}

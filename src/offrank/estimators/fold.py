@@ -79,9 +79,17 @@ class Layout:
 
     @property
     def blocks(self) -> tuple[Block, ...]:
-        """The columns that one number is made from: those of a target, or of each of its many estimators."""
+        """The columns that one number is made from: those of a target, or of each of its many estimators.
+
+        And those of an estimator for all targets, or for the first of many and each other one: for their differences.
+        """
         each = 2 * (len(self.estimators) if len(self.estimators) <= TOGETHER else 1)
-        return tuple((0, 1, 2, *range(first, first + each)) for first in range(3, self.columns, each or 1))
+        found = [list(range(first, first + each)) for first in range(3, self.columns, each or 1)]
+        stride, others = 2 * len(self.estimators), range(1, len(self.targets))
+        compared = [[0, *others]] if len(self.targets) <= TOGETHER else [[0, other] for other in others]
+        for first in range(3, 3 + stride, 2) if others else ():
+            found += [[first + stride * t + part for t in some for part in (0, 1)] for some in compared]
+        return tuple((0, 1, 2, *block) for block in found)
 
     def slot_pairs(self) -> Iterator[tuple[AnyPolicy, Estimator, int]]:
         """Every (target, estimator) of `per_slot`, and its value column in the first block of slots."""

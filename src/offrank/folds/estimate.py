@@ -25,6 +25,34 @@ class Caution:
 
 
 @dataclass(frozen=True)
+class PlacedCaution:
+    """A caution, and which number of a result it is about: None where it is about every one.
+
+    target, estimator: of estimates. model, metric: of ranking metrics and click models. group: of the `by` column.
+    """
+
+    caution: Caution
+    target: str | None = None
+    estimator: str | None = None
+    model: str | None = None
+    metric: str | None = None
+    group: str | None = None
+
+    @property
+    def code(self) -> str:
+        return self.caution.code
+
+    @property
+    def severity(self) -> Severity:
+        return self.caution.severity
+
+    def __str__(self) -> str:
+        names = (self.target, self.model, self.estimator, self.metric, self.group)
+        where = ", ".join(name for name in names if name is not None)
+        return f"{self.severity} of {where or 'all'}: {self.caution}"
+
+
+@dataclass(frozen=True)
 class Interval:
     """A value with its confidence interval and standard error.
 
@@ -39,9 +67,10 @@ class Interval:
     freedom: float = field(default=math.inf, repr=False)
     skewness: float = field(default=0.0, repr=False)
 
-    def numbers(self) -> dict[str, float]:
-        """Value, ends and standard error by name."""
-        return {"value": self.value, "low": self.low, "high": self.high, "standard_error": self.standard_error}
+    def to_dict(self) -> dict[str, float | None]:
+        """Value, ends and standard error by name; None for what is not finite."""
+        numbers = {"value": self.value, "low": self.low, "high": self.high, "standard_error": self.standard_error}
+        return {name: float(number) if math.isfinite(number) else None for name, number in numbers.items()}
 
     def deviation(self, expected: float) -> float:
         """How far off the value is: the deviate of a normal law that is as rare, two-sided, as this is.

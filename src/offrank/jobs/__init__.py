@@ -1,5 +1,6 @@
 """The jobs, one module per verb; `offrank.evaluate` and its like are their public names."""
 
-from .result import Estimates, Result
+from .estimates import Estimates
+from .result import Result
 
 __all__ = ["Estimates", "Result"]

@@ -20,7 +20,7 @@ from ..policies.propensities import AnyPolicy
 from ..readers.log import read_log
 from .trained import Trained
 
-Target = str | AnyPolicy | Mapping[str, str | AnyPolicy]
+Target = str | AnyPolicy | Mapping[str, str | AnyPolicy] | list[str | AnyPolicy]
 Estimators = str | Estimator | SelfNormalised | Sequence[str | Estimator | SelfNormalised]
 
 
@@ -59,17 +59,17 @@ def policy(given: str | AnyPolicy) -> AnyPolicy:
 
 
 def targets(given: Target) -> dict[str, AnyPolicy]:
-    """Target policies by name; a single one is named by its spelling.
+    """Target policies by name; a single one, and those of a list, are named by their spelling.
 
     Raises:
         UsageError: none, or not policies.
     """
+    if isinstance(given, Mapping | list) and not given:
+        raise UsageError("there is no target", "give a policy, or a dict of policies by name")
     if isinstance(given, Mapping):
-        if not given:
-            raise UsageError("there is no target", "give a policy, or a dict of policies by name")
         return {str(name): policy(value) for name, value in given.items()}
-    found = policy(given)
-    return {repr(found): found}
+    found = [policy(one) for one in (given if isinstance(given, list) else [given])]
+    return {repr(one): one for one in found}
 
 
 def estimators(given: Estimators) -> list[Estimator | SelfNormalised]:

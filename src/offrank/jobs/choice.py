@@ -22,11 +22,15 @@ Given = dict[str, tuple[Estimator | SelfNormalised, Estimate]]
 
 @dataclass(frozen=True)
 class Chosen:
-    """An estimate or why there is none, the estimator that it is from, and all that this was chosen from."""
+    """An estimate or why there is none, the estimator that it is from, and all that this was chosen from.
+
+    held_to: the estimator whose interval it spans too, where the data chose.
+    """
 
     estimator: Estimator | SelfNormalised
     estimate: Estimate | NoOverlapError
     considered: Given = field(default_factory=dict)
+    held_to: Estimator | SelfNormalised | None = None
 
 
 def chosen(summary: Summary, target: AnyPolicy, family: Family) -> Chosen:
@@ -53,14 +57,14 @@ def chosen(summary: Summary, target: AnyPolicy, family: Family) -> Chosen:
         found,
         low=min(first.low, found.low),
         high=max(first.high, found.high),
-        difference=_span(first.difference, found.difference),
+        difference=span(first.difference, found.difference),
         warnings=(*found.warnings, *about(choice_made)),
         chosen=name,
     )
-    return Chosen(given[name][0], honest, given)
+    return Chosen(given[name][0], honest, given, given[names[trusted or 0]][0])
 
 
-def _span(one: Interval | None, other: Interval | None) -> Interval | None:
+def span(one: Interval | None, other: Interval | None) -> Interval | None:
     """The interval of `other`, widened to hold that of `one`."""
     if one is None or other is None:
         return other

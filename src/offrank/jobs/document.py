@@ -3,24 +3,21 @@
 from __future__ import annotations
 
 import datetime as dt
-import json
 import platform
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from importlib import metadata
-from os import PathLike
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
 
 from ..checks.impressions import Impressions
 from ..errors import OffrankError
-from ..files import write_text
 from ..findings.assumptions import in_words
 from ..findings.verdict import Verdict
 from ..folds.estimate import Estimate, Interval
 from ..folds.histogram import Histogram
+from .paired import Difference
 
 NUMBERS = (
     "value",
@@ -44,13 +41,6 @@ NUMBERS = (
 _OF_DESIGN = {"design_ess": "effective", "largest_possible_weight": "largest", "unsupported": "unsupported"}
 _OF_DESIGN |= {"hidden": "hidden"}
 
-ARROW_SCHEMA = pa.schema(
-    [("target", pa.string()), ("estimator", pa.string()), ("group", pa.string()), ("n", pa.int64())]
-    + [(name, pa.float64()) for name in (*NUMBERS, "truth")]
-    + [(f"difference_{name}", pa.float64()) for name in ("value", "low", "high")]
-    + [("warnings", pa.list_(pa.string())), ("error", pa.string()), ("chosen", pa.string()), ("cluster", pa.string())]
-)
-
 
 def number(value: float | None) -> float | None:
     """The number, or None where it is not known: a document has no NaN."""
@@ -59,18 +49,19 @@ def number(value: float | None) -> float | None:
 
 def interval(found: Interval | None) -> dict[str, float | None] | None:
     """A value with its interval."""
-    return None if found is None else {name: number(value) for name, value in found.numbers().items()}
+    return None if found is None else found.to_dict()
 
 
 def estimate_row(
     key: tuple[str, str], group: str | None, found: Estimate | OffrankError, truth: float | None
 ) -> dict[str, Any]:
     """One estimate, or why there is none."""
-    row: dict[str, Any] = {"target": key[0], "estimator": key[1], "group": group, "truth": number(truth)}
+    row: dict[str, Any] = {"target": key[0], "estimator": key[1], "group": group}
+    row |= dict.fromkeys(("n", *NUMBERS, "difference", "warnings", "error", "chosen", "cluster"))
+    row["truth"] = number(truth)
     if isinstance(found, OffrankError):
         error = {"code": found.code, "message": found.message, "remedy": found.remedy}
-        nothing = dict.fromkeys(("chosen", "cluster", "n", *NUMBERS, "difference"))
-        return {**row, **nothing, "warnings": [], "error": error}
+        return {**row, "warnings": [], "error": error}
     weight = found.mean_weight_interval
     row |= {name: number(getattr(found, name, None)) for name in NUMBERS}
     row |= {name: number(getattr(found.design, known, None)) for name, known in _OF_DESIGN.items()}
@@ -101,6 +92,21 @@ def verdict_row(found: Verdict) -> dict[str, Any]:
         "detectable": number(found.detectable),
         "anchor": None if found.anchor_name is None else {"estimator": found.anchor_name, "spans": found.spans},
         "reasons": [{**asdict(one), "estimators": list(one.estimators)} for one in found.reasons],
+    }
+
+
+def comparison_row(found: Difference) -> dict[str, Any]:
+    """Whether one target earns more than another: nothing is claimed where the verdict is `do not use`."""
+    row, none = verdict_row(found.verdict), dict.fromkeys(("value", "low", "high", "standard_error"))
+    return {
+        "target": found.target,
+        "against": found.against,
+        "estimator": row["estimator"],
+        "difference": row["difference"] or none,
+        "relative": row["relative_change"],
+        "decided": found.decided,
+        "rows_needed": found.rows_needed,
+        **{name: row[name] for name in ("word", "assumes", "assumes_in_words", "detectable", "anchor", "reasons")},
     }
 
 
@@ -157,14 +163,6 @@ def call(function: str, first: str, arguments: Mapping[str, Any], defaults: Mapp
     """The Python call that repeats a job; arguments equal to their defaults are left out."""
     words = [first] + [f"{name}={value!r}" for name, value in arguments.items() if (defaults or {}).get(name) != value]
     return f"offrank.{function}({', '.join(words)})"
-
-
-def to_json(found: Mapping[str, Any], path: str | PathLike[str] | None, indent: int | None = 2) -> str:
-    """A document as JSON text; written to `path` if given."""
-    text = json.dumps(found, indent=indent, allow_nan=False)
-    if path is not None:
-        write_text(path, text)
-    return text
 
 
 def _version(name: str) -> str:

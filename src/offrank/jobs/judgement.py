@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 from ..errors import NoOverlapError
 from ..estimators.base import Estimator
@@ -48,10 +49,14 @@ class Judgement:
 
     def verdict(self, name: str, about_log: Sequence[Caution]) -> Verdict | None:
         """The verdict on the target of this name; None where only what was logged was asked."""
+        return verdict(name, list(self.candidates.values()), about_log, nonnegative=self.summary.nonnegative)
+
+    @cached_property
+    def candidates(self) -> dict[str, Candidate]:
+        """What may answer, or was not asked for, by the estimator's spelling."""
         asked = [self._candidate(key, one.estimator, self.estimates[key]) for key, one in self.found.items()]
         more = [self._candidate(key, *given, asked=False) for key, given in self.references.items()]
-        told = [one for one in (*asked, *more) if one is not None]
-        return verdict(name, told, about_log, nonnegative=self.summary.nonnegative)
+        return {one.name: one for one in (*more, *asked) if one is not None}
 
     def _candidate(
         self, key: str, estimator: Estimator | SelfNormalised, found: Estimate | NoOverlapError, asked: bool = True

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..files import write_text
+from ..folds.estimate import PlacedCaution
+from ..frames import Tabular
 from ..metrics.comparisons import Metrics
 from ..metrics.measure import Models
 from ..metrics.measure import measure as metrics_of
@@ -36,10 +38,12 @@ def measure(
 
 
 @dataclass(frozen=True)
-class MetricsReport(Mapping[Key, Measured]):
+class MetricsReport(Mapping[Key, Measured], Tabular):
     """Measurements with ways to deliver them; a mapping by (model, metric), as its `estimates` are."""
 
     estimates: Measurements
+
+    headings = Measurements.headings
 
     def __getitem__(self, key: str | Key) -> Measured:
         return self.estimates[key]
@@ -77,12 +81,14 @@ class MetricsReport(Mapping[Key, Measured]):
         """Everything, as plain lists, dicts and numbers."""
         return self.estimates.to_dict()
 
-    def to_json(self, path: str | os.PathLike[str] | None = None) -> str:
-        """The same as JSON text; written to `path` if given."""
-        text = self.estimates.to_json()
-        if path is not None:
-            write_text(path, text)
-        return text
+    def records(self) -> list[dict[str, Any]]:
+        """A row per metric of a model, for the whole log and each group."""
+        return self.estimates.records()
+
+    @property
+    def findings(self) -> tuple[PlacedCaution, ...]:
+        """What speaks against the numbers."""
+        return self.estimates.findings
 
     def save_html(self, path: str | os.PathLike[str]) -> None:
         """Write one self-contained page."""

@@ -2,85 +2,47 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from os import PathLike
-from typing import Any
-
-import pyarrow as pa
+from typing import Any, Protocol
 
 from ..errors import NoOverlapError, UsageError
-from ..estimators.base import Estimator
-from ..estimators.named import estimator as named_estimator
-from ..estimators.wrappers import SelfNormalised
 from ..files import write_text
 from ..findings.verdict import Verdict
-from ..folds.estimate import Caution, Estimate
+from ..folds.estimate import Caution, Estimate, Interval, PlacedCaution
+from ..frames import Tabular
 from ..policies.base import Policy
 from ..policies.named import policy as named_policy
 from ..report import terminal
 from ..report.sheet import Sheet
 from . import document
+from .estimates import Asked, Estimates, Key, Named, Side, among
 from .pages import evaluation
 from .pages.plots import Plots
+from .paired import Difference
 
-Key = tuple[str, str]
-Asked = str | Estimator | SelfNormalised | tuple[str | Policy, str | Estimator | SelfNormalised]
+LOGGED = "logged"
+"""What stands for the log itself where targets are compared."""
+_OF_LEVEL = ("confidence", "logged", "ranks", "comparisons", "simultaneous")
+"""Facts that depend on the level of intervals."""
 
 
-@dataclass(frozen=True)
-class Estimates(Mapping[Key, Estimate]):
-    """Estimates by (target, estimator), or by estimator alone where there is one target.
+class Kept(Protocol):
+    """What a result keeps of its log."""
 
-    Both may be spelled in any way, or be the objects. It holds what the log can give (`given`); asking for another
-    raises NoOverlapError, which is a KeyError; `refused` says which those are and why.
-    """
+    def at(self, confidence: float) -> Result:
+        """The same at another level."""
 
-    found: Mapping[Key, Estimate | NoOverlapError]
+    def difference(self, one: Side, other: Side, *, relative: bool = False) -> Interval:
+        """One target less another, or less what was logged."""
 
-    def __getitem__(self, key: Asked) -> Estimate:
-        estimate = self.found[self._known(key)]
-        if isinstance(estimate, NoOverlapError):
-            raise estimate
-        return estimate
-
-    def __iter__(self) -> Iterator[Key]:
-        return iter(self.given)
-
-    def __len__(self) -> int:
-        return len(self.given)
-
-    @property
-    def refused(self) -> dict[Key, NoOverlapError]:
-        """The estimates that the log cannot give."""
-        return {key: value for key, value in self.found.items() if isinstance(value, NoOverlapError)}
-
-    @property
-    def given(self) -> dict[Key, Estimate]:
-        """The estimates that the log can give."""
-        return {key: value for key, value in self.found.items() if isinstance(value, Estimate)}
-
-    def _known(self, key: Any) -> Key:
-        """The key that is meant: the estimator may be spelled in any way, or be the object itself."""
-        targets = list(dict.fromkeys(target for target, _ in self.found))
-        target, name = key if isinstance(key, tuple) and len(key) == 2 else (None, key)
-        if target is None:
-            if len(targets) > 1:
-                raise KeyError(f"there are several targets: ask for result[name, estimator], name in {targets}")
-            target = "".join(targets)
-        known = _among(targets, target, named_policy)
-        if known is None:
-            raise KeyError(f"no target {target!r}; there are: {targets}")
-        names = [name for other, name in self.found if other == known]
-        estimator = _among(names, name, named_estimator)
-        if estimator is None:
-            raise KeyError(f"no estimate {name!r}; there are: {names}")
-        return known, estimator
+    def comparison(self, target: str, against: str, confidence: float) -> Difference:
+        """The verdict on the difference of two targets, its interval at this level."""
 
 
 @dataclass(frozen=True)
-class Result(Mapping[Key, Estimate]):
+class Result(Mapping[Key, Estimate], Tabular):
     """What new rankings would have earned: `result["snips"].value`, or `result["name", "snips"]`.
 
     A mapping of what could be estimated, as its `estimates` are; `result.estimates.refused` has the others.
@@ -90,6 +52,8 @@ class Result(Mapping[Key, Estimate]):
     - about_log: what is wrong with the log whatever the estimate.
     - facts: everything else that reports show (see `to_dict`).
     - verdicts: by the name of each target whether the answer is to be used, and the answer; of `check`, of `the log`.
+    - comparisons: of `compare`, whether one target earns more than another.
+    - reduced: what is kept of the log, for other levels and for differences.
     """
 
     estimates: Estimates
@@ -98,6 +62,14 @@ class Result(Mapping[Key, Estimate]):
     truths: Mapping[str, float] = field(default_factory=dict)
     about_log: tuple[Caution, ...] = ()
     verdicts: Mapping[str, Verdict] = field(default_factory=dict)
+    comparisons: tuple[Difference, ...] = ()
+    reduced: Kept | None = field(default=None, repr=False, compare=False)
+
+    headings = (
+        *("status", "title", "target", "against", "estimator", "group", "value", "difference", "relative", "truth"),
+        *("ess", "mean_weight", "word", "decided", "rows_needed", "expected"),
+        *("message", "warnings", "reasons", "error"),
+    )
 
     def __getitem__(self, key: Asked) -> Estimate:
         return self.estimates[key]
@@ -146,7 +118,57 @@ class Result(Mapping[Key, Estimate]):
     @property
     def usable(self) -> bool:
         """Whether no verdict is `do not use`."""
-        return all(one.usable for one in self.verdicts.values())
+        every = (*self.verdicts.values(), *(one.verdict for one in self.comparisons))
+        return all(one.usable for one in every)
+
+    def at(self, confidence: float) -> Result:
+        """The same with intervals at another level; the log is not read again.
+
+        Raises:
+            UsageError: a level outside (0, 1), or a result that keeps nothing of its log, as that of `check`.
+        """
+        found = self._kept().at(confidence)
+        found = found.comparing(self.facts["baseline"]) if self.comparisons else found
+        facts = {name: found.facts[name] for name in _OF_LEVEL if name in found.facts}
+        facts["command"] = f"{self.facts.get('command', 'result')}.at({confidence!r})"
+        return replace(found, truths=self.truths, facts={**self.facts, **facts})
+
+    def difference(
+        self, one: Asked | Policy, other: Asked | Policy, *, estimator: Named | None = None, relative: bool = False
+    ) -> Interval:
+        """By how much `one` earns more than `other`, on the same rows: `result.difference("b", "a")`.
+
+        Two targets that rank alike earn much the same in each row, so that their difference is far surer than the two
+        intervals suggest. The log is not read again; level, kind of interval and clusters are those of the result.
+
+        - one: a target, or (target, estimator); of a single target, an estimator alone.
+        - other: the same, or "logged" for what the log earned.
+        - estimator: of both. By default that of the verdict on this very difference, with its interval: the least
+          assuming one that decides. Where nothing is sound, the least assuming one that both have.
+        - relative: as a share of what `other` earns.
+
+        Raises:
+            KeyError: no such target or estimator. NoOverlapError: the log cannot give one of the estimates.
+            SupportError: what `other` earns is not clearly above 0, so that there is no share of it.
+            UsageError: estimates of unlike outcomes, or a result that keeps nothing of its log, as that of `check`.
+        """
+        sides = self._side(one, estimator), self._side(other, estimator, logged=True)
+        return self._kept().difference(*sides, relative=relative)
+
+    def _kept(self) -> Kept:
+        if self.reduced is None:
+            raise UsageError("this result keeps nothing of its log", "ask the result of `evaluate` or `compare`")
+        return self.reduced
+
+    def _side(self, asked: Asked | Policy, estimator: Any, *, logged: bool = False) -> Side:
+        """What is meant, by the words that results use."""
+        targets = list(dict.fromkeys(target for target, _ in self.estimates.found))
+        if logged and asked == LOGGED and LOGGED not in targets:
+            return LOGGED, None if estimator is None else self.estimates.known((targets[0], estimator))[1]
+        alone = None if isinstance(asked, tuple) else among(targets, asked, named_policy)
+        if alone is None:
+            return self.estimates.known(asked)
+        return alone, None if estimator is None else self.estimates.known((alone, estimator))[1]
 
     def with_truths(self, truths: Mapping[str, float]) -> Result:
         """The same result beside the true values of its targets, known in simulations only."""
@@ -156,32 +178,55 @@ class Result(Mapping[Key, Estimate]):
         """The same result with facts for the report replaced (title, command)."""
         return replace(self, facts={**self.facts, **facts})
 
+    def comparing(self, baseline: str | Policy | None = None) -> Result:
+        """The same beside comparisons of all targets with one of them, which is what `offrank.compare` returns.
+
+        baseline: a target or "logged"; by default the first target, of a single one the log. The intervals hold all
+        together with the level of the result: of k comparisons each is at 1 - (1 - level) / k (Bonferroni).
+
+        Raises:
+            UsageError: the baseline is no target, or the only one.
+        """
+        targets = list(self.facts["targets"])
+        asked = baseline or (targets[0] if len(targets) > 1 else LOGGED)
+        against = among(targets, asked, named_policy) or (LOGGED if asked == LOGGED else None)
+        if against is None:
+            raise UsageError(f"the baseline {asked!r} is no target", f"take one of {', '.join([*targets, LOGGED])}")
+        others = [name for name in targets if name != against]
+        if not others:
+            raise UsageError(f"there is nothing to compare {against} with", "name a second target")
+        level = 1 - (1 - self.facts["confidence"]) / len(others)
+        found = tuple(self._kept().comparison(name, against, level) for name in others)
+        rows = [document.comparison_row(one) for one in found]
+        facts = {"kind": "compare", "title": "Which ranking earns more?", "baseline": against, "comparisons": rows}
+        return replace(self, facts={**self.facts, **facts, "simultaneous": level}, comparisons=found)
+
     def to_dict(self) -> dict[str, Any]:
         """Everything, as plain lists, dicts and numbers (None for what is not known)."""
-        rows = [self._row(key, None, value) for key, value in self.estimates.found.items()]
-        for group, estimates in self.groups.items():
-            rows += [self._row(key, group, value) for key, value in estimates.found.items()]
         verdicts = {name: document.verdict_row(one) for name, one in self.verdicts.items()}
         log_findings = [asdict(caution) for caution in self.about_log]
-        return {**self.facts, "verdicts": verdicts, "log_findings": log_findings, "estimates": rows}
+        return {**self.facts, "verdicts": verdicts, "log_findings": log_findings, "estimates": self._rows()}
 
-    def to_json(self, path: str | PathLike[str] | None = None, indent: int | None = 2) -> str:
-        """The same as JSON text; written to `path` if given."""
-        text = json.dumps(self.to_dict(), indent=indent, allow_nan=False)
-        if path is not None:
-            write_text(path, text)
-        return text
+    def records(self) -> list[dict[str, Any]]:
+        """A row per estimate; of `check` per check, of `compare` per comparison."""
+        rows = self.facts.get({"check": "checks", "compare": "comparisons"}.get(self.facts.get("kind", ""), ""))
+        return self._rows() if rows is None else list(rows)
 
-    def to_arrow(self) -> pa.Table:
-        """A row per estimate."""
-        rows = []
-        for row in self.to_dict()["estimates"]:
-            difference = row.pop("difference") or {}
-            error = row.pop("error") or {}
-            row["warnings"] = [caution["code"] for caution in row["warnings"]]
-            row |= {f"difference_{name}": difference.get(name) for name in ("value", "low", "high")}
-            rows.append({**row, "error": error.get("code")})
-        return pa.Table.from_pylist(rows, schema=document.ARROW_SCHEMA)
+    @property
+    def findings(self) -> tuple[PlacedCaution, ...]:
+        """What speaks against the numbers: of the log, of estimates, of those of groups; of `check`, what it found."""
+        if self.facts.get("kind") == "check":
+            bad = (row for row in self.facts["checks"] if row["status"] in ("note", "warning", "serious"))
+            return tuple(PlacedCaution(Caution(r["code"], r["status"], r["message"], r["remedy"])) for r in bad)
+        found = [PlacedCaution(caution) for caution in self.about_log]
+        for group, estimates in ((None, self.estimates), *self.groups.items()):
+            for (target, estimator), one in estimates.found.items():
+                found += [PlacedCaution(each, target, estimator, group=group) for each in _cautions(one)]
+        return tuple(found)
+
+    def _lead(self) -> Iterator[str]:
+        yield from super()._lead()
+        yield from (str(one).partition("\n")[0] for one in self.verdicts.values())
 
     def save_html(self, path: str | PathLike[str]) -> None:
         """The report: one self-contained HTML file."""
@@ -196,8 +241,10 @@ class Result(Mapping[Key, Estimate]):
         """Its pictures as SVG: `result.plot.forest()`."""
         return Plots(self.to_dict())
 
-    def _row(self, key: Key, group: str | None, value: Estimate | NoOverlapError) -> dict[str, Any]:
-        return document.estimate_row(key, group, value, self.truths.get(key[0]))
+    def _rows(self) -> list[dict[str, Any]]:
+        parts = [(None, self.estimates), *self.groups.items()]
+        found = [(key, group, one) for group, part in parts for key, one in part.found.items()]
+        return [document.estimate_row(key, group, one, self.truths.get(key[0])) for key, group, one in found]
 
 
 def refuse_empty(result: Result) -> Result:
@@ -212,12 +259,8 @@ def refuse_empty(result: Result) -> Result:
     return result
 
 
-def _among(known: list[str], asked: object, read: Callable[[Any], object]) -> str | None:
-    """The spelling that results use for what is asked: `clip(ips, 10)` for `clip(ips, 1e1)`; None for what is none."""
-    if str(asked) in known:
-        return str(asked)
-    try:
-        spelled = repr(read(asked))
-    except UsageError:
-        return None
-    return spelled if spelled in known else None
+def _cautions(found: Estimate | NoOverlapError) -> tuple[Caution, ...]:
+    """What is said of an estimate; a refusal is serious."""
+    if isinstance(found, Estimate):
+        return found.warnings
+    return (Caution(found.code, "serious", found.message, found.remedy),)

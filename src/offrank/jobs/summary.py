@@ -129,7 +129,7 @@ class Summary:
         if not self.moments.sums[weight] > 0:
             cancelled = bool(self.moments.squares[weight] > 0)
             return self._no_overlap(target, estimator, cancelled=cancelled)
-        ratio = self._ratio(target, estimator)
+        ratio = self.mean(target, estimator)
         earned = self._interval(ratio)
         made = Estimate(
             earned.value,
@@ -153,7 +153,7 @@ class Summary:
         weighed = weighing(estimator)
         design = self.designs[index] if self.designs else None
         luck = self._luck(design, index, weight)
-        made = replace(made, design=design, detectable=self._detectable(made, luck))
+        made = replace(made, design=design, detectable=self.detectable(made.difference, made.standard_error, luck))
         made = made if weighed is None else self._of_weights(made, weighting, weighed, index, value)
         evidence = [self._evidence(made, target, estimator, value), depending, self.trained.evidence(target, estimator)]
         about_log = self.about_log if weighting.asks_logging else of_rows(self.about_log)
@@ -210,16 +210,15 @@ class Summary:
         luck = self._luck(self.designs[index] if self.designs else None, index, weight)
         return 1 / math.sqrt(luck) if luck > 0 else math.inf
 
-    def _detectable(self, made: Estimate, luck: float) -> float:
-        """The true difference to the log that is told from none with a chance of POWER.
+    def detectable(self, difference: Interval | None, error: float, luck: float) -> float:
+        """The true difference that is told from none with a chance of POWER; error: of what is compared.
 
         Where the weights of this log vary less than those of such logs do, by so much more.
         """
-        difference = made.difference
         if difference is None or not luck > 0:
             return math.nan
-        if difference.standard_error < 1e-6 * made.standard_error:
-            return 0.0  # the target is the logging policy, but for rounding
+        if difference.standard_error < 1e-6 * error:
+            return 0.0  # both are the same policy, but for rounding
         deviates = sum(map(NormalDist().inv_cdf, (0.5 + self.doubt.confidence / 2, POWER)))
         return deviates * difference.standard_error / math.sqrt(luck)
 
@@ -249,21 +248,31 @@ class Summary:
         self, target: AnyPolicy, one: Estimator | SelfNormalised, other: Estimator | SelfNormalised
     ) -> Interval:
         """One estimate less another of the same target, paired."""
-        return self._interval(self._ratio(target, one), self._ratio(target, other))
+        return self.paired(self.mean(target, one), self.mean(target, other))
 
     def relative(self, target: AnyPolicy, estimator: Estimator | SelfNormalised) -> Interval | None:
         """By how much of what was logged the target earns more; None where the log's mean is not clearly above 0."""
-        base = self.layout.logged(bare(estimator))
-        if not self._interval(base).low > 0:
-            return None
-        return self._interval(RelativeChange(self._ratio(target, estimator), base))
+        return self.relative_change(self.mean(target, estimator), self.layout.logged(bare(estimator)))
+
+    def paired(self, one: Mean, other: Mean) -> Interval:
+        """One mean less another, on the same rows."""
+        return self._interval(one, other)
+
+    def relative_change(self, one: Mean, other: Mean) -> Interval | None:
+        """The same as a share of the other; None where that is not clearly above 0."""
+        return self._interval(RelativeChange(one, other)) if self._interval(other).low > 0 else None
+
+    def at(self, confidence: float) -> Summary:
+        """The same at another level."""
+        return replace(self, doubt=replace(self.doubt, confidence=confidence))
 
     @property
     def nonnegative(self) -> bool:
         """Whether no outcome is below 0."""
         return bool(self.moments.least[1] >= 0)
 
-    def _ratio(self, target: AnyPolicy, estimator: Estimator | SelfNormalised) -> Mean:
+    def mean(self, target: AnyPolicy, estimator: Estimator | SelfNormalised) -> Mean:
+        """What an estimate is, as a function of the columns' sums."""
         weighting = bare(estimator)
         _, value, weight = self._columns(target, weighting)
         if isinstance(estimator, SelfNormalised) and estimator.controlled:

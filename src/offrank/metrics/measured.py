@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 from ..errors import NoOverlapError, UsageError
-from ..folds.estimate import Caution, Interval
+from ..folds.estimate import Caution, Interval, PlacedCaution
+from ..frames import Given
 
 Key = tuple[str, str]
 
@@ -49,34 +49,24 @@ Found = Mapping[Key, Measured | NoOverlapError]
 
 
 @dataclass(frozen=True)
-class Measurements(Mapping[Key, Measured]):
+class Measurements(Given[Measured]):
     """Metrics by (model, metric); by model alone where there is one metric, by metric where there is one model.
 
     - found: of the whole log; groups: the same for each value of the `by` column; facts: what else `to_dict` holds.
-
-    It holds what the log can give (`given`); asking for another raises NoOverlapError, which is a KeyError; `refused`
-    says which those are and why.
     """
 
     found: Found
     groups: Mapping[str, Found] = field(default_factory=dict)
     facts: Mapping[str, Any] = field(default_factory=dict)
 
-    def __getitem__(self, key: str | Key) -> Measured:
+    headings = ("model", "metric", "group", "value", "difference", "rejected", "ess", "warnings", "error")
+
+    def known(self, key: Any) -> Key:
         matching = [known for known in self.found if key == known or (isinstance(key, str) and key in known)]
         if len(matching) != 1:
             known = ", ".join(f"{model!r}, {name!r}" for model, name in self.found)
             raise KeyError(f"{key!r} is {'several of' if matching else 'none of'} the metrics: {known}")
-        measured = self.found[matching[0]]
-        if isinstance(measured, NoOverlapError):
-            raise measured
-        return measured
-
-    def __iter__(self) -> Iterator[Key]:
-        return iter(self.given)
-
-    def __len__(self) -> int:
-        return len(self.given)
+        return matching[0]
 
     def __str__(self) -> str:
         given = (
@@ -93,16 +83,6 @@ class Measurements(Mapping[Key, Measured]):
         return list(dict.fromkeys(model for model, _ in self.found))
 
     @property
-    def refused(self) -> dict[Key, NoOverlapError]:
-        """The metrics that the log cannot give."""
-        return {key: value for key, value in self.found.items() if isinstance(value, NoOverlapError)}
-
-    @property
-    def given(self) -> dict[Key, Measured]:
-        """The metrics that the log can give."""
-        return {key: value for key, value in self.found.items() if isinstance(value, Measured)}
-
-    @property
     def trustworthy(self) -> bool:
         """Every metric was given, and nothing serious was found."""
         return not self.refused and all(measured.trustworthy for measured in self.given.values())
@@ -113,13 +93,25 @@ class Measurements(Mapping[Key, Measured]):
 
     def to_dict(self) -> dict[str, Any]:
         """Everything, as plain lists, dicts and numbers (None for what is not known)."""
-        rows = [_row(key, None, value) for key, value in self.found.items()]
-        rows += [_row(key, group, value) for group, found in self.groups.items() for key, value in found.items()]
-        return {**self.facts, "metrics": rows}
+        return {**self.facts, "metrics": self.records()}
 
-    def to_json(self, indent: int | None = 2) -> str:
-        """The same as JSON text."""
-        return json.dumps(self.to_dict(), indent=indent, allow_nan=False)
+    def records(self) -> list[dict[str, Any]]:
+        """A row per metric of a model, for the whole log and each group."""
+        return [_row(key, group, one) for group, key, one in self._every()]
+
+    @property
+    def findings(self) -> tuple[PlacedCaution, ...]:
+        """What speaks against the numbers."""
+        every = [(group, key, one) for group, key, one in self._every() if isinstance(one, Measured)]
+        return tuple(
+            PlacedCaution(caution, model=model, metric=metric, group=group)
+            for group, (model, metric), one in every
+            for caution in one.warnings
+        )
+
+    def _every(self) -> Iterator[tuple[str | None, Key, Measured | NoOverlapError]]:
+        for group, found in ((None, self.found), *self.groups.items()):
+            yield from ((group, key, one) for key, one in found.items())
 
 
 def refuse_empty(found: Measurements) -> Measurements:
@@ -145,7 +137,7 @@ def _row(key: Key, group: str | None, value: Measured | NoOverlapError) -> dict[
     return {
         **row,
         "impressions": value.impressions,
-        "difference": None if away is None else {name: _number(part) for name, part in away.numbers().items()},
+        "difference": None if away is None else away.to_dict(),
         "warnings": [asdict(caution) for caution in value.warnings],
         "error": None,
     }

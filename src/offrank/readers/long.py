@@ -11,6 +11,7 @@ from ..log.schema import LONG_ROLES, ROLES, Columns
 from ..log.source import Needs
 from .long_table import LongTable
 from .tables import CsvTable, Table
+from .told import told
 from .wide import Invalid, WideLog
 
 
@@ -22,6 +23,9 @@ class LongLog:
     renamed: Mapping[str, str]
     invalid: Invalid = "raise"
     needed: Needs = field(default_factory=Needs)
+
+    def __repr__(self) -> str:
+        return told("long", self.table)
 
     def parts(self) -> int:
         return self.wide.parts()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache, cached_property
-from typing import Any, Protocol
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
 import pyarrow as pa
@@ -58,6 +58,14 @@ class ParquetTable:
     """Parquet files; a part is a row group."""
 
     paths: tuple[str, ...]
+    kind: ClassVar[str] = "parquet"
+
+    @property
+    def dataset(self) -> Any:
+        """All of them, with their schema and how many rows they have."""
+        from pyarrow import dataset
+
+        return dataset.dataset(list(self.paths), format="parquet")
 
     @cached_property
     def _groups(self) -> list[tuple[str, int, int, int]]:

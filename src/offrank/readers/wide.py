@@ -21,6 +21,7 @@ from .arrow import Lists
 from .features import sparse_features
 from .holes import Ranks
 from .tables import Piece, Table
+from .told import told
 
 Invalid = Literal["raise", "skip"]
 
@@ -38,6 +39,9 @@ class WideLog:
     renamed: Mapping[str, str]
     invalid: Invalid = "raise"
     needed: Needs = field(default_factory=Needs)
+
+    def __repr__(self) -> str:
+        return told("wide", self.table)
 
     def parts(self) -> int:
         return self.table.parts()

@@ -6,16 +6,19 @@ Off-policy selection of paper cmip-debiasedness, section 6.3 and Table 2.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
+from ..clicks.storage import plain
 from ..errors import UsageError
+from ..frames import Tabular
 from .candidates import Candidate, candidates
 from .strategies import BEST, PRESETS, SIGNS, STRATEGIES, WORDS, Metric, Preset, Strategy, Top, strategy
 
 __all__ = ["BEST", "STRATEGIES", "Candidate", "Choice", "Selection", "choose", "select"]
 
 
+METRICS: tuple[Metric, ...] = ("ppl", "ndcg", "cmip")
 _ALONE = "CMIP alone commends a model that knows nothing: its relevance is independent of everything"
 
 
@@ -68,12 +71,14 @@ def choose(models: Sequence[Candidate], by: str | Strategy = BEST, preset: Prese
 
 
 @dataclass(frozen=True)
-class Selection:
+class Selection(Tabular):
     """Candidates and what each strategy chose; left_out: strategies that could not be used, with the reason."""
 
     candidates: tuple[Candidate, ...]
     choices: dict[str, Choice]
     left_out: dict[str, str]
+
+    headings = ("model", "metric", "value", "chosen")
 
     def __getitem__(self, by: str) -> Choice:
         return self.choices[str(strategy(by))]
@@ -89,13 +94,29 @@ class Selection:
         names = [choice.name for choice in self.choices.values()]
         return {name: names.count(name) for name in sorted(set(names), key=lambda name: (-names.count(name), name))}
 
+    def records(self) -> list[dict[str, Any]]:
+        """A row per model and metric; chosen: the strategies that choose it."""
+        rows: list[dict[str, Any]] = []
+        for one in self.candidates:
+            chosen = "; ".join(name for name, choice in self.choices.items() if choice.name == one.name)
+            for metric in METRICS:
+                if one.measured(metric):
+                    low, high = one.ends(metric)
+                    numbers = {"value": one.value(metric), "low": low, "high": high}
+                    rows.append({"model": one.name, "metric": metric, **numbers, "chosen": chosen})
+        return rows
+
+    def to_dict(self) -> dict[str, Any]:
+        """What was measured, what each strategy chooses, and why some could not."""
+        choices = {name: plain(asdict(one)) for name, one in self.choices.items()}
+        return {"measured": self.records(), "choices": choices, "not_used": dict(self.left_out)}
+
     def __str__(self) -> str:
         return "\n".join(self._lines())
 
     def _lines(self) -> Iterator[str]:
-        metrics: list[Metric] = ["ppl", "ndcg", "cmip"]
-        rows = [[one.name, *(_shown(one, metric) for metric in metrics)] for one in self.candidates]
-        yield from _columns([["model", *(WORDS[metric] for metric in metrics)], *rows])
+        rows = [[one.name, *(_shown(one, metric) for metric in METRICS)] for one in self.candidates]
+        yield from _columns([["model", *(WORDS[metric] for metric in METRICS)], *rows])
         yield ""
         yield from _columns([["strategy", "chooses"], *([name, one.name] for name, one in self.choices.items())])
         for name, why in self.left_out.items():

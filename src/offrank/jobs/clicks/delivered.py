@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from os import PathLike
 from typing import Any, Self
 
 from ...files import write_text
-from ...folds.estimate import Caution
+from ...folds.estimate import Caution, PlacedCaution
+from ...frames import Tabular
 from ...report import terminal
 from ...report.sheet import Finding, Sheet, of_models, worst
-from .. import document
 
 
-class Delivered(ABC):
+class Delivered(Tabular):
     """A result, which is a frozen dataclass. Printed, it is tables; facts: what else `to_dict` holds."""
 
     facts: Mapping[str, Any]
@@ -26,10 +26,6 @@ class Delivered(ABC):
         """What to know of each model."""
 
     @abstractmethod
-    def to_dict(self) -> dict[str, Any]:
-        """Everything, as plain lists, dicts and numbers (None for what is not finite)."""
-
-    @abstractmethod
     def sheet(self) -> Sheet:
         """The page."""
 
@@ -37,6 +33,12 @@ class Delivered(ABC):
     def trustworthy(self) -> bool:
         """Nothing serious was found."""
         return all(one.severity != "serious" for some in self.cautions.values() for one in some)
+
+    @property
+    def findings(self) -> tuple[PlacedCaution, ...]:
+        """What to know, and of which model."""
+        every = ((name, caution) for name, some in self.cautions.items() for caution in some)
+        return tuple(PlacedCaution(caution, model=name or None) for name, caution in every)
 
     def told(self) -> tuple[Finding, ...]:
         """Cautions by code, with the models that they are about where there are several."""
@@ -57,10 +59,6 @@ class Delivered(ABC):
 
     def __str__(self) -> str:
         return terminal.render_text(self.sheet())
-
-    def to_json(self, path: str | PathLike[str] | None = None) -> str:
-        """The same as JSON text; written to `path` if given."""
-        return document.to_json(self.to_dict(), path)
 
     def save_html(self, path: str | PathLike[str]) -> None:
         """Write one self-contained page."""

@@ -45,6 +45,12 @@ class Judged(Delivered):
             found[name] = tuple(dict.fromkeys((*model.cautions, *self.here[name].cautions, *away)))
         return found
 
+    headings = Evaluations.headings
+
+    def records(self) -> list[dict[str, Any]]:
+        """Those of what was measured on the log."""
+        return self.here.records()
+
     def to_dict(self) -> dict[str, Any]:
         """Everything, as plain lists, dicts and numbers (None for what is not finite)."""
         found = {**self.facts, **self.here.to_dict()}

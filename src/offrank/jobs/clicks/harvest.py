@@ -41,6 +41,15 @@ class Curve(Delivered):
             return ""
         return "--examination " + ",".join(f"{value:.4g}" for value in self.found.curve.tolist())
 
+    headings = ("rank", "value", "clicks")
+
+    def records(self) -> list[dict[str, Any]]:
+        """A row per rank: how likely it is looked at, over the first, and the clicks that say so."""
+        found = self.found
+        columns = (plain(one) for one in (found.curve, found.low, found.high, found.clicks))
+        names = ("rank", "value", "low", "high", "clicks")
+        return [dict(zip(names, (rank, *row), strict=True)) for rank, row in enumerate(zip(*columns, strict=True), 1)]
+
     def to_dict(self) -> dict[str, Any]:
         names = ("curve", "low", "high", "documents", "clicks", "impressions", "method")
         numbers = {name: plain(getattr(self.found, name)) for name in names}

@@ -67,6 +67,12 @@ class Selected(Delivered):
         """That of the one strategy, or of the one that the paper found best."""
         return self.selection.choice
 
+    headings = Selection.headings
+
+    def records(self) -> list[dict[str, Any]]:
+        """Those of what was measured."""
+        return self.selection.records()
+
     def to_dict(self) -> dict[str, Any]:
         """Everything, as plain lists, dicts and numbers."""
         return {
@@ -74,8 +80,7 @@ class Selected(Delivered):
             **self.here.to_dict(),
             "ndcg": self.ranked.to_dict(list(self.here)),
             "cmip": {name: plain(asdict(found)) for name, found in self.cmip.items()},
-            "choices": {name: plain(asdict(one)) for name, one in self.selection.choices.items()},
-            "not_used": dict(self.selection.left_out),
+            **self.selection.to_dict(),
             "choice": self.choice.name,
         }
 

@@ -20,7 +20,8 @@ def answers(document: Document) -> list[Answer]:
     if document.get("kind") == "check" and lines:
         word = (facts.verdict_of(document, "the log") or {}).get("word")
         return [replace(lines[0], text=f"**{WORDS[word]}.** {lines[0].text}"), *lines[1:]] if word else lines
-    lines += [_target(document, name, estimates) for name, estimates in found if estimates]
+    lines += [_compared(document, one) for one in document.get("comparisons") or []]
+    lines += [_target(document, name, estimates) for name, estimates in found if estimates and not document.get("comparisons")]
     return lines or [Answer("There is nothing to report: the document holds neither estimates nor checks.")]
 
 
@@ -36,6 +37,59 @@ def _target(document: Document, target: str, found: list[Record]) -> Answer:
     text = f"**{WORDS[word]}.** {words.quote(target)} would have earned {_amount(document, verdict['value'])}"
     aside = _source(verdict) + _truth(verdict, found)
     return Answer(text + _against(verdict), aside, _SEVERITY[word], reasons, words.quote(target))
+
+
+def _compared(document: Document, found: Record) -> Answer:
+    """Which of two targets earns more, and by how much; or how many rows would tell."""
+    names = [words.quote(found["target"]), _named(document, found["against"])]
+    reasons, severity = tuple(_reason(one) for one in found["reasons"]), _SEVERITY[found["word"]]
+    if found["word"] == "do not use":
+        text = f"This log cannot say which of {words.listing(names)} would have earned more."
+        return Answer(f"**Do not use.** {text}", severity=severity, reasons=reasons)
+    value, ends = _in_words(found["difference"], signed=True)
+    absolute = f"{value} ({ends}) {document.get('unit') or 'per impression'}"
+    share = found["relative"] and _percent(found["relative"])
+    if found["decided"]:
+        side = "more" if found["difference"]["value"] > 0 else "less"
+        size, between = _percent(found["relative"], signed=False) if share else (value.lstrip("-+"), ends)
+        text = f"**{WORDS[found['word']]}.** {names[0]} would have earned **{size} {side}** than {names[1]} ({between})"
+        text += f", which is {absolute}." if share else "."
+    else:
+        text = f"This log **cannot tell** which of {words.listing(names)} would have earned more: "
+        also = f", {share[0]} ({share[1]})" if share else ""
+        text += f"the difference is {absolute}{also}.{_more_rows(found)}"
+    aside, several = _source(found), len(document["comparisons"])
+    if several > 1:
+        aside += f" All {several} comparisons hold together at {100 * document['confidence']:g} % (Bonferroni)."
+    return Answer(text, aside, severity, reasons)
+
+
+def _percent(found: Record, signed: bool = True) -> tuple[str, str]:
+    """A share and its interval; unsigned, how large it is, where the interval holds no 0."""
+    value, low, high = (found[end] for end in ("value", "low", "high"))
+    if signed or not low * high > 0:
+        return words.percent(
+            value, signed=True
+        ), f"{words.percent(low, signed=True)} to {words.percent(high, signed=True)}"
+    low, high = sorted((abs(low), abs(high)))
+    return words.percent(abs(value)), f"{words.percent(low)} to {words.percent(high)}"
+
+
+def _named(document: Document, against: str) -> str:
+    logged = against == "logged" and against not in (document.get("targets") or {})
+    return "the logged ranking" if logged else words.quote(against)
+
+
+def _more_rows(found: Record) -> str:
+    rows = found.get("rows_needed")
+    if rows is None:
+        return ""
+    return f" If it is as large as that, a log of {_about(rows)} rows of this kind would tell, four times of five."
+
+
+def _about(rows: int) -> str:
+    """A large number, to two digits."""
+    return words.count(float(f"{rows:.1e}"))
 
 
 def _logged(document: Document, target: str, mean: Record) -> Answer:

@@ -1,0 +1,196 @@
+"""Results as tables of other libraries: Arrow, pandas, Polars, Markdown, HTML in notebooks, JSON."""
+
+from __future__ import annotations
+
+import importlib
+import json
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Mapping, Sequence
+from html import escape
+from os import PathLike
+from typing import Any, ClassVar, TypeVar
+
+import pyarrow as pa
+
+from .errors import MissingExtraError, NoOverlapError
+from .files import write_text
+from .folds.digits import printable, with_ends
+from .folds.estimate import Interval
+
+Record = Mapping[str, Any]
+Key = tuple[str, str]
+N = TypeVar("N")
+
+_SPANS = ("difference", "relative")
+"""Columns that hold a number with its interval, or nothing."""
+_ENDS = ("value", "low", "high", "standard_error")
+_TEXT = {
+    *("target", "against", "estimator", "group", "chosen", "cluster", "model", "metric", "quantity", "anchor"),
+    *("word", "assumes_in_words", "error", "code", "title", "status", "message", "remedy"),
+}
+_WHOLE = ("n", "impressions", "sessions", "rank", "rows_needed")
+_TYPES: dict[str, Any] = {
+    **dict.fromkeys(_TEXT, pa.string()),
+    **dict.fromkeys(_WHOLE, pa.int64()),
+    **dict.fromkeys(("warnings", "reasons", "assumes"), pa.list_(pa.string())),
+    "decided": pa.bool_(),
+}
+"""Types of columns; all others are numbers."""
+
+
+class Tabular(ABC):
+    """What holds numbers with their doubt, and can give them as rows.
+
+    A column `difference` is given as `difference_value`, `difference_low` and so on; warnings by their codes.
+    """
+
+    headings: ClassVar[tuple[str, ...]] = ()
+    """The columns for people; a number has its interval beside it."""
+
+    @abstractmethod
+    def to_dict(self) -> dict[str, Any]:
+        """Everything, as plain lists, dicts and numbers (None for what is not known)."""
+
+    @abstractmethod
+    def records(self) -> Sequence[Record]:
+        """A row per number with its doubt, as in `to_dict`."""
+
+    def to_json(self, path: str | PathLike[str] | None = None, indent: int | None = 2) -> str:
+        """Everything as JSON text; written to `path` if given."""
+        text = json.dumps(self.to_dict(), indent=indent, allow_nan=False)
+        if path is not None:
+            write_text(path, text)
+        return text
+
+    def to_arrow(self) -> pa.Table:
+        """The rows, with every digit."""
+        rows = [dict(_flat(row)) for row in self.records()]
+        names = dict.fromkeys(name for row in rows for name in row)
+        return pa.Table.from_pylist(rows, pa.schema([(name, _TYPES.get(name, pa.float64())) for name in names]))
+
+    def to_pandas(self) -> Any:
+        """The rows as a pandas DataFrame.
+
+        Raises:
+            MissingExtraError: pandas is not installed.
+        """
+        _library("pandas")
+        return self.to_arrow().to_pandas()
+
+    def to_polars(self) -> Any:
+        """The rows as a Polars DataFrame.
+
+        Raises:
+            MissingExtraError: Polars is not installed.
+        """
+        return _library("polars").from_arrow(self.to_arrow())
+
+    def to_markdown(self) -> str:
+        """A table for people, in Markdown."""
+        names, rows = self._told()
+        lines = [names, ["---"] * len(names), *rows]
+        return "\n".join("| " + " | ".join(cell.replace("|", "\\|") for cell in line) + " |" for line in lines) + "\n"
+
+    def _repr_html_(self) -> str:
+        """The same as HTML, for notebooks."""
+        names, rows = self._told()
+        head = "".join(f"<th>{escape(name)}</th>" for name in names)
+        body = "".join("<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in row) + "</tr>" for row in rows)
+        lead = "".join(f"<p>{escape(printable(line))}</p>" for line in self._lead())
+        return f"{lead}<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+
+    def _lead(self) -> Iterator[str]:
+        """What stands above the table."""
+        facts = getattr(self, "facts", {})
+        if facts.get("title"):
+            yield str(facts["title"])
+
+    def _told(self) -> tuple[list[str], list[list[str]]]:
+        """The headings that have something to say, and the cells in words."""
+        rows = self.records()
+        cells = {name: [printable(_cell(row, name)) for row in rows] for name in self.headings}
+        kept = {name: column for name, column in cells.items() if any(column)}
+        return [name.replace("_", " ") for name in kept], [list(row) for row in zip(*kept.values(), strict=True)]
+
+
+class Given(Mapping[Key, N], Tabular):
+    """Numbers by two names, where the log may not give all that were asked for.
+
+    It holds what the log can give (`given`); asking for another raises NoOverlapError, which is a KeyError; `refused`
+    says which those are and why.
+    """
+
+    found: Mapping[Key, N | NoOverlapError]
+
+    @abstractmethod
+    def known(self, key: Any) -> Key:
+        """The key that is meant, found or refused.
+
+        Raises:
+            KeyError: there is none, or several could be meant.
+        """
+
+    def __getitem__(self, key: Any) -> N:
+        value = self.found[self.known(key)]
+        if isinstance(value, NoOverlapError):
+            raise value
+        return value
+
+    def __iter__(self) -> Iterator[Key]:
+        return iter(self.given)
+
+    def __len__(self) -> int:
+        return len(self.given)
+
+    @property
+    def refused(self) -> dict[Key, NoOverlapError]:
+        """What the log cannot give."""
+        return {key: value for key, value in self.found.items() if isinstance(value, NoOverlapError)}
+
+    @property
+    def given(self) -> dict[Key, N]:
+        """What the log can give."""
+        return {key: value for key, value in self.found.items() if not isinstance(value, NoOverlapError)}
+
+
+def _library(name: str) -> Any:
+    try:
+        return importlib.import_module(name)
+    except ImportError as error:
+        raise MissingExtraError(f"to_{name}() needs {name}, which is missing", f"pip install {name}") from error
+
+
+def _flat(row: Record) -> Iterator[tuple[str, Any]]:
+    """The columns of a row."""
+    for name, value in row.items():
+        if name in _SPANS:
+            yield from ((f"{name}_{end}", (value or {}).get(end)) for end in _ENDS)
+        elif name in ("warnings", "reasons"):
+            yield name, [one["code"] for one in value]
+        elif name == "error":
+            yield name, None if value is None else value["code"]
+        elif name == "anchor":
+            yield name, None if value is None else value["estimator"]
+        else:
+            yield name, value
+
+
+def _cell(row: Record, name: str) -> str:
+    """A cell in words; empty for what is not known."""
+    if name not in row:
+        return ""
+    if name in ("value", *_SPANS):
+        span = row if name == "value" else row[name]
+        return "" if not span or span["value"] is None else _span(span)
+    value = dict(_flat({name: row[name]}))[name]
+    if isinstance(value, float):
+        return f"{value:.4g}"
+    if isinstance(value, list):
+        return ", ".join(map(str, value))
+    return "" if value is None else f"{value:,}" if type(value) is int else str(value)
+
+
+def _span(found: Record) -> str:
+    low, high = (math.nan if found.get(end) is None else found[end] for end in ("low", "high"))
+    return with_ends(Interval(found["value"], low, high, math.nan))

@@ -1,0 +1,72 @@
+"""`compare`: which of several rankings earns more?"""
+
+from __future__ import annotations
+
+from os import PathLike
+from typing import Any
+
+from ..inference.registry import Method
+from ..inference.spec import AUTO
+from ..policies.base import Policy
+from ..policies.propensities import AnyPolicy
+from ..running.executors import Executor, Progress
+from . import arguments
+from .evaluate import evaluate
+from .result import Result
+
+
+def compare(
+    log: Any,
+    target: arguments.Target,
+    logging: str | AnyPolicy = "logged",
+    estimators: arguments.Estimators = ("ips", "snips"),
+    *,
+    baseline: str | Policy | None = None,
+    examination: arguments.Examination | None = None,
+    confidence: float = 0.95,
+    interval: Method = "studentised",
+    cluster: str | None = AUTO,
+    by: str | None = None,
+    held_out: str | PathLike[str] | None = None,
+    replicates: int = 200,
+    seed: int = 0,
+    executor: Executor | None = None,
+    progress: Progress | None = None,
+) -> Result:
+    """Compare what target policies would have earned, on the same rows, in one pass over the log.
+
+    Rankings that resemble each other earn much the same in each row: their paired difference is far surer than two
+    separate intervals suggest. `result.comparisons` has one for each target and the baseline, with its verdict and its
+    interval, absolute and relative; all of them hold together at level `confidence` (Bonferroni: of k comparisons each
+    interval is at level 1 - (1 - confidence) / k). `result.difference("b", "a")` gives that of any two.
+
+    - target: a dict of policies by name, or a list of policies.
+    - baseline: the target that all others are compared with, or "logged"; by default the first target, of a single one
+      the log.
+    - all else: as in `evaluate`.
+
+    Raises:
+        UsageError: arguments that cannot work, such as a baseline that is no target.
+        LogError: the log breaks a rule.
+        NoOverlapError: no estimate at all can be given.
+    """
+    found = evaluate(
+        log,
+        target,
+        logging,
+        estimators,
+        examination=examination,
+        confidence=confidence,
+        interval=interval,
+        cluster=cluster,
+        by=by,
+        held_out=held_out,
+        replicates=replicates,
+        seed=seed,
+        executor=executor,
+        progress=progress,
+    ).comparing(baseline)
+    said = found.facts["command"].replace("offrank.evaluate(", "offrank.compare(", 1).removesuffix(")")
+    return found.with_facts(
+        command=said + ("" if baseline is None else f", baseline={found.facts['baseline']!r}") + ")"
+    )

@@ -1,0 +1,179 @@
+"""One target against another, or against the log: the verdict on their difference, on the same rows."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+from ..errors import SupportError, UsageError
+from ..estimators.base import Estimator
+from ..estimators.wrappers import SelfNormalised, bare
+from ..findings.verdict import Candidate, Verdict, verdict
+from ..folds.estimate import Caution, Interval
+from ..inference.mean import Mean
+from .choice import span
+from .judgement import Judgement
+from .summary import Summary
+
+_Any = Estimator | SelfNormalised
+_ORDER = {"serious": 0, "warning": 1, "note": 2}
+
+
+@dataclass(frozen=True)
+class Difference:
+    """Whether one target earns more than another.
+
+    - target, against: their names; `logged` for what was logged.
+    - verdict: on the difference, with its interval, absolute and relative; if it is `do not use`, nothing is claimed.
+    - rows: impressions that were read.
+    """
+
+    target: str
+    against: str
+    verdict: Verdict
+    rows: int
+
+    @property
+    def decided(self) -> bool:
+        """Whether the interval of the difference excludes 0."""
+        away = self.verdict.difference
+        return away is not None and (away.low > 0 or away.high < 0)
+
+    @property
+    def rows_needed(self) -> int | None:
+        """How many rows of this kind would tell, four times of five, if the difference is what it seems to be.
+
+        Errors fall with the square root of the rows. None where it is told already, and where more rows would not help.
+        """
+        away, least = self.verdict.difference, self.verdict.detectable
+        if self.decided or away is None or least is None or not least > abs(away.value) > 0:
+            return None
+        return math.ceil(self.rows * (least / away.value) ** 2)
+
+
+@dataclass(frozen=True)
+class Pair:
+    """What one target earns more than another, by each estimator that both have.
+
+    summary: at the level of the intervals. one, other: the estimates of the two targets; None for what was logged.
+    names: what the two are called.
+    """
+
+    summary: Summary
+    one: Judgement
+    other: Judgement | None
+    names: tuple[str, str]
+
+    def verdict(self, about_log: Sequence[Caution]) -> Verdict | None:
+        """The least assuming estimate of the difference that decides; its `value` is the difference too.
+
+        An estimate of a difference is as sound as both of those that it is made from, and warns of what they warn of.
+        None where only what was logged was asked for.
+        """
+        name = " - ".join(self.names)
+        found = verdict(name, self._candidates, about_log, nonnegative=self.summary.nonnegative)
+        return found and replace(found, value=found.difference)  # a difference does not end at 0, as means do
+
+    def least_assuming(self) -> str:
+        """The estimator to take where no verdict does: of those that both have the least assuming, sound if one is.
+
+        Raises:
+            SupportError: they have none in common.
+        """
+        found = [one for one in self._candidates if one.asked and one.estimate is not None]
+        if not found:
+            raise SupportError(
+                f"the log gives no estimate of both {self.names[0]} and {self.names[1]} by one estimator",
+                "name an estimator of each: difference((target, estimator), (target, estimator))",
+            )
+        return min(found, key=lambda one: (not one.sound, len(one.assumes), one.warned, one.name)).name
+
+    def difference(self, mine: str, theirs: str | None = None) -> Interval:
+        """By these estimators; of the second target by default the same. Where the data chose, an interval of all."""
+        first, *more = (self.summary.paired(*means) for means in self._means(mine, theirs or mine))
+        return self._widened(first, more)
+
+    def relative(self, mine: str, theirs: str | None = None) -> Interval | None:
+        """The same as a share of what the second earns; None where that is not clearly above 0."""
+        found = [self.summary.relative_change(*means) for means in self._means(mine, theirs or mine)]
+        known = [one for one in found if one is not None]
+        return self._widened(known[0], known[1:]) if len(known) == len(found) else None
+
+    def _widened(self, found: Interval, more: Sequence[Interval]) -> Interval:
+        for one in more:
+            found = span(one, found) or found
+        return found
+
+    def _means(self, mine: str, theirs: str) -> Iterator[tuple[Mean, Mean]]:
+        """What is subtracted from what: by the estimators, then by those that what the data chose is held to."""
+        yield self._mean(self.one, mine, held=False), self._second(mine, theirs, held=False)
+        if self._chose(self.one, mine) or self._chose(self.other, theirs):
+            yield self._mean(self.one, mine, held=True), self._second(mine, theirs, held=True)
+
+    def _second(self, mine: str, theirs: str, *, held: bool) -> Mean:
+        estimator = _estimator(self.one, mine, held=held)
+        if self.other is None:
+            return self.summary.layout.logged(bare(estimator))
+        against = _estimator(self.other, theirs, held=held)
+        if bare(estimator).earns != bare(against).earns and not self.summary.rewards_are_clicks:
+            raise UsageError(
+                f"`{mine}` estimates {bare(estimator).earns}, `{theirs}` {bare(against).earns}",
+                "compare estimates of the same outcome",
+            )
+        return self._mean(self.other, theirs, held=held)
+
+    def _mean(self, of: Judgement, name: str, *, held: bool) -> Mean:
+        return self.summary.mean(of.target, _estimator(of, name, held=held))
+
+    def _chose(self, of: Judgement | None, name: str) -> bool:
+        return of is not None and name in of.found and of.found[name].held_to is not None
+
+    @cached_property
+    def _candidates(self) -> list[Candidate]:
+        """What may answer: the difference by each estimator that both have."""
+        mine = self.one.candidates
+        return [self._candidate(name) for name in mine if self.other is None or name in self.other.candidates]
+
+    def _candidate(self, name: str) -> Candidate:
+        mine = self.one.candidates[name]
+        theirs = mine if self.other is None else self.other.candidates[name]
+        refusal = mine.refusal or theirs.refusal
+        if mine.estimate is None or theirs.estimate is None:
+            return replace(mine, estimate=None, logged=None, relative=None, refusal=refusal)
+        away = self.difference(name)
+        luck = max(self.summary.luck(one.target, _estimator(one, name)) for one in (self.one, self.other) if one)
+        error = max(mine.estimate.standard_error, theirs.estimate.standard_error)
+        finite = mine.sound and theirs.sound
+        estimate = replace(
+            mine.estimate,
+            value=away.value if finite else math.nan,
+            low=away.low,
+            high=away.high,
+            standard_error=away.standard_error,
+            difference=away,
+            detectable=self.summary.detectable(away, error, luck**-2),
+            warnings=self._cautions(mine, theirs),
+        )
+        return replace(mine, estimate=estimate, logged=None, relative=self.relative(name))
+
+    def _cautions(self, mine: Candidate, theirs: Candidate) -> tuple[Caution, ...]:
+        """What is said of both, the worst first; what is said of one names it."""
+        if self.other is None:
+            return mine.cautions
+        both = set(mine.cautions) & set(theirs.cautions)
+        found = dict.fromkeys(
+            one if one in both else replace(one, message=f"Of `{name}`: {one.message}")
+            for name, some in zip(self.names, (mine.cautions, theirs.cautions), strict=True)
+            for one in some
+        )
+        return tuple(sorted(found, key=lambda one: _ORDER[one.severity]))
+
+
+def _estimator(of: Judgement, name: str, *, held: bool = False) -> _Any:
+    """What a spelling stands for; held: what the data's choice is held to, where there is one."""
+    if name not in of.found:
+        return of.references[name][0]
+    one = of.found[name]
+    return one.held_to or one.estimator if held else one.estimator

@@ -1,0 +1,167 @@
+"""A log that was read: every number of a result, at any level, without reading it again."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields, replace
+from functools import cached_property
+from typing import Any
+
+from ..checks.impressions import Impressions, ImpressionsFold
+from ..checks.log import about_log
+from ..errors import EmptyLogError, NoOverlapError, SupportError, UsageError
+from ..estimators.design import design_fold
+from ..estimators.fold import ByColumn, GroupedTermsFold, TermsFold
+from ..estimators.wrappers import bare
+from ..folds.base import Together
+from ..folds.estimate import Interval
+from ..log.source import Source
+from ..running.executors import Executor, Progress, run
+from . import document
+from .estimates import Estimates, Side
+from .judgement import Judgement
+from .paired import Difference, Pair
+from .plan import Plan
+from .result import Result
+from .summary import Summary, group_folds, whole_folds
+
+
+@dataclass(frozen=True)
+class Reduced:
+    """A log that was read under a plan: from it follow all numbers, at any level, and the difference of any two.
+
+    whole, groups: what the folds found. known, designs: as in `Summary`. where: the log in words.
+    """
+
+    plan: Plan
+    whole: Any
+    groups: Mapping[str, Any]
+    known: Mapping[str, Any]
+    designs: Any
+    impressions: Impressions
+    where: str
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {one.name: getattr(self, one.name) for one in fields(self)}  # what follows from it is made anew
+
+    @cached_property
+    def summary(self) -> Summary:
+        """Of the whole log, ready to be asked."""
+        return self.plan.summary(self.whole, **self.known, designs=self.designs)
+
+    @cached_property
+    def judged(self) -> dict[str, Judgement]:
+        """The estimates of each target."""
+        return self.plan.judged(self.summary)
+
+    def result(self) -> Result:
+        """Everything that was asked for."""
+        parts = {name: self.plan.summary(part, **self.known, group=True) for name, part in self.groups.items()}
+        groups = {name: listed(self.plan.judged(part, len(parts))) for name, part in parts.items()}
+        estimates, about_log = listed(self.judged), self.summary.about_log
+        verdicts = {name: one.verdict(name, about_log) for name, one in self.judged.items()}
+        told = {name: one for name, one in verdicts.items() if one is not None}
+        used = dict.fromkeys(one.cluster for one in estimates.given.values() if one.cluster is not None)
+        facts = {**self._facts(), "cluster": ", ".join(used) or None}
+        return Result(estimates, groups, facts, about_log=about_log, verdicts=told, reduced=self)
+
+    def at(self, confidence: float) -> Result:
+        """The same at another level."""
+        plan = replace(self.plan, doubt=replace(self.plan.doubt, confidence=confidence))
+        return replace(self, plan=plan).result()
+
+    def difference(self, one: Side, other: Side, *, relative: bool = False) -> Interval:
+        """One target less another, or less what was logged; where no estimator is named, that of the verdict on it."""
+        (target, mine), (against, theirs) = one, other
+        pair = self.pair(target, against)
+        if mine is None and theirs is None:
+            told = pair.verdict(self.summary.about_log)
+            away = None if told is None else told.relative if relative else told.difference
+            if away is not None:
+                return away
+            mine = pair.least_assuming() if told is None or told.estimator is None else told.estimator
+        both = [(target, mine or theirs)] + ([] if pair.other is None else [(against, theirs or mine)])
+        for name, key in both:
+            found = self.judged[name].estimates[str(key)]
+            if isinstance(found, NoOverlapError):
+                raise found
+        mine, theirs = (str(both[place][1]) for place in (0, -1))
+        away = pair.relative(mine, theirs) if relative else pair.difference(mine, theirs)
+        if away is None:
+            raise SupportError(
+                f"what {against} earns is not clearly above 0, so that nothing can be told as a share of it",
+                "ask for the absolute difference: relative=False",
+            )
+        return away
+
+    def comparison(self, target: str, against: str, confidence: float) -> Difference:
+        """The verdict on the difference of two targets, its interval at this level."""
+        found = self.pair(target, against, confidence).verdict(self.summary.about_log)
+        if found is None:
+            raise UsageError("only what was logged was asked for", "name an estimator of the targets, such as 'snips'")
+        return Difference(target, against, found, self.summary.moments.n)
+
+    def pair(self, target: str, against: str, confidence: float | None = None) -> Pair:
+        """Two targets by name, the second of which may be `logged`."""
+        summary = self.summary if confidence in (None, self.plan.doubt.confidence) else self.summary.at(confidence)
+        return Pair(summary, self.judged[target], self.judged.get(against), (target, against))
+
+    def _facts(self) -> dict[str, Any]:
+        plan, summary, doubt = self.plan, self.summary, self.plan.doubt
+        earned = {bare(e).earns for members in plan.estimators.values() for e in members.values()}
+        one_unit = len(earned) == 1 or summary.rewards_are_clicks
+        clicked = summary.moments.sums[1] == summary.moments.sums[2] or earned == {"clicks"}
+        return {
+            "schema": 1,
+            "kind": "evaluate",
+            "title": "What the new ranking would have earned",
+            "log": document.log_facts(self.impressions, self.where),
+            "logging": repr(plan.logging),
+            "targets": document.spelled(plan.targets),
+            "confidence": doubt.confidence,
+            "interval": doubt.method,
+            "by": plan.by,
+            "examination": plan.examination(),
+            "logged": document.interval(summary.logged(summary.layout.estimators[0])) if one_unit else None,
+            "unit": "clicks per impression" if one_unit and clicked else "per impression",
+            "weights": list(plan.histograms(summary)),
+            "ranks": document.rank_rows(self.impressions, doubt.confidence),
+            "checks": [],
+            "slots": [],
+            "versions": document.versions(),
+            "created": document.now(),
+        }
+
+
+def read(plan: Plan, source: Source, executor: Executor | None, progress: Progress | None) -> Reduced:
+    """Read the source once.
+
+    Raises:
+        EmptyLogError: it has no impressions.
+    """
+    layout, products = plan.layout, plan.products
+    inner = whole_folds(plan.doubt, layout, products)
+    terms: Any = TermsFold(layout, plan.logging, inner, plan.doubt.columns)
+    needed = plan.needs() | plan.trained.needs(plan.parts())
+    design, needed = design_fold(layout, plan.logging, source, needed, terms.cache)
+    if plan.by is not None:
+        terms = GroupedTermsFold(terms, ByColumn(plan.by), group_folds(plan.doubt, layout, products))
+    log = plan.log_fold(source)
+    needed |= log.needs()
+    folds: dict[str, Any] = {"terms": terms, "impressions": ImpressionsFold(), "log": log, "design": design}
+    folds |= {"ties": plan.ties, "rows": plan.trained.fold(plan.parts())}
+    found = run(source.select(needed), Together(folds), executor, progress)
+    impressions: Impressions = found["impressions"]
+    if not impressions.n:
+        skipped = f"; {sum(impressions.skipped.values())} were skipped" if impressions.skipped else ""
+        raise EmptyLogError(f"{source.describe()} has no impressions{skipped}", "give a log with some")
+    whole, groups = (found["terms"], {}) if plan.by is None else found["terms"]
+    ties = dict(zip(plan.ties.policies, found["ties"].tolist(), strict=True))
+    trained = plan.trained.judged(plan.parts(), found["rows"])
+    known = {"slots": impressions.slots, "ties": ties, "trained": trained, "about_log": about_log(found["log"])}
+    return Reduced(plan, whole, groups, known, found["design"], impressions, source.describe())
+
+
+def listed(judged: Mapping[str, Judgement]) -> Estimates:
+    """The estimates of all targets."""
+    return Estimates({(name, key): found for name, one in judged.items() for key, found in one.estimates.items()})
