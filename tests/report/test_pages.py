@@ -84,15 +84,21 @@ def test_amounts_are_told_in_what_a_unit_is_worth_and_kept_as_they_were() -> Non
 
 
 def test_comparisons_come_first_as_a_picture_and_as_a_table() -> None:
-    row = {"target": "new", "against": "old", "estimator": "snips"}
+    row = {"target": "new", "against": "old", "estimator": "snips", "word": "use", "reasons": [], "anchor": None}
     change = {"value": 0.0312, "low": 0.0291, "high": 0.0333}
     rows = [
         {**row, "difference": change, "relative": {"value": 0.08, "low": 0.07, "high": 0.09}, "decided": True},
         {**row, "target": "mid", "difference": {**change, "low": -0.001}, "relative": None, "decided": False},
     ]
+    nothing = dict.fromkeys(("value", "low", "high"))
+    rows.append({**rows[1], "target": "bad", "word": "do not use", "estimator": None, "difference": nothing})
     found = evaluation.sheet(sample.document() | {"kind": "compare", "comparisons": rows})
     plot = found.forests[0]
-    assert [(one.label, one.light) for one in plot.rows] == [("new - old", "use"), ("mid - old", "")]
+    assert [(one.label, one.light) for one in plot.rows] == [
+        ("new - old", "use"),
+        ("mid - old", ""),
+        ("bad - old", "do not use"),
+    ]
     assert plot.rows[0].summary == "+0.0312 (+0.0291 to +0.0333)"
     assert plot.rows[0].aside == "+8.0 % (+7.0 % to +9.0 %)"
     lines = render_text(found, 80).splitlines()

@@ -103,14 +103,14 @@ def deliver(result: Any, options: dict[str, Any]) -> None:
     words = click.get_current_context().meta["offrank.words"]
     told = {name: options[name] for name in ("title", "unit", "worth") if options.get(name) is not None}
     result = result.with_facts(command=shlex.join(["offrank", *words]), **told)
-    if options.get("html"):
-        result.save_html(options["html"])
     if options["json"] == "-":
         click.echo(result.to_json())
-    elif options["json"]:
-        result.to_json(options["json"])
-    if not options["quiet"] and options["json"] != "-":
+    elif not options["quiet"]:
         result.show()
+    if options.get("html"):
+        result.save_html(options["html"])
+    if options["json"] not in (None, "-"):
+        result.to_json(options["json"])
     if refused := _refusals(result):
         click.echo("\n".join(refused), err=True)
         sys.exit(1)

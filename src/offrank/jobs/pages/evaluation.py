@@ -129,10 +129,11 @@ def comparisons(document: Document) -> Section:
     for one in found:
         change, part = one.get("difference") or {}, one.get("relative") or {}
         name = f"{one['target']} - {one['against']}"
-        light = one.get("word") or ("use" if one.get("decided") else "")
+        none = one.get("word") == "do not use"
+        light = one.get("word", "use") if none or one.get("decided") else ""
         text, ends = amount(change, signed=True), interval(change, signed=True)
         rows.append(Row(name, Span.of(change), text, share(part), light))
-        said = "decided" if one.get("decided") else "not clear"
+        said = "do not use" if none else "decided" if one.get("decided") else "not clear"
         shares = (words.percent(part.get("value"), signed=True), share_ends(part) if part else words.MISSING)
         cells.append((name, one["estimator"], number(change, signed=True), ends, *shares, said))
     header = ("compared", "estimator", "difference", "interval", "relative", "interval", "it is")
