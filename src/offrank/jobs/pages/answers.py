@@ -20,8 +20,9 @@ def answers(document: Document) -> list[Answer]:
     if document.get("kind") == "check" and lines:
         word = (facts.verdict_of(document, "the log") or {}).get("word")
         return [replace(lines[0], text=f"**{WORDS[word]}.** {lines[0].text}"), *lines[1:]] if word else lines
-    lines += [_compared(document, one) for one in document.get("comparisons") or []]
-    lines += [_target(document, name, estimates) for name, estimates in found if estimates and not document.get("comparisons")]
+    compared = document.get("comparisons") or []
+    lines += [_compared(document, one) for one in compared]
+    lines += [_target(document, name, estimates) for name, estimates in found if estimates and not compared]
     return lines or [Answer("There is nothing to report: the document holds neither estimates nor checks.")]
 
 
