@@ -220,10 +220,37 @@ def test_comparisons_hold_together() -> None:
     assert (row["difference"]["low"], row["difference"]["high"]) == pytest.approx((both[1].low, both[1].high), rel=1e-9)
     assert both[1].low < both[0].low
     assert row["relative"]["value"] == pytest.approx(result.difference("b", "a", relative=True).value)
-    assert row["estimator"] == "snips"
+    assert (row["estimator"], row["rows_needed"]) == ("snips", None)
     told = str(result)
     assert "b would have earned 1.1 % more than a (0.72 % to 1.5 %), which is +0.0066" in " ".join(told.split())
     assert "All 2 comparisons hold together at 95 % (Bonferroni)." in " ".join(told.split())
+
+
+def test_what_is_sound_for_both_answers() -> None:
+    result = offrank.compare(search(), {"a": Top("new_score"), "b": LOGGING}, LOGGING, ["snips", "ipm"])
+    assert [one.code for one in result["a", "snips"].warnings if one.severity == "serious"] == ["low-ess"]
+    [one] = result.comparisons
+    assert (result.verdicts["b"].estimator, one.verdict.estimator, one.verdict.word) == (
+        "snips",
+        "ipm",
+        "use with care",
+    )
+    assert [reason.code for reason in one.verdict.reasons] == ["assumed"]
+    assert result.difference("b", "a") == one.verdict.difference
+    least = result.difference("b", "a", estimator="ipm")
+    assert one.verdict.difference.low <= least.low < least.high <= one.verdict.difference.high
+
+
+def test_where_the_data_chose_the_interval_holds_what_the_choice_is_held_to() -> None:
+    chosen, targets = "interpol(window=slope)", {"a": Top("new_score"), "b": Top("naive_score")}
+    asked = (search(), targets, LOGGING, [chosen, "interpol(window=0)", "interpol(window=2)"])
+    result = offrank.evaluate(*asked, examination=CURVE, cluster=None)
+    assert {result[name, chosen].chosen for name in targets} == {"interpol(window=2)"}
+    own, held, found = (
+        result.difference("b", "a", estimator=name) for name in ("interpol(window=2)", "interpol(window=0)", chosen)
+    )
+    assert (found.value, found.low, found.high) == (own.value, min(own.low, held.low), max(own.high, held.high))
+    assert found.high - found.low > own.high - own.low
 
 
 def test_the_baseline() -> None:

@@ -32,7 +32,6 @@ from ..running.executors import Executor, Progress, run
 from . import arguments, document, findings
 from .estimates import Estimates, Key
 from .plan import Plan
-from .reduced import listed
 from .result import Result
 from .summary import group_folds, whole_folds
 
@@ -159,9 +158,9 @@ class _Checking:
             if found[name] is None:
                 continue
             total, parts = found[name]
-            whole |= listed(plan.judged(plan.summary(total, slots=slots))).found
+            whole |= plan.estimates(plan.summary(total, slots=slots)).found
             for number, part in parts.items() if len(parts) > 1 else ():
-                made = listed(plan.judged(plan.summary(part, slots=min(slots, int(number)))))
+                made = plan.estimates(plan.summary(part, slots=min(slots, int(number))))
                 groups.setdefault(number, {}).update(made.found)
         return Estimates(whole), {number: Estimates(part) for number, part in groups.items()}
 

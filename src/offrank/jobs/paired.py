@@ -108,27 +108,21 @@ class Pair:
 
     def _means(self, mine: str, theirs: str) -> Iterator[tuple[Mean, Mean]]:
         """What is subtracted from what: by the estimators, then by those that what the data chose is held to."""
-        yield self._mean(self.one, mine, held=False), self._second(mine, theirs, held=False)
-        if self._chose(self.one, mine) or self._chose(self.other, theirs):
-            yield self._mean(self.one, mine, held=True), self._second(mine, theirs, held=True)
+        of = self.other
+        every = [(_estimator(self.one, mine, h), _estimator(of, theirs, h) if of else None) for h in (False, True)]
+        for one, other in dict.fromkeys(every):
+            yield self.summary.mean(self.one.target, one), self._second(one, other)
 
-    def _second(self, mine: str, theirs: str, *, held: bool) -> Mean:
-        estimator = _estimator(self.one, mine, held=held)
-        if self.other is None:
-            return self.summary.layout.logged(bare(estimator))
-        against = _estimator(self.other, theirs, held=held)
-        if bare(estimator).earns != bare(against).earns and not self.summary.rewards_are_clicks:
+    def _second(self, one: _Any, other: _Any | None) -> Mean:
+        """What is subtracted: of the second target, or what the log earned."""
+        if self.other is None or other is None:
+            return self.summary.layout.logged(bare(one))
+        if bare(one).earns != bare(other).earns and not self.summary.rewards_are_clicks:
             raise UsageError(
-                f"`{mine}` estimates {bare(estimator).earns}, `{theirs}` {bare(against).earns}",
+                f"`{one!r}` estimates {bare(one).earns}, `{other!r}` {bare(other).earns}",
                 "compare estimates of the same outcome",
             )
-        return self._mean(self.other, theirs, held=held)
-
-    def _mean(self, of: Judgement, name: str, *, held: bool) -> Mean:
-        return self.summary.mean(of.target, _estimator(of, name, held=held))
-
-    def _chose(self, of: Judgement | None, name: str) -> bool:
-        return of is not None and name in of.found and of.found[name].held_to is not None
+        return self.summary.mean(self.other.target, other)
 
     @cached_property
     def _candidates(self) -> list[Candidate]:
@@ -171,7 +165,7 @@ class Pair:
         return tuple(sorted(found, key=lambda one: _ORDER[one.severity]))
 
 
-def _estimator(of: Judgement, name: str, *, held: bool = False) -> _Any:
+def _estimator(of: Judgement, name: str, held: bool = False) -> _Any:
     """What a spelling stands for; held: what the data's choice is held to, where there is one."""
     if name not in of.found:
         return of.references[name][0]

@@ -26,6 +26,7 @@ from ..policies.propensities import AnyPolicy
 from . import document
 from .choice import Chosen, chosen
 from .contradiction import compared
+from .estimates import Estimates
 from .judgement import Judgement, named
 from .summary import Summary
 from .trained import NOTHING, Trained
@@ -123,6 +124,10 @@ class Plan:
         """What the folds found, ready to be asked. known: as in `Summary`."""
         return Summary(self.layout, self.doubt, folded, counts(self.logging), self.products, **known)
 
+    def estimates(self, summary: Summary) -> Estimates:
+        """Every estimator for every target."""
+        return listed(self.judged(summary))
+
     def judged(self, summary: Summary, groups: int = 1) -> dict[str, Judgement]:
         """The estimates of every target, held against each other. groups: how many such summaries there are."""
         every = [*self._asked, *map(named, self.references)]
@@ -172,3 +177,8 @@ def _examined(found: Chosen) -> Chosen:
     curves = [getattr(part, "examination", None) for part in parts if getattr(part, "window", None) != 0]
     said = [caution for curve in curves if curve for caution in about(OfCurve(curve=tuple(curve)))]
     return replace(found, estimate=replace(estimate, warnings=(*said, *estimate.warnings)))
+
+
+def listed(judged: Mapping[str, Judgement]) -> Estimates:
+    """The estimates of all targets."""
+    return Estimates({(name, key): found for name, one in judged.items() for key, found in one.estimates.items()})

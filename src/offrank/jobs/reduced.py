@@ -18,10 +18,10 @@ from ..folds.estimate import Interval
 from ..log.source import Source
 from ..running.executors import Executor, Progress, run
 from . import document
-from .estimates import Estimates, Side
+from .estimates import Side
 from .judgement import Judgement
 from .paired import Difference, Pair
-from .plan import Plan
+from .plan import Plan, listed
 from .result import Result
 from .summary import Summary, group_folds, whole_folds
 
@@ -160,8 +160,3 @@ def read(plan: Plan, source: Source, executor: Executor | None, progress: Progre
     trained = plan.trained.judged(plan.parts(), found["rows"])
     known = {"slots": impressions.slots, "ties": ties, "trained": trained, "about_log": about_log(found["log"])}
     return Reduced(plan, whole, groups, known, found["design"], impressions, source.describe())
-
-
-def listed(judged: Mapping[str, Judgement]) -> Estimates:
-    """The estimates of all targets."""
-    return Estimates({(name, key): found for name, one in judged.items() for key, found in one.estimates.items()})
