@@ -24,7 +24,7 @@ from ...metrics.cmip_result import Cmip
 from ...policies.base import Policy
 from ...policies.prepared import prepared
 from ...policies.propensities import AnyPolicy, law, law_needs
-from ...report.sheet import Sheet
+from ...report.sheet import Section, Sheet
 from ...running.executors import Executor, Progress
 from ...selection.candidates import Candidate
 from ...selection.click_models import Choice, Selection, select
@@ -87,11 +87,12 @@ class Selected(Delivered):
     def sheet(self) -> Sheet:
         read = f"{self.facts['sessions']:,} sessions, {self.facts['queries']:,} queries"
         lead = f"{read}, {self.facts['documents']:,} graded documents; {100 * self.facts['confidence']:g} % intervals."
-        parts = [pages.measured(self.here, self.ranked, self.cmip), pages.chosen(self.selection)]
+        answers = (pages.choice(self.selection, self.severity),)
+        doubts = Section("What could have come out otherwise", answers=answers, printed=False)
+        parts = [pages.measured(self.here, self.ranked, self.cmip), doubts, pages.chosen(self.selection)]
         parts.append(pages.known(self.told(), self.tally))
         parts += (replace(one, folded=True, printed=False) for one in pages.quantities(self.here, None, "Perplexity"))
         parts.append(again(self.facts, "log", "labels", "logging", "method", "cluster", "seed"))
-        answers = (pages.choice(self.selection, self.severity),)
         return Sheet(str(self.facts["title"]), lead, tuple(parts), answers, (), eyebrow(self.facts))
 
 
