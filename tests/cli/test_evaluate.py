@@ -120,6 +120,17 @@ def test_results_on_stdout_and_nothing_else(log: Path) -> None:
     assert "Mean importance weight of uniform" in checked.stdout
 
 
+def test_json_on_stdout_is_all_that_is_printed(log: Path) -> None:
+    plain, priced = (
+        call("evaluate", log, *TARGET, *LOGGING, "--json", "-", *words)
+        for words in ((), ("--title", "Shop", "--unit", "EUR a visit", "--worth", "0.5"))
+    )
+    one, two = json.loads(plain.stdout), json.loads(priced.stdout)
+    assert one["estimates"] == two["estimates"]  # in the unit of the log, whatever that is worth
+    assert [two[name] for name in ("title", "unit", "worth")] == ["Shop", "EUR a visit", 0.5]
+    assert not Path("-").exists()
+
+
 def test_the_report_repeats_the_command(tmp_path: Path, log: Path) -> None:
     report = tmp_path / "report.html"
     done = call("evaluate", log, *TARGET, *LOGGING, "-e", "ipm", "--html", report, "--json", tmp_path / "out.json")

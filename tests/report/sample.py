@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from offrank.report.facts import Document
+from offrank.jobs.pages.facts import Document
 
 LOGGED = {"value": 0.3812, "low": 0.3784, "high": 0.3840, "standard_error": 0.00143}
 IMPRESSIONS = 200_000
@@ -90,11 +90,15 @@ def estimate(target: str, name: str, group: str | None = None) -> dict[str, Any]
         "tail_index": tail,
         "difference": difference(value, error, shift),
         "truth": truth,
+        **UNKNOWN,
         "warnings": warnings(error, tail, n),
         "error": None,
     }
 
 
+UNKNOWN = dict.fromkeys(
+    ("chosen", "detectable", "design_ess", "largest_possible_weight", "unsupported", "hidden", "cluster")
+)
 UNCHECKED = {
     "code": "assumed",
     "message": "`ipm` assumes that a click depends on its own item and rank only. Nothing could check that.",
@@ -178,6 +182,7 @@ def refused(target: str, name: str, group: str | None = None) -> dict[str, Any]:
     }
     return {
         **dict.fromkeys(numbers),
+        **UNKNOWN,
         "target": target,
         "estimator": name,
         "group": group,
@@ -301,4 +306,7 @@ def slots(number: int) -> dict[str, Any]:
 
 def only(*estimates: Document, **verdicts: Document) -> dict[str, Any]:
     """A document that holds nothing but these estimates, and verdicts by target."""
-    return {"schema": 1, "kind": "evaluate", "title": "Only this", "verdicts": verdicts, "estimates": list(estimates)}
+    targets = {one["target"]: one["target"] for one in estimates}
+    nothing: dict[str, Any] = {name: [] for name in ("weights", "ranks", "checks", "slots")}
+    about = {"kind": "evaluate", "title": "Only this", "targets": targets, "verdicts": verdicts, "logged": None}
+    return {**document(), **nothing, **about, "estimates": list(estimates)}

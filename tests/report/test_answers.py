@@ -6,15 +6,22 @@ from typing import Any
 
 import pytest
 
-from offrank.report import facts
-from offrank.report.answers import Answer, answers
+from offrank.jobs.pages import evaluation, facts
+from offrank.jobs.pages.answers import answers
+from offrank.report.sheet import Answer, Finding, findings
 from tests.report import sample
 
 
 def plain(value: float, error: float, estimator: str = "snips", **fields: Any) -> dict[str, Any]:
     """An estimate without warnings."""
     ends = {"low": value - 2 * error, "high": value + 2 * error, "standard_error": error}
-    return {"target": "t", "estimator": estimator, "group": None, "value": value, "n": 100, **ends, **fields}
+    about = {"target": "t", "estimator": estimator, "value": value, "n": 100, "truth": None, "warnings": []}
+    return {**sample.estimate("better", "ipm"), **about, "difference": None, **ends, **fields}
+
+
+def listed(document: facts.Document) -> tuple[Finding, ...]:
+    """What the document says of its estimates, by code."""
+    return findings(facts.told(document))
 
 
 def warning(severity: str, code: str = "low-ess") -> list[dict[str, str]]:
@@ -101,9 +108,9 @@ def test_a_known_truth_is_said_to_be_inside_or_outside() -> None:
 
 
 def test_groups_are_those_of_the_estimator_that_answers() -> None:
-    assert facts.grouped_estimator(sample.document(), "better") == "ipm"
+    assert evaluation.grouped_estimator(sample.document(), "better") == "ipm"
     refused = sample.document() | {"verdicts": {}}
-    assert facts.grouped_estimator(refused, "better") == "ips"
+    assert evaluation.grouped_estimator(refused, "better") == "ips"
 
 
 def test_the_logged_mean_alone_is_said_to_be_that_of_the_logged_ranking() -> None:
@@ -148,7 +155,7 @@ def test_an_empty_document_says_so() -> None:
 
 
 def test_warnings_are_grouped_by_code_the_worst_first() -> None:
-    found = facts.findings(sample.document())
+    found = listed(sample.document())
     assert [finding.code for finding in found] == ["low-ess", "heavy-tail", "no-overlap"]
     assert {finding.severity for finding in found} == {"serious"}
     message, places = found[2].shown()[0]
@@ -159,20 +166,20 @@ def test_warnings_are_grouped_by_code_the_worst_first() -> None:
 
 def test_warnings_of_groups_alone_are_shown() -> None:
     estimates = [plain(0.4, 0.01, group="a", warnings=warning("note")), plain(0.4, 0.01, group="b")]
-    (finding,) = facts.findings(sample.only(*estimates) | {"by": "banner"})
+    (finding,) = listed(sample.only(*estimates) | {"by": "banner"})
     assert finding.shown() == [("Few.", "`snips` in banner `a`")]
     assert not finding.rest()
 
 
 def test_groups_come_largest_first() -> None:
-    assert facts.groups(sample.document()) == list(sample.GROUPS)
+    assert list(facts.groups(sample.document(), "better")) == list(sample.GROUPS)
 
 
 def test_each_message_keeps_its_own_severity_the_worst_first() -> None:
     said = {"code": "low-ess", "severity": "note", "message": "A few.", "remedy": "More."}
     worse = {**said, "severity": "serious", "message": "Hardly any.", "remedy": "Much more."}
     estimates = [plain(0.4, 0.01, "ips", warnings=[said]), plain(0.4, 0.01, "ipm", warnings=[worse])]
-    (finding,) = facts.findings(sample.only(*estimates))
+    (finding,) = listed(sample.only(*estimates))
     assert finding.severity == "serious"
     assert finding.shown() == [("serious: Hardly any.", "`ipm`"), ("note: A few.", "`ips`")]
     assert finding.remedies() == [("`ipm`", "Much more."), ("`ips`", "More.")]
@@ -185,6 +192,6 @@ def test_a_group_that_is_worse_is_shown_with_its_own_message() -> None:
     groups = zip("abc", (worse, worse, other), strict=True)
     estimates = [plain(0.4, 0.01, warnings=[said])]
     estimates += [plain(0.4, 0.01, group=name, warnings=[one]) for name, one in groups]
-    (finding,) = facts.findings(sample.only(*estimates) | {"by": "banner"})
+    (finding,) = listed(sample.only(*estimates) | {"by": "banner"})
     assert finding.shown() == [("serious: serious", "`snips` in banner `a`"), ("warning: A few.", "`snips`")]
     assert finding.rest() == "Also 2 estimates of groups with this code."

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from offrank.report import render
+from offrank.jobs.pages.evaluation import sheet
 from tests.report import sample
 
 PHONE, DESKTOP = 360, 1200
@@ -35,6 +35,7 @@ addEventListener("load", () => {
   const frames = [...document.querySelectorAll("iframe")];
   document.documentElement.dataset.seen = JSON.stringify(frames.map(frame => {
     const inner = frame.contentDocument, root = inner.documentElement;
+    inner.querySelectorAll("details").forEach(one => { one.open = true; });
     return {
       width: root.clientWidth, needed: root.scrollWidth,
       background: frame.contentWindow.getComputedStyle(inner.body).backgroundColor,
@@ -93,7 +94,7 @@ def framed(page: str) -> str:
 @pytest.mark.parametrize(("scheme", "background"), [(LIGHT, "rgb(255, 255, 255)"), (DARK, "rgb(20, 23, 27)")])
 def test_phone_and_desk_light_and_dark(chromium: str, tmp_path: Path, scheme: str, background: str) -> None:
     flags = (f"--blink-settings=preferredColorScheme={scheme}", "--dump-dom")
-    dom = run(chromium, tmp_path, framed(render(hostile())), *flags)
+    dom = run(chromium, tmp_path, framed(sheet(hostile()).render()), *flags)
     found = re.search(r'data-seen="([^"]*)"', dom)
     assert found is not None
     phone, desk = json.loads(unescape(found.group(1)))
@@ -101,12 +102,12 @@ def test_phone_and_desk_light_and_dark(chromium: str, tmp_path: Path, scheme: st
     for seen in (phone, desk):
         assert seen["needed"] <= seen["width"]  # nothing to scroll sideways
         assert seen["background"] == background
-        assert seen["labels"] == 2 * 6 + 5 + 4 + 5 + 2 * 5  # nothing was run, nothing is missing
+        assert seen["labels"] == 3 + 2 * 6 + 5 + 4 + 5 + 2 * 5  # nothing was run, nothing is missing
         assert seen["smallest"] >= 11
 
 
 def test_it_can_be_photographed_and_printed(chromium: str, tmp_path: Path) -> None:
-    page = render(sample.document())
+    page = sheet(sample.document()).render()
     picture, paper = tmp_path / "page.png", tmp_path / "page.pdf"
     run(chromium, tmp_path, page, f"--screenshot={picture}", "--window-size=1200,1600")
     assert picture.read_bytes().startswith(b"\x89PNG")

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from xml.etree import ElementTree as ET
+
 import pytest
 
+from offrank.errors import UsageError
+from offrank.jobs.pages import evaluation
+from offrank.jobs.pages.plots import Plots
+from offrank.jobs.pages.weights import weights_chart, weights_of, weights_table
 from offrank.report import plots
-from offrank.report.histograms import histograms
 from offrank.report.plots import Axis, Span
-from offrank.report.svg import forest_svg, histogram_svg
+from offrank.report.svg import forest_svg
 from tests.report import sample
 
 
@@ -35,43 +40,50 @@ def test_ticks_are_round(axis: Axis, labels: list[str]) -> None:
 
 
 def test_forest_has_a_row_per_estimator() -> None:
-    plot = plots.forest(sample.document(), "better")
+    plot = evaluation.estimates_forest(sample.document(), "better")
     assert [row.label for row in plot.rows] == list(sample.ESTIMATORS)
-    assert plot.reference_label == "logged 0.3812"
-    assert plot.band is not None
-    assert plot.reference is not None
-    assert plot.band[0] < plot.reference < plot.band[1]
+    assert plot.label == "logged 0.3812"
+    assert plot.band.ends == [plot.reference, *plot.band.ends[1:]]
     for row in plot.rows:
-        assert row.value is not None
-        assert row.low is not None
-        assert row.high is not None
-        assert 0 < row.low < row.value < row.high < 1
-        assert not row.cut_low
-        assert not row.cut_high
+        assert row.span.value is not None
+        assert all(0 < plot.axis.position(end) < 1 for end in row.span.ends)
+
+
+def test_the_first_screen_has_the_log_and_every_answer_with_its_difference() -> None:
+    plot = evaluation.forest(sample.document())
+    assert [row.label for row in plot.rows] == ["what was logged", *sample.TARGETS]
+    logged, better, _ = plot.rows
+    assert (logged.summary, logged.aside, logged.light) == ("0.3812 (0.3784 to 0.3840)", "", "")
+    assert (better.summary, better.light) == ("0.411 (0.399 to 0.423)", "use with care")
+    # 0.4118 * 0.998 - 0.3812 = 0.0298, 1.9 errors of 0.0061 to either side; as shares of 0.3812
+    assert better.aside == "+0.030 (+0.018 to +0.041), +7.8 % (+4.8 % to +11 %)"
+    refused = {**sample.document(), "verdicts": {"worse": sample.refusal()}}
+    row = evaluation.forest(refused).rows[-1]
+    assert (row.summary, row.light, row.span.value) == ("do not use", "do not use", None)
+    assert forest_svg(plot).count('class="light warning"') == 2
 
 
 def test_all_targets_share_one_axis() -> None:
-    better, worse = (plots.forest(sample.document(), target) for target in sample.TARGETS)
-    assert better.ticks == worse.ticks
+    better, worse = (evaluation.estimates_forest(sample.document(), target) for target in sample.TARGETS)
+    assert better.axis == worse.axis
     assert better.reference == worse.reference
 
 
 def test_a_refusal_is_a_row_without_numbers() -> None:
-    row = plots.forest(sample.document(), "worse").rows[1]
-    assert (row.label, row.text) == ("snips", "no overlap")
-    assert row.value is row.low is row.high is None
+    row = evaluation.estimates_forest(sample.document(), "worse").rows[1]
+    assert (row.label, row.summary) == ("snips", "no overlap")
+    assert row.span.ends == []
 
 
 def test_an_enormous_interval_is_cut_and_says_so() -> None:
-    plot = plots.forest(sample.document(), "worse")
+    plot = evaluation.estimates_forest(sample.document(), "worse")
     row = plot.rows[0]
-    assert (row.low, row.high) == (0, 1)
-    assert row.cut_low
-    assert row.cut_high
     assert plot.cut
-    assert row.text == "0.3 (\N{HYPHEN-MINUS}0.9 to 1.5)"
+    assert not evaluation.estimates_forest(sample.document(), "better").cut
+    assert row.summary == "0.3 (\N{HYPHEN-MINUS}0.9 to 1.5)"
     assert row.severity == "serious"
     assert plot.doubtful
+    assert forest_svg(plot).count('<path class="interval"') == 2  # an arrow at either end
 
 
 def test_a_value_beyond_the_axis_is_an_arrow() -> None:
@@ -88,91 +100,76 @@ def test_an_axis_is_never_empty(spans: list[Span]) -> None:
     assert axis.ticks()
 
 
-def test_groups_show_what_was_logged_there() -> None:
-    plot = plots.group_forest(sample.document(), "better", "ipm")
+def test_groups_show_their_differences_to_what_was_logged_there() -> None:
+    plot = evaluation.groups_forest(sample.document(), "better")
     assert [row.label for row in plot.rows] == list(sample.GROUPS)
-    assert all(row.logged is not None for row in plot.rows)
-    assert plot.title == "ipm for better by category"
+    assert plot.reference == 0
+    assert plot.title == "better against what was logged, by category (ipm)"
+    first = sample.estimate("better", "ipm", "electronics")
+    assert plot.rows[0].span.value == first["difference"]["value"]
 
 
 def test_mean_weights_surround_one_and_skip_estimators_without() -> None:
-    plot = plots.mean_weights(sample.document(), "better")
+    plot = evaluation.weights_forest(sample.document(), "better")
     assert [row.label for row in plot.rows] == ["ips", "snips", "ipm", "interpol(window=2)", "rips"]
-    assert plot.reference is not None
-    assert 0 < plot.reference < 1
+    assert plot.reference == 1
     assert not plot.cut
 
 
 def test_ranks_start_at_zero() -> None:
-    plot = plots.ranks(sample.document())
+    plot = evaluation.ranks_forest(sample.document())
     assert plot.bars
-    assert plot.ticks[0].position == 0
+    assert plot.axis.low == 0
     assert [row.label for row in plot.rows] == [f"rank {rank}" for rank in range(1, 6)]
-    values = [row.value for row in plot.rows if row.value is not None]
+    values = [row.span.value for row in plot.rows if row.span.value is not None]
     assert values == sorted(values, reverse=True)
 
 
 def test_tiny_click_rates_keep_their_digits() -> None:
-    rank = {
-        "rank": 1,
-        "impressions": 9e4,
-        "clicks": 380.0,
-        "click_rate": 0.0042,
-        "low": 0.0038,
-        "high": 0.0047,
-    }
-    assert plots.ranks({"ranks": [rank]}).rows[0].text == "0.00420 (0.00380 to 0.00470)"
+    rank = {"rank": 1, "impressions": 9e4, "clicks": 380.0, "click_rate": 0.0042, "low": 0.0038, "high": 0.0047}
+    assert evaluation.ranks_forest({"ranks": [rank]}).rows[0].summary == "0.00420 (0.00380 to 0.00470)"
 
 
-def test_histograms_share_an_axis_and_say_what_is_zero() -> None:
-    found = histograms(sample.document())
-    assert len(found) == 10
-    assert len({plot.ticks for plot in found}) == 1
-    first = found[0]
-    assert first.note.startswith("20 % of the weights are zero; the tallest bar holds 10 %")
-    assert max(bar.height for bar in first.bars) == 1
-    assert all(0 <= bar.left < bar.right <= 1 for bar in first.bars)
+@pytest.mark.parametrize("draw", ["forest", "groups", "weights", "ranks"])
+def test_a_picture_can_be_had_as_a_whole_svg(draw: str) -> None:
+    drawn = getattr(Plots(sample.document()), draw)()
+    root = ET.fromstring(drawn)
+    assert root.tag == "{http://www.w3.org/2000/svg}svg"
+    assert root.get("width") == "800"
+    assert 'role="img" aria-label="' in drawn
 
 
-def test_negative_weights_lie_left_of_zero() -> None:
+def test_what_cannot_be_drawn_is_an_error() -> None:
+    with pytest.raises(UsageError, match="no target 'best'"):
+        Plots(sample.document()).forest("best")
+    with pytest.raises(UsageError, match="nothing to draw"):
+        Plots({**sample.document(), "ranks": []}).ranks()
+
+
+def test_weights_are_drawn_as_shares_and_those_of_zero_are_told() -> None:
     weights = {
         "target": "t",
         "estimator": "pi",
-        "edges": [0.1, 1.0, 10.0],
-        "counts": [4, 2],
+        "edges": [0.1, 1.0, 10.0, 100.0],
+        "counts": [4, 2, 0],
         "negative_edges": [0.1, 1.0],
         "negative_counts": [3],
         "zeros": 1.0,
     }
-    plain = {"target": "t", "estimator": "ips", "edges": [1.0, 10.0], "counts": [10], "zeros": 0.0}
-    signed, positive = histograms({"weights": [weights, plain]})
-    zero = next(tick.position for tick in signed.ticks if tick.label == "0")
-    negative, small, large = signed.bars
-    assert (0, negative.height) == (pytest.approx(negative.left), pytest.approx(3 / 4))
-    assert negative.right < zero < small.left < small.right == pytest.approx(large.left)
-    assert (large.right, small.height, large.height) == (pytest.approx(1), 1, pytest.approx(2 / 4))
-    assert large.left == pytest.approx(signed.one)
-    # A power of ten has the same width on either side, and the smallest weights the same distance from zero.
-    assert negative.right - negative.left == pytest.approx(small.right - small.left)
-    assert zero - negative.right == pytest.approx(small.left - zero)
-    assert "10 % of the weights are zero, 30 % are negative (left of 0); the tallest bar holds 40 %" in signed.note
-    assert [tick.label for tick in signed.ticks] == ["-1", "0", "1"]
-    assert positive.ticks == signed.ticks
-    assert "negative" not in positive.note
-    assert positive.bars[0].left == pytest.approx(large.left)
-    assert histogram_svg(signed).count("<rect") == 3
-
-
-def test_a_histogram_of_zeros_is_words() -> None:
-    weights = {"target": "t", "estimator": "ips", "edges": [0.1, 1.0, 10.0], "counts": [0, 0], "zeros": 7.0}
-    (plot,) = histograms({"weights": [weights]})
-    assert plot.note == "Every weight is zero."
-    assert "<rect" not in histogram_svg(plot)
+    [found] = weights_of({"weights": [weights, {**weights, "counts": [0, 0, 0], "negative_counts": [0], "zeros": 0.0}]})
+    [line] = weights_chart(found).series
+    assert (line.name, line.y) == ("pi", [40, 20])
+    assert line.x == pytest.approx([0.1**0.5, 10**0.5])
+    assert weights_table(found).rows == (("pi", "10 %", "30 %", "10.0"),)
+    [zeros] = weights_of({"weights": [{**weights, "counts": [0, 0, 0], "negative_counts": [0]}]})
+    assert weights_chart(zeros).series == ()
+    assert weights_table(zeros).rows[0][1] == "100 %"
 
 
 def test_drawings_name_themselves_and_mark_by_shape() -> None:
-    drawn = forest_svg(plots.forest(sample.document(), "worse"))
+    drawn = forest_svg(evaluation.estimates_forest(sample.document(), "worse"))
     assert 'role="img" aria-label="Estimates for worse with their intervals"' in drawn
     assert drawn.count('class="point doubtful"') == 1
     assert drawn.count('class="truth"') == 5
     assert "\N{MINUS SIGN}0.9 to 1.5" in drawn
+    assert "better \N{RIGHTWARDS ARROW}" in drawn

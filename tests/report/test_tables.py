@@ -3,12 +3,20 @@
 from __future__ import annotations
 
 import io
+from collections.abc import Mapping
+from typing import Any
 
 import pytest
 from rich.console import Console
 
-from offrank.report import print_result, render_text
+from offrank.jobs.pages.evaluation import sheet
+from offrank.report import print_sheet
+from offrank.report import render_text as render_sheet
 from tests.report import sample
+
+
+def render_text(document: Mapping[str, Any], width: int | None = None) -> str:
+    return render_sheet(sheet(document), width)
 
 
 def line_of(text: str, start: str) -> str:
@@ -54,8 +62,10 @@ def test_plain_text_has_no_colour_and_no_marks() -> None:
 
 def test_a_terminal_gets_colour_and_a_file_does_not() -> None:
     terminal, file = io.StringIO(), io.StringIO()
-    print_result(sample.document(), Console(file=terminal, force_terminal=True, color_system="standard", width=100))
-    print_result(sample.document(), Console(file=file, width=100))
+    print_sheet(
+        sheet(sample.document()), Console(file=terminal, force_terminal=True, color_system="standard", width=100)
+    )
+    print_sheet(sheet(sample.document()), Console(file=file, width=100))
     assert "\x1b[" in terminal.getvalue()
     assert "\x1b[" not in file.getvalue()
 

@@ -12,7 +12,7 @@ import offrank
 
 from ..errors import UsageError
 from ..spelling import split
-from .options import cluster_option, distinct, listed, log_options, source, with_options
+from .options import cluster_option, distinct, listed, log_options, source, with_options, worth_options
 from .running import deliver, reading, safely
 
 _NAMED = re.compile(r"^([A-Za-z][\w-]*)\s*=\s*(.+)$", re.DOTALL)
@@ -21,7 +21,7 @@ _NAMED = re.compile(r"^([A-Za-z][\w-]*)\s*=\s*(.+)$", re.DOTALL)
 def evaluation_options(command: Callable[..., None]) -> Callable[..., None]:
     """What the verbs take that ask what targets would have earned."""
     return with_options(
-        log_options(command),
+        log_options(worth_options(command)),
         click.option(
             "--target", "targets", multiple=True, required=True, help="A new policy: top(new_score), or NAME=POLICY."
         ),

@@ -43,6 +43,7 @@ def convert(log: str, path: str, scores: tuple[str, ...], **options: Any) -> Non
 @click.option("--bits", default=20, show_default=True, help="Weights are a table of 2^bits.")
 @click.option("--confidence", default=0.95, show_default=True, help="Level of the intervals.")
 @click.option("--seed", default=0, show_default=True, help="The same seed gives the same policy.")
+@click.option("--html", type=FILE, callback=writable, help="Write a report for people.")
 @click.option("--workers", type=click.IntRange(1), help="Threads; by default one per core.")
 @click.option("--quiet", is_flag=True, help="Print nothing but errors.")
 @safely
@@ -58,10 +59,10 @@ def learn(method: str, log: str, path: str, **options: Any) -> None:
     with reading(options) as (progress, executor):
         given = {name: options[name] for name in how} | {"executor": executor, "progress": progress, "say": say}
         made = offrank.learn(method, source(log, options), path, **given)
+    if options["html"]:
+        made.save_html(options["html"])
     if not options["quiet"]:
-        click.echo(str(made))
-        if made.tested is not None:
-            made.tested.show()
+        click.echo(str(made), nl=False)
 
 
 @click.command()
@@ -76,10 +77,7 @@ def demo(folder: str, impressions: int, seed: int, quiet: bool) -> None:
     with reading({"quiet": quiet, "workers": None}) as (progress, _):
         made = offrank.demo(folder, impressions=impressions, seed=seed, say=say, progress=progress)
     if not quiet:
-        made.evaluated.show()
-        click.echo(f"\nThe report: {made.report}\nTry it yourself:")
-        for line in made.next_steps:
-            click.echo(f"  {line}")
+        click.echo(str(made), nl=False)
 
 
 @click.command()

@@ -18,6 +18,7 @@ from ..spelling import split
 _NAMED = re.compile(r"^([A-Za-z][\w .-]*)=(.+)$", re.DOTALL)
 
 FILE = click.Path(dir_okay=False, writable=True)
+FILE_OR_DASH = click.Path(dir_okay=False, writable=True, allow_dash=True)
 
 
 def writable(_context: click.Context, option: click.Parameter, path: str | None) -> str | None:
@@ -69,14 +70,29 @@ def cluster_option(command: Callable[..., None]) -> Callable[..., None]:
 
 def page_options(command: Callable[..., None]) -> Callable[..., None]:
     """What every command takes that can write a page."""
-    return click.option("--html", type=FILE, callback=writable, help="Write a report for people.")(command)
+    return with_options(
+        command,
+        click.option("--html", type=FILE, callback=writable, help="Write a report for people."),
+        click.option("--title", help="The title of the report."),
+    )
+
+
+def worth_options(command: Callable[..., None]) -> Callable[..., None]:
+    """What one unit of the log is called, and worth, in what is printed and in the report."""
+    return with_options(
+        command,
+        click.option("--unit", metavar="WORDS", help="What is earned: 'EUR per impression'."),
+        click.option("--worth", type=float, metavar="NUMBER", help="What one unit of the log is worth in it."),
+    )
 
 
 def results_options(command: Callable[..., None]) -> Callable[..., None]:
     """What every command takes that prints a result with its doubt."""
     return with_options(
         command,
-        click.option("--json", type=FILE, callback=writable, help="Write everything for programs."),
+        click.option(
+            "--json", type=FILE_OR_DASH, callback=writable, help="Write everything for programs; -: print it."
+        ),
         click.option("--strict", is_flag=True, help="Exit with 3 where a number should not be trusted."),
         click.option("--workers", type=click.IntRange(1), help="Threads; by default one per core."),
         click.option("--quiet", is_flag=True, help="Print nothing but errors."),

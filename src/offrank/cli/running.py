@@ -101,12 +101,15 @@ def learning(options: dict[str, Any]) -> Iterator[tuple[Any, Any, Callable[[str]
 def deliver(result: Any, options: dict[str, Any]) -> None:
     """Print, write, and exit with what the result is worth."""
     words = click.get_current_context().meta["offrank.words"]
-    result = result.with_facts(command=shlex.join(["offrank", *words]))
-    if not options["quiet"]:
+    told = {name: options[name] for name in ("title", "unit", "worth") if options.get(name) is not None}
+    result = result.with_facts(command=shlex.join(["offrank", *words]), **told)
+    if options["json"] == "-":
+        click.echo(result.to_json())
+    elif not options["quiet"]:
         result.show()
     if options.get("html"):
         result.save_html(options["html"])
-    if options["json"]:
+    if options["json"] not in (None, "-"):
         result.to_json(options["json"])
     if refused := _refusals(result):
         click.echo("\n".join(refused), err=True)

@@ -11,7 +11,7 @@ import click
 import offrank
 
 from ..files import write_text
-from .options import FILE, writable
+from .options import FILE, FILE_OR_DASH, writable
 from .running import reading, safely
 
 
@@ -44,7 +44,7 @@ from .running import reading, safely
 )
 @click.option("--seed", default=0, show_default=True, type=click.IntRange(0), help="Of the sessions.")
 @click.option("--world-seed", default=0, show_default=True, type=click.IntRange(0), help="Of documents and rankers.")
-@click.option("--json", type=FILE, callback=writable, help="Write the truths for programs.")
+@click.option("--json", type=FILE_OR_DASH, callback=writable, help="Write the truths for programs; -: print them.")
 @click.option("--quiet", is_flag=True, help="Print nothing but errors.")
 @safely
 def simulate(path: str, **options: Any) -> None:
@@ -56,9 +56,11 @@ def simulate(path: str, **options: Any) -> None:
     say = len if quiet else partial(click.echo, err=True)
     with reading({"quiet": quiet, "workers": None}) as (progress, _):
         made = offrank.simulate(path, progress=progress, say=say, **options)
-    if told:
+    if told == "-":
+        click.echo(json.dumps(made.to_dict(), indent=2))
+    elif told:
         write_text(told, json.dumps(made.to_dict(), indent=2))
-    if not quiet:
+    if not quiet and told != "-":
         click.echo(f"{made}\nTry:")
         for line in made.next_steps:
             click.echo(f"  {line}")

@@ -14,7 +14,7 @@ from ..folds.digits import with_half
 from ..folds.estimate import Caution, Interval, PlacedCaution
 from ..frames import Tabular
 from ..inference.spread import Spread
-from . import tables, text
+from . import text
 from .layout import QUANTITIES, Layout, Quantity, statistic
 from .sessions import Tally
 
@@ -58,7 +58,7 @@ class Evaluated:
 
     def _parts(self) -> Iterator[RenderableType | str]:
         yield _read(self)
-        yield from tables.alone(self)
+        yield from _table({"": self})
         yield from text.reading(self.tally)
         yield from text.told({"": self.cautions})
 
@@ -104,8 +104,7 @@ class Evaluations(Mapping[str, Evaluated], Tabular):
     def _parts(self) -> Iterator[RenderableType | str]:
         first = next(iter(self.values()))
         yield _read(first)
-        yield from tables.whole(self)
-        yield from tables.ranks(self)
+        yield from _table(self)
         yield from text.reading(first.tally)
         yield from text.told({name: one.cautions for name, one in self.items()})
 
@@ -154,6 +153,12 @@ class Evaluations(Mapping[str, Evaluated], Tabular):
                 for name in others
             },
         }
+
+
+def _table(found: Mapping[str, Evaluated]) -> Iterator[RenderableType]:
+    """Each quantity of each model."""
+    rows = ([name, *(with_half(getattr(one, quantity)) for quantity in QUANTITIES)] for name, one in found.items())
+    yield text.table("", ["model", *(quantity.replace("_", " ") for quantity in QUANTITIES)], rows)
 
 
 def _row(model: str, quantity: str, rank: int | None, found: Interval) -> dict[str, Any]:

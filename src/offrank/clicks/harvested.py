@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -46,13 +47,17 @@ class Harvested:
             raise UsageError(f"the harvested curve has holes: {caution.message}", caution.remedy)
         return self.curve
 
-    def __str__(self) -> str:
-        """A line per rank; documents: how many were shown there and at the rank with which it shares most."""
-        lines = [f"{'rank':>4}  {'examination':>11}  {'interval':^15}  {'documents':>9}  {'clicks':>9}"]
+    def rows(self) -> Iterator[tuple[str, str, str, str, str]]:
+        """Of each rank: number, examination, interval, documents (at it and the rank with most in common), clicks."""
         for rank, value in enumerate(self.curve):
             ends = _interval(float(self.low[rank]), float(self.high[rank]))
-            compared = int(self.documents[rank].max(initial=0))
-            lines.append(f"{rank + 1:>4}  {value:>11.3f}  {ends:^15}  {compared:>9,}  {self.clicks[rank]:>9,.0f}")
+            compared = f"{self.documents[rank].max(initial=0):,}"
+            shown = (f"{value:.3f}", ends) if np.isfinite(value) else ("-", "-")
+            yield f"{rank + 1}", *shown, compared, f"{self.clicks[rank]:,.0f}"
+
+    def __str__(self) -> str:
+        head = ("rank", "examination", "interval", "documents", "clicks")
+        lines = ("{:>4}  {:>11}  {:^15}  {:>9}  {:>9}".format(*row) for row in (head, *self.rows()))
         return "\n".join([*lines, *text.reading(self.tally), *text.told({"": self.cautions})])
 
     __repr__ = __str__

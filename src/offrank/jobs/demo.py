@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import shlex
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pyarrow.parquet as pq
@@ -13,6 +13,8 @@ import pyarrow.parquet as pq
 from ..files import whole
 from ..policies.top import Top
 from ..readers.log import read_log
+from ..report import terminal
+from ..report.sheet import Sheet
 from ..running.executors import Progress
 from ..simulation.search import LOGGING, SearchWorld
 from .check import check
@@ -43,6 +45,16 @@ class Demo:
     report: Path
     checked: Result
     evaluated: Result
+
+    def __str__(self) -> str:
+        """One screen: the question, the verdicts beside the truth, where the report is, and what to try."""
+        found = self.evaluated.sheet()
+        answers = tuple(replace(one, reasons=()) for one in found.answers)
+        size = self.evaluated.facts["log"]["impressions"]
+        title = "Would two new rankers have earned more clicks than the old one?"
+        told = terminal.render_text(Sheet(title, f"Asked of {size:,} simulated impressions.", (), answers))
+        steps = "".join(f"  {line}\n" for line in self.next_steps)
+        return f"{told}\nThe report: {self.report}\nTry it yourself:\n{steps}"
 
     @property
     def next_steps(self) -> list[str]:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import NoOverlapError, UsageError
-from ..files import scratch
+from ..files import scratch, write_text
 from ..findings.verdict import Verdict
 from ..folds.estimate import Estimate, Interval
 from ..inference.spec import IntervalSpec
@@ -23,9 +23,12 @@ from ..learning.validation import Criterion, Judged
 from ..policies.linear import Encoding, Linear, Model
 from ..policies.prepared import prepared
 from ..policies.propensities import AnyPolicy
+from ..report import terminal, words
+from ..report.sheet import Answer, Figures, Section, Sheet
 from ..running.executors import Executor, Progress
 from . import arguments
 from .evaluate import evaluate
+from .pages.again import eyebrow
 from .result import Result
 
 
@@ -102,19 +105,29 @@ class Learnt:
         how = "Worse" if away.high < 0 and verdict.usable else "Not better"
         return f"{how} than the logging policy, as far as the last third can tell: {said}{why}."
 
-    def __str__(self) -> str:
-        best = self.tried[0]
+    def sheet(self) -> Sheet:
+        """What is shown: whether the policy is better, how it was judged, and what was tried."""
+        found = Sheet("", "", ()) if self.tested is None else self.tested.sheet()
+        severity = next((one.severity for one in found.answers if one.about == words.quote(self._used)), "note")
+        rows = tuple((_spelled(one), _interval(one.ips), _interval(one.snips), one.mean_weight) for one in self.tried)
+        table = Figures("", ("settings", "ips", "snips", "mean weight"), rows)
         use = "crossed with the candidates'" if self.crossed else "without effect: --interactions crosses them"
-        chosen = f"the best of {len(self.tried)} by {self.criterion}"
-        found = f"ips {_interval(best.ips)}, snips {_interval(best.snips)}, mean weight {best.mean_weight:.4g}"
-        same = f"{self.ignored:,} are the same for all candidates of every impression"
-        lines = [
-            self.headline,
-            f"{self.policy!r}, learnt by {self.method}: {_spelled(best)}; {chosen}",
-            f"  validation third: {found}; too high for the best of many",
-            f"  {self.features:,} features; {same}" + (f", {use}" if self.ignored else ""),
-        ]
-        return "\n".join(lines)
+        same = f"{self.ignored:,} of {self.features:,} features are the same for all candidates of every impression"
+        prose = (
+            f"The best of {len(self.tried)} by {self.criterion} stands first: its number is too high for that.",
+            same + (f", {use}." if self.ignored else "."),
+        )
+        tried = Section("What was tried, on the validation third", prose, tables=(table,))
+        lead = f"{words.quote(repr(self.policy))}, learnt by {self.method}."
+        answer, made = Answer(self.headline, severity=severity), eyebrow({"kind": "learn"})
+        return Sheet("A learnt policy", lead, (tried, *found.sections), (answer,), found.forests, made)
+
+    def save_html(self, path: str | os.PathLike[str]) -> None:
+        """The report: one self-contained HTML file."""
+        write_text(path, self.sheet().render())
+
+    def __str__(self) -> str:
+        return terminal.render_text(self.sheet())
 
 
 def learn(
@@ -212,4 +225,4 @@ def _spelled(judged: Judged) -> str:
 
 
 def _interval(found: Interval) -> str:
-    return f"{found.value:.4g} [{found.low:.4g}, {found.high:.4g}]"
+    return words.amount(found.value, found.low, found.high, found.standard_error)

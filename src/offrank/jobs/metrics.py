@@ -7,19 +7,18 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from ..errors import NoOverlapError
 from ..files import write_text
 from ..folds.estimate import PlacedCaution
 from ..frames import Tabular
 from ..metrics.comparisons import Metrics
 from ..metrics.measure import Models
 from ..metrics.measure import measure as metrics_of
-from ..metrics.measured import Found, Key, Measured, Measurements
+from ..metrics.measured import Key, Measured, Measurements
 from ..policies.propensities import AnyPolicy
-from ..report.sheet import Cell, Figures, Section, Sheet
+from ..report import terminal
+from ..report.sheet import Sheet
 from . import document
-
-_HEADER = ("model", "value", "low", "high", "to the first", "low", "high", "rejected", "worth")
+from .pages import metrics as page
 
 
 def measure(
@@ -56,7 +55,7 @@ class MetricsReport(Mapping[Key, Measured], Tabular):
         return len(self.estimates)
 
     def __str__(self) -> str:
-        return str(self.estimates)
+        return terminal.render_text(self.sheet())
 
     __repr__ = __str__
 
@@ -76,7 +75,7 @@ class MetricsReport(Mapping[Key, Measured], Tabular):
 
     def show(self) -> None:
         """Print it."""
-        print(str(self), end="")  # noqa: T201
+        terminal.show(self.sheet())
 
     def to_dict(self) -> dict[str, Any]:
         """Everything, as plain lists, dicts and numbers."""
@@ -93,33 +92,8 @@ class MetricsReport(Mapping[Key, Measured], Tabular):
 
     def save_html(self, path: str | os.PathLike[str]) -> None:
         """Write one self-contained page."""
-        write_text(path, sheet(self.estimates).render())
+        write_text(path, self.sheet().render())
 
-
-def sheet(found: Measurements) -> Sheet:
-    """The page: a section per metric, a table for the whole log and one per group."""
-    facts = found.facts
-    lead = f"Slates drawn by {facts.get('logging')}; {facts['confidence']:.3g} intervals, {facts['interval']}."
-    names = dict.fromkeys(metric for _, metric in found.found)
-    return Sheet(str(facts["title"]), lead, tuple(_section(found, metric) for metric in names))
-
-
-def _section(found: Measurements, metric: str) -> Section:
-    given = [one for (_, name), one in found.given.items() if name == metric]
-    said = dict.fromkeys(f"{caution.severity}: {caution}" for one in given for caution in one.warnings)
-    refused = dict.fromkeys(str(error) for (_, name), error in found.refused.items() if name == metric)
-    parts: Mapping[str, Found] = {"The whole log": found.found} | dict(found.groups)
-    tables = (Figures(name, _HEADER, tuple(_rows(part, metric))) for name, part in parts.items())
-    return Section(metric, (*refused, *said), tables=tuple(tables))
-
-
-def _rows(found: Found, metric: str) -> list[tuple[Cell, ...]]:
-    return [_row(model, one) for (model, name), one in found.items() if name == metric]
-
-
-def _row(model: str, one: Measured | NoOverlapError) -> tuple[Cell, ...]:
-    if isinstance(one, NoOverlapError):
-        return (model, *[None] * (len(_HEADER) - 1))
-    away = one.difference
-    paired = (None, None, None) if away is None else (away.value, away.low, away.high)
-    return (model, one.value, one.low, one.high, *paired, f"{one.rejected:.1%}", f"{one.ess:,.0f}")
+    def sheet(self) -> Sheet:
+        """What the report and the terminal show."""
+        return page.sheet(self.to_dict())

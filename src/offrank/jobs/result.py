@@ -2,38 +2,30 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from os import PathLike
 from typing import Any, Protocol
 
-from rich.console import Console
-
 from ..errors import NoOverlapError, UsageError
+from ..files import write_text
 from ..findings.verdict import Verdict
 from ..folds.estimate import Caution, Estimate, Interval, PlacedCaution
 from ..frames import Tabular
 from ..policies.base import Policy
 from ..policies.named import policy as named_policy
-from ..report import page, tables
+from ..report import terminal
+from ..report.sheet import Sheet
 from . import document
 from .estimates import Asked, Estimates, Key, Named, Side, among
+from .pages import evaluation
+from .pages.plots import Plots
 from .paired import Difference
 
 LOGGED = "logged"
 """What stands for the log itself where targets are compared."""
 _OF_LEVEL = ("confidence", "logged", "ranks", "comparisons", "simultaneous")
 """Facts that depend on the level of intervals."""
-MOST_COLUMNS = 120
-"""Wider tables are harder to read."""
-
-LOGGED = "logged"
-"""What stands for the log itself where targets are compared."""
-_OF_LEVEL = ("confidence", "logged", "ranks", "comparisons", "simultaneous")
-"""Facts that depend on the level of intervals."""
-MOST_COLUMNS = 120
-"""Wider tables are harder to read."""
 
 
 class Kept(Protocol):
@@ -89,18 +81,13 @@ class Result(Mapping[Key, Estimate], Tabular):
         return len(self.estimates)
 
     def __str__(self) -> str:
-        return tables.render_text(self.to_dict())
+        return terminal.render_text(self.sheet())
 
     __repr__ = __str__
 
     def show(self) -> None:
         """Print the tables, in colour on a terminal."""
-        console = Console()
-        console.width = min(console.width, MOST_COLUMNS)
-        if console.is_terminal:
-            tables.print_result(self.to_dict(), console)
-        else:
-            sys.stdout.write(str(self))
+        terminal.show(self.sheet())
 
     @property
     def trustworthy(self) -> bool:
@@ -243,7 +230,16 @@ class Result(Mapping[Key, Estimate], Tabular):
 
     def save_html(self, path: str | PathLike[str]) -> None:
         """The report: one self-contained HTML file."""
-        page.save(self.to_dict(), path)
+        write_text(path, self.sheet().render())
+
+    def sheet(self) -> Sheet:
+        """What the report and the terminal show."""
+        return evaluation.sheet(self.to_dict())
+
+    @property
+    def plot(self) -> Plots:
+        """Its pictures as SVG: `result.plot.forest()`."""
+        return Plots(self.to_dict())
 
     def _rows(self) -> list[dict[str, Any]]:
         parts = [(None, self.estimates), *self.groups.items()]

@@ -2,16 +2,10 @@
 
 from __future__ import annotations
 
-import io
 import math
-import shutil
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
-
-from rich import box
-from rich.console import Console
-from rich.table import Table
 
 from ..errors import NoOverlapError, UsageError
 from ..folds.estimate import Caution, Interval, PlacedCaution
@@ -75,7 +69,11 @@ class Measurements(Given[Measured]):
         return matching[0]
 
     def __str__(self) -> str:
-        return _text(self)
+        given = (
+            f"{name} of {model}: {one.value:.4f} ({one.low:.4f} to {one.high:.4f})"
+            for (model, name), one in self.given.items()
+        )
+        return "\n".join([*given, *(f"error: {error}" for error in dict.fromkeys(map(str, self.refused.values())))])
 
     __repr__ = __str__
 
@@ -147,57 +145,3 @@ def _row(key: Key, group: str | None, value: Measured | NoOverlapError) -> dict[
 
 def _number(value: float) -> float | None:
     return float(value) if math.isfinite(value) else None
-
-
-def _text(found: Measurements) -> str:
-    written = io.StringIO()
-    width = min(shutil.get_terminal_size((80, 24)).columns, 120)
-    console = Console(file=written, width=width, color_system=None, force_terminal=False, highlight=False)
-    if found.facts.get("title"):
-        level = found.facts.get("confidence", 0.95)
-        console.print(f"{found.facts['title']}, {level:.3g} intervals", markup=False)
-    for metric in dict.fromkeys(metric for _, metric in found.found):
-        console.print(_table(found, metric))
-    for caution in {caution.code: caution for one in found.given.values() for caution in one.warnings}.values():
-        console.print(f"{caution.severity}: {caution}", markup=False)
-    for error in dict.fromkeys(str(error) for error in found.refused.values()):
-        console.print(f"error: {error}", markup=False)
-    return "\n".join(line.rstrip() for line in written.getvalue().splitlines()) + "\n"
-
-
-def _table(found: Measurements, metric: str) -> Table:
-    """One metric: a row per model, for the whole log and each group."""
-    table = Table(box=box.SIMPLE_HEAD, title=_heading(found, metric), title_justify="left", title_style="bold")
-    names = ["value", "interval"]
-    names += ["to the first"] if len(found.models) > 1 else []
-    names += ["rejected"] if found.groups else []
-    for name in [str(found.facts.get("by"))] if found.groups else []:
-        table.add_column(name, overflow="fold")
-    table.add_column("model", overflow="fold")
-    for name in names:
-        table.add_column(name, justify="right", no_wrap=True)
-    for group, part in ({"all": found.found} | dict(found.groups)).items():
-        for model in found.models:
-            cells = _cells(part[model, metric])
-            table.add_row(*([group] if found.groups else []), model, *(cells.get(name, "-") for name in names))
-    return table
-
-
-def _heading(found: Measurements, metric: str) -> str:
-    """The metric, and what is the same for every model."""
-    given = [one for (_, name), one in found.given.items() if name == metric]
-    if not given:
-        return metric
-    return f"{metric}: {given[0].rejected:.1%} of the clicks rejected, worth {given[0].ess:,.0f} impressions"
-
-
-def _cells(one: Measured | NoOverlapError) -> Mapping[str, str]:
-    """What a row says under each heading."""
-    if isinstance(one, NoOverlapError):
-        return {}
-    interval = f"{one.low:.4f} to {one.high:.4f}"
-    cells = {"value": f"{one.value:.4f}", "interval": interval, "to the first": "", "rejected": f"{one.rejected:.1%}"}
-    if one.difference is not None:
-        half = (one.difference.high - one.difference.low) / 2
-        cells["to the first"] = f"{one.difference.value:+.4f} ± {half:.4f}"
-    return cells

@@ -1,9 +1,9 @@
-"""Results for people: `page` writes one self-contained HTML file, `tables` speaks to the terminal.
+"""Documents for people: `page` writes one self-contained HTML file, `terminal` prints.
 
-Everything here is a function of the result document, a plain dict; nothing else of the library is imported.
+Everything here is a function of a `Sheet`, which verbs fill.
 """
 
-from offrank.report.page import render, save
-from offrank.report.tables import print_result, render_text
+from offrank.report.page import render
+from offrank.report.terminal import print_sheet, render_text
 
-__all__ = ["print_result", "render", "render_text", "save"]
+__all__ = ["print_sheet", "render", "render_text"]

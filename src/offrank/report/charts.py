@@ -6,15 +6,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
 
-from offrank.report import words
-from offrank.report.plots import Axis
-from offrank.report.svg import typographic
+from . import words
+from .plots import Axis
+from .words import typographic
 
 Numbers = Sequence[float]
 
 _WIDTH, _HEIGHT = 520, 340
-_LEFT, _RIGHT, _TOP, _BOTTOM = 66, 14, 28, 48
-_LINE = 18
+_LEFT, _RIGHT, _TOP, _BOTTOM = 66, 14, 10, 48
+_LINE, _LETTER = 22, 8.8  # with room for the larger letters of a phone
 _COLOURS = ("#2f6fb5", "#c2571a", "#2e8b57", "#8e5bb5", "#b8860b", "#50717b", "#c0417a", "#6b8e23", "#8b5a3c")
 
 
@@ -66,10 +66,9 @@ def chart_svg(chart: Chart) -> str:
         content += _diagonal(chart)
     for index, series in enumerate(chart.series):
         content += _series(chart, series, _COLOURS[index % len(_COLOURS)])
-    legend = _legend_lines(chart) if len(chart.series) > 1 else []
-    height = _HEIGHT + (len(legend) * _LINE if len(legend) > 1 else 0)
-    content += _legend(legend)
-    size = f'viewBox="0 0 {_WIDTH} {height}" style="max-width:{_WIDTH}px"'
+    legend, more = _legend(chart)
+    content += legend
+    size = f'viewBox="0 0 {_WIDTH} {_HEIGHT + more}" style="max-width:{_WIDTH}px"'
     font = 'font-family="system-ui, sans-serif" font-size="12"'
     start = f'<svg xmlns="http://www.w3.org/2000/svg" role="img" aria-label="{name}" {size} {font} fill="currentColor">'
     return f"{start}<title>{name}</title>{content}</svg>"
@@ -130,29 +129,18 @@ def _series(chart: Chart, series: Series, colour: str) -> str:
     return drawn + "".join(f'<circle cx="{x:.1f}" cy="{y:.1f}" r="{radius}" fill="{colour}"/>' for x, y in places)
 
 
-def _legend_lines(chart: Chart) -> list[list[tuple[float, str, str]]]:
-    """The names of the series in lines: (place, name, colour) of each."""
-    lines: list[list[tuple[float, str, str]]] = []
-    x = float(_WIDTH)
-    for index, series in enumerate(chart.series):
-        name = words.shorten(words.printable(series.name), 40)
-        width = 30 + 6.6 * len(name)
-        if x + width > _WIDTH + 16:  # the gap after the last name may stand out
-            lines.append([])
-            x = float(_LEFT)
-        lines[-1].append((x, name, _COLOURS[index % len(_COLOURS)]))
+def _legend(chart: Chart) -> tuple[str, int]:
+    """The names of the series below the axes, and how high that is."""
+    drawn, x, y = "", float(_LEFT), _HEIGHT + 8
+    for index, series in enumerate(chart.series if len(chart.series) > 1 else ()):
+        name, colour = words.shorten(words.printable(series.name), 40), _COLOURS[index % len(_COLOURS)]
+        width = 30 + _LETTER * len(name)
+        if x > _LEFT and x + width > _WIDTH + 16:  # the gap after the last name may stand out
+            x, y = float(_LEFT), y + _LINE
+        drawn += f'<circle cx="{x + 5:.1f}" cy="{y}" r="4" fill="{colour}"/>'
+        drawn += f'<text x="{x + 14:.1f}" y="{y + 4}">{escape(name)}</text>'
         x += width
-    return lines
-
-
-def _legend(lines: list[list[tuple[float, str, str]]]) -> str:
-    """Above the axes where one line is enough, else below them."""
-    drawn, y = "", 12 if len(lines) == 1 else _HEIGHT + 8
-    for number, line in enumerate(lines):
-        for x, name, colour in line:
-            drawn += f'<circle cx="{x + 5:.1f}" cy="{y + number * _LINE}" r="4" fill="{colour}"/>'
-            drawn += f'<text x="{x + 14:.1f}" y="{y + 4 + number * _LINE}">{escape(name)}</text>'
-    return drawn
+    return drawn, y + 10 - _HEIGHT if drawn else 0
 
 
 def _line(x1: float, y1: float, x2: float, y2: float, style: str) -> str:

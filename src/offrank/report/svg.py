@@ -6,45 +6,68 @@ Colours, fonts and the change from two lines per row (phone) to one (wide) come 
 from __future__ import annotations
 
 from html import escape
+from importlib.resources import files
 
-from offrank.report import words
-from offrank.report.histograms import Histogram
-from offrank.report.plots import ForestPlot, ForestRow, Tick
+from . import words
+from .plots import Axis, Forest, Row, Tick
+from .words import typographic
 
-_ROW, _TOP, _FOOT = 42, 22, 26
+_ROW, _TALL, _TOP, _FOOT = 42, 66, 22, 26
 _TEXT = 15
 _MARK = 29  # where the interval lies below the top of its row; the style sheet lifts it beside the label
-_HISTOGRAM = 84
+_ASIDE = 53
+_SIDES = {"labels": (0, 20), "field": (20, 39), "numbers": (59, 41)}
+_LIGHTS = {"use": "ok", "use with care": "warning", "do not use": "serious"}
 
 
-def forest_svg(plot: ForestPlot) -> str:
-    """A forest plot, or bars with intervals: marks between labels and numbers, or under them on a phone."""
-    top = _TOP if plot.reference is not None else 4
-    bottom = top + _ROW * len(plot.rows)
-    field = _grid(plot.ticks, top, bottom) + _reference(plot, top, bottom)
-    labels, numbers = _rules(len(plot.rows), top), _rules(len(plot.rows), top)
-    field += _rules(len(plot.rows), top)
+def forest_svg(plot: Forest) -> str:
+    """Intervals below each other: marks between labels and numbers, or under them on a phone; for a page."""
+    return f'<div class="forest{" tall" if plot.tall else ""}">{"".join(_parts(plot).values())}</div>'
+
+
+def standalone(plot: Forest, width: int = 800) -> str:
+    """The same as one SVG that needs no page."""
+    height = _height(plot) + _FOOT + 4
+    style = files("offrank.report").joinpath("templates/report.css").read_text(encoding="utf-8")
+    parts = _parts(plot)
+    placed = "".join(
+        parts[name].replace('width="100%"', f'x="{start}%" width="{wide}%"', 1)
+        for name, (start, wide) in _SIDES.items()
+    )
+    size = f'width="{width}" height="{height}" viewBox="0 0 {width} {height}"'
+    content = f'<g class="forest wide{" tall" if plot.tall else ""}">{placed}</g>'
+    name = escape(words.printable(plot.title))
+    start = f'<svg xmlns="http://www.w3.org/2000/svg" class="alone" role="img" aria-label="{name}" {size}>'
+    return f"{start}<style>{escape(style, quote=False)}</style>{content}</svg>"
+
+
+def _height(plot: Forest) -> int:
+    return _top(plot) + (_TALL if plot.tall else _ROW) * len(plot.rows)
+
+
+def _top(plot: Forest) -> int:
+    return _TOP if plot.reference is not None else 4
+
+
+def _parts(plot: Forest) -> dict[str, str]:
+    top, bottom, axis = _top(plot), _height(plot), plot.axis
+    step = _TALL if plot.tall else _ROW
+    rules = "".join(_line("rule", 0, 1, top + step * index, top + step * index) for index in range(1, len(plot.rows)))
+    ticks = axis.ticks()
+    field = "".join(_line("grid", tick.position, tick.position, top, bottom) for tick in ticks)
+    field += _ticks(ticks, bottom) + _reference(plot, axis, top, bottom) + rules
+    labels = numbers = rules
     for index, row in enumerate(plot.rows):
-        field += _marks(plot, row, top + index * _ROW + _MARK)
-        labels += _label(row, top + index * _ROW + _TEXT)
-        numbers += _number(row, top + index * _ROW + _TEXT)
-    drawn = _figure("field", plot.title, bottom + _FOOT, field)
-    texts = (("labels", labels), ("numbers", numbers))
-    sides = "".join(f'<svg class="{kind}" width="100%" height="{bottom}">{text}</svg>' for kind, text in texts)
-    return f'<div class="forest">{drawn}{sides}</div>'
-
-
-def histogram_svg(plot: Histogram) -> str:
-    """A histogram as one `<svg>` element; a bin that holds anything shows at least a sliver."""
-    bars = ""
-    for bar in plot.bars:
-        height = max(1.5, bar.height * (_HISTOGRAM - 8))
-        width = _percent(bar.right - bar.left)
-        place = f'x="{_percent(bar.left)}" y="{_HISTOGRAM - height:.1f}" width="{width}" height="{height:.1f}"'
-        bars += f'<rect class="bar" {place}/>'
-    one = "" if plot.one is None else _line("reference", plot.one, plot.one, 0, _HISTOGRAM)
-    floor = _line("floor", 0, 1, _HISTOGRAM, _HISTOGRAM)
-    return _figure("histogram", plot.title, _HISTOGRAM + _FOOT, bars + one + floor + _axis(plot.ticks, _HISTOGRAM))
+        y = top + index * step
+        field += _marks(plot, axis, row, y + _MARK)
+        labels += _label(row, y + _TEXT)
+        numbers += _number(row, y)
+    if plot.better:
+        place = (0.0, "\u2190 better") if plot.better == "left" else (1.0, "better \u2192")
+        field += _text("better", place[0], bottom + _FOOT + 2, place[1], _anchor(place[0]))
+    sides = (("labels", labels), ("numbers", numbers))
+    drawn = {"field": _figure("field", plot.title, bottom + _FOOT + (4 if plot.better else 0), field)}
+    return drawn | {kind: f'<svg class="{kind}" width="100%" height="{bottom}">{text}</svg>' for kind, text in sides}
 
 
 def _figure(kind: str, title: str, height: float, content: str) -> str:
@@ -53,46 +76,48 @@ def _figure(kind: str, title: str, height: float, content: str) -> str:
     return f'<svg class="{kind}" role="img" aria-label="{name}" {size}><title>{name}</title>{content}</svg>'
 
 
-def _rules(rows: int, top: float) -> str:
-    return "".join(_line("rule", 0, 1, top + _ROW * index, top + _ROW * index) for index in range(1, rows))
-
-
-def _grid(ticks: tuple[Tick, ...], top: float, bottom: float) -> str:
-    lines = "".join(_line("grid", tick.position, tick.position, top, bottom) for tick in ticks)
-    return lines + _axis(ticks, bottom)
-
-
-def _axis(ticks: tuple[Tick, ...], y: float) -> str:
+def _ticks(ticks: tuple[Tick, ...], y: float) -> str:
     return "".join(_text("tick", tick.position, y + 16, tick.label, _anchor(tick.position)) for tick in ticks)
 
 
-def _reference(plot: ForestPlot, top: float, bottom: float) -> str:
+def _reference(plot: Forest, axis: Axis, top: float, bottom: float) -> str:
     if plot.reference is None:
         return ""
-    band = ""
-    if plot.band is not None:
-        low, high = plot.band
+    at, band = axis.position(plot.reference), ""
+    if plot.band.low is not None and plot.band.high is not None:
+        low, high = axis.position(plot.band.low), axis.position(plot.band.high)
         place = f'x="{_percent(low)}" width="{_percent(high - low)}" y="{top}" height="{bottom - top}"'
         band = f'<rect class="band" {place}/>'
-    label = _text("reference-label", plot.reference, top - 8, plot.reference_label, _anchor(plot.reference, 0.15))
-    return band + _line("reference", plot.reference, plot.reference, top - 4, bottom) + label
+    label = _text("reference-label", at, top - 8, plot.label, _anchor(at, 0.15))
+    return band + _line("reference", at, at, top - 4, bottom) + label
 
 
-def _marks(plot: ForestPlot, row: ForestRow, y: float) -> str:
-    drawn = ""
-    if plot.bars and row.value is not None:
-        drawn += f'<rect class="bar" x="0" y="{y - 6}" width="{_percent(row.value)}" height="12"/>'
-    if row.low is not None and row.high is not None:
-        drawn += _line("interval", row.low, row.high, y, y)
-        drawn += _end(row.low, y, row.cut_low, -1) + _end(row.high, y, row.cut_high, 1)
-    if row.logged is not None:
-        drawn += _line("reference", row.logged, row.logged, y - 7, y + 7)
-    if row.value is not None and not plot.bars:
+def _marks(plot: Forest, axis: Axis, row: Row, y: float) -> str:
+    span, drawn = row.span, ""
+    if span.value is None:
+        return ""
+    value = axis.position(span.value)
+    if plot.bars:
+        drawn += f'<rect class="bar" x="0" y="{y - 6}" width="{_percent(value)}" height="12"/>'
+    if span.low is not None and span.high is not None:
+        low, high = axis.position(span.low), axis.position(span.high)
+        drawn += _line("interval", _inside(low), _inside(high), y, y)
+        drawn += _end(_inside(low), y, low < 0, -1) if low <= 1 else ""
+        drawn += _end(_inside(high), y, high > 1, 1) if high >= 0 else ""
+    elif value != _inside(value):
+        drawn += _end(_inside(value), y, True, 1 if value > 1 else -1)
+    if row.logged is not None and 0 <= axis.position(row.logged) <= 1:
+        drawn += _line("reference", axis.position(row.logged), axis.position(row.logged), y - 7, y + 7)
+    if 0 <= value <= 1 and not plot.bars:
         kind = "point doubtful" if row.severity == "serious" else "point"
-        drawn += f'<circle class="{kind}" cx="{_percent(row.value)}" cy="{y}" r="4.5"/>'
-    if row.truth is not None:
-        drawn += _shape("truth", row.truth, y + 5, "M0 0 5 7-5 7Z")
+        drawn += f'<circle class="{kind}" cx="{_percent(value)}" cy="{y}" r="4.5"/>'
+    if row.truth is not None and 0 <= axis.position(row.truth) <= 1:
+        drawn += _shape("truth", axis.position(row.truth), y + 5, "M0 0 5 7-5 7Z")
     return f'<g class="marks">{drawn}</g>'
+
+
+def _inside(position: float) -> float:
+    return min(max(position, 0.0), 1.0)
 
 
 def _end(position: float, y: float, cut: bool, side: int) -> str:
@@ -102,20 +127,20 @@ def _end(position: float, y: float, cut: bool, side: int) -> str:
     return _line("interval", position, position, y - 4, y + 4)
 
 
-def _label(row: ForestRow, y: float) -> str:
-    name = words.printable(row.label)
+def _label(row: Row, y: float) -> str:
+    name = words.printable(row.label) or "(empty)"
     full = f"<title>{escape(name)}</title>" if words.shorten(name) != name else ""
-    return f'<text class="label" x="0" y="{y}">{escape(words.shorten(name))}{full}</text>'
+    light = f'<circle class="light {_LIGHTS[row.light]}" cx="6" cy="{y - 4}" r="5.5"/>' if row.light else ""
+    return f'{light}<text class="label" x="{18 if light else 0}" y="{y}">{escape(words.shorten(name))}{full}</text>'
 
 
-def _number(row: ForestRow, y: float) -> str:
-    kind = "number" if row.value is not None or row.low is not None else "number refused"
-    return f'<text class="{kind}" x="100%" y="{y}" text-anchor="end">{escape(typographic(row.text))}</text>'
-
-
-def typographic(text: str) -> str:
-    """Numbers with a true minus sign, and a dash for what is missing."""
-    return "\u2013" if text == words.MISSING else text.replace("-", "\u2212")
+def _number(row: Row, y: float) -> str:
+    kind = "number" if row.span.value is not None else "number refused"
+    text = f'<text class="{kind}" x="100%" y="{y + _TEXT}" text-anchor="end">{escape(typographic(row.summary))}</text>'
+    if row.aside:
+        aside = escape(typographic(row.aside))
+        text += f'<text class="number aside" x="100%" y="{y + _ASIDE}" text-anchor="end">{aside}</text>'
+    return text
 
 
 def _anchor(position: float, edge: float = 0.03) -> str:

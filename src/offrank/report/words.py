@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 import unicodedata
 
-from offrank.folds.digits import MISSING, decimals, doubt, exponent, interval, number, printable
+from ..folds.digits import MISSING, decimals, doubt, exponent, interval, number, printable
 
 __all__ = [
     "MISSING",
+    "amount",
     "count",
     "decimals",
     "doubt",
@@ -19,7 +21,25 @@ __all__ = [
     "printable",
     "quote",
     "shorten",
+    "together",
+    "typographic",
 ]
+
+
+_MINUS = re.compile(r"(?<![\w.)-])-(?=[\d.]|inf)|(?<=\de)-(?=\d)")
+_TOGETHER = re.compile(
+    r"(?<=\d) (?=%|to [-+\d]|\u00b1)|(?<=\d %) (?=to [-+\d])|(?<=\bto) (?=[-+]?\d)|(?<=\u00b1) (?=\d)"
+)
+
+
+def together(text: str, joint: str = "\u00a0") -> str:
+    """Text in which no line ends inside a number with its unit, or inside an interval."""
+    return _TOGETHER.sub(joint, text)
+
+
+def typographic(text: str) -> str:
+    """Numbers with a true minus sign, and a dash for what is missing; hyphens stay."""
+    return "\u2013" if text == MISSING else _MINUS.sub("\u2212", text)
 
 
 def count(value: float | None) -> str:
@@ -27,6 +47,15 @@ def count(value: float | None) -> str:
     if value is None:
         return MISSING
     return number(value, 0 if value >= 10 or float(value).is_integer() else 1)
+
+
+def amount(
+    value: float | None, low: float | None, high: float | None, error: float | None = None, signed: bool = False
+) -> str:
+    """A value with its interval; its digits are those that its standard error leaves."""
+    places = decimals(value, doubt(low, high) if error is None else error)
+    text, ends = number(value, places, signed), interval(low, high, places, signed)
+    return text if ends == MISSING else f"{text} ({ends})"
 
 
 def percent(share: float | None, signed: bool = False) -> str:
@@ -48,7 +77,7 @@ def quote(name: str) -> str:
 def listing(words: list[str], most: int = 6) -> str:
     """Words as "a, b and c", the end of a long list only counted."""
     shown = words if len(words) <= most else [*words[: most - 1], f"{len(words) - most + 1:,} more"]
-    return shown[0] if len(shown) == 1 else ", ".join(shown[:-1]) + " and " + shown[-1]
+    return "".join(shown) if len(shown) < 2 else ", ".join(shown[:-1]) + " and " + shown[-1]
 
 
 def plural(number_of: int, one: str, many: str) -> str:

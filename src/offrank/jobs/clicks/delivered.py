@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -12,7 +11,8 @@ from typing import Any, Self
 from ...files import write_text
 from ...folds.estimate import Caution, PlacedCaution
 from ...frames import Tabular
-from ...report.sheet import Finding, Sheet
+from ...report import terminal
+from ...report.sheet import Finding, Sheet, of_models, worst
 
 
 class Delivered(Tabular):
@@ -41,21 +41,24 @@ class Delivered(Tabular):
         return tuple(PlacedCaution(caution, model=name or None) for name, caution in every)
 
     def told(self) -> tuple[Finding, ...]:
-        """Each caution once, with the models that it is about where there are several."""
-        about: dict[Caution, list[str]] = {}
-        for name, some in self.cautions.items():
-            for caution in some:
-                about.setdefault(caution, []).append(name)
-        several = len(self.cautions) > 1
-        return tuple(Finding(caution, ", ".join(names) if several else "") for caution, names in about.items())
+        """Cautions by code, with the models that they are about where there are several."""
+        return of_models(self.cautions.items())
+
+    @property
+    def severity(self) -> str:
+        """The worst of what is to be known."""
+        return worst(one.severity for some in self.cautions.values() for one in some)
 
     def with_facts(self, **facts: Any) -> Self:
         """The same with facts replaced (title, command)."""
         return replace(self, facts={**self.facts, **facts})  # type: ignore[type-var]
 
     def show(self) -> None:
-        """Print the tables."""
-        sys.stdout.write(str(self))
+        """Print it, in colour on a terminal."""
+        terminal.show(self.sheet())
+
+    def __str__(self) -> str:
+        return terminal.render_text(self.sheet())
 
     def save_html(self, path: str | PathLike[str]) -> None:
         """Write one self-contained page."""

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from rich.console import RenderableType
-
-from ...clicks import tables, text
 from ...clicks.evaluate import evaluate
 from ...clicks.evaluated import Evaluations
 from ...clicks.fitted import Fitted
@@ -17,6 +14,7 @@ from ...log.source import Source
 from ...report.sheet import Sheet
 from ...running.executors import Executor, Progress
 from .. import arguments, document
+from ..pages.again import again, eyebrow
 from . import pages
 from .delivered import Delivered
 from .graded import GradedFold
@@ -37,22 +35,6 @@ class Judged(Delivered):
     elsewhere: Evaluations | None = None
     ranked: Ranked | None = None
     facts: Mapping[str, Any] = field(default_factory=dict)
-
-    def __str__(self) -> str:
-        return text.rendered(self._parts())
-
-    def _parts(self) -> Iterator[RenderableType | str]:
-        first = next(iter(self.here.values()))
-        yield f"{self.facts['title']}: {first.sessions:,} sessions, {100 * first.confidence:g} % intervals"
-        yield from tables.whole(self.here, "On this log", () if self.ranked is None else (self.ranked.column(),))
-        yield from tables.ranks(self.here)
-        if self.elsewhere is not None:
-            yield from tables.whole(self.elsewhere, f"Out of distribution: {self.facts['other']}")
-            yield from tables.ranks(self.elsewhere)
-        yield from text.reading(first.tally)
-        if self.elsewhere is not None:
-            yield from text.reading(next(iter(self.elsewhere.values())).tally, " of the other log")
-        yield from text.told(self.cautions)
 
     @property
     def cautions(self) -> dict[str, tuple[Caution, ...]]:
@@ -88,9 +70,10 @@ class Judged(Delivered):
         if self.elsewhere is not None:
             parts += pages.quantities(self.elsewhere, None, f"Out of distribution: {self.facts['other']}")
         parts += pages.curves(self.models, first.confidence)
+        parts.append(again(self.facts, "log", "other", "labels", "cluster", "spelling"))
         read = f"{first.sessions:,} sessions, {100 * first.confidence:g} % intervals"
-        lead = f"{read}; perplexity 1 is perfect, 2 a coin."
-        return Sheet(str(self.facts["title"]), lead, (*parts, pages.asked(self.facts)))
+        answers, forests = (pages.answer(self.here, self.severity),), (pages.perplexities(self.here),)
+        return Sheet(str(self.facts["title"]), read, tuple(parts), answers, forests, eyebrow(self.facts))
 
 
 def evaluate_clicks(

@@ -12,11 +12,15 @@ from ...clicks.harvested import Harvested
 from ...clicks.harvesting import Method, Weigh, harvest
 from ...clicks.storage import plain
 from ...folds.estimate import Caution
-from ...report.sheet import Sheet
+from ...report import words
+from ...report.sheet import Answer, Figures, Section, Sheet
 from ...running.executors import Executor, Progress
 from .. import arguments, document
+from ..pages.again import again, eyebrow
 from . import pages
 from .delivered import Delivered
+
+_HEADER = ("rank", "examination", "interval", "documents", "clicks")
 
 
 @dataclass(frozen=True)
@@ -25,10 +29,6 @@ class Curve(Delivered):
 
     found: Harvested
     facts: Mapping[str, Any] = field(default_factory=dict)
-
-    def __str__(self) -> str:
-        how = "\n  ".join(self._next())
-        return f"{self.facts['title']}: {self._read()}\n\n{self.found}\n\n{how}\n"
 
     @property
     def cautions(self) -> Mapping[str, tuple[Caution, ...]]:
@@ -58,21 +58,33 @@ class Curve(Delivered):
         return {**self.facts, **numbers, "tally": tally, "cautions": cautions, "option": self.option or None}
 
     def sheet(self) -> Sheet:
-        curve = {self.found.method: (self.found.curve, self.found.low, self.found.high)}
+        found = self.found
+        curve = {found.method: (found.curve, found.low, found.high)}
         parts = (
-            pages.examination(curve, *self._next()),
-            pages.known(self.told(), self.found.tally),
-            pages.asked(self.facts),
+            pages.examination(curve, table=Figures("", _HEADER, tuple(found.rows()))),
+            pages.known(self.told(), found.tally),
+            Section("How to use it", (self._next(),), code=self.option),
+            again(self.facts, "log", "by", "weigh", "seed"),
         )
-        return Sheet(str(self.facts["title"]), f"{self._read()}.", parts)
+        read = f"{found.impressions:,} sessions, {100 * self.facts['confidence']:g} % intervals"
+        return Sheet(str(self.facts["title"]), read, parts, (self._answer(),), (), eyebrow(self.facts))
 
-    def _read(self) -> str:
-        return f"{self.found.impressions:,} sessions, {100 * self.facts['confidence']:g} % intervals"
+    def _answer(self) -> Answer:
+        """How much less than the first the last rank that is known is looked at."""
+        found = self.found
+        known = np.flatnonzero(np.isfinite(found.curve))
+        if len(known) < 2:
+            return Answer("**This log cannot say** how likely its ranks are looked at.", severity="serious")
+        last = int(known[-1])
+        low, high = (words.percent(float(end[last])) for end in (found.low, found.high))
+        first = f"rank {int(known[0]) + 1}"
+        said = f"Rank {last + 1} is looked at **{words.percent(float(found.curve[last]))}** as often as {first}"
+        return Answer(f"{said} ({low} to {high}).", severity=self.severity)
 
-    def _next(self) -> tuple[str, ...]:
+    def _next(self) -> str:
         if not self.option:
-            return ("The curve has holes: pbm and interpol cannot use it.",)
-        return ("Use it in `offrank evaluate`, with -e pbm or -e 'interpol(window=1)':", self.option)
+            return "The curve has holes: pbm and interpol cannot use it."
+        return "In `offrank evaluate`, with -e pbm or -e 'interpol(window=1)':"
 
 
 def harvest_clicks(

@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 
-from ...clicks.tables import Column
 from ...folds.estimate import Interval
 from ...log.batch import Floats, Integers
 from ...metrics.ranking import ndcg
@@ -34,11 +33,6 @@ class Ranked:
     def difference(self, left: int, right: int) -> Interval:
         """left - right on the same queries."""
         return _mean(self.values[left] - self.values[right], self.confidence)
-
-    def column(self) -> Column:
-        """For the tables of models."""
-        models = range(len(self.values))
-        return Column("nDCG", [self.of(one) for one in models], [self.difference(one, 0) for one in models[1:]])
 
     def to_dict(self, names: Sequence[str]) -> dict[str, Any]:
         """Plain dicts and numbers, by the names of the models; differences are to the first."""

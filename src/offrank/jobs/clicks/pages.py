@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
 
 import numpy as np
 
@@ -13,21 +12,22 @@ from ...clicks.evaluated import Evaluations
 from ...clicks.fitted import Fitted
 from ...clicks.layout import QUANTITIES
 from ...clicks.sessions import Tally
-from ...clicks.tables import HEADINGS
 from ...folds.digits import with_ends, with_half
 from ...folds.estimate import Interval
 from ...log.batch import Floats
 from ...metrics.cmip_result import Cmip
+from ...report import words
 from ...report.charts import Chart, Series
-from ...report.plots import ForestPlot, Span, intervals
-from ...report.sheet import Cell, Figures, Finding, Section
-from ...report.svg import typographic
+from ...report.plots import Forest, Row, Span
+from ...report.sheet import Answer, Cell, Figures, Finding, Section
 from ...selection.click_models import Selection
 from .ndcg import Ranked
 
 Curve = tuple[Floats, Floats, Floats]
 """[k] a curve, and the ends of its interval, NaN where there is none."""
 
+HEADINGS = ("log-likelihood", "perplexity", "conditional perplexity")
+"""Of `QUANTITIES`, in their order."""
 _APART = 0.06
 _SPREAD = 0.24
 """Between the points of models at the same rank, and of all of them, so that intervals can be told apart."""
@@ -40,33 +40,42 @@ def known(findings: tuple[Finding, ...], tally: Tally, other: Tally | None = Non
     return Section("What to know", prose, items=items, findings=findings)
 
 
+def answer(found: Evaluations, severity: str) -> Answer:
+    """Which model predicts best, and whether it is clearly so."""
+    first = next(iter(found))
+    best = min(found, key=lambda name: found[name].perplexity.value)
+    said = f"{words.quote(best)} **predicts these clicks best**: perplexity {_told(found[best].perplexity)}"
+    if len(found) == 1:
+        said = f"{words.quote(best)}: **perplexity {_told(found[best].perplexity)}**"
+    differences = {name: found.difference(name, first) for name in found if name != first}
+    if best != first:
+        change = differences[best]
+        said += f"; its difference to {words.quote(first)} is {_told(change, signed=True)}"
+        said += "" if change.high < 0 else ", **not clearly different**"
+    elif close := [words.quote(name) for name, change in differences.items() if not change.low > 0]:
+        said += f", but not clearly better than {words.listing(close)}"
+    return Answer(f"{said}. 1 is perfect, 2 is a coin.", severity=severity)
+
+
+def perplexities(found: Evaluations) -> Forest:
+    """The picture of the answer."""
+    return _forests(found)[0]
+
+
 def quantities(found: Evaluations, ranked: Ranked | None, title: str) -> Iterator[Section]:
     """Each quantity of each model, the paired differences, and both perplexities at each rank."""
     first, *others = found
-    more = [] if ranked is None else [ranked.column()]
-    header = ("model", *HEADINGS, *(one.heading for one in more))
-    rows = [
-        (name, *(_told(getattr(found[name], one)) for one in QUANTITIES), *(_told(one.values[index]) for one in more))
-        for index, name in enumerate(found)
-    ]
-    plots = tuple(
-        intervals(heading.capitalize(), {name: _span(getattr(one, quantity)) for name, one in found.items()})
-        for quantity, heading in zip(QUANTITIES[1:], HEADINGS[1:], strict=True)
-    )
-    yield Section(title, forests=plots, tables=(Figures("All sessions", header, tuple(rows)),))
+    header, rows, away = ("model", *HEADINGS, *([] if ranked is None else ["nDCG"])), [], []
+    for index, (name, one) in enumerate(found.items()):
+        own = [getattr(one, quantity) for quantity in QUANTITIES]
+        rows.append((name, *map(_told, [*own, *([] if ranked is None else [ranked.of(index)])])))
+        change = [found.difference(name, first, quantity) for quantity in QUANTITIES]
+        change += [] if ranked is None else [ranked.difference(index, 0)]
+        away.append((name, *(_told(number, signed=True) for number in change)))
+    yield Section(title, forests=_forests(found)[1:], tables=(Figures(title, header, tuple(rows)),))
     if others:
-        away = [
-            (
-                name,
-                *(_told(found.difference(name, first, one), signed=True) for one in QUANTITIES),
-                *(_told(one.differences[index], signed=True) for one in more),
-            )
-            for index, name in enumerate(others)
-        ]
-        caption = f"Less {first}, on the same sessions"
-        yield Section(
-            f"{title}, less {first}", forests=_differences(found), tables=(Figures(caption, header, tuple(away)),)
-        )
+        table = Figures(f"Less {first}, on the same sessions", header, tuple(away[1:]))
+        yield Section(f"{title}, less {first}", forests=_forests(found, first), tables=(table,))
     yield _by_rank(found, f"{title}: at each rank")
 
 
@@ -78,31 +87,38 @@ def curves(models: Mapping[str, Fitted], confidence: float) -> Iterator[Section]
         yield examination(each, "Only their products with attraction show in clicks: each is over its first rank.")
 
 
-def examination(each: Mapping[str, Curve], *prose: str) -> Section:
-    """Curves by name."""
+def examination(each: Mapping[str, Curve], *prose: str, table: Figures | None = None) -> Section:
+    """Curves by name. table: instead of one of the curves."""
     lines = []
     for place, (name, (curve, *ends)) in enumerate(each.items()):
         there = np.flatnonzero(np.isfinite(curve))
         x = there + 1 + _shift(place, len(each))
         low, high = (np.where(np.isfinite(end), end, curve)[there].tolist() for end in ends)
         lines.append(Series(name, x.tolist(), curve[there].tolist(), low, high, line=True))
-    most = max(len(curve) for curve, *_ in each.values())
-    rows = [(str(rank + 1), *(_entry(one, rank) for one in each.values())) for rank in range(most)]
     chart = Chart("How likely each rank is looked at", "rank", "examination", tuple(lines), whole_x=True)
-    table = Figures("Examination", ("rank", *each), tuple(rows))
-    return Section("Examination", prose, charts=(chart,), tables=(table,))
+    return Section("Examination", prose, charts=(chart,), tables=(table or _curves(each),))
+
+
+def _curves(each: Mapping[str, Curve]) -> Figures:
+    most = max(len(curve) for curve, *_ in each.values())
+    rows = tuple((str(rank + 1), *(_entry(one, rank) for one in each.values())) for rank in range(most))
+    return Figures("Examination", ("rank", *each), rows)
 
 
 def chosen(selection: Selection) -> Section:
-    """The choice, its reasons and doubts, and what each strategy chooses."""
-    choice = selection.choice
-    rows: list[tuple[Cell, ...]] = [(name, one.name, ", ".join(one.kept)) for name, one in selection.choices.items()]
-    votes = f"{selection.votes[choice.name]} of {len(rows)} strategies choose it." if len(rows) > 1 else ""
-    prose = (f"{choice.name} is the choice of {choice.strategy}. {votes}".rstrip(),)
-    items = (*choice.reasons, *(f"but: {doubt}" for doubt in choice.doubts))
+    """The reasons of the choice, and what each strategy chooses."""
+    rows = tuple((name, one.name, ", ".join(one.kept)) for name, one in selection.choices.items())
     left = tuple(f"not used: {name} ({why})" for name, why in selection.left_out.items())
-    table = Figures("Strategies", ("strategy", "chooses", "kept for the last step"), tuple(rows))
-    return Section("The choice", prose, items=(*items, *left), tables=(table,))
+    table = Figures("Strategies", ("strategy", "chooses", "kept for the last step"), rows, extra=(2,))
+    return Section("The choice", items=(*selection.choice.reasons, *left), tables=(table,))
+
+
+def choice(selection: Selection, severity: str) -> Answer:
+    """What to use, who says so, and what could have come out otherwise."""
+    one, strategies = selection.choice, len(selection.choices)
+    votes = f" {selection.votes[one.name]} of {strategies} strategies choose it." if strategies > 1 else ""
+    said = f"{words.quote(one.name)} **is the choice** of {words.quote(one.strategy)}.{votes}"
+    return Answer(said, severity=severity, reasons=tuple(f"but: {doubt}" for doubt in one.doubts))
 
 
 def measured(here: Evaluations, ranked: Ranked, cmip: Mapping[str, Cmip]) -> Section:
@@ -120,26 +136,21 @@ def measured(here: Evaluations, ranked: Ranked, cmip: Mapping[str, Cmip]) -> Sec
     return Section("What was measured", charts=(chart,), tables=(table,))
 
 
-def asked(facts: Mapping[str, Any]) -> Section:
-    """What was asked, and of which version."""
-    names = ("command", "log", "other", "labels", "logging", "cluster", "method", "seed", "created")
-    items = [f"{name}: {facts[name]}" for name in names if facts.get(name) is not None]
-    items += [f"model {name}: {spelling}" for name, spelling in dict(facts.get("spelling") or {}).items()]
-    items.append(", ".join(f"{name} {version}" for name, version in facts["versions"].items()))
-    return Section("How it was made", items=tuple(items))
-
-
-def _differences(found: Evaluations) -> tuple[ForestPlot, ...]:
-    first, *others = found
-    return tuple(
-        intervals(
-            f"{heading.capitalize()}, less {first}",
-            {name: _span(found.difference(name, first, quantity)) for name in others},
-            0.0,
-            "0",
+def _forests(found: Evaluations, first: str | None = None) -> tuple[Forest, ...]:
+    """Both perplexities of each model, or (first) their paired differences to one of them."""
+    made = []
+    for quantity, heading in zip(QUANTITIES[1:], HEADINGS[1:], strict=True):
+        each = {name: getattr(one, quantity) for name, one in found.items()}
+        if first is not None:
+            each = {name: found.difference(name, first, quantity) for name in found if name != first}
+        rows = tuple(Row(name, _span(one), _told(one, first is not None)) for name, one in each.items())
+        title, line, label = (
+            heading.capitalize(),
+            None if first is None else 0.0,
+            "" if first is None else "no difference",
         )
-        for quantity, heading in zip(QUANTITIES[1:], HEADINGS[1:], strict=True)
-    )
+        made.append(Forest(title if first is None else f"{title}, less {first}", rows, line, label, better="left"))
+    return tuple(made)
 
 
 def _by_rank(found: Evaluations, title: str) -> Section:
@@ -155,7 +166,7 @@ def _by_rank(found: Evaluations, title: str) -> Section:
             if count  # else empty in every session
         ]
         tables.append(Figures(heading, ("rank", "sessions", *each), tuple(rows)))
-    return Section(title, charts=tuple(charts), tables=tuple(tables))
+    return Section(title, charts=tuple(charts), tables=tuple(tables), folded=True)
 
 
 def _lines(each: Mapping[str, Sequence[Interval]]) -> Iterator[Series]:
@@ -185,7 +196,7 @@ def _entry(curve: Curve, rank: int) -> Cell:
     value, low, high = (float(part[rank]) for part in curve)
     if math.isinf(high):
         return f"{value:.3g} ({low:.3g} or more)" if low > 0 else f"{value:.3g} (not identified)"
-    return typographic(with_ends(Interval(value, low, high, math.nan))) if math.isfinite(value) else None
+    return with_ends(Interval(value, low, high, math.nan)) if math.isfinite(value) else None
 
 
 def _cmip(found: Cmip) -> Interval:
@@ -202,4 +213,4 @@ def _span(found: Interval) -> Span:
 
 
 def _told(found: Interval, signed: bool = False) -> str:
-    return typographic(with_half(found, signed))
+    return with_half(found, signed)

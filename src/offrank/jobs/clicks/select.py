@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
-from ...clicks import text
 from ...clicks.evaluate import evaluate
 from ...clicks.evaluated import Evaluations
 from ...clicks.fitted import Fitted
@@ -25,12 +24,13 @@ from ...metrics.cmip_result import Cmip
 from ...policies.base import Policy
 from ...policies.prepared import prepared
 from ...policies.propensities import AnyPolicy, law, law_needs
-from ...report.sheet import Sheet
+from ...report.sheet import Section, Sheet
 from ...running.executors import Executor, Progress
 from ...selection.candidates import Candidate
 from ...selection.click_models import Choice, Selection, select
 from ...selection.strategies import strategy as read_strategy
 from .. import arguments, document
+from ..pages.again import again, eyebrow
 from . import pages
 from .delivered import Delivered
 from .graded import Graded, GradedFold
@@ -67,22 +67,6 @@ class Selected(Delivered):
         """That of the one strategy, or of the one that the paper found best."""
         return self.selection.choice
 
-    def __str__(self) -> str:
-        return text.rendered(self._parts())
-
-    def _parts(self) -> Iterator[str]:
-        facts = self.facts
-        read = f"{facts['sessions']:,} sessions, {facts['queries']:,} queries, {facts['documents']:,} graded documents"
-        yield f"{facts['title']} {read}; {100 * facts['confidence']:g} % intervals"
-        yield ""
-        yield str(self.selection)
-        yield ""
-        for name, found in self.cmip.items():
-            tested = "" if found.null is None else f", p = {found.null.p_value:.3g} under independence"
-            yield f"CMIP of {name}: {found.value:.4f} nats{tested}"
-        yield from text.reading(self.tally)
-        yield from text.told(self.cautions)
-
     headings = Selection.headings
 
     def records(self) -> list[dict[str, Any]]:
@@ -103,10 +87,13 @@ class Selected(Delivered):
     def sheet(self) -> Sheet:
         read = f"{self.facts['sessions']:,} sessions, {self.facts['queries']:,} queries"
         lead = f"{read}, {self.facts['documents']:,} graded documents; {100 * self.facts['confidence']:g} % intervals."
-        parts = [pages.chosen(self.selection), pages.measured(self.here, self.ranked, self.cmip)]
+        answers = (pages.choice(self.selection, self.severity),)
+        doubts = Section("What could have come out otherwise", answers=answers, printed=False)
+        parts = [pages.measured(self.here, self.ranked, self.cmip), doubts, pages.chosen(self.selection)]
         parts.append(pages.known(self.told(), self.tally))
-        parts += pages.quantities(self.here, None, "Perplexity")
-        return Sheet(str(self.facts["title"]), lead, (*parts, pages.asked(self.facts)))
+        parts += (replace(one, folded=True, printed=False) for one in pages.quantities(self.here, None, "Perplexity"))
+        parts.append(again(self.facts, "log", "labels", "logging", "method", "cluster", "seed"))
+        return Sheet(str(self.facts["title"]), lead, tuple(parts), answers, (), eyebrow(self.facts))
 
 
 def select_clicks(

@@ -2,23 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
-from offrank.report import facts, words
-from offrank.report.facts import Document, Record
+from ...report import words
+from ...report.sheet import Answer
+from . import facts
+from .facts import Document, Record, error_of
 
 WORDS = {"use": "Use", "use with care": "Use with care", "do not use": "Do not use"}
 _SEVERITY = {"use": "ok", "use with care": "warning", "do not use": "serious"}
-
-
-@dataclass(frozen=True)
-class Answer:
-    """A sentence to read first, where it comes from, and why it is not to be used, or with care."""
-
-    text: str
-    aside: str = ""
-    severity: str = "ok"
-    reasons: tuple[str, ...] = ()
 
 
 def answers(document: Document) -> list[Answer]:
@@ -28,8 +20,9 @@ def answers(document: Document) -> list[Answer]:
     if document.get("kind") == "check" and lines:
         word = (facts.verdict_of(document, "the log") or {}).get("word")
         return [replace(lines[0], text=f"**{WORDS[word]}.** {lines[0].text}"), *lines[1:]] if word else lines
-    lines += [_compared(document, one) for one in document.get("comparisons") or []]
-    lines += [_target(document, name, estimates) for name, estimates in found if estimates and not lines]
+    compared = document.get("comparisons") or []
+    lines += [_compared(document, one) for one in compared]
+    lines += [_target(document, name, estimates) for name, estimates in found if estimates and not compared]
     return lines or [Answer("There is nothing to report: the document holds neither estimates nor checks.")]
 
 
@@ -41,9 +34,10 @@ def _target(document: Document, target: str, found: list[Record]) -> Answer:
     reasons = tuple(_reason(one) for one in (verdict or {}).get("reasons") or [])
     if verdict is None or word == "do not use":
         text = f"**{WORDS[word]}.** This log cannot say what {words.quote(target)} would have earned."
-        return Answer(text, severity=_SEVERITY[word], reasons=reasons)
+        return Answer(text, severity=_SEVERITY[word], reasons=reasons, about=words.quote(target))
     text = f"**{WORDS[word]}.** {words.quote(target)} would have earned {_amount(document, verdict['value'])}"
-    return Answer(text + _against(verdict), _source(verdict) + _truth(verdict, found), _SEVERITY[word], reasons)
+    aside = _source(verdict) + _truth(verdict, found)
+    return Answer(text + _against(verdict), aside, _SEVERITY[word], reasons, words.quote(target))
 
 
 def _compared(document: Document, found: Record) -> Answer:
@@ -206,9 +200,3 @@ def _checks(document: Document) -> list[Answer]:
             return [Answer(found, severity="note")]
         return [Answer(f"**Nothing speaks against this log**: {made} made.")]
     return []
-
-
-def error_of(estimate: Record) -> float | None:
-    """The standard error of an estimate, read off its interval where it is not given."""
-    given = estimate.get("standard_error")
-    return words.doubt(estimate.get("low"), estimate.get("high")) if given is None else given

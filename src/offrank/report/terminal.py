@@ -1,0 +1,181 @@
+"""A document for a terminal: what to read first, a line per number, and each finding in words once."""
+
+from __future__ import annotations
+
+import io
+import shutil
+import sys
+from collections.abc import Iterator, Sequence
+from typing import Literal
+
+from rich import box
+from rich.console import Console, Group, RenderableType
+from rich.padding import Padding
+from rich.table import Table
+from rich.text import Text
+
+from . import words
+from .page import cell
+from .sheet import SIGNS, Answer, Cell, Claim, Codes, Figures, Finding, Item, Section, Sheet
+
+_STYLES = {"ok": "", "note": "cyan", "warning": "yellow", "serious": "bold red"}
+_JOINT = "\ue000"
+"""Stands for a space at which no line may end."""
+_WIDEST = 120
+"""Wider tables are harder to read."""
+_NAMES = 18
+"""Columns that names keep, however many numbers stand beside them."""
+
+
+def show(sheet: Sheet) -> None:
+    """Print a document: in colour on a terminal, else as `render_text` has it."""
+    if Console().is_terminal:
+        print_sheet(sheet)
+    else:
+        sys.stdout.write(render_text(sheet))
+
+
+def print_sheet(sheet: Sheet, console: Console | None = None) -> None:
+    """Print a document; in colour only where the console is a terminal that shows it."""
+    console = console or Console()
+    console.width = min(console.width, _WIDEST)
+    for part in _parts(sheet, console):
+        console.print(part)
+
+
+def render_text(sheet: Sheet, width: int | None = None) -> str:
+    """The same as plain text without colour, as wide as the terminal (80 columns where there is none)."""
+    width = width or shutil.get_terminal_size((80, 24)).columns
+    written = io.StringIO()
+    print_sheet(sheet, Console(file=written, width=width, color_system=None, force_terminal=False))
+    return "\n".join(line.rstrip() for line in written.getvalue().splitlines()) + "\n"
+
+
+def _parts(sheet: Sheet, console: Console) -> Iterator[RenderableType]:
+    yield Text(words.printable(sheet.title), style="bold")
+    if sheet.lead:
+        yield _prose(sheet.lead, console)
+    for answer in sheet.answers:
+        yield _spaced(_answer(answer, console))
+    codes = (finding.code for section in sheet.sections if section.printed for finding in section.findings)
+    marks = {code: index for index, code in enumerate(dict.fromkeys(codes), 1)}
+    for section in sheet.sections:
+        if section.printed and not section.empty:
+            yield from _section(section, marks, console)
+
+
+def _section(section: Section, marks: dict[str, int], console: Console) -> Iterator[RenderableType]:
+    if section.prose or section.items or section.claims:
+        yield _spaced(Text(words.printable(section.heading.replace("`", "")), style="bold"))
+    for text in section.prose:
+        yield _prose(text, console)
+    yield from _items(section.items, console)
+    for claim in section.claims:
+        yield _claim(claim, console)
+    for table in section.tables:
+        yield _spaced(_table(table, marks, console.width))
+    if section.code:  # to be copied: never broken
+        yield Text(words.printable(section.code), no_wrap=True, overflow="ignore")
+    for finding in section.findings:
+        yield _spaced(_finding(finding, marks[finding.code], console))
+
+
+def _answer(answer: Answer, console: Console) -> Text:
+    return _prose(
+        f"{answer.text} {answer.aside}".strip() + "".join(f"\n- {reason}" for reason in answer.reasons), console
+    )
+
+
+def _table(figures: Figures, marks: dict[str, int], width: int) -> RenderableType:
+    """A line per row; where there is no room for all columns, without those to spare, then in pieces."""
+    columns = [[_words(row[place], marks) for row in figures.rows] for place in range(len(figures.header))]
+    widths = [
+        max([len(name), *(part.cell_len for part in column)])
+        for name, column in zip(figures.header, columns, strict=True)
+    ]
+    kept = [place for place, column in enumerate(columns) if not place or any(part.plain.strip() for part in column)]
+    first = min(widths[0], 60)
+
+    def needed(places: Sequence[int], gap: int) -> int:
+        return first + sum(widths[place] + gap for place in places[1:])
+
+    if needed(kept, 2) > width:
+        kept = [place for place in kept if place not in figures.extra]
+    if needed(kept, 1) > width:
+        first = min(first, max(_NAMES, width - sum(widths[place] + 1 for place in kept[1:])))
+    pieces = [[0]]
+    for place in kept[1:]:
+        if needed([*pieces[-1], place], 1) > width and len(pieces[-1]) > 1:
+            pieces.append([0])
+        pieces[-1].append(place)
+    gap = 2 if all(needed(piece, 2) <= width for piece in pieces) else 1
+    drawn = [_piece(figures, columns, piece, first, gap) for piece in pieces]
+    title = [Text(words.printable(figures.caption.replace("`", "")), style="bold")] if figures.caption else []
+    return Group(*title, *drawn)
+
+
+def _piece(
+    figures: Figures, columns: Sequence[Sequence[Text]], places: Sequence[int], first: int, gap: int
+) -> RenderableType:
+    table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, gap - 1, 0, 0))
+    for place in places:
+        name, most = Text(words.printable(figures.header[place])), None if place else first
+        justify: Literal["left", "right"] = "left" if figures.named[place] else "right"
+        table.add_column(name, justify=justify, no_wrap=bool(place), overflow="fold", max_width=most)
+    for row, cells in zip(figures.rows, zip(*columns, strict=True), strict=True):
+        severity = next((one.severity for one in row if isinstance(one, Codes)), "ok")
+        table.add_row(*(cells[place] for place in places), style=_STYLES[severity])
+    return table
+
+
+def _words(value: Cell, marks: dict[str, int]) -> Text:
+    if isinstance(value, Codes):
+        see = ",".join(str(marks[code]) for code in value.codes if code in marks)
+        return Text(f"{SIGNS[value.severity]} {see}".strip())
+    shown = value if isinstance(value, str) else cell(value)
+    return Text(words.shorten(words.printable(shown.replace("\u2212", "-")), 60))
+
+
+def _finding(finding: Finding, mark: int, console: Console) -> Text:
+    text = Text(f"[{mark}] {finding.code}", style="bold").append(f" ({finding.severity})", _STYLES[finding.severity])
+    said = [f"{message} ({places})" if places else message for message, places in finding.shown()]
+    said += [finding.rest()] if finding.rest() else []
+    said += [f"What to do{f' ({whose})' if whose else ''}: {remedy}" for whose, remedy in finding.remedies()]
+    return text.append("\n").append_text(_prose("\n".join(said), console))
+
+
+def _items(items: Sequence[str | Item], console: Console) -> Iterator[RenderableType]:
+    table = Table.grid(padding=(0, 1, 0, 0))
+    table.add_column(no_wrap=True)
+    table.add_column()
+    stated = any(isinstance(item, Item) and item.status for item in items)
+    room = Console(width=max(20, console.width - (8 if stated else 2)), file=console.file)
+    for item in items:
+        one = Item(item) if isinstance(item, str) else item
+        said = one.title + (f"\n{one.text}" if one.text else "")
+        status = Text(one.status or "-", _STYLES.get(one.status, "dim" if one.status else ""))
+        table.add_row(status, _prose(said, room))
+    if items:
+        yield table
+
+
+def _claim(claim: Claim, console: Console) -> Text:
+    style = "yellow" if claim.status == "in part" else "bold red" if claim.status.startswith("not ") else ""
+    status = Text(f"[{claim.status}]", style=style)
+    return status.append(" ").append_text(_prose(f"{claim.text} {claim.evidence}", console))
+
+
+def _spaced(part: RenderableType) -> Padding:
+    return Padding(part, (1, 0, 0, 0))
+
+
+def _prose(text: str, console: Console) -> Text:
+    """Text in lines, without its marks for code and emphasis, and without what could rewrite the terminal.
+
+    No line ends inside a number with its interval or unit.
+    """
+    found = []
+    for line in text.replace("**", "").replace("`", "").split("\n"):
+        joined = Text(words.together(words.printable(line).replace("\u00a0", " "), _JOINT))
+        found += [part.plain.rstrip().replace(_JOINT, " ") for part in joined.wrap(console, console.width)] or [""]
+    return Text("\n".join(found), style="not bold", no_wrap=True, overflow="ignore")

@@ -1,0 +1,186 @@
+"""What verbs put on their pages: groups and whether they differ, amounts in money, comparisons, which model is best."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy.stats import ttest_ind_from_stats
+
+from offrank.jobs.pages import evaluation, metrics
+from offrank.jobs.pages.heterogeneity import welch
+from offrank.jobs.pages.worth import priced
+from offrank.report import render_text
+from offrank.report.plots import Forest, Row, Span
+from offrank.report.sheet import Codes, Figures, Section, Sheet
+from offrank.report.svg import forest_svg
+from tests.jobs.schema import assert_document
+from tests.report import sample
+
+
+def test_samples_keep_the_contract_of_the_jobs() -> None:
+    assert_document(sample.document())
+    assert_document(sample.only(sample.estimate("better", "ips"), sample.refused("worse", "ips")))
+
+
+def test_two_groups_are_compared_as_by_the_t_test_of_welch() -> None:
+    expected = ttest_ind_from_stats(0.30, 0.02 * 9, 81, 0.36, 0.05 * 4, 16, equal_var=False).pvalue
+    assert welch([0.30, 0.36], [0.02, 0.05], [81, 16]) == pytest.approx(expected, rel=1e-12)
+    assert welch([0.30, 0.36, np.nan, 9.0], [0.02, 0.05, 0.1, 0.0], [81, 16, 30, 50]) == pytest.approx(expected)
+    assert welch([0.30, 9.0], [0.02, 0.0], [81, 50]) is None
+
+
+def test_equal_groups_are_called_different_as_often_as_promised() -> None:
+    rng, sizes, spreads = np.random.default_rng(5), [8, 20, 60, 200], [3.0, 1.0, 2.0, 0.5]
+    found = []
+    for _ in range(1500):
+        drawn = [spread * rng.standard_normal(size) for size, spread in zip(sizes, spreads, strict=True)]
+        errors = [one.std(ddof=1) / np.sqrt(len(one)) for one in drawn]
+        found.append(welch([one.mean() for one in drawn], errors, sizes))
+    assert np.mean(np.array(found) < 0.05) == pytest.approx(0.05, abs=4 * np.sqrt(0.05 * 0.95 / 1500))
+
+
+def grouped(changes: list[float]) -> dict[str, Any]:
+    """Groups whose differences to the log have the same error, .01."""
+    rows = [sample.estimate("better", "ipm") | {"tail_index": 0.1, "warnings": []}]
+    for number, change in enumerate(changes):
+        ends = {"value": change, "low": change - 0.02, "high": change + 0.02, "standard_error": 0.01}
+        rows.append({**rows[0], "group": f"g{number}", "difference": ends, "n": 1000 - number, "ess": 500.0})
+    return sample.only(*rows) | {"by": "device"}
+
+
+@pytest.mark.parametrize(("changes", "same"), [([0.01, 0.012, 0.014], True), ([0.01, 0.05, 0.09], False)])
+def test_a_test_says_whether_groups_differ(changes: list[float], same: bool) -> None:
+    told = " ".join(render_text(evaluation.sheet(grouped(changes)), 80).split())
+    assert ("The groups may all have the same difference to the log" in told) is same
+    assert ("The difference to the log is not the same in all groups" in told) is not same
+    assert "(Welch's test over the 3 with a sound interval: p " in told
+
+
+def test_hundreds_of_groups_do_not_bury_the_answer() -> None:
+    found = evaluation.sheet(grouped([0.01] * 380))
+    assert [len(plot.rows) for section in found.sections for plot in section.forests if "device" in plot.title] == [10]
+    text = render_text(found, 80)
+    assert "The 10 largest are shown; 370 smaller ones are not." in text
+    assert len(text.splitlines()) < 40
+    assert found.render().count("<tr>") < 240
+
+
+def test_amounts_are_told_in_what_a_unit_is_worth_and_kept_as_they_were() -> None:
+    document = sample.document() | {"unit": "EUR per impression", "worth": 2.0}
+    text = " ".join(render_text(evaluation.sheet(document), 100).split())
+    # 0.4110 and 0.3812 twice; the share stays
+    assert "better would have earned 0.822 EUR per impression" in text
+    assert "the logged ranking earned 0.762" in text
+    assert "+7.8 %" in text
+    assert "clicks per impression" not in text
+    assert priced(sample.document()) == sample.document()
+    one, two = (each["estimates"][0] for each in (sample.document(), priced(document)))
+    assert two["difference"]["low"] == 2 * one["difference"]["low"]
+    assert (two["ess"], two["mean_weight"]) == (one["ess"], one["mean_weight"])
+    assert evaluation.forest(priced(document)).title == "Earned, in EUR per impression"
+
+
+def test_comparisons_come_first_as_a_picture_and_as_a_table() -> None:
+    row = {"target": "new", "against": "old", "estimator": "snips", "word": "use", "reasons": [], "anchor": None}
+    change = {"value": 0.0312, "low": 0.0291, "high": 0.0333}
+    rows = [
+        {**row, "difference": change, "relative": {"value": 0.08, "low": 0.07, "high": 0.09}, "decided": True},
+        {**row, "target": "mid", "difference": {**change, "low": -0.001}, "relative": None, "decided": False},
+    ]
+    nothing = dict.fromkeys(("value", "low", "high"))
+    rows.append({**rows[1], "target": "bad", "word": "do not use", "estimator": None, "difference": nothing})
+    found = evaluation.sheet(sample.document() | {"kind": "compare", "comparisons": rows})
+    plot = found.forests[0]
+    assert [(one.label, one.light) for one in plot.rows] == [
+        ("new - old", "use"),
+        ("mid - old", ""),
+        ("bad - old", "do not use"),
+    ]
+    assert plot.rows[0].summary == "+0.0312 (+0.0291 to +0.0333)"
+    assert plot.rows[0].aside == "+8.0 % (+7.0 % to +9.0 %)"
+    lines = render_text(found, 80).splitlines()
+    line = next(line for line in lines if line.startswith("new - old"))
+    assert line.split()[3:] == [
+        "+0.0312",
+        "+0.0291",
+        "to",
+        "+0.0333",
+        "+8.0",
+        "%",
+        "+7.0",
+        "%",
+        "to",
+        "+9.0",
+        "%",
+        "decided",
+    ]
+    assert next(line for line in lines if line.startswith("mid - old")).endswith("not clear")
+
+
+def measured(name: str, value: float, change: tuple[float, float] | None, metric: str) -> dict[str, Any]:
+    difference = change and {"value": sum(change) / 2, "low": change[0], "high": change[1]}
+    numbers = {"value": value, "low": value - 0.01, "high": value + 0.01, "standard_error": 0.005}
+    about = {"model": name, "metric": metric, "group": None, "difference": difference, "warnings": [], "error": None}
+    return {**numbers, **about, "rejected": 0.25, "ess": 900.0, "impressions": 1000, "clicks": 500.0}
+
+
+@pytest.mark.parametrize(
+    ("metric", "change", "best", "end"),
+    [
+        ("pairwise_loss", (0.01, 0.03), "a", "lower is better, clearly before each other model."),
+        ("pairwise_loss", (0.0, 0.03), "a", "lower is better, but not clearly better than b."),
+        ("pairwise_loss", (-0.03, -0.01), "b", "its difference to a is -0.020 (-0.030 to -0.010)."),
+        ("pairwise_loss", (-0.03, 0.0), "b", "**not clearly different**."),
+        ("banner_ndcg", (0.01, 0.03), "b", "its difference to a is +0.020 (+0.010 to +0.030)."),
+        ("banner_ndcg(several=single)", (-0.03, -0.01), "a", "higher is better, clearly before each other model."),
+    ],
+)
+def test_the_best_model_is_named_and_whether_it_clearly_is(
+    metric: str, change: tuple[float, float], best: str, end: str
+) -> None:
+    rows = [measured("a", 0.5, None, metric), measured("b", 0.5 + sum(change) / 2, change, metric)]
+    found = metrics.sheet({"title": "Metrics", "logging": "uniform", "confidence": 0.95, "metrics": rows})
+    [answer] = found.answers
+    assert answer.text.startswith(f"`{best}` **agrees best with the clicks**")
+    assert answer.text.replace("`", "").endswith(end)
+    assert found.forests[0].better == ("right" if "ndcg" in metric else "left")
+
+
+def test_what_cannot_be_measured_is_no_answer() -> None:
+    refused = measured("a", 0.5, None, "pairwise_loss") | {
+        "value": None,
+        "error": {"code": "no-overlap", "message": ""},
+    }
+    found = metrics.sheet({"title": "Metrics", "metrics": [refused | {"low": None, "high": None}]})
+    assert (found.answers[0].severity, found.forests[0].rows[0].summary) == ("serious", "no overlap")
+
+
+@pytest.mark.parametrize("width", [60, 80, 100])
+def test_no_line_ends_inside_a_number_or_an_interval(width: int) -> None:
+    lines = render_text(evaluation.sheet(sample.document()), width).splitlines()
+    assert not [line for line in lines if re.search(r"(\bto|\d to|\u00b1|\d \u00b1)$|^(%|to \d|\u00b1)", line)]
+    assert max(map(len, lines)) <= width
+
+
+def test_a_table_that_is_too_wide_is_shown_in_pieces() -> None:
+    header = ("model", *(f"quantity {number}" for number in range(9)), "see")
+    rows = tuple((f"model {name}", *["-0.00061 \u00b1 0.00026"] * 9, Codes("warning", ("code",))) for name in "ab")
+    text = render_text(Sheet("Wide", "", (Section("", tables=(Figures("All", header, rows),)),)), 80)
+    assert max(map(len, text.splitlines())) <= 80
+    assert text.count("-0.00061 \u00b1 0.00026") == 18  # whole
+    assert text.count("model a") == 3  # beside each piece
+    narrow = Figures("All", header, rows, extra=tuple(range(2, 10)))
+    assert render_text(Sheet("", "", (Section("", tables=(narrow,)),)), 80).count("\u00b1") == 2
+
+
+def test_nothing_is_drawn_beyond_the_axis() -> None:
+    rows = (Row("near", Span(-0.6, -0.9, -0.3)), Row("close", Span(-0.5, -0.7, -0.3)), Row("far", Span(860, 790, 920)))
+    plot = Forest("Differences", rows, 0.0)
+    assert plot.cut
+    drawn = forest_svg(plot)
+    places = [float(place) for place in re.findall(r'x[12]?="(-?[\d.]+)%"', drawn)]
+    assert 0 <= min(places) <= max(places) <= 100
+    assert drawn.count('<path class="interval"') == 1  # one arrow, to the right
