@@ -29,6 +29,8 @@ if TYPE_CHECKING:
     from .jobs.clicks.select import select_clicks
     from .jobs.demo import demo
     from .jobs.evaluate import evaluate
+    from .jobs.inspect import inspect
+    from .jobs.inspected import Inspection
     from .jobs.learn import learn
     from .jobs.metrics import measure
     from .jobs.result import Result
@@ -54,6 +56,7 @@ _HOMES = {
     "Counted": "policies.counted",
     "EpsilonUniform": "policies.epsilon",
     "Estimate": "folds.estimate",
+    "Inspection": "jobs.inspected",
     "Linear": "policies.linear",
     "Logged": "policies.written",
     "OffrankError": "errors",
@@ -72,6 +75,7 @@ _HOMES = {
     "evaluate_clicks": "jobs.clicks.evaluate",
     "fit_clicks": "jobs.clicks.fit",
     "harvest_clicks": "jobs.clicks.harvest",
+    "inspect": "jobs.inspect",
     "learn": "jobs.learn",
     "measure": "jobs.metrics",
     "read_log": "readers.log",
@@ -102,6 +106,7 @@ __all__ = [
     "Counted",
     "EpsilonUniform",
     "Estimate",
+    "Inspection",
     "Linear",
     "Logged",
     "OffrankError",
@@ -120,6 +125,7 @@ __all__ = [
     "evaluate_clicks",
     "fit_clicks",
     "harvest_clicks",
+    "inspect",
     "learn",
     "measure",
     "read_log",
