@@ -67,7 +67,7 @@ def learnt(method: str) -> Question:
     path = folder() / "learnt.npz"
 
     def ask(readable: Any) -> dict[str, Any]:
-        found = offrank.learn(method, readable, path, epochs=EPOCHS[method], bits=5)
+        found = offrank.learn(readable, method, path, epochs=EPOCHS[method], bits=5)
         assert found.tested is not None
         tried = [{"settings": dict(one.candidate.settings), "ips": one.ips, "snips": one.snips} for one in found.tried]
         return {"tried": tried, "features": found.features, "ignored": found.ignored, "tested": found.tested.to_dict()}

@@ -11,17 +11,19 @@ import click
 import offrank
 
 from ..files import write_text
-from .options import FILE, writable
+from .options import FILE, output, quiet, writable
 from .running import reading, safely
 
 
 @click.command()
-@click.option(
-    "-o", "path", metavar="LOG.PARQUET|LOG.ARROW", required=True, type=FILE, callback=writable, help="What to write."
-)
+@output("LOG.PARQUET|LOG.ARROW")
 @click.option("--sessions", default=100_000, show_default=True, type=click.IntRange(1), help="How many.")
-@click.option("--user", metavar="USER", help="pbm (default), dbn, mixture_dbn, carousel, trust, dbn(gamma=0.9) ...")
-@click.option("--model", type=click.Path(), metavar="MODEL.JSON", help="A fitted click model as the user.")
+@click.option(
+    "--user",
+    default="pbm",
+    show_default=True,
+    help="dbn(gamma=0.9), carousel, trust ...; or a fitted model's file, M.json.",
+)
 @click.option(
     "--ranker",
     "rankers",
@@ -45,20 +47,20 @@ from .running import reading, safely
 @click.option("--seed", default=0, show_default=True, type=click.IntRange(0), help="Of the sessions.")
 @click.option("--world-seed", default=0, show_default=True, type=click.IntRange(0), help="Of documents and rankers.")
 @click.option("--json", type=FILE, callback=writable, help="Write the truths for programs.")
-@click.option("--quiet", is_flag=True, help="Print nothing but errors.")
+@quiet
 @safely
 def simulate(path: str, **options: Any) -> None:
     """Write a log of a world whose truth is known: judged queries, a ranker that draws, a user who clicks.
 
     offrank simulate -o log.parquet --user dbn --sessions 1000000
     """
-    quiet, told = options.pop("quiet"), options.pop("json")
-    say = len if quiet else partial(click.echo, err=True)
-    with reading({"quiet": quiet, "workers": None}) as (progress, _):
+    silent, told = options.pop("quiet"), options.pop("json")
+    say = len if silent else partial(click.echo, err=True)
+    with reading({"quiet": silent, "workers": None}) as (progress, _):
         made = offrank.simulate(path, progress=progress, say=say, **options)
     if told:
         write_text(told, json.dumps(made.to_dict(), indent=2))
-    if not quiet:
+    if not silent:
         click.echo(f"{made}\nTry:")
         for line in made.next_steps:
             click.echo(f"  {line}")

@@ -73,19 +73,24 @@ class Inspection:
     @property
     def command(self) -> str:
         """The command to run next; a click model where no logging policy is known. Empty without clicks or reward."""
-        if self.overview.earned is None:
-            return ""
-        if self.next is None:
-            return self._told("clicks fit", "--model", "pbm", "-o", "pbm.json")
-        drawn = [] if self.logging in (None, "logged") else ["--logging", str(self.logging)]
-        asked = [word for one in self.next.estimators for word in ("-e", one)]
-        return self._told("evaluate", "--target", self.next.target, *drawn, *asked)
-
-    def _told(self, verb: str, *words: str) -> str:
         said = [word for role, name in self.renamed.items() for word in ("--column", f"{role}={name}")]
         said += ["--format", self.format] if self.format else []
         said += ["--skip-invalid"] if self.broken else []
-        return shlex.join(["offrank", *verb.split(), self.path or "LOG", *said, *words])
+        drawn = [] if self.logging in (None, "logged") else ["--logging", str(self.logging)]
+        return self._asked(said, drawn)
+
+    def command_with(self, mapping: str) -> str:
+        """The same, where `save` has written the mapping."""
+        return self._asked(["--config", mapping], [])
+
+    def _asked(self, said: list[str], drawn: list[str]) -> str:
+        if self.overview.earned is None:
+            return ""
+        log = self.path or "LOG"
+        if self.next is None:
+            return shlex.join(["offrank", "clicks", "fit", log, *said, "--model", "pbm", "-o", "pbm.json"])
+        estimators = [word for one in self.next.estimators for word in ("-e", one)]
+        return shlex.join(["offrank", "evaluate", log, *said, "--target", self.next.target, *drawn, *estimators])
 
     @property
     def broken(self) -> Mapping[str, int]:
