@@ -131,6 +131,7 @@ LOGS: dict[str, Callable[[Any], Any]] = {
     "checks.log.LogFold": lambda kind: kind.of(offrank.read_log(log("partial").table), OLD),
     "checks.log.UniformWeightsFold": lambda kind: kind(policy("logged")),
     "checks.mixtures.MixturesFold": lambda kind: kind(OLD),
+    "checks.overview.OverviewFold": lambda kind: kind(("query", "session")),
     "checks.sampled.SampledRowsFold": lambda kind: kind(EVERYTHING, 40, cells=150),
     "checks.slots.SlotsFold": lambda kind: kind(OLD),
     "checks.support.SupportFold": lambda kind: kind(NEW, policy("epsilon(top(old), 0.0)")),

@@ -52,6 +52,14 @@ def verbs(group: click.Group = main, above: str = "") -> Iterator[str]:
             yield f"{above}{name}"
 
 
+def inspected(readable: Any) -> dict[str, Any]:
+    """What is found in a log, but for its columns and their types, and for items that are named in words."""
+    found = offrank.inspect(readable).to_dict()
+    drawn = [{name: value for name, value in row.items() if name != "against"} for row in found["drawn"]]
+    kept = ("slots", "candidates", "distinct", "earned", "design_effects", "ties", "apart", "mapping", "command")
+    return {"drawn": drawn, "rows": found["log"]["impressions"]} | {name: found[name] for name in kept}
+
+
 def metrics(shape: str, logging: str) -> Question:
     """All metrics that a logging policy can answer, of two models."""
     able = [name for name in METRICS if "refused" not in answer(_metrics(logging, [name]), log(shape).table)]

@@ -13,7 +13,7 @@ import numpy as np
 from ..checks.agreement import Agreement, AgreementFold
 from ..checks.drawn import Drawn, drawn
 from ..checks.impressions import ImpressionsFold
-from ..checks.log import LogFold, about_log
+from ..checks.log import OF_MEAN_WEIGHT, LogFold, about_log
 from ..checks.overview import Overview, OverviewFold
 from ..checks.sampled import SampledRows, SampledRowsFold
 from ..checks.ties import TiesFold
@@ -33,6 +33,7 @@ from ..policies.top import Top
 from ..policies.uniform import Uniform
 from ..policies.written import Logged
 from ..readers.described import Column, described
+from ..readers.files import is_paths
 from ..readers.log import FORMATS, read_log
 from ..readers.long import LongLog
 from ..readers.wide import WideLog
@@ -96,12 +97,13 @@ def inspect(
 
 def _opened(log: Any, columns: Mapping[str, str] | None, kind: str | None) -> tuple[Source, str | None]:
     """The log, rows that break a rule left out and counted, and its format where that must be said."""
-    if isinstance(log, WideLog | LongLog):
-        return replace(log, invalid="skip"), kind
+    if hasattr(log, "batches"):
+        return (replace(log, invalid="skip") if isinstance(log, WideLog | LongLog) else log), kind
     try:
         return read_log(log, columns, format=kind, invalid="skip"), kind
     except OffrankError:
-        known = None if kind or columns else next(filter(lambda name: _reads(name, log), _TEXT_FORMATS), None)
+        tried = () if kind or columns or not is_paths(log) else _TEXT_FORMATS
+        known = next((name for name in tried if _reads(name, log)), None)
         if known is None:
             raise
         return read_log(log, format=known, invalid="skip"), known
@@ -139,7 +141,7 @@ class _Seen:
         Raises:
             EmptyLogError: no row keeps the rules.
         """
-        columns = described(source)
+        columns = described(source, progress)
         scores, rankings = _used(columns, "score"), _used(columns, "ranking")
         written = tuple(role for role in WRITTEN if _used(columns, role))
         groups = tuple(role for role in GROUPING if _used(columns, role))
@@ -184,10 +186,13 @@ class _Seen:
         What was written down, unless the log speaks against it: by the law that it agrees with, which knows more. Else
         a law that fits and is random; else what can be counted by query; else none.
         """
-        if self.written and not any(caution.severity == "serious" for caution in self.about):
-            return law if agreement is not None and agreement.share_apart <= APART else Logged()
+        doubted = any(caution.code in OF_MEAN_WEIGHT for caution in self.about)
+        if law is not None and (not self.written or doubted or (agreement and agreement.share_apart <= APART)):
+            return law
+        if self.written:
+            return Logged()
         queries = self.overview.distinct.get("query", math.inf)
-        return law or (Counted(by="query") if self.rows / queries >= FEW_ROWS else None)
+        return Counted(by="query") if self.rows / queries >= FEW_ROWS else None
 
     def gives(self, policy: AnyPolicy, ability: ShownAbility) -> bool:
         """Whether the columns and a policy tell this of the shown slates."""

@@ -1,7 +1,9 @@
-"""What is read as what: the columns of a log, with what each can be used for, by its first rows."""
+"""What is read as what: the columns of a log, and what each can be used for."""
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -9,9 +11,10 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from ..errors import ColumnError, UsageError
-from ..log.batch import Integers
+from ..log import _kernels
 from ..log.schema import LONG_ROLES, ROLES
 from ..log.source import Source
+from ..running.executors import Progress
 from . import arrow
 from .long import LongLog
 from .wide import WideLog
@@ -29,7 +32,9 @@ LIKE = {
 """Names that logs often have for a role; nothing is read by them until somebody says so."""
 
 
-_ROWS = 1000
+USES = ("ranking", "score", "group")
+HOLDS = 0.99
+"""Share of the rows for which a column must be of use: some may break a rule, which is told of those rows."""
 
 
 @dataclass(frozen=True)
@@ -46,90 +51,84 @@ class Column:
     like: str = ""
 
 
-def described(log: Source) -> tuple[Column, ...]:
-    """The columns of a log, in its own order.
+def described(log: Source, progress: Progress | None = None) -> tuple[Column, ...]:
+    """The columns of a log, in its own order; all of its rows are looked at.
 
     Raises:
         UsageError: not a log from `read_log`.
-        LogError: its first rows cannot be read.
+        LogError: it cannot be read.
     """
     if not isinstance(log, WideLog | LongLog):
         raise UsageError(f"cannot look at the columns of {type(log).__name__}", "give a log from read_log")
     known = LONG_ROLES if isinstance(log, LongLog) else ROLES
     role_of = {log.renamed.get(role, role): role for role in known}
-    piece = next(log.table.pieces(0, log.table.names), None)
-    if piece is None:
+    own = {role: name for name, role in role_of.items() if name in log.table.names}
+    first = next(log.table.pieces(0, log.table.names), None)
+    if first is None:
         return ()
-    look = _Long if isinstance(log, LongLog) else _Wide
-    uses = look(arrow.without_views(piece.data.slice(0, _ROWS)), {role: name for name, role in role_of.items()})
-    roles = {role_of[name] for name in log.table.names if name in role_of}
+    read = tuple(name for name in log.table.names if role_of.get(name) not in ("features", "feature_values"))
+    holding, rows, holds = _long if isinstance(log, LongLog) else _wide, 0, Counter[tuple[str, str]]()
+    for part in range(log.table.parts()):
+        for piece in log.table.pieces(part, read):
+            rows += len(piece.data)
+            for name in read:
+                if name not in role_of:
+                    holds.update({(name, use): count for use, count in holding(piece.data, name, own)})
+        if progress is not None:
+            progress(part + 1, log.table.parts())
     found = []
     for name in log.table.names:
-        near = next((role for role, names in LIKE.items() if name.lower() in names and role in known), "")
-        use = role_of.get(name) or uses.use(name)
-        like = near if near not in roles and name not in role_of else ""
-        found.append(Column(name, _type(piece.data.schema.field(name).type), use, like))
+        use = next((use for use in USES if holds[name, use] >= HOLDS * rows), "")
+        near = next((role for role in known if name.lower() in LIKE.get(role, ()) and role not in own), "")
+        like = "" if name in role_of else near
+        found.append(Column(name, _type(first.data.schema.field(name).type), role_of.get(name, use), like))
     return tuple(found)
 
 
-@dataclass(frozen=True)
-class _Wide:
-    """The first rows of a log in the wide layout. own: role -> column."""
-
-    data: pa.RecordBatch
-    own: dict[str, str]
-
-    def use(self, name: str) -> str:
-        """What a column without a role can be used for."""
-        if not pa.types.is_nested(self.data.schema.field(name).type):
-            return "group"
-        candidates = self.own["candidates"]
-        beside = candidates if candidates in self.data.schema.names else self.own["slate"]
-        try:
-            return self._beside(name, arrow.id_lists(self.data.column(beside), beside))
-        except ColumnError:
-            return ""
-
-    def _beside(self, name: str, items: arrow.Lists) -> str:
-        values, starts, lengths, null = arrow.lists(self.data.column(name), name)
-        if null is not None or values.null_count or pa.types.is_nested(values.type):
-            return ""
-        if not pa.types.is_floating(values.type) and self._ranks(values, starts, lengths, items, name):
-            return "ranking"
-        return "score" if _is_number(values.type) and np.array_equal(lengths, items.lengths) else ""
-
-    def _ranks(self, values: pa.Array, starts: Integers, lengths: Integers, items: arrow.Lists, name: str) -> bool:
-        """Whether every list holds candidates of its row, none twice."""
-        codes = arrow.codes(values, name)
-        for row in range(len(starts)):
-            held = codes[starts[row] : starts[row] + lengths[row]]
-            known = items.values[items.starts[row] : items.starts[row] + items.lengths[row]]
-            if len(np.unique(held)) < len(held) or not np.isin(held, known).all():
-                return False
-        return True
+def _wide(data: pa.RecordBatch, name: str, own: Mapping[str, str]) -> Iterator[tuple[str, int]]:
+    """Of how many rows a column holds a ranking of candidates, or a number for each; or a value to group by."""
+    if not pa.types.is_nested(data.schema.field(name).type):
+        yield "group", len(data)
+        return
+    beside = own.get("candidates", own["slate"])
+    try:
+        items = arrow.id_lists(data.column(beside), beside)
+        values, starts, lengths, null = arrow.lists(data.column(name), name)
+    except ColumnError:
+        return
+    lists = arrow.Lists(values, starts, lengths)
+    held = np.ones(len(data), np.bool_) if null is None else ~null
+    if values.null_count:
+        held &= ~lists.rows_where(np.asarray(values.is_null()))
+    if _is_number(values.type):
+        finite = np.isfinite(arrow.numbers(values, name))
+        yield "score", int((held & (lengths == items.lengths) & ~lists.rows_where(~finite)).sum())
+    if not (pa.types.is_floating(values.type) or pa.types.is_nested(values.type)):
+        ranked = arrow.Lists(arrow.codes(values, name), starts, lengths)
+        yield "ranking", int((held & (lengths > 0) & _ranks(ranked, items)).sum())
 
 
-@dataclass(frozen=True)
-class _Long:
-    """The first rows of a log in the long layout. own: role -> column."""
+def _ranks(lists: arrow.Lists, items: arrow.Lists) -> NDArray[np.bool_]:
+    """[n] whether a list holds candidates of its row, none twice."""
+    place = np.full((len(lists.lengths), int(lists.lengths.max(initial=0))), -1)
+    known = items.values, items.starts, items.lengths
+    _kernels.locate(lists.values, lists.starts, lists.lengths, *known, place)
+    return ~(place == -2).any(axis=1) & ~_kernels.duplicates(lists.values, lists.starts, lists.lengths)
 
-    data: pa.RecordBatch
-    own: dict[str, str]
 
-    def use(self, name: str) -> str:
-        """What a column without a role can be used for."""
-        column = self.data.column(name)
-        if pa.types.is_nested(column.type):
-            return ""
-        if not self._differs(column, name).any():
-            return "group"
-        return "score" if _is_number(column.type) and not column.null_count else ""
-
-    def _differs(self, column: pa.Array, name: str) -> NDArray[np.bool_]:
-        """[n] rows whose value is not that of the row above, of the same impression."""
-        impression = arrow.codes(self.data.column(self.own["impression"]), self.own["impression"])
-        values = arrow.numbers(column, name) if _is_number(column.type) else arrow.codes(column, name)
-        return np.asarray((values[1:] != values[:-1]) & (impression[1:] == impression[:-1]))
+def _long(data: pa.RecordBatch, name: str, own: Mapping[str, str]) -> Iterator[tuple[str, int]]:
+    """Whether a column holds a number for each item, or a value for the whole impression."""
+    data = arrow.without_views(data)
+    column, impression = data.column(name), arrow.codes(data.column(own["impression"]), own["impression"])
+    if pa.types.is_nested(column.type):
+        return
+    number = _is_number(column.type)
+    values = arrow.numbers(column, name) if number else arrow.codes(column, name)
+    same = impression[1:] == impression[:-1]
+    if not (same & (values[1:] != values[:-1])).sum() > (1 - HOLDS) * len(data):
+        yield "group", len(data)
+    elif number:
+        yield "score", int(np.isfinite(values).sum())
 
 
 def _type(kind: pa.DataType) -> str:
