@@ -176,6 +176,6 @@ def _fitted(
 
 
 def _short(low: float, value: float, high: float) -> float:
-    """The number with the fewest digits between these ends."""
-    every = (float(f"{value:.{digits}g}") for digits in range(1, 6))
+    """The number between these ends that is easiest to say: 1, else that with the fewest digits."""
+    every = (1.0, *(float(f"{value:.{digits}g}") for digits in range(1, 6)))
     return next((one for one in every if low <= one <= high), float(f"{value:.3g}"))
