@@ -66,30 +66,31 @@ def described(log: Source, progress: Progress | None = None) -> tuple[Column, ..
     first = next(log.table.pieces(0, log.table.names), None)
     if first is None:
         return ()
-    read = tuple(name for name in log.table.names if role_of.get(name) not in ("features", "feature_values"))
-    holding, rows, holds = _long if isinstance(log, LongLog) else _wide, 0, Counter[tuple[str, str]]()
-    for part in range(log.table.parts()):
+    types = dict(zip(log.table.names, first.data.schema.types, strict=True))
+    asked = [name for name in types if name not in role_of]
+    plain = {name for name in asked if isinstance(log, WideLog) and not pa.types.is_nested(types[name])}
+    asked, holding = [name for name in asked if name not in plain], _wide if isinstance(log, WideLog) else _long
+    rows, holds = 0, Counter[tuple[str, str]]()
+    read = (*asked, *(own[role] for role in ("slate", "candidates", "impression") if role in own))
+    for part in range(log.table.parts() if asked else 0):
         for piece in log.table.pieces(part, read):
             rows += len(piece.data)
-            for name in read:
-                if name not in role_of:
-                    holds.update({(name, use): count for use, count in holding(piece.data, name, own)})
+            for name in asked:
+                holds.update({(name, use): count for use, count in holding(piece.data, name, own)})
         if progress is not None:
             progress(part + 1, log.table.parts())
     found = []
     for name in log.table.names:
-        use = next((use for use in USES if holds[name, use] >= HOLDS * rows), "")
+        holding_for = (use for use in USES if rows and holds[name, use] >= HOLDS * rows)
+        use = "group" if name in plain else next(holding_for, "")
         near = next((role for role in known if name.lower() in LIKE.get(role, ()) and role not in own), "")
         like = "" if name in role_of else near
-        found.append(Column(name, _type(first.data.schema.field(name).type), role_of.get(name, use), like))
+        found.append(Column(name, _type(types[name]), role_of.get(name, use), like))
     return tuple(found)
 
 
 def _wide(data: pa.RecordBatch, name: str, own: Mapping[str, str]) -> Iterator[tuple[str, int]]:
-    """Of how many rows a column holds a ranking of candidates, or a number for each; or a value to group by."""
-    if not pa.types.is_nested(data.schema.field(name).type):
-        yield "group", len(data)
-        return
+    """Of how many rows a column holds a ranking of candidates, or a number for each."""
     beside = own.get("candidates", own["slate"])
     try:
         items = arrow.id_lists(data.column(beside), beside)
