@@ -32,7 +32,7 @@ from ..policies.sorting import Sorting
 from ..policies.top import Top
 from ..policies.uniform import Uniform
 from ..policies.written import Logged
-from ..readers.described import Column, described
+from ..readers.described import LogColumn, described
 from ..readers.files import is_paths
 from ..readers.log import FORMATS, read_log
 from ..readers.long import LongLog
@@ -123,7 +123,7 @@ class _Seen:
     """What one pass over a log finds."""
 
     source: Source
-    columns: tuple[Column, ...]
+    columns: tuple[LogColumn, ...]
     rows: int
     skipped: Mapping[str, int]
     overview: Overview
@@ -205,7 +205,7 @@ class _Seen:
         return True
 
 
-def _used(columns: Sequence[Column], use: str) -> list[str]:
+def _used(columns: Sequence[LogColumn], use: str) -> list[str]:
     return [column.name for column in columns if column.use == use]
 
 

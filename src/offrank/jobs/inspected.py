@@ -15,7 +15,7 @@ from ..checks.drawn import Drawn
 from ..checks.overview import Overview
 from ..files import write_text
 from ..folds.estimate import Caution
-from ..readers.described import Column
+from ..readers.described import LogColumn
 from . import document
 
 _WIDTH = 80
@@ -37,7 +37,7 @@ class Inspection:
 
     - source, path, format: where the log is, and the format to name when it is read. layout: wide (a row per
       impression) or long (a row per item). renamed: role -> column, as it was said.
-    - columns: with their types and uses; see `Column`. written: roles of probabilities that were logged.
+    - columns: with their types and uses; see `LogColumn`. written: roles of probabilities that were logged.
     - rows: impressions read; skipped: rule -> rows that break it. overview: slots, candidates, distinct values, what
       was earned, design effects by column. ties: score -> share of the impressions whose order it leaves open.
     - about: what speaks against the log, the worst first. copies: the least share of the rows that are copies.
@@ -51,7 +51,7 @@ class Inspection:
     format: str | None
     layout: str
     renamed: Mapping[str, str]
-    columns: tuple[Column, ...]
+    columns: tuple[LogColumn, ...]
     rows: int
     skipped: Mapping[str, int]
     overview: Overview
@@ -223,7 +223,7 @@ def _columns(found: Inspection) -> Iterator[str]:
             yield from wrap(told, _WIDTH, initial_indent="  ", subsequent_indent="    ", break_on_hyphens=False)
 
 
-def _use(column: Column, found: Inspection) -> str:
+def _use(column: LogColumn, found: Inspection) -> str:
     if column.like:
         return f"not read; say --column {column.like}={column.name} if it is the {column.like}"
     if column.use == "score":

@@ -38,7 +38,7 @@ HOLDS = 0.99
 
 
 @dataclass(frozen=True)
-class Column:
+class LogColumn:
     """A column of a log: its name and type, and the use that is made of it.
 
     use: a role; `score` and `ranking` beside the candidates; `group` for a value per impression; else empty. like: the
@@ -51,7 +51,7 @@ class Column:
     like: str = ""
 
 
-def described(log: Source, progress: Progress | None = None) -> tuple[Column, ...]:
+def described(log: Source, progress: Progress | None = None) -> tuple[LogColumn, ...]:
     """The columns of a log, in its own order; all of its rows are looked at.
 
     Raises:
@@ -85,7 +85,7 @@ def described(log: Source, progress: Progress | None = None) -> tuple[Column, ..
         use = "group" if name in plain else next(holding_for, "")
         near = next((role for role in known if name.lower() in LIKE.get(role, ()) and role not in own), "")
         like = "" if name in role_of else near
-        found.append(Column(name, _type(types[name]), role_of.get(name, use), like))
+        found.append(LogColumn(name, _type(types[name]), role_of.get(name, use), like))
     return tuple(found)
 
 
