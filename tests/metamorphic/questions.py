@@ -55,9 +55,8 @@ def verbs(group: click.Group = main, above: str = "") -> Iterator[str]:
 def inspected(readable: Any) -> dict[str, Any]:
     """What is found in a log, but for its columns and their types, and for items that are named in words."""
     found = offrank.inspect(readable).to_dict()
-    drawn = [{name: value for name, value in row.items() if name != "against"} for row in found["drawn"]]
-    kept = ("slots", "candidates", "distinct", "earned", "design_effects", "ties", "apart", "mapping", "command")
-    return {"drawn": drawn, "rows": found["log"]["impressions"]} | {name: found[name] for name in kept}
+    found["drawn"] = [{name: value for name, value in row.items() if name != "against"} for row in found["drawn"]]
+    return {name: value for name, value in found.items() if name not in ("columns", "source")}
 
 
 def metrics(shape: str, logging: str) -> Question:

@@ -4,23 +4,22 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from os import PathLike, fspath
 from typing import Any
 
 import numpy as np
 
-from ..checks.agreement import Agreement, AgreementFold
-from ..checks.drawn import Drawn, drawn
+from ..checks.agreement import AgreementFold
+from ..checks.drawn import drawn
 from ..checks.impressions import ImpressionsFold
 from ..checks.log import OF_MEAN_WEIGHT, LogFold, about_log
-from ..checks.overview import Overview, OverviewFold
+from ..checks.overview import OverviewFold
 from ..checks.sampled import SampledRows, SampledRowsFold
 from ..checks.ties import TiesFold
 from ..errors import AbilityError, ColumnError, EmptyLogError, OffrankError
 from ..findings.few_rows_per_context import FEW_ROWS
 from ..folds.base import Together
-from ..folds.estimate import Caution
 from ..log.schema import GROUPING, WRITTEN
 from ..log.source import Needs, Source
 from ..policies.base import Policy
@@ -70,29 +69,16 @@ def inspect(
         LogError: it cannot be read as a log.
     """
     source, kind = _opened(log, columns, format)
-    seen = _Seen.of(source, executor, progress)
+    seen, sample = _read(source, executor, progress)
+    seen = replace(seen, path=fspath(log) if isinstance(log, str | PathLike) else None, format=kind)
     law = next((one.policy for one in seen.drawn if one.fits and not isinstance(one.policy, Sorting)), None)
-    agreement = seen.agreement(law, executor, progress)
-    logging = seen.logging(law, agreement)
-    return Inspection(
-        source=source.describe(),
-        path=fspath(log) if isinstance(log, str | PathLike) else None,
-        format=kind,
-        layout="long" if isinstance(source, LongLog) else "wide",
-        renamed=dict(getattr(source, "renamed", {})),
-        columns=seen.columns,
-        rows=seen.rows,
-        skipped=seen.skipped,
-        overview=seen.overview,
-        ties=seen.ties,
-        written=seen.written,
-        about=seen.about,
-        copies=seen.copies,
-        drawn=seen.drawn,
-        agreement=agreement,
-        logging=None if logging is None else repr(logging),
-        next=None if logging is None else _next(seen, logging, repr(law)),
-    )
+    if law is not None and {"propensity", "slot_propensity"} & set(seen.written):
+        fold = AgreementFold(law)
+        seen = replace(seen, agreement=run(source.select(fold.needs()), fold, executor, progress))
+    logging = _logging(seen, law)
+    if logging is None:
+        return seen
+    return replace(seen, logging=repr(logging), next=_next(seen, logging, law, source, sample))
 
 
 def _opened(log: Any, columns: Mapping[str, str] | None, kind: str | None) -> tuple[Source, str | None]:
@@ -118,118 +104,105 @@ def _reads(name: str, log: Any) -> bool:
     return True
 
 
-@dataclass(frozen=True)
-class _Seen:
-    """What one pass over a log finds."""
+def _read(source: Source, executor: Executor | None, progress: Progress | None) -> tuple[Inspection, SampledRows]:
+    """What one pass over a log finds, and a sample of its rows.
 
-    source: Source
-    columns: tuple[LogColumn, ...]
-    rows: int
-    skipped: Mapping[str, int]
-    overview: Overview
-    ties: Mapping[str, float]
-    written: tuple[str, ...]
-    about: tuple[Caution, ...]
-    copies: float
-    sample: SampledRows
-    drawn: list[Drawn]
+    Raises:
+        EmptyLogError: no row keeps the rules.
+    """
+    columns = described(source, progress)
+    used = {one.use for one in columns}
+    scores, rankings = _used(columns, "score"), _used(columns, "ranking")
+    written, groups = (tuple(role for role in roles if role in used) for roles in (WRITTEN, GROUPING))
+    rewards = bool(used & {"reward", "clicks", "click"})
+    needed = Needs(
+        frozenset(["candidates", "reward"] if rewards else ["candidates"]),
+        scores=frozenset(scores),
+        rankings=frozenset(rankings),
+        clusters=frozenset(groups),
+    )
+    log = LogFold.of(source, Logged() if written else None)
+    folds: dict[str, Any] = {
+        "log": log,
+        "impressions": ImpressionsFold(),
+        "overview": OverviewFold(groups, rewards),
+        "ties": TiesFold(tuple(map(Top, scores))),
+        "sample": SampledRowsFold(needed),
+    }
+    found = run(source.select(needed | log.needs()), Together(folds), executor, progress)
+    impressions, copies = found["impressions"], found["log"].copies
+    if not impressions.n:
+        broken = ", ".join(f"{count:,} {rule}" for rule, count in impressions.skipped.items())
+        said = f"; all of them break a rule: {broken}" if broken else ""
+        raise EmptyLogError(f"{source.describe()} has no impressions that can be read{said}", "mend the log")
+    inspection = Inspection(
+        source.describe(),
+        "long" if isinstance(source, LongLog) else "wide",
+        dict(getattr(source, "renamed", {})),
+        columns,
+        impressions.n,
+        impressions.skipped,
+        found["overview"],
+        dict(zip(scores, found["ties"].tolist(), strict=True)),
+        written,
+        about_log(found["log"]),
+        copies,
+        drawn(found["sample"], copies),
+    )
+    return inspection, found["sample"]
 
-    @classmethod
-    def of(cls, source: Source, executor: Executor | None, progress: Progress | None) -> _Seen:
-        """Read the log once.
 
-        Raises:
-            EmptyLogError: no row keeps the rules.
-        """
-        columns = described(source, progress)
-        scores, rankings = _used(columns, "score"), _used(columns, "ranking")
-        written = tuple(role for role in WRITTEN if _used(columns, role))
-        groups = tuple(role for role in GROUPING if _used(columns, role))
-        rewards = any(_used(columns, role) for role in ("reward", "clicks", "click"))
-        needed = Needs(
-            frozenset(["candidates", "reward"] if rewards else ["candidates"]),
-            scores=frozenset(scores),
-            rankings=frozenset(rankings),
-            clusters=frozenset(groups),
-        )
-        log, tops = LogFold.of(source, Logged() if written else None), tuple(map(Top, scores))
-        folds: dict[str, Any] = {
-            "log": log,
-            "impressions": ImpressionsFold(),
-            "overview": OverviewFold(groups, rewards),
-            "ties": TiesFold(tops),
-            "sample": SampledRowsFold(needed),
-        }
-        found = run(source.select(needed | log.needs()), Together(folds), executor, progress)
-        impressions, about = found["impressions"], found["log"]
-        if not impressions.n:
-            broken = ", ".join(f"{count:,} {rule}" for rule, count in impressions.skipped.items())
-            said = f"; all of them break a rule: {broken}" if broken else ""
-            raise EmptyLogError(f"{source.describe()} has no impressions that can be read{said}", "mend the log")
-        ties = dict(zip(scores, found["ties"].tolist(), strict=True))
-        return cls(
-            source, columns, impressions.n, impressions.skipped, found["overview"], ties, written, about_log(about),
-            about.copies, found["sample"], drawn(found["sample"], about.copies),
-        )  # fmt: skip
+def _logging(seen: Inspection, law: Policy | None) -> AnyPolicy | None:
+    """The policy to take for the one that has drawn the log. law: that fits best, and is random.
 
-    def agreement(self, law: Policy | None, executor: Executor | None, progress: Progress | None) -> Agreement | None:
-        """How the propensities that were written down agree with a law that fits, read in a second pass."""
-        if law is None or not {"propensity", "slot_propensity"} & set(self.written):
-            return None
-        fold = AgreementFold(law)
-        found: Agreement = run(self.source.select(fold.needs()), fold, executor, progress)
-        return found
+    What was written down, unless the log speaks against it: by the law that it agrees with, which knows more. Else a
+    law that fits; else what can be counted by query; else none.
+    """
+    doubted = any(caution.code in OF_MEAN_WEIGHT for caution in seen.about)
+    agreed = seen.agreement is not None and seen.agreement.share_apart <= APART
+    if law is not None and (not seen.written or doubted or agreed):
+        return law
+    if seen.written:
+        return Logged()
+    queries = seen.overview.distinct.get("query", math.inf)
+    return Counted(by="query") if seen.rows / queries >= FEW_ROWS else None
 
-    def logging(self, law: Policy | None, agreement: Agreement | None) -> AnyPolicy | None:
-        """The policy to take for the one that has drawn the log.
 
-        What was written down, unless the log speaks against it: by the law that it agrees with, which knows more. Else
-        a law that fits and is random; else what can be counted by query; else none.
-        """
-        doubted = any(caution.code in OF_MEAN_WEIGHT for caution in self.about)
-        if law is not None and (not self.written or doubted or (agreement and agreement.share_apart <= APART)):
-            return law
-        if self.written:
-            return Logged()
-        queries = self.overview.distinct.get("query", math.inf)
-        return Counted(by="query") if self.rows / queries >= FEW_ROWS else None
+def _next(seen: Inspection, logging: AnyPolicy, law: Policy | None, source: Source, sample: SampledRows) -> Next | None:
+    """A question that the log can answer: the first ranker that it overlaps with."""
+    if seen.overview.earned is None:
+        return None
+    slots = max(seen.overview.slots)
+    ranks = _gives(source, logging, "rank_law")
+    if isinstance(logging, Logged) and "rank_propensity" not in seen.written:
+        ranks = slots == 1  # the probability of a longer slate does not tell those of its ranks
+    for target in _targets(seen.columns, frozenset() if law is None else law.needs("log_prob").scores):
+        found = ["snips"] if _gives(source, logging, "log_prob") and _overlaps(target, sample) else []
+        found += ["snipm"] if ranks and (slots > 1 or not found) else []
+        if found:
+            return Next(repr(target), tuple(found))
+    return None
 
-    def gives(self, policy: AnyPolicy, ability: ShownAbility) -> bool:
-        """Whether the columns and a policy tell this of the shown slates."""
-        if isinstance(policy, Logged) and ability == "rank_law" and "rank_propensity" not in self.written:
-            return max(self.overview.slots, default=0) == 1
-        try:
-            self.source.select(shown_needs(policy, ability))
-        except (AbilityError, ColumnError):
-            return False
-        return True
+
+def _gives(source: Source, policy: AnyPolicy, ability: ShownAbility) -> bool:
+    """Whether the columns and a policy tell this of the shown slates."""
+    try:
+        source.select(shown_needs(policy, ability))
+    except (AbilityError, ColumnError):
+        return False
+    return True
 
 
 def _used(columns: Sequence[LogColumn], use: str) -> list[str]:
     return [column.name for column in columns if column.use == use]
 
 
-def _next(seen: _Seen, logging: AnyPolicy, law: str) -> Next | None:
-    """A question that the log can answer: the first ranker that it overlaps with. law: that may have drawn it."""
-    if seen.overview.earned is None:
-        return None
-    slots = max(seen.overview.slots, default=0)
-    for target in _targets(seen, repr(logging) + law):
-        found = []
-        if seen.gives(logging, "log_prob") and _overlaps(target, seen.sample):
-            found.append("snips")
-        if (slots > 1 or not found) and seen.gives(logging, "rank_law"):
-            found.append("snipm")
-        if found:
-            return Next(repr(target), tuple(found))
-    return None
-
-
-def _targets(seen: _Seen, logging: str) -> Iterator[Policy]:
-    scores = sorted(_used(seen.columns, "score"), key=lambda name: (name in logging, name.lower() in GRADES))
-    rankers: list[Top | Ranking] = [Top(name) for name in scores if name not in logging and name.lower() not in GRADES]
-    rankers += [Ranking(name) for name in _used(seen.columns, "ranking")]
-    rankers += [Top(name) for name in scores if Top(name) not in rankers]
+def _targets(columns: Sequence[LogColumn], drawn_by: frozenset[str]) -> Iterator[Policy]:
+    """Rankers of the log, those first that have not drawn it, and grades last; then what overlaps with any log."""
+    scores = [Top(name) for name in sorted(_used(columns, "score"))]
+    new = [one for one in scores if one.scores not in drawn_by and one.scores.lower() not in GRADES]
+    rankings = [Ranking(name) for name in sorted(_used(columns, "ranking"))]
+    rankers: list[Top | Ranking] = [*new, *rankings, *(one for one in scores if one not in new)]
     yield from rankers
     yield from (EpsilonUniform(one, 0.1) for one in rankers[:1])
     yield Uniform()

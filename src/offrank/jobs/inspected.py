@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import shlex
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from os import PathLike
 from textwrap import wrap
 from typing import Any
@@ -13,10 +13,10 @@ from typing import Any
 from ..checks.agreement import Agreement
 from ..checks.drawn import Drawn
 from ..checks.overview import Overview
+from ..clicks.storage import plain
 from ..files import write_text
 from ..folds.estimate import Caution
 from ..readers.described import LogColumn
-from . import document
 
 _WIDTH = 80
 _NAMED = 12
@@ -35,8 +35,8 @@ class Next:
 class Inspection:
     """What is read as what in a log, and who may have drawn it.
 
-    - source, path, format: where the log is, and the format to name when it is read. layout: wide (a row per
-      impression) or long (a row per item). renamed: role -> column, as it was said.
+    - source, path: where the log is; format: to name when it is read. layout: wide (a row per impression) or long (a
+      row per item). renamed: role -> column, as it was said.
     - columns: with their types and uses; see `LogColumn`. written: roles of probabilities that were logged.
     - rows: impressions read; skipped: rule -> rows that break it. overview: slots, candidates, distinct values, what
       was earned, design effects by column. ties: score -> share of the impressions whose order it leaves open.
@@ -47,8 +47,6 @@ class Inspection:
     """
 
     source: str
-    path: str | None
-    format: str | None
     layout: str
     renamed: Mapping[str, str]
     columns: tuple[LogColumn, ...]
@@ -60,9 +58,11 @@ class Inspection:
     about: tuple[Caution, ...]
     copies: float
     drawn: list[Drawn]
-    agreement: Agreement | None
-    logging: str | None
-    next: Next | None
+    agreement: Agreement | None = None
+    logging: str | None = None
+    next: Next | None = None
+    path: str | None = None
+    format: str | None = None
 
     @property
     def cluster(self) -> str | None:
@@ -115,36 +115,11 @@ class Inspection:
 
     def to_dict(self) -> dict[str, Any]:
         """Everything, as plain lists, dicts and numbers."""
-        overview = self.overview
-        return {
-            "schema": 1,
-            "kind": "inspect",
-            "log": {"source": self.source, "impressions": self.rows, "skipped": dict(self.skipped)},
-            "format": self.format,
-            "layout": self.layout,
-            "columns": [asdict(column) for column in self.columns],
-            "slots": {str(size): rows for size, rows in overview.slots.items()},
-            "candidates": {str(size): rows for size, rows in overview.candidates.items()},
-            "distinct": dict(overview.distinct),
-            "earned": document.interval(overview.earned),
-            "design_effects": dict(overview.effects),
-            "ties": dict(self.ties),
-            "copies": self.copies,
-            "written": list(self.written),
-            "findings": [asdict(caution) for caution in self.about],
-            "drawn": [
-                {
-                    "policy": repr(one.policy),
-                    "fits": one.fits,
-                    "log_likelihood": document.number(one.likelihood),
-                    "against": one.against,
-                }
-                for one in self.drawn
-            ],
-            "apart": None if self.agreement is None else self.agreement.share_apart,
-            "mapping": self.mapping(),
-            "command": self.command,
-        }
+        laws = [{**vars(one), "policy": repr(one.policy), "fits": one.fits} for one in self.drawn]
+        apart = None if self.agreement is None else self.agreement.share_apart
+        made = {"drawn": laws, "apart": apart, "mapping": self.mapping(), "command": self.command}
+        found: dict[str, Any] = plain({"schema": 1, "kind": "inspect", **asdict(replace(self, drawn=[])), **made})
+        return found
 
     def to_json(self, path: str | PathLike[str] | None = None) -> str:
         """The same as JSON text; written to `path` if given."""
