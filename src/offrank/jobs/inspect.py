@@ -32,8 +32,7 @@ from ..policies.top import Top
 from ..policies.uniform import Uniform
 from ..policies.written import Logged
 from ..readers.described import LogColumn, described
-from ..readers.files import is_paths
-from ..readers.log import FORMATS, read_log
+from ..readers.log import read_log
 from ..readers.long import LongLog
 from ..readers.wide import WideLog
 from ..running.executors import Executor, Progress, run
@@ -88,7 +87,7 @@ def _opened(log: Any, columns: Mapping[str, str] | None, kind: str | None) -> tu
     try:
         return read_log(log, columns, format=kind, invalid="skip"), kind
     except OffrankError:
-        tried = () if kind or columns or not is_paths(log) else _TEXT_FORMATS
+        tried = _TEXT_FORMATS if isinstance(log, str | PathLike) and not (kind or columns) else ()
         known = next((name for name in tried if _reads(name, log)), None)
         if known is None:
             raise
@@ -98,7 +97,7 @@ def _opened(log: Any, columns: Mapping[str, str] | None, kind: str | None) -> tu
 def _reads(name: str, log: Any) -> bool:
     """Whether the reader of a public data set takes the beginning of a log."""
     try:
-        next(FORMATS[name](log, invalid="skip").select(Needs()).batches(0))
+        next(read_log(log, format=name, invalid="skip").select(Needs()).batches(0))
     except (OffrankError, StopIteration):
         return False
     return True
