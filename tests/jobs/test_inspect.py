@@ -95,12 +95,11 @@ def test_scores_may_be_logarithms_of_weights() -> None:
     assert policy.temperature == pytest.approx(0.5, rel=0.1)
 
 
-def test_a_uniform_log(tmp_path: Path) -> None:
+def test_a_uniform_log() -> None:
     found = offrank.inspect(world("uniform"))
     assert fitting(found) == [offrank.Uniform()]
     # Plackett-Luce with a great temperature is as likely, and says no more.
     assert all("no more" in one.against for one in found.drawn[1:])
-    assert runs(found, tmp_path, world("uniform"))["estimates"][0]["value"] > 0
 
 
 def test_a_ranker_that_is_random_now_and_then() -> None:
@@ -159,7 +158,7 @@ def test_written_propensities_and_the_law_behind_them() -> None:
     assert doubted.logging == "plackett_luce(old_score)"  # the law fits, what was written does not
 
 
-def test_only_written_propensities(tmp_path: Path) -> None:
+def test_only_written_propensities() -> None:
     table = search().drop_columns(["old_score", "naive_score"])
     found = offrank.inspect(table)
     assert found.logging == "logged"
@@ -167,7 +166,6 @@ def test_only_written_propensities(tmp_path: Path) -> None:
     # Ranks of slates of three are not to be had from the probability of the slate.
     assert (found.next.target, found.next.estimators) == ("top(new_score)", ("snips",))
     assert "--logging" not in found.command
-    assert runs(found, tmp_path, table)["estimates"][0]["n"] == 1000
 
 
 def test_what_is_read_as_what() -> None:

@@ -23,7 +23,7 @@ def convert(log: str, path: str, scores: tuple[str, ...], **options: Any) -> Non
 
     offrank convert banners.txt.gz --format criteo_paper -o banners.parquet
     """
-    with reading(options | {"workers": None}) as (progress, _):
+    with reading(options) as (progress, _):
         made = offrank.convert(source(log, options), path, scores=scores, progress=progress)
     if not options["quiet"]:
         click.echo(str(made))

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from functools import partial
+from typing import Any
 
 import click
 
 import offrank
 
 from .options import quiet
-from .running import reading, safely
+from .running import reading, safely, saying
 
 
 @click.command()
@@ -18,12 +18,11 @@ from .running import reading, safely
 @click.option("--seed", default=7, show_default=True)
 @quiet
 @safely
-def demo(folder: str, impressions: int, seed: int, quiet: bool) -> None:
+def demo(folder: str, impressions: int, seed: int, **options: Any) -> None:
     """See what offrank is for: simulate a log into FOLDER, check it, judge a better and a worse ranker."""
-    say = len if quiet else partial(click.echo, err=True)
-    with reading({"quiet": quiet, "workers": None}) as (progress, _):
-        made = offrank.demo(folder, impressions=impressions, seed=seed, say=say, progress=progress)
-    if not quiet:
+    with reading(options) as (progress, _):
+        made = offrank.demo(folder, impressions=impressions, seed=seed, say=saying(options), progress=progress)
+    if not options["quiet"]:
         made.evaluated.show()
         click.echo(f"\nThe report: {made.report}\nTry it yourself:")
         for line in made.next_steps:

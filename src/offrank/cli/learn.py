@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import Any
 
 import click
@@ -10,7 +9,7 @@ import click
 import offrank
 
 from .options import confidence, quiet, source, source_options, workers
-from .running import reading, safely
+from .running import reading, safely, saying
 
 
 @click.command()
@@ -39,10 +38,9 @@ def learn(log: str, method: str, path: str, **options: Any) -> None:
     offrank learn log.parquet --method poem -o policy.npz
     """
     how = ("logging", "criterion", "split", "interactions", "epochs", "bits", "confidence", "seed")
-    say = len if options["quiet"] else partial(click.echo, err=True)
     with reading(options) as (progress, executor):
-        given = {name: options[name] for name in how} | {"executor": executor, "progress": progress, "say": say}
-        made = offrank.learn(source(log, options), method, path, **given)
+        given = {name: options[name] for name in how} | {"executor": executor, "progress": progress}
+        made = offrank.learn(source(log, options), method, path, say=saying(options), **given)
     if not options["quiet"]:
         click.echo(str(made))
         if made.tested is not None:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from functools import partial
+from typing import Any
 
 import click
 
 import offrank
 
 from .options import quiet
-from .running import safely
+from .running import safely, saying
 
 
 @click.command()
@@ -21,9 +21,7 @@ from .running import safely
 @click.option("--seed", default=4, show_default=True)
 @quiet
 @safely
-def reproduce(
-    name: str, log: str | None, kind: str | None, folder: str | None, scale: str, seed: int, quiet: bool
-) -> None:
+def reproduce(name: str, log: str | None, kind: str | None, folder: str | None, **options: Any) -> None:
     """Reproduce a paper: its tables, pictures and claims beside what is found here.
 
     NAME is interpol (windows between two click models), non-shuffled (ranking metrics on non-shuffled traffic),
@@ -32,8 +30,8 @@ def reproduce(
     its code has it). The criteo ones are of LOG, and cmip of judged queries (an MSLR fold, an SVMlight file), or of
     simulated ones. Interrupted, cmip goes on where it was when it is called again.
     """
-    say = len if quiet else partial(click.echo, err=True)
     given = log if log is None or kind is None else offrank.read_log(log, format=kind)
-    made = offrank.reproduce(name, folder, log=given, scale=scale, seed=seed, say=say)
-    if not quiet:
+    how = {"scale": options["scale"], "seed": options["seed"], "say": saying(options)}
+    made = offrank.reproduce(name, folder, log=given, **how)
+    if not options["quiet"]:
         click.echo(str(made))

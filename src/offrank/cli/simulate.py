@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from functools import partial
 from typing import Any
 
 import click
@@ -12,7 +11,7 @@ import offrank
 
 from ..files import write_text
 from .options import FILE, output, quiet, writable
-from .running import reading, safely
+from .running import reading, safely, saying
 
 
 @click.command()
@@ -54,13 +53,12 @@ def simulate(path: str, **options: Any) -> None:
 
     offrank simulate -o log.parquet --user dbn --sessions 1000000
     """
-    silent, told = options.pop("quiet"), options.pop("json")
-    say = len if silent else partial(click.echo, err=True)
-    with reading({"quiet": silent, "workers": None}) as (progress, _):
-        made = offrank.simulate(path, progress=progress, say=say, **options)
-    if told:
-        write_text(told, json.dumps(made.to_dict(), indent=2))
-    if not silent:
+    how = {name: options.pop(name) for name in ("quiet", "json")}
+    with reading(how) as (progress, _):
+        made = offrank.simulate(path, progress=progress, say=saying(how), **options)
+    if how["json"]:
+        write_text(how["json"], json.dumps(made.to_dict(), indent=2))
+    if not how["quiet"]:
         click.echo(f"{made}\nTry:")
         for line in made.next_steps:
             click.echo(f"  {line}")

@@ -119,7 +119,6 @@ def _ranks(lists: arrow.Lists, items: arrow.Lists) -> NDArray[np.bool_]:
 
 def _long(data: pa.RecordBatch, name: str, own: Mapping[str, str]) -> Iterator[tuple[str, int]]:
     """Whether a column holds a number for each item, or a value for the whole impression."""
-    data = arrow.without_views(data)
     column, impression = data.column(name), arrow.codes(data.column(own["impression"]), own["impression"])
     if pa.types.is_nested(column.type):
         return
