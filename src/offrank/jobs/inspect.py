@@ -175,7 +175,7 @@ def _next(seen: Inspection, logging: AnyPolicy, law: Policy | None, source: Sour
     ranks = _gives(source, logging, "rank_law")
     if isinstance(logging, Logged) and "rank_propensity" not in seen.written:
         ranks = slots == 1  # the probability of a longer slate does not tell those of its ranks
-    for target in _targets(seen.columns, frozenset() if law is None else law.needs("log_prob").scores):
+    for target in _targets(seen, frozenset() if law is None else law.needs("log_prob").scores):
         found = ["snips"] if _gives(source, logging, "log_prob") and _overlaps(target, sample) else []
         found += ["snipm"] if ranks and (slots > 1 or not found) else []
         if found:
@@ -196,11 +196,12 @@ def _used(columns: Sequence[LogColumn], use: str) -> list[str]:
     return [column.name for column in columns if column.use == use]
 
 
-def _targets(columns: Sequence[LogColumn], drawn_by: frozenset[str]) -> Iterator[Policy]:
-    """Rankers of the log, those first that have not drawn it, and grades last; then what overlaps with any log."""
-    scores = [Top(name) for name in sorted(_used(columns, "score"))]
+def _targets(seen: Inspection, drawn_by: frozenset[str]) -> Iterator[Policy]:
+    """Rankers of the log, the likeliest first, but those that have drawn it and grades; then what overlaps with any."""
+    likely = [name for one in seen.drawn for name in one.policy.needs("log_prob").scores]
+    scores = list(map(Top, likely))
     new = [one for one in scores if one.scores not in drawn_by and one.scores.lower() not in GRADES]
-    rankings = [Ranking(name) for name in sorted(_used(columns, "ranking"))]
+    rankings = [Ranking(name) for name in sorted(_used(seen.columns, "ranking"))]
     rankers: list[Top | Ranking] = [*new, *rankings, *(one for one in scores if one not in new)]
     yield from rankers
     yield from (EpsilonUniform(one, 0.1) for one in rankers[:1])
