@@ -16,11 +16,13 @@ from ..checks.overview import Overview
 from ..clicks.storage import plain
 from ..files import write_text
 from ..folds.estimate import Caution
+from ..log import rules
 from ..readers.described import LogColumn
 
 _WIDTH = 80
 _NAMED = 12
 """Columns to group by that are named."""
+_RULES = {rule.code: f": {rule.broken}; {rule.remedy}" for rule in vars(rules).values() if isinstance(rule, rules.Rule)}
 
 
 @dataclass(frozen=True)
@@ -144,9 +146,10 @@ def _size(found: Inspection) -> Iterator[str]:
     kind = f", format {found.format}" if found.format else ""
     row = "an item" if found.layout == "long" else "an impression"
     yield f"{found.source}: {found.layout} layout (a row is {row}){kind}"
-    left_out = "".join(f"; left out: {count:,} {rule}" for rule, count in found.skipped.items())
     groups = "".join(f", {_plural(count, name)}" for name, count in distinct.items() if name != "item")
-    yield from _line("rows", f"{found.rows:,} impressions{groups}{left_out}")
+    yield from _line("rows", f"{found.rows:,} impressions{groups}")
+    for rule, count in found.skipped.items():
+        yield from _line("left out", f"{count:,} {rule}{_RULES.get(rule, '')}")
     yield from _line("slots", _sizes(overview.slots))
     yield from _line("candidates", f"{_sizes(overview.candidates)}, {_plural(distinct['item'], 'different item')}")
     if (earned := overview.earned) is not None:
