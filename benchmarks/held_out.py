@@ -65,7 +65,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         for seed in range(given.logs):
             table, other, path = log(seed, rows), log(seed + 5_000, rows), Path(folder) / "policy.npz"
-            offrank.learn("ips", table, path, bits=10, test=False)
+            offrank.learn(table, "ips", path, bits=10, test=False)
             policy = offrank.Linear(str(path), greedy=True)
             right = truth(policy, fresh)
             truths.append(right)

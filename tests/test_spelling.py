@@ -242,7 +242,7 @@ class Mine(offrank.spelling.Spelled):
 """
 
 
-@pytest.mark.parametrize("first", ["", "import offrank.clicks, offrank.estimators, offrank.simulation.users", MINE])
+@pytest.mark.parametrize("first", ["", f"import offrank.clicks, offrank.estimators, offrank.simulation.users{MINE}"])
 def test_words_do_not_depend_on_what_was_imported(first: str) -> None:
     program = f"{first}\nfrom offrank import *\nprint({NAMES}, sep=';')"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)

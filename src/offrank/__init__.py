@@ -31,6 +31,8 @@ if TYPE_CHECKING:
     from .jobs.compare import compare
     from .jobs.demo import demo
     from .jobs.evaluate import evaluate
+    from .jobs.inspect import inspect
+    from .jobs.inspected import Inspection
     from .jobs.learn import learn
     from .jobs.metrics import measure
     from .jobs.result import Result
@@ -56,6 +58,7 @@ _HOMES = {
     "Counted": "policies.counted",
     "EpsilonUniform": "policies.epsilon",
     "Estimate": "folds.estimate",
+    "Inspection": "jobs.inspected",
     "Linear": "policies.linear",
     "Logged": "policies.written",
     "OffrankError": "errors",
@@ -75,6 +78,7 @@ _HOMES = {
     "evaluate_clicks": "jobs.clicks.evaluate",
     "fit_clicks": "jobs.clicks.fit",
     "harvest_clicks": "jobs.clicks.harvest",
+    "inspect": "jobs.inspect",
     "learn": "jobs.learn",
     "measure": "jobs.metrics",
     "read_log": "readers.log",
@@ -106,6 +110,7 @@ __all__ = [
     "Counted",
     "EpsilonUniform",
     "Estimate",
+    "Inspection",
     "Linear",
     "Logged",
     "OffrankError",
@@ -125,6 +130,7 @@ __all__ = [
     "evaluate_clicks",
     "fit_clicks",
     "harvest_clicks",
+    "inspect",
     "learn",
     "measure",
     "read_log",

@@ -71,7 +71,7 @@ def test_an_examination_curve_may_stand_in_brackets(tmp_path: Path, log: Path) -
 
 def test_metrics_may_stand_in_a_list_with_their_options(tmp_path: Path, log: Path) -> None:
     names = ["counterfactual_loss(form=hinge)", "counterfactual_disagreement(draws=3, seed=1)"]
-    call("metrics", log, *LOGGING, "--model", "new_score", "-m", ", ".join(names), "--json", tmp_path / "m.json")
+    call("measure", log, *LOGGING, "--score", "new_score", "-m", ", ".join(names), "--json", tmp_path / "m.json")
     assert [row["metric"] for row in json.loads((tmp_path / "m.json").read_text())["metrics"]] == names
 
 

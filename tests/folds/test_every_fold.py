@@ -161,6 +161,7 @@ LOGS: dict[str, Callable[[Any], Any]] = {
     "checks.log.UniformWeightsFold": lambda kind: kind(policy("logged")),
     "checks.mixtures.MixturesFold": lambda kind: kind(OLD),
     "folds.sampled.SampledRowsFold": lambda kind: kind(EVERYTHING, 40, cells=150),
+    "checks.overview.OverviewFold": lambda kind: kind(("query", "session")),
     "checks.slots.SlotsFold": lambda kind: kind(OLD),
     "checks.support.SupportFold": lambda kind: kind(NEW, policy("epsilon(top(old), 0.0)")),
     "checks.ties.TiesFold": lambda kind: kind((policy("top(tied)"), policy("epsilon(top(new), 0.5)"))),

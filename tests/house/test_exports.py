@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import ast
 import importlib
 import json
 import pkgutil
 import re
 import subprocess
 import sys
+from collections import Counter
 from pathlib import Path
 from types import ModuleType
 
 import pytest
 
 import offrank
+from tests.house.code import modules
 
 ROOT = Path(__file__).resolve().parents[2]
 REFERENCE = (ROOT / "docs" / "reference" / "api.md").read_text(encoding="utf-8")
@@ -80,6 +83,60 @@ def test_errors_are_where_they_are_caught() -> None:
     with pytest.raises(offrank.errors.SpellingError, match="unknown policy") as caught:
         offrank.policies.policy("tpo(x)")
     assert type(caught.value).__module__ == "offrank.errors"
+
+
+#: public class names with two homes or more; this list only gets shorter
+TWICE = {
+    *(
+        "Candidate",
+        "Choice",
+        "Counts",
+        "CountsFold",
+        "Curve",
+        "Data",
+        "Design",
+        "Documents",
+        "DoublyRobust",
+        "Expected",
+    ),
+    *("Finding", "Gathered", "Grid", "Histogram", "Judged", "Kept", "Kind", "Layout", "Learnt", "Measured", "Mixture"),
+    *("PBM", "Reader", "Row", "Seen", "Shown", "Simulated", "Slots", "Solution", "Spread", "Study", "Summary"),
+    *("Table", "Terms", "Top", "Trained", "Truth", "Uniform", "World"),
+}
+
+
+def test_a_public_class_name_has_one_home() -> None:
+    nodes = [node for module in modules("src") for node in module.tree.body if isinstance(node, ast.ClassDef)]
+    homes = Counter(node.name for node in nodes if not node.name.startswith("_"))
+    assert {name for name, count in homes.items() if count > 1} <= TWICE
+    assert len(TWICE) <= 39
+
+
+#: private modules that tests import all the same; this list only gets shorter
+PRIVATE = {
+    *("offrank.clicks.neural._kernels", "offrank.log._kernels", "offrank.policies._kernels"),
+    *("offrank.policies.races._kernels", "offrank.policies.races._kernels_orders", "offrank.readers._kernels"),
+    "offrank.readers._kernels_decimal",
+}
+
+
+def test_tests_import_no_private_module() -> None:
+    found = {name for module in modules("tests") for node in ast.walk(module.tree) for name in imported(node)}
+    private = re.compile(r"offrank\..*\b_[a-z]")
+    assert {name for name in found if private.match(name)} <= PRIVATE
+    assert len(PRIVATE) <= 7
+    assert private.match("offrank.log._kernels")
+    assert not private.match("offrank.__main__")
+
+
+def imported(node: ast.AST) -> list[str]:
+    """The modules that a statement imports, `from offrank.log import _kernels` among them."""
+    if isinstance(node, ast.Import):
+        return [alias.name for alias in node.names]
+    if not isinstance(node, ast.ImportFrom) or node.module is None:
+        return []
+    private = [f"{node.module}.{alias.name}" for alias in node.names if alias.name.startswith("_kernels")]
+    return private or [node.module]
 
 
 SNIPPET = """

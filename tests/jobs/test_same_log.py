@@ -56,7 +56,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A log, and a policy that was learnt from it."""
     path = tmp_path_factory.mktemp("learnt")
     pq.write_table(noisy(1), path / "log.parquet")
-    offrank.learn("ips", path / "log.parquet", path / "policy.npz", bits=10, epochs=8, test=False)
+    offrank.learn(path / "log.parquet", "ips", path / "policy.npz", bits=10, epochs=8, test=False)
     return path
 
 
@@ -129,7 +129,7 @@ def test_a_file_without_a_fingerprint_says_nothing(folder: Path, tmp_path: Path)
 def test_held_out_reads_the_last_third_whatever_the_partition(tmp_path: Path, split: Any) -> None:
     for name, size in (("one", ROWS), ("many", 171)):
         pq.write_table(noisy(1), tmp_path / f"{name}.parquet", row_group_size=size)
-    made = offrank.learn("random", tmp_path / "one.parquet", tmp_path / "p.npz", split=split, bits=10)
+    made = offrank.learn(tmp_path / "one.parquet", "random", tmp_path / "p.npz", split=split, bits=10)
     assert made.tested is not None
     for name in ("one", "many"):
         found = offrank.evaluate(tmp_path / f"{name}.parquet", made.policy, held_out=tmp_path / "p.npz")

@@ -44,7 +44,7 @@ def test_one_slot_leaves_the_others_out() -> None:
 @pytest.mark.parametrize("criterion", ["ips", "snips", "lower"])
 def test_learnt_policy_is_judged_on_the_test_third(tmp_path: Path, criterion: str) -> None:
     path = tmp_path / "policy.npz"
-    made = offrank.learn("regression", source(), path, criterion=criterion, bits=12, epochs=2)
+    made = offrank.learn(source(), "regression", path, criterion=criterion, bits=12, epochs=2)
     again = offrank.evaluate(Split(source(), "test"), f"linear({str(path)!r}, greedy=True)")
     assert made.greedy
     assert made.tested is not None
@@ -80,7 +80,7 @@ HEADLINES = {
 @pytest.mark.parametrize("case", HEADLINES)
 def test_the_headline_says_whether_it_is_better_than_the_logging_policy(tmp_path: Path, case: str) -> None:
     rows, earns, better, words = HEADLINES[case]
-    made = offrank.learn("regression", ranked(rows, earns), tmp_path / "p.npz", bits=4)
+    made = offrank.learn(ranked(rows, earns), "regression", tmp_path / "p.npz", bits=4)
     assert made.tested is not None
     assert made.better is better
     assert words in made.headline
@@ -94,14 +94,14 @@ def test_the_headline_of_a_worse_policy_and_of_one_that_was_not_judged(tmp_path:
     """The logging policy mostly shows the best item, and `random` does not."""
     log = [{**row, "propensity": 0.7 if row["slate"] == [3] else 0.1} for row in ranked(9_000, [0.1, 0.1, 0.1, 0.5])]
     kept = [row for i, row in enumerate(log) if row["slate"] == [3] or i % 7 == 0]
-    worse = offrank.learn("random", kept, tmp_path / "p.npz", bits=4)
+    worse = offrank.learn(kept, "random", tmp_path / "p.npz", bits=4)
     assert worse.better is False
     assert worse.headline.startswith("Worse than the logging policy, as far as the last third can tell: -0.")
     worse.save_html(tmp_path / "p.html")
     page = (tmp_path / "p.html").read_text()
     assert worse.headline[:20] in page
     assert "What was tried, on the validation third" in page
-    unjudged = offrank.learn("random", log, tmp_path / "p.npz", bits=4, test=False)
+    unjudged = offrank.learn(log, "random", tmp_path / "p.npz", bits=4, test=False)
     assert unjudged.better is None
     assert "Not judged" in str(unjudged)
 
@@ -109,7 +109,9 @@ def test_the_headline_of_a_worse_policy_and_of_one_that_was_not_judged(tmp_path:
 def test_command(tmp_path: Path) -> None:
     log, path = tmp_path / "log.parquet", tmp_path / "policy.npz"
     pq.write_table(pa.concat_tables(WORLD.tables()), log)
-    found = CliRunner().invoke(main, ["learn", "ips", str(log), "-o", str(path), "--bits", "12", "--epochs", "1"])
+    found = CliRunner().invoke(
+        main, ["learn", str(log), "--method", "ips", "-o", str(path), "--bits", "12", "--epochs", "1"]
+    )
     assert found.exit_code == 0, found.output
     assert "validation third" in found.output
     printed = " ".join(found.output.split())
@@ -124,24 +126,24 @@ def test_arguments_that_cannot_work(tmp_path: Path) -> None:
     wrong = {"criterion": "luck", "split": "half", "bits": 99, "confidence": 2, "epochs": 0}
     for name, value in wrong.items():
         with pytest.raises(UsageError, match=name):
-            offrank.learn("ips", source(), tmp_path / "p.npz", **{name: value})
+            offrank.learn(source(), "ips", tmp_path / "p.npz", **{name: value})
     for path in (tmp_path / "p.txt", tmp_path / "absent" / "p.npz"):
         with pytest.raises(UsageError):
-            offrank.learn("ips", source(), path)
+            offrank.learn(source(), "ips", path)
     rows = [{"slate": [1], "clicks": [1], "candidates": [1, 2], "propensity": 0.5}] * 9
     with pytest.raises(offrank.OffrankError, match="features"):
-        offrank.learn("ips", rows, tmp_path / "p.npz")
+        offrank.learn(rows, "ips", tmp_path / "p.npz")
 
 
 @pytest.mark.skipif(not REAL.exists(), reason="the Criteo sample is not beside the repository")
 def test_real_log_says_how_little_it_can_tell(tmp_path: Path) -> None:
     log = offrank.read_log(REAL, format="criteo")
-    random = offrank.learn("random", log, tmp_path / "random.npz", bits=18)
+    random = offrank.learn(log, "random", tmp_path / "random.npz", bits=18)
     assert random.tested is not None
     whole = offrank.evaluate(log, {"learnt": random.policy, "uniform": "uniform"})
     assert whole["learnt", "ips"].value == pytest.approx(whole["uniform", "ips"].value)
     assert whole["learnt", "ips"].mean_weight == pytest.approx(whole["uniform", "ips"].mean_weight)
     assert whole["learnt", "ips"].ess < 200
-    found = offrank.learn("regression", log, tmp_path / "policy.npz", bits=18, epochs=2)
+    found = offrank.learn(log, "regression", tmp_path / "policy.npz", bits=18, epochs=2)
     assert found.tested is not None
     assert found.tested["sorted", "snips"].ess < 300

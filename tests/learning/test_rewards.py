@@ -105,7 +105,7 @@ def chance_of_the_best(policy: offrank.Linear, items: int = 4) -> float:
 @pytest.mark.parametrize(("scale", "shift"), [(1, 0), (1, -1), (3, -5)])
 def test_the_best_item_is_learnt_whatever_the_rewards(tmp_path: Path, name: str, scale: float, shift: float) -> None:
     rows = [{**row, "reward": scale * row["reward"] + shift} for row in world(900)]
-    made = offrank.learn(name, rows, tmp_path / "p.npz", bits=4, epochs=4)
+    made = offrank.learn(rows, name, tmp_path / "p.npz", bits=4, epochs=4)
     weights = made.policy.model.weights[:4]
     assert weights.argmax() == 0
     if not made.greedy:
@@ -115,16 +115,16 @@ def test_the_best_item_is_learnt_whatever_the_rewards(tmp_path: Path, name: str,
 def test_a_slate_with_its_reward_alone_does_not_teach_by_item(tmp_path: Path) -> None:
     rows = world(300, slots=2)
     with pytest.raises(UsageError, match="only the reward of a whole slate"):
-        offrank.learn("regression", rows, tmp_path / "p.npz", bits=4)
+        offrank.learn(rows, "regression", tmp_path / "p.npz", bits=4)
     clicked = [{**row, "clicks": [float(item == 0) for item in row["slate"]]} for row in rows]
-    made = offrank.learn("regression", clicked, tmp_path / "p.npz", bits=4)
+    made = offrank.learn(clicked, "regression", tmp_path / "p.npz", bits=4)
     assert made.policy.model.weights[:4].argmax() == 0
     for clicks, word in ((0.0, "clicks 0"), (1.0, "clicks 1")):
         same = [{**row, "clicks": [clicks] * 2} for row in rows]
         with pytest.raises(LogError, match=f"every item shown .* {word}"):
-            offrank.learn("regression", same, tmp_path / "p.npz", bits=4)
+            offrank.learn(same, "regression", tmp_path / "p.npz", bits=4)
     # One slot has one item: its reward is known.
-    assert offrank.learn("regression", world(300), tmp_path / "p.npz", bits=4).policy.model.weights[:4].argmax() == 0
+    assert offrank.learn(world(300), "regression", tmp_path / "p.npz", bits=4).policy.model.weights[:4].argmax() == 0
 
 
 def test_what_one_slot_of_many_is_learnt_from_does_not_depend_on_the_batch() -> None:

@@ -52,6 +52,13 @@ def verbs(group: click.Group = main, above: str = "") -> Iterator[str]:
             yield f"{above}{name}"
 
 
+def inspected(readable: Any) -> dict[str, Any]:
+    """What is found in a log, but for its columns and their types, and for items that are named in words."""
+    found = offrank.inspect(readable).to_dict()
+    found["drawn"] = [{name: value for name, value in row.items() if name != "against"} for row in found["drawn"]]
+    return {name: value for name, value in found.items() if name not in ("columns", "source")}
+
+
 def metrics(shape: str, logging: str) -> Question:
     """All metrics that a logging policy can answer, of two models."""
     able = [name for name in METRICS if "refused" not in answer(_metrics(logging, [name]), log(shape).table)]
@@ -67,7 +74,7 @@ def learnt(method: str) -> Question:
     path = folder() / "learnt.npz"
 
     def ask(readable: Any) -> dict[str, Any]:
-        found = offrank.learn(method, readable, path, epochs=EPOCHS[method], bits=5)
+        found = offrank.learn(readable, method, path, epochs=EPOCHS[method], bits=5)
         assert found.tested is not None
         tried = [{"settings": dict(one.candidate.settings), "ips": one.ips, "snips": one.snips} for one in found.tried]
         return {"tried": tried, "features": found.features, "ignored": found.ignored, "tested": found.tested.to_dict()}

@@ -22,7 +22,8 @@ CANDIDATES = "candidates in another order"
 ITEMS, BATCHES, UNREAD = "items named by text", "rows in other batches", "an unread column"
 REST = (ITEMS, "rows in another order", BATCHES, UNREAD)
 EVERYTHING = at_once(CANDIDATES, *REST)
-ASKED = {"evaluate", "check", "metrics", "learn", "clicks fit", "clicks evaluate", "clicks harvest", "select clicks"}
+ASKED = {"inspect", "evaluate", "check", "measure", "learn", "select clicks"}
+ASKED |= {"clicks fit", "clicks evaluate", "clicks harvest"}
 
 
 def test_every_verb_is_asked_or_makes_its_own_log() -> None:
@@ -52,15 +53,20 @@ def test_check(shape: str) -> None:
     assert unforeseen("check", asks, shape) == []
 
 
+@pytest.mark.parametrize("shape", ["partial", "ragged"])
+def test_inspect(shape: str) -> None:
+    assert unforeseen("inspect", {"": questions.inspected}, shape) == []
+
+
 def test_check_of_a_target() -> None:
     asks = {target: asking(offrank.check, "logged", written_out(target)) for target in policies()}
     assert unforeseen("check target", asks, "ragged") == []
 
 
 @pytest.mark.parametrize("shape", ["partial", "full"])
-def test_metrics(shape: str) -> None:
+def test_measure(shape: str) -> None:
     asks = {logging: questions.metrics(shape, written_out(logging)) for logging in policies()}
-    assert unforeseen("metrics", asks, shape) == []
+    assert unforeseen("measure", asks, shape) == []
 
 
 def test_diagnostics_of_the_pseudoinverse() -> None:

@@ -111,13 +111,13 @@ def test_the_command(tmp_path: Path, log: list[dict]) -> None:
 
     path = str(tmp_path / "log.parquet")
     pq.write_table(pa.Table.from_pylist(log), path)
-    words = ["metrics", path, "--model", "one", "--model", "two", "--logging", "uniform", "-m"]
+    words = ["measure", path, "--score", "one", "--score", "two", "--logging", "uniform", "-m"]
     words.append("banner_disagreement,counterfactual_loss(form=hinge, several=single)")
     done = CliRunner().invoke(main, [*words, "--json", str(tmp_path / "out.json")])
     assert done.exit_code == 0, done.output
     assert "banner_disagreement" in done.output
     assert len(json.loads((tmp_path / "out.json").read_text())["metrics"]) == 4
-    assert CliRunner().invoke(main, ["metrics", path, "--model", "three", "--logging", "uniform"]).exit_code == 1
+    assert CliRunner().invoke(main, ["measure", path, "--score", "three", "--logging", "uniform"]).exit_code == 1
 
 
 @pytest.mark.parametrize(

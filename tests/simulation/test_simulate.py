@@ -85,14 +85,12 @@ def test_a_fitted_model_clicks(tmp_path: Path) -> None:
     log, model = tmp_path / "log.parquet", tmp_path / "pbm.json"
     offrank.simulate(log, **FEW)
     offrank.clicks.click_model("cascade").fit(log).save(model)
-    made = offrank.simulate(tmp_path / "again.parquet", model=model, **FEW)
+    made = offrank.simulate(tmp_path / "again.parquet", user=model, **FEW)
     clicks = [batch.clicks.sum(axis=1) for batch in SimulatedSource(made.world, 3_000, made.logging).batches(0)]
     assert max(map(max, clicks)) == 1
     assert made.notes == ()
-    other = offrank.simulate(tmp_path / "other.parquet", model=model, **(FEW | {"queries": 60}))
+    other = offrank.simulate(tmp_path / "other.parquet", user=str(model), **(FEW | {"queries": 60}))
     assert "never seen" in other.notes[0]
-    with pytest.raises(UsageError, match="only one can click"):
-        offrank.simulate(log, user="dbn", model=model)
 
 
 def test_judged_queries_of_ones_own(tmp_path: Path) -> None:

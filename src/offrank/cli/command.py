@@ -1,4 +1,4 @@
-"""The command `offrank`: its verbs, a file for each group of them."""
+"""The command `offrank`: its verbs, a file for each."""
 
 from __future__ import annotations
 
@@ -6,7 +6,18 @@ import click
 
 import offrank
 
-from . import clicks, compare, judging, making, select, simulate
+from .check import check
+from .clicks import clicks
+from .compare import compare
+from .convert import convert
+from .demo import demo
+from .evaluate import evaluate
+from .inspect import inspect
+from .learn import learn
+from .measure import measure
+from .reproduce import reproduce
+from .select import select
+from .simulate import simulate
 
 
 class _Group(click.Group):
@@ -23,14 +34,15 @@ def main() -> None:
     """What would a new ranking have earned, judged from the logs you already have?"""
 
 
-main.add_command(judging.evaluate)
-main.add_command(judging.check)
-main.add_command(compare.compare)
-main.add_command(judging.metrics)
-main.add_command(making.convert)
-main.add_command(making.learn)
-main.add_command(making.demo)
-main.add_command(making.reproduce)
-main.add_command(clicks.clicks)
-main.add_command(select.select)
-main.add_command(simulate.simulate)
+main.add_command(inspect)
+main.add_command(evaluate)
+main.add_command(compare)
+main.add_command(check)
+main.add_command(measure)
+main.add_command(convert)
+main.add_command(learn)
+main.add_command(demo)
+main.add_command(reproduce)
+main.add_command(clicks)
+main.add_command(select)
+main.add_command(simulate)

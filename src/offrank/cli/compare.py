@@ -8,7 +8,7 @@ import click
 
 import offrank
 
-from .judging import evaluated, evaluation_options
+from .evaluate import evaluated, evaluation_options
 from .running import safely
 
 

@@ -14,8 +14,11 @@ import offrank
 
 from ..errors import UsageError
 from ..spelling import split
+from .config import COLUMNS, config_option
 
-_NAMED = re.compile(r"^([A-Za-z][\w .-]*)=(.+)$", re.DOTALL)
+Decorator = Callable[[Callable[..., None]], Callable[..., None]]
+
+_NAMED = re.compile(r"^([A-Za-z][\w .-]*?)\s*=\s*(.+)$", re.DOTALL)
 
 FILE = click.Path(dir_okay=False, writable=True)
 FILE_OR_DASH = click.Path(dir_okay=False, writable=True, allow_dash=True)
@@ -28,87 +31,161 @@ def writable(_context: click.Context, option: click.Parameter, path: str | None)
     return path
 
 
-def source_options(command: Callable[..., None]) -> Callable[..., None]:
-    """Where a log is, how it is written, and who drew it."""
-    drawn = click.option("--logging", default="logged", show_default=True, help="The policy that drew the log.")
-    return written_options(drawn(command))
-
-
-def written_options(command: Callable[..., None]) -> Callable[..., None]:
-    """Where a log is and how it is written."""
-    return with_options(
-        command,
-        click.argument("log"),
-        click.option("--column", "columns", multiple=True, metavar="ROLE=NAME", help="The log's name of a column."),
-        click.option(
-            "--format",
-            "kind",
-            help="parquet, arrow, csv, tsv, json, or a reader of public data: 'open_bandit(n_items=34)'.",
-        ),
-        click.option("--gaps", type=click.Choice(["raise", "close"]), default="raise", help="Missing positions."),
-        click.option("--top-k", type=click.IntRange(1), help="Keep the first slots of each slate."),
-        click.option("--skip-invalid", is_flag=True, help="Leave out rows that break a rule, and count them."),
+def output(metavar: str) -> Decorator:
+    """The file that a verb is there to write."""
+    return click.option(
+        "-o", "path", metavar=metavar, required=True, type=FILE, callback=writable, help="What to write."
     )
 
 
-def log_options(command: Callable[..., None]) -> Callable[..., None]:
-    """What every command that judges by a log takes."""
-    return source_options(results_options(page_options(command)))
+def confidence(level: float = 0.95) -> Decorator:
+    """The level of the intervals."""
+    return click.option("--confidence", default=level, show_default=True, help="Level of the intervals.")
 
 
-def cluster_option(command: Callable[..., None]) -> Callable[..., None]:
-    """Which rows depend on each other."""
-    option = click.option(
-        "--cluster",
-        metavar="COLUMN",
-        default="auto",
-        show_default=True,
-        help="Rows with the same value depend on each other; auto: query, user or session; none: independent rows.",
-    )
-    return option(command)
+workers = click.option("--workers", type=click.IntRange(1), help="Threads; by default one per core.")
+quiet = click.option("--quiet", is_flag=True, help="Print nothing but errors.")
+json = click.option("--json", type=FILE_OR_DASH, callback=writable, help="Write everything for programs; -: print it.")
+
+logging_option = click.option("--logging", default="logged", show_default=True, help="The policy that drew the log.")
+cluster_option = click.option(
+    "--cluster",
+    metavar="COLUMN",
+    default="auto",
+    show_default=True,
+    help="Rows with the same value depend on each other; auto: query, user or session; none: independent rows.",
+)
+sessions_cluster = click.option(
+    "--cluster", metavar="COLUMN", help="Sessions with the same value depend on each other."
+)
+models_option = click.option(
+    "--model",
+    "models",
+    multiple=True,
+    required=True,
+    metavar="FILE",
+    help="A click model that `clicks fit` has written, or NAME=FILE.",
+)
+queries_option = click.option(
+    "--by", default="auto", metavar="COLUMN", help="The queries; `query` where there is one. none: items alone."
+)
+graded_by = click.option("--by", metavar="COLUMN", help="The queries of the grades; by default those of the models.")
 
 
-def page_options(command: Callable[..., None]) -> Callable[..., None]:
-    """What every command takes that can write a page."""
-    return with_options(
-        command,
-        click.option("--html", type=FILE, callback=writable, help="Write a report for people."),
-        click.option("--title", help="The title of the report."),
-    )
+def with_options(*options: Decorator) -> Decorator:
+    """These options, in this order in the help."""
+
+    def added(command: Callable[..., None]) -> Callable[..., None]:
+        for option in reversed(options):
+            command = option(command)
+        return command
+
+    return added
 
 
-def worth_options(command: Callable[..., None]) -> Callable[..., None]:
-    """What one unit of the log is called, and worth, in what is printed and in the report."""
-    return with_options(
-        command,
-        click.option("--unit", metavar="WORDS", help="What is earned: 'EUR per impression'."),
-        click.option("--worth", type=float, metavar="NUMBER", help="What one unit of the log is worth in it."),
-    )
+written_options = with_options(
+    click.argument("log"),
+    config_option,
+    click.option("--column", "columns", multiple=True, metavar="ROLE=NAME", help="The log's name of a column."),
+    click.option(
+        "--format",
+        "kind",
+        help="parquet, arrow, csv, tsv, json, or a reader of public data: 'open_bandit(n_items=34)'.",
+    ),
+    click.option("--gaps", type=click.Choice(["raise", "close"]), default="raise", help="Missing positions."),
+    click.option("--top-k", type=click.IntRange(1), help="Keep the first slots of each slate."),
+    click.option("--skip-invalid", is_flag=True, help="Leave out rows that break a rule, and count them."),
+)
+"""Where a log is and how it is written."""
 
+page_options = with_options(
+    click.option("--html", type=FILE, callback=writable, help="Write a report for people."),
+    click.option("--title", help="The title of the report."),
+)
+"""What every verb takes that can write a page."""
 
-def results_options(command: Callable[..., None]) -> Callable[..., None]:
-    """What every command takes that prints a result with its doubt."""
-    return with_options(
-        command,
-        click.option(
-            "--json", type=FILE_OR_DASH, callback=writable, help="Write everything for programs; -: print it."
-        ),
-        click.option("--strict", is_flag=True, help="Exit with 3 where a number should not be trusted."),
-        click.option("--workers", type=click.IntRange(1), help="Threads; by default one per core."),
-        click.option("--quiet", is_flag=True, help="Print nothing but errors."),
-    )
+worth_options = with_options(
+    click.option("--unit", metavar="WORDS", help="What is earned: 'EUR per impression'."),
+    click.option("--worth", type=float, metavar="NUMBER", help="What one unit of the log is worth in it."),
+)
+"""What one unit of the log is called, and worth, in what is printed and in the report."""
 
+source_options = with_options(written_options, logging_option)
+"""The same, and who drew it."""
 
-def with_options(command: Callable[..., None], *options: Callable[..., Any]) -> Callable[..., None]:
-    """A command with these options, in this order in its help."""
-    for option in reversed(options):
-        command = option(command)
-    return command
+results_options = with_options(
+    json,
+    click.option("--strict", is_flag=True, help="Exit with 3 where a number should not be trusted."),
+    workers,
+    quiet,
+)
+"""What every verb takes that prints a result with its interval."""
+
+log_options = with_options(source_options, results_options, page_options)
+"""What every verb takes that judges by a log."""
+
+interval_options = with_options(
+    confidence(),
+    click.option(
+        "--interval", default="studentised", show_default=True, help="studentised, normal, bootstrap or bernstein."
+    ),
+    click.option("--replicates", default=200, show_default=True, help="Replicates of the bootstrap."),
+    click.option("--seed", default=0, show_default=True, help="Seed of the bootstrap."),
+    cluster_option,
+    click.option("--by", metavar="COLUMN", help="A table per value of this column."),
+)
+"""How intervals are made, and of which groups."""
+
+target_options = with_options(
+    click.option(
+        "--target", "targets", multiple=True, required=True, help="A new policy: top(new_score), or NAME=POLICY."
+    ),
+    click.option(
+        "-e", "--estimator", "estimators", multiple=True, help="ips, snips, interpol(window=2), clip(ips, 10) ..."
+    ),
+    click.option(
+        "--examination",
+        metavar="P,P,...|MODEL",
+        help="Probability that each rank is looked at, or a click model's file.",
+    ),
+)
+"""Which policies are judged, and by which estimators."""
 
 
 def listed(texts: tuple[str, ...]) -> list[str]:
     """Estimators or metrics, also where several stand in one word: `-e "ips, clip(snips, 10)"`."""
     return [spelling for text in texts for spelling in split(text)]
+
+
+def column_or_none(name: str | None) -> str | None:
+    """A column; the word `none` says that there is none."""
+    return None if name == "none" else name
+
+
+def examination(text: str | None) -> list[float] | str | None:
+    """Numbers, or else the name of a file.
+
+    Raises:
+        UsageError: numbers that cannot be read.
+    """
+    try:
+        return None if text is None else [float(word) for word in split(text)]
+    except ValueError as error:
+        if text is not None and "," not in text:
+            return text
+        raise UsageError(f"--examination {text!r}", "write numbers with commas: 1,.5,.33") from error
+
+
+def named_policies(texts: tuple[str, ...]) -> Any:
+    """One policy, or several by their names, `NAME=POLICY`; without a name its spelling is one.
+
+    Raises:
+        UsageError: two of one name.
+    """
+    pairs = [_named(text, text) for text in texts]
+    return (
+        texts[0] if len(texts) == 1 and pairs[0][0] == texts[0] else distinct(pairs, "targets", "--target NAME=POLICY")
+    )
 
 
 def named_files(texts: tuple[str, ...]) -> dict[str, str]:
@@ -117,10 +194,12 @@ def named_files(texts: tuple[str, ...]) -> dict[str, str]:
     Raises:
         UsageError: two of one name.
     """
-    named = [_NAMED.match(text) for text in texts]
-    pairs = zip(named, texts, strict=True)
-    found = [(match[1], match[2]) if match else (Path(text).stem, text) for match, text in pairs]
-    return distinct(found, "models", "--model NAME=FILE")
+    return distinct([_named(text, Path(text).stem) for text in texts], "models", "--model NAME=FILE")
+
+
+def _named(text: str, otherwise: str) -> tuple[str, str]:
+    match = _NAMED.match(text)
+    return (match[1], match[2]) if match else (otherwise, text)
 
 
 def distinct(pairs: list[tuple[str, Any]], what: str, remedy: str) -> dict[str, Any]:
@@ -137,11 +216,22 @@ def distinct(pairs: list[tuple[str, Any]], what: str, remedy: str) -> dict[str, 
 
 def source(log: str, options: dict[str, Any]) -> Any:
     """The log that `written_options` describe."""
-    columns = dict(_pair(text) for text in options["columns"])
     invalid: Any = "skip" if options["skip_invalid"] else "raise"
-    return offrank.read_log(
-        log, columns, format=options["kind"], invalid=invalid, gaps=options["gaps"], top_k=options["top_k"]
-    )
+    return offrank.read_log(log, columns_of(options), invalid=invalid, **reading_of(options))
+
+
+def reading_of(options: dict[str, Any]) -> dict[str, Any]:
+    """How a log is written, but for its columns, as `read_log` takes it."""
+    return {"format": options["kind"], "gaps": options["gaps"], "top_k": options["top_k"]}
+
+
+def columns_of(options: dict[str, Any]) -> dict[str, str]:
+    """Role -> column, of `--config` and of `--column`, which wins.
+
+    Raises:
+        UsageError: not ROLE=NAME.
+    """
+    return click.get_current_context().meta.get(COLUMNS, {}) | dict(map(_pair, options["columns"]))
 
 
 def _pair(text: str) -> tuple[str, str]:

@@ -9,7 +9,7 @@ import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from functools import wraps
+from functools import partial, wraps
 from types import FrameType
 from typing import Any, NoReturn
 
@@ -79,7 +79,7 @@ def learning(options: dict[str, Any]) -> Iterator[tuple[Any, Any, Callable[[str]
     from rich.markup import escape
     from rich.progress import Progress
 
-    executor = ThreadPoolExecutor(options["workers"]) if options["workers"] else None
+    executor = ThreadPoolExecutor(options["workers"]) if options.get("workers") else None
     try:
         if options["quiet"] or not sys.stderr.isatty():
             yield None, executor, len
@@ -96,6 +96,11 @@ def learning(options: dict[str, Any]) -> Iterator[tuple[Any, Any, Callable[[str]
     finally:
         if executor is not None:
             executor.shutdown(wait=False, cancel_futures=True)
+
+
+def saying(options: dict[str, Any]) -> Callable[[str], object]:
+    """What a verb calls with what it does, step by step."""
+    return len if options["quiet"] else partial(click.echo, err=True)
 
 
 def deliver(result: Any, options: dict[str, Any]) -> None:

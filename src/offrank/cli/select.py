@@ -1,4 +1,4 @@
-"""Verbs that choose: select clicks."""
+"""`offrank select clicks`."""
 
 from __future__ import annotations
 
@@ -8,7 +8,17 @@ import click
 
 import offrank
 
-from .options import named_files, page_options, results_options, source, source_options
+from .options import (
+    confidence,
+    graded_by,
+    models_option,
+    named_files,
+    page_options,
+    results_options,
+    sessions_cluster,
+    source,
+    source_options,
+)
 from .running import deliver, reading, safely
 
 
@@ -21,13 +31,13 @@ def select() -> None:
 @source_options
 @page_options
 @results_options
-@click.option("--model", "models", multiple=True, required=True, metavar="FILE", help="As for clicks evaluate.")
+@models_option
 @click.option("--labels", required=True, metavar="COLUMN", help="Grades beside the candidates (or the slate).")
 @click.option("--strategy", help="'top-4 cmip, top-4 ppl: ndcg' ...; by default all nine of the paper.")
 @click.option("--method", default="binned", show_default=True, help="Of CMIP: binned, classifier or paper.")
-@click.option("--by", metavar="COLUMN", help="The queries of the grades; by default those of the models.")
-@click.option("--confidence", default=0.95, show_default=True, help="Level of the intervals.")
-@click.option("--cluster", metavar="COLUMN", help="Sessions with the same value depend on each other.")
+@graded_by
+@confidence()
+@sessions_cluster
 @click.option("--seed", default=0, show_default=True, help="Seed of CMIP.")
 @safely
 def clicks(log: str, models: tuple[str, ...], labels: str, **options: Any) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from functools import partial
 from typing import Any
 
 import click
@@ -11,17 +10,19 @@ import click
 import offrank
 
 from ..files import write_text
-from .options import FILE, FILE_OR_DASH, writable
-from .running import reading, safely
+from .options import FILE_OR_DASH, output, quiet, writable
+from .running import reading, safely, saying
 
 
 @click.command()
-@click.option(
-    "-o", "path", metavar="LOG.PARQUET|LOG.ARROW", required=True, type=FILE, callback=writable, help="What to write."
-)
+@output("LOG.PARQUET|LOG.ARROW")
 @click.option("--sessions", default=100_000, show_default=True, type=click.IntRange(1), help="How many.")
-@click.option("--user", metavar="USER", help="pbm (default), dbn, mixture_dbn, carousel, trust, dbn(gamma=0.9) ...")
-@click.option("--model", type=click.Path(), metavar="MODEL.JSON", help="A fitted click model as the user.")
+@click.option(
+    "--user",
+    default="pbm",
+    show_default=True,
+    help="dbn(gamma=0.9), carousel, trust ...; or a fitted model's file, M.json.",
+)
 @click.option(
     "--ranker",
     "rankers",
@@ -45,22 +46,21 @@ from .running import reading, safely
 @click.option("--seed", default=0, show_default=True, type=click.IntRange(0), help="Of the sessions.")
 @click.option("--world-seed", default=0, show_default=True, type=click.IntRange(0), help="Of documents and rankers.")
 @click.option("--json", type=FILE_OR_DASH, callback=writable, help="Write the truths for programs; -: print them.")
-@click.option("--quiet", is_flag=True, help="Print nothing but errors.")
+@quiet
 @safely
 def simulate(path: str, **options: Any) -> None:
     """Write a log of a world whose truth is known: judged queries, a ranker that draws, a user who clicks.
 
     offrank simulate -o log.parquet --user dbn --sessions 1000000
     """
-    quiet, told = options.pop("quiet"), options.pop("json")
-    say = len if quiet else partial(click.echo, err=True)
-    with reading({"quiet": quiet, "workers": None}) as (progress, _):
-        made = offrank.simulate(path, progress=progress, say=say, **options)
-    if told == "-":
+    how = {name: options.pop(name) for name in ("quiet", "json")}
+    with reading(how) as (progress, _):
+        made = offrank.simulate(path, progress=progress, say=saying(how), **options)
+    if how["json"] == "-":
         click.echo(json.dumps(made.to_dict(), indent=2))
-    elif told:
-        write_text(told, json.dumps(made.to_dict(), indent=2))
-    if not quiet and told != "-":
+    elif how["json"]:
+        write_text(how["json"], json.dumps(made.to_dict(), indent=2))
+    if not how["quiet"] and how["json"] != "-":
         click.echo(f"{made}\nTry:")
         for line in made.next_steps:
             click.echo(f"  {line}")

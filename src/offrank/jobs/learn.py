@@ -131,8 +131,8 @@ class Learnt:
 
 
 def learn(
-    method: str,
     log: Any,
+    method: str,
     path: str | os.PathLike[str],
     *,
     logging: str | AnyPolicy = "logged",
@@ -150,8 +150,8 @@ def learn(
 ) -> Learnt:
     """Learn a linear policy from a third of a log, choose its settings by another, judge it by the last.
 
-    - method: random, regression, ips, dro, poem, snpoem, dr-poem or plackett-luce.
     - log: from `read_log`, or anything that it takes, with `features` beside the candidates.
+    - method: random, regression, ips, dro, poem, snpoem, dr-poem or plackett-luce.
     - path: the `.npz` file to write; `linear('path.npz')` is the policy.
     - logging: the policy that drew the log; `logged` uses the propensities written in it.
     - criterion: what the settings are chosen by: `ips` (as in paper criteo-test-bed), `snips`, or `lower`, the

@@ -1,4 +1,4 @@
-"""`metrics`: which of several models agrees best with what users clicked?"""
+"""`measure`: which of several models agrees best with what users clicked?"""
 
 from __future__ import annotations
 
@@ -10,6 +10,8 @@ from typing import Any
 from ..files import write_text
 from ..folds.estimate import PlacedCaution
 from ..frames import Tabular
+from ..inference.registry import Method
+from ..inference.spec import AUTO
 from ..metrics.comparisons import Metrics
 from ..metrics.measure import Models
 from ..metrics.measure import measure as metrics_of
@@ -17,23 +19,36 @@ from ..metrics.measured import Key, Measured, Measurements
 from ..policies.propensities import AnyPolicy
 from ..report import terminal
 from ..report.sheet import Sheet
+from ..running.executors import Executor, Progress
 from . import document
 from .pages import metrics as page
 
 
 def measure(
     log: Any,
-    model: Models,
+    score: Models,
     logging: str | AnyPolicy = "logged",
     metrics: Metrics = ("counterfactual_disagreement",),
-    **options: Any,
+    *,
+    confidence: float = 0.95,
+    interval: Method = "studentised",
+    cluster: str | None = AUTO,
+    by: str | None = None,
+    replicates: int = 200,
+    seed: int = 0,
+    executor: Executor | None = None,
+    progress: Progress | None = None,
 ) -> MetricsReport:
-    """As `offrank.metrics.measure`, ready to be shown and written: what `offrank metrics` prints.
+    """As `offrank.metrics.measure`, ready to be shown and written: what `offrank measure` prints.
+
+    score: the score column of a model, or several; differences are to the first.
 
     Raises:
         OffrankError: as `offrank.metrics.measure`.
     """
-    found = metrics_of(log, model, logging, metrics, **options)
+    doubt: dict[str, Any] = {"confidence": confidence, "interval": interval, "replicates": replicates, "seed": seed}
+    rows: dict[str, Any] = {"cluster": cluster, "by": by, "executor": executor, "progress": progress}
+    found = metrics_of(log, score, logging, metrics, **doubt, **rows)
     return MetricsReport(found.with_facts(versions=document.versions(), created=document.now()))
 
 

@@ -34,8 +34,7 @@ def simulate(
     path: str | os.PathLike[str],
     *,
     sessions: int = 100_000,
-    user: str | User | None = None,
-    model: str | os.PathLike[str] | None = None,
+    user: str | os.PathLike[str] | User = "pbm",
     rankers: str | Sequence[str] = "noisy_oracle",
     temperature: float = 0.1,
     data: str | os.PathLike[str] | Judged = GENERATED,
@@ -51,7 +50,7 @@ def simulate(
     """Write a log that a user clicked in a world of judged queries, and say what policies truly earn there.
 
     - path: what to write, Parquet or (by its suffix) Arrow; whole or not at all.
-    - user: its spelling, by default `pbm`. model: instead, the file of a fitted click model, which then clicks.
+    - user: its spelling, or the file of a fitted click model, `MODEL.json`, which then clicks.
     - rankers: their spellings; the first draws the log by Plackett-Luce at this temperature (0: sorted by score), the
       scores of all stand in the log, and `noisy_oracle` and `uniform` always.
     - data: SVMlight files, or "generated" for data in the likeness of MSLR. queries: how many of them, by default all,
@@ -62,11 +61,11 @@ def simulate(
       a log to learn from and one to be tested on.
 
     Raises:
-        UsageError: arguments that cannot work, a user and a model.
+        UsageError: arguments that cannot work.
         LogError: the data cannot be read.
         MissingExtraError: a ranker that learns, without the extra `models`.
     """
-    who = _user(user, model, preset)
+    who = _user(user, preset)
     if documents is None:
         documents = 25 if isinstance(who, CarouselUser) else 10
     say(f"1. Judged queries: {data if isinstance(data, str | os.PathLike) else 'as given'}")
@@ -83,14 +82,11 @@ def simulate(
     return Simulated(written, world, logging, _truths(world), left_out, notes(world))
 
 
-def _user(spelling: str | User | None, model: str | os.PathLike[str] | None, preset: Preset) -> User:
-    if model is not None:
-        if spelling is not None:
-            raise UsageError("a user and a model are given, and only one can click", "leave out one of them")
-        return load(model)
+def _user(given: str | os.PathLike[str] | User, preset: Preset) -> User:
+    if isinstance(given, os.PathLike) or (isinstance(given, str) and given.endswith(".json")):
+        return load(given)
     # A spelling that names its own preset keeps it.
-    chosen = "pbm" if spelling is None else spelling
-    return user(chosen) if "preset" in str(chosen) else user(chosen, preset=preset)
+    return user(given) if "preset" in str(given) else user(given, preset=preset)
 
 
 def _judged(data: str | os.PathLike[str] | Judged, queries: int | None, seed: int, progress: Progress | None) -> Judged:

@@ -106,6 +106,9 @@ def blocks(path: str, beginning: bytes, size: int) -> Iterator[bytes]:
     with _reading(path), _open(path) as file:
         while read := file.read(size):
             rest += read
+            begins = rest.startswith(beginning) or rest.lstrip().startswith(beginning)
+            if len(rest) > len(border) and not begins:
+                break  # it is in another format, as its first lines tell
             end = rest.rfind(border) + 1
             if end and len(read) == size:  # less is the end of the file
                 yield rest[:end]

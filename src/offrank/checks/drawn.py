@@ -1,0 +1,181 @@
+"""Which policy has drawn a log? Each that may have is fitted to a sample of its slates, and held against what it shows.
+
+Laws of one parameter (the temperature of Plackett-Luce, the uniform share of an epsilon-greedy ranker) are fitted by
+maximum likelihood of the slates given their candidates; rows are weighed by 1 / inclusion. Laws are ordered by
+Schwarz's criterion: log-likelihood less log(rows) / 2 for a parameter.
+
+Two things speak against a law. Another one makes the slates a thousand times likelier: if the first has drawn them, the
+ratio of both likelihoods has the mean 1, so that this happens once in a thousand logs at most (Markov). Or the slates
+that were shown are not those of the law, by its calibration: that needs no other law to compare with.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from functools import partial
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..errors import AbilityError
+from ..findings.evidence_log import OfLog
+from ..findings.miscalibrated import UNLIKELY, told, unfit
+from ..folds.sampled import SampledRows
+from ..log.batch import Floats
+from ..policies.base import Policy
+from ..policies.epsilon import EpsilonUniform
+from ..policies.plackett_luce import PlackettLuce
+from ..policies.ranking import Ranking
+from ..policies.top import Top
+from ..policies.uniform import Uniform
+from .calibration import CalibrationFold
+
+CHECKED = 8
+"""The likeliest laws, which are held against what was shown; the others have no chance."""
+_SPAN = math.log(1000)
+"""How far a temperature may be from the spread of its scores, as a logarithm."""
+_STEP = 0.05
+"""Between the parameters whose likelihoods tell how well the best one is known."""
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """A policy that may have drawn a log.
+
+    likelihood: mean log-likelihood of a row; criterion: of the whole sample, less what a fitted parameter costs.
+    against: why it has not drawn the log; empty where it fits.
+    """
+
+    policy: Policy
+    likelihood: float
+    criterion: float
+    against: str = ""
+
+    @property
+    def fits(self) -> bool:
+        """Whether it may have drawn the log."""
+        return not self.against
+
+
+def drawn(rows: SampledRows, copies: float = 0.0) -> list[Drawn]:
+    """Every policy of the sample's columns that may have drawn it: those that fit first, then by the criterion.
+
+    Of each column that law is told which is likeliest. copies: the share of the rows that are copies of others.
+    """
+    if not len(rows):
+        return []
+    sample = _Sampled(rows, copies)
+    scores, rankings = sorted(rows.contexts.scores), sorted(rows.contexts.rankings)
+    tried = [[sample.known(Uniform())]]
+    tried += [[*_greedy(Top(name), sample), *_plackett_luce(name, sample)] for name in scores]
+    tried += [list(_greedy(Ranking(name), sample)) for name in rankings]
+    likeliest = (max(same, key=lambda one: one.criterion) for same in tried)
+    found = sorted((one for one in likeliest if one.criterion > -math.inf), key=lambda one: -one.criterion)
+    likely = [one if one.policy == Uniform() or one.criterion > tried[0][0].criterion else _idle(one) for one in found]
+    judged = [_judged(one, found[0], place < CHECKED, sample) for place, one in enumerate(likely)]
+    return sorted(judged, key=lambda one: not one.fits)
+
+
+def _idle(one: Drawn) -> Drawn:
+    return replace(one, against="it tells no more of the slates than uniform")
+
+
+def _judged(one: Drawn, best: Drawn, compare: bool, sample: _Sampled) -> Drawn:
+    """With what speaks against it. compare: with what was shown, rank by rank and item by item."""
+    if best.criterion - one.criterion > -math.log(UNLIKELY):
+        one = replace(one, against=one.against or f"the slates are much likelier under {best.policy!r}")
+    if not compare:
+        return one
+    try:
+        fit = CalibrationFold(one.policy).finish(sample.rows)
+    except AbilityError as error:
+        return replace(one, against=one.against or error.message)
+    wrong = fit is not None and unfit(OfLog(fit=fit, copies=sample.copies))
+    return replace(one, against=told(fit)) if wrong and fit is not None else one
+
+
+@dataclass(frozen=True)
+class _Sampled:
+    """The sample, and what it is worth: rows of equal weight that are no copies."""
+
+    rows: SampledRows
+    copies: float
+
+    @property
+    def worth(self) -> float:
+        """Effective number of rows (Kish)."""
+        weight = 1 / self.rows.inclusion
+        return float(weight.sum() ** 2 / (weight**2).sum()) * (1 - self.copies)
+
+    def likelihood(self, policy: Policy) -> float:
+        """Mean log-likelihood of a row; minus infinity where a slate cannot be."""
+        weight = 1 / self.rows.inclusion
+        return float(weight @ policy.log_prob(self.rows.contexts, self.rows.slates)) / float(weight.sum())
+
+    def known(self, policy: Policy, parameters: int = 0) -> Drawn:
+        """A policy with this many fitted parameters."""
+        mean, worth = self.likelihood(policy), self.worth
+        return Drawn(policy, mean, worth * mean - parameters * math.log(max(worth, 1)) / 2)
+
+
+def _greedy(base: Top | Ranking, sample: _Sampled) -> Iterator[Drawn]:
+    """A ranker without randomness, and one that shows a uniform slate now and then."""
+    yield sample.known(base)
+    yield _fitted(lambda epsilon: EpsilonUniform(base, epsilon), _logistic, (-_SPAN * 2, _SPAN * 2), sample)
+
+
+def _plackett_luce(name: str, sample: _Sampled) -> Iterator[Drawn]:
+    """The scores as weights, where none is negative, and as their logarithms."""
+    contexts = sample.rows.contexts
+    inside = np.arange(contexts.candidates.shape[1]) < contexts.size[:, None]
+    least = contexts.scores[name][inside].min()
+    for policy in [PlackettLuce(name), PlackettLuce(name, log=True)][int(least < 0) :]:
+        spread = _spread(policy.log_weights(contexts), inside)
+        if spread > 0:
+            ends = math.log(spread) - _SPAN, math.log(spread) + _SPAN
+            yield _fitted(partial(_at, policy), math.exp, ends, sample)
+
+
+def _at(policy: PlackettLuce, temperature: float) -> PlackettLuce:
+    return replace(policy, temperature=temperature)
+
+
+def _logistic(logit: float) -> float:
+    return 1 / (1 + math.exp(-logit))
+
+
+def _spread(values: Floats, inside: NDArray[np.bool_]) -> float:
+    """Root of the mean variance within rows, of what is finite."""
+    known = inside & np.isfinite(values)
+    counts, values = np.maximum(known.sum(axis=1), 1), np.where(known, values, 0.0)
+    away = np.where(known, values - values.sum(axis=1, keepdims=True) / counts[:, None], 0.0)
+    return math.sqrt(float((away**2).sum()) / float(counts.sum()))
+
+
+def _fitted(
+    make: Callable[[float], Policy], scale: Callable[[float], float], ends: tuple[float, float], sample: _Sampled
+) -> Drawn:
+    """The member of a family that makes the sample likeliest.
+
+    scale: from the number that is searched for, between two ends, to the parameter; that gets no more digits than the
+    sample tells.
+    """
+    from scipy.optimize import minimize_scalar
+
+    def likelihood(at: float) -> float:
+        return sample.likelihood(make(scale(at)))
+
+    if likelihood(sum(ends) / 2) == -math.inf:  # it cannot be, whatever the parameter
+        return Drawn(make(scale(ends[1])), -math.inf, -math.inf)
+    best = float(minimize_scalar(lambda at: -likelihood(at), bounds=ends, method="bounded").x)
+    bent = (2 * likelihood(best) - likelihood(best - _STEP) - likelihood(best + _STEP)) / _STEP**2
+    away = min(2 / math.sqrt(bent * sample.worth), 1.0) if bent > 0 else 0.0
+    return sample.known(make(_short(scale(best - away), scale(best), scale(best + away))), 1)
+
+
+def _short(low: float, value: float, high: float) -> float:
+    """The number between these ends that is easiest to say: 1, else that with the fewest digits."""
+    every = (1.0, *(float(f"{value:.{digits}g}") for digits in range(1, 6)))
+    return next((one for one in every if low <= one <= high), float(f"{value:.3g}"))

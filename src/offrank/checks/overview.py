@@ -1,0 +1,108 @@
+"""What a log holds before anybody asks a question: sizes of slates, distinct values, what was earned, dependence."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..folds.base import Sample, Together
+from ..folds.clusters import Clusters
+from ..folds.estimate import Interval
+from ..inference.ratio import Ratio
+from ..inference.spec import BUCKETS_OF, IntervalSpec
+from ..log.batch import LogBatch
+from ..log.hashing import hashed
+
+KEPT = 4096
+"""Distinct values that are counted exactly; of more, the density of as many hashes tells within some 3 %."""
+_MEAN = Ratio(0, 1)
+
+
+@dataclass(frozen=True)
+class Overview:
+    """slots, candidates: how many rows have so many. distinct: values of the items and of the columns that group rows.
+
+    earned: mean reward before sub-sampling, by independent rows. effects: column -> how many times more rows an
+    interval of it needs, since rows of one value depend on each other (Kish); None where that cannot be told.
+    """
+
+    slots: Mapping[int, int]
+    candidates: Mapping[int, int]
+    distinct: Mapping[str, int]
+    earned: Interval | None = None
+    effects: Mapping[str, float | None] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class OverviewFold:
+    """Reduces batches to an `Overview`.
+
+    columns: those that group rows; rewards: whether anything earned was logged.
+    """
+
+    columns: tuple[str, ...] = ()
+    rewards: bool = True
+
+    def empty(self) -> dict[str, Any]:
+        none = np.zeros(0, np.uint64)
+        hashes = dict.fromkeys(("item", *self.columns), none)
+        return {"slots": Counter(), "candidates": Counter(), "hashes": hashes, "earned": self._earned.empty()}
+
+    def add(self, state: dict[str, Any], batch: LogBatch) -> dict[str, Any]:
+        contexts, groups = batch.contexts, batch.dependent(self.columns)
+        inside = np.arange(contexts.candidates.shape[1]) < contexts.size[:, None]
+        codes = {"item": contexts.candidates[inside].view(np.uint64), **groups}
+        earned = self._earned.empty()
+        if self.rewards:
+            weighed = np.column_stack([batch.reward, np.ones(len(batch))]) / batch.inclusion[:, None]
+            earned = self._earned.add(earned, Sample(weighed, batch.row, groups))
+        found = {
+            "slots": _counted(contexts.length),
+            "candidates": _counted(contexts.size),
+            "hashes": {name: _least(hashed(np.unique(values))) for name, values in codes.items()},
+            "earned": earned,
+        }
+        return self.merge(state, found)
+
+    def merge(self, left: dict[str, Any], right: dict[str, Any]) -> dict[str, Any]:
+        hashes = {name: _least(np.append(values, right["hashes"][name])) for name, values in left["hashes"].items()}
+        return {
+            "slots": left["slots"] + right["slots"],
+            "candidates": left["candidates"] + right["candidates"],
+            "hashes": hashes,
+            "earned": self._earned.merge(left["earned"], right["earned"]),
+        }
+
+    def finish(self, state: dict[str, Any]) -> Overview:
+        slots, candidates = (dict(sorted(state[name].items())) for name in ("slots", "candidates"))
+        distinct = {name: _distinct(hashes) for name, hashes in state["hashes"].items()}
+        if not self.rewards or not state["slots"]:
+            return Overview(slots, candidates, distinct)
+        folded = self._earned.finish(state["earned"])
+        alone = IntervalSpec().spread(folded)
+        clusters = {name: Clusters.of(name, folded[BUCKETS_OF + name]) for name in self.columns}
+        effects = {name: alone.design_effect(_MEAN, one) for name, one in clusters.items()}
+        return Overview(slots, candidates, distinct, alone.ratio(_MEAN), effects)
+
+    @property
+    def _earned(self) -> Together:
+        return Together(IntervalSpec(cluster="auto", found=self.columns).folds(2))
+
+
+def _counted(sizes: NDArray[np.int64]) -> Counter[int]:
+    values, counts = np.unique(sizes, return_counts=True)
+    return Counter(dict(zip(values.tolist(), counts.tolist(), strict=True)))
+
+
+def _least(hashes: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    return np.unique(hashes)[:KEPT]
+
+
+def _distinct(hashes: NDArray[np.uint64]) -> int:
+    """How many values there were: all hashes are known, or the least of them say how dense they lie."""
+    return len(hashes) if len(hashes) < KEPT else round((KEPT - 1) / (float(hashes[-1]) / 2.0**64))

@@ -1,0 +1,46 @@
+"""`offrank clicks evaluate`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+import offrank
+
+from .options import (
+    confidence,
+    graded_by,
+    models_option,
+    named_files,
+    page_options,
+    results_options,
+    sessions_cluster,
+    source,
+    written_options,
+)
+from .running import deliver, reading, safely
+
+
+@click.command()
+@written_options
+@page_options
+@results_options
+@models_option
+@click.option("--ood", metavar="LOG", help="Another log, such as of another ranking policy: judge on both.")
+@click.option("--labels", metavar="COLUMN", help="Grades beside the candidates (or the slate): nDCG.")
+@graded_by
+@confidence()
+@sessions_cluster
+@safely
+def evaluate(log: str, models: tuple[str, ...], ood: str | None, **options: Any) -> None:
+    """How well does each MODEL predict the clicks of LOG? Differences are to the first.
+
+    offrank clicks evaluate log.parquet --model dbn.json --model pbm.json
+    """
+    how = ("labels", "by", "confidence", "cluster")
+    with reading(options) as (progress, executor):
+        given = {name: options[name] for name in how} | {"executor": executor, "progress": progress}
+        other = None if ood is None else source(ood, options)
+        result = offrank.evaluate_clicks(source(log, options), named_files(models), other=other, **given)
+    deliver(result, options)

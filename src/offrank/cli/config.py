@@ -1,0 +1,69 @@
+"""`--config mapping.toml`: what a file says of a log, for every verb. Options on the command line win."""
+
+from __future__ import annotations
+
+import difflib
+import tomllib
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import click
+
+SHARED = ("columns", "format", "logging", "cluster", "skip_invalid")
+"""What a mapping says of a log whatever is asked of it; a verb passes over what it has no use for."""
+COLUMNS = "offrank.columns"
+"""Where the columns of a mapping wait for those that the command line names."""
+
+
+def config_option(command: Callable[..., None]) -> Callable[..., None]:
+    """Takes options from a file, by their names without dashes in front."""
+    option = click.option(
+        "--config",
+        type=click.Path(dir_okay=False),
+        metavar="MAPPING.TOML",
+        is_eager=True,
+        expose_value=False,
+        callback=_read,
+        help="Options from a file, as `offrank inspect --save` writes; those given here win.",
+    )
+    return option(command)
+
+
+def _read(context: click.Context, _option: click.Parameter, path: str | None) -> None:
+    if path is None:
+        return
+    try:
+        said = tomllib.loads(Path(path).read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        reason = error.strerror if isinstance(error, OSError) else error
+        raise click.BadParameter(f"{path} cannot be read as TOML: {reason}") from error
+    options = {_key(option): option for option in context.command.params if isinstance(option, click.Option)}
+    known = sorted({*SHARED, *options} - {"config", "save"} - {"column"})
+    for key in said:
+        if key not in known:
+            near = difflib.get_close_matches(key, known, n=1)
+            hint = f"; did you mean {near[0]}?" if near else ""
+            raise click.BadParameter(f"{path}: unknown key {key!r}{hint} Known are {', '.join(known)}.")
+    columns = said.pop("columns", {})
+    if not (isinstance(columns, dict) and all(isinstance(name, str) for name in columns.values())):
+        raise click.BadParameter(
+            f'{path}: columns is {columns!r}; write a table of names: columns = {{slate = "shown"}}'
+        )
+    context.meta[COLUMNS] = columns
+    given = {options[key]: value for key, value in said.items() if key in options}
+    context.default_map = {str(option.name): _value(option, value, path) for option, value in given.items()}
+
+
+def _key(option: click.Option) -> str:
+    """The name of an option in a mapping: `--skip-invalid` is skip_invalid."""
+    return max(option.opts, key=len).lstrip("-").replace("-", "_")
+
+
+def _value(option: click.Option, value: Any, path: str) -> Any:
+    every = value if isinstance(value, list) else [value]
+    if not all(isinstance(one, str | int | float) for one in every) or (
+        isinstance(value, list) and not option.multiple
+    ):
+        raise click.BadParameter(f"{path}: {_key(option)} is {value!r}; write one text, number or true or false")
+    return every if option.multiple else value

@@ -1,0 +1,249 @@
+"""What `inspect` found: in words, for programs, and as the mapping that other commands take."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass, replace
+from os import PathLike
+from textwrap import wrap
+from typing import Any
+
+from ..checks.agreement import Agreement
+from ..checks.drawn import Drawn
+from ..checks.overview import Overview
+from ..clicks.storage import plain
+from ..files import write_text
+from ..folds.estimate import Caution
+from ..log import rules
+from ..readers.described import LogColumn
+
+_WIDTH = 80
+_NAMED = 12
+"""Columns to group by that are named."""
+_RULES = {rule.code: f": {rule.broken}; {rule.remedy}" for rule in vars(rules).values() if isinstance(rule, rules.Rule)}
+
+
+@dataclass(frozen=True)
+class Next:
+    """A question that the log can answer: a target policy, and estimators that can judge it."""
+
+    target: str
+    estimators: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Inspection:
+    """What is read as what in a log, and who may have drawn it.
+
+    - source, path: where the log is; format: to name when it is read. layout: wide (a row per impression) or long (a
+      row per item). renamed: role -> column, as it was said.
+    - columns: with their types and uses; see `LogColumn`. written: roles of probabilities that were logged.
+    - rows: impressions read; skipped: rule -> rows that break it. overview: slots, candidates, distinct values, what
+      was earned, design effects by column. ties: score -> share of the impressions whose order it leaves open.
+    - about: what speaks against the log, the worst first. copies: the least share of the rows that are copies.
+    - drawn: the policies that were fitted, those that fit first. agreement: of the propensities that
+      were written down with the law that fits. logging: the one to name; None: none is known.
+    - next: what to ask, None where the log can answer nothing yet.
+    """
+
+    source: str
+    layout: str
+    renamed: Mapping[str, str]
+    columns: tuple[LogColumn, ...]
+    rows: int
+    skipped: Mapping[str, int]
+    overview: Overview
+    ties: Mapping[str, float]
+    written: tuple[str, ...]
+    about: tuple[Caution, ...]
+    copies: float
+    drawn: list[Drawn]
+    agreement: Agreement | None = None
+    logging: str | None = None
+    next: Next | None = None
+    path: str | None = None
+    format: str | None = None
+
+    @property
+    def cluster(self) -> str | None:
+        """The column whose rows depend on each other most, where any do."""
+        known = {name: effect for name, effect in self.overview.effects.items() if effect is not None}
+        return max(known, key=lambda name: known[name], default=None)
+
+    @property
+    def command(self) -> str:
+        """The command to run next; a click model where no logging policy is known. Empty without clicks or reward."""
+        said = [word for role, name in self.renamed.items() for word in ("--column", f"{role}={name}")]
+        said += ["--format", self.format] if self.format else []
+        said += ["--skip-invalid"] if self.broken else []
+        drawn = [] if self.logging in (None, "logged") else ["--logging", str(self.logging)]
+        return self._asked(said, drawn)
+
+    def command_with(self, mapping: str) -> str:
+        """The same, where `save` has written the mapping."""
+        return self._asked(["--config", mapping], [])
+
+    def _asked(self, said: list[str], drawn: list[str]) -> str:
+        if self.overview.earned is None:
+            return ""
+        log = self.path or "LOG"
+        if self.next is None:
+            return shlex.join(["offrank", "clicks", "fit", log, *said, "--model", "pbm", "-o", "pbm.json"])
+        estimators = [word for one in self.next.estimators for word in ("-e", one)]
+        return shlex.join(["offrank", "evaluate", log, *said, "--target", self.next.target, *drawn, *estimators])
+
+    @property
+    def broken(self) -> Mapping[str, int]:
+        """The rows that break a rule; clicks that a format leaves out are none."""
+        return {rule: count for rule, count in self.skipped.items() if not rule.startswith("click-")}
+
+    def mapping(self) -> dict[str, Any]:
+        """What `--config` takes: format, logging policy, cluster, and the column of each role."""
+        said = {"format": self.format, "logging": self.logging, "cluster": self.cluster}
+        known = {name: value for name, value in said.items() if value is not None}
+        return known | ({"skip_invalid": True} if self.broken else {}) | {"columns": dict(self.renamed)}
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Write the mapping as TOML."""
+        mapping = self.mapping()
+        columns = mapping.pop("columns")
+        lines = [
+            f"# What is read as what in {' '.join(self.source.split())}; for --config of any verb.",
+            *_toml(mapping),
+        ]
+        write_text(path, "\n".join([*lines, *(["", "[columns]", *_toml(columns)] if columns else [])]) + "\n")
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything, as plain lists, dicts and numbers."""
+        laws = [{**vars(one), "policy": repr(one.policy), "fits": one.fits} for one in self.drawn]
+        apart = None if self.agreement is None else self.agreement.share_apart
+        made = {"drawn": laws, "apart": apart, "mapping": self.mapping(), "command": self.command}
+        found: dict[str, Any] = plain({"schema": 1, "kind": "inspect", **asdict(replace(self, drawn=[])), **made})
+        return found
+
+    def to_json(self, path: str | PathLike[str] | None = None) -> str:
+        """The same as JSON text; written to `path` if given."""
+        text = json.dumps(self.to_dict(), indent=2, allow_nan=False)
+        if path is not None:
+            write_text(path, text)
+        return text
+
+    def __str__(self) -> str:
+        return "\n".join([*_size(self), "", *_columns(self), "", *_drawn(self), "", *_advice(self)]) + "\n"
+
+    __repr__ = __str__
+
+
+def _toml(values: Mapping[str, Any]) -> Iterator[str]:
+    # A string of JSON is one of TOML.
+    return (f"{json.dumps(name)} = {json.dumps(value, ensure_ascii=False)}" for name, value in values.items())
+
+
+def _size(found: Inspection) -> Iterator[str]:
+    overview, distinct = found.overview, found.overview.distinct
+    kind = f", format {found.format}" if found.format else ""
+    row = "an item" if found.layout == "long" else "an impression"
+    yield f"{found.source}: {found.layout} layout (a row is {row}){kind}"
+    groups = "".join(f", {_plural(count, name)}" for name, count in distinct.items() if name != "item")
+    yield from _line("rows", f"{found.rows:,} impressions{groups}")
+    for rule, count in found.skipped.items():
+        yield from _line("left out", f"{count:,} {rule}{_RULES.get(rule, '')}")
+    yield from _line("slots", _sizes(overview.slots))
+    yield from _line("candidates", f"{_sizes(overview.candidates)}, {_plural(distinct['item'], 'different item')}")
+    if (earned := overview.earned) is not None:
+        yield from _line("earned", f"{earned.value:.3g} an impression ({earned.low:.3g} to {earned.high:.3g})")
+    else:
+        yield from _line("earned", "unknown: there are neither clicks nor a reward")
+    for name, effect in overview.effects.items():
+        if effect is not None:
+            yield from _line("dependence", f"by {name}: design effect {_number(effect)} of the mean reward")
+    yield from _line("duplicates", f"{found.copies:.0%} of the rows at least" if found.copies else "none found")
+
+
+def _line(name: str, text: str) -> list[str]:
+    return wrap(f"{name:<12}{text}", _WIDTH, initial_indent="  ", subsequent_indent=" " * 14)
+
+
+def _number(value: float) -> str:
+    return f"{value:,.0f}" if value >= 100 else f"{value:.3g}"
+
+
+def _plural(count: int, name: str) -> str:
+    plural = f"{name[:-1]}ies" if name.endswith("y") else f"{name}s"
+    return f"{count:,} {name if count == 1 else plural}"
+
+
+def _sizes(rows: Mapping[int, int]) -> str:
+    """How many there are in a row: `4 in every row`, `1 to 10, half of the rows at most 4`."""
+    sizes, total, below = list(rows), sum(rows.values()), 0
+    if len(sizes) == 1:
+        return f"{sizes[0]:,} in every row"
+    for middle in sizes:
+        below += rows[middle]
+        if 2 * below >= total:
+            break
+    return f"{sizes[0]:,} to {sizes[-1]:,} in a row, half of the rows have at most {middle:,}"
+
+
+def _columns(found: Inspection) -> Iterator[str]:
+    yield "What is read as what"
+    plain = [column for column in found.columns if column.like or column.use not in ("group", "")]
+    width = max((len(column.name) for column in plain), default=0)
+    kinds = max((len(column.type) for column in plain), default=0)
+    for column in plain:
+        yield f"  {column.name:<{width}}  {column.type:<{kinds}}  {_use(column, found)}"
+    for use, words in (("group", "to group by (--by)"), ("", "not read")):
+        if names := [column.name for column in found.columns if column.use == use and not column.like]:
+            more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
+            told = f"{words}: {', '.join(names[:_NAMED])}{more}"
+            yield from wrap(told, _WIDTH, initial_indent="  ", subsequent_indent="    ", break_on_hyphens=False)
+
+
+def _use(column: LogColumn, found: Inspection) -> str:
+    if column.like:
+        return f"not read; say --column {column.like}={column.name} if it is the {column.like}"
+    if column.use == "score":
+        ties = found.ties[column.name]
+        return f"score, tied in {ties:.1%} of the rows" if ties else "score"
+    return column.use
+
+
+def _drawn(found: Inspection) -> Iterator[str]:
+    yield "Who has drawn it?"
+    if found.written:
+        yield from _item("written", ", ".join(found.written), _agreement(found))
+    for one in found.drawn:
+        yield from _item("fits" if one.fits else "no", repr(one.policy), one.against)
+    if not any(one.fits for one in found.drawn):
+        yield "  None of the policies that were tried has drawn this log."
+    if queries := found.overview.distinct.get("query"):
+        rows = f"{_number(found.rows / queries)} rows per query; it agrees with the log by construction"
+        yield from _item("counted", "counted(by=query)", rows)
+    for caution in found.about:
+        yield from wrap(f"{caution.severity}: {caution}", _WIDTH, initial_indent="  ", subsequent_indent="    ")
+
+
+def _agreement(found: Inspection) -> str:
+    if found.agreement is None:
+        return ""
+    law = next(one.policy for one in found.drawn if one.fits)
+    apart = found.agreement.share_apart
+    return f"they are those of {law!r}" + (f", but for {apart:.0%} of the rows" if apart else "")
+
+
+def _item(word: str, name: str, why: str) -> list[str]:
+    return wrap(f"{word:<9}{name}{': ' if why else ''}{why}", _WIDTH, initial_indent="  ", subsequent_indent=" " * 11)
+
+
+def _advice(found: Inspection) -> Iterator[str]:
+    if not found.command:
+        yield "Nothing can be estimated from it: log clicks, or a reward."
+        return
+    if found.next is None:
+        yield "No random logging policy is known, so no other ranking can be weighed by it. What a click"
+        yield "model says of users:"
+    else:
+        yield "Next"
+    yield f"  {found.command}"

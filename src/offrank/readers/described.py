@@ -1,0 +1,142 @@
+"""What is read as what: the columns of a log, and what each can be used for."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from ..errors import ColumnError, UsageError
+from ..log import _kernels
+from ..log.schema import LONG_ROLES, ROLES
+from ..log.source import Source
+from ..running.executors import Progress
+from . import arrow
+from .long import LongLog
+from .wide import WideLog
+
+LIKE = {
+    "propensity": ("pscore", "propensities", "propensity_score", "action_prob", "logging_prob"),
+    "query": ("query_id", "qid", "search_term", "search_query"),
+    "user": ("user_id", "uid", "member_id", "customer_id"),
+    "session": ("session_id", "visit_id"),
+    "clicks": ("clicked", "click", "is_click"),
+    "click": ("clicks", "clicked", "is_click"),
+    "reward": ("revenue", "conversion"),
+    "inclusion": ("sampling_rate", "sample_rate", "keep_prob"),
+}
+"""Names that logs often have for a role; nothing is read by them until somebody says so."""
+
+
+USES = ("ranking", "score", "group")
+HOLDS = 0.99
+"""Share of the rows for which a column must be of use: some may break a rule, which is told of those rows."""
+
+
+@dataclass(frozen=True)
+class LogColumn:
+    """A column of a log: its name and type, and the use that is made of it.
+
+    use: a role; `score` and `ranking` beside the candidates; `group` for a value per impression; else empty. like: the
+    role whose usual name it has, where that role has no column.
+    """
+
+    name: str
+    type: str
+    use: str = ""
+    like: str = ""
+
+
+def described(log: Source, progress: Progress | None = None) -> tuple[LogColumn, ...]:
+    """The columns of a log, in its own order; all of its rows are looked at.
+
+    Raises:
+        UsageError: not a log from `read_log`.
+        LogError: it cannot be read.
+    """
+    if not isinstance(log, WideLog | LongLog):
+        raise UsageError(f"cannot look at the columns of {type(log).__name__}", "give a log from read_log")
+    known = LONG_ROLES if isinstance(log, LongLog) else ROLES
+    role_of = {log.renamed.get(role, role): role for role in known}
+    own = {role: name for name, role in role_of.items() if name in log.table.names}
+    first = next(log.table.pieces(0, log.table.names), None)
+    if first is None:
+        return ()
+    types = dict(zip(log.table.names, first.data.schema.types, strict=True))
+    asked = [name for name in types if name not in role_of]
+    plain = {name for name in asked if isinstance(log, WideLog) and not pa.types.is_nested(types[name])}
+    asked, holding = [name for name in asked if name not in plain], _wide if isinstance(log, WideLog) else _long
+    rows, holds = 0, Counter[tuple[str, str]]()
+    read = (*asked, *(own[role] for role in ("slate", "candidates", "impression") if role in own))
+    for part in range(log.table.parts() if asked else 0):
+        for piece in log.table.pieces(part, read):
+            rows += len(piece.data)
+            for name in asked:
+                holds.update({(name, use): count for use, count in holding(piece.data, name, own)})
+        if progress is not None:
+            progress(part + 1, log.table.parts())
+    found = []
+    for name in log.table.names:
+        holding_for = (use for use in USES if rows and holds[name, use] >= HOLDS * rows)
+        use = "group" if name in plain else next(holding_for, "")
+        near = next((role for role in known if name.lower() in LIKE.get(role, ()) and role not in own), "")
+        like = "" if name in role_of else near
+        found.append(LogColumn(name, _type(types[name]), role_of.get(name, use), like))
+    return tuple(found)
+
+
+def _wide(data: pa.RecordBatch, name: str, own: Mapping[str, str]) -> Iterator[tuple[str, int]]:
+    """Of how many rows a column holds a ranking of candidates, or a number for each."""
+    beside = own.get("candidates", own["slate"])
+    try:
+        items = arrow.id_lists(data.column(beside), beside)
+        values, starts, lengths, null = arrow.lists(data.column(name), name)
+    except ColumnError:
+        return
+    lists = arrow.Lists(values, starts, lengths)
+    held = np.ones(len(data), np.bool_) if null is None else ~null
+    if values.null_count:
+        held &= ~lists.rows_where(np.asarray(values.is_null()))
+    if _is_number(values.type):
+        finite = np.isfinite(arrow.numbers(values, name))
+        yield "score", int((held & (lengths == items.lengths) & ~lists.rows_where(~finite)).sum())
+    if not (pa.types.is_floating(values.type) or pa.types.is_nested(values.type)):
+        ranked = arrow.Lists(arrow.codes(values, name), starts, lengths)
+        yield "ranking", int((held & (lengths > 0) & _ranks(ranked, items)).sum())
+
+
+def _ranks(lists: arrow.Lists, items: arrow.Lists) -> NDArray[np.bool_]:
+    """[n] whether a list holds candidates of its row, none twice."""
+    place = np.full((len(lists.lengths), int(lists.lengths.max(initial=0))), -1)
+    known = items.values, items.starts, items.lengths
+    _kernels.locate(lists.values, lists.starts, lists.lengths, *known, place)
+    return ~(place == -2).any(axis=1) & ~_kernels.duplicates(lists.values, lists.starts, lists.lengths)
+
+
+def _long(data: pa.RecordBatch, name: str, own: Mapping[str, str]) -> Iterator[tuple[str, int]]:
+    """Whether a column holds a number for each item, or a value for the whole impression."""
+    column, impression = data.column(name), arrow.codes(data.column(own["impression"]), own["impression"])
+    if pa.types.is_nested(column.type):
+        return
+    number = _is_number(column.type)
+    values = arrow.numbers(column, name) if number else arrow.codes(column, name)
+    same = impression[1:] == impression[:-1]
+    if not (same & (values[1:] != values[:-1])).sum() > (1 - HOLDS) * len(data):
+        yield "group", len(data)
+    elif number:
+        yield "score", int(np.isfinite(values).sum())
+
+
+def _type(kind: pa.DataType) -> str:
+    """A type in words: `list of double`."""
+    return (
+        f"list of {_type(kind.value_type)}" if pa.types.is_nested(kind) and hasattr(kind, "value_type") else str(kind)
+    )
+
+
+def _is_number(kind: pa.DataType) -> bool:
+    return bool(pa.types.is_integer(kind) or pa.types.is_floating(kind))

@@ -1,0 +1,323 @@
+"""`inspect`: columns, sizes, the policies that may have drawn a log, and a command that runs as it is printed."""
+
+from __future__ import annotations
+
+import json
+import shlex
+import tomllib
+from functools import cache
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.csv
+import pyarrow.parquet as pq
+import pytest
+
+import offrank
+from offrank.errors import EmptyLogError, LogError, UsageError
+from tests.cli.commands import call
+from tests.jobs import logs
+from tests.jobs.logs import replaced
+
+ROWS, ITEMS, SLOTS = 1400, 6, 3
+
+
+@cache
+def world(kind: str, temperature: float = 1.0) -> pa.Table:
+    """Slates drawn in a known way by `old`; `new` is another ranker's score. Items differ from row to row."""
+    rng = np.random.default_rng(3)
+    old = rng.lognormal(0, 1, (ROWS, ITEMS))
+    noise, ranks = rng.gumbel(size=old.shape), np.argsort(np.argsort(-old, axis=1), axis=1)
+    by = {
+        "plackett_luce": np.log(old) / temperature + noise,
+        "logits": old / temperature + noise,
+        "uniform": noise,
+        "sorted": old,
+        "greedy": np.where(rng.random((ROWS, 1)) < 0.3, noise, old),
+        "none": np.where(rng.random((ROWS, 1)) < 0.5, np.log(old) * 3 + noise, -ranks + 4 * (ranks % 2)),
+    }[kind]
+    slates = np.argsort(-by, axis=1)[:, :SLOTS]
+    clicks = rng.random(slates.shape) < 0.1 + 0.2 * (slates == 0)
+    items = rng.permuted(np.tile(np.arange(40), (ROWS, 1)), axis=1)[:, :ITEMS]
+    return pa.table(
+        {
+            "slate": np.take_along_axis(items, slates, axis=1).tolist(),
+            "candidates": items.tolist(),
+            "clicks": clicks.astype(int).tolist(),
+            "old": old.tolist(),
+            "new": (old * rng.lognormal(0, 1, old.shape)).tolist(),
+        }
+    )
+
+
+def search() -> pa.Table:
+    """A good log of `plackett_luce(old_score)`, with its propensities and with two other rankers."""
+    return logs.search().slice(0, 1000)
+
+
+def fitting(found: offrank.Inspection) -> list[Any]:
+    return [one.policy for one in found.drawn if one.fits]
+
+
+def runs(found: offrank.Inspection, folder: Path, table: pa.Table) -> dict[str, Any]:
+    """The document of the command that was printed."""
+    pq.write_table(table, folder / "log.parquet")
+    again = offrank.inspect(folder / "log.parquet")
+    assert again.command.replace(str(folder / "log.parquet"), "LOG") == found.command
+    words = shlex.split(again.command)
+    assert words[0] == "offrank"
+    done = call(*words[1:], "--json", folder / "out.json")
+    assert (done.exit_code, done.stderr) == (0, "")
+    return json.loads((folder / "out.json").read_text())
+
+
+@pytest.mark.parametrize("temperature", [0.5, 2.0])
+def test_the_temperature_of_plackett_luce_is_found(temperature: float, tmp_path: Path) -> None:
+    found = offrank.inspect(world("plackett_luce", temperature))
+    (policy,) = fitting(found)
+    assert isinstance(policy, offrank.PlackettLuce)
+    assert (policy.scores, policy.log) == ("old", False)
+    assert policy.temperature == pytest.approx(temperature, rel=0.1)
+    assert found.logging == repr(policy)
+    assert found.next is not None
+    assert (found.next.target, found.next.estimators) == ("top(new)", ("snips", "snipm"))
+    document = runs(found, tmp_path, world("plackett_luce", temperature))
+    assert all(row["value"] > 0 for row in document["estimates"])
+    assert not any(row["code"] == "miscalibrated" for row in document["checks"])
+
+
+def test_scores_may_be_logarithms_of_weights() -> None:
+    (policy,) = fitting(offrank.inspect(world("logits", 0.5)))
+    assert policy.log
+    assert policy.temperature == pytest.approx(0.5, rel=0.1)
+
+
+def test_a_uniform_log() -> None:
+    found = offrank.inspect(world("uniform"))
+    assert fitting(found) == [offrank.Uniform()]
+    # Plackett-Luce with a great temperature is as likely, and says no more.
+    assert all("no more" in one.against for one in found.drawn[1:])
+
+
+def test_a_ranker_that_is_random_now_and_then() -> None:
+    (policy,) = fitting(offrank.inspect(world("greedy")))
+    assert isinstance(policy, offrank.EpsilonUniform)
+    assert policy.base == offrank.Top("old")
+    assert policy.epsilon == pytest.approx(0.3, abs=0.03)
+
+
+def test_a_sorted_log_has_no_weights_but_a_click_model(tmp_path: Path) -> None:
+    found = offrank.inspect(world("sorted"))
+    assert fitting(found) == [offrank.Top("old")]
+    assert (found.logging, found.next) == (None, None)
+    assert "No random logging policy is known" in str(found)
+    pq.write_table(world("sorted"), tmp_path / "log.parquet")
+    words = shlex.split(offrank.inspect(tmp_path / "log.parquet").command)
+    assert words[1:3] == ["clicks", "fit"]
+    assert call(*words[1:-1], tmp_path / "pbm.json").exit_code == 0
+
+
+def test_a_log_that_nothing_fits_says_so() -> None:
+    found = offrank.inspect(world("none"))
+    assert fitting(found) == []
+    assert "None of the policies that were tried has drawn this log." in str(found)
+    best = found.drawn[0]
+    assert "stood too" in best.against  # by its calibration
+    uniform = next(one for one in found.drawn if one.policy == offrank.Uniform())
+    # No rank and no item tells, for the items of every row are others; another law is likelier.
+    assert uniform.against == f"the slates are much likelier under {best.policy!r}"
+
+
+def test_ranks_counted_by_query_where_no_law_fits() -> None:
+    queries = np.arange(ROWS) % 20
+    found = offrank.inspect(replaced(world("none"), query=queries))
+    assert found.logging == "counted(by=query)"
+    assert found.next is not None
+    assert found.next.estimators == ("snipm",)
+    few = offrank.inspect(replaced(world("none"), query=np.arange(ROWS) // 49))
+    assert few.logging is None
+
+
+def test_written_propensities_and_the_law_behind_them() -> None:
+    found = offrank.inspect(search())
+    assert found.written == ("propensity",)
+    assert found.agreement is not None
+    assert found.agreement.share_apart == 0
+    assert found.logging == "plackett_luce(old_score)"
+    written = np.array(search()["propensity"].to_pylist())
+    for rows, logging in {10: "plackett_luce(old_score)", 11: "logged"}.items():  # 1 % of 1,000
+        few = offrank.inspect(replaced(search(), propensity=np.where(np.arange(1000) < rows, 0.9, 1) * written))
+        assert few.agreement is not None
+        assert (few.agreement.apart, few.logging) == (rows, logging)
+    wrong = replaced(search(), propensity=written**0.5)
+    doubted = offrank.inspect(wrong)
+    assert [caution.code for caution in doubted.about] == ["mean-weight"]
+    assert doubted.logging == "plackett_luce(old_score)"  # the law fits, what was written does not
+
+
+def test_only_written_propensities() -> None:
+    table = search().drop_columns(["old_score", "naive_score"])
+    found = offrank.inspect(table)
+    assert found.logging == "logged"
+    assert found.next is not None
+    # Ranks of slates of three are not to be had from the probability of the slate.
+    assert (found.next.target, found.next.estimators) == ("top(new_score)", ("snips",))
+    assert "--logging" not in found.command
+
+
+def test_what_is_read_as_what() -> None:
+    table = replaced(
+        world("uniform"),
+        mine=[row[::-1] for row in world("uniform")["candidates"].to_pylist()],
+        pscore=np.full(ROWS, 0.5),
+        features=[[[1]] * ITEMS] * ROWS,
+        device=["a", "b"] * (ROWS // 2),
+        gaps=[[1.0, None, 2.0, 3.0, 4.0, 5.0]] * ROWS,
+        short=[[1.0, 2.0]] * ROWS,
+    )
+    found = offrank.inspect(table)
+    uses = {column.name: (column.type, column.use, column.like) for column in found.columns}
+    assert uses == {
+        "slate": ("list of int64", "slate", ""),
+        "candidates": ("list of int64", "candidates", ""),
+        "clicks": ("list of int64", "clicks", ""),
+        "old": ("list of double", "score", ""),
+        "new": ("list of double", "score", ""),
+        "mine": ("list of int64", "ranking", ""),
+        "pscore": ("double", "group", "propensity"),
+        "features": ("list of list of int64", "features", ""),
+        "device": ("string", "group", ""),
+        "gaps": ("list of double", "", ""),
+        "short": ("list of double", "", ""),
+    }
+    assert "say --column propensity=pscore if it is the propensity" in str(found)
+
+
+def test_sizes_ties_duplicates_and_dependence() -> None:
+    lists: list[dict[str, Any]] = [
+        {"slate": [1, 2, 3][:k], "candidates": list(range(m)), "clicks": [1, 0, 0][:k], "s": s, "user": k}
+        for k, m, s in [(1, 4, [1, 1, 2, 0]), (2, 5, [1, 2, 3, 4, 5]), (3, 5, [2, 2, 2, 2, 2]), (3, 5, [1, 2, 3, 4, 5])]
+    ]
+    found = offrank.inspect(lists * 25)
+    assert (found.rows, found.layout) == (100, "wide")
+    assert dict(found.overview.slots) == {1: 25, 2: 25, 3: 50}
+    assert dict(found.overview.candidates) == {4: 25, 5: 75}
+    assert dict(found.overview.distinct) == {"item": 5, "user": 3}
+    assert found.ties == {"s": 0.25}  # the slate of one shows the 2 alone
+    assert found.overview.earned is not None
+    assert found.overview.earned.value == 1.0
+    assert "1 to 3 in a row, half of the rows have at most 2" in str(found)
+    twice = pa.concat_tables([world("uniform")] * 2)
+    assert offrank.inspect(twice).copies == pytest.approx(0.5, abs=0.05)
+
+
+def test_the_design_effect_is_that_of_the_column() -> None:
+    # Rewards are those of the query, 70 rows each: all rows of a query are worth one.
+    rng = np.random.default_rng(0)
+    query, user = np.arange(ROWS) // 70, rng.integers(0, 500, ROWS)
+    reward = rng.normal(size=20)[query]
+    found = offrank.inspect(replaced(world("uniform"), query=query, user=user, reward=reward))
+    effects = found.overview.effects
+    # Kish: 70, and 20 / 19 of the jackknife.
+    assert effects["query"] == pytest.approx(70 * 20 / 19, rel=0.01)
+    assert 0.7 < effects["user"] < 1.4
+    assert found.cluster == "query"
+
+
+def test_rows_that_break_a_rule_are_counted_and_the_command_leaves_them_out(tmp_path: Path) -> None:
+    slates = search()["slate"].to_pylist()
+    slates[7] = [slates[7][0]] * 3
+    found = offrank.inspect(replaced(search(), slate=slates))
+    assert (found.rows, dict(found.skipped)) == (999, {"duplicate-item": 1})
+    assert "left out    1 duplicate-item: holds an item twice; an item stands" in str(found)
+    assert "--skip-invalid" in found.command
+    assert runs(found, tmp_path, replaced(search(), slate=slates))["log"]["impressions"] == 999
+    with pytest.raises(EmptyLogError, match="that can be read; all of them break a rule: 1,000 duplicate-item"):
+        offrank.inspect(replaced(search(), slate=[[1, 1, 1]] * 1000))
+
+
+def test_the_long_layout(tmp_path: Path) -> None:
+    rows = [
+        {"id": n, "item": item, "position": shown.index(item) + 1 if item in shown else None, "click": None, "s": s}
+        | {"city": "x"}
+        for n, (shown, items, scores) in enumerate(
+            zip(
+                *(world("plackett_luce")[name].to_pylist()[:400] for name in ("slate", "candidates", "old")),
+                strict=True,
+            )
+        )
+        for item, s in zip(items, scores, strict=True)
+    ]
+    for row in rows:
+        row["click"] = None if row["position"] is None else int(row["position"] == 1)
+    path = tmp_path / "long.csv"
+    pyarrow.csv.write_csv(pa.Table.from_pylist(rows), path)
+    found = offrank.inspect(path, {"impression": "id"})
+    assert (found.layout, found.rows, dict(found.overview.slots)) == ("long", 400, {SLOTS: 400})
+    assert {column.name: column.use for column in found.columns} == {
+        "id": "impression",
+        "item": "item",
+        "position": "position",
+        "click": "click",
+        "s": "score",
+        "city": "group",
+    }
+    assert fitting(found)[0].scores == "s"
+    assert "--column impression=id" in found.command
+    assert call(*shlex.split(found.command)[1:]).exit_code == 0
+
+
+def test_nothing_to_estimate_without_an_outcome() -> None:
+    found = offrank.inspect(world("uniform").drop_columns("clicks"))
+    assert (found.command, found.next, found.overview.earned) == ("", None, None)
+    assert "Nothing can be estimated from it: log clicks, or a reward." in str(found)
+
+
+def test_the_mapping_is_what_config_takes(tmp_path: Path) -> None:
+    path, mapping = tmp_path / "log.parquet", tmp_path / "mapping.toml"
+    pq.write_table(search().rename_columns({"slate": 'the "shown" ones', "query": "q\u00e9"}), path)
+    words = ["--column", 'slate=the "shown" ones', "--column", "query=q\u00e9"]
+    done = call("inspect", path, *words, "--save", mapping, "--json", tmp_path / "i.json")
+    assert (done.exit_code, done.stderr) == (0, "")
+    assert tomllib.loads(mapping.read_text(encoding="utf-8")) == {
+        "logging": "plackett_luce(old_score)",
+        "cluster": "query",
+        "columns": {"slate": 'the "shown" ones', "query": "q\u00e9"},
+    }
+    assert json.loads((tmp_path / "i.json").read_text())["command"] in done.stdout
+    assert max(map(len, done.stdout.partition("\nNext\n")[0].splitlines())) <= 80 + len(str(path))
+    command = done.stdout.splitlines()[-1].strip()
+    assert "--config" in command
+    assert "--column" not in command
+    assert call(*shlex.split(command)[1:]).exit_code == 0
+    assert call("inspect", path, "--config", mapping).stdout == call("inspect", path, *words).stdout
+
+
+def test_public_data_sets_are_known_by_what_they_hold(tmp_path: Path) -> None:
+    criteo = "5 |l 0.001 |p 2.0 |f 0:1 2:1\n5 |f 0:1 3:1\n6 |l 0.999 |p 20.0 |f 0:1 3:1\n6 |f 0:1 2:1\n"
+    texts = {"criteo": criteo, "yandex": "7_1\t1,2,3 : 2 ;7_1\t2,1,3 : ;\n"}
+    for name, text in texts.items():
+        (tmp_path / name).write_text(text)
+        found = offrank.inspect(tmp_path / name)
+        assert (found.format, found.rows) == (name, 2)
+        assert f"--format {name}" in found.command
+        assert found.mapping()["format"] == name
+    for name, text in {"other": "hello\n", "binary": "\x00\x01\n"}.items():
+        (tmp_path / name).write_text(text)
+        with pytest.raises(UsageError, match="cannot tell the format"):
+            offrank.inspect(tmp_path / name)
+    with pytest.raises(LogError, match="there is no log at"):
+        offrank.inspect(tmp_path / "missing")
+
+
+def test_a_source_is_left_as_it_was(tmp_path: Path) -> None:
+    log = offrank.read_log(search())
+    found = offrank.inspect(log)
+    assert found.path is None
+    assert found.to_dict() == offrank.inspect(search()).to_dict()
+    assert json.loads(found.to_json(tmp_path / "a.json")) == json.loads((tmp_path / "a.json").read_text())
+    with pytest.raises(UsageError, match="cannot look at the columns"):
+        offrank.inspect(SimpleNamespace(batches=None))
