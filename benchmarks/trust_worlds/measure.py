@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from typing import Any
 
 import offrank
-from offrank.report import facts
 
 from .world import World
 
 USE, CARE, NOT = "use", "use with care", "do not use"
 Z = 1.959964
+SEVERITIES = ("note", "warning", "serious")
 
 
 @dataclass(frozen=True)
@@ -52,24 +52,13 @@ def said_of(world: World, rows: int, seed: int) -> Said:
 
 def verdict_of(result: offrank.Result) -> Said:
     """The verdict of a result: its reasons come first, then the findings of which the verdict says nothing."""
-    document = result.to_dict()
-    codes = tuple(finding.code for finding in facts.findings(document))
-    if not hasattr(result, "verdicts"):
-        return _headline(document, codes)
+    worst_first = sorted(result.findings, key=lambda one: -SEVERITIES.index(one.severity))
+    codes = tuple(dict.fromkeys(one.code for one in worst_first))
     found = result.verdict
     codes = tuple(reason.code for reason in found.reasons) or codes
     if found.value is None:
         return Said(found.word, codes)
     return Said(found.word, codes, (found.value.value, found.value.low, found.value.high), str(found.estimator))
-
-
-def _headline(document: dict[str, Any], codes: tuple[str, ...]) -> Said:
-    """What was said before there were verdicts: the tightest interval without a warning, if there is one."""
-    best = facts.most_trustworthy(facts.estimates_of(document, facts.targets(document)[0]))
-    if best is None:
-        return Said(NOT, codes)
-    word = USE if facts.severity(best) in ("ok", "note") else CARE
-    return Said(word, codes, (best["value"], best["low"], best["high"]), best["estimator"])
 
 
 def outcome(world: World, rows: int, seed: int) -> Outcome:

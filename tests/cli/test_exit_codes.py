@@ -132,7 +132,7 @@ def test_a_disk_that_fails_is_one_error(log: Path, monkeypatch: pytest.MonkeyPat
     def full(*_: object) -> None:
         raise OSError(28, "No space left on device", "out.json")
 
-    monkeypatch.setattr("offrank.jobs.result.write_text", full)
+    monkeypatch.setattr("offrank.frames.write_text", full)
     done = call("evaluate", log, *TARGET, "--json", tmp_path / "out.json")
     assert (done.exit_code, done.stderr) == (1, "error: out.json: No space left on device\n")
     assert done.stdout.startswith("What the new ranking")

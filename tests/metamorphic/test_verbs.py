@@ -22,7 +22,7 @@ CANDIDATES = "candidates in another order"
 ITEMS, BATCHES, UNREAD = "items named by text", "rows in other batches", "an unread column"
 REST = (ITEMS, "rows in another order", BATCHES, UNREAD)
 EVERYTHING = at_once(CANDIDATES, *REST)
-ASKED = {"inspect", "evaluate", "check", "measure", "learn", "select clicks"}
+ASKED = {"inspect", "evaluate", "compare", "check", "measure", "learn", "select clicks"}
 ASKED |= {"clicks fit", "clicks evaluate", "clicks harvest"}
 
 
@@ -51,6 +51,13 @@ def asking(function: Any, *arguments: Any) -> Question:
 def test_check(shape: str) -> None:
     asks = {logging: asking(offrank.check, written_out(logging)) for logging in policies()}
     assert unforeseen("check", asks, shape) == []
+
+
+@pytest.mark.parametrize("shape", ["partial", "ragged"])
+def test_compare(shape: str) -> None:
+    targets = {"a": "plackett_luce(new)", "b": "top(tied)"}
+    asks = {one: asking(offrank.compare, targets, one) for one in ("uniform", "plackett_luce(old)")}
+    assert unforeseen("compare", asks, shape) == []
 
 
 @pytest.mark.parametrize("shape", ["partial", "ragged"])

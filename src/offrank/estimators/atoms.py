@@ -8,6 +8,7 @@ at every rank, each divided by the probability that the target shows it (Horvitz
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -22,6 +23,9 @@ from .items import IPM, PBM, Interpol
 from .rips import RIPS
 from .visits import Visits
 from .wrappers import Clip
+
+KEPT = 1 << 20
+"""Probabilities of turned slates that are kept for the next estimator of a target at most: 8 MB."""
 
 
 @dataclass(frozen=True)
@@ -86,37 +90,51 @@ def _ratios(weighting: Weighting, plain: Weighting, visits: Visits) -> Atoms:
 
 def _turned(weighting: Weighting, plain: Weighting, visits: Visits) -> Atoms:
     """Of weights of the target's items at every rank: each slate is turned down by a slot, round and round."""
-    wanted = visits.wanted.rank_law.written_out(visits.batch.contexts.length)
-    drawn = visits.drawn.rank_law.written_out(visits.batch.contexts.length)
-    parts = [_turn(weighting, plain, visits, wanted, drawn, by) for by in range(visits.batch.slates.shape[1])]
+    slates = visits.batch.slates
+    small = 2 * slates.size * slates.shape[1] ** 2 <= KEPT
+    turns = visits.batch.once("turns", lambda: tuple(_turns(visits))) if small else _turns(visits)
+    parts = []
+    for turn in turns:
+        found = weighting.weights(turn.batch, turn.possible, turn.target)
+        free = found if weighting is plain else plain.weights(turn.batch, turn.possible, turn.target)
+        parts.append((turn.row, found.weight, found.control, free.control, turn.chance))
     return Atoms(*(np.concatenate(columns) for columns in zip(*parts, strict=True)))
 
 
-def _turn(
-    weighting: Weighting, plain: Weighting, visits: Visits, wanted: Floats, drawn: Floats, by: int
-) -> tuple[NDArray[np.int64], Floats, Floats, Floats, Floats]:
-    rows = np.flatnonzero(visits.batch.contexts.length > by)
-    length, slot = visits.batch.contexts.length[rows, None], np.arange(wanted.shape[1])
-    place = np.where(slot < length, (slot + by) % length, slot)
-    contexts = visits.batch.contexts.take(rows)
-    slates = np.take_along_axis(visits.batch.slates[rows], place, axis=1)
-    batch = replace(
-        visits.batch,
-        contexts=contexts,
-        shown=Shown(slates),
-        inclusion=visits.batch.inclusion[rows],
-        row=visits.batch.row[rows],
-    )
-    laws = (
-        _Given(law[rows[:, None], place], old, batch) for law, old in ((drawn, visits.drawn), (wanted, visits.wanted))
-    )
-    logging, target = laws
-    possible = _Possible(logging)
-    found = weighting.weights(batch, possible, target)
-    free = found if weighting is plain else plain.weights(batch, possible, target)
-    shown, own = target.law.sum(axis=2), np.where(slot < length, _own_rank(logging, batch), 0.0)
-    chance = np.divide(visits.chance[rows, None] * own, shown, out=np.zeros(own.shape), where=shown > 0)
-    return visits.row[rows], found.weight, found.control, free.control, chance
+@dataclass(frozen=True)
+class _Turn:
+    """Slates of a target, each turned down by the same number of slots.
+
+    row [s]: of the contexts. possible: the logging policy where it shows what they hold. chance [s, k]: of each item
+    at its rank, by both policies.
+    """
+
+    row: NDArray[np.int64]
+    batch: LogBatch
+    possible: Propensities
+    target: Propensities
+    chance: Floats
+
+
+def _turns(visits: Visits) -> Iterator[_Turn]:
+    """The slates as they are, then turned down by one slot, and so on."""
+    every, slot = visits.batch.contexts.length, np.arange(visits.batch.slates.shape[1])
+    laws = [(one.rank_law.written_out(every), one) for one in (visits.drawn, visits.wanted)]
+    for by in slot:
+        rows = np.flatnonzero(every > by)
+        length = every[rows, None]
+        place = np.where(slot < length, (slot + by) % length, slot)
+        batch = replace(
+            visits.batch,
+            contexts=visits.batch.contexts.take(rows),
+            shown=Shown(np.take_along_axis(visits.batch.slates[rows], place, axis=1)),
+            inclusion=visits.batch.inclusion[rows],
+            row=visits.batch.row[rows],
+        )
+        logging, target = (_Given(law[rows[:, None], place], old, batch) for law, old in laws)
+        shown, own = target.law.sum(axis=2), np.where(slot < length, _own_rank(logging, batch), 0.0)
+        chance = np.divide(visits.chance[rows, None] * own, shown, out=np.zeros(own.shape), where=shown > 0)
+        yield _Turn(visits.row[rows], batch, _Possible(logging), target, chance)
 
 
 def _own_rank(logging: Propensities, batch: LogBatch) -> Floats:

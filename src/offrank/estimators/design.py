@@ -65,17 +65,16 @@ class DesignFold(Turned):
         return SampledRowsFold(self.read, self.kept if self.able else 0, cells=CANDIDATES, each="candidate")
 
     def told(self, state: SampledRows) -> tuple[Design | None, ...]:
-        sampled: dict[tuple[int, bool], _Sampled] = {}
+        sampled: dict[bool, _Sampled] = {}  # of one target after another
         found = []
         for number, (target, estimator, _, _) in enumerate(self.layout.pairs()):
             made = None
             if number in self.able and len(state):
                 turned = isinstance(weighted(estimator)[1], Interpol | PBM)
                 most = TURNED if turned else self.kept
-                if (id(target), turned) not in sampled:
-                    few = _Sampled(state, target, self.logging, self.draws, self.cache, most)
-                    sampled[id(target), turned] = few
-                known = sampled[id(target), turned]
+                known = sampled.get(turned)
+                if known is None or known.target is not target:
+                    known = sampled[turned] = _Sampled(state, target, self.logging, self.draws, self.cache, most)
                 with suppress(OffrankError, NotImplementedError):  # what is said beside an estimate does not end it
                     made = known.design(estimator)
             found.append(made)
