@@ -6,14 +6,15 @@ python benchmarks/pseudoinverse.py [--rows 100000] [--repeats 5]
 from __future__ import annotations
 
 import argparse
+from dataclasses import replace
 
 import numpy as np
 from _timing import in_turn, show
 
 from offrank.estimators import PI
-from offrank.estimators.pseudoinverse.cases import INVERSES, SOLUTIONS
 from offrank.estimators.pseudoinverse.gamma import pseudoinverse
 from offrank.log.batch import Contexts, Floats, LogBatch, Shown
+from offrank.log.cache import RunCache
 from offrank.policies import EpsilonUniform, PlackettLuce, Policy, Top, Uniform, propensities
 from offrank.policies.base import all_items
 from offrank.policies.pair_law import pair_probs, uniform_pairs
@@ -88,10 +89,8 @@ def measure(items: int, slots: int, rows: int, repeats: int) -> None:
     show(f"{few:,} weights", in_turn(weighing, repeats), few, "NumPy, Gamma^+ known")
     whole = {
         "uniform logging, closed form": lambda: weigh(batch, Uniform(), Top("new")),
-        "plackett_luce(old), from nothing": lambda: (
-            SOLUTIONS.clear(),
-            INVERSES.clear(),
-            weigh(batch, PlackettLuce("old"), Top("new")),
+        "plackett_luce(old), from nothing": lambda: weigh(
+            replace(batch, run=RunCache()), PlackettLuce("old"), Top("new")
         ),
     }
     show(f"{rows:,} weights", in_turn(whole, max(repeats // 2, 2)), rows, "uniform logging, closed form")
