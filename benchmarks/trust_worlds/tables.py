@@ -64,6 +64,7 @@ def totals(found: Found) -> Iterator[str]:
     shares = {
         "healthy logs: *use*, where the log is long enough": Share.that(one.word == USE for one in long),
         "the same: *do not use*, at most 2 %": Share.that(one.word == NOT for one in long),
+        "healthy logs of any length: *do not use*": Share.that(one.word == NOT for one in healthy),
         "healthy logs: the interval of a *use* holds the truth, at least 93 %": Share.that(
             one.held for one in healthy if one.word == USE
         ),
