@@ -30,6 +30,7 @@ def test_totals() -> None:
     assert lines == [
         ["87.5 %", "8"],  # 4 + 3 of the 8 healthy logs that are long enough
         ["12.5 %", "8"],
+        ["41.7 %", "12"],  # 4 + 1 of the 12 of any length
         ["85.7 %", "7"],  # 6 of 7
         ["0.0 %", "0"],
         ["31.2 %", "16"],  # 1 + 4 of 16 broken ones
