@@ -321,3 +321,23 @@ def test_a_source_is_left_as_it_was(tmp_path: Path) -> None:
     assert json.loads(found.to_json(tmp_path / "a.json")) == json.loads((tmp_path / "a.json").read_text())
     with pytest.raises(UsageError, match="cannot look at the columns"):
         offrank.inspect(SimpleNamespace(batches=None))
+
+
+def test_how_a_log_is_read_goes_into_the_command_and_the_mapping(tmp_path: Path) -> None:
+    """Positions 1 and 3 of two items each, and of four candidates: without --gaps close no row keeps the rules."""
+    path, mapping = tmp_path / "gaps.csv", tmp_path / "mapping.toml"
+    lines = ["impression,item,position,click"]
+    for i in range(40):
+        shown = [(i + j) % 4 for j in range(4)]
+        lines += [f"{i},{item},{position},{i % 3 == 0:d}" for item, position in zip(shown, (1, 3, "", ""), strict=True)]
+    path.write_text("\n".join(lines) + "\n")
+    with pytest.raises(EmptyLogError):
+        offrank.inspect(path)
+    found = call("inspect", path, "--gaps", "close", "--top-k", "1", "--save", mapping)
+    assert found.exit_code == 0, found.output
+    assert "1 in every row" in found.output
+    assert "--gaps close --top-k 1" in " ".join(found.output.split())
+    assert tomllib.loads(mapping.read_text())["gaps"] == "close"
+    assert tomllib.loads(mapping.read_text())["top_k"] == 1
+    judged = call("evaluate", path, "--config", mapping, "--target", "uniform", "--logging", "uniform", "-e", "ips")
+    assert judged.exit_code == 0, judged.output

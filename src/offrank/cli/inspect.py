@@ -8,7 +8,7 @@ import click
 
 import offrank
 
-from .options import FILE, columns_of, json, quiet, workers, writable, written_options
+from .options import FILE, columns_of, json, quiet, reading_of, workers, writable, written_options
 from .running import reading, safely
 
 
@@ -25,7 +25,8 @@ def inspect(log: str, **options: Any) -> None:
     offrank inspect log.parquet --save mapping.toml
     """
     with reading(options) as (progress, executor):
-        found = offrank.inspect(log, columns_of(options), format=options["kind"], executor=executor, progress=progress)
+        given = {**reading_of(options), "executor": executor, "progress": progress}
+        found = offrank.inspect(log, columns_of(options), **given)
     if options["json"] == "-":
         click.echo(found.to_json())
     elif options["json"]:

@@ -34,7 +34,7 @@ from ..policies.written import Logged
 from ..readers.described import LogColumn, described
 from ..readers.log import read_log
 from ..readers.long import LongLog
-from ..readers.wide import WideLog
+from ..readers.wide import Gaps, WideLog
 from ..running.executors import Executor, Progress, run
 from .inspected import Inspection, Next
 
@@ -50,6 +50,8 @@ def inspect(
     columns: Mapping[str, str] | None = None,
     *,
     format: str | None = None,  # noqa: A002  as in `read_log`
+    gaps: Gaps = "raise",
+    top_k: int | None = None,
     executor: Executor | None = None,
     progress: Progress | None = None,
 ) -> Inspection:
@@ -61,15 +63,16 @@ def inspect(
     each score Plackett-Luce with its temperature, sorted, and sorted with a share of uniform slates. One fits where no
     other makes the slates a thousand times likelier and where its calibration finds nothing.
 
-    - log, columns, format: as `read_log` takes them; public data sets are known by what they hold.
+    - log, columns, format, gaps, top_k: as `read_log` takes them; public data sets are known by what they hold.
 
     Raises:
         UsageError: not something that can be read.
         LogError: it cannot be read as a log.
     """
-    source, kind = _opened(log, columns, format)
+    source, kind = _opened(log, columns, format, gaps, top_k)
     seen, sample = _read(source, executor, progress)
-    seen = replace(seen, path=fspath(log) if isinstance(log, str | PathLike) else None, format=kind)
+    path = fspath(log) if isinstance(log, str | PathLike) else None
+    seen = replace(seen, path=path, format=kind, gaps=gaps, top_k=top_k)
     law = next((one.policy for one in seen.drawn if one.fits and not isinstance(one.policy, Sorting)), None)
     if law is not None and {"propensity", "slot_propensity"} & set(seen.written):
         fold = AgreementFold(law)
@@ -80,18 +83,20 @@ def inspect(
     return replace(seen, logging=repr(logging), next=_next(seen, logging, law, source, sample))
 
 
-def _opened(log: Any, columns: Mapping[str, str] | None, kind: str | None) -> tuple[Source, str | None]:
+def _opened(
+    log: Any, columns: Mapping[str, str] | None, kind: str | None, gaps: Gaps, top_k: int | None
+) -> tuple[Source, str | None]:
     """The log, rows that break a rule left out and counted, and its format where that must be said."""
     if hasattr(log, "batches"):
         return (replace(log, invalid="skip") if isinstance(log, WideLog | LongLog) else log), kind
     try:
-        return read_log(log, columns, format=kind, invalid="skip"), kind
+        return read_log(log, columns, format=kind, invalid="skip", gaps=gaps, top_k=top_k), kind
     except OffrankError:
         tried = _TEXT_FORMATS if isinstance(log, str | PathLike) and not (kind or columns) else ()
         known = next((name for name in tried if _reads(name, log)), None)
         if known is None:
             raise
-        return read_log(log, format=known, invalid="skip"), known
+        return read_log(log, format=known, invalid="skip", top_k=top_k), known
 
 
 def _reads(name: str, log: Any) -> bool:

@@ -18,6 +18,7 @@ from ..files import write_text
 from ..folds.estimate import Caution
 from ..log import rules
 from ..readers.described import LogColumn
+from ..readers.wide import Gaps
 
 _WIDTH = 80
 _NAMED = 12
@@ -37,8 +38,8 @@ class Next:
 class Inspection:
     """What is read as what in a log, and who may have drawn it.
 
-    - source, path: where the log is; format: to name when it is read. layout: wide (a row per impression) or long (a
-      row per item). renamed: role -> column, as it was said.
+    - source, path: where the log is; format, gaps, top_k: to say when it is read. renamed: role -> column, as it was
+      said. layout: wide (a row per impression) or long (a row per item).
     - columns: with their types and uses; see `LogColumn`. written: roles of probabilities that were logged.
     - rows: impressions read; skipped: rule -> rows that break it. overview: slots, candidates, distinct values, what
       was earned, design effects by column. ties: score -> share of the impressions whose order it leaves open.
@@ -65,6 +66,8 @@ class Inspection:
     next: Next | None = None
     path: str | None = None
     format: str | None = None
+    gaps: Gaps = "raise"
+    top_k: int | None = None
 
     @property
     def cluster(self) -> str | None:
@@ -77,6 +80,8 @@ class Inspection:
         """The command to run next; a click model where no logging policy is known. Empty without clicks or reward."""
         said = [word for role, name in self.renamed.items() for word in ("--column", f"{role}={name}")]
         said += ["--format", self.format] if self.format else []
+        said += ["--gaps", "close"] if self.gaps == "close" else []
+        said += ["--top-k", str(self.top_k)] if self.top_k else []
         said += ["--skip-invalid"] if self.broken else []
         drawn = [] if self.logging in (None, "logged") else ["--logging", str(self.logging)]
         return self._asked(said, drawn)
@@ -100,8 +105,10 @@ class Inspection:
         return {rule: count for rule, count in self.skipped.items() if not rule.startswith("click-")}
 
     def mapping(self) -> dict[str, Any]:
-        """What `--config` takes: format, logging policy, cluster, and the column of each role."""
-        said = {"format": self.format, "logging": self.logging, "cluster": self.cluster}
+        """What `--config` takes: how to read the log, logging policy, cluster, and the column of each role."""
+        gaps = None if self.gaps == "raise" else self.gaps
+        read = {"format": self.format, "gaps": gaps, "top_k": self.top_k}
+        said = {**read, "logging": self.logging, "cluster": self.cluster}
         known = {name: value for name, value in said.items() if value is not None}
         return known | ({"skip_invalid": True} if self.broken else {}) | {"columns": dict(self.renamed)}
 
