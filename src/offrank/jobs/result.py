@@ -166,6 +166,8 @@ class Result(Mapping[Key, Estimate], Tabular):
         if logged and asked == LOGGED and LOGGED not in targets:
             return LOGGED, None if estimator is None else self.estimates.known((targets[0], estimator))[1]
         alone = None if isinstance(asked, tuple) else among(targets, asked, named_policy)
+        if alone is None and not isinstance(asked, tuple) and len(targets) > 1:
+            raise KeyError(f"no target {asked!r}; there are: {targets}")
         if alone is None:
             return self.estimates.known(asked)
         return alone, None if estimator is None else self.estimates.known((alone, estimator))[1]

@@ -61,7 +61,8 @@ def _compared(document: Document, found: Record) -> Answer:
         text += f"the difference is {absolute}{also}.{_more_rows(found)}"
     aside, several = _source(found), len(document["comparisons"])
     if several > 1:
-        aside += f" All {several} comparisons hold together at {100 * document['confidence']:g} % (Bonferroni)."
+        each = "Both" if several == 2 else f"All {several}"
+        aside += f" {each} comparisons hold together at {100 * document['confidence']:g} % (Bonferroni)."
     return Answer(text, aside, severity, reasons)
 
 
