@@ -65,4 +65,10 @@ class RankLaw:
 
     def written_out(self, length: Integers) -> Floats:
         """[n, k, k], 0 beyond a row's slots."""
-        return np.asarray(_kernels.dense_law(self.arrays, length))
+        k = (self.first if self.structured else self.dense).shape[1]
+        filled = np.arange(k) < length[:, None]
+        law = self.dense
+        if self.structured:
+            shares = _kernels.block_law(self.first, self.width, length, k)
+            law = self.spread[:, None, None] + self.point[:, None, None] * shares
+        return np.where(filled[:, :, None] & filled[:, None, :], law, 0.0)

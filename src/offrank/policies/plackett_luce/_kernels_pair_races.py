@@ -1,0 +1,199 @@
+# mypy: disallow-untyped-defs=False, disallow-incomplete-defs=False, check-untyped-defs=False
+"""Compiled loops over pairs of arrivals, for weights that all differ.
+
+P(a at j, b at k), j < k, is a double integral over the times t < v when a and b arrive, of w_a
+exp(-w_a t) w_b exp(-w_b v) [x^j y^(k-j-1)] prod_(i not a, b) (x p_i + y s_i + r_i), where item i has
+arrived by t with probability p_i, in between with s_i, and not by v with r_i. A polynomial is an
+array [places + 1, lanes]: the coefficients of x^i y^j, i + j <= degree, by i and then by j, and a zero
+behind them.
+"""
+
+from __future__ import annotations
+
+import numba
+import numpy as np
+
+from ._kernels_races import LANES, copy, one
+
+_jit = numba.njit(cache=True, nogil=True)
+
+
+@_jit
+def _neighbours(degree):
+    """(left, down) [places]: where x^i y^(j-1) and x^(i-1) y^j are; behind all others, where there is none."""
+    places = (degree + 1) * (degree + 2) // 2
+    left, down = np.full(places, places), np.full(places, places)
+    here = above = 0  # above: where the powers of y begin that go with x^(i-1)
+    for i in range(degree + 1):
+        begin = here
+        for j in range(degree + 1 - i):
+            if j > 0:
+                left[here] = here - 1
+            if i > 0:
+                down[here] = above + j
+            here += 1
+        above = begin
+    return left, down
+
+
+@_jit
+def _times(poly, p, s, r, left, down):
+    """Multiply by r + p x + s y, in every lane."""
+    for here in range(len(left) - 1, -1, -1):
+        one_left, one_down = left[here], down[here]
+        for lane in range(LANES):
+            value = poly[here, lane] * r[lane] + poly[one_left, lane] * s[lane]
+            poly[here, lane] = value + poly[one_down, lane] * p[lane]
+
+
+@_jit
+def _divide(poly, p, s, r, left, down, out):
+    """out <- poly / (r + p x + s y); keeps its digits where r >= 1 / 2."""
+    for here in range(len(left)):
+        one_left, one_down = left[here], down[here]
+        for lane in range(LANES):
+            value = poly[here, lane] - out[one_left, lane] * s[lane] - out[one_down, lane] * p[lane]
+            out[here, lane] = value / r[lane]
+
+
+@_jit
+def _light_pairs(full, p, s, r, gain, first, left, down, rest, law):
+    """Add to law [places, items] the integrals of the items from `first` on, divided out side by side."""
+    m = law.shape[1]
+    inverse = np.empty(m)
+    for lane in range(LANES):
+        for b in range(first, m):
+            inverse[b] = 1.0 / r[lane, b]
+        for here in range(len(left)):
+            value, one_left, one_down = full[here, lane], left[here], down[here]
+            for b in range(first, m):
+                x = value - rest[one_left, b] * s[lane, b] - rest[one_down, b] * p[b]
+                rest[here, b] = x * inverse[b]
+                law[here, b] += gain[lane, b] * rest[here, b]
+
+
+@_jit
+def _heavy_pairs(stack, p, s, r, gain, members, left, down, law):
+    """Add the integrals of the items `members`, by halving as in `leave_one_out`; stack[0]: all other items."""
+    for index in range(len(members)):
+        low, high, level = 0, len(members), 0
+        while high - low > 1:
+            middle, first, last = (low + high) // 2, low, high
+            if index < middle:
+                high, first = middle, middle
+            else:
+                low, last = middle, middle
+            level += 1
+            if index == low:
+                copy(stack[level], stack[level - 1])
+                for other in members[first:last]:
+                    _times(stack[level], p[other], s[other], r[other], left, down)
+        for place in range(len(left)):
+            total = 0.0
+            for lane in range(LANES):
+                total += gain[lane, members[index]] * stack[level, place, lane]
+            law[place, members[index]] += total
+
+
+@_jit
+def _second_arrivals(weights, time, gap, slope, p, s, r, rows):
+    """p, s, r [m, lanes] at t and t + gap.
+
+    rows: the same items side by side, p [m], then s, r and the density of the arrival at t + gap [lanes, m].
+    """
+    by_p, by_s, by_r, gain = rows
+    for item in range(len(weights)):
+        early, arrived = np.exp(-weights[item] * time), -np.expm1(-weights[item] * time)
+        by_p[item] = arrived
+        for lane in range(LANES):
+            x = weights[item] * gap[lane]
+            p[item, lane] = arrived
+            r[item, lane] = early * np.exp(-x)
+            s[item, lane] = -early * np.expm1(-x)
+            by_s[lane, item], by_r[lane, item] = s[item, lane], r[item, lane]
+            gain[lane, item] = slope[lane] * x * r[item, lane]
+
+
+@_jit
+def _add_block(p, s, r, rows, first_gain, left, down, work, law):
+    """Add to law[a, place, b], for one time of the first arrival and LANES of the second."""
+    m, heavy = len(p), 0
+    by_p, by_s, by_r, gain = rows
+    light, base, stack, rest, own, members = work
+    for lane in range(LANES):
+        while heavy < m and r[heavy, lane] < 0.5:
+            heavy += 1
+    one(light)
+    for item in range(heavy, m):
+        _times(light, p[item], s[item], r[item], left, down)
+    for a in range(m):
+        if a < heavy:
+            copy(base, light)
+        else:
+            _divide(light, p[a], s[a], r[a], left, down, base)
+        for lane in range(LANES):  # density of a arriving first, and each other item second
+            for b in range(m):
+                own[lane, b] = first_gain[a] * gain[lane, b]
+            own[lane, a] = 0.0
+        count = 0
+        for b in range(heavy):
+            if b != a:
+                members[count] = b
+                count += 1
+        copy(stack[0], base)
+        _heavy_pairs(stack, p, s, r, own, members[:count], left, down, law[a])
+        for b in members[:count]:
+            _times(base, p[b], s[b], r[b], left, down)
+        _light_pairs(base, by_p, by_s, by_r, own, heavy, left, down, rest, law[a])
+
+
+@_jit
+def _chance_below(weights, time, count):
+    """Probability that fewer than `count` items have arrived."""
+    poly, total = np.zeros(count), 0.0
+    poly[0] = 1.0
+    for weight in weights:
+        arrived = -np.expm1(-weight * time)
+        for j in range(count - 1, 0, -1):
+            poly[j] = poly[j] * (1.0 - arrived) + poly[j - 1] * arrived
+        poly[0] *= 1.0 - arrived
+    for j in range(count):
+        total += poly[j]
+    return total
+
+
+@_jit
+def pair_race(weights, length, law):
+    """Add to law [m, places, m] P(a at j, b at k), j < k, in the order of (j, k); positive weights, heaviest first.
+
+    Both integrals by the trapezoid rule in log time, doubly exponential at both ends.
+    """
+    m, (left, down) = len(weights), _neighbours(length - 2)
+    places = len(left) + 1
+    step = min(0.22, 0.7 / np.sqrt(length))
+    start = -np.log(weights.sum()) - 3.0
+    p, s, r = np.empty((m, LANES)), np.empty((m, LANES)), np.empty((m, LANES))
+    rows = (np.empty(m), np.empty((LANES, m)), np.empty((LANES, m)), np.empty((LANES, m)))
+    first_gain, gap, slope = np.empty(m), np.empty(LANES), np.empty(LANES)
+    light, base, rest = np.zeros((places, LANES)), np.zeros((places, LANES)), np.zeros((places, m))
+    stack = np.zeros((1 + int(np.ceil(np.log2(m))), places, LANES))
+    work = (light, base, stack, rest, np.empty((LANES, m)), np.empty(m, dtype=np.int64))
+    outer = -3.3
+    while True:
+        time = np.exp(start + outer - np.exp(-outer))
+        if _chance_below(weights, time, length - 1) < 1e-14:
+            break
+        for item in range(m):
+            first_gain[item] = step * (1.0 + np.exp(-outer)) * weights[item] * time * np.exp(-weights[item] * time)
+        inner = -3.3
+        while True:
+            for lane in range(LANES):
+                point = inner + lane * step
+                gap[lane] = np.exp(start + point - np.exp(-point))
+                slope[lane] = step * (1.0 + np.exp(-point))
+            if _chance_below(weights, time + gap[0], length) < 1e-14:
+                break
+            _second_arrivals(weights, time, gap, slope, p, s, r, rows)
+            _add_block(p, s, r, rows, first_gain, left, down, work, law)
+            inner += LANES * step
+        outer += step
