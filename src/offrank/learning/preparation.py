@@ -14,7 +14,6 @@ from ..folds.base import PlusFold, Together, Turned
 from ..log.batch import Floats, LogBatch
 from ..log.source import Needs, Source
 from ..policies.linear import Encoding
-from ..policies.linear import _kernels as linear
 from ..policies.propensities import AnyPolicy, propensities, shown_needs
 from ..running.executors import Executor, Progress, run
 from .examples import Data, Examples, Store
@@ -74,12 +73,7 @@ class SurveyFold(Turned):
 
     def turned(self, batch: LogBatch) -> Survey:
         lines, found = Encoding.plain(self.bits).lines(batch.contexts), self._none()
-        number = np.full(1 << self.bits, -1)
-        scratch = [np.zeros(1 << self.bits) for _ in range(3)]
-        linear.survey(
-            lines.starts, lines.offsets, lines.indices, lines.values, found.seen, found.differs, found.largest,
-            scratch[0], number, np.zeros_like(number), scratch[1], scratch[2],
-        )  # fmt: skip
+        lines.survey(found.seen, found.differs, found.largest)
         return replace(found, rows=len(batch), lines=int(lines.starts[-1]), entries=len(lines.indices))
 
     def _none(self) -> Survey:
