@@ -94,14 +94,31 @@ def ranks_in_list(rankings, length, items, candidates):
 
 
 @_jit
-def block_law(first, width, length, slots):
-    """[n, q, slots] equal probability at each rank of an item's block, 0 beyond a row's length."""
+def block_slot_probs(first, width, slates):
+    """[n, k] one over those left of an item's block where its slot lies in the block, else 0; 1 on pads."""
+    n, k = slates.shape
+    out = np.ones((n, k))
+    for row in range(n):
+        for slot in range(k):
+            if slates[row, slot] >= 0:
+                start = first[row, slot]
+                left = start + width[row, slot] - slot
+                out[row, slot] = 1.0 / left if 0 <= start <= slot and left > 0 else 0.0
+    return out
+
+
+@_jit
+def block_law(first, width, spread, point, count, length, slots):
+    """[n, q, slots] the structured law of a `RankLaw` of the first `count` items, 0 beyond a row's length."""
     n, q = first.shape
     out = np.zeros((n, q, slots))
     for row in range(n):
-        for j in range(q):
+        for j in range(count[row]):
             start = first[row, j]
+            if spread[row] > 0.0:
+                for rank in range(length[row]):
+                    out[row, j, rank] = spread[row]
             if start >= 0:
                 for rank in range(start, min(start + width[row, j], length[row])):
-                    out[row, j, rank] = 1.0 / width[row, j]
+                    out[row, j, rank] += point[row] / width[row, j]
     return out

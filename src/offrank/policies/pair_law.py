@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from ..log.batch import Contexts, Floats, Integers
-from . import _kernels
 from .base import PairProbs, Policy, all_items, unable
 from .mixture import UniformMixture
 from .propensities import law
+from .rank_law import RankLaw
 from .sorting import Sorting
 from .uniform import Uniform
 
@@ -52,7 +52,7 @@ def sorted_pairs(first: Integers, width: Integers, contexts: Contexts) -> Floats
     first, width: [n, m] the block of ranks of each candidate.
     """
     m, slots = first.shape[1], contexts.slots
-    marginal = np.asarray(_kernels.block_law(first, width, contexts.length, slots))
+    marginal = RankLaw.blocks(first, width).at_ranks(contexts.length, slots)
     apart = marginal[:, :, :, None, None] * marginal[:, None, None, :, :]
     same_item = np.eye(m, dtype=bool)[:, None, :, None]
     same_rank = np.eye(slots, dtype=bool)[None, :, None, :]

@@ -8,15 +8,15 @@ from typing import Any
 
 from ..log.source import Source
 from ..running.executors import Executor
-from .base import Prepares
+from .base import Fits
 from .mixture import is_policy
 from .propensities import AnyPolicy
 
 
 def prepared(policy: AnyPolicy, source: Source, executor: Executor | None = None) -> AnyPolicy:
     """The policy with everything counted that it, or a policy in any field of it, needs from the log."""
-    if isinstance(policy, Prepares):
-        return policy.prepare(source, executor)
+    if isinstance(policy, Fits):
+        return policy.fit(source, executor)
     found: Any = policy
     changed = {}
     for name, value in _inner(policy):
@@ -29,7 +29,7 @@ def prepared(policy: AnyPolicy, source: Source, executor: Executor | None = None
 
 def counts(policy: AnyPolicy) -> bool:
     """Whether the policy, or one inside it, rests on counts of the log."""
-    return any(isinstance(one, Prepares) for one in with_parts(policy))
+    return any(isinstance(one, Fits) for one in with_parts(policy))
 
 
 def with_parts(policy: AnyPolicy) -> Iterator[AnyPolicy]:

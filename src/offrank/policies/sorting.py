@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from ..log.batch import Contexts, Floats, Integers
 from . import _kernels
 from .base import all_items
+from .rank_law import RankLaw
 
 
 class Sorting(ABC):
@@ -36,15 +37,12 @@ class Sorting(ABC):
     @final
     def slot_probs(self, contexts: Contexts, slates: Integers) -> Floats:
         """[n, k] probability of each slot's item given the slots above; 1 on pads."""
-        (first, width), slots = self.blocks(contexts, slates), np.arange(slates.shape[1])
-        left = first + width - slots
-        possible = (first >= 0) & (first <= slots) & (left > 0)
-        return np.where(slates < 0, 1.0, possible / np.maximum(left, 1))
+        return np.asarray(_kernels.block_slot_probs(*self.blocks(contexts, slates), slates))
 
     @final
     def rank_probs(self, contexts: Contexts, items: Integers) -> Floats:
         """[n, q, k] probability that candidate items[n, q] stands at each rank; 0 on pads."""
-        return np.asarray(_kernels.block_law(*self.blocks(contexts, items), contexts.length, contexts.slots))
+        return RankLaw.blocks(*self.blocks(contexts, items)).at_ranks(contexts.length, contexts.slots)
 
 
 def certain(policy: object, contexts: Contexts) -> NDArray[np.bool_]:

@@ -4,8 +4,7 @@
 P(a at j, b at k), j < k, is a double integral over the times t < v when a and b arrive, of w_a
 exp(-w_a t) w_b exp(-w_b v) [x^j y^(k-j-1)] prod_(i not a, b) (x p_i + y s_i + r_i), where item i has
 arrived by t with probability p_i, in between with s_i, and not by v with r_i. A polynomial is an
-array [places + 1, lanes]: the coefficients of x^i y^j, i + j <= degree, by i and then by j, and a zero
-behind them.
+array [places, lanes]: place(i, j) of x^i y^j, i + j <= degree, in rows of equal i.
 """
 
 from __future__ import annotations
@@ -19,61 +18,76 @@ _jit = numba.njit(cache=True, nogil=True)
 
 
 @_jit
-def _neighbours(degree):
-    """(left, down) [places]: where x^i y^(j-1) and x^(i-1) y^j are; behind all others, where there is none."""
-    places = (degree + 1) * (degree + 2) // 2
-    left, down = np.full(places, places), np.full(places, places)
-    here = above = 0  # above: where the powers of y begin that go with x^(i-1)
+def _rows(degree):
+    """[degree + 2] place where each power of x begins."""
+    begin = np.zeros(degree + 2, dtype=np.int64)
     for i in range(degree + 1):
-        begin = here
-        for j in range(degree + 1 - i):
-            if j > 0:
-                left[here] = here - 1
-            if i > 0:
-                down[here] = above + j
-            here += 1
-        above = begin
-    return left, down
+        begin[i + 1] = begin[i] + degree + 1 - i
+    return begin
 
 
 @_jit
-def _times(poly, p, s, r, left, down):
+def _times(poly, p, s, r, begin):
     """Multiply by r + p x + s y, in every lane."""
-    for here in range(len(left) - 1, -1, -1):
-        one_left, one_down = left[here], down[here]
-        for lane in range(LANES):
-            value = poly[here, lane] * r[lane] + poly[one_left, lane] * s[lane]
-            poly[here, lane] = value + poly[one_down, lane] * p[lane]
+    degree = len(begin) - 2
+    for i in range(degree, -1, -1):
+        for j in range(degree - i, -1, -1):
+            here, left, down = begin[i] + j, begin[i] + j - 1, begin[i - 1] + j
+            for lane in range(LANES):
+                value = poly[here, lane] * r[lane]
+                if j > 0:
+                    value += poly[left, lane] * s[lane]
+                if i > 0:
+                    value += poly[down, lane] * p[lane]
+                poly[here, lane] = value
 
 
 @_jit
-def _divide(poly, p, s, r, left, down, out):
+def _divide(poly, p, s, r, begin, out):
     """out <- poly / (r + p x + s y); keeps its digits where r >= 1 / 2."""
-    for here in range(len(left)):
-        one_left, one_down = left[here], down[here]
-        for lane in range(LANES):
-            value = poly[here, lane] - out[one_left, lane] * s[lane] - out[one_down, lane] * p[lane]
-            out[here, lane] = value / r[lane]
+    degree = len(begin) - 2
+    for i in range(degree + 1):
+        for j in range(degree + 1 - i):
+            here, left, down = begin[i] + j, begin[i] + j - 1, begin[i - 1] + j
+            for lane in range(LANES):
+                value = poly[here, lane]
+                if j > 0:
+                    value -= out[left, lane] * s[lane]
+                if i > 0:
+                    value -= out[down, lane] * p[lane]
+                out[here, lane] = value / r[lane]
 
 
 @_jit
-def _light_pairs(full, p, s, r, gain, first, left, down, rest, law):
+def _light_pairs(full, p, s, r, gain, first, begin, rest, law):
     """Add to law [places, items] the integrals of the items from `first` on, divided out side by side."""
-    m = law.shape[1]
+    degree, m = len(begin) - 2, law.shape[1]
     inverse = np.empty(m)
     for lane in range(LANES):
         for b in range(first, m):
             inverse[b] = 1.0 / r[lane, b]
-        for here in range(len(left)):
-            value, one_left, one_down = full[here, lane], left[here], down[here]
-            for b in range(first, m):
-                x = value - rest[one_left, b] * s[lane, b] - rest[one_down, b] * p[b]
-                rest[here, b] = x * inverse[b]
-                law[here, b] += gain[lane, b] * rest[here, b]
+        for i in range(degree + 1):
+            for j in range(degree + 1 - i):
+                here, left, down = begin[i] + j, begin[i] + j - 1, begin[i - 1] + j
+                value = full[here, lane]
+                if i > 0 and j > 0:
+                    for b in range(first, m):
+                        x = value - rest[left, b] * s[lane, b] - rest[down, b] * p[b]
+                        rest[here, b] = x * inverse[b]
+                        law[here, b] += gain[lane, b] * rest[here, b]
+                elif i > 0 or j > 0:
+                    for b in range(first, m):
+                        x = value - (rest[down, b] * p[b] if i > 0 else rest[left, b] * s[lane, b])
+                        rest[here, b] = x * inverse[b]
+                        law[here, b] += gain[lane, b] * rest[here, b]
+                else:
+                    for b in range(first, m):
+                        rest[here, b] = value * inverse[b]
+                        law[here, b] += gain[lane, b] * rest[here, b]
 
 
 @_jit
-def _heavy_pairs(stack, p, s, r, gain, members, left, down, law):
+def _heavy_pairs(stack, p, s, r, gain, members, begin, law):
     """Add the integrals of the items `members`, by halving as in `leave_one_out`; stack[0]: all other items."""
     for index in range(len(members)):
         low, high, level = 0, len(members), 0
@@ -85,14 +99,17 @@ def _heavy_pairs(stack, p, s, r, gain, members, left, down, law):
                 low, last = middle, middle
             level += 1
             if index == low:
-                copy(stack[level], stack[level - 1])
-                for other in members[first:last]:
-                    _times(stack[level], p[other], s[other], r[other], left, down)
-        for place in range(len(left)):
+                poly = stack[level]
+                copy(poly, stack[level - 1])
+                for other in range(first, last):
+                    item = members[other]
+                    _times(poly, p[item], s[item], r[item], begin)
+        poly, item = stack[level], members[index]
+        for place in range(len(poly)):
             total = 0.0
             for lane in range(LANES):
-                total += gain[lane, members[index]] * stack[level, place, lane]
-            law[place, members[index]] += total
+                total += gain[lane, item] * poly[place, lane]
+            law[place, item] += total
 
 
 @_jit
@@ -115,7 +132,7 @@ def _second_arrivals(weights, time, gap, slope, p, s, r, rows):
 
 
 @_jit
-def _add_block(p, s, r, rows, first_gain, left, down, work, law):
+def _add_block(p, s, r, rows, first_gain, begin, work, law):
     """Add to law[a, place, b], for one time of the first arrival and LANES of the second."""
     m, heavy = len(p), 0
     by_p, by_s, by_r, gain = rows
@@ -125,12 +142,12 @@ def _add_block(p, s, r, rows, first_gain, left, down, work, law):
             heavy += 1
     one(light)
     for item in range(heavy, m):
-        _times(light, p[item], s[item], r[item], left, down)
+        _times(light, p[item], s[item], r[item], begin)
     for a in range(m):
         if a < heavy:
             copy(base, light)
         else:
-            _divide(light, p[a], s[a], r[a], left, down, base)
+            _divide(light, p[a], s[a], r[a], begin, base)
         for lane in range(LANES):  # density of a arriving first, and each other item second
             for b in range(m):
                 own[lane, b] = first_gain[a] * gain[lane, b]
@@ -141,10 +158,10 @@ def _add_block(p, s, r, rows, first_gain, left, down, work, law):
                 members[count] = b
                 count += 1
         copy(stack[0], base)
-        _heavy_pairs(stack, p, s, r, own, members[:count], left, down, law[a])
+        _heavy_pairs(stack, p, s, r, own, members[:count], begin, law[a])
         for b in members[:count]:
-            _times(base, p[b], s[b], r[b], left, down)
-        _light_pairs(base, by_p, by_s, by_r, own, heavy, left, down, rest, law[a])
+            _times(base, p[b], s[b], r[b], begin)
+        _light_pairs(base, by_p, by_s, by_r, own, heavy, begin, rest, law[a])
 
 
 @_jit
@@ -168,15 +185,15 @@ def pair_race(weights, length, law):
 
     Both integrals by the trapezoid rule in log time, doubly exponential at both ends.
     """
-    m, (left, down) = len(weights), _neighbours(length - 2)
-    places = len(left) + 1
+    m, begin = len(weights), _rows(length - 2)
+    places = begin[length - 1]
     step = min(0.22, 0.7 / np.sqrt(length))
     start = -np.log(weights.sum()) - 3.0
     p, s, r = np.empty((m, LANES)), np.empty((m, LANES)), np.empty((m, LANES))
     rows = (np.empty(m), np.empty((LANES, m)), np.empty((LANES, m)), np.empty((LANES, m)))
     first_gain, gap, slope = np.empty(m), np.empty(LANES), np.empty(LANES)
-    light, base, rest = np.zeros((places, LANES)), np.zeros((places, LANES)), np.zeros((places, m))
-    stack = np.zeros((1 + int(np.ceil(np.log2(m))), places, LANES))
+    light, base, rest = np.empty((places, LANES)), np.empty((places, LANES)), np.empty((places, m))
+    stack = np.empty((1 + int(np.ceil(np.log2(m))), places, LANES))
     work = (light, base, stack, rest, np.empty((LANES, m)), np.empty(m, dtype=np.int64))
     outer = -3.3
     while True:
@@ -194,6 +211,6 @@ def pair_race(weights, length, law):
             if _chance_below(weights, time + gap[0], length) < 1e-14:
                 break
             _second_arrivals(weights, time, gap, slope, p, s, r, rows)
-            _add_block(p, s, r, rows, first_gain, left, down, work, law)
+            _add_block(p, s, r, rows, first_gain, begin, work, law)
             inner += LANES * step
         outer += step

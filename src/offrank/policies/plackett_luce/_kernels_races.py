@@ -71,13 +71,15 @@ def _leave_one_out(stack, p, q, gain, count, depth, law):
                 low, last = middle, middle
             level += 1
             if item == low:  # the first item of a range that was not looked at before
-                copy(stack[level], stack[level - 1])
+                poly = stack[level]
+                copy(poly, stack[level - 1])
                 for other in range(first, last):
-                    times(stack[level], p[other], q[other], depth)
+                    times(poly, p[other], q[other], depth)
+        poly = stack[level]
         for j in range(depth):
             total = 0.0
             for lane in range(LANES):
-                total += gain[item, lane] * stack[level, j, lane]
+                total += gain[item, lane] * poly[j, lane]
             law[item, j] += total
 
 

@@ -134,23 +134,37 @@ def rescale(logs, above, weights):
 
 
 @_jit
-def _sum_far_apart(logs, depth, drawn, chance, law):
-    """As `_sum_over_sets`, for one row whose weights differ by more than a float can hold: each set has its scale."""
-    m, weights = len(logs), np.empty(len(logs))
-    for above in range(1 << m):
+def _sum_far_apart(logs, depth, drawn, chance, mass, law):
+    """As `_sum_over_sets`, for one row whose weights differ by more than a float can hold."""
+    m = len(logs)
+    full, weights = (1 << m) - 1, np.empty(m)
+    for above in range(full + 1):
         chance[above] = above == 0
     for item in range(m):
         for rank in range(depth):
             law[item, rank] = 0.0
-    for above in range((1 << m) - 1):
+    rescale(logs, 0, weights)
+    mass[0] = 0.0
+    for item in range(m):
+        for below in range(1 << item):
+            mass[(1 << item) | below] = mass[below] + weights[item]
+    for above in range(full):
         rank = drawn[above]
         if chance[above] == 0.0 or rank >= depth:
             continue
-        share = chance[above] / rescale(logs, above, weights)
+        rest = mass[full ^ above]
+        tiny = rest < 1e-200
+        if tiny:
+            rest = rescale(logs, above, weights)
+        share = chance[above] / rest
         for item in range(m):
-            if not above & (1 << item):
-                law[item, rank] += share * weights[item]
-                chance[above | (1 << item)] += share * weights[item]
+            if above & (1 << item):
+                continue
+            p = share * weights[item]
+            law[item, rank] += p
+            chance[above | (1 << item)] += p
+        if tiny:
+            rescale(logs, 0, weights)
 
 
 @_jit
@@ -181,7 +195,7 @@ def rank_probs(logs, size, length, items, out):
         for row in range(first, first + rows):
             lane, depth = row - first, min(length[row], size[row])
             if not fine:
-                _sum_far_apart(logs[row, : size[row]], depth, drawn, chance[:, lane], law[:, :, lane])
+                _sum_far_apart(logs[row, : size[row]], depth, drawn, chance[:, lane], mass[:, lane], law[:, :, lane])
             for j in range(q):
                 item = items[row, j]
                 for rank in range(slots):
