@@ -27,11 +27,12 @@ from sklearn.linear_model import SGDClassifier
 
 import offrank
 from offrank.learning import regression
+from offrank.learning.descent import Weighted, quantile
 from offrank.learning.examples import Data, Examples, Store
-from offrank.learning.poem import Weighted, quantile
+from offrank.learning.preparation import Preparation
 from offrank.learning.reductions import passes
 from offrank.learning.regression import Regression
-from offrank.learning.search import Preparation, Search
+from offrank.learning.search import Search
 from offrank.policies.written import Logged
 from offrank.simulation.adverts import AdvertWorld
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from offrank.clicks.laws import ClickLaw
-from offrank.testing.click_patterns import Path, conditional, joint, marginal, patterns
+from tests.clicks.click_patterns import Path, conditional, joint, marginal, patterns
 
 
 def assert_same_law(law: ClickLaw, story: Iterable[Path]) -> None:

@@ -12,8 +12,8 @@ from offrank.clicks import CCM, CM, DBN, DCM, SDBN, ClickModel, Mixture
 from offrank.clicks.documents import Slots
 from offrank.clicks.laws import ClickLaw
 from offrank.clicks.sessions import Sessions
-from offrank.testing import click_patterns as stories
-from offrank.testing.click_patterns import Path
+from tests.clicks import click_patterns as stories
+from tests.clicks.click_patterns import Path
 
 ATTRACTION = [0.31, 0.82, 0.07, 0.5, 0.64, 0.2]
 """Of five documents, and of those that were never seen."""

@@ -9,7 +9,7 @@ import offrank
 from offrank.clicks import DCTR, GCTR, RCTR, RDCTR, ClickModel
 from offrank.clicks.counts import Counts
 from offrank.clicks.documents import Slots
-from offrank.testing.click_patterns import independent
+from tests.clicks.click_patterns import independent
 from tests.clicks.readers import log
 from tests.clicks.same_law import assert_same_law
 

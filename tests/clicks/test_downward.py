@@ -16,7 +16,7 @@ from offrank.clicks.downward.tails import expect
 from offrank.clicks.laws import log_probs
 from offrank.clicks.priors import Beta
 from offrank.clicks.sessions import Sessions
-from offrank.testing.click_patterns import Path, joint, patterns
+from tests.clicks.click_patterns import Path, joint, patterns
 from tests.clicks.stories import ATTRACTION, HOLE, TOLD, drawn, of, slots
 
 MODELS = {model.name: model for model in (CM(), DCM(), CCM(), DBN(), SDBN())}

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from offrank.clicks.laws import Browsing, Cascading, ClickLaw, Independent, Mixed, Upward, log_probs
-from offrank.testing import click_patterns as stories
-from offrank.testing.click_patterns import Path, joint, patterns
+from tests.clicks import click_patterns as stories
+from tests.clicks.click_patterns import Path, joint, patterns
 from tests.clicks.stories import ATTRACTION, HOLE, SATISFACTION, SLATES, TOLD, of
 
 A, S = [0.3, 0.0, 0.75, 0.45], [0.2, 0.0, 0.6, 0.9]

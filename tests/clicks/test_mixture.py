@@ -15,7 +15,7 @@ from offrank.clicks.learnt import Learnt
 from offrank.clicks.named import CLICK_MODELS
 from offrank.clicks.sessions import Sessions, Tally
 from offrank.errors import UsageError
-from offrank.testing.click_patterns import conditional, joint, patterns
+from tests.clicks.click_patterns import conditional, joint, patterns
 from tests.clicks.stories import TOLD, Told, drawn, parts, slots, tables
 
 RELIABLE, HASTY = (

@@ -14,7 +14,7 @@ from offrank.clicks.documents import Slots
 from offrank.clicks.integrated import Cells, Chances, learn
 from offrank.clicks.learnt import Learnt
 from offrank.clicks.priors import Beta
-from offrank.testing.click_patterns import position_based
+from tests.clicks.click_patterns import position_based
 from tests.clicks.examined import RANKS, World, covered
 from tests.clicks.readers import log
 from tests.clicks.same_law import assert_same_law

@@ -8,7 +8,7 @@ import pytest
 from offrank.clicks import PBM, TrustBias
 from offrank.clicks.documents import Slots
 from offrank.clicks.learnt import Learnt
-from offrank.testing.click_patterns import trust_bias
+from tests.clicks.click_patterns import trust_bias
 from tests.clicks.examined import RANKS, World, covered
 from tests.clicks.readers import log
 from tests.clicks.same_law import assert_same_law

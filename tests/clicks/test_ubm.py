@@ -10,7 +10,7 @@ from offrank.clicks.counts import browsing_cell
 from offrank.clicks.documents import Slots
 from offrank.clicks.learnt import Learnt
 from offrank.clicks.ubm import cells_table
-from offrank.testing.click_patterns import browsing
+from tests.clicks.click_patterns import browsing
 from tests.clicks.examined import RANKS, World, covered
 from tests.clicks.same_law import assert_same_law
 

@@ -175,15 +175,15 @@ LOGS: dict[str, Callable[[Any], Any]] = {
     "folds.fingerprint.FingerprintFold": lambda kind: kind(Content(features=True), keep=50),
     "folds.sums.SumsFold": lambda kind: terms(kind(layout().worth.columns)),
     "jobs.clicks.graded.GradedFold": lambda kind: kind({"rctr": fitted("rctr")}, "grades", "query"),
-    "learning.held_out.LearntRowsFold": lambda kind: kind("hash"),
-    "learning.survey.SurveyFold": lambda kind: kind(5),
+    "learning.splits.LearntRowsFold": lambda kind: kind("hash"),
+    "learning.preparation.SurveyFold": lambda kind: kind(5),
     "metrics.fold.ComparisonsFold": lambda kind: kind(
         (metric("banner_loss"),), ("new", "tied"), OLD, IntervalSpec(), "device"
     ),
     "policies.counted._ShownFold": lambda kind: kind("query"),
 }
 #: keeps its rows as they come; see the last test
-IN_ORDER = {"learning.examples.Packing"}
+IN_ORDER = {"learning.preparation.Packing"}
 
 
 def test_every_fold_has_an_example() -> None:

@@ -10,11 +10,8 @@ import numpy as np
 import pytest
 from scipy.optimize import check_grad
 
-from offrank.learning.descent import Descent, Spread, Terms
-from offrank.learning.dr_poem import Robust
-from offrank.learning.poem import Weighted, quantile, unit
+from offrank.learning.descent import Descent, EmpiricalRisk, Weighted, quantile
 from offrank.learning.reductions import Scorer
-from offrank.learning.snpoem import Normalised
 from tests.learning.worlds import examples, prepared, store
 
 SIZE = 8
@@ -22,10 +19,10 @@ RNG = np.random.default_rng(1)
 MODEL = Scorer(RNG.normal(size=SIZE), -0.5)
 
 
-def terms(kind: str, slots: int) -> Terms:
+def terms(kind: str, slots: int) -> Weighted:
     data = store(examples(1, slots), examples(2, slots))
     if kind == "robust":
-        return Robust(data, 2.5, 1.7, MODEL)
+        return Weighted(data, 2.5, 1.7, model=MODEL)
     return Weighted(data, 2.5 if kind == "clipped" else math.inf, 1.7, baseline=0.3)
 
 
@@ -56,7 +53,7 @@ def test_bound_lies_above_and_touches(distance: float) -> None:
     """The terms move by `distance` standard deviations; near the anchor a bound of wrong slope is crossed at once."""
     n, variance, rng = 50, 1.5, np.random.default_rng(3)
     before = rng.normal(size=n)
-    linear, square = Spread.of(n, before.sum(), float(before @ before)).bound(variance)
+    linear, square = EmpiricalRisk.of(n, before.sum(), float(before @ before)).bound(variance)
 
     def objective(u: np.ndarray) -> float:
         return float(u.mean() + variance * u.std(ddof=1) / math.sqrt(n))
@@ -76,13 +73,13 @@ def test_bound_lies_above_and_touches(distance: float) -> None:
 METHODS = ["poem", "snpoem", "dr-poem"]
 
 
-def of_method(kind: str) -> Terms:
+def of_method(kind: str) -> Weighted:
     """The terms that a method descends on, of impressions of one slot."""
     data = store(examples(1), examples(2))
-    made: dict[str, Terms] = {
+    made = {
         "poem": Weighted.of(data, 4.0),
-        "snpoem": Normalised.of(data, 4.0).refreshed(np.zeros(SIZE)),
-        "dr-poem": Robust(data, 4.0, 1.7, MODEL),
+        "snpoem": Weighted.of(data, 4.0, normalised=True).refreshed(np.zeros(SIZE)),
+        "dr-poem": Weighted(data, 4.0, 1.7, model=MODEL),
     }
     return made[kind]
 
@@ -96,7 +93,7 @@ def test_gradient_of_the_objective_with_its_variance(kind: str) -> None:
     for seed, distance in enumerate([0.0, 0.01, 0.1, 1.0, 2.0]):
         anchor = distance * np.random.default_rng(seed).normal(size=SIZE)
         sums = made.sums(anchor, 1.0, 0.0, np.zeros(SIZE))
-        linear, square = Spread.of(n, *sums).bound(variance)
+        linear, square = EmpiricalRisk.of(n, *sums).bound(variance)
         found = np.zeros(SIZE)
         made.sums(anchor, linear, square, found)
         steps = 1e-5 * np.eye(SIZE)
@@ -117,7 +114,7 @@ def test_bound_of_a_method_lies_above_its_objective(kind: str, distance: float) 
     def sums(weights: np.ndarray) -> tuple[float, float]:
         return made.sums(weights, 1.0, 0.0, np.zeros(SIZE))
 
-    linear, square = Spread.of(n, *sums(anchor)).bound(variance)
+    linear, square = EmpiricalRisk.of(n, *sums(anchor)).bound(variance)
 
     def bound(weights: np.ndarray) -> float:
         total, squares = sums(weights)
@@ -134,7 +131,7 @@ def test_objective_never_rises(kind: str) -> None:
     train = prepared()[0].train
     clip = quantile(train, 0.97)
     model = Scorer(np.zeros(1 << 12), -5.0)
-    made: Terms = Weighted.of(train, clip) if kind == "weighted" else Robust(train, clip, unit(train), model)
+    made = Weighted.of(train, clip, model=model if kind == "robust" else None)
     descent = Descent(train, 1 << 12, variance=2.0, l2=1e-3, rounds=5)
     found = [descent.objective(made, weights) for weights in [np.zeros(1 << 12), *descent.run(made)]]
     assert (np.diff(found) <= 1e-12).all()
@@ -143,7 +140,7 @@ def test_objective_never_rises(kind: str) -> None:
 
 def test_self_normalised_ratio_never_falls() -> None:
     train = prepared()[0].train
-    made = Normalised.of(train, quantile(train, 0.97))
+    made = Weighted.of(train, quantile(train, 0.97), normalised=True)
     descent = Descent(train, 1 << 12, variance=0.0, l2=0.0, rounds=4)
     ratios = [made.refreshed(weights).baseline for weights in [np.zeros(1 << 12), *descent.run(made)]]
     assert (np.diff(ratios) >= -1e-12).all()
@@ -151,6 +148,10 @@ def test_self_normalised_ratio_never_falls() -> None:
 
 def test_a_constant_added_to_rewards_is_added_to_the_baseline() -> None:
     given, weights = examples(3), np.random.default_rng(0).normal(size=SIZE)
-    plain = Normalised(store(given), math.inf, 1.0).refreshed(weights).baseline
-    moved = Normalised(store(replace(given, reward=given.reward + 2)), math.inf, 1.0).refreshed(weights).baseline
+    plain = Weighted(store(given), math.inf, 1.0, normalised=True).refreshed(weights).baseline
+    moved = (
+        Weighted(store(replace(given, reward=given.reward + 2)), math.inf, 1.0, normalised=True)
+        .refreshed(weights)
+        .baseline
+    )
     assert moved == pytest.approx(plain + 2)

@@ -11,12 +11,12 @@ import numpy as np
 import pytest
 
 from offrank.errors import LogError, UsageError
-from offrank.learning import METHODS, Candidate, doubly_robust, ips, learner, regression
+from offrank.learning import METHODS, Checkpoint, dro, ips, learner, regression
 from offrank.learning.examples import Data, Examples
 from offrank.learning.poem import Poem
+from offrank.learning.preparation import Preparation
 from offrank.learning.reductions import Scorer
-from offrank.learning.search import Preparation, Search
-from offrank.learning.validation import judge
+from offrank.learning.search import Search, judge
 from offrank.policies.linear import Encoding, Linear, Model
 from offrank.policies.written import Logged
 from offrank.simulation.adverts import AdvertWorld
@@ -61,7 +61,7 @@ def every_action(seed: int = 4) -> tuple[Examples, np.ndarray]:
 
 def test_ips_counts_each_candidate_as_often_as_it_earns() -> None:
     given, reward = every_action()
-    positive, total = ips.targets(given)
+    positive, total = ips.one_against_all(given)
     assert positive.reshape(len(reward), -1).sum(axis=0) == pytest.approx(reward)
     assert total.reshape(len(reward), -1).sum(axis=0) == pytest.approx(np.full(len(reward), reward.sum()))
 
@@ -69,9 +69,9 @@ def test_ips_counts_each_candidate_as_often_as_it_earns() -> None:
 def test_doubly_robust_rewards_are_right_on_average_whatever_the_model() -> None:
     given, reward = every_action()
     model = Scorer(np.random.default_rng(2).normal(size=8), 0.3)
-    found = doubly_robust.rewards(given, model).reshape(len(reward), -1)
+    found = dro.rewards(given, model).reshape(len(reward), -1)
     assert (found * np.exp(given.log_q)[:, None]).sum(axis=0) == pytest.approx(reward)
-    positive, total = doubly_robust.Weighing(model)(given)
+    positive, total = dro.above_the_least(model, given)
     apart = positive.reshape(len(reward), -1).sum(axis=0) - reward
     assert apart == pytest.approx(np.full(len(reward), apart[0]))
     assert (positive >= 0).all()
@@ -80,7 +80,7 @@ def test_doubly_robust_rewards_are_right_on_average_whatever_the_model() -> None
 
 def test_judged_expectation_is_the_truth_and_inclusion_counts_once() -> None:
     given, reward = every_action()
-    zero = Candidate({}, np.zeros(8))
+    zero = Checkpoint({}, np.zeros(8))
     found = judge(zero, store(given), greedy=False, confidence=0.95)
     assert found.ips.value == pytest.approx(reward.mean())
     halves = replace(given, inclusion=given.inclusion / 2)

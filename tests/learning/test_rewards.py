@@ -13,10 +13,8 @@ import pytest
 import offrank
 from offrank.errors import LogError, UsageError
 from offrank.learning import METHODS, learner
-from offrank.learning.examples import Data, Examples, Store
-from offrank.learning.rewards import baseline, centred, deviation, from_zero_to_one, median
-from offrank.learning.search import Search
-from offrank.learning.validation import Judged
+from offrank.learning.examples import Data, Examples, Store, median
+from offrank.learning.search import Search, Trial
 from offrank.policies.linear import Encoding
 from tests.learning.worlds import examples, store
 
@@ -35,7 +33,7 @@ def data(kind: str, scale: float = 1.0, shift: float = 0.0, slots: int = 1) -> D
 
 
 @cache
-def learnt(name: str, kind: str) -> tuple[Judged, ...]:
+def learnt(name: str, kind: str) -> tuple[Trial, ...]:
     return Search(learner(name, 1), name).run(data(kind))
 
 
@@ -62,11 +60,11 @@ def test_the_same_of_slates_of_several_slots(name: str) -> None:
 def test_frames_of_rewards_by_hand() -> None:
     given = replace(examples(1, n=4), reward=np.array([5.0, 1.0, 3.0, 1.0]), inclusion=np.array([1.0, 0.25, 1.0, 1.0]))
     made = store(given)  # weights 1, 4, 1, 1: the median is 1, the deviation (4 + 0 + 2 + 0) / 7
-    assert baseline(made) == 1.0
-    assert deviation(made) == pytest.approx(6 / 7)
-    assert centred(made).piece(0).reward == pytest.approx(np.array([4, 0, 2, 0]) * 7 / 6)
-    assert from_zero_to_one(made).piece(0).reward == pytest.approx([1, 0, 0.5, 0])
-    assert from_zero_to_one(centred(made)).piece(0).reward == pytest.approx([1, 0, 0.5, 0])
+    assert made.baseline() == 1.0
+    assert made.deviation() == pytest.approx(6 / 7)
+    assert made.centred().piece(0).reward == pytest.approx(np.array([4, 0, 2, 0]) * 7 / 6)
+    assert made.from_zero_to_one().piece(0).reward == pytest.approx([1, 0, 0.5, 0])
+    assert made.centred().from_zero_to_one().piece(0).reward == pytest.approx([1, 0, 0.5, 0])
     assert median(np.array([0.0, 1.0]), np.array([1.0, 1.0])) == 0.0
     assert median(np.array([0.0, 1.0]), np.array([0.9, 1.1])) == 1.0
 
@@ -74,7 +72,7 @@ def test_frames_of_rewards_by_hand() -> None:
 def test_of_rare_clicks_the_terms_are_those_of_the_published_method() -> None:
     clicks = np.array([0.0, 1.0, 0.0, 0.0, 0.0])
     made = store(replace(examples(1, n=5), reward=clicks, inclusion=np.ones(5)))
-    assert centred(made).piece(0).reward == pytest.approx(clicks / 0.2)
+    assert made.centred().piece(0).reward == pytest.approx(clicks / 0.2)
 
 
 def world(n: int, seed: int = 0, slots: int = 1, items: int = 4) -> list[dict[str, Any]]:

@@ -9,8 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from offrank.learning.examples import Data, Examples, Store
-from offrank.learning.search import Preparation
-from offrank.learning.survey import Survey
+from offrank.learning.preparation import Preparation, Survey
 from offrank.log.source import Source
 from offrank.policies.written import Logged
 from offrank.simulation.adverts import AdvertWorld

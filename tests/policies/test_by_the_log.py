@@ -55,7 +55,7 @@ def by_hand(whole: LogBatch) -> tuple[dict[int, float], dict[tuple[int, int, int
 @pytest.mark.parametrize("asked", ["shown", "all"])
 def test_counted_is_the_weighted_share_of_impressions(asked: str, parts: int) -> None:
     whole = log()
-    ready = Counted(by="query").prepare(pieces(whole, parts))
+    ready = Counted(by="query").fit(pieces(whole, parts))
     items = whole.slates if asked == "shown" else all_items(whole.contexts)
     found = ready.rank_probs(whole.contexts, items)
     seen, shown = by_hand(whole)
@@ -70,14 +70,14 @@ def test_counted_is_the_weighted_share_of_impressions(asked: str, parts: int) ->
 
 def test_counted_sums_to_one_over_items() -> None:
     whole = log()
-    found = Counted().prepare(pieces(whole, 2)).rank_probs(whole.contexts, all_items(whole.contexts))
+    found = Counted().fit(pieces(whole, 2)).rank_probs(whole.contexts, all_items(whole.contexts))
     filled = np.arange(whole.contexts.slots) < whole.contexts.length[:, None]
     assert found.sum(axis=1) == pytest.approx(filled.astype(float), rel=1e-12)
 
 
 def test_counted_knows_nothing_of_other_contexts() -> None:
     whole = log()
-    ready = Counted().prepare(pieces(whole, 2))
+    ready = Counted().fit(pieces(whole, 2))
     elsewhere = replace(whole.contexts, keys={"query": whole.contexts.keys["query"] + 1000})
     assert (ready.rank_probs(elsewhere, whole.slates) == 0).all()
 
@@ -86,7 +86,7 @@ def test_counted_must_be_prepared_once() -> None:
     whole, bare = log(), policy("counted(by=query)")
     with pytest.raises(AbilityError) as error:
         bare.rank_probs(whole.contexts, whole.slates)
-    assert "prepare(log)" in error.value.remedy
+    assert "fit(log)" in error.value.remedy
     ready = prepared(bare, pieces(whole, 1))
     assert prepared(ready, pieces(whole, 1)) is ready
     assert (ready, repr(ready)) == (bare, "counted(by=query)")
@@ -96,7 +96,7 @@ def test_counted_must_be_prepared_once() -> None:
 def test_what_wraps_counted_is_prepared_too() -> None:
     whole, mixed = log(), policy("epsilon(counted, 0.25)")
     ready = prepared(mixed, pieces(whole, 1))
-    inner = Counted().prepare(pieces(whole, 1)).rank_probs(whole.contexts, whole.slates)
+    inner = Counted().fit(pieces(whole, 1)).rank_probs(whole.contexts, whole.slates)
     uniform = policy("uniform").rank_probs(whole.contexts, whole.slates)
     found = ready.rank_probs(whole.contexts, whole.slates)
     assert found == pytest.approx(0.75 * inner + 0.25 * uniform)
@@ -152,7 +152,7 @@ class Mix:
 def test_counted_is_prepared_wherever_it_stands_in_another_policy() -> None:
     whole, bare = log(), policy("uniform")
     ready = prepared(Mix(bare, (Counted(), bare)), pieces(whole, 2))
-    inner = Counted().prepare(pieces(whole, 2)).rank_probs(whole.contexts, whole.slates)
+    inner = Counted().fit(pieces(whole, 2)).rank_probs(whole.contexts, whole.slates)
     uniform = bare.rank_probs(whole.contexts, whole.slates)
     assert ready.rank_probs(whole.contexts, whole.slates) == pytest.approx((inner + 2 * uniform) / 3)
     assert counts(ready)
@@ -166,8 +166,8 @@ class Helpful(Mix):
     def ranks(self, contexts: Contexts, items: Integers) -> Integers:
         return np.zeros_like(items)
 
-    def prepare(self) -> None:
-        raise AssertionError("this is no way to prepare a policy")
+    def fit(self) -> None:
+        raise AssertionError("this is no way to fit a policy")
 
     def uniform_share(self, contexts: Contexts) -> Floats:
         return np.ones(len(contexts))

@@ -7,7 +7,7 @@ import pytest
 
 from offrank.errors import UsageError
 from offrank.policies.plackett_luce import order_given_set, rank_probs, sample, sample_order_given_set
-from tests.policies.races import WEIGHTS, orders, slates, spread, surprise
+from tests.policies.laws import WEIGHTS, orders, slates, spread, surprise
 
 DRAWS = 40_000
 

@@ -2,23 +2,22 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import pytest
+from numpy.typing import ArrayLike
 
 from offrank.errors import AbilityError, UsageError
 from offrank.policies import PlackettLuce
 from offrank.policies.base import PairProbs
-from offrank.policies.plackett_luce import pair_probs, rank_probs
-from offrank.policies.races import pair_seconds
-from offrank.policies.races import pairs as ways
-from tests.policies.races import CASES, WEIGHTS, contexts, slates, spread
+from offrank.policies.plackett_luce import pair_probs, pair_seconds, rank_probs
+from tests.policies.laws import CASES, WEIGHTS, contexts, slates, spread
 
 
-def by_race(weights: np.ndarray, length: int) -> np.ndarray:
+def by_race(weights: ArrayLike, length: int) -> np.ndarray:
     """The double quadrature, however few the candidates."""
-    law = np.empty((len(weights), length) * 2)
-    ways._by_races(np.asarray(weights, dtype=float), length, law)
-    return law
+    return pair_probs(weights, length, math.inf, "quadrature")
 
 
 def enumerated(weights: tuple[float, ...], length: int) -> np.ndarray:
@@ -35,8 +34,7 @@ def test_few_candidates_as_enumerated(name: str, length: int) -> None:
     weights = WEIGHTS[name]
     expected = enumerated(weights, length)
     assert pair_probs(weights, length) == pytest.approx(expected, rel=1e-11, abs=1e-13)
-    if min(sum(w > 0 for w in weights), length) >= 2:
-        assert by_race(np.array(weights), length) == pytest.approx(expected, abs=1e-11)
+    assert by_race(weights, length) == pytest.approx(expected, abs=1e-11)
 
 
 def test_golden_values() -> None:

@@ -8,23 +8,18 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from numpy.typing import ArrayLike
 
 from offrank.errors import UsageError
 from offrank.policies import EpsilonUniform, PlackettLuce, Uniform
-from offrank.policies import _kernels as sets
 from offrank.policies.base import all_items
 from offrank.policies.plackett_luce import rank_probs
-from offrank.policies.races import _kernels
-from tests.policies.races import CASES, WEIGHTS, contexts, rank_matrix, slates, spread
+from tests.policies.laws import CASES, WEIGHTS, contexts, rank_matrix, slates, spread
 
 
-def by_race(weights: np.ndarray, length: int) -> np.ndarray:
+def by_race(weights: ArrayLike, length: int) -> np.ndarray:
     """The quadrature, however few the candidates."""
-    with np.errstate(divide="ignore"):
-        logs = np.log(np.asarray(weights, dtype=float))
-    law = np.empty((len(logs), length))
-    _kernels.row_law(logs, length, law)
-    return law
+    return rank_probs(weights, length, "quadrature")
 
 
 @pytest.mark.parametrize(("name", "length"), CASES)
@@ -44,10 +39,8 @@ def test_golden_values() -> None:
 @given(st.lists(st.floats(-12, 12), min_size=2, max_size=9), st.data())
 def test_quadrature_is_the_sum_over_sets(decades: list[float], data: st.DataObject) -> None:
     length = data.draw(st.integers(1, len(decades)))
-    logs = np.array([decades]) * np.log(10)
-    size, slots = np.array([len(decades)]), np.array([length])
-    expected = sets.rank_probs(logs, size, slots, np.arange(len(decades))[None], length)[0]
-    assert by_race(10.0 ** np.array(decades), length) == pytest.approx(expected, rel=1e-9, abs=1e-13)
+    weights = 10.0 ** np.array(decades)
+    assert by_race(weights, length) == pytest.approx(rank_probs(weights, length, "sets"), rel=1e-9, abs=1e-13)
 
 
 @pytest.mark.parametrize("decades", [0, 1, 4, 24])

@@ -9,7 +9,7 @@ from typing import Any
 from ..estimators.family import family
 from ..inference.registry import Method
 from ..inference.spec import AUTO, IntervalSpec
-from ..learning.held_out import kept_apart
+from ..learning.splits import kept_apart
 from ..policies.prepared import prepared
 from ..policies.propensities import AnyPolicy
 from ..running.executors import Executor, Progress

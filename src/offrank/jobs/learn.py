@@ -13,13 +13,11 @@ from ..files import scratch, write_text
 from ..findings.verdict import Verdict
 from ..folds.estimate import Estimate, Interval
 from ..inference.spec import IntervalSpec
-from ..learning import splits, validation
-from ..learning.base import Candidate
-from ..learning.examples import Data
+from ..learning import splits
+from ..learning.examples import Checkpoint, Data
 from ..learning.named import learner
-from ..learning.search import Preparation, Search
-from ..learning.survey import Survey
-from ..learning.validation import Criterion, Judged
+from ..learning.preparation import Preparation, Survey
+from ..learning.search import Criterion, Search, Trial
 from ..policies.linear import Encoding, Linear, Model
 from ..policies.prepared import prepared
 from ..policies.propensities import AnyPolicy
@@ -46,7 +44,7 @@ class Learnt:
     policy: Linear
     method: str
     criterion: Criterion
-    tried: tuple[Judged, ...]
+    tried: tuple[Trial, ...]
     tested: Result | None
     features: int
     ignored: int
@@ -166,7 +164,6 @@ def learn(
         UsageError: arguments that cannot work, or a method that cannot learn from this log.
         LogError: the log breaks a rule, or says nothing.
     """
-    validation.check(criterion)
     splits.check(split)
     IntervalSpec("normal", confidence)  # refuses levels that are none
     target = _target(path)
@@ -196,7 +193,7 @@ def both(path: str) -> dict[str, AnyPolicy]:
     return {"drawn": Linear(path), "sorted": Linear(path, greedy=True)}
 
 
-def _model(search: Search, data: Data, best: Candidate, split: splits.By) -> Model:
+def _model(search: Search, data: Data, best: Checkpoint, split: splits.By) -> Model:
     """The scorer as it is kept: with how it was learnt, and from which rows."""
     said = {"method": search.name, "criterion": search.criterion, "settings": dict(best.settings)}
     return Model(data.encoding, best.weights, {**said, "seed": search.seed, "split": split}, data.training)
@@ -215,11 +212,11 @@ def _counts(survey: Survey) -> tuple[int, int]:
     return int(survey.seen.sum()), int(survey.context.sum())
 
 
-def _line(judged: Judged) -> str:
+def _line(judged: Trial) -> str:
     return f"   {_spelled(judged)}: ips {_interval(judged.ips)}"
 
 
-def _spelled(judged: Judged) -> str:
+def _spelled(judged: Trial) -> str:
     """The settings."""
     return ", ".join(f"{name} {value:g}" for name, value in judged.candidate.settings.items()) or "nothing to set"
 

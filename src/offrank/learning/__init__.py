@@ -1,7 +1,7 @@
 """A log in, a policy out; a file per method."""
 
-from .base import Candidate, Learner
+from .examples import Checkpoint, Learner
 from .named import METHODS, learner
 from .splits import Split
 
-__all__ = ["METHODS", "Candidate", "Learner", "Split", "learner"]
+__all__ = ["METHODS", "Checkpoint", "Learner", "Split", "learner"]

@@ -92,40 +92,14 @@ def _slate_law(scores, m, slate, left, slope):
 
 
 @_jit
-def weighted(starts, offsets, indices, values, slates, log_q, gain, clip, linear, square, weights, gradient, terms):
-    """terms [n] <- u = -gain min(w, clip), w = slate probability over exp(log_q); rows of gain 0 are not looked at.
-
-    gradient += that of the sum of linear u + square u^2; a clipped row has none.
-    """
-    widest = 0
-    for row in range(len(gain)):
-        widest = max(widest, starts[row + 1] - starts[row])
-    scores, slope, left = np.empty(widest), np.empty(widest), np.empty(widest, dtype=np.bool_)
-    for row in range(len(gain)):
-        terms[row] = 0.0
-        if gain[row] == 0.0:
-            continue
-        first, m = starts[row], starts[row + 1] - starts[row]
-        for item in range(m):
-            scores[item] = _score(offsets, indices, values, first + item, weights)
-        weight = np.exp(_slate_law(scores, m, slates[row], left, slope) - log_q[row])
-        u = -gain[row] * min(weight, clip)
-        terms[row] = u
-        if weight < clip:
-            factor = (linear + 2.0 * square * u) * u
-            for item in range(m):
-                _scatter(offsets, indices, values, first + item, factor * slope[item], gradient)
-
-
-@_jit
-def doubly_robust(
+def weighted(
     starts,
     offsets,
     indices,
     values,
-    shown,
+    slates,
     log_q,
-    reward,
+    gain,
     share,
     chances,
     clip,
@@ -135,35 +109,35 @@ def doubly_robust(
     gradient,
     terms,
 ):
-    """terms [n] <- u = -share (sum_a p_a chance_a + (reward - chance_y) min(w, clip)), one slot, y shown.
+    """terms [n] <- u = -gain min(w, clip) - share sum_a p_a chance_a, w = slate probability over exp(log_q).
 
-    gradient += that of the sum of linear u + square u^2. chances: [lines] predicted reward of each candidate.
+    gradient += that of the sum of linear u + square u^2; in a clipped row the first part has none. chances: [lines]
+    predicted reward of each candidate, of slates of one slot, or empty; rows of gain 0 are then not looked at.
     """
-    widest = 0
-    for row in range(len(reward)):
+    widest, robust = 0, len(chances) > 0
+    for row in range(len(gain)):
         widest = max(widest, starts[row + 1] - starts[row])
-    p = np.empty(widest)
-    for row in range(len(reward)):
+    scores, slope, left = np.empty(widest), np.empty(widest), np.empty(widest, dtype=np.bool_)
+    for row in range(len(gain)):
+        terms[row] = 0.0
+        if gain[row] == 0.0 and not robust:
+            continue
         first, m = starts[row], starts[row + 1] - starts[row]
-        largest, rest, direct = -np.inf, 0.0, 0.0
         for item in range(m):
-            p[item] = _score(offsets, indices, values, first + item, weights)
-            largest = max(largest, p[item])
-        for item in range(m):
-            p[item] = np.exp(p[item] - largest)
-            rest += p[item]
-        for item in range(m):
-            p[item] /= rest
-            direct += p[item] * chances[first + item]
-        weight = p[shown[row]] * np.exp(-log_q[row])
-        cut = weight >= clip
-        correction = (reward[row] - chances[first + shown[row]]) * min(weight, clip)
-        u = -share[row] * (direct + correction)
+            scores[item] = _score(offsets, indices, values, first + item, weights)
+        weight = np.exp(_slate_law(scores, m, slates[row], left, slope) - log_q[row])
+        u, moved, direct = -gain[row] * min(weight, clip), -gain[row] * weight if weight < clip else 0.0, 0.0
+        if robust:
+            for item in range(m):  # the slope is 1{item = shown} - p
+                direct += ((item == slates[row, 0]) - slope[item]) * chances[first + item]
+            u -= share[row] * direct
         terms[row] = u
-        factor = -share[row] * (linear + 2.0 * square * u)
-        moved = 0.0 if cut else correction
+        factor = linear + 2.0 * square * u
+        if moved == 0.0 and not robust:
+            continue
         for item in range(m):
-            slope = p[item] * (chances[first + item] - direct - moved)
-            if item == shown[row]:
-                slope += moved
-            _scatter(offsets, indices, values, first + item, factor * slope, gradient)
+            rise = moved * slope[item]
+            if robust:
+                p = (item == slates[row, 0]) - slope[item]
+                rise -= share[row] * p * (chances[first + item] - direct)
+            _scatter(offsets, indices, values, first + item, factor * rise, gradient)

@@ -1,20 +1,24 @@
-"""Counterfactual risk minimisation: the estimate's mean and its spread, descended together by majorisation."""
+"""Counterfactual risk minimisation: the estimate's mean and its deviation, descended together by majorisation."""
 
 from __future__ import annotations
 
+import itertools
 import math
+from abc import ABC, abstractmethod
 from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import Protocol
+from dataclasses import dataclass, replace
+from typing import ClassVar, final
 
 import numpy as np
 
 from ..log.batch import Floats
-from .examples import Store
+from . import _kernels
+from .examples import Checkpoint, Data, Examples, Store, kept
+from .reductions import Scorer
 
 
 @dataclass(frozen=True)
-class Spread:
+class EmpiricalRisk:
     """Mean and standard deviation of the terms u of n rows."""
 
     n: int
@@ -22,7 +26,7 @@ class Spread:
     deviation: float
 
     @classmethod
-    def of(cls, n: int, total: float, squares: float) -> Spread:
+    def of(cls, n: int, total: float, squares: float) -> EmpiricalRisk:
         """From sums of u and of u^2."""
         mean = total / n
         return cls(n, mean, math.sqrt(max(squares - n * mean**2, 0.0) / max(n - 1, 1)))
@@ -38,14 +42,65 @@ class Spread:
         return 1.0 - curve * self.mean, curve / 2
 
 
-class Terms(Protocol):
-    """The terms u [n] of every row: what the log says was lost, so that less is better."""
+@dataclass(frozen=True)
+class Weighted:
+    """The terms u of every row, what the log says was lost, so that less is better.
+
+    u = -(reward - baseline) min(w, clip) / inclusion, times `unit`; w is the importance weight. A row is corrected for
+    sub-sampling here, once.
+
+    - unit: the mean of the terms over rows is then in units of the mean absolute deviation of the logged rewards.
+    - normalised: each round of a descent takes the self-normalised estimate so far as the baseline.
+    - model: predicts rewards; the terms are then doubly robust, of slates of one slot:
+      u = -(sum_a p(a) r(a) + (reward - baseline - r(y)) min(w, clip)) / inclusion, times `unit`.
+    """
+
+    store: Store
+    clip: float
+    unit: float
+    baseline: float = 0.0
+    normalised: bool = False
+    model: Scorer | None = None
+
+    @classmethod
+    def of(
+        cls, store: Store, clip: float = math.inf, *, normalised: bool = False, model: Scorer | None = None
+    ) -> Weighted:
+        """Of rewards that are centred already, or that a model is to predict."""
+        unit = store.rows / store.impressions / store.deviation()
+        return cls(store, clip, unit, normalised=normalised, model=model)
 
     def sums(self, weights: Floats, linear: float, square: float, gradient: Floats) -> tuple[float, float]:
         """Sums of u and u^2; gradient += that of the sum of linear u + square u^2."""
+        total = squares = 0.0
+        for examples in self.store:
+            terms = self._terms(examples, examples.reward - self.baseline, weights, linear, square, gradient)
+            total += float(terms.sum())
+            squares += float(terms @ terms)
+        return total, squares
 
-    def refreshed(self, weights: Floats) -> Terms:
+    def refreshed(self, weights: Floats) -> Weighted:
         """The terms for another round, where they depend on the weights so far."""
+        if not self.normalised:
+            return self
+        earned = shown = 0.0
+        unused = np.zeros_like(weights)
+        for examples in self.store:
+            earned += float(self._terms(examples, examples.reward, weights, 0, 0, unused).sum())
+            shown += float(self._terms(examples, np.ones(len(examples)), weights, 0, 0, unused).sum())
+        return replace(self, baseline=earned / shown)
+
+    def _terms(
+        self, examples: Examples, reward: Floats, weights: Floats, linear: float, square: float, gradient: Floats
+    ) -> Floats:
+        """[n] terms of such rewards; gradient as in `sums`."""
+        share, terms = self.unit / examples.inclusion, np.empty(len(examples))
+        chances = np.empty(0) if self.model is None else self.model.chances(examples)
+        gain = (reward if self.model is None else reward - chances[examples.shown]) * share
+        lines = (examples.starts, examples.offsets, examples.indices, examples.values)
+        given = (examples.slates, examples.log_q, gain, share, chances, self.clip)
+        _kernels.weighted(*lines, *given, linear, square, weights, gradient, terms)
+        return terms
 
 
 @dataclass(frozen=True)
@@ -63,32 +118,28 @@ class Descent:
     rounds: int
     steps: int = 8
 
-    def objective(self, terms: Terms, weights: Floats) -> float:
+    def objective(self, terms: Weighted, weights: Floats) -> float:
         """What is minimised."""
-        found = self._spread(terms, weights)
+        found = self._risk(terms, weights)
         penalty = self.variance * found.deviation / math.sqrt(found.n)
         return found.mean + penalty + self.l2 / 2 * float(weights @ weights)
 
-    def run(self, terms: Terms) -> Iterator[Floats]:
+    def run(self, terms: Weighted) -> Iterator[Floats]:
         """The weights after each round."""
-        weights, active = np.zeros(self.size), self._active()
+        weights, seen = np.zeros(self.size), np.zeros(self.size, dtype=np.bool_)
+        for examples in self.store:
+            seen[examples.indices] = True
+        active = np.flatnonzero(seen)
         for _ in range(self.rounds):
             terms = terms.refreshed(weights)
-            linear, square = self._spread(terms, weights).bound(self.variance)
+            linear, square = self._risk(terms, weights).bound(self.variance)
             weights = self._minimised(terms, weights, active, linear, square)
             yield weights.copy()
 
-    def _spread(self, terms: Terms, weights: Floats) -> Spread:
-        return Spread.of(self.store.rows, *terms.sums(weights, 1.0, 0.0, np.zeros(self.size)))
+    def _risk(self, terms: Weighted, weights: Floats) -> EmpiricalRisk:
+        return EmpiricalRisk.of(self.store.rows, *terms.sums(weights, 1.0, 0.0, np.zeros(self.size)))
 
-    def _active(self) -> np.ndarray:
-        """Coordinates that occur."""
-        seen = np.zeros(self.size, dtype=np.bool_)
-        for examples in self.store:
-            seen[examples.indices] = True
-        return np.flatnonzero(seen)
-
-    def _minimised(self, terms: Terms, weights: Floats, active: np.ndarray, linear: float, square: float) -> Floats:
+    def _minimised(self, terms: Weighted, weights: Floats, active: np.ndarray, linear: float, square: float) -> Floats:
         from scipy.optimize import minimize
 
         n, full = self.store.rows, weights.copy()
@@ -104,3 +155,44 @@ class Descent:
         out = np.zeros(self.size)
         out[active] = found.x
         return out
+
+
+@dataclass(frozen=True)
+class Penalised(ABC):
+    """What the POEM family searches: policies that draw, by the terms of a clip and the penalties of a descent.
+
+    - variances: how much the standard error counts; l2: of the weights, both in units of the mean absolute deviation
+      of the logged rewards from their median, which is the baseline: for rare clicks, the click rate and 0.
+    - clips: importance weights are cut at this quantile of the inverse propensities (.97 as published).
+    - epochs: passes of majorisation, each with several passes over the log.
+    """
+
+    greedy: ClassVar[bool] = False
+    one_slot: ClassVar[bool] = False
+    per_item: ClassVar[bool] = False
+    variances: tuple[float, ...] = (0.0, 1.0)
+    l2: tuple[float, ...] = (1e-4, 1e-3, 1e-2)
+    clips: tuple[float, ...] = (0.97,)
+    epochs: int = 8
+
+    @abstractmethod
+    def terms(self, data: Data, seed: int) -> Weighted:
+        """What is descended on, without a clip."""
+
+    @final
+    def candidates(self, data: Data, seed: int) -> Iterator[Checkpoint]:
+        """Candidates of every setting, after 1, 2, 4 ... rounds and after the last."""
+        terms = self.terms(data, seed)
+        for variance, l2, clip in itertools.product(self.variances, self.l2, self.clips):
+            descent = Descent(terms.store, data.encoding.size, variance, l2, self.epochs)
+            settings = {"variance": variance, "l2": l2, "clip": clip}
+            for number, weights in enumerate(descent.run(replace(terms, clip=quantile(terms.store, clip))), 1):
+                if kept(number, self.epochs):
+                    yield Checkpoint({**settings, "epochs": number}, weights)
+
+
+def quantile(store: Store, level: float) -> float:
+    """Quantile of the inverse propensities of the rows; level 1 cuts nothing."""
+    if level >= 1:
+        return math.inf
+    return float(np.quantile(np.concatenate([np.exp(-examples.log_q) for examples in store]), level))

@@ -1,21 +1,25 @@
-"""A log as learners read it again and again: encoded once, in memory or in a temporary folder."""
+"""What learners are given and give: a log that was encoded once, to be read again and again, and learnt weights.
+
+Rewards are learnt in frames that are the same whatever number is added to the log's rewards or multiplies them.
+Importance weights have an expectation of 1, but not a mean of 1: a policy that is learnt from reward + b by plain IPS
+also learns to make the mean weight large (b > 0) or small (b < 0), which is propensity overfitting (Swaminathan and
+Joachims 2015, The self-normalized estimator for counterfactual learning). So a baseline is taken off first, and it
+moves with the rewards.
+"""
 
 from __future__ import annotations
 
-import tempfile
-from collections.abc import Iterator
-from dataclasses import dataclass, fields, replace
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import ClassVar, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..estimators.base import refuse_impossible
 from ..folds.fingerprint import Fingerprint
-from ..log.batch import Floats, Integers, LogBatch
+from ..log.batch import Floats, Integers
 from ..policies.linear import Encoding, Lines
-from ..policies.propensities import AnyPolicy, propensities
-from .splits import By, Part, rows_of
 
 
 @dataclass(frozen=True)
@@ -61,7 +65,7 @@ class Store:
     """Examples in pieces that fit into memory, of which the larger logs keep one at a time.
 
     impressions: estimated number before sub-sampling, the sum of 1 / inclusion; rows: those that are there.
-    shift, scale: rewards are given out as (logged - shift) / scale; see `rewards`.
+    shift, scale: rewards are given out as (logged - shift) / scale.
     """
 
     pieces: tuple[Examples | Path, ...]
@@ -85,48 +89,47 @@ class Store:
             return found
         return replace(found, reward=(found.reward - self.shift) / self.scale)
 
+    def centred(self) -> Store:
+        """Rewards less their median, over their mean absolute deviation from it; a row counts 1 / inclusion times.
 
-@dataclass(frozen=True)
-class Packing:
-    """Encodes one third of the log. folder: where pieces are kept, or None to keep them in memory."""
+        Where fewer than half of the impressions are clicked, these are the clicks over the click rate, as POEM was
+        published; 0 and 1, -1 and 0, 5 and 9 are all the same.
+        """
+        return self._moved(self.baseline(), self.deviation())
 
-    encoding: Encoding
-    logging: AnyPolicy
-    part: Part
-    by: By
-    folder: Path | None = None
+    def from_zero_to_one(self) -> Store:
+        """Rewards with the smallest as 0 and the largest as 1, as logistic regression takes them.
 
-    def empty(self) -> tuple[Examples | Path, ...]:
-        return ()
+        A fraction counts as that share of a one (Papke and Wooldridge 1996): the mean reward is what is predicted.
+        """
+        reward, _ = self._rewards()
+        return self._moved(float(reward.min()), float(reward.max() - reward.min()))
 
-    def add(self, state: tuple[Examples | Path, ...], batch: LogBatch) -> tuple[Examples | Path, ...]:
-        rows = rows_of(batch, self.part, self.by)
-        return (*state, self._kept(self._packed(batch.take(rows)))) if len(rows) else state
+    def baseline(self) -> float:
+        """The median of the rewards."""
+        return median(*self._rewards())
 
-    def merge(
-        self, left: tuple[Examples | Path, ...], right: tuple[Examples | Path, ...]
-    ) -> tuple[Examples | Path, ...]:
-        return left + right
+    def deviation(self) -> float:
+        """Mean absolute deviation of the rewards from their median."""
+        reward, weight = self._rewards()
+        return float(weight @ np.abs(reward - median(reward, weight))) / float(weight.sum())
 
-    def finish(self, state: tuple[Examples | Path, ...]) -> Store:
-        totals = [(len(one), float((1 / one.inclusion).sum()), one.slates.shape[1]) for one in Store(state, 0, 0.0, 0)]
-        rows, impressions, slots = zip(*totals, strict=True) if totals else ((), (), ())
-        return Store(state, sum(rows), sum(impressions), max(slots, default=0))
+    def _rewards(self) -> tuple[Floats, Floats]:
+        """(reward, 1 / inclusion) of every row."""
+        pairs = [(examples.reward, 1 / examples.inclusion) for examples in self]
+        reward, weight = (np.concatenate(part) for part in zip(*pairs, strict=True))
+        return reward, weight
 
-    def _packed(self, batch: LogBatch) -> Examples:
-        shown = propensities(self.logging, batch)
-        refuse_impossible(batch, np.isneginf(shown.log_prob), shown)
-        lines = self.encoding.lines(batch.contexts)
-        clicks = np.full(batch.slates.shape, np.nan) if batch.clicks is None else batch.clicks
-        logged = (shown.log_prob, batch.reward, batch.inclusion)
-        return Examples(lines.starts, lines.offsets, lines.indices, lines.values, batch.slates, clicks, *logged)
+    def _moved(self, shift: float, scale: float) -> Store:
+        """With (reward - shift) / scale, on top of what it does already. A scale of 0 stays."""
+        return replace(self, shift=self.shift + self.scale * shift, scale=self.scale * (scale or 1.0))
 
-    def _kept(self, found: Examples) -> Examples | Path:
-        if self.folder is None:
-            return found
-        with tempfile.NamedTemporaryFile(dir=self.folder, suffix=".npz", delete=False) as file:
-            np.savez(file, **{one.name: getattr(found, one.name) for one in fields(found)})
-        return Path(file.name)
+
+def median(values: Floats, weights: Floats) -> float:
+    """The smallest value that at least half of the weight does not exceed."""
+    order = np.argsort(values, kind="stable")
+    total = np.cumsum(weights[order])
+    return float(values[order[np.searchsorted(total, total[-1] / 2)]])
 
 
 @dataclass(frozen=True)
@@ -142,3 +145,32 @@ class Data:
     def slots(self) -> int:
         """The widest slate."""
         return max(self.train.slots, self.validate.slots)
+
+
+@dataclass(frozen=True)
+class Checkpoint:
+    """Weights [2^bits] that were learnt with these settings, hyper-parameters by name."""
+
+    settings: Mapping[str, float]
+    weights: Floats
+
+
+class Learner(Protocol):
+    """A frozen dataclass: its fields are the grid of hyper-parameters.
+
+    greedy: whether it is meant to be used sorted (the reductions to supervised learning) or drawn from.
+    one_slot: whether it knows no slates of several slots.
+    per_item: whether of slates of several slots it learns from the click on each item, not from the slate's reward.
+    """
+
+    greedy: ClassVar[bool]
+    one_slot: ClassVar[bool]
+    per_item: ClassVar[bool]
+
+    def candidates(self, data: Data, seed: int) -> Iterator[Checkpoint]:
+        """Weights for every setting, also along the way; only `data.train` is learnt from."""
+
+
+def kept(passed: int, passes: int) -> bool:
+    """Whether weights are a candidate after so many passes: after 1, 2, 4 ... and after the last."""
+    return passed == passes or passed & (passed - 1) == 0

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
 
 from ..log.batch import Floats
-from .base import Candidate
 from .examples import Data, Examples
-from .reductions import Reduction
+from .reductions import Reduction, Targets
 
 
 @dataclass(frozen=True)
@@ -22,11 +20,11 @@ class InversePropensity(Reduction):
     earns, E[1{y = a} reward / propensity] = reward(a), with rewards scaled to [0, 1].
     """
 
-    def candidates(self, data: Data, seed: int) -> Iterator[Candidate]:
-        return self.search(data, targets, seed)
+    def targets(self, data: Data, seed: int) -> Targets:
+        return one_against_all
 
 
-def targets(examples: Examples) -> tuple[Floats, Floats]:
+def one_against_all(examples: Examples) -> tuple[Floats, Floats]:
     """(positive, total) [lines]: the product shown against all others, weighted."""
     weight = examples.reward / examples.inclusion * np.exp(-examples.log_q)
     positive = np.zeros(examples.starts[-1])

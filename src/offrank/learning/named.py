@@ -5,21 +5,21 @@ from __future__ import annotations
 import difflib
 
 from ..errors import UsageError
-from .base import Learner
-from .doubly_robust import DoublyRobust
 from .dr_poem import DoublyRobustPoem
+from .dro import DoublyRobustReduction
+from .examples import Learner
 from .ips import InversePropensity
 from .plackett_luce import SlateGradient
 from .poem import Poem
+from .random import Random
 from .regression import Regression
 from .snpoem import SelfNormalisedPoem
-from .uniform import Random
 
 METHODS: dict[str, type] = {
     "random": Random,
     "regression": Regression,
     "ips": InversePropensity,
-    "dro": DoublyRobust,
+    "dro": DoublyRobustReduction,
     "poem": Poem,
     "snpoem": SelfNormalisedPoem,
     "dr-poem": DoublyRobustPoem,

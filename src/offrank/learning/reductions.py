@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, final
 
 import numpy as np
 
 from ..log.batch import Floats
 from . import _kernels
-from .base import Candidate
-from .examples import Data, Examples, Store
-from .rewards import from_zero_to_one
+from .examples import Checkpoint, Data, Examples, Store, kept
 
 Targets = Callable[[Examples], tuple[Floats, Floats]]
 """(positive, total) [lines]: a candidate counts as `total` observations of which `positive` are ones."""
@@ -44,7 +43,7 @@ def passes(store: Store, targets: Targets, rate: float, epochs: int, size: int, 
 
 
 @dataclass(frozen=True)
-class Reduction:
+class Reduction(ABC):
     """A method that sorts by a logistic regression, with its learning rates and the most passes."""
 
     greedy: ClassVar[bool] = True
@@ -53,10 +52,15 @@ class Reduction:
     rates: tuple[float, ...] = (0.02, 0.1, 0.5)
     epochs: int = 8
 
-    def search(self, data: Data, targets: Targets, seed: int) -> Iterator[Candidate]:
-        """Candidates for every learning rate, after 1, 2, 4 ... passes and after the last; rewards are in [0, 1]."""
-        train = from_zero_to_one(data.train)
+    @abstractmethod
+    def targets(self, data: Data, seed: int) -> Targets:
+        """What the regression is of; rewards are in [0, 1]."""
+
+    @final
+    def candidates(self, data: Data, seed: int) -> Iterator[Checkpoint]:
+        """Candidates for every learning rate, after 1, 2, 4 ... passes and after the last."""
+        train, targets = data.train.from_zero_to_one(), self.targets(data, seed)
         for rate in self.rates:
             for epoch, scorer in enumerate(passes(train, targets, rate, self.epochs, data.encoding.size, seed), 1):
-                if epoch == self.epochs or epoch & (epoch - 1) == 0:
-                    yield Candidate({"rate": rate, "epochs": epoch}, scorer.weights)
+                if kept(epoch, self.epochs):
+                    yield Checkpoint({"rate": rate, "epochs": epoch}, scorer.weights)

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 
 from ..log.batch import Floats, Integers
-from .base import Candidate
 from .examples import Data, Examples
-from .reductions import Reduction, Scorer, passes
-from .rewards import from_zero_to_one
+from .reductions import Reduction, Scorer, Targets, passes
 
 
 @dataclass(frozen=True)
@@ -26,9 +23,8 @@ class Regression(Reduction):
     one_slot: ClassVar[bool] = False
     per_item: ClassVar[bool] = True
 
-    def candidates(self, data: Data, seed: int) -> Iterator[Candidate]:
-        targets = of_rewards if data.slots == 1 else of_clicks
-        return self.search(data, targets, seed)
+    def targets(self, data: Data, seed: int) -> Targets:
+        return of_rewards if data.slots == 1 else of_clicks
 
 
 def of_rewards(examples: Examples) -> tuple[Floats, Floats]:
@@ -52,5 +48,5 @@ def _targets(examples: Examples, lines: Integers, row: Integers, earned: Floats)
 
 def reward_model(data: Data, seed: int, rate: float = 0.1, epochs: int = 4) -> Scorer:
     """The regression that doubly robust methods start from: of rewards scaled to [0, 1]."""
-    *_, last = passes(from_zero_to_one(data.train), of_rewards, rate, epochs, data.encoding.size, seed)
+    *_, last = passes(data.train.from_zero_to_one(), of_rewards, rate, epochs, data.encoding.size, seed)
     return last

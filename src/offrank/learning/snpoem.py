@@ -2,17 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass, replace
-from functools import partial
+from dataclasses import dataclass
 
-import numpy as np
-
-from ..log.batch import Floats
-from .base import Candidate
+from .descent import Penalised, Weighted
 from .examples import Data
-from .poem import Penalised, Weighted, weighed
-from .rewards import centred
 
 
 @dataclass(frozen=True)
@@ -23,20 +16,5 @@ class SelfNormalisedPoem(Penalised):
     searched: each round takes the ratio reached so far, under which the ratio can only rise (Dinkelbach 1967).
     """
 
-    def candidates(self, data: Data, seed: int) -> Iterator[Candidate]:
-        train = centred(data.train)
-        return self.search(train, data.encoding.size, partial(Normalised.of, train))
-
-
-@dataclass(frozen=True)
-class Normalised(Weighted):
-    """As `Weighted`, with the self-normalised estimate so far as the baseline."""
-
-    def refreshed(self, weights: Floats) -> Normalised:
-        earned = shown = 0.0
-        unused = np.zeros_like(weights)
-        for examples in self.store:
-            each = 1 / examples.inclusion
-            earned -= float(weighed(examples, examples.reward * each, self.clip, 0, 0, weights, unused).sum())
-            shown -= float(weighed(examples, each, self.clip, 0, 0, weights, unused).sum())
-        return replace(self, baseline=earned / shown)
+    def terms(self, data: Data, seed: int) -> Weighted:
+        return Weighted.of(data.train.centred(), normalised=True)

@@ -25,9 +25,9 @@ from ..jobs import arguments
 from ..jobs.evaluate import evaluate
 from ..jobs.learn import both
 from ..learning.named import METHODS, learner
-from ..learning.search import Preparation, Search
+from ..learning.preparation import Preparation, Survey
+from ..learning.search import Search
 from ..learning.splits import OneSlot, Split
-from ..learning.survey import Survey
 from ..log.source import Source
 from ..policies.linear import Model
 from ..policies.propensities import AnyPolicy, is_law, law

@@ -1,6 +1,6 @@
 """Contexts in, slates and their probabilities out; a file per policy."""
 
-from .base import OrderGivenSet, PairProbs, Policy, Prepares
+from .base import Fits, OrderGivenSet, PairProbs, Policy
 from .counted import Counted
 from .epsilon import EpsilonUniform
 from .named import POLICIES, policy
@@ -18,12 +18,12 @@ __all__ = [
     "AnyPolicy",
     "Counted",
     "EpsilonUniform",
+    "Fits",
     "Logged",
     "OrderGivenSet",
     "PairProbs",
     "PlackettLuce",
     "Policy",
-    "Prepares",
     "Propensities",
     "Ranking",
     "ShownPolicy",

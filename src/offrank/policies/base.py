@@ -47,12 +47,12 @@ class Policy(Protocol):
         """[n, q, k] probability that candidate items[n, q] stands at each rank; 0 on pads."""
 
 
-class Prepares(ABC):
+class Fits(ABC):
     """A policy that must read the log once before it can answer."""
 
     @abstractmethod
-    def prepare(self, source: Source, executor: Executor | None = None) -> Policy:
-        """The same policy, ready."""
+    def fit(self, source: Source, executor: Executor | None = None) -> Policy:
+        """The same policy, with what it needs of the log."""
 
 
 class PairProbs(ABC):

@@ -13,11 +13,11 @@ from ..log.batch import Contexts, Floats, Integers, LogBatch
 from ..log.source import Needs, Source
 from ..running.executors import Executor, run
 from ..spelling import Spelled, spell
-from .base import Ability, Prepares, refuse_no_column, unable
+from .base import Ability, Fits, refuse_no_column, unable
 
 
 @dataclass(frozen=True, repr=False)
-class Counted(Spelled, Prepares):
+class Counted(Spelled, Fits):
     """P(item at rank | context) as the share of the context's impressions that showed it there.
 
     by: the column whose values are the contexts. Must read the log once before it can answer.
@@ -41,7 +41,7 @@ class Counted(Spelled, Prepares):
             self._unable(ability)
         return Needs(keys=frozenset([self.by]))
 
-    def prepare(self, source: Source, executor: Executor | None = None) -> Counted:
+    def fit(self, source: Source, executor: Executor | None = None) -> Counted:
         """Count the source, once; memory grows with distinct (context, item, rank)."""
         if self.counts is not None:
             return self
@@ -62,7 +62,7 @@ class Counted(Spelled, Prepares):
             unable(
                 self,
                 "rank_probs",
-                "call prepare(log) first; evaluate and check do so where it stands alone, or in a field of another "
+                "call fit(log) first; evaluate and check do so where it stands alone, or in a field of another "
                 "policy that is a dataclass",
             )
         context = contexts.keys[self.by]

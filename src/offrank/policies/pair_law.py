@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..log.batch import Contexts, Floats, Integers
 from .base import PairProbs, Policy, all_items, unable
 from .mixture import UniformMixture
 from .propensities import law
-from .sorting import Sorting, rank_probs
+from .rank_law import RankLaw
+from .sorting import Sorting
 from .uniform import Uniform
 
 _REMEDY = (
@@ -39,12 +39,20 @@ def pair_probs(policy: Policy, contexts: Contexts) -> Floats:
     return (1 - share) * pair_probs(law(policy.base, "pair_probs"), contexts) + share * uniform_pairs(contexts)
 
 
+def uniform_pairs(contexts: Contexts) -> Floats:
+    """[n, m, k, m, k] 1 / m at the same item and rank, 1 / (m (m - 1)) where both differ, else 0."""
+    return sorted_pairs(
+        np.minimum(all_items(contexts), 0), np.tile(contexts.size[:, None], contexts.candidates.shape[1]), contexts
+    )
+
+
 def sorted_pairs(first: Integers, width: Integers, contexts: Contexts) -> Floats:
     """[n, m, k, m, k]: blocks do not depend on each other, and within one the order is uniform.
 
     first, width: [n, m] the block of ranks of each candidate.
     """
-    marginal, m, slots = rank_probs(first, width, contexts), first.shape[1], contexts.slots
+    m, slots = first.shape[1], contexts.slots
+    marginal = RankLaw.blocks(first, width).at_ranks(contexts.length, slots)
     apart = marginal[:, :, :, None, None] * marginal[:, None, None, :, :]
     same_item = np.eye(m, dtype=bool)[:, None, :, None]
     same_rank = np.eye(slots, dtype=bool)[None, :, None, :]
@@ -54,20 +62,3 @@ def sorted_pairs(first: Integers, width: Integers, contexts: Contexts) -> Floats
     both = np.where(marginal[:, None, None, :, :] > 0, marginal[:, :, :, None, None], 0.0)
     within = np.where(same_item & same_rank, both, np.where(same_item | same_rank, 0.0, both / others))
     return np.where(shared, within, apart)
-
-
-def uniform_pairs(contexts: Contexts) -> Floats:
-    """[n, m, k, m, k] 1 / m at the same item and rank, 1 / (m (m - 1)) where both differ, else 0."""
-    m, k = contexts.candidates.shape[1], contexts.slots
-    item = _inside(contexts.size, m)[:, :, None] & _inside(contexts.length, k)[:, None, :]
-    both = item[:, :, :, None, None] & item[:, None, None, :, :]
-    size = contexts.size[:, None, None, None, None]
-    same_item = np.eye(m, dtype=bool)[:, None, :, None]
-    same_rank = np.eye(k, dtype=bool)[None, :, None, :]
-    apart = 1.0 / np.maximum(size * (size - 1), 1)
-    law = np.where(same_item & same_rank, 1.0 / np.maximum(size, 1), np.where(same_item | same_rank, 0.0, apart))
-    return np.where(both, law, 0.0)
-
-
-def _inside(ends: Integers, width: int) -> NDArray[np.bool_]:
-    return np.asarray(np.arange(width) < ends[:, None])

@@ -8,32 +8,35 @@ from typing import Any
 
 from ..log.source import Source
 from ..running.executors import Executor
-from .base import Prepares
+from .base import Fits
 from .mixture import is_policy
 from .propensities import AnyPolicy
 
 
 def prepared(policy: AnyPolicy, source: Source, executor: Executor | None = None) -> AnyPolicy:
     """The policy with everything counted that it, or a policy in any field of it, needs from the log."""
-    if isinstance(policy, Prepares):
-        return policy.prepare(source, executor)
+    if isinstance(policy, Fits):
+        return policy.fit(source, executor)
     found: Any = policy
-    ready = {name: _prepared(value, source, executor) for name, value in _inner(found)}
-    changed = {name: value for name, value in ready.items() if value is not getattr(found, name)}
+    changed = {}
+    for name, value in _inner(policy):
+        ready = [prepared(one, source, executor) if is_policy(one) else one for one in _several(value)]
+        if any(one is not two for one, two in zip(ready, _several(value), strict=True)):
+            changed[name] = type(value)(ready) if isinstance(value, tuple | list) else ready[0]
     made: AnyPolicy = dataclasses.replace(found, **changed) if changed else policy
     return made
 
 
 def counts(policy: AnyPolicy) -> bool:
     """Whether the policy, or one inside it, rests on counts of the log."""
-    return any(isinstance(one, Prepares) for one in with_parts(policy))
+    return any(isinstance(one, Fits) for one in with_parts(policy))
 
 
 def with_parts(policy: AnyPolicy) -> Iterator[AnyPolicy]:
     """The policy, and those in its fields, and in theirs."""
     yield policy
     for _, value in _inner(policy):
-        for one in _policies(value):
+        for one in filter(is_policy, _several(value)):
             yield from with_parts(one)
 
 
@@ -42,17 +45,9 @@ def _inner(policy: Any) -> Iterator[tuple[str, Any]]:
     if dataclasses.is_dataclass(policy) and not isinstance(policy, type):
         for field in dataclasses.fields(policy):
             value = getattr(policy, field.name)
-            if field.init and any(_policies(value)):
+            if field.init and any(map(is_policy, _several(value))):
                 yield field.name, value
 
 
-def _policies(value: Any) -> list[Any]:
-    several = value if isinstance(value, tuple | list) else (value,)
-    return [one for one in several if is_policy(one)]
-
-
-def _prepared(value: Any, source: Source, executor: Executor | None) -> Any:
-    if not isinstance(value, tuple | list):
-        return prepared(value, source, executor)
-    ready = [prepared(one, source, executor) if is_policy(one) else one for one in value]
-    return value if all(one is two for one, two in zip(ready, value, strict=True)) else type(value)(ready)
+def _several(value: Any) -> tuple[Any, ...]:
+    return tuple(value) if isinstance(value, tuple | list) else (value,)

@@ -65,4 +65,13 @@ class RankLaw:
 
     def written_out(self, length: Integers) -> Floats:
         """[n, k, k], 0 beyond a row's slots."""
-        return np.asarray(_kernels.dense_law(self.arrays, length))
+        if self.structured:
+            return self.at_ranks(length, self.first.shape[1], length)
+        filled = np.arange(self.dense.shape[1]) < length[:, None]
+        return np.where(filled[:, :, None] & filled[:, None, :], self.dense, 0.0)
+
+    def at_ranks(self, length: Integers, slots: int, count: Integers | None = None) -> Floats:
+        """[n, q, slots] of a law with structure: of its q items, or the first `count` [n] of each row."""
+        count = np.full(len(length), self.first.shape[1]) if count is None else count
+        law = _kernels.block_law(self.first, self.width, self.spread, self.point, count, length, slots)
+        return np.asarray(law)

@@ -13,7 +13,7 @@ from ..log.source import Needs
 from ..spelling import Spelled
 from . import _kernels
 from .base import Ability, refuse_no_column
-from .sorting import Sorting, drawn, tied
+from .sorting import Sorting
 
 
 @dataclass(frozen=True, repr=False)
@@ -35,7 +35,14 @@ class Top(Spelled, Sorting):
         return first, width
 
     def tied(self, contexts: Contexts) -> NDArray[np.bool_]:
-        return tied(contexts.scores[self.scores], contexts)
+        return np.asarray(_kernels.tied_at_the_top(contexts.scores[self.scores], contexts.size, contexts.length))
 
     def sample(self, contexts: Contexts, rng: np.random.Generator) -> Integers:
-        return drawn(contexts.scores[self.scores], contexts, rng)
+        scores = contexts.scores[self.scores]
+        keys = np.where(np.arange(scores.shape[1]) < contexts.size[:, None], -scores, np.inf)
+        order = np.argsort(keys, axis=1, kind="stable")
+        in_order = np.take_along_axis(keys, order, axis=1)
+        if ((in_order[:, 1:] == in_order[:, :-1]) & np.isfinite(in_order[:, 1:])).any():
+            order = np.lexsort((rng.random(scores.shape), keys), axis=1)
+        order = order[:, : contexts.slots]
+        return np.where(np.arange(order.shape[1]) < contexts.length[:, None], order, -1)

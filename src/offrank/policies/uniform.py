@@ -12,7 +12,7 @@ from ..log.source import Needs
 from ..spelling import Spelled
 from . import _kernels
 from .base import Ability
-from .races import sample_rows
+from .plackett_luce.laws import sample_rows
 
 
 @dataclass(frozen=True, repr=False)

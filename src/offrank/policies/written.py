@@ -18,11 +18,12 @@ from .base import Ability, refuse_no_column, unable
 from .propensities import Propensities, ShownAbility, ShownPolicy
 from .rank_law import RankLaw
 
-_ROLE: Mapping[ShownAbility, str] = {
-    "log_prob": "propensity",
-    "slot_probs": "slot_propensity",
-    "rank_law": "rank_propensity",
+_WRITTEN: Mapping[ShownAbility, tuple[str, str, Ability]] = {
+    "log_prob": ("propensity", "slate", "log_prob"),
+    "slot_probs": ("slot_propensity", "slots", "slot_probs"),
+    "rank_law": ("rank_propensity", "ranks", "rank_probs"),
 }
+"""The role of the column that tells this, the argument of `written` that names it, and what a law would be asked."""
 
 
 class WrittenPolicy(ShownPolicy):
@@ -56,13 +57,14 @@ class Logged(Spelled, WrittenPolicy):
         return {role: role for role in WRITTEN}
 
     def shown_needs(self, ability: ShownAbility) -> Needs:
-        return Needs(frozenset([_ROLE[ability]]))
+        return Needs(frozenset([_WRITTEN[ability][0]]))
 
     def refuse(self, ability: ShownAbility) -> NoReturn:
+        role, _, wanted = _WRITTEN[ability]
         unable(
             self,
-            _ABILITY[ability],
-            f"it needs the column `{_ROLE[ability]}` where slates have several slots: if the scores behind them were "
+            wanted,
+            f"it needs the column `{role}` where slates have several slots: if the scores behind them were "
             "logged, use plackett_luce(scores), epsilon(top(scores), 0.1) or swaps(top(scores), 0.9)",
         )
 
@@ -95,22 +97,15 @@ class Written(Spelled, WrittenPolicy):
         return {role: f"{role}:{column}" for role, column in named if column is not None}
 
     def shown_needs(self, ability: ShownAbility) -> Needs:
-        role = _ROLE[ability]
+        role = _WRITTEN[ability][0]
         found = next((self.columns[one] for one in (role, *WRITTEN[role]) if one in self.columns), None)
         if found is None:
             self.refuse(ability)
         return Needs(written=frozenset([found]))
 
     def refuse(self, ability: ShownAbility) -> NoReturn:
-        argument = {"log_prob": "slate", "slot_probs": "slots", "rank_law": "ranks"}[ability]
-        unable(self, _ABILITY[ability], f"write it in a column, and name that: written({argument}=...)")
-
-
-_ABILITY: Mapping[ShownAbility, Ability] = {
-    "log_prob": "log_prob",
-    "slot_probs": "slot_probs",
-    "rank_law": "rank_probs",
-}
+        _, argument, wanted = _WRITTEN[ability]
+        unable(self, wanted, f"write it in a column, and name that: written({argument}=...)")
 
 
 class _OfColumns(Propensities):

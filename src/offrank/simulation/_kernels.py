@@ -5,10 +5,9 @@ from __future__ import annotations
 import numba
 import numpy as np
 
-from ..policies import _kernels as policies
+from ..policies.plackett_luce._kernels_sets import rescale
 
 _exact = numba.njit(cache=True, nogil=True)
-_rescale = policies._rescale
 
 
 @_exact
@@ -37,7 +36,7 @@ def cascade_worth(logs, attraction, passing, slots, upward):
         for above in range(full):
             if size[above] >= slots or chance[above] == 0.0:
                 continue
-            total = _rescale(logs[row], above, weights)
+            total = rescale(logs[row], above, weights)
             for item in range(m):
                 if above & (1 << item):
                     continue

@@ -8,6 +8,7 @@ from __future__ import annotations
 import dataclasses
 import pickle
 from collections.abc import Mapping, Sequence
+from functools import reduce
 from typing import Any
 
 import numpy as np
@@ -38,11 +39,14 @@ def check_fold(
     states = [fold.add(fold.empty(), piece) for piece in pieces]
     kept = pickle.dumps(states)
     whole = fold.add(fold.empty(), batch)
-    _empty_is_the_identity(fold, states[0], tolerance)
-    same(_together(fold, states), whole, tolerance, "parts merged from the left")
-    same(_together(fold, states[::-1]), whole, tolerance, "parts merged in reverse")
+    same(fold.merge(fold.empty(), states[0]), states[0], 0.0, "empty merged from the left")
+    same(fold.merge(states[0], fold.empty()), states[0], 0.0, "empty merged from the right")
+    same(fold.merge(fold.empty(), fold.empty()), fold.empty(), tolerance, "empty merged with empty")
+    same(reduce(fold.merge, states, fold.empty()), whole, tolerance, "parts merged from the left")
+    same(reduce(fold.merge, states[::-1], fold.empty()), whole, tolerance, "parts merged in reverse")
     same(_at_random(fold, states, rng), whole, tolerance, "parts merged in a random tree")
-    same(_one_after_another(fold, pieces, rng), whole, tolerance, "batches added in random order")
+    in_turn = reduce(fold.add, [pieces[index] for index in rng.permutation(parts)], fold.empty())
+    same(in_turn, whole, tolerance, "batches added in random order")
     shuffled = take(batch, rng.permutation(len(batch)))
     same(fold.finish(fold.add(fold.empty(), shuffled)), fold.finish(whole), tolerance, "rows in random order")
     same(pickle.loads(kept), states, 0.0, "states, which no merge may change, and their pickles")  # noqa: S301
@@ -81,19 +85,6 @@ def _numbers(left: NDArray[Any], right: NDArray[Any], tolerance: float, where: s
     assert close.all(), f"{where}: {left[~close][:5]} against {right[~close][:5]}"
 
 
-def _empty_is_the_identity(fold: Fold[Any, Any, Any], state: Any, tolerance: float) -> None:
-    same(fold.merge(fold.empty(), state), state, 0.0, "empty merged from the left")
-    same(fold.merge(state, fold.empty()), state, 0.0, "empty merged from the right")
-    same(fold.merge(fold.empty(), fold.empty()), fold.empty(), tolerance, "empty merged with empty")
-
-
-def _together(fold: Fold[Any, Any, Any], states: Sequence[Any]) -> Any:
-    merged = fold.empty()
-    for state in states:
-        merged = fold.merge(merged, state)
-    return merged
-
-
 def _at_random(fold: Fold[Any, Any, Any], states: Sequence[Any], rng: np.random.Generator) -> Any:
     """Merge random neighbours until one is left: any bracketing, in the given order."""
     left = list(states)
@@ -101,13 +92,6 @@ def _at_random(fold: Fold[Any, Any, Any], states: Sequence[Any], rng: np.random.
         at = int(rng.integers(len(left) - 1))
         left[at : at + 2] = [fold.merge(left[at], left[at + 1])]
     return left[0]
-
-
-def _one_after_another(fold: Fold[Any, Any, Any], pieces: Sequence[Any], rng: np.random.Generator) -> Any:
-    state = fold.empty()
-    for index in rng.permutation(len(pieces)):
-        state = fold.add(state, pieces[index])
-    return state
 
 
 def _take(value: Any, rows: NDArray[np.integer], length: int) -> Any:

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from ..log.batch import Contexts, Floats, Integers, Labels, LogBatch, Shown
 from ..log.source import Needs, refuse_unknown_clusters
-from .laws import Behaviour, Law, Situation, Slate, law, rank_probs
+from .laws import Behaviour, Law, Situation, Slate, law, rank_probs, slot_probs
 
 Clicks = Callable[[int, Slate], Sequence[float]]
 """(context, slate) -> expected click in each slot."""
@@ -81,7 +81,7 @@ class World:
                 padded(slates, slots, -1).astype(np.int64),
                 {
                     "propensity": propensity,
-                    "slot_propensity": padded([_by_slot(laws[index], slate) for index, slate in pairs], slots, 1.0),
+                    "slot_propensity": padded([slot_probs(laws[index], slate) for index, slate in pairs], slots, 1.0),
                     "rank_propensity": np.array([_displayed(laws[index], slate, slots) for index, slate in pairs]),
                 },
             ),
@@ -140,11 +140,3 @@ def _displayed(found: Law, slate: Slate, slots: int) -> Floats:
     for slot, item in enumerate(slate):
         matrix[slot, : len(slate)] = rank_probs(found, item, len(slate))
     return matrix
-
-
-def _by_slot(found: Law, slate: Slate) -> list[float]:
-    """[k] probability of each slot's item given the slots above it."""
-    above = [
-        math.fsum(p for other, p in found.items() if other[:slots] == slate[:slots]) for slots in range(len(slate) + 1)
-    ]
-    return [above[slot + 1] / above[slot] for slot in range(len(slate))]

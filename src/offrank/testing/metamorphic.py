@@ -65,11 +65,9 @@ class LogTable:
         """The table with these columns, each of its old type where it was there before, in place of their own."""
         table = self.table
         for name, values in columns.items():
-            if isinstance(values, pa.Array) or name not in table.schema.names:
-                array = values if isinstance(values, pa.Array) else pa.array(values)
-            else:
-                array = pa.array(values, table.schema.field(name).type)
             at = table.schema.get_field_index(name)
+            kind = None if at < 0 else table.schema.field(at).type
+            array = values if isinstance(values, pa.Array) else pa.array(values, kind)
             table = table.append_column(name, array) if at < 0 else table.set_column(at, name, array)
         return table
 
@@ -91,15 +89,12 @@ class Relation:
 def permute_candidates(log: LogTable, rng: np.random.Generator) -> pa.Table:
     """Each row's candidates in another order, with their scores and features; written out where the log has none."""
     written = "candidates" if "candidates" in log.table.schema.names else "slate"
-    candidates = log.table[written].to_pylist()
-    orders = [rng.permutation(len(row)) for row in candidates]
-    columns = {"candidates": candidates} | {name: log.table[name].to_pylist() for name in log.beside}
-    moved = {
-        name: [[row[place] for place in order] for row, order in zip(rows, orders, strict=True)]
-        for name, rows in columns.items()
-    }
-    if written == "slate":
-        moved["candidates"] = pa.array(moved["candidates"], log.table.schema.field("slate").type)
+    orders = [rng.permutation(len(row)) for row in log.table[written]]
+    moved = {}
+    for name, source in [("candidates", written), *((name, name) for name in log.beside)]:
+        rows = zip(log.table[source].to_pylist(), orders, strict=True)
+        permuted = [[row[place] for place in order] for row, order in rows]
+        moved[name] = pa.array(permuted, log.table.schema.field(source).type)
     return log.replaced(moved)
 
 
@@ -265,15 +260,14 @@ def differences(before: Leaves, after: Leaves, tolerance: float = 1e-9) -> dict[
     """
     found = {}
     for where in before | after:
-        pair = before.get(where, "nothing"), after.get(where, "nothing")
-        if not _alike(*pair, tolerance, math.sqrt(tolerance) / 100 if _field(where) in ROOTS else tolerance):
-            found[where] = pair
+        left, right = before.get(where, "nothing"), after.get(where, "nothing")
+        absolute = math.sqrt(tolerance) / 100 if _field(where) in ROOTS else tolerance
+        if left != right and not _close(left, right, tolerance, absolute):
+            found[where] = left, right
     return found
 
 
-def _alike(left: Any, right: Any, relative: float, absolute: float) -> bool:
-    if left == right:
-        return True
+def _close(left: Any, right: Any, relative: float, absolute: float) -> bool:
     if not (isinstance(left, float | int) and isinstance(right, float | int)):
         return False
     return math.isclose(left, right, rel_tol=relative, abs_tol=absolute) or (math.isnan(left) and math.isnan(right))

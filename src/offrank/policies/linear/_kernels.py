@@ -25,15 +25,6 @@ def _crossed(one, other, bits):
 
 
 @_jit
-def line_starts(size):
-    """[n + 1] where each row's lines begin."""
-    starts = np.zeros(len(size) + 1, dtype=np.int64)
-    for row in range(len(size)):
-        starts[row + 1] = starts[row] + size[row]
-    return starts
-
-
-@_jit
 def line_offsets(first, size, offsets, indices, bits, context, cross):
     """[lines + 1] where each candidate's encoded features begin."""
     total = 0

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import ClassVar
 
@@ -14,11 +14,13 @@ from ...folds.fingerprint import Fingerprint
 from ...log.batch import Contexts, Floats, Integers
 from ...log.source import Needs
 from ...spelling import Spelled
-from .. import _kernels as laws
-from .. import sorting
 from ..base import Ability
-from ..races import rank_law, sample_rows
+from ..plackett_luce import PlackettLuce
+from ..top import Top
 from .model import Model
+
+_SCORE = "linear"
+"""Under this name the ranker finds the scores."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -56,39 +58,30 @@ class Linear(Spelled):
         return self.model.scores(contexts) / self.temperature
 
     def sample(self, contexts: Contexts, rng: np.random.Generator) -> Integers:
-        scores = self.log_weights(contexts)
-        return sorting.drawn(scores, contexts, rng) if self.greedy else sample_rows(scores, contexts, rng)
+        return _ranker(self.greedy).sample(self._scored(contexts), rng)
 
     def log_prob(self, contexts: Contexts, slates: Integers) -> Floats:
-        return slate_log_prob(self.log_weights(contexts), contexts.size, slates, self.greedy)
+        return _ranker(self.greedy).log_prob(self._scored(contexts), slates)
 
     def slot_probs(self, contexts: Contexts, slates: Integers) -> Floats:
-        scores = self.log_weights(contexts)
-        if self.greedy:
-            return sorting.slot_probs(*self.blocks(contexts, slates), slates)
-        return np.exp(laws.log_slot_probs(scores, contexts.size, slates))
+        return _ranker(self.greedy).slot_probs(self._scored(contexts), slates)
 
     def rank_probs(self, contexts: Contexts, items: Integers) -> Floats:
-        scores = self.log_weights(contexts)
-        if not self.greedy:
-            return rank_law(scores, contexts.size, contexts.length, items, contexts.slots)
-        return sorting.rank_probs(*self.blocks(contexts, items), contexts)
+        return _ranker(self.greedy).rank_probs(self._scored(contexts), items)
 
     def tied(self, contexts: Contexts) -> NDArray[np.bool_]:
         """[n] whether anything that it may show ties with another candidate; nothing does where it draws."""
-        if not self.greedy:
-            return np.zeros(len(contexts), np.bool_)
-        return sorting.tied(self.log_weights(contexts), contexts)
+        return Top(_SCORE).tied(self._scored(contexts)) if self.greedy else np.zeros(len(contexts), np.bool_)
 
-    def blocks(self, contexts: Contexts, items: Integers) -> tuple[Integers, Integers]:
-        """Where it is greedy: first rank [n, q] of each item's block, and how many ranks [n, q] that has."""
-        first, width = laws.blocks_by_score(self.log_weights(contexts), contexts.size, contexts.length, items)
-        return first, width
+    def _scored(self, contexts: Contexts) -> Contexts:
+        return replace(contexts, scores={_SCORE: self.log_weights(contexts)})
 
 
 def slate_log_prob(scores: Floats, size: Integers, slates: Integers, greedy: bool) -> Floats:
     """[n] log-probability of each slate, drawn by scores [n, m] or sorted by them."""
-    if not greedy:
-        return np.asarray(laws.log_slot_probs(scores, size, slates).sum(axis=1))
-    first, width = laws.blocks_by_score(scores, size, (slates >= 0).sum(axis=1), slates)
-    return sorting.log_prob(first, width, slates)
+    shown = (slates >= 0).sum(axis=1)
+    return _ranker(greedy).log_prob(Contexts(np.zeros(scores.shape, np.int64), size, shown, {_SCORE: scores}), slates)
+
+
+def _ranker(greedy: bool) -> Top | PlackettLuce:
+    return Top(_SCORE) if greedy else PlackettLuce(_SCORE, log=True)

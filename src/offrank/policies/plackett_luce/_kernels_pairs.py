@@ -136,24 +136,3 @@ def type_pairs(weights, counts, length):
                         for kind in range(types):
                             into[kind] += path * share[kind]
     return single, pairs
-
-
-@_jit
-def spread(single, pairs, kinds, counts, law):
-    """law [m, l, m, l] <- the same for the candidates, alike within a type; kinds [m]."""
-    m, length = law.shape[0], law.shape[1]
-    law[:] = 0.0
-    for a in range(m):
-        for rank in range(length):
-            law[a, rank, a, rank] = single[rank, kinds[a]] / counts[kinds[a]]
-    for a in range(m):
-        for b in range(m):
-            if a == b:
-                continue
-            first, second = kinds[a], kinds[b]
-            ways = counts[first] * (counts[second] - (first == second))
-            for rank in range(length):
-                for above in range(rank):
-                    chance = pairs[rank, above, first, second] / ways
-                    law[a, above, b, rank] = chance
-                    law[b, rank, a, above] = chance

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
+from itertools import combinations
+from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -10,40 +13,36 @@ from numpy.typing import ArrayLike
 from ...errors import UsageError
 from ...log.batch import Floats
 from . import _kernels_pair_races, _kernels_pairs
-from .arguments import slots_of, weights_of
-from .ranks import rank_probs
+from .laws import one_row, rank_probs, slots_of, weights_of
+
+PairWay = Literal["types", "quadrature"]
+"""How a law of pairs is computed."""
 
 MOST_SECONDS = 60.0
 MOST_BYTES = 4 * 2**30
 _SECONDS_PER_STEP = 1.2e-9  # one core of a server of 2024
 
 
-def pair_probs(scores: ArrayLike, length: int, most_seconds: float = MOST_SECONDS) -> Floats:
+def pair_probs(
+    scores: ArrayLike, length: int, most_seconds: float = MOST_SECONDS, way: PairWay | None = None
+) -> Floats:
     """[m, length, m, length] P(item a at rank j and item b at rank k) under Plackett-Luce, exact.
 
     Where a = b and j = k it is `rank_probs`; where only one of the two agrees it is zero. Sums over what can
     stand above, where candidates of equal score are one type; where those are too many, double quadrature.
+    way: `types` or `quadrature`, by default the faster one.
 
     Raises:
         UsageError: negative scores, a length that is not between 1 and m, or an estimated cost
             (`pair_seconds`) above `most_seconds` or 4 GiB, said before anything is computed.
     """
-    weights = weights_of(scores, "scores")
-    if weights.ndim != 1:
-        raise UsageError(f"scores has shape {weights.shape}", "give the scores of one context, [m]")
+    weights = one_row(scores, "scores")
     slots = slots_of(length, len(weights))
-    by_types, by_races = _type_cost(weights, slots), _race_seconds(weights, slots)
     refusal = pair_refusal(weights, slots, most_seconds)
     if refusal:
         raise UsageError(refusal, PAIR_REMEDY)
-    law = np.empty((len(weights), slots, len(weights), slots))
-    if by_types <= by_races:
-        levels, kinds, counts = np.unique(weights / max(weights.max(), 1e-300), return_inverse=True, return_counts=True)
-        single, pairs = _kernels_pairs.type_pairs(levels, counts, slots)
-        _kernels_pairs.spread(single, pairs, kinds, counts, law)
-    else:
-        _by_races(weights, slots, law)
-    return law
+    by_types = way == "types" or (way is None and _type_cost(weights, slots) <= _race_seconds(weights, slots))
+    return _by_types(weights, slots) if by_types else _by_races(weights, slots)
 
 
 PAIR_REMEDY = "round the scores to fewer levels (ties are cheap), shorten the slate, or allow more seconds"
@@ -94,23 +93,45 @@ def _race_seconds(weights: Floats, slots: int) -> float:
     return nodes**2 * m * places * (m + 8 * heavy) * _SECONDS_PER_STEP * 0.6
 
 
-def _by_races(weights: Floats, slots: int, law: Floats) -> None:
+def _by_types(weights: Floats, slots: int) -> Floats:
+    """As `pair_probs`, by the sum over what can stand above."""
+    levels, kinds, counts = np.unique(weights / max(weights.max(), 1e-300), return_inverse=True, return_counts=True)
+    single, pairs = _kernels_pairs.type_pairs(levels, counts, slots)
+    each = pairs / np.maximum(np.outer(counts, counts) - np.diag(counts), 1)  # over pairs of two candidates
+    return _law((single / counts).T[kinds], lambda above, rank: each[rank, above][np.ix_(kinds, kinds)])
+
+
+def _by_races(weights: Floats, slots: int) -> Floats:
     """As `pair_probs`, by quadrature; scores of zero come last, in uniform order."""
     order = np.argsort(-weights, kind="stable")
-    positive = int((weights > 0).sum())
-    reached, zeros = min(slots, positive), len(weights) - positive
-    pairs = np.zeros((positive, reached * (reached - 1) // 2, positive))
-    found = np.zeros_like(law)
-    _kernels_pair_races.pair_race(weights[order[:positive]] / weights.max(), reached, pairs)
-    _kernels_pair_races.unfold(np.maximum(pairs, 0.0), reached, found)
-    single = rank_probs(weights[order], slots)
-    first, later = single[:positive, :reached], np.zeros((zeros, slots))
-    later[:, reached:] = 1.0 / max(zeros, 1)
-    found[:positive, :reached, positive:] = first[:, :, None, None] * later
-    found[positive:, :, :positive, :reached] = later[:, :, None, None] * first
-    among = later[:, :, None, None] * later / max(1.0 - 1.0 / max(zeros, 1), 1e-300)
-    among *= ~np.eye(zeros, dtype=bool)[:, None, :, None] & ~np.eye(slots, dtype=bool)[None, :, None, :]
-    found[positive:, :, positive:] = among
-    item, rank = np.indices(single.shape)
-    found[item, rank, item, rank] = single
-    law[order[:, None], :, order[None, :]] = found.transpose(0, 2, 1, 3)
+    some, none = np.split(order, [np.count_nonzero(weights)])
+    reached, single = min(slots, len(some)), rank_probs(weights, slots)
+    pairs = np.zeros((len(some), reached * (reached - 1) // 2, len(some)))
+    if reached > 1:
+        _kernels_pair_races.pair_race(weights[some] / weights.max(), reached, pairs)
+    place = {ranks: number for number, ranks in enumerate(combinations(range(reached), 2))}
+
+    def both(above: int, rank: int) -> Floats:
+        found = np.zeros((len(weights), len(weights)))
+        if rank < reached:
+            found[np.ix_(some, some)] = np.maximum(pairs[:, place[above, rank]], 0.0)
+        elif above < reached:
+            found[np.ix_(some, none)] = single[some, above, None] / len(none)
+        else:
+            found[np.ix_(none, none)] = 1.0 / (len(none) * (len(none) - 1))
+        return found
+
+    return _law(single, both)
+
+
+def _law(single: Floats, both: Callable[[int, int], Floats]) -> Floats:
+    """[m, k, m, k] from P(item at rank) [m, k], and for two ranks P(item above, other item at rank) [m, m]."""
+    law = np.zeros(single.shape * 2)
+    item, place = np.indices(single.shape)
+    law[item, place, item, place] = single
+    for above, rank in combinations(range(single.shape[1]), 2):
+        found = both(above, rank)
+        np.fill_diagonal(found, 0.0)
+        law[:, above, :, rank] = found
+        law[:, rank, :, above] = found.T
+    return law

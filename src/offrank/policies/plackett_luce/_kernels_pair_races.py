@@ -12,7 +12,7 @@ from __future__ import annotations
 import numba
 import numpy as np
 
-from ._kernels import LANES, copy, levels, one, push
+from ._kernels_races import LANES, copy, one
 
 _jit = numba.njit(cache=True, nogil=True)
 
@@ -89,29 +89,27 @@ def _light_pairs(full, p, s, r, gain, first, begin, rest, law):
 @_jit
 def _heavy_pairs(stack, p, s, r, gain, members, begin, law):
     """Add the integrals of the items `members`, by halving as in `leave_one_out`; stack[0]: all other items."""
-    todo = np.empty((2 * len(stack) + 2, 5), dtype=np.int64)
-    push(todo, 0, 0, len(members), 0, 0, 0)
-    left = 1 if len(members) > 0 else 0
-    while left > 0:
-        left -= 1
-        low, high, level = todo[left, 0], todo[left, 1], todo[left, 2]
-        poly = stack[level]
-        if level > 0:
-            copy(poly, stack[level - 1])
-        for index in range(todo[left, 3], todo[left, 4]):
-            item = members[index]
-            _times(poly, p[item], s[item], r[item], begin)
-        if high - low == 1:
-            for place in range(len(poly)):
-                total = 0.0
-                for lane in range(LANES):
-                    total += gain[lane, members[low]] * poly[place, lane]
-                law[place, members[low]] += total
-            continue
-        middle = (low + high) // 2
-        push(todo, left, low, middle, level + 1, middle, high)
-        push(todo, left + 1, middle, high, level + 1, low, middle)
-        left += 2
+    for index in range(len(members)):
+        low, high, level = 0, len(members), 0
+        while high - low > 1:
+            middle, first, last = (low + high) // 2, low, high
+            if index < middle:
+                high, first = middle, middle
+            else:
+                low, last = middle, middle
+            level += 1
+            if index == low:
+                poly = stack[level]
+                copy(poly, stack[level - 1])
+                for other in range(first, last):
+                    item = members[other]
+                    _times(poly, p[item], s[item], r[item], begin)
+        poly, item = stack[level], members[index]
+        for place in range(len(poly)):
+            total = 0.0
+            for lane in range(LANES):
+                total += gain[lane, item] * poly[place, lane]
+            law[place, item] += total
 
 
 @_jit
@@ -134,15 +132,6 @@ def _second_arrivals(weights, time, gap, slope, p, s, r, rows):
 
 
 @_jit
-def _own_gain(gain, first_gain, a, own):
-    """own [lanes, m] <- density of a arriving first, and each other item second."""
-    for lane in range(LANES):
-        for b in range(own.shape[1]):
-            own[lane, b] = first_gain[a] * gain[lane, b]
-        own[lane, a] = 0.0
-
-
-@_jit
 def _add_block(p, s, r, rows, first_gain, begin, work, law):
     """Add to law[a, place, b], for one time of the first arrival and LANES of the second."""
     m, heavy = len(p), 0
@@ -159,7 +148,10 @@ def _add_block(p, s, r, rows, first_gain, begin, work, law):
             copy(base, light)
         else:
             _divide(light, p[a], s[a], r[a], begin, base)
-        _own_gain(gain, first_gain, a, own)
+        for lane in range(LANES):  # density of a arriving first, and each other item second
+            for b in range(m):
+                own[lane, b] = first_gain[a] * gain[lane, b]
+            own[lane, a] = 0.0
         count = 0
         for b in range(heavy):
             if b != a:
@@ -189,7 +181,7 @@ def _chance_below(weights, time, count):
 
 @_jit
 def pair_race(weights, length, law):
-    """Add to law [m, places, m] P(a at j, b at k), j < k, at place(j, k - j - 1); positive weights, heaviest first.
+    """Add to law [m, places, m] P(a at j, b at k), j < k, in the order of (j, k); positive weights, heaviest first.
 
     Both integrals by the trapezoid rule in log time, doubly exponential at both ends.
     """
@@ -200,8 +192,9 @@ def pair_race(weights, length, law):
     p, s, r = np.empty((m, LANES)), np.empty((m, LANES)), np.empty((m, LANES))
     rows = (np.empty(m), np.empty((LANES, m)), np.empty((LANES, m)), np.empty((LANES, m)))
     first_gain, gap, slope = np.empty(m), np.empty(LANES), np.empty(LANES)
-    light, base, stack = np.empty((places, LANES)), np.empty((places, LANES)), np.empty((levels(m), places, LANES))
-    work = (light, base, stack, np.empty((places, m)), np.empty((LANES, m)), np.empty(m, dtype=np.int64))
+    light, base, rest = np.empty((places, LANES)), np.empty((places, LANES)), np.empty((places, m))
+    stack = np.empty((1 + int(np.ceil(np.log2(m))), places, LANES))
+    work = (light, base, stack, rest, np.empty((LANES, m)), np.empty(m, dtype=np.int64))
     outer = -3.3
     while True:
         time = np.exp(start + outer - np.exp(-outer))
@@ -221,17 +214,3 @@ def pair_race(weights, length, law):
             _add_block(p, s, r, rows, first_gain, begin, work, law)
             inner += LANES * step
         outer += step
-
-
-@_jit
-def unfold(pairs, length, law):
-    """law [m, l, m, l] <- pairs [m, places, m] of `pair_race` (its blocks j != k)."""
-    begin = _rows(length - 2)
-    m = len(pairs)
-    for a in range(m):
-        for above in range(length - 1):
-            for rank in range(above + 1, length):
-                place = begin[above] + rank - above - 1
-                for b in range(m):
-                    law[a, above, b, rank] = pairs[a, place, b]
-                    law[b, rank, a, above] = pairs[a, place, b]

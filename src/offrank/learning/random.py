@@ -8,8 +8,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from .base import Candidate
-from .examples import Data
+from .examples import Checkpoint, Data
 
 
 @dataclass(frozen=True)
@@ -21,5 +20,5 @@ class Random:
     per_item: ClassVar[bool] = False
     epochs: int = 0
 
-    def candidates(self, data: Data, seed: int) -> Iterator[Candidate]:
-        yield Candidate({}, np.zeros(data.encoding.size))
+    def candidates(self, data: Data, seed: int) -> Iterator[Checkpoint]:
+        yield Checkpoint({}, np.zeros(data.encoding.size))

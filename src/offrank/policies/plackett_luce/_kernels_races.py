@@ -1,8 +1,10 @@
-"""Compiled loops over exponential races: item i arrives at T_i ~ Exp(w_i); the order of arrival is the slate.
+# mypy: disallow-untyped-defs=False, disallow-incomplete-defs=False, check-untyped-defs=False
+"""Compiled loops over exponential races, for any number of items.
 
-At a time t, item i has arrived with probability p_i = 1 - exp(-w_i t). How many of a set of items
-have arrived is the polynomial prod_i (q_i + p_i x), cut off at the length of the slate. Polynomials
-stand for LANES times at once, side by side, so that the innermost loops are vectors.
+Item i arrives at T_i ~ Exp(w_i), and the slate is the order of arrival. At a time t, item i has arrived with
+probability p_i = 1 - exp(-w_i t). How many of a set of items have arrived is the polynomial prod_i (q_i + p_i x), cut
+off at the length of the slate. Polynomials stand for LANES times at once, side by side, so that the innermost loops
+are vectors.
 """
 
 from __future__ import annotations
@@ -44,51 +46,41 @@ def copy(poly, source):
 
 
 @_jit
-def push(todo, index, low, high, level, other_low, other_high):
-    """Note a range of items, its level, and the items that its polynomial still lacks."""
-    todo[index, 0], todo[index, 1], todo[index, 2] = low, high, level
-    todo[index, 3], todo[index, 4] = other_low, other_high
+def product(p, q, first, depth, poly):
+    """poly <- product of the factors of the items from `first` on."""
+    one(poly)
+    for item in range(first, len(p)):
+        times(poly, p[item], q[item], min(depth, item - first + 2))
 
 
 @_jit
-def leave_one_out(stack, p, q, gain, count, depth, law):
+def _leave_one_out(stack, p, q, gain, count, depth, law):
     """Add sum_lanes gain[i] [x^j] (stack[0] * product of the factors of all items but i) to law[i, j].
 
-    By halving: the left half inherits the product of the right half, and the other way round. Only
-    sums of non-negative numbers, so nothing cancels. stack: [levels, depth, lanes], first the
-    product of everything outside these items.
+    By halving: the left half inherits the product of the right half, and the other way round. Only sums of non-negative
+    numbers, so nothing cancels. stack: [levels, depth, lanes], first the product of everything outside these items;
+    level by level, that of all but a range of items.
     """
-    todo = np.empty((2 * len(stack) + 2, 5), dtype=np.int64)
-    push(todo, 0, 0, count, 0, 0, 0)
-    left = 1 if count > 0 else 0
-    while left > 0:
-        left -= 1
-        low, high, level = todo[left, 0], todo[left, 1], todo[left, 2]
+    for item in range(count):
+        low, high, level = 0, count, 0
+        while high - low > 1:
+            middle, first, last = (low + high) // 2, low, high
+            if item < middle:
+                high, first = middle, middle
+            else:
+                low, last = middle, middle
+            level += 1
+            if item == low:  # the first item of a range that was not looked at before
+                poly = stack[level]
+                copy(poly, stack[level - 1])
+                for other in range(first, last):
+                    times(poly, p[other], q[other], depth)
         poly = stack[level]
-        if level > 0:
-            copy(poly, stack[level - 1])
-        for item in range(todo[left, 3], todo[left, 4]):
-            times(poly, p[item], q[item], depth)
-        if high - low == 1:
-            for j in range(depth):
-                total = 0.0
-                for lane in range(LANES):
-                    total += gain[low, lane] * poly[j, lane]
-                law[low, j] += total
-            continue
-        middle = (low + high) // 2
-        push(todo, left, low, middle, level + 1, middle, high)
-        push(todo, left + 1, middle, high, level + 1, low, middle)
-        left += 2
-
-
-@_jit
-def levels(count):
-    """How many polynomials `leave_one_out` needs for so many items."""
-    found = 2
-    while (1 << (found - 2)) < count:
-        found += 1
-    return found
+        for j in range(depth):
+            total = 0.0
+            for lane in range(LANES):
+                total += gain[item, lane] * poly[j, lane]
+            law[item, j] += total
 
 
 @_jit
@@ -110,14 +102,6 @@ def _arrivals(weights, logs, log_time, p, q, x):
             else:
                 q[item, lane] = np.exp(-own)
                 p[item, lane] = 1.0 - q[item, lane]
-
-
-@_jit
-def _product(p, q, depth, poly):
-    """poly <- product of all factors."""
-    one(poly)
-    for item in range(len(p)):
-        times(poly, p[item], q[item], min(depth, item + 2))
 
 
 @_jit
@@ -162,7 +146,7 @@ def _divide_out(p, q, poly, reach, gain, first, law, rows):
 
 
 @_jit
-def race_ranks(logs, depth, law):
+def _race_ranks(logs, depth, law):
     """law [m, depth] <- P(item at rank) for finite log-weights, heaviest first, depth > 1.
 
     P(a at j) = int w_a exp(-w_a t) [x^j] prod_(i != a) (q_i + p_i x) dt by the
@@ -177,7 +161,7 @@ def race_ranks(logs, depth, law):
     step = min(0.2, 0.6 / np.sqrt(depth))
     p, q, gain = np.empty((m, LANES)), np.empty((m, LANES)), np.empty((m, LANES))
     log_time, reach, poly = np.empty(LANES), np.empty(LANES, dtype=np.int64), np.empty((depth, LANES))
-    stack = np.empty((levels(m), depth, LANES))
+    stack = np.empty((1 + int(np.ceil(np.log2(m))), depth, LANES))
     divided, rows = np.zeros((depth, m)), (np.empty(m), np.empty(m), np.empty(m), np.empty(m))
     law[:] = 0.0
     s = -3.7
@@ -191,7 +175,7 @@ def race_ranks(logs, depth, law):
         if 0 < arrived < m and logs[arrived] + log_time[LANES - 1] < -75.0:
             s = -75.0 - logs[arrived] - start  # nothing happens until the next one may arrive
             continue
-        _product(p, q, depth, poly)
+        product(p, q, 0, depth, poly)
         if poly[:, 0].sum() < 1e-18:
             break
         for lane in range(LANES):
@@ -201,10 +185,8 @@ def race_ranks(logs, depth, law):
         count = _heavy(p, q, poly, reach)
         _divide_out(p, q, poly, reach, gain, count, divided, rows)
         if count > 0:
-            one(stack[0])
-            for item in range(count, m):
-                times(stack[0], p[item], q[item], depth)
-            leave_one_out(stack, p, q, gain, count, depth, law)
+            product(p, q, count, depth, stack[0])
+            _leave_one_out(stack, p, q, gain, count, depth, law)
         s += LANES * step
     for item in range(m):
         for j in range(depth):
@@ -212,7 +194,7 @@ def race_ranks(logs, depth, law):
 
 
 @_jit
-def row_law(logs, depth, law):
+def _row_law(logs, depth, law):
     """law [m, depth] <- P(item at rank) for log-weights in any order, -inf for a weight of zero.
 
     Zeros come after all others, in uniform order.
@@ -230,7 +212,7 @@ def row_law(logs, depth, law):
             law[order[index], 0] = weights[index] / weights.sum()
     elif reached > 1:
         part = np.empty((positive, reached))
-        race_ranks(logs[order[:positive]], reached, part)
+        _race_ranks(logs[order[:positive]], reached, part)
         for index in range(positive):
             for rank in range(reached):
                 law[order[index], rank] = max(part[index, rank], 0.0)
@@ -264,7 +246,7 @@ def rank_rows(logs, size, length, items, order, out):
             same = logs[row, item] == logs[last, item]
             item += 1
         if not same:
-            row_law(logs[row, :m], depth, law)
+            _row_law(logs[row, :m], depth, law)
         last = row
         out[row] = 0.0
         for j in range(items.shape[1]):

@@ -1,87 +1,14 @@
 # mypy: disallow-untyped-defs=False, disallow-incomplete-defs=False, check-untyped-defs=False
-"""Compiled loops over the order in which a displayed set was drawn.
-
-Given the set, P(order) is proportional to prod_j 1 / (rest + w(items from slot j down)): the
-numerators of Plackett-Luce cancel (paper non-shuffled-traffic, Eqs. 3-4). A weight of zero stands
-for the limit of small ones.
-"""
+"""Compiled loops over the races of a displayed set, however large: what is shown arrived before all that is not."""
 
 from __future__ import annotations
 
 import numba
 import numpy as np
 
-from ._kernels import LANES, one, row_law, times
-
-MOST_IN_SETS = 18  # at 2^l steps; from here on quadrature is faster
+from ._kernels_races import LANES, product
 
 _jit = numba.njit(cache=True, nogil=True)
-
-
-@_jit
-def set_tables(size, drawn, lowest):
-    """drawn[S] <- |S| and lowest[S] <- its first item, for the sets S of so many items."""
-    for item in range(size):
-        for below in range(1 << item):
-            left = (1 << item) | below
-            drawn[left] = drawn[below] + 1
-            lowest[left] = item if below == 0 else lowest[below]
-
-
-@_jit
-def _set_factors(weights, rest, drawn, factor):
-    """factor[S] <- 1 / (rest + w(S)), over its largest value among sets of the same size.
-
-    The scale of a size is common to all orders, so it cancels, and nothing overflows.
-    """
-    size = len(weights)
-    lightest = np.empty(size + 1)
-    lightest[0] = rest
-    for count, weight in enumerate(np.sort(weights)):
-        lightest[count + 1] = lightest[count] + weight
-    factor[0] = 0.0
-    for item in range(size):
-        for below in range(1 << item):
-            factor[(1 << item) | below] = factor[below] + weights[item]
-    for left in range(1 << size):
-        mass = rest + factor[left]
-        factor[left] = lightest[drawn[left]] / mass if mass > 0.0 else 1.0
-
-
-@_jit
-def sum_over_sets(weights, rest, drawn, lowest, factor, after, law):
-    """law [rank, item] <- P(item at rank | set), forward and backward over the sets that are left.
-
-    Lemmas 1 and 2 of paper non-shuffled-traffic for all items and ranks at once: l 2^l steps.
-    drawn, lowest: `set_tables`; factor, after: [2^l] to work in.
-    """
-    size = len(weights)
-    full = (1 << size) - 1
-    _set_factors(weights, rest, drawn, factor)
-    after[0] = 1.0  # after[S]: sum over the orders of S of their products
-    for left in range(1, full + 1):
-        total, items = 0.0, left
-        while items:
-            others = items & (items - 1)
-            total += after[left ^ (items ^ others)]
-            items = others
-        after[left] = factor[left] * total
-    law[:] = 0.0
-    factor[full] /= after[full]
-    for left in range(full, 0, -1):  # factor[S] becomes the sum over the orders of what stands above S
-        total, items = 0.0, full ^ left
-        while items:
-            others = items & (items - 1)
-            total += factor[left | (items ^ others)]
-            items = others
-        if left < full:
-            factor[left] *= total
-        above, ranks = factor[left], law[size - drawn[left]]
-        items = left
-        while items:
-            others = items & (items - 1)
-            ranks[lowest[items]] += above * after[left ^ (items ^ others)]
-            items = others
 
 
 @_jit
@@ -201,9 +128,7 @@ def _given_last(weights, u, step, poly, p, q, gain, law):
             share[0, lane], share[1, lane] = odds / (1.0 + odds), 1.0 / (1.0 + odds)
             slope[lane] = step * (1.0 + left + right)
         _truncated(weights, u, share, slope, p, q, gain)
-        one(poly)
-        for item in range(size):
-            times(poly, p[item], q[item], item + 2)
+        product(p, q, 0, size + 1, poly)
         for lane in range(LANES):
             _divide_both_ways(p, q, gain, poly, lane, law)
         s += LANES * step
@@ -238,29 +163,3 @@ def integrate(weights, rest, law):
         law += lump * part
         lump = 0.0
     law /= whole
-
-
-@_jit
-def order_rows(shown, rest, out):
-    """out [n, l, l] <- P(item at rank | set), for weights [n, l] and the weight [n] of what is not shown."""
-    n, size = shown.shape
-    by_sets = size <= MOST_IN_SETS
-    sets = 1 << size if by_sets else 1
-    drawn, lowest = np.zeros(sets, dtype=np.int64), np.zeros(sets, dtype=np.int64)
-    factor, after, law = np.empty(sets), np.empty(sets), np.empty((size, size))
-    if by_sets:
-        set_tables(size, drawn, lowest)
-    for row in range(n):
-        largest = shown[row].max()
-        scale = largest if largest > 0.0 else 1.0
-        weights, hidden = shown[row] / scale, min(rest[row] / scale, 1e290)
-        if by_sets:
-            sum_over_sets(weights, hidden, drawn, lowest, factor, after, law)
-        elif hidden > 0.0:
-            integrate(weights, hidden, law)
-        else:
-            row_law(np.log(weights), size, out[row])
-            continue
-        for item in range(size):
-            for rank in range(size):
-                out[row, item, rank] = law[rank, item]

@@ -2,31 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import ClassVar
 
 import numpy as np
 
-from ..errors import UsageError
-from ..log.batch import Contexts, Floats, Integers
-from ..log.source import Needs
-from ..spelling import Spelled
-from . import _kernels
-from .base import Ability, OrderGivenSet, PairProbs, refuse_no_column, unable
-from .races import (
-    PAIR_REMEDY,
-    order_given_set,
-    pair_probs,
-    pair_refusal,
-    rank_law,
-    rank_probs,
-    sample,
-    sample_order_given_set,
-    sample_rows,
-)
-
-__all__ = ["PlackettLuce", "order_given_set", "pair_probs", "rank_probs", "sample", "sample_order_given_set"]
+from ...errors import UsageError
+from ...log.batch import Contexts, Floats, Integers
+from ...log.source import Needs
+from ...spelling import Spelled
+from .. import _kernels
+from ..base import Ability, OrderGivenSet, PairProbs, refuse_no_column, unable
+from . import _kernels_sets
+from .laws import order_given_set, rank_law, sample_rows
+from .pairs import PAIR_REMEDY, pair_probs, pair_refusal
 
 
 @dataclass(frozen=True, repr=False)
@@ -62,7 +51,7 @@ class PlackettLuce(Spelled, PairProbs, OrderGivenSet):
 
     def slot_probs(self, contexts: Contexts, slates: Integers) -> Floats:
         if self._plain:
-            return np.asarray(_kernels.slot_probs(contexts.scores[self.scores], contexts.size, slates))
+            return np.asarray(_kernels_sets.slot_probs(contexts.scores[self.scores], contexts.size, slates, False))
         return np.exp(self._log_slot_probs(contexts, slates))
 
     def rank_probs(self, contexts: Contexts, items: Integers) -> Floats:
@@ -74,18 +63,17 @@ class PlackettLuce(Spelled, PairProbs, OrderGivenSet):
         Raises:
             AbilityError: it would take too long or too much memory, said before anything is computed.
         """
-        weights, slots = self._weights(contexts), contexts.slots
-        rows = [(weights[row, :m].tobytes(), int(k)) for row, (m, k) in enumerate(_ends(contexts))]
-        first = {key: row for row, key in reversed(list(enumerate(rows)))}
+        weights, m, k = self._weights(contexts), contexts.size.tolist(), contexts.length.tolist()
+        keys = [(weights[row, : m[row]].tobytes(), k[row]) for row in range(len(m))]
+        first = {key: row for row, key in reversed(list(enumerate(keys)))}
         for row in first.values():
-            refusal = pair_refusal(weights[row, : contexts.size[row]], int(contexts.length[row]))
+            refusal = pair_refusal(weights[row, : m[row]], k[row])
             if refusal:
                 unable(self, "pair_probs", f"{refusal}: {PAIR_REMEDY}")
-        laws = {key: pair_probs(weights[row, : contexts.size[row]], key[1]) for key, row in first.items()}
-        out = np.zeros((len(contexts), weights.shape[1], slots, weights.shape[1], slots))
-        for row, key in enumerate(rows):
-            m, k = laws[key].shape[:2]
-            out[row, :m, :k, :m, :k] = laws[key]
+        laws = {key: pair_probs(weights[row, : m[row]], k[row]) for key, row in first.items()}
+        out = np.zeros((len(m), *(weights.shape[1], contexts.slots) * 2))
+        for row, key in enumerate(keys):
+            out[row, : m[row], : k[row], : m[row], : k[row]] = laws[key]
         return out
 
     def order_given_set(self, contexts: Contexts, slates: Integers) -> Floats:
@@ -118,13 +106,9 @@ class PlackettLuce(Spelled, PairProbs, OrderGivenSet):
         return np.exp(logs - np.where(np.isfinite(largest), largest, 0.0))
 
     def _log_slot_probs(self, contexts: Contexts, slates: Integers) -> Floats:
-        return np.asarray(_kernels.log_slot_probs(self.log_weights(contexts), contexts.size, slates))
+        return np.asarray(_kernels_sets.slot_probs(self.log_weights(contexts), contexts.size, slates, True))
 
     @property
     def _plain(self) -> bool:
         """Whether the scores are the weights, so that no logarithm is needed."""
         return not self.log and self.temperature == 1.0
-
-
-def _ends(contexts: Contexts) -> Iterator[tuple[int, int]]:
-    return zip(contexts.size.tolist(), contexts.length.tolist(), strict=True)

@@ -1,0 +1,148 @@
+"""A log made ready to be learnt from: its features are surveyed, and two of its thirds encoded."""
+
+from __future__ import annotations
+
+import tempfile
+from dataclasses import dataclass, fields, replace
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..estimators.base import refuse_impossible
+from ..folds.base import PlusFold, Together, Turned
+from ..log.batch import Floats, LogBatch
+from ..log.source import Needs, Source
+from ..policies.linear import Encoding
+from ..policies.propensities import AnyPolicy, propensities, shown_needs
+from ..running.executors import Executor, Progress, run
+from .examples import Data, Examples, Store
+from .splits import By, LearntRowsFold, Part, rows_of
+
+MEMORY = 1 << 30
+"""Bytes of encoded examples that are kept in memory; larger logs are kept in a temporary folder."""
+
+Pieces = tuple[Examples | Path, ...]
+
+
+@dataclass(frozen=True)
+class Survey:
+    """Of a whole log. seen, differs: [2^bits] features that come, and that tell candidates of a row apart.
+
+    largest: [2^bits] absolute values. rows, lines, entries: impressions, candidates, features of candidates.
+    """
+
+    seen: NDArray[np.bool_]
+    differs: NDArray[np.bool_]
+    largest: Floats
+    rows: int = 0
+    lines: int = 0
+    entries: int = 0
+
+    def __add__(self, other: Survey) -> Survey:
+        counts = (self.rows + other.rows, self.lines + other.lines, self.entries + other.entries)
+        seen, differs = self.seen | other.seen, self.differs | other.differs
+        return Survey(seen, differs, np.maximum(self.largest, other.largest), *counts)
+
+    @property
+    def context(self) -> NDArray[np.bool_]:
+        """[2^bits] features that cannot matter to a linear scorer without crossings."""
+        return self.seen & ~self.differs
+
+    def encoding(self, bits: int, cross: bool) -> Encoding:
+        """Each feature scaled to a largest value of 1."""
+        scale = np.ones(len(self.largest))
+        np.divide(1.0, self.largest, out=scale, where=self.largest > 0)
+        return Encoding(bits, self.context if cross else np.zeros_like(self.seen), scale, cross)
+
+    def bytes(self, cross: bool) -> float:
+        """About how much memory the encoded log takes."""
+        each = self.entries / max(self.lines, 1)
+        return 12.0 * self.entries * (max(each / 4, 1.0) if cross else 1.0)
+
+
+@dataclass(frozen=True)
+class SurveyFold(Turned):
+    """Looks at every candidate of a log once."""
+
+    bits: int
+
+    @property
+    def reducer(self) -> PlusFold:
+        return PlusFold(self._none())
+
+    def turned(self, batch: LogBatch) -> Survey:
+        lines, found = Encoding.plain(self.bits).lines(batch.contexts), self._none()
+        lines.survey(found.seen, found.differs, found.largest)
+        return replace(found, rows=len(batch), lines=int(lines.starts[-1]), entries=len(lines.indices))
+
+    def _none(self) -> Survey:
+        return Survey(np.zeros(1 << self.bits, np.bool_), np.zeros(1 << self.bits, np.bool_), np.zeros(1 << self.bits))
+
+
+@dataclass(frozen=True)
+class Packing:
+    """Encodes one third of the log. folder: where pieces are kept, or None to keep them in memory."""
+
+    encoding: Encoding
+    logging: AnyPolicy
+    part: Part
+    by: By
+    folder: Path | None = None
+
+    def empty(self) -> Pieces:
+        return ()
+
+    def add(self, state: Pieces, batch: LogBatch) -> Pieces:
+        rows = rows_of(batch, self.part, self.by)
+        return (*state, self._kept(self._packed(batch.take(rows)))) if len(rows) else state
+
+    def merge(self, left: Pieces, right: Pieces) -> Pieces:
+        return left + right
+
+    def finish(self, state: Pieces) -> Store:
+        totals = [(len(one), float((1 / one.inclusion).sum()), one.slates.shape[1]) for one in Store(state, 0, 0.0, 0)]
+        rows, impressions, slots = zip(*totals, strict=True) if totals else ((), (), ())
+        return Store(state, sum(rows), sum(impressions), max(slots, default=0))
+
+    def _packed(self, batch: LogBatch) -> Examples:
+        shown = propensities(self.logging, batch)
+        refuse_impossible(batch, np.isneginf(shown.log_prob), shown)
+        lines = self.encoding.lines(batch.contexts)
+        clicks = np.full(batch.slates.shape, np.nan) if batch.clicks is None else batch.clicks
+        logged = (shown.log_prob, batch.reward, batch.inclusion)
+        return Examples(lines.starts, lines.offsets, lines.indices, lines.values, batch.slates, clicks, *logged)
+
+    def _kept(self, found: Examples) -> Examples | Path:
+        if self.folder is None:
+            return found
+        with tempfile.NamedTemporaryFile(dir=self.folder, suffix=".npz", delete=False) as file:
+            np.savez(file, **{one.name: getattr(found, one.name) for one in fields(found)})
+        return Path(file.name)
+
+
+@dataclass(frozen=True)
+class Preparation:
+    """How a log is made ready. folder: temporary, for pieces of large logs."""
+
+    logging: AnyPolicy
+    folder: Path
+    by: By = "turn"
+    bits: int = 20
+    interactions: bool = False
+    memory: float = MEMORY
+
+    def data(self, source: Source, executor: Executor | None, progress: Progress | None) -> tuple[Data, Survey]:
+        """Both thirds that learning looks at, in three passes over the log."""
+        features = Needs(frozenset(["candidates", "features", "reward"]))
+        chosen = source.select(shown_needs(self.logging, "log_prob") | features)
+        folds = Together({"survey": SurveyFold(self.bits), "training": LearntRowsFold(self.by)})
+        found = run(chosen, folds, executor, progress)
+        survey: Survey = found["survey"]
+        encoding = survey.encoding(self.bits, self.interactions)
+        folder = self.folder if survey.bytes(self.interactions) > self.memory else None
+
+        def pack(part: Part) -> Store:
+            return run(chosen, Packing(encoding, self.logging, part, self.by, folder), executor, progress)
+
+        return Data(pack("train"), pack("validate"), encoding, found["training"]), survey
