@@ -21,7 +21,7 @@ from .. import _kernels
 from ..files import describe, expand
 from ..hashing import NUMERIC
 from ..tables import Piece
-from ..text import blocks, malformed, settle
+from ..text import blocks, malformed, number
 from ..wide import Invalid, WideLog
 from .registry import Reader
 
@@ -123,15 +123,13 @@ class _Block:
         if wrong:
             found = text[at : text.find(b"\n", at) if b"\n" in text[at:] else None].decode("utf-8", "replace")
             raise malformed(path, line + where, found or "the end", _EXPECTED[wrong], _REMEDY)
-        bad = settle(text, slow[:slows], values, propensity)
-        if bad is not None:
-            raise malformed(
-                path,
-                line + text.count(b"\n", 0, bad),
-                text[bad:].split()[0].decode("utf-8", "replace"),
-                "a number",
-                _REMEDY,
-            )
+        for entry, start, end in slow[:slows].tolist():
+            try:
+                read = number(text[start:end])
+            except ValueError:
+                found, where = text[start:end].decode("utf-8", "replace"), text.count(b"\n", 0, start)
+                raise malformed(path, line + where, found, "a number", _REMEDY) from None
+            (values if entry >= 0 else propensity)[entry if entry >= 0 else -1 - entry] = read
         return cls(text, where, heads[:n], propensity[:n], clicks[:lines], ends[:lines], indices, values)
 
     @property
