@@ -16,8 +16,7 @@ from . import arrow
 from .dataset import FileTable
 from .long_table import LongTable
 from .scattered import GatheredTable
-from .tables import Table
-from .told import told
+from .tables import Table, told
 from .wide import Gaps, Invalid, WideLog
 
 
