@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
 from typing import Any, Protocol
 
@@ -43,9 +43,8 @@ def reading(where: str, kind: str) -> Iterator[None]:
         yield
     except (pa.ArrowException, OSError, UnicodeDecodeError, OverflowError) as error:
         what, remedy = _WANTED[kind]
-        said = (
-            str(error).split("': ")[-1].partition("\n")[0].removeprefix("Invalid: ")
-        )  # without where it was found, which `where` says
+        # Without where it was found, which `where` says.
+        said = str(error).split("': ")[-1].partition("\n")[0].removeprefix("Invalid: ")
         said = "".join(letter if letter.isprintable() else "?" for letter in said[:200])
         raise LogError(f"{where} cannot be read as {what}: {said}", remedy) from error
 
@@ -62,6 +61,17 @@ class Piece:
     rows: Integers
     base: int = 0
     skipped: Mapping[str, int] = field(default_factory=dict)
+
+    def between(self, start: int, end: int) -> Piece:
+        """The rows from start to end."""
+        return replace(self, data=self.data.slice(start, end - start), rows=self.rows[start:end])
+
+
+def numbered(found: Iterable[pa.RecordBatch], file: str, first: int = 0, base: int = 0) -> Iterator[Piece]:
+    """Record batches that follow each other in a file, from row `first` on."""
+    for data in found:
+        yield Piece(data, file, np.arange(first, first + len(data)), base)
+        first += len(data)
 
 
 class Table(Protocol):
@@ -94,6 +104,23 @@ def told(layout: str, table: Table) -> str:
     return f"{table.describe()}: {layout} layout{'' if rows is None else f', {rows:,} rows'}{columns}"
 
 
+_Part = tuple[str, int, int, int]
+"""Path, number of the part in the file, its first row there, rows in the files before."""
+
+
+def _parts(paths: Sequence[str], lengths: Callable[[str], list[int]]) -> list[_Part]:
+    """The parts of files that have rows; lengths: rows of each part of a file."""
+    found, base = [], 0
+    for path in paths:
+        first = 0
+        for number, rows in enumerate(lengths(path)):
+            if rows:
+                found.append((path, number, first, base))
+            first += rows
+        base += first
+    return found
+
+
 @dataclass(frozen=True)
 class ParquetTable:
     """Parquet files; a part is a row group. Folders called `key=value` give a column of text."""
@@ -111,18 +138,12 @@ class ParquetTable:
         return sum(self._open(path).metadata.num_rows for path in self.files.paths)
 
     @cached_property
-    def _groups(self) -> list[tuple[str, int, int, int]]:
-        """(path, row group, first row in the file, rows in the files before) per part."""
-        found, base = [], 0
-        for path in self.files.paths:
-            metadata, first = self._open(path).metadata, 0
-            for group in range(metadata.num_row_groups):
-                rows = metadata.row_group(group).num_rows
-                if rows:
-                    found.append((path, group, first, base))
-                first += rows
-            base += first
-        return found
+    def _groups(self) -> list[_Part]:
+        return _parts(self.files.paths, self._lengths)
+
+    def _lengths(self, path: str) -> list[int]:
+        metadata = self._open(path).metadata
+        return [metadata.row_group(group).num_rows for group in range(metadata.num_row_groups)]
 
     @cached_property
     def names(self) -> tuple[str, ...]:
@@ -142,11 +163,8 @@ class ParquetTable:
         held = [name for name in columns if name not in told]
         with reading(path, "parquet"):
             rows = _batch_rows(file.metadata.row_group(group), columns)
-            for data in file.iter_batches(rows, row_groups=[group], columns=held, use_threads=False):
-                for name, value in told.items():
-                    data = data.append_column(name, pa.repeat(pa.scalar(value, pa.string()), len(data)))  # noqa: PLW2901
-                yield Piece(data, path, np.arange(first, first + len(data)), base)
-                first += len(data)
+            found = file.iter_batches(rows, row_groups=[group], columns=held, use_threads=False)
+            yield from numbered((_with_told(data, told) for data in found), path, first, base)
 
     def describe(self) -> str:
         return self.files.describe()
@@ -175,9 +193,7 @@ class MemoryTable:
         first = part * self.part_rows
         slice_ = self.table.select(list(columns)).slice(first, self.part_rows)
         values = max((slice_.nbytes // (8 * max(slice_.num_rows, 1))), 1)
-        for data in slice_.to_batches(max_chunksize=rows_for(values)):
-            yield Piece(data, self.where, np.arange(first, first + len(data)))
-            first += len(data)
+        yield from numbered(slice_.to_batches(max_chunksize=rows_for(values)), self.where, first)
 
     def describe(self) -> str:
         return f"{self.where} in memory"
@@ -197,11 +213,8 @@ class LazyTable:
         return 1
 
     def pieces(self, part: int, columns: tuple[str, ...]) -> Iterator[Piece]:
-        first = 0
-        for frame in self.frame.select(columns).collect_batches(chunk_size=MOST_ROWS, maintain_order=True):
-            for data in frame.to_arrow().to_batches():
-                yield Piece(data, "lazy frame", np.arange(first, first + len(data)))
-                first += len(data)
+        frames = self.frame.select(columns).collect_batches(chunk_size=MOST_ROWS, maintain_order=True)
+        yield from numbered((data for frame in frames for data in frame.to_arrow().to_batches()), "lazy frame")
 
     def describe(self) -> str:
         return "lazy frame"
@@ -214,33 +227,23 @@ class ArrowTable:
     paths: tuple[str, ...]
 
     @cached_property
-    def _parts(self) -> list[tuple[str, int | None, int, int]]:
-        """(path, record batch or None, first row in the file, rows in the files before) per part."""
-        found, base = [], 0
-        for path in self.paths:
-            rows, first = _lengths(path), 0
-            for batch, count in enumerate(rows):
-                if count:
-                    found.append((path, batch if len(rows) > 1 else None, first, base))
-                first += count
-            base += first
-        return found
+    def _batches(self) -> list[_Part]:
+        return _parts(self.paths, _lengths)
 
     @cached_property
     def names(self) -> tuple[str, ...]:
         return tuple(_ipc(self.paths[0]).schema.names)
 
     def parts(self) -> int:
-        return len(self._parts)
+        return len(self._batches)
 
     def pieces(self, part: int, columns: tuple[str, ...]) -> Iterator[Piece]:
-        path, only, first, base = self._parts[part]
+        path, number, first, base = self._batches[part]
         schema = _ipc(path).schema
         refuse_missing(path, schema.names, columns, self.paths[0])
-        for data in _ipc_batches(path, [schema.get_field_index(name) for name in columns], only):
+        for data in _ipc_batches(path, [schema.get_field_index(name) for name in columns], number):
             memory = MemoryTable(pa.Table.from_batches([data]), part_rows=max(len(data), 1))
-            for piece in memory.pieces(0, columns):
-                yield Piece(piece.data, path, piece.rows + first, base)
+            yield from numbered((piece.data for piece in memory.pieces(0, columns)), path, first, base)
             first += len(data)
 
     def describe(self) -> str:
@@ -260,14 +263,15 @@ def _ipc(path: str, fields: list[int] | None = None) -> Any:
         raise LogError(f"{path} is not an Arrow IPC file: {error}", "give an Arrow IPC (Feather) file") from error
 
 
-def _ipc_batches(path: str, fields: list[int], only: int | None = None) -> Iterator[pa.RecordBatch]:
-    """The record batches of a file, or only the one with this number."""
+def _ipc_batches(path: str, fields: list[int], number: int | None = None) -> Iterable[pa.RecordBatch]:
+    """The record batches of a file, or only the one with this number; all of a stream."""
     # Reading some fields copies them; what is mapped as it lies is free, and cut to these fields later.
     reader = _ipc(path) if _lies_open(path) else _ipc(path, fields)
     if isinstance(reader, pa.ipc.RecordBatchFileReader):
-        chosen = range(reader.num_record_batches) if only is None else [only]
-        return (reader.get_batch(number) for number in chosen)
-    return iter(reader)
+        chosen = range(reader.num_record_batches) if number is None else [number]
+        return (reader.get_batch(each) for each in chosen)
+    found: Iterable[pa.RecordBatch] = reader
+    return found
 
 
 @cache
@@ -287,6 +291,13 @@ def _lengths(path: str) -> list[int]:
     """Rows of each record batch; of the whole file in the stream format, where none can be reached alone."""
     rows = [len(data) for data in _ipc_batches(path, [0])]
     return rows if isinstance(_ipc(path), pa.ipc.RecordBatchFileReader) else [sum(rows)]
+
+
+def _with_told(data: pa.RecordBatch, told: Mapping[str, str | None]) -> pa.RecordBatch:
+    """The same rows with what the folders say of them."""
+    for name, value in told.items():
+        data = data.append_column(name, pa.repeat(pa.scalar(value, pa.string()), len(data)))
+    return data
 
 
 def _batch_rows(group: pq.RowGroupMetaData, columns: tuple[str, ...]) -> int:
