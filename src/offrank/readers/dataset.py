@@ -12,7 +12,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.csv
 
-from .files import Files
+from .files import Files, describe
 from .tables import MOST_ROWS, Piece, reading, refuse_missing
 
 _NULLS = ["", "NA", "null", "NULL", "nan", "NaN"]
@@ -91,7 +91,7 @@ class FileTable:
         return replace(self, kinds=kinds) if self.kind in TEXT else self
 
     def describe(self) -> str:
-        return self.files.describe()
+        return describe(self.files.paths)
 
     def _refuse_missing(self, fragment: Any, columns: tuple[str, ...]) -> None:
         """Raise if a file lacks a column that the first file has: pyarrow would fill it with nulls."""

@@ -167,11 +167,11 @@ class ParquetTable:
             yield from numbered((_with_told(data, told) for data in found), path, first, base)
 
     def describe(self) -> str:
-        return self.files.describe()
+        return describe(self.files.paths)
 
     def _open(self, path: str) -> pq.ParquetFile:
         with reading(path, "parquet"):
-            return pq.ParquetFile(self.files.open(path))
+            return pq.ParquetFile(self.files.system.open_input_file(path))
 
 
 @dataclass(frozen=True)
