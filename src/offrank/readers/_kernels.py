@@ -8,7 +8,7 @@ from __future__ import annotations
 import numba
 import numpy as np
 
-from ..log.hashing import finish
+from ..log.hashing import TEXT, finish, with_byte
 
 _jit = numba.njit(cache=True, nogil=True)
 _inline = numba.njit(cache=True, nogil=True, inline="always")
@@ -19,7 +19,6 @@ FINE, BAD_HEADER, BAD_SIZES, BAD_CANDIDATE, BAD_CLICK, BAD_FEATURE = range(6)
 ID, CLICK, SLOTS, SIZE, LINE, HEAD, BANNER = range(7)
 """Columns of `heads`: LINE is the number of the header line in the block, HEAD where its features begin, as a byte."""
 
-_OFFSET, _PRIME = np.uint64(0xCBF29CE484222325), np.uint64(0x100000001B3)
 SPACE, NEWLINE, COLON, ZERO, NINE = 32, 10, 58, 48, 57
 _DOT, _PLUS, _MINUS, _E = 46, 43, 45, 101
 _EXACT = 1 << 53
@@ -111,20 +110,20 @@ def _features(data, at, room, indices, values, count, slow, slows):
     Features 1 and 2 are numbers with indices 0 and 1; others are categories. A category that is repeated
     directly is counted.
     """
-    before, banner, first = np.uint64(0), _OFFSET, count
+    before, banner, first = np.uint64(0), TEXT, count
     while True:
         at = blanks(data, at)
         if at >= len(data) or data[at] == NEWLINE:
             return at, count, slows, banner
-        start, h = at, _OFFSET
+        start, h = at, TEXT
         while at < len(data) and ZERO <= data[at] <= NINE:
-            h = (h ^ np.uint64(data[at])) * _PRIME
+            h = with_byte(h, data[at])
             at += 1
         colon = at
         if at >= len(data) or data[at] != COLON or colon == start:
             return -1, count, slows, banner
         while at < len(data) and data[at] > SPACE:
-            h = (h ^ np.uint64(data[at])) * _PRIME
+            h = with_byte(h, data[at])
             at += 1
         if at == colon + 1:
             return -1, count, slows, banner
@@ -142,7 +141,7 @@ def _features(data, at, room, indices, values, count, slow, slows):
             indices[count], values[count] = 2 + np.int64(finish(h) % room), 1
             count += 1
         if 1 <= feature <= 3 or feature == 5:
-            banner = (banner ^ h) * _PRIME
+            banner = with_byte(banner, h)
         before = h
 
 

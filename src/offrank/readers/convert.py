@@ -16,7 +16,7 @@ import pyarrow.ipc
 import pyarrow.parquet as pq
 
 from ..errors import EmptyLogError, UsageError
-from ..files import whole
+from ..files import atomic_write
 from ..log.schema import ROLES, Columns
 from ..log.source import Needs
 from ..options import option
@@ -73,7 +73,7 @@ def convert(
     final = Path(path)
     if final.suffix not in (*PARQUET_SUFFIXES, *ARROW_SUFFIXES):
         raise UsageError(f"the suffix of {str(path)!r} does not say how to write it", "call it .parquet or .arrow")
-    with whole(final) as temporary:
+    with atomic_write(final) as temporary:
         rows, skipped = _write(wide, temporary, progress)
     return Converted(final, rows, dict(skipped))
 

@@ -16,7 +16,7 @@ from typing import Literal
 import numpy as np
 
 from ..errors import EmptyLogError, LogError, UsageError
-from ..files import whole
+from ..files import atomic_write
 from ..log.batch import Floats, Integers
 from ..log.judged import Judged
 from ..running.executors import Progress
@@ -84,7 +84,7 @@ def write_svmlight(judged: Judged, path: str | Path) -> None:
     if judged.query.min(initial=0) < 0:
         raise UsageError(f"query {judged.query.min()} is below 0", "number the queries from 0 on")
     open_text = gzip.open if str(path).endswith(".gz") else open
-    with whole(path) as temporary, open_text(temporary, "wt", encoding="ascii", newline="\n") as file:
+    with atomic_write(path) as temporary, open_text(temporary, "wt", encoding="ascii", newline="\n") as file:
         names = [f" {index}:" for index in range(1, judged.features.shape[1] + 1)]
         query = judged.query[judged.owner]
         for start in range(0, judged.rows, _PIECE):

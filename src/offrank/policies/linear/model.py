@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from ...errors import UsageError
-from ...files import whole
+from ...files import atomic_write
 from ...folds.fingerprint import Fingerprint
 from ...log.batch import Contexts, Floats
 from .encoding import Encoding
@@ -42,7 +42,7 @@ class Model:
         """Write one `.npz`, whole or not at all; only what differs from its default takes room."""
         encoding = self.encoding
         used, scaled = np.flatnonzero(self.weights), np.flatnonzero(encoding.scale != 1)
-        with whole(path) as temporary, temporary.open("wb") as file:
+        with atomic_write(path) as temporary, temporary.open("wb") as file:
             np.savez_compressed(
                 file,
                 format=np.array([_FORMAT, encoding.bits, encoding.cross]),
