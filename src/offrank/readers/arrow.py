@@ -61,6 +61,8 @@ class Lists:
 
     def rows_where(self, broken: NDArray[np.bool_]) -> NDArray[np.bool_]:
         """[n] rows with any value for which `broken` (one flag per value) is true."""
+        if not broken.any():
+            return np.zeros(len(self.starts), np.bool_)
         before = np.concatenate([[0], np.cumsum(broken)])
         return np.asarray(before[self.starts + self.lengths] > before[self.starts])
 
@@ -137,7 +139,7 @@ def _is_text(kind: pa.DataType) -> bool:
 def id_lists(column: pa.Array, name: str) -> Lists:
     """Lists of item codes; a null id makes the row null."""
     found = lists(column, name)
-    null = found.null | found.rows_where(np.asarray(found.values.is_null())) if found.values.null_count else found.null
+    null = found.null | found.rows_where(np.asarray(found.values.is_null()))
     return replace(found, values=codes(found.values, name), null=null, kind=id_kind(found.values.type))
 
 

@@ -34,20 +34,18 @@ def sparse_features(
         raise ColumnError(f"column {name!r} holds {kind}, not indices", "write feature indices as integers")
     indices = arrow.codes(held.values, name) if len(held.values) else np.zeros(0, np.int64)
     faults.mark(lines.lengths != candidates, rules.RAGGED, name)
-    if indices.min(initial=0) < 0:
-        faults.mark(lines.rows_where(held.rows_where(indices < 0)), rules.BAD_FEATURE, name)
+    faults.mark(lines.rows_where(held.rows_where(indices < 0)), rules.BAD_FEATURE, name)
     if beside is None:
         return SparseFeatures(lines.starts, np.append(held.starts, len(indices)), indices, np.ones(len(indices)))
     others, numbers = _lines(data, beside, pa.float64(), faults)
     values = arrow.numbers(numbers.values, beside)
-    finite = np.isfinite(values)
     same = np.array_equal(lines.lengths, others.lengths) and np.array_equal(held.lengths, numbers.lengths)
     if not same:
         width = max(int(lines.lengths.max()), int(others.lengths.max()))
         fits = (lines.padded(width, -1) == others.padded(width, -1)).all(axis=1)
         faults.mark(~fits, rules.RAGGED, beside)
-    if not finite.all():
-        faults.mark(others.rows_where(numbers.rows_where(~finite)), rules.BAD_FEATURE_VALUE, beside)
+    broken = others.rows_where(numbers.rows_where(~np.isfinite(values)))
+    faults.mark(broken, rules.BAD_FEATURE_VALUE, beside)
     if not same:  # read again without those rows, so that the values of all others stand beside their indices
         kept = pa.array(np.arange(len(fits)), mask=~fits)
         return sparse_features(columns, arrow.plain_columns(data.select(columns)).take(kept), candidates, faults)
@@ -57,8 +55,6 @@ def sparse_features(
 def _lines(data: pa.RecordBatch, name: str, of: pa.DataType, faults: Faults) -> tuple[Lists, Lists]:
     """(the lines of each row, by how many entries each has; the entries of each line)."""
     lines, held = arrow.nested(data.column(name), name, of)
-    missing = lines.null
-    if held.values.null_count:
-        missing = missing | lines.rows_where(held.rows_where(np.asarray(held.values.is_null())))
-    faults.mark(missing, rules.NULL, name)
+    unnamed = lines.rows_where(held.rows_where(np.asarray(held.values.is_null())))
+    faults.mark(lines.null | unnamed, rules.NULL, name)
     return lines, held

@@ -60,22 +60,23 @@ class Rows:
         order = ranked[np.lexsort((rank[ranked], self.of_row[ranked]))]
         of_row, place = self.of_row[order], rank[order]
         counts = np.bincount(of_row, minlength=len(self.starts))
-        nth = np.arange(len(order)) - (np.cumsum(counts) - counts)[of_row] + 1
         if kept or closed:
             fine = np.append(True, (of_row[1:] != of_row[:-1]) | (place[1:] > place[:-1]))[: len(order)]
         else:
-            fine = place == nth
+            fine = place == np.arange(len(order)) - (np.cumsum(counts) - counts)[of_row] + 1
         if kept:
             fine &= (place >= 1) & (place <= _LOWEST) & (place % 1 == 0)
-            nth = np.where(fine, place, 0).astype(np.int64)
-            counts = np.zeros(len(self.starts), np.int64)
-            counts[of_row[fine]] = nth[fine]  # of each impression the last, so the lowest
-        begin = np.append(0, np.cumsum(counts))
-        spread = np.full(begin[-1], -1)
-        spread[(begin[of_row] + nth - 1)[fine]] = order[fine]
-        self._counted[column] = {"top": top, "kept": kept, "closed": closed}, spread, begin
         wrong = np.zeros(len(rank), np.bool_)
         wrong[order[~fine]] = True
+        if kept:  # of each impression the last place is the lowest
+            order, of_row, place = order[fine], of_row[fine], place[fine].astype(np.int64)
+            counts = np.zeros(len(self.starts), np.int64)
+            counts[of_row] = place
+            spread = np.full(counts.sum(), -1)
+            spread[(np.cumsum(counts) - counts)[of_row] + place - 1] = order
+            order = spread
+        begin = np.append(0, np.cumsum(counts))
+        self._counted[column] = {"top": top, "kept": kept, "closed": closed}, order, begin
         return wrong
 
     def ordered(self, name: str, rank: str) -> pa.Array:

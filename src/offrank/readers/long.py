@@ -17,7 +17,7 @@ from ..log.source import Needs
 from . import arrow
 from .dataset import FileTable
 from .impressions import GatheredTable, Rows, listed
-from .tables import Piece, Table, told
+from .tables import Piece, Table, outline
 from .wide import Gaps, Invalid, WideLog
 
 
@@ -37,7 +37,7 @@ class LongLog:
     noted: dict[str, int] = field(default_factory=dict, compare=False)
 
     def __repr__(self) -> str:
-        return told("long", self.table)
+        return outline("long", self.table)
 
     def parts(self) -> int:
         return min(self.table.parts(), 1)

@@ -91,7 +91,7 @@ class Table(Protocol):
         """Where the data is."""
 
 
-def told(layout: str, table: Table) -> str:
+def outline(layout: str, table: Table) -> str:
     """A line on the log, and one per column; rows only where they are known without reading them.
 
     They are of tables in memory, and of Parquet, which has them in its metadata.
@@ -158,13 +158,13 @@ class ParquetTable:
         path, group, first, base = self._groups[part]
         file = self._open(path)
         own = file.schema_arrow.names
-        told = {name: value for name, value in partition(path).items() if name in columns and name not in own}
-        refuse_missing(path, [*own, *told], columns, self.files.paths[0])
-        held = [name for name in columns if name not in told]
+        constant = {name: value for name, value in partition(path).items() if name in columns and name not in own}
+        refuse_missing(path, [*own, *constant], columns, self.files.paths[0])
+        held = [name for name in columns if name not in constant]
         with reading(path, "parquet"):
             rows = _batch_rows(file.metadata.row_group(group), columns)
             found = file.iter_batches(rows, row_groups=[group], columns=held, use_threads=False)
-            yield from numbered((_with_told(data, told) for data in found), path, first, base)
+            yield from numbered((_with_columns(data, constant) for data in found), path, first, base)
 
     def describe(self) -> str:
         return describe(self.files.paths)
@@ -293,9 +293,9 @@ def _lengths(path: str) -> list[int]:
     return rows if isinstance(_ipc(path), pa.ipc.RecordBatchFileReader) else [sum(rows)]
 
 
-def _with_told(data: pa.RecordBatch, told: Mapping[str, str | None]) -> pa.RecordBatch:
-    """The same rows with what the folders say of them."""
-    for name, value in told.items():
+def _with_columns(data: pa.RecordBatch, constant: Mapping[str, str | None]) -> pa.RecordBatch:
+    """The same rows with columns of one value each, as folders give them."""
+    for name, value in constant.items():
         data = data.append_column(name, pa.repeat(pa.scalar(value, pa.string()), len(data)))
     return data
 

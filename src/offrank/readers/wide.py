@@ -20,7 +20,7 @@ from ..options import option
 from . import arrow
 from .decode import Decoded
 from .json_text import BadCell
-from .tables import Piece, Table, told
+from .tables import Piece, Table, outline
 
 Invalid = Literal["raise", "skip"]
 Gaps = Literal["raise", "close"]
@@ -37,7 +37,7 @@ class WideLog:
     top_k: int | None = None
 
     def __repr__(self) -> str:
-        return told("wide", self.table)
+        return outline("wide", self.table)
 
     def parts(self) -> int:
         return self.table.parts()
