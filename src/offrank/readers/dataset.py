@@ -13,7 +13,8 @@ import pyarrow as pa
 import pyarrow.csv
 
 from .files import Files, describe
-from .tables import MOST_ROWS, Piece, reading, refuse_missing
+from .stored import reading, refuse_missing
+from .tables import MOST_ROWS, Piece
 
 _NULLS = ["", "NA", "null", "NULL", "nan", "NaN"]
 TEXT = ("csv", "tsv", "json")
@@ -106,11 +107,8 @@ class FileTable:
 
 def _format(kind: str) -> Any:
     ds = library()
-    match kind:
-        case "arrow":
-            return ds.IpcFileFormat()
-        case "json":
-            return ds.JsonFileFormat()
+    if kind == "json":
+        return ds.JsonFileFormat()
     options = pyarrow.csv.ConvertOptions(null_values=_NULLS, strings_can_be_null=True, quoted_strings_can_be_null=False)
     return ds.CsvFileFormat(
         pyarrow.csv.ParseOptions(delimiter="\t" if kind == "tsv" else ","),
