@@ -13,7 +13,7 @@ _UNFINISHED: set[Path] = set()
 
 
 @contextmanager
-def whole(path: str | os.PathLike[str]) -> Iterator[Path]:
+def atomic_write(path: str | os.PathLike[str]) -> Iterator[Path]:
     """A name beside `path`, of the same suffix, to write to; it becomes `path` if all went well, else it is removed."""
     final = Path(path)
     with _temporary(final.with_name(f".{secrets.token_hex(4)}.{final.name}")) as temporary:
@@ -37,7 +37,7 @@ def remove_unfinished() -> None:
 
 def write_text(path: str | os.PathLike[str], text: str) -> None:
     """Write a text file in UTF-8; what UTF-8 cannot hold (half a surrogate pair) is written as an escape."""
-    with whole(path) as temporary:
+    with atomic_write(path) as temporary:
         temporary.write_text(text, encoding="utf-8", errors="backslashreplace")
 
 

@@ -88,13 +88,13 @@ class Tabular(ABC):
 
     def to_markdown(self) -> str:
         """A table for people, in Markdown."""
-        names, rows = self._told()
+        names, rows = self._cells()
         lines = [names, ["---"] * len(names), *rows]
         return "\n".join("| " + " | ".join(cell.replace("|", "\\|") for cell in line) + " |" for line in lines) + "\n"
 
     def _repr_html_(self) -> str:
         """The same as HTML, for notebooks."""
-        names, rows = self._told()
+        names, rows = self._cells()
         head = "".join(f"<th>{escape(name)}</th>" for name in names)
         body = "".join("<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in row) + "</tr>" for row in rows)
         lead = "".join(f"<p>{escape(printable(line))}</p>" for line in self._lead())
@@ -106,7 +106,7 @@ class Tabular(ABC):
         if facts.get("title"):
             yield str(facts["title"])
 
-    def _told(self) -> tuple[list[str], list[list[str]]]:
+    def _cells(self) -> tuple[list[str], list[list[str]]]:
         """The headings that have something to say, and the cells in words."""
         rows = self.records()
         cells = {name: [printable(_cell(row, name)) for row in rows] for name in self.headings}

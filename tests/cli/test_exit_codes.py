@@ -180,14 +180,14 @@ def test_an_interrupted_demo_leaves_nothing_half_written(tmp_path: Path) -> None
 INTERRUPTED = """
 import atexit, pathlib, signal
 from offrank.cli.running import safely
-from offrank.files import scratch, whole
+from offrank.files import atomic_write, scratch
 atexit.register(print, "a compiler that is still at work in a thread crashes here")
 class Ends:
     def __del__(self):  # an exception would be lost here; in compiled code it would crash the process
         signal.raise_signal(signal.SIGINT)
 @safely
 def learn():
-    with scratch(pathlib.Path(), ".learning-") as folder, whole("policy.npz") as path:
+    with scratch(pathlib.Path(), ".learning-") as folder, atomic_write("policy.npz") as path:
         (folder / "rows.npz").touch()
         path.touch()
         Ends()

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 import offrank
 from offrank.errors import RowError, UsageError
 from offrank.log.source import Needs
-from offrank.readers import scattered
+from offrank.readers import impressions
 from offrank.readers.long import LongLog
 from offrank.readers.tables import MemoryTable
 from offrank.readers.wide import WideLog
@@ -95,7 +95,7 @@ def test_long_rows_may_be_scattered(room: int, log: list[Row], seed: Any, size: 
     of = [lines[line]["impression"] for line in order]
     together = sorted(order, key=lambda line: of.index(lines[line]["impression"]))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(scattered, "_ROOM", room)
+        patch.setattr(impressions, "_ROOM", room)
         table = MemoryTable(pa.Table.from_pylist([lines[o] for o in order]), part_rows=size)
         found = rows(LongLog(table, {}), NEEDED)
     wanted = rows(offrank.read_log([lines[o] for o in together]), NEEDED)

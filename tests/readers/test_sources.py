@@ -5,7 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 from types import SimpleNamespace
 
+import pyarrow as pa
+import pyarrow.feather
 import pyarrow.fs as pafs
+import pyarrow.parquet as pq
 import pytest
 
 import offrank
@@ -19,6 +22,17 @@ from tests.readers.test_read_log import NEEDED, expected, hive, parts
 def test_hive_folders_give_columns(tmp_path: Path) -> None:
     needed = NEEDED | Needs(labels=frozenset(["day"]))
     assert [row["label:day"] for row in contents(offrank.read_log(hive(tmp_path)), needed)] == ["0", "0", "1", "1"]
+
+
+@pytest.mark.parametrize("suffix", ["parquet", "arrow"])
+def test_hive_folders_give_text_as_it_is_written(suffix: str, tmp_path: Path) -> None:
+    write = {"parquet": pq.write_table, "arrow": pyarrow.feather.write_feather}[suffix]
+    for month in ("01", "10"):
+        (tmp_path / f"month={month}").mkdir()
+        write(pa.table({"slate": [[1, 2]], "clicks": [[0, 1]]}), str(tmp_path / f"month={month}" / f"log.{suffix}"))
+    log = offrank.read_log(tmp_path)
+    assert log.parts() == 2
+    assert [row["label:month"] for row in rows(log, Needs(labels=frozenset(["month"])))] == ["01", "10"]
 
 
 @pytest.mark.parametrize("source", ["s3://logs/day", "s3://logs/day/part-*.parquet", "s3://logs/day/part-0.parquet"])

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pyarrow.parquet as pq
 
-from ..files import whole
+from ..files import atomic_write
 from ..policies.top import Top
 from ..readers.log import read_log
 from ..report import terminal
@@ -112,7 +112,7 @@ def write(world: SearchWorld, path: Path) -> None:
     """Write a world's log as Parquet, whole or not at all."""
     sizes = [min(_PART_ROWS, world.impressions - start) for start in range(0, world.impressions, _PART_ROWS)]
     first = world.table(sizes[0], 0)
-    with whole(path) as temporary, pq.ParquetWriter(temporary, first.schema, compression="zstd") as writer:
+    with atomic_write(path) as temporary, pq.ParquetWriter(temporary, first.schema, compression="zstd") as writer:
         writer.write_table(first)
         for part, rows in enumerate(sizes[1:], start=1):
             writer.write_table(world.table(rows, part))

@@ -8,7 +8,7 @@ from __future__ import annotations
 import numba
 import numpy as np
 
-from .hashing import ODD, finish
+from .hashing import ODD, TEXT, finish, with_byte
 
 _jit = numba.njit(cache=True, nogil=True)
 
@@ -19,9 +19,9 @@ def hash_strings(data, offsets):
     n = len(offsets) - 1
     codes = np.empty(n, dtype=np.uint64)
     for i in range(n):
-        h = np.uint64(0xCBF29CE484222325)
+        h = TEXT
         for at in range(offsets[i], offsets[i + 1]):
-            h = (h ^ np.uint64(data[at])) * np.uint64(0x100000001B3)
+            h = with_byte(h, data[at])
         codes[i] = finish(h)
     return codes
 

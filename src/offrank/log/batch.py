@@ -10,12 +10,11 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from threading import Lock
 from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
-
-from .cache import RunCache
 
 T = TypeVar("T")
 
@@ -115,6 +114,26 @@ class Labels:
     def take(self, rows: Integers) -> Labels:
         """Some rows."""
         return Labels(self.codes[rows], self.names)
+
+
+class RunCache:
+    """What is kept while one log is read, by name: made when first asked for, shared by the threads of a run."""
+
+    def __init__(self) -> None:
+        self._found: dict[str, Any] = {}
+        self._lock = Lock()
+
+    def get(self, name: str, make: Callable[[], T]) -> T:
+        """What goes by this name."""
+        with self._lock:
+            if name not in self._found:
+                self._found[name] = make()
+            found: T = self._found[name]
+        return found
+
+    def __reduce__(self) -> tuple[type[RunCache], tuple[()]]:
+        """Pickled empty: another process keeps its own."""
+        return RunCache, ()
 
 
 @dataclass(frozen=True)

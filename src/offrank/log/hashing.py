@@ -16,6 +16,9 @@ ODD = np.uint64(0x9E3779B97F4A7C15)
 SEED = np.uint64(0x243F6A8885A308D3)
 """Where joined keys begin: digits of pi."""
 
+TEXT = np.uint64(0xCBF29CE484222325)
+"""Where FNV-1a begins, the hash of texts."""
+
 _inline = numba.njit(cache=True, nogil=True, inline="always")
 
 
@@ -25,6 +28,12 @@ def finish(h):
     h = (h ^ (h >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     h = (h ^ (h >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
     return h ^ (h >> np.uint64(31))
+
+
+@_inline
+def with_byte(h, byte):
+    """FNV-1a: the hash of a text, from `TEXT` on, with one more byte."""
+    return (h ^ np.uint64(byte)) * np.uint64(0x100000001B3)
 
 
 @_inline

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any, Protocol
 
 from ..errors import ColumnError
@@ -34,18 +34,8 @@ class Needs:
     exchangeable: bool = False
 
     def __or__(self, other: Needs) -> Needs:
-        return Needs(
-            self.roles | other.roles,
-            self.scores | other.scores,
-            self.weights | other.weights,
-            self.rankings | other.rankings,
-            self.keys | other.keys,
-            self.labels | other.labels,
-            self.written | other.written,
-            self.clusters | other.clusters,
-            self.holes or other.holes,
-            self.exchangeable and other.exchangeable,
-        )
+        both = {each.name: getattr(self, each.name) | getattr(other, each.name) for each in fields(self)}
+        return Needs(**{**both, "exchangeable": self.exchangeable and other.exchangeable})
 
 
 def needs(*roles: str, **columns: str) -> Needs:

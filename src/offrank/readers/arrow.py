@@ -20,15 +20,17 @@ from .json_text import from_json
 class Lists:
     """Flat lists: row i is values[starts[i] : starts[i] + lengths[i]]. null: [n] rows without a list. kind: of ids."""
 
-    values: NDArray[Any]
+    values: Any
     starts: Integers
     lengths: Integers
-    null: NDArray[np.bool_] | None = None
+    null: NDArray[np.bool_]
     kind: str = ""
 
     def take(self, rows: Integers | None) -> Lists:
         """The lists of these rows; all where rows is None."""
-        return self if rows is None else Lists(self.values, self.starts[rows], self.lengths[rows])
+        if rows is None:
+            return self
+        return replace(self, starts=self.starts[rows], lengths=self.lengths[rows], null=self.null[rows])
 
     def head(self, length: int) -> Lists:
         """The first values of each list."""
@@ -46,10 +48,33 @@ class Lists:
         _kernels.pad(self.values, self.starts, self.lengths, out)
         return out
 
+    def squares(self) -> Floats:
+        """[n, k, k] writable array of lists of lengths^2 values, filled up with 0 where one is smaller."""
+        n, width = len(self.starts), int(self.lengths.max(initial=0))
+        if n and (self.lengths == width).all() and (np.diff(self.starts) == width * width).all():
+            first = int(self.starts[0])
+            block = self.values[first : first + n * width * width].reshape(n, width, width)
+            return block if block.flags.writeable else block.copy()
+        out = np.zeros((n, width, width))
+        _kernels.pad_square(self.values, self.starts, self.lengths, out)
+        return out
+
     def rows_where(self, broken: NDArray[np.bool_]) -> NDArray[np.bool_]:
         """[n] rows with any value for which `broken` (one flag per value) is true."""
+        if not broken.any():
+            return np.zeros(len(self.starts), np.bool_)
         before = np.concatenate([[0], np.cumsum(broken)])
         return np.asarray(before[self.starts + self.lengths] > before[self.starts])
+
+    def twice(self) -> NDArray[np.bool_]:
+        """[n] whether a list holds a value twice."""
+        return np.asarray(_kernels.duplicates(self.values, self.starts, self.lengths))
+
+    def places(self, items: Lists) -> Integers:
+        """[n, width] where each of the items stands in its row's list, -2 where it does not; -1 pads."""
+        out = np.full((len(items.starts), int(items.lengths.max(initial=0))), -1)
+        _kernels.locate(items.values, items.starts, items.lengths, self.values, self.starts, self.lengths, out)
+        return out
 
 
 def plain(column: pa.Array) -> pa.Array:
@@ -85,10 +110,8 @@ def _plain_list(column: pa.Array) -> pa.Array:
     return column
 
 
-def lists(
-    column: pa.Array, name: str, held: pa.DataType | None = None
-) -> tuple[pa.Array, Integers, Integers, NDArray[np.bool_] | None]:
-    """(values, starts, lengths, null rows) of a list column, or of one that holds lists as JSON text.
+def lists(column: pa.Array, name: str, held: pa.DataType | None = None) -> Lists:
+    """The lists of a column, or those that it holds as JSON text; their values are still an Arrow array.
 
     held: what the lists of a text hold; ids where None.
 
@@ -103,9 +126,8 @@ def lists(
     elif not (pa.types.is_list(kind) or pa.types.is_large_list(kind)):
         raise ColumnError(f"column {name!r} holds {kind}, not lists", "write a list per row")
     offsets = np.asarray(column.offsets).astype(np.int64)
-    null = np.asarray(column.is_null()) if column.null_count else None
     values = column.values.slice(offsets[0], offsets[-1] - offsets[0])
-    return values, offsets[:-1] - offsets[0], np.diff(offsets), null
+    return Lists(values, offsets[:-1] - offsets[0], np.diff(offsets), np.asarray(column.is_null()))
 
 
 def _is_text(kind: pa.DataType) -> bool:
@@ -116,9 +138,9 @@ def _is_text(kind: pa.DataType) -> bool:
 
 def id_lists(column: pa.Array, name: str) -> Lists:
     """Lists of item codes; a null id makes the row null."""
-    values, starts, lengths, null = lists(column, name)
-    found = Lists(codes(values, name), starts, lengths, kind=id_kind(values.type))
-    return _with_nulls(found, values, null)
+    found = lists(column, name)
+    null = found.null | found.rows_where(np.asarray(found.values.is_null()))
+    return replace(found, values=codes(found.values, name), null=null, kind=id_kind(found.values.type))
 
 
 def id_kind(kind: pa.DataType) -> str:
@@ -131,32 +153,26 @@ def id_kind(kind: pa.DataType) -> str:
     return "whole numbers" if whole else "text"
 
 
-def gapped_id_lists(column: pa.Array, name: str) -> tuple[Lists, NDArray[np.bool_]]:
-    """(lists of item codes, which of the values are null ids: a row with such is not null)."""
-    values, starts, lengths, null = lists(column, name)
-    found = Lists(codes(values, name), starts, lengths, null, id_kind(values.type))
-    return found, np.asarray(values.is_null())
-
-
 def number_lists(column: pa.Array, name: str) -> Lists:
     """Lists of floats; a null number is NaN."""
-    values, starts, lengths, null = lists(column, name, pa.float64())
-    return Lists(numbers(values, name), starts, lengths, null)
+    found = lists(column, name, pa.float64())
+    return replace(found, values=numbers(found.values, name))
+
+
+def nested(column: pa.Array, name: str, held: pa.DataType) -> tuple[Lists, Lists]:
+    """Lists of lists: (the outer ones, whose values are the lengths of the inner; the inner ones, all in a row)."""
+    outer = lists(column, name, pa.list_(held))
+    inner = lists(outer.values, name)
+    return replace(outer, values=inner.lengths, null=outer.null | outer.rows_where(inner.null)), inner
 
 
 def square_lists(column: pa.Array, name: str) -> tuple[Lists, NDArray[np.bool_]]:
-    """Lists of lists, each row of as many as its lists are long; and [n] the rows that are not."""
-    inner, starts, lengths, null = lists(column, name, pa.list_(pa.float64()))
-    values, inner_starts, inner_lengths, inner_null = lists(inner, name)
-    ends = np.append(inner_starts, len(values))
-    expected = np.repeat(lengths, lengths)
-    wrong = Lists(inner_lengths, starts, lengths).rows_where(inner_lengths != expected)
-    for missing in (
-        null,
-        None if inner_null is None else Lists(inner, starts, lengths).rows_where(inner_null),
-    ):
-        wrong = wrong if missing is None else wrong | missing
-    return Lists(numbers(values, name), ends[starts], np.where(wrong, 0, lengths)), wrong
+    """(rows of lengths^2 numbers, from lists of as many lists as these are long; [n] the rows that are not)."""
+    outer, inner = nested(column, name, pa.float64())
+    wrong = outer.null | outer.rows_where(outer.values != np.repeat(outer.lengths, outer.lengths))
+    ends = np.append(inner.starts, len(inner.values))
+    lengths = np.where(wrong, 0, outer.lengths)
+    return Lists(numbers(inner.values, name), ends[outer.starts], lengths, outer.null), wrong
 
 
 def numbers(column: pa.Array, name: str) -> Floats:
@@ -236,10 +252,3 @@ def show(column: pa.Array, index: int) -> str:
 def plain_columns(data: pa.RecordBatch) -> pa.RecordBatch:
     """The same rows in plain columns: views (as Polars writes) cannot be taken by index."""
     return pa.record_batch([plain(column) for column in data.columns], names=data.schema.names)
-
-
-def _with_nulls(found: Lists, values: pa.Array, null: NDArray[np.bool_] | None) -> Lists:
-    if values.null_count:
-        holes = found.rows_where(np.asarray(values.is_null()))
-        null = holes if null is None else null | holes
-    return replace(found, null=null)

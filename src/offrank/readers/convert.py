@@ -16,14 +16,14 @@ import pyarrow.ipc
 import pyarrow.parquet as pq
 
 from ..errors import EmptyLogError, UsageError
-from ..files import whole
+from ..files import atomic_write
 from ..log.schema import ROLES, Columns
 from ..log.source import Needs
 from ..options import option
 from . import arrow
 from .json_text import from_json
 from .long import LongLog
-from .wide import Decoder, WideLog
+from .wide import WideLog
 
 _GROUP_ROWS = 131_072
 _GROUP_BYTES = 1 << 27
@@ -73,7 +73,7 @@ def convert(
     final = Path(path)
     if final.suffix not in (*PARQUET_SUFFIXES, *ARROW_SUFFIXES):
         raise UsageError(f"the suffix of {str(path)!r} does not say how to write it", "call it .parquet or .arrow")
-    with whole(final) as temporary:
+    with atomic_write(final) as temporary:
         rows, skipped = _write(wide, temporary, progress)
     return Converted(final, rows, dict(skipped))
 
@@ -82,13 +82,13 @@ def _write(log: WideLog, path: Path, progress: Callable[[int, int], None] | None
     """(rows, what was left out)."""
     known = Columns(log.table.names, log.renamed, log.describe())
     wanted = frozenset(role for role in ROLES if role != "query" and known.has(role))
-    decoder = Decoder(replace(log, needed=Needs(wanted)).columns(), Needs(wanted), log.invalid)
+    log = replace(log, needed=Needs(wanted))
     role_of = {log.renamed[role]: role for role in log.renamed}
     names = [role_of.get(name, name) for name in log.table.names]
     if twice := [name for name in names if names.count(name) > 1]:
         raise UsageError(f"two columns would be called {twice[0]!r}", f"rename the log's own column {twice[0]!r}")
     skipped: Counter[str] = Counter()
-    found = _checked(log, decoder, skipped, progress)
+    found = _checked(log, skipped, progress)
     first = next(found, None)
     if first is None:
         raise EmptyLogError(f"{log.describe()} has no impressions", "give a log with some")
@@ -139,12 +139,13 @@ def _repeating(path: str, kind: pa.DataType) -> list[str]:
 
 
 def _checked(
-    log: WideLog, decoder: Decoder, skipped: Counter[str], progress: Callable[[int, int], None] | None
+    log: WideLog, skipped: Counter[str], progress: Callable[[int, int], None] | None
 ) -> Iterator[pa.RecordBatch]:
     """The rows that keep every rule, piece by piece."""
+    columns = log.columns()
     for part in range(log.parts()):
         for piece in log.table.pieces(part, log.table.names):
-            batches = list(decoder.decode(piece))
+            batches = list(log.decode(piece, columns))
             kept = sum(map(len, batches))
             for batch in batches:
                 skipped.update(batch.skipped)

@@ -12,8 +12,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.csv
 
-from .files import Files
-from .tables import MOST_ROWS, Piece, reading, refuse_missing
+from .files import Files, describe
+from .stored import reading, refuse_missing
+from .tables import MOST_ROWS, Piece
 
 _NULLS = ["", "NA", "null", "NULL", "nan", "NaN"]
 TEXT = ("csv", "tsv", "json")
@@ -91,7 +92,7 @@ class FileTable:
         return replace(self, kinds=kinds) if self.kind in TEXT else self
 
     def describe(self) -> str:
-        return self.files.describe()
+        return describe(self.files.paths)
 
     def _refuse_missing(self, fragment: Any, columns: tuple[str, ...]) -> None:
         """Raise if a file lacks a column that the first file has: pyarrow would fill it with nulls."""
@@ -106,11 +107,8 @@ class FileTable:
 
 def _format(kind: str) -> Any:
     ds = library()
-    match kind:
-        case "arrow":
-            return ds.IpcFileFormat()
-        case "json":
-            return ds.JsonFileFormat()
+    if kind == "json":
+        return ds.JsonFileFormat()
     options = pyarrow.csv.ConvertOptions(null_values=_NULLS, strings_can_be_null=True, quoted_strings_can_be_null=False)
     return ds.CsvFileFormat(
         pyarrow.csv.ParseOptions(delimiter="\t" if kind == "tsv" else ","),

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pyarrow as pa
-from numpy.typing import NDArray
 
 from ..errors import ColumnError, UsageError
-from ..log import _kernels
 from ..log.schema import LONG_ROLES, ROLES
 from ..log.source import Source
 from ..running.executors import Progress
@@ -94,27 +92,18 @@ def _wide(data: pa.RecordBatch, name: str, own: Mapping[str, str]) -> Iterator[t
     beside = own.get("candidates", own["slate"])
     try:
         items = arrow.id_lists(data.column(beside), beside)
-        values, starts, lengths, null = arrow.lists(data.column(name), name)
+        found = arrow.lists(data.column(name), name)
     except ColumnError:
         return
-    lists = arrow.Lists(values, starts, lengths)
-    held = np.ones(len(data), np.bool_) if null is None else ~null
-    if values.null_count:
-        held &= ~lists.rows_where(np.asarray(values.is_null()))
+    values = found.values
+    held = ~(found.null | found.rows_where(np.asarray(values.is_null())))
     if _is_number(values.type):
         finite = np.isfinite(arrow.numbers(values, name))
-        yield "score", int((held & (lengths == items.lengths) & ~lists.rows_where(~finite)).sum())
+        yield "score", int((held & (found.lengths == items.lengths) & ~found.rows_where(~finite)).sum())
     if not (pa.types.is_floating(values.type) or pa.types.is_nested(values.type)):
-        ranked = arrow.Lists(arrow.codes(values, name), starts, lengths)
-        yield "ranking", int((held & (lengths > 0) & _ranks(ranked, items)).sum())
-
-
-def _ranks(lists: arrow.Lists, items: arrow.Lists) -> NDArray[np.bool_]:
-    """[n] whether a list holds candidates of its row, none twice."""
-    place = np.full((len(lists.lengths), int(lists.lengths.max(initial=0))), -1)
-    known = items.values, items.starts, items.lengths
-    _kernels.locate(lists.values, lists.starts, lists.lengths, *known, place)
-    return ~(place == -2).any(axis=1) & ~_kernels.duplicates(lists.values, lists.starts, lists.lengths)
+        ranked = replace(found, values=arrow.codes(values, name))
+        outside = (items.places(ranked) == -2).any(axis=1)
+        yield "ranking", int((held & (found.lengths > 0) & ~outside & ~ranked.twice()).sum())
 
 
 def _long(data: pa.RecordBatch, name: str, own: Mapping[str, str]) -> Iterator[tuple[str, int]]:

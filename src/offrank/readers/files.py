@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import fnmatch
 import glob
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path, PurePath, PurePosixPath
 from typing import Any
@@ -28,14 +28,6 @@ class Files:
         """Whether they can be opened by their path."""
         return isinstance(self.system, pafs.LocalFileSystem)
 
-    def describe(self) -> str:
-        """The files in a few words."""
-        return describe(self.paths)
-
-    def open(self, path: str) -> Any:
-        """A file to read at any place of it."""
-        return self.system.open_input_file(path)
-
 
 def partition(path: str) -> dict[str, str | None]:
     """What the folders of a file called `key=value` say, as hive writes them."""
@@ -54,7 +46,7 @@ def find(source: str | Path | Sequence[str | Path], suffixes: Collection[str] | 
     if not any("://" in str(one) for one in each):
         return Files(expand(source, suffixes))
     found = [_remote(str(one), suffixes) for one in each]
-    if any(system != found[0].system for system in (one.system for one in found)):
+    if any(one.system != found[0].system for one in found):
         raise UsageError("the files are in several file systems", "give files of one")
     return Files(tuple(path for one in found for path in one.paths), found[0].system)
 
@@ -79,8 +71,7 @@ def _remote(address: str, suffixes: Collection[str] | None) -> Files:
     kept = [name for name in sorted(files) if name == path or _belongs(PurePosixPath(name).relative_to(path), suffixes)]
     if not kept:
         raise LogError(f"there is no log at {address!r}", "check the address, or quote the glob")
-    if empty := [name for name in kept if files[name].size == 0]:
-        raise EmptyLogError(f"{empty[0]} is empty", "give a log with at least one impression")
+    _refuse_empty(name for name in kept if files[name].size == 0)
     return Files(tuple(kept), system)
 
 
@@ -96,12 +87,21 @@ def expand(source: str | Path | Sequence[str | Path], suffixes: Collection[str] 
     """
     if not is_paths(source):
         raise UsageError(f"cannot read a log from {type(source).__name__}", "give a path, a glob or a list of them")
-    each = [source] if isinstance(source, str | Path) else source
-    found = tuple(path for item in each for path in _expand_one(item, suffixes))
-    for path in found:
-        if Path(path).stat().st_size == 0:
-            raise EmptyLogError(f"{path} is empty", "give a log with at least one impression")
-    return found
+    found: list[str] = []
+    for each in [source] if isinstance(source, str | Path) else source:
+        names = [each] if Path(each).exists() else sorted(glob.glob(str(each), recursive=True))  # noqa: PTH207
+        # `**` matches a folder and what is in it; each file is read once all the same.
+        files = dict.fromkeys(str(path) for name in names for path in _files(Path(name), suffixes))
+        if not files:
+            raise LogError(f"there is no log at {str(each)!r}", "check the path, or quote the glob")
+        found += files
+    _refuse_empty(path for path in found if Path(path).stat().st_size == 0)
+    return tuple(found)
+
+
+def _refuse_empty(empty: Iterable[str]) -> None:
+    for path in empty:
+        raise EmptyLogError(f"{path} is empty", "give a log with at least one impression")
 
 
 def is_paths(source: Any) -> bool:
@@ -114,15 +114,6 @@ def is_paths(source: Any) -> bool:
 def describe(paths: Sequence[str]) -> str:
     """The files in a few words."""
     return paths[0] if len(paths) == 1 else f"{paths[0]} and {len(paths) - 1} more"
-
-
-def _expand_one(source: str | Path, suffixes: Collection[str] | None) -> list[str]:
-    names = [source] if Path(source).exists() else sorted(glob.glob(str(source), recursive=True))  # noqa: PTH207
-    # `**` matches a folder and what is in it; each file is read once all the same.
-    found = list(dict.fromkeys(str(path) for name in names for path in _files(Path(name), suffixes)))
-    if not found:
-        raise LogError(f"there is no log at {str(source)!r}", "check the path, or quote the glob")
-    return found
 
 
 def _files(path: Path, suffixes: Collection[str] | None) -> list[Path]:

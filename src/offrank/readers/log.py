@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from pathlib import PurePath
 from typing import Any, get_args
 
 import pyarrow as pa
@@ -19,7 +18,8 @@ from .dataset import TEXT, FileTable
 from .files import Files, find, is_paths, suffix
 from .formats.registry import Reader, readers
 from .long import LongLog
-from .tables import ArrowTable, LazyTable, MemoryTable, ParquetTable, Table
+from .stored import ArrowTable, ParquetTable
+from .tables import LazyTable, MemoryTable, Table
 from .wide import Gaps, Invalid, WideLog
 
 _SUFFIXES = {
@@ -168,14 +168,10 @@ def _files(files: Files, kind: str | None) -> Table:
     if len(kinds) > 1:
         raise UsageError(f"the files are of several kinds: {', '.join(sorted(map(str, kinds)))}", "give one kind")
     chosen = kinds.pop()
-    if chosen == "parquet":
-        return ParquetTable(files)
+    if chosen in ("parquet", "arrow"):
+        return ParquetTable(files) if chosen == "parquet" else ArrowTable(files)
     if packed := [path for path in files.paths if path.endswith((".zst", ".bz2")) and chosen in TEXT]:
         raise UsageError(f"{packed[0]} is packed in a way that is not read", "pack it with gzip, or write Parquet")
-    # Of Arrow files in plain folders the record batches are read side by side, where they lie.
-    partitioned = any("=" in folder for path in files.paths for folder in PurePath(path).parts[:-1])
-    if chosen == "arrow" and files.local and not partitioned:
-        return ArrowTable(files.paths)
     return FileTable(files, str(chosen))
 
 

@@ -9,15 +9,15 @@ import numpy as np
 import pyarrow as pa
 
 from ..errors import RowError
+from ..log import rules
 from ..log.batch import LogBatch
+from ..log.rules import Faults
 from ..log.schema import LONG_ROLES, ROLES, Columns
 from ..log.source import Needs
 from . import arrow
 from .dataset import FileTable
-from .long_table import LongTable
-from .scattered import GatheredTable
-from .tables import Table
-from .told import told
+from .impressions import GatheredTable, Rows, listed
+from .tables import Piece, Table, outline
 from .wide import Gaps, Invalid, WideLog
 
 
@@ -37,7 +37,7 @@ class LongLog:
     noted: dict[str, int] = field(default_factory=dict, compare=False)
 
     def __repr__(self) -> str:
-        return told("long", self.table)
+        return outline("long", self.table)
 
     def parts(self) -> int:
         return min(self.table.parts(), 1)
@@ -53,7 +53,7 @@ class LongLog:
         except RowError as error:
             if error.column not in own:
                 raise
-            column = self.renamed.get(own[error.column], own[error.column])
+            column = self.column(own[error.column])
             raise RowError(error.file, error.row, column, error.rule, error.detail, error.remedy) from None
 
     def select(self, needed: Needs) -> LongLog:
@@ -63,24 +63,27 @@ class LongLog:
         self._wide(self.table).select(needed)
         return replace(self, needed=needed)
 
+    def column(self, role: str) -> str:
+        """The log's own name of a column."""
+        return self.renamed.get(role, role)
+
     @property
     def wide(self) -> WideLog:
         """The same log in the wide layout, once a first look has told how its rows stand."""
-        table = _typed(self.table, self.renamed, self.needed)
+        table = self._typed()
         if not self.noted:
             self.noted.update(self._look(table))
         if self.noted["scattered"]:
-            table = GatheredTable(table, self.renamed.get("impression", "impression"), self.noted["rows"])
-        return self._wide(table, self.noted["top"])
+            table = GatheredTable(table, self.column("impression"), self.noted["rows"])
+        return self._wide(table)
 
-    def _wide(self, table: Table, top: int = 1) -> WideLog:
-        long = LongTable(table, self.renamed, self.needed, self.invalid, self.gaps, top)
+    def _wide(self, table: Table) -> WideLog:
         kept = {role: name for role, name in self.renamed.items() if role in ROLES and role in LONG_ROLES}
-        return WideLog(long, kept, self.invalid, self.needed, self.top_k)
+        return WideLog(_WideTable(self, table), kept, self.invalid, self.needed, self.top_k)
 
     def _look(self, table: Table) -> dict[str, int]:
         """Rows, whether impressions come back after others, and the position at the top."""
-        impression, position = (self.renamed.get(role, role) for role in ("impression", "position"))
+        impression, position = self.column("impression"), self.column("position")
         rows, from_0, last, begun = 0, 0, None, [np.empty(0, np.int64)]
         for piece in (piece for part in range(table.parts()) for piece in table.pieces(part, (impression, position))):
             codes = arrow.codes(piece.data.column(impression), impression)
@@ -93,13 +96,113 @@ class LongLog:
         impressions = len(np.unique(found))
         return {"rows": rows, "scattered": impressions < len(found), "top": 0 if 2 * from_0 > impressions else 1}
 
+    def _typed(self) -> Table:
+        """The table; of text files with the kinds of its columns said, which cannot be read off a first block."""
+        if not isinstance(self.table, FileTable):
+            return self.table
+        needed = self.needed
+        text = [self.column(role) for role in ("impression", "item", "query", *sorted(needed.clusters))]
+        text += [*needed.keys, *needed.labels]
+        numbers = [self.column(role) for role in ("position", "click", "reward", "propensity", "inclusion")]
+        kinds = dict.fromkeys([*numbers, *needed.scores, *needed.rankings], pa.float64())
+        return self.table.typed(kinds if self.table.kind == "json" else kinds | dict.fromkeys(text, pa.string()))
 
-def _typed(table: Table, renamed: Mapping[str, str], needed: Needs) -> Table:
-    """Text files with the kinds of their columns said, since they cannot be read off a first block."""
-    if not isinstance(table, FileTable):
-        return table
-    text = [renamed.get(role, role) for role in ("impression", "item", "query")] + list(needed.keys | needed.labels)
-    text += [renamed.get(name, name) for name in sorted(needed.clusters)]
-    numbers = [renamed.get(role, role) for role in ("position", "click", "reward", "propensity", "inclusion")]
-    kinds = dict.fromkeys([*numbers, *needed.scores, *needed.rankings], pa.float64())
-    return table.typed(kinds if table.kind == "json" else kinds | dict.fromkeys(text, pa.string()))
+
+@dataclass(frozen=True)
+class _WideTable:
+    """A long table seen as a wide one. Its rows stand together by impression.
+
+    Needed scores have a value per row; needed rankings hold an item's 1-based rank, null where it
+    is not ranked. Every other column belongs to the impression. An impression may go on in the
+    next part, so all parts are read as one.
+    """
+
+    log: LongLog
+    table: Table
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        own = {self.log.column(role) for role in ("impression", "item", "position", "click")}
+        clicks = ("clicks",) if self.log.column("click") in self.table.names else ()
+        return ("slate", "candidates", *clicks, *(name for name in self.table.names if name not in own))
+
+    def parts(self) -> int:
+        return min(self.table.parts(), 1)
+
+    def describe(self) -> str:
+        return self.table.describe()
+
+    def pieces(self, part: int, columns: tuple[str, ...]) -> Iterator[Piece]:
+        known = Columns(self.table.names, self.log.renamed, self.describe())
+        roles = ("impression", "item", "position", *(("click",) if "clicks" in columns else ()))
+        wanted = [known.of(role) for role in roles] + [name for name in columns if name in self.table.names]
+        for piece in self._whole_impressions(tuple(dict.fromkeys(wanted))):
+            rows = self._checked(Rows(piece, known.of("impression")), columns)
+            data = pa.record_batch({name: self._column(rows, name) for name in columns})
+            yield replace(rows.piece, data=data, rows=rows.piece.rows[rows.starts])
+
+    def _whole_impressions(self, columns: tuple[str, ...]) -> Iterator[Piece]:
+        """Pieces cut between impressions; what is left of the last one waits for the next piece."""
+        rest: Piece | None = None
+        for part in range(self.table.parts()):
+            for read in self.table.pieces(part, columns):
+                piece = replace(read, data=arrow.plain_columns(read.data))
+                if rest is not None and rest.file != piece.file:
+                    yield rest
+                    rest = None
+                if rest is not None:  # it goes on in the same file
+                    data = pa.concat_batches([rest.data, piece.data])
+                    piece = replace(rest, data=data, rows=np.concatenate([rest.rows, piece.rows]))
+                starts = Rows(piece, self.log.column("impression")).starts
+                cut = int(starts[-1]) if len(starts) else 0
+                if cut:
+                    yield piece.between(0, cut)
+                rest = piece.between(cut, len(piece.data))
+        if rest is not None and len(rest.data):
+            yield rest
+
+    def _checked(self, rows: Rows, columns: tuple[str, ...]) -> Rows:
+        """The rows, without impressions that break a rule of this layout where those are to be skipped.
+
+        Raises:
+            RowError: one does, unless such rows are to be skipped.
+        """
+        log, needed = self.log, self.log.needed
+        faults, close = Faults(len(rows.of_row)), log.gaps == "close"
+        item, position = log.column("item"), log.column("position")
+        kept = needed.holes and not close
+        rule = rules.BAD_RANK if kept else rules.BAD_POSITION
+        faults.mark(rows.count(position, log.noted.get("top", 1), kept=kept, closed=close), rule, position)
+        for name in needed.rankings:
+            faults.mark(rows.count(name), rules.BAD_POSITION, name)
+        if needed.holes:  # in a slate, null is a rank without an item
+            faults.mark(rows.nameless(item, position), rules.NULL, item)
+        beside = {*needed.scores, *needed.rankings, *self._by_position, "slate", "candidates", "clicks"}
+        for name in columns:
+            if name not in beside:
+                faults.mark(rows.differing(name), rules.NOT_CONSTANT, name)
+        error = faults.first(rows.piece.file, rows.piece.rows, rows.show)
+        if error is None:
+            return rows
+        if log.invalid == "raise":
+            raise error
+        return rows.without(faults)
+
+    def _column(self, rows: Rows, name: str) -> pa.Array:
+        """A column of the wide layout."""
+        data, item, position = rows.piece.data, self.log.column("item"), self.log.column("position")
+        by_position = {"slate": item, "clicks": self.log.column("click")}
+        if name == "candidates" or name in self.log.needed.scores:
+            return listed(data.column(item if name == "candidates" else name), rows.ends)
+        if name in by_position or name in self._by_position:
+            return rows.ordered(by_position.get(name, name), position)
+        if name in self.log.needed.rankings:
+            return rows.ordered(item, name)
+        return data.column(name).take(pa.array(rows.starts))
+
+    @property
+    def _by_position(self) -> set[str]:
+        """Columns that hold, for each shown item, probabilities that were written down."""
+        others = (name.partition(":") for name in self.log.needed.written)
+        own = {self.log.column("slot_propensity"), self.log.column("rank_propensity")}
+        return own | {column for role, _, column in others if role != "propensity"}

@@ -9,19 +9,19 @@ import gzip
 import re
 from collections.abc import Sequence
 from itertools import islice
+from operator import itemgetter
 from pathlib import Path
 from typing import Literal
 
 import numpy as np
 
 from ..errors import EmptyLogError, LogError, UsageError
-from ..files import whole
+from ..files import atomic_write
 from ..log.batch import Floats, Integers
 from ..log.judged import Judged
 from ..running.executors import Progress
-from . import _kernels_svmlight as kernels
 from .files import expand, suffix
-from .text import blocks, lines, malformed, settle
+from .text import blocks, lines, malformed, naturals, numbers, pairs, words
 
 _SIZES = (".query", ".group")
 _PIECE = 1000
@@ -30,13 +30,6 @@ _WIDEST = 100_000
 _COMMENT = re.compile(rb"#[^\n]*")
 _MARK = b"\xef\xbb\xbf"  # some editors begin a UTF-8 file with it
 _REMEDY = "write each line as 'grade qid:query index:value ...', indices ascending; a comment begins with '#'"
-_EXPECTED = {
-    kernels.BAD_QUERY: "'qid:' and a whole number of at most 18 digits",
-    kernels.BAD_FEATURE: f"a feature as 'index:value', the index a whole number up to {_WIDEST:,}",
-    kernels.BAD_ORDER: "a higher index than that of the feature before it",
-    kernels.MIXED: "'qid:' in all lines or in none",
-    kernels.TOO_LOW: "an index of 1 or more, as base=1 was asked for",
-}
 
 
 def read_svmlight(
@@ -72,10 +65,10 @@ def read_svmlight(
     gathered = _Gathered(base, features)
     gathered.read(paths, progress)
     grade, query, table = gathered.trimmed()
-    if query[0] == kernels.NO_QUERY:
-        ids, first = _by_size(paths, gathered.ends, group)
-    else:
+    if gathered.named:
         ids, first = _by_id(paths, gathered.ends, query, group)
+    else:
+        ids, first = _by_size(paths, gathered.ends, group)
     return Judged(ids, first, grade, table, np.arange(len(grade)))
 
 
@@ -91,7 +84,7 @@ def write_svmlight(judged: Judged, path: str | Path) -> None:
     if judged.query.min(initial=0) < 0:
         raise UsageError(f"query {judged.query.min()} is below 0", "number the queries from 0 on")
     open_text = gzip.open if str(path).endswith(".gz") else open
-    with whole(path) as temporary, open_text(temporary, "wt", encoding="ascii", newline="\n") as file:
+    with atomic_write(path) as temporary, open_text(temporary, "wt", encoding="ascii", newline="\n") as file:
         names = [f" {index}:" for index in range(1, judged.features.shape[1] + 1)]
         query = judged.query[judged.owner]
         for start in range(0, judged.rows, _PIECE):
@@ -110,12 +103,14 @@ def _plain(value: float) -> str:
 class _Gathered:
     """What was read so far: the first `ends[-1]` rows of grade, query and table; `ends`: of the files, in rows.
 
-    low: the index that the first column holds; 1 until index 0 occurs, unless `base` says it.
+    low: the index that the first column holds; 1 until index 0 occurs, unless `base` says it. named: whether lines
+    name their query, as the first one tells.
     """
 
     def __init__(self, base: Literal[0, 1] | None, width: int) -> None:
         self.lowest, self.low = base or 0, 1 if base is None else base
         self.grade, self.query, self.table = np.zeros(0), np.zeros(0, np.int64), np.zeros((0, width))
+        self.named: bool | None = None
         self.ends = [0]
 
     def read(self, paths: Sequence[str], progress: Progress | None) -> None:
@@ -143,27 +138,18 @@ class _Gathered:
 
     def _add(self, path: str, line: int, row: int, block: bytes) -> int:
         """Add whole lines, the first of them number `line`, from this row on; the row behind them."""
-        text = _COMMENT.sub(b"", block) if b"#" in block else block
-        data = np.frombuffer(text, np.uint8)
-        most, pairs = text.count(b"\n") + 1, text.count(b":")
-        if row + most > len(self.grade):
-            self._resize(max(row + most, len(self.grade) * 5 // 4))
-        grade, query = self.grade[row:], self.query[row:]
-        place, ends = np.empty(most, np.int64), np.zeros(most, np.int64)
-        indices, values, slow = np.empty(pairs, np.int64), np.empty(pairs), np.empty((most + pairs, 3), np.int64)
-        n, slows, wrong, at = kernels.parse(
-            data, self.lowest, _WIDEST, True, grade, query, place, ends, indices, values, slow
-        )
-        mixed: Integers = np.flatnonzero((query[:n] < 0) != (self.query[0] < 0))
-        at, wrong = (place[mixed[0]], kernels.MIXED) if len(mixed) else (at, wrong)
-        if wrong:
-            raise _malformed(path, line, text, at, _EXPECTED[wrong])
-        bad = settle(text, slow[:slows], values, grade, finite=True)
-        if bad is not None:
-            raise _malformed(path, line, text, bad, "a number")
-        count = int(ends[n - 1]) if n else 0
-        self._place(row, np.diff(ends[:n], prepend=0), indices[:count], values[:count])
-        return row + n
+        found = _Documents(_COMMENT.sub(b"", block) if b"#" in block else block)
+        end = row + len(found.grade)
+        if end == row:
+            return row
+        if self.named is None:
+            self.named = bool(found.named[0])
+        found.check(path, line, self.named, self.lowest)
+        if end > len(self.grade):
+            self._resize(max(end, len(self.grade) * 5 // 4))
+        self.grade[row:end], self.query[row:end] = found.grade, found.query
+        self._place(row, found.entries, found.indices, found.values)
+        return end
 
     def _place(self, row: int, counts: Integers, indices: Integers, values: Floats) -> None:
         """Write the entries of some rows, of so many each, into the table, widened where they need it."""
@@ -185,13 +171,53 @@ class _Gathered:
         self.query.resize(rows, refcheck=False)
 
 
-def _malformed(path: str, line: int, text: bytes, at: int, expected: str) -> LogError:
-    """The error for the token at a byte of a text that begins in this line."""
-    begin = text.rfind(b"\n", 0, at) + 1
-    token = text[at:].split(maxsplit=1)[:1] if text[at : at + 1] > b" " else []
-    found = token[0].decode("utf-8", "replace") if token else "the end of the line"
-    where = f"{expected} at column {at - begin + 1}"
-    return malformed(path, line + text.count(b"\n", 0, at), found, where, _REMEDY)
+class _Documents:
+    """The lines of a text without comments, one document each.
+
+    query: [documents] -1 where none is named, as `named` says. entries: [documents] features of each; begin, value:
+    [entries] their first bytes, and those of their values.
+    """
+
+    def __init__(self, text: bytes) -> None:
+        self.text = text
+        begin, end, counts = words(text)
+        counts = counts[counts > 0]
+        first = np.cumsum(counts) - counts
+        second = np.minimum(first + 1, len(begin) - 1)
+        self.first, self.second = begin[first], np.where(counts > 1, begin[second], end[first])
+        self.named = np.array([text.startswith(b"qid:", at) for at in self.second.tolist()], np.bool_)
+        self.query = np.full(len(counts), -1)
+        named = second[self.named]
+        self.query[self.named] = naturals(text, begin[named] + 4, end[named])
+        self.grade, self.ungraded = numbers(text, begin[first], end[first])
+        feature = np.ones(len(begin), np.bool_)
+        feature[first], feature[named] = False, False
+        self.entries, self.begin = counts - 1 - self.named, begin[feature]
+        self.value, self.indices, self.values, self.unvalued = pairs(text, self.begin, end[feature])
+
+    def check(self, path: str, line: int, named: bool, lowest: int) -> None:
+        """Raise for the first word that is not in the format; the text begins in this line of a file."""
+        document = np.repeat(np.arange(len(self.entries)), self.entries)
+        falling = (np.diff(document, prepend=-1) == 0) & (np.diff(self.indices, prepend=-1) <= 0)
+        unlike = (self.indices < 0) | (self.indices > _WIDEST)
+        checks = (
+            (self.ungraded | ~np.isfinite(self.grade), self.first, "a number"),
+            (self.named & (self.query < 0), self.second, "'qid:' and a whole number of at most 18 digits"),
+            (self.named != named, self.second, "'qid:' in all lines or in none"),
+            (unlike, self.begin, f"a feature as 'index:value', the index a whole number up to {_WIDEST:,}"),
+            (self.indices < lowest, self.begin, "an index of 1 or more, as base=1 was asked for"),
+            (falling, self.begin, "a higher index than that of the feature before it"),
+            (self.unvalued, self.value, "a number"),
+        )
+        found = [(int(place[wrong.argmax()]), expected) for wrong, place, expected in checks if wrong.any()]
+        if not found:
+            return
+        at, expected = min(found, key=itemgetter(0))
+        start = self.text.rfind(b"\n", 0, at) + 1
+        token = self.text[at:].split(maxsplit=1)[:1] if self.text[at : at + 1] > b" " else []
+        shown = token[0].decode("utf-8", "replace") if token else "the end of the line"
+        where = f"{expected} at column {at - start + 1}"
+        raise malformed(path, line + self.text.count(b"\n", 0, at), shown, where, _REMEDY)
 
 
 def _by_id(paths: Sequence[str], ends: list[int], query: Integers, group: object) -> tuple[Integers, Integers]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gzip
 import io
-import math
 import zlib
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -12,13 +11,15 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
 
 from ..errors import EmptyLogError, LogError
-from ..log.batch import Floats
+from ..log.batch import Floats, Integers
 from .files import describe
 from .tables import Piece
 
@@ -32,31 +33,22 @@ Parsed = Callable[[str, Sequence[Any]], pa.Array]
 """Makes a column of a path and of its values of some impressions."""
 
 
-class Format(Protocol):
-    """How one file's text becomes impressions."""
-
-    @property
-    def schema(self) -> pa.Schema:
-        """The columns of the wide layout."""
-
-    def impressions(self, path: str) -> Iterator[Impression]:
-        """The impressions of a file, in order."""
-
-
 @dataclass(frozen=True)
 class TextTable:
     """Text files as a table. One part: the files are read in order, each line once.
 
-    parsed: how columns are made of what the format says of them, where it is not yet what they hold; see `Parsed`.
+    schema: the columns of the wide layout. impressions: those of the file at a path, in order. parsed: how columns
+    are made of what is said of them, where it is not yet what they hold; see `Parsed`.
     """
 
     paths: tuple[str, ...]
-    format: Format
+    schema: pa.Schema
+    impressions: Callable[[str], Iterator[Impression]]
     parsed: Mapping[str, Parsed] = field(default_factory=dict)
 
     @property
     def names(self) -> tuple[str, ...]:
-        return tuple(self.format.schema.names)
+        return tuple(self.schema.names)
 
     def parts(self) -> int:
         return 1
@@ -67,22 +59,23 @@ class TextTable:
     def pieces(self, part: int, columns: tuple[str, ...]) -> Iterator[Piece]:
         base = 0
         for path in self.paths:
-            first, found = 0, self.format.impressions(path)
+            first, found = 0, self.impressions(path)
             while chunk := list(islice(found, _PIECE_ROWS)):
-                rows = np.arange(first, first + len(chunk))
-                yield Piece(self._record_batch(path, chunk, columns), path, rows, base, _left_out(chunk))
+                rows, skipped = np.arange(first, first + len(chunk)), Counter[str]()
+                for _, left_out in chunk:
+                    skipped.update(left_out)
+                yield Piece(self._record_batch(path, chunk, columns), path, rows, base, dict(skipped))
                 first += len(chunk)
             if not first:
                 raise EmptyLogError(f"{path} has no impressions", "give a log with at least one impression")
             base += first
 
     def _record_batch(self, path: str, chunk: list[Impression], columns: tuple[str, ...]) -> pa.RecordBatch:
-        schema = self.format.schema
-        values = dict(zip(schema.names, zip(*(values for values, _ in chunk), strict=True), strict=True))
+        values = dict(zip(self.names, zip(*(values for values, _ in chunk), strict=True), strict=True))
         found = {}
         for name in columns:
             parsed = self.parsed.get(name)
-            found[name] = parsed(path, values[name]) if parsed else pa.array(values[name], schema.field(name).type)
+            found[name] = parsed(path, values[name]) if parsed else pa.array(values[name], self.schema.field(name).type)
         return pa.record_batch(found)
 
 
@@ -132,23 +125,60 @@ def _reading(path: str) -> Iterator[None]:
         ) from error
 
 
-def settle(text: bytes, slow: Any, values: Floats, beside: Floats, *, finite: bool = False) -> int | None:
-    """Read the numbers that compiled loops leave to Python; the byte of the first that is none, or None.
+def words(text: bytes) -> tuple[Integers, Integers, Integers]:
+    """([words] first byte of each, [words] its end, [lines] words of each); bytes up to the space part them."""
+    data = np.frombuffer(text, np.uint8)
+    edges = np.flatnonzero(np.diff(data > ord(" "), prepend=False, append=False))
+    begin, end = edges[::2], edges[1::2]
+    lines = np.append(np.searchsorted(begin, np.flatnonzero(data == ord("\n"))), len(begin))
+    return begin, end, np.diff(lines, prepend=0)
 
-    slow: [.., 3] (entry in `values`, or -1 - entry in `beside`; first byte; end). finite: whether those beside must be.
-    """
-    for entry, start, end in slow.tolist():
+
+def _cut(text: bytes, begin: Integers, end: Integers) -> pa.Array:
+    """Pieces of a text, one behind the other; what lies between them is cut too and dropped."""
+    offsets = np.stack([begin, end], axis=1).astype(np.int64)
+    pieces = pa.LargeStringArray.from_buffers(max(offsets.size - 1, 0), pa.py_buffer(offsets), pa.py_buffer(text))
+    return pieces.take(pa.array(np.arange(0, len(pieces), 2)))
+
+
+def naturals(text: bytes, begin: Integers, end: Integers) -> Integers:
+    """[words] the whole numbers of at most 18 digits that stand there, -1 where none stands."""
+    found = _cut(text, begin, end)
+    fine = np.asarray(pc.ascii_is_decimal(found)) & (end - begin <= 18)
+    return np.asarray((found if fine.all() else pc.if_else(fine, found, "-1")).cast(pa.int64()))
+
+
+def numbers(text: bytes, begin: Integers, end: Integers) -> tuple[Floats, NDArray[np.bool_]]:
+    """([words] the numbers that stand there, and where none stands)."""
+    found = _cut(text, begin, end)
+    values, none = np.zeros(len(found)), np.zeros(len(found), np.bool_)
+    try:
+        return found.cast(pa.float64()).to_numpy(zero_copy_only=False), none
+    except pa.ArrowInvalid:  # Python tells which it is
+        pass
+    for place, (first, last) in enumerate(zip(begin.tolist(), end.tolist(), strict=True)):
         try:
-            number = float(text[start:end].replace(b"_", b"?"))  # Python would read 1_000
+            values[place] = number(text[first:last])
         except ValueError:
-            return int(start)
-        if entry >= 0:
-            values[entry] = number
-        elif finite and not math.isfinite(number):
-            return int(start)
-        else:
-            beside[-1 - entry] = number
-    return None
+            none[place] = True
+    return values, none
+
+
+def number(word: bytes) -> float:
+    """The number that a word says; Python by itself would read 1_000.
+
+    Raises:
+        ValueError: none.
+    """
+    return float(word.replace(b"_", b"?"))
+
+
+def pairs(text: bytes, begin: Integers, end: Integers) -> tuple[Integers, Integers, Floats, NDArray[np.bool_]]:
+    """Words `index:number`: (where numbers begin; indices, -1 for another word; the numbers, and which are none)."""
+    colons = np.flatnonzero(np.frombuffer(text, np.uint8) == ord(":"))
+    colon = np.minimum(np.append(colons, len(text))[np.searchsorted(colons, begin)], end - 1)
+    index = np.where(colon + 1 < end, naturals(text, begin, colon), -1)
+    return colon + 1, index, *numbers(text, colon + 1, end)
 
 
 def malformed(path: str, line: int, text: str, expected: str, remedy: str) -> LogError:
@@ -156,10 +186,3 @@ def malformed(path: str, line: int, text: str, expected: str, remedy: str) -> Lo
     text = text.strip()
     shown = repr(text if len(text) <= 80 else text[:77] + "...")
     return LogError(f"{path}, line {line}: expected {expected}, found {shown}", remedy)
-
-
-def _left_out(chunk: list[Impression]) -> Mapping[str, int]:
-    found: Counter[str] = Counter()
-    for _, skipped in chunk:
-        found.update(skipped)
-    return dict(found)

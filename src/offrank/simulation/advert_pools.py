@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 
 from ..log.batch import Contexts, Floats, Integers, SparseFeatures
-from ..readers.hashing import category_indices
+from ..readers.formats.criteo_paper import category_indices
 
 # Of features 4, 6, 7, 8, 9, 10 (the user and the place; 1, 2, 3 and 5 say which banner it is): how many values.
 _USER = {4: 20, 6: 4, 7: 30, 8: 100, 9: 40, 10: 3}

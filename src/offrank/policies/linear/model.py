@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...errors import UsageError
-from ...files import whole
+from ...files import atomic_write
 from ...folds.fingerprint import Fingerprint
 from ...log.batch import Contexts, Floats, Integers
 from . import _kernels
@@ -123,7 +123,7 @@ class Model:
         if rows is not None:
             training = {"rows": np.array(rows.rows), "row_keys": rows.keys.view(np.int64), "row_counts": rows.counts}
         used, scaled = np.flatnonzero(self.weights), np.flatnonzero(encoding.scale != 1)
-        with whole(path) as temporary, temporary.open("wb") as file:
+        with atomic_write(path) as temporary, temporary.open("wb") as file:
             np.savez_compressed(
                 file,
                 format=np.array([_FORMAT, encoding.bits, encoding.cross]),

@@ -10,17 +10,16 @@ kept, and their `|p` was multiplied by 10 already.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
-from typing import ClassVar, Literal, get_args
+from typing import Literal, get_args
 
 import numpy as np
 import pyarrow as pa
 
 from ...errors import LogError, UsageError
-from .._kernels_svmlight import parse
 from ..files import expand
-from ..text import Impression, TextTable, lines, malformed, settle
+from ..text import Impression, TextTable, lines, malformed, pairs, words
 from ..wide import Invalid, WideLog
 from .registry import Reader
 
@@ -55,7 +54,8 @@ def criteo(
     """
     if propensities not in get_args(Propensities):
         raise UsageError(f"propensities is {propensities!r}", 'say "true" or "as-written"')
-    return WideLog(TextTable(expand(path), _Criteo(propensities == "true"), _PARSED), {}, invalid)
+    read = partial(_impressions, propensities == "true")
+    return WideLog(TextTable(expand(path), _SCHEMA, read, _PARSED), {}, invalid)
 
 
 _Head = tuple[str, float, float]
@@ -65,95 +65,80 @@ _Line = tuple[int, str]
 """Number of a line and its features, `f k:v ...`."""
 
 
-@dataclass(frozen=True)
-class _Criteo:
-    """Lines to impressions. A line with `|l` begins the next one."""
-
-    true: bool
-    schema: ClassVar = pa.schema(
-        {
-            "slate": pa.list_(pa.int64()),
-            "candidates": pa.list_(pa.int64()),
-            "clicks": pa.list_(pa.float64()),
-            "propensity": pa.float64(),
-            "inclusion": pa.float64(),
-            "features": pa.list_(pa.list_(pa.int32())),
-            "feature_values": pa.list_(pa.list_(pa.float64())),
-            "impression": pa.string(),
-        }
-    )
-
-    def impressions(self, path: str) -> Iterator[Impression]:
-        head: _Head | None = None
-        features: list[_Line] = []
-        for number, line in lines(path):
-            name, _, rest = line.partition("|")
-            name = name.strip()
-            if rest.startswith("l "):
-                if head is not None:
-                    yield self._impression(head, features)
-                head, features = (name, *self._shown(path, number, line, rest)), []
-            elif head is None or name != head[0] or not rest.startswith("f"):
-                if name or rest:
-                    raise _unexpected(path, number, line)
-                continue
-            features.append((number, rest.rpartition("|")[2]))
-        if head is not None:
-            yield self._impression(head, features)
-
-    def _shown(self, path: str, number: int, line: str, rest: str) -> tuple[float, float]:
-        """(click, inverse propensity) of the product shown."""
-        fields = rest.split("|", 2)
-        click = _CLICKED.get(fields[0][1:].strip())
-        inverse = fields[1] if len(fields) > 1 else ""
-        try:
-            if click is not None and inverse.startswith("p "):
-                return click, float(inverse[1:])
-        except ValueError:
-            pass
-        raise _unexpected(path, number, line)
-
-    def _impression(self, head: _Head, features: list[_Line]) -> Impression:
-        name, click, inverse = head
-        inclusion = 1.0 if click else _KEPT
-        if self.true:
-            inverse *= inclusion
-        propensity = 1 / inverse if inverse else 0.0
-        if 1 < propensity <= 1 + _ROUNDING:
-            propensity = 1.0
-        candidates = list(range(len(features)))
-        return ([0], candidates, [click], propensity, inclusion, features, features, name), {}
+_SCHEMA = pa.schema(
+    {
+        "slate": pa.list_(pa.int64()),
+        "candidates": pa.list_(pa.int64()),
+        "clicks": pa.list_(pa.float64()),
+        "propensity": pa.float64(),
+        "inclusion": pa.float64(),
+        "features": pa.list_(pa.list_(pa.int32())),
+        "feature_values": pa.list_(pa.list_(pa.float64())),
+        "impression": pa.string(),
+    }
+)
 
 
-def _indices(path: str, impressions: Sequence[list[_Line]]) -> pa.Array:
-    return _features(path, impressions)[0]
+def _impressions(true: bool, path: str) -> Iterator[Impression]:
+    """The impressions of a file, each from its line with `|l` up to the next. true: see `criteo`."""
+    head: _Head | None = None
+    features: list[_Line] = []
+    for number, line in lines(path):
+        name, _, rest = line.partition("|")
+        name = name.strip()
+        if rest.startswith("l "):
+            if head is not None:
+                yield _impression(true, head, features)
+            head, features = (name, *_shown(path, number, line, rest)), []
+        elif head is None or name != head[0] or not rest.startswith("f"):
+            if name or rest:
+                raise _unexpected(path, number, line)
+            continue
+        features.append((number, rest.rpartition("|")[2]))
+    if head is not None:
+        yield _impression(true, head, features)
 
 
-def _values(path: str, impressions: Sequence[list[_Line]]) -> pa.Array:
-    return _features(path, impressions)[1]
+def _shown(path: str, number: int, line: str, rest: str) -> tuple[float, float]:
+    """(click, inverse propensity) of the product shown."""
+    fields = rest.split("|", 2)
+    click = _CLICKED.get(fields[0][1:].strip())
+    inverse = fields[1] if len(fields) > 1 else ""
+    try:
+        if click is not None and inverse.startswith("p "):
+            return click, float(inverse[1:])
+    except ValueError:
+        pass
+    raise _unexpected(path, number, line)
 
 
-_PARSED = {"features": _indices, "feature_values": _values}
+def _impression(true: bool, head: _Head, features: list[_Line]) -> Impression:
+    name, click, inverse = head
+    inclusion = 1.0 if click else _KEPT
+    if true:
+        inverse *= inclusion
+    propensity = 1 / inverse if inverse else 0.0
+    if 1 < propensity <= 1 + _ROUNDING:
+        propensity = 1.0
+    candidates = list(range(len(features)))
+    return ([0], candidates, [click], propensity, inclusion, features, features, name), {}
 
 
-def _features(path: str, impressions: Sequence[list[_Line]]) -> tuple[pa.Array, pa.Array]:
-    """Indices and values of each line of each impression."""
+def _features(values: bool, path: str, impressions: Sequence[list[_Line]]) -> pa.Array:
+    """The indices, or the values, of the features of each line of each impression."""
     flat = [line for impression in impressions for line in impression]
-    text = "".join(f"0 {features.lstrip()[1:].strip()}\n" for _, features in flat).encode()
-    most, ends = text.count(b":") + 1, np.zeros(len(flat) + 1, np.int64)
-    indices, values, slow = np.empty(most, np.int64), np.empty(most), np.empty((most, 3), np.int64)
-    beside = np.empty(len(flat)), np.empty(len(flat), np.int64), np.empty(len(flat), np.int64)
-    _, slows, wrong, at = parse(
-        np.frombuffer(text, np.uint8), 0, _HIGHEST, False, *beside, ends[1:], indices, values, slow
-    )  # fmt: skip
-    bad = at if wrong else settle(text, slow[:slows], values, values)
-    if bad is not None:
-        number, features = flat[text.count(b"\n", 0, bad)]
+    text = "\n".join(features.strip()[1:] for _, features in flat).encode()
+    begin, end, counts = words(text)
+    _, indices, held, none = pairs(text, begin, end)
+    wrong = none | (indices < 0) | (indices > _HIGHEST)
+    if wrong.any():
+        number, features = flat[int(np.searchsorted(np.cumsum(counts), wrong.argmax(), side="right"))]
         raise malformed(path, number, features, "features as 'index:number'", "give the file as it was published")
-    rows = np.concatenate([[0], np.cumsum([len(lines) for lines in impressions])]).astype(np.int32)
-    found, stops = (indices[: ends[-1]].astype(np.int32), values[: ends[-1]]), ends.astype(np.int32)
-    one, other = (pa.ListArray.from_arrays(rows, pa.ListArray.from_arrays(stops, each)) for each in found)
-    return one, other
+    rows, stops = (np.append(0, np.cumsum(n)).astype(np.int32) for n in ([len(one) for one in impressions], counts))
+    return pa.ListArray.from_arrays(rows, pa.ListArray.from_arrays(stops, held if values else indices.astype(np.int32)))
+
+
+_PARSED = {"features": partial(_features, False), "feature_values": partial(_features, True)}
 
 
 def _unexpected(path: str, number: int, line: str) -> LogError:

@@ -16,15 +16,15 @@ import numpy as np
 import pyarrow as pa
 
 from ...errors import EmptyLogError, UsageError
-from ...log.batch import Floats, Integers
-from .. import _kernels
+from ...log.batch import Integers
+from .. import _kernels, arrow
 from ..files import describe, expand
-from ..hashing import NUMERIC
 from ..tables import Piece
-from ..text import blocks, malformed, settle
+from ..text import blocks, malformed, number
 from ..wide import Invalid, WideLog
 from .registry import Reader
 
+_NUMERIC = 2  # indices 0 and 1 are those of features 1 and 2, which are numbers; categories share the others
 _KEPT = 0.1  # share of the impressions without a click
 _FILE = 40  # bits for the rows of one file, so that a file's rows can be numbered without reading those before it
 _REMEDY = "give the log as it was published; whole impressions only"
@@ -56,11 +56,17 @@ def criteo_paper(path: str | Path | Sequence[str | Path], *, bits: int = 20, inv
     """
     if not 8 <= bits <= 30:
         raise UsageError(f"bits is {bits!r}", "give 8 to 30; 20 bits are a million feature indices")
-    return WideLog(_PaperTable(expand(path), bits), {}, invalid)
+    return WideLog(PaperTable(expand(path), bits), {}, invalid)
+
+
+def category_indices(tokens: Sequence[str], bits: int) -> Integers:
+    """[n] index of each category, spelled `feature:value`, in [2, 2^bits)."""
+    codes = arrow.codes(pa.array(tokens, pa.string()), "features").view(np.uint64)
+    return np.asarray(_NUMERIC + (codes % np.uint64((1 << bits) - _NUMERIC)).astype(np.int64))
 
 
 @dataclass(frozen=True)
-class _PaperTable:
+class PaperTable:
     """Text files as a table, read in blocks; a part is a file."""
 
     paths: tuple[str, ...]
@@ -80,7 +86,7 @@ class _PaperTable:
     def pieces(self, part: int, columns: tuple[str, ...]) -> Iterator[Piece]:
         path, line, first = self.paths[part], 1, 0
         for text in blocks(path, b"example ", self.block_bytes):
-            block = _Block.parse(path, line, text, self.bits)
+            block = _Block(path, line, text, self.bits)
             n = len(block.heads)
             if n:
                 data = pa.record_batch({name: _COLUMNS[name](block) for name in columns} or {"": pa.nulls(n)})
@@ -90,75 +96,64 @@ class _PaperTable:
             raise EmptyLogError(f"{path} has no impressions", "give a log with at least one impression")
 
 
-@dataclass(frozen=True)
 class _Block:
-    """Some impressions; newlines: of their text. See `_kernels.parse` for the others."""
+    """Some impressions, from a text that begins in this line of a file. newlines: of the text.
 
-    text: bytes
-    newlines: int
-    heads: Integers
-    propensity: Floats
-    line_clicks: Any
-    ends: Integers
-    indices: Any
-    values: Floats
+    See `_kernels.parse` for the others.
 
-    @classmethod
-    def parse(cls, path: str, line: int, text: bytes, bits: int) -> _Block:
-        """Read a text that begins in this line of a file.
+    Raises:
+        LogError: a line that is not in the format.
+    """
 
-        Raises:
-            LogError: a line that is not in the format.
-        """
+    def __init__(self, path: str, line: int, text: bytes, bits: int) -> None:
         data = np.frombuffer(text, np.uint8)
         most_lines, most = (1 + int(np.count_nonzero(data == ord(mark))) for mark in "\n:")
         heads, propensity = np.empty((most_lines, 7), np.int64), np.empty(most_lines)
         clicks, ends = np.zeros(most_lines, np.int8), np.empty(most_lines, np.int64)
-        indices, values = np.empty(most, np.int32), np.empty(most)
+        self.indices, self.values = np.empty(most, np.int32), np.empty(most)
         slow = np.empty((most_lines + most, 3), np.int64)
-        room = np.uint64((1 << bits) - NUMERIC)
-        n, lines, slows, where, wrong, at = _kernels.parse(
-            data, room, heads, propensity, clicks, ends, indices, values, slow
+        room = np.uint64((1 << bits) - _NUMERIC)
+        n, lines, slows, self.newlines, wrong, at = _kernels.parse(
+            data, room, heads, propensity, clicks, ends, self.indices, self.values, slow
         )
         if wrong:
             found = text[at : text.find(b"\n", at) if b"\n" in text[at:] else None].decode("utf-8", "replace")
-            raise malformed(path, line + where, found or "the end", _EXPECTED[wrong], _REMEDY)
-        bad = settle(text, slow[:slows], values, propensity)
-        if bad is not None:
-            raise malformed(
-                path,
-                line + text.count(b"\n", 0, bad),
-                text[bad:].split()[0].decode("utf-8", "replace"),
-                "a number",
-                _REMEDY,
-            )
-        return cls(text, where, heads[:n], propensity[:n], clicks[:lines], ends[:lines], indices, values)
-
-    @property
-    def slots(self) -> Integers:
-        """[n] products shown."""
-        return self.heads[:, _kernels.SLOTS]
-
-    @property
-    def size(self) -> Integers:
-        """[n] candidates."""
-        return self.heads[:, _kernels.SIZE]
-
-    @property
-    def clicked(self) -> Floats:
-        """[n] whether the banner was clicked."""
-        return self.heads[:, _kernels.CLICK].astype(np.float64)
+            raise malformed(path, line + self.newlines, found or "the end", _EXPECTED[wrong], _REMEDY)
+        for entry, start, end in slow[:slows].tolist():
+            try:
+                read = number(text[start:end])
+            except ValueError:
+                found, where = text[start:end].decode("utf-8", "replace"), text.count(b"\n", 0, start)
+                raise malformed(path, line + where, found, "a number", _REMEDY) from None
+            (self.values if entry >= 0 else propensity)[entry if entry >= 0 else -1 - entry] = read
+        self.text, self.heads, self.propensity = text, heads[:n], propensity[:n]
+        self.line_clicks, self.ends = clicks[:lines], ends[:lines]
+        self.slots, self.size = self.heads[:, _kernels.SLOTS], self.heads[:, _kernels.SIZE]
+        self.clicked = self.heads[:, _kernels.CLICK].astype(np.float64)
 
     @cached_property
-    def features(self) -> tuple[Any, Any, Any]:
+    def _features(self) -> tuple[Any, Any, Any]:
         """(ends, indices, values) of the features of each candidate."""
-        tops = self.heads[:, _kernels.LINE]
-        own = np.diff(self.ends, prepend=0)
-        ends = np.zeros(int(self.size.sum()) + 1, np.int32)
-        entries = int(self.ends[-1] if len(self.ends) else 0) + int((own[tops] * (self.size - 1)).sum())
-        indices, values = np.empty(entries, np.int32), np.empty(entries)
+        own, entries = np.diff(self.ends, prepend=0), int(self.ends[-1]) if len(self.ends) else 0
+        entries += int((own[self.heads[:, _kernels.LINE]] * (self.size - 1)).sum())
+        ends, indices, values = (
+            np.zeros(int(self.size.sum()) + 1, np.int32),
+            np.empty(entries, np.int32),
+            np.empty(entries),
+        )
         _kernels.spread(self.heads, self.ends, self.indices, self.values, ends, indices, values)
         return ends, indices, values
+
+    def beside(self, which: int) -> pa.Array:
+        """The indices (1) or the values (2) of each candidate's features."""
+        rows = np.append(0, np.cumsum(self.size)).astype(np.int32)
+        return pa.ListArray.from_arrays(rows, pa.ListArray.from_arrays(self._features[0], self._features[which]))
+
+    def clicks(self) -> pa.Array:
+        """The clicks on the products shown."""
+        places = _counting(self.slots)
+        lines = np.repeat(self.heads[:, _kernels.LINE] + 1, self.slots) + np.asarray(places.values)
+        return pa.ListArray.from_arrays(places.offsets, self.line_clicks[lines])
 
     def banner(self) -> pa.Array:
         """The type of each banner, by name."""
@@ -179,27 +174,15 @@ def _counting(lengths: Integers) -> pa.Array:
     return pa.ListArray.from_arrays(ends, np.arange(ends[-1]) - np.repeat(ends[:-1], lengths))
 
 
-def _clicks(block: _Block) -> pa.Array:
-    numbers = _counting(block.slots)
-    lines = np.repeat(block.heads[:, _kernels.LINE] + 1, block.slots) + np.asarray(numbers.values)
-    return pa.ListArray.from_arrays(numbers.offsets, block.line_clicks[lines])
-
-
-def _beside(block: _Block, which: int) -> pa.Array:
-    ends, found = block.features[0], block.features[which]
-    rows = np.concatenate([[0], np.cumsum(block.size)]).astype(np.int32)
-    return pa.ListArray.from_arrays(rows, pa.ListArray.from_arrays(ends, found))
-
-
 _COLUMNS: dict[str, Any] = {
     "slate": lambda block: _counting(block.slots),
     "candidates": lambda block: _counting(block.size),
-    "clicks": _clicks,
+    "clicks": lambda block: block.clicks(),
     "reward": lambda block: block.clicked,
     "propensity": lambda block: block.propensity,
     "inclusion": lambda block: np.where(block.clicked, 1.0, _KEPT),
-    "features": lambda block: _beside(block, 1),
-    "feature_values": lambda block: _beside(block, 2),
+    "features": lambda block: block.beside(1),
+    "feature_values": lambda block: block.beside(2),
     "impression": lambda block: block.heads[:, _kernels.ID],
     "slots": lambda block: block.slots,
     "banner": lambda block: block.banner(),

@@ -45,11 +45,7 @@ class Reader:
 @cache
 def readers() -> Mapping[str, Reader]:
     """All of them, by name."""
-    folder = __name__.rpartition(".")[0]
-    modules = [importlib.import_module(name) for _, name, _ in pkgutil.iter_modules(_paths(folder), f"{folder}.")]
+    folder = importlib.import_module(str(__package__))
+    modules = [importlib.import_module(f"{__package__}.{one.name}") for one in pkgutil.iter_modules(folder.__path__)]
     found = [thing for module in modules for thing in vars(module).values() if isinstance(thing, Reader)]
     return {reader.__name__: reader for reader in found}
-
-
-def _paths(folder: str) -> list[str]:
-    return list(importlib.import_module(folder).__path__)

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
-from typing import ClassVar, Literal, get_args
+from typing import Literal, get_args
 
 import pyarrow as pa
 
@@ -23,6 +23,7 @@ from .registry import Reader
 
 Repeats = Literal["once", "count"]
 
+_SCHEMA = pa.schema({"slate": pa.list_(pa.int64()), "clicks": pa.list_(pa.float64()), "query": pa.string()})
 _SESSION = re.compile(r"(\S+)\t(\d+(?:,\d+)*) ?:(?: *(\d+(?: *, *\d+)*))?")
 
 
@@ -47,46 +48,39 @@ def yandex(
     """
     if repeats not in get_args(Repeats):
         raise UsageError(f"repeats is {repeats!r}", 'say "once" or "count"')
-    return WideLog(TextTable(expand(path), _Yandex(repeats == "count")), {}, invalid)
+    return WideLog(TextTable(expand(path), _SCHEMA, partial(_impressions, repeats == "count")), {}, invalid)
 
 
-@dataclass(frozen=True)
-class _Yandex:
-    """Sessions to impressions."""
+def _impressions(count: bool, path: str) -> Iterator[Impression]:
+    """The sessions of a file. count: whether clicks on a document are counted."""
+    for number, line in lines(path):
+        for session in line.split(";"):
+            text = session.strip()
+            if text:
+                yield _impression(count, path, number, text)
 
-    count: bool
-    schema: ClassVar = pa.schema(
-        {"slate": pa.list_(pa.int64()), "clicks": pa.list_(pa.float64()), "query": pa.string()}
-    )
 
-    def impressions(self, path: str) -> Iterator[Impression]:
-        for number, line in lines(path):
-            for session in line.split(";"):
-                text = session.strip()
-                if text:
-                    yield self._impression(path, number, text)
-
-    def _impression(self, path: str, number: int, text: str) -> Impression:
-        match = _SESSION.fullmatch(text)
-        if match is None:
-            raise malformed(
-                path,
-                number,
-                text,
-                "'query_region TAB document,document,... : clicked , clicked ;'",
-                "mend the session; ids of documents are numbers",
-            )
-        query, shown, clicked = match.groups()
-        slate = [int(document) for document in shown.split(",")]
-        clicks, outside, again = dict.fromkeys(slate, 0.0), 0, 0
-        for word in clicked.split(",") if clicked else ():
-            document = int(word)
-            if document not in clicks:
-                outside += 1
-            elif clicks[document] and not self.count:
-                again += 1
-            else:
-                clicks[document] += 1
-        skipped = {"click-outside-slate": outside, "click-repeated": again}
-        left_out = {rule: count for rule, count in skipped.items() if count}
-        return (slate, [clicks[document] for document in slate], query), left_out
+def _impression(count: bool, path: str, number: int, text: str) -> Impression:
+    match = _SESSION.fullmatch(text)
+    if match is None:
+        raise malformed(
+            path,
+            number,
+            text,
+            "'query_region TAB document,document,... : clicked , clicked ;'",
+            "mend the session; ids of documents are numbers",
+        )
+    query, shown, clicked = match.groups()
+    slate = [int(document) for document in shown.split(",")]
+    clicks, outside, again = dict.fromkeys(slate, 0.0), 0, 0
+    for word in clicked.split(",") if clicked else ():
+        document = int(word)
+        if document not in clicks:
+            outside += 1
+        elif clicks[document] and not count:
+            again += 1
+        else:
+            clicks[document] += 1
+    skipped = {"click-outside-slate": outside, "click-repeated": again}
+    left_out = {rule: times for rule, times in skipped.items() if times}
+    return (slate, [clicks[document] for document in slate], query), left_out

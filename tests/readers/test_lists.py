@@ -1,65 +1,74 @@
-"""The compiled loops against plain Python."""
+"""Flat lists and hashes against plain Python."""
 
 from __future__ import annotations
 
 import numpy as np
+import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from offrank.log import _kernels, hashing
+import offrank
+from offrank.errors import RowError
+from offrank.log import hashing
+from offrank.log.source import Needs
+from offrank.readers import arrow
+from offrank.readers.arrow import Lists
+from tests.readers.plain import rows
 
 LISTS = st.lists(st.lists(st.integers(-5, 40), max_size=30), min_size=1, max_size=6)
 
 
-def flat(lists: list[list[int]]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    lengths = np.array([len(row) for row in lists], dtype=np.int64)
-    values = np.array([value for row in lists for value in row], dtype=np.int64)
-    return values, np.cumsum(lengths) - lengths, lengths
+def flat(lists: list[list[int]]) -> Lists:
+    return arrow.id_lists(pa.array(lists, pa.list_(pa.int64())), "ids")
 
 
 @given(LISTS)
-def test_duplicates(lists: list[list[int]]) -> None:
-    assert _kernels.duplicates(*flat(lists)).tolist() == [len(set(row)) < len(row) for row in lists]
+def test_twice(lists: list[list[int]]) -> None:
+    assert flat(lists).twice().tolist() == [len(set(row)) < len(row) for row in lists]
 
 
 @given(LISTS, st.data())
-def test_locate(lists: list[list[int]], data: st.DataObject) -> None:
+def test_places(lists: list[list[int]], data: st.DataObject) -> None:
     wanted = [data.draw(st.lists(st.integers(-5, 40), max_size=8)) for _ in lists]
-    out = np.full((len(lists), 8), -1)
-    _kernels.locate(*flat(wanted), *flat(lists), out)
-    for row, items in enumerate(wanted):
-        known = lists[row]
+    found = flat(lists).places(flat(wanted))
+    for known, items, places in zip(lists, wanted, found.tolist(), strict=True):
         expected = [known.index(item) if item in known else -2 for item in items]
-        assert out[row].tolist() == expected + [-1] * (8 - len(items))
+        assert places == expected + [-1] * (found.shape[1] - len(items))
 
 
-def test_locate_with_codes_that_collide() -> None:
+def test_places_of_codes_that_collide() -> None:
     # Multiples of 2^32 hash to few slots, and the table must still find each of them.
-    codes = [[number << 40 for number in range(-50, 50)]]
-    out = np.full((1, 100), -1)
-    _kernels.locate(*flat(codes), *flat(codes), out)
-    assert out[0].tolist() == list(range(100))
+    codes = flat([[number << 40 for number in range(-50, 50)]])
+    assert codes.places(codes)[0].tolist() == list(range(100))
 
 
 @given(LISTS)
-def test_pad(lists: list[list[int]]) -> None:
-    out = np.zeros((len(lists), 30), dtype=np.int64)
-    _kernels.pad(*flat(lists), out)
-    assert out.tolist() == [row + [0] * (30 - len(row)) for row in lists]
+def test_padded(lists: list[list[int]]) -> None:
+    assert flat(lists).padded(30).tolist() == [row + [0] * (30 - len(row)) for row in lists]
 
 
-def test_pad_square() -> None:
-    values, starts, lengths = np.arange(5.0), np.array([0, 4]), np.array([2, 1])
-    out = np.zeros((2, 2, 2))
-    _kernels.pad_square(values, starts, lengths, out)
-    assert out.tolist() == [[[0, 1], [2, 3]], [[4, 0], [0, 0]]]
+def test_squares() -> None:
+    found, wrong = arrow.square_lists(pa.array([[[0.0, 1], [2, 3]], [[4.0]], [[5.0, 6]]]), "matrix")
+    assert wrong.tolist() == [False, False, True]
+    assert found.squares().tolist() == [[[0, 1], [2, 3]], [[4, 0], [0, 0]], [[0, 0], [0, 0]]]
+
+
+def broken(matrices: list[list[list[float]]], role: str = "rank_propensity") -> bool:
+    """Whether matrices beside slates of their size break the rule of a role, alone or in company."""
+    log = [{"slate": list(range(len(matrix))), role.rpartition(":")[2]: matrix} for matrix in matrices]
+    needed = Needs(written=frozenset([role])) if ":" in role else Needs(frozenset([role]))
+    try:
+        rows(offrank.read_log(log), needed)
+    except RowError as error:
+        return error.rule in ("bad-rank-propensity", "bad-probability")
+    return False
 
 
 def test_a_policy_that_did_not_draw_the_slate_may_never_show_it() -> None:
-    matrix = np.array([[[0.0, 0.5], [0.5, 0.0]]])
-    assert _kernels.bad_rank_propensity(matrix, np.array([2]), True).tolist() == [True]
-    assert _kernels.bad_rank_propensity(matrix, np.array([2]), False).tolist() == [False]
+    matrix = [[0.0, 0.5], [0.5, 0.0]]
+    assert broken([matrix])
+    assert not broken([matrix], "rank_propensity:new")
 
 
 @pytest.mark.parametrize(
@@ -77,17 +86,12 @@ def test_a_policy_that_did_not_draw_the_slate_may_never_show_it() -> None:
     ],
 )
 def test_bad_rank_propensity(matrix: list[list[float]], bad: bool) -> None:
-    assert _kernels.bad_rank_propensity(np.array([matrix]), np.array([2]), True).tolist() == [bad]
-
-
-def test_rank_propensity_beyond_a_row_is_not_looked_at() -> None:
-    assert not _kernels.bad_rank_propensity(np.array([[[0.5, np.nan], [np.nan, 7.0]]]), np.array([1]), True).any()
+    assert broken([matrix]) == bad
+    assert broken([[[1.0]], matrix]) == bad
 
 
 def hashed(texts: list[bytes]) -> list[int]:
-    data = np.frombuffer(b"".join(texts) or b"\0", dtype=np.uint8)
-    offsets = np.cumsum([0, *map(len, texts)])
-    return _kernels.hash_strings(data, offsets).tolist()
+    return arrow.codes(pa.array(texts, pa.binary()), "ids").view(np.uint64).tolist()
 
 
 def test_hashes_differ_and_do_not_change() -> None:

@@ -1,0 +1,269 @@
+"""The rows of a piece in the wide layout: its columns as flat lists, checked, and padded to log batches."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from ..errors import ColumnError
+from ..log import _kernels, rules
+from ..log.batch import Contexts, Floats, Integers, Labels, LogBatch, Shown
+from ..log.hashing import ODD
+from ..log.rules import Faults
+from ..log.schema import WRITTEN
+from ..log.source import Needs
+from . import arrow
+from .arrow import Lists
+from .features import sparse_features
+from .tables import Piece
+
+_LARGEST, _ABOVE_0 = float(np.finfo(np.float64).max), float(np.nextafter(0, 1))
+_NOT_TINY = (rules.TINY_PROBABILITY, rules.LEAST_PROBABILITY, 1.0)
+_OF_ANOTHER_POLICY = (rules.BAD_PROBABILITY, 0.0, 1.0)
+_WEIGHT = (rules.NEGATIVE_SCORE, 0.0, _LARGEST)
+_BOUNDS = {
+    "clicks": [(rules.BAD_CLICKS, 0.0, _LARGEST)],
+    "reward": [(rules.BAD_REWARD, -_LARGEST, _LARGEST)],
+    "inclusion": [(rules.BAD_INCLUSION, _ABOVE_0, 1.0), _NOT_TINY],
+    "propensity": [(rules.BAD_PROPENSITY, _ABOVE_0, 1.0), _NOT_TINY],
+    "slot_propensity": [(rules.BAD_SLOT_PROPENSITY, _ABOVE_0, 1.0), _NOT_TINY],
+    "scores": [(rules.BAD_SCORE, -_LARGEST, _LARGEST)],
+}
+"""What the numbers of each role must be: (rule, least, largest). What the logging policy drew, it did draw."""
+
+
+class Decoded:
+    """The columns of a piece as flat lists, checked; rows that break a rule are marked in `faults`.
+
+    columns: role -> column, as `WideLog` chose them. top_k: how many slots of each slate are kept.
+
+    Raises:
+        ColumnError: a column holds something else.
+        BadCell: a text is not the list that it should be.
+    """
+
+    def __init__(self, piece: Piece, columns: Mapping[str, str], needed: Needs, top_k: int | None) -> None:
+        self.piece, self.columns, self.needed = piece, columns, needed
+        self.faults = Faults(len(piece.data))
+        self.ranks = Ranks(self._column("slate"), columns["slate"]) if needed.holes else None
+        self.slate = self._ids("slate") if self.ranks is None else self._checked("slate", self.ranks.items)
+        self.faults.mark(self.slate.lengths == 0, rules.EMPTY_SLATE, columns["slate"])
+        self.candidates = self._like_slate("candidates") if "candidates" in columns else self.slate
+        located = self._locate(self.slate, "slate", rules.NOT_CANDIDATE)
+        self.slots = located if self.ranks is None else self.ranks.spread(located)
+        self.length = self.slate.lengths if self.ranks is None else self.ranks.lengths
+        role_of = {name: name.partition(":")[0] for name in columns}
+        self.beside = {name: self._beside(name) for name, role in role_of.items() if role in ("clicks", "scores")}
+        self.written = {name: self._written(name) for name, role in role_of.items() if role in WRITTEN}
+        self.rankings = {name: self._ranking(f"rankings:{name}") for name in needed.rankings}
+        self.keys = {name: self._key(f"keys:{name}") for name in needed.keys}
+        self.clusters = {name: self._cluster(f"clusters:{name}") for name in needed.clusters}
+        if top_k is not None:
+            self._cut(top_k)
+        self.by_row = {role: self._by_row(role) for role in ("inclusion", "reward") if role in columns}
+        self.features = None
+        if "features" in columns:
+            found = columns["features"], columns.get("feature_values")
+            self.features = sparse_features(found, piece.data, self.candidates.lengths, self.faults)
+
+    @property
+    def sizes(self) -> Integers:
+        """[n] the longest list of each row."""
+        return np.maximum(self.candidates.lengths, self.length)
+
+    def batch(self, rows: Integers | None, skipped: Mapping[str, int]) -> LogBatch:
+        """The log batch of these rows (all where None)."""
+        pick: Any = slice(None) if rows is None else rows
+        size, length = self.candidates.lengths[pick], self.length[pick]
+        widest, slots = int(size.max(initial=0)), int(length.max(initial=0))
+        contexts = Contexts(
+            self.candidates.take(rows).padded(widest),
+            np.ascontiguousarray(size),
+            np.ascontiguousarray(length),
+            scores={name: self.beside[f"scores:{name}"].take(rows).padded(widest) for name in self.needed.scores},
+            rankings={name: np.ascontiguousarray(ranking[pick]) for name, ranking in self.rankings.items()},
+            keys={name: np.ascontiguousarray(key[pick]) for name, key in self.keys.items()},
+            features=self.features if self.features is None or rows is None else self.features.take(rows),
+        )
+        return LogBatch(
+            contexts,
+            Shown(
+                np.ascontiguousarray(self.slots[pick, :slots]),
+                {name: _of_slots(found, rows, slots) for name, found in self.written.items()},
+            ),
+            self.beside["clicks"].take(rows).padded(slots) if "clicks" in self.beside else None,
+            np.array(self.by_row["reward"][pick]) if "reward" in self.by_row else None,
+            np.array(self.by_row["inclusion"][pick]) if "inclusion" in self.by_row else np.ones(len(size)),
+            (self.piece.rows[pick] + self.piece.base).astype(np.uint64),
+            {name: self._labels(f"labels:{name}", pick) for name in self.needed.labels},
+            skipped,
+            self.piece.file,
+            self.piece.base,
+            {name: np.ascontiguousarray(codes[pick]) for name, codes in self.clusters.items()},
+        )
+
+    def _cut(self, slots: int) -> None:
+        """Keep the first slots of each slate, and what stands beside them; every candidate stays."""
+        self.length = np.minimum(self.length, slots)
+        self.slots = self.slots[:, :slots]
+        if "clicks" in self.beside:
+            self.beside["clicks"] = self.beside["clicks"].head(slots)
+        self.written = {
+            name: found.head(slots) if isinstance(found, Lists) else found for name, found in self.written.items()
+        }
+
+    def _column(self, name: str) -> Any:
+        return arrow.plain(self.piece.data.column(self.columns[name]))
+
+    def _ids(self, name: str) -> Lists:
+        return self._checked(name, arrow.id_lists(self._column(name), self.columns[name]))
+
+    def _checked(self, name: str, found: Lists) -> Lists:
+        self.faults.mark(found.null, rules.NULL, self.columns[name])
+        self.faults.mark(found.twice(), rules.DUPLICATE, self.columns[name])
+        return found
+
+    def _like_slate(self, name: str) -> Lists:
+        """The ids of a column, which must be of the type of those of the slate."""
+        found = self._ids(name)
+        if found.kind == self.slate.kind or not (found.kind and self.slate.kind):
+            return found
+        raise ColumnError(
+            f"ids are {found.kind} in {self.columns[name]!r}, but in {self.columns['slate']!r} {self.slate.kind}",
+            "write the ids of items in one type in all columns",
+        )
+
+    def _locate(self, items: Lists, name: str, rule: rules.Rule) -> Integers:
+        """[n, width] candidate index of each item, -1 pads; items that are no candidates break `rule`."""
+        if items is self.candidates:
+            places = np.arange(int(items.lengths.max(initial=0)))
+            return np.where(places < items.lengths[:, None], places, -1)
+        found = self.candidates.places(items)
+        if self.candidates is not self.slate:  # without a list of candidates nothing is known of other items
+            self.faults.mark((found == -2).any(axis=1), rule, self.columns[name])
+        return found
+
+    def _ranking(self, name: str) -> Integers:
+        return self._locate(self._like_slate(name), name, rules.RANKED_OUTSIDE)
+
+    def _beside(self, name: str) -> Lists:
+        """A list of numbers beside the slate or the candidates."""
+        role, _, of = name.partition(":")
+        column = self.columns[name]
+        found = arrow.number_lists(self._column(name), column)
+        if role == "clicks" and self.ranks is not None:
+            found, struck = self.ranks.beside(found)
+            self.faults.mark(struck, rules.BAD_CLICKS, column)
+        self.faults.mark(found.null, rules.NULL, column)
+        wanted = {"clicks": self.length, "scores": self.candidates.lengths}.get(role, self.slate.lengths)
+        self.faults.mark(found.lengths != wanted, rules.RAGGED, column)
+        bounds = [_OF_ANOTHER_POLICY] if of and role in WRITTEN else _BOUNDS[role]
+        self._bounded(found, column, [*bounds, _WEIGHT] if of in self.needed.weights and role == "scores" else bounds)
+        return found
+
+    def _by_row(self, name: str) -> Floats:
+        """A number per row."""
+        role, _, of = name.partition(":")
+        found = arrow.numbers(self._column(name), self.columns[name])
+        row = np.arange(len(found))
+        each = Lists(found, row, np.ones_like(row), np.zeros(len(row), np.bool_))
+        self._bounded(each, self.columns[name], [_OF_ANOTHER_POLICY] if of else _BOUNDS[role])
+        return found
+
+    def _bounded(self, found: Lists, column: str, bounds: list[tuple[rules.Rule, float, float]]) -> None:
+        if not len(found.values):
+            return
+        low, high = found.values.min(), found.values.max()  # NaN where any value is
+        for rule, least, largest in bounds:
+            if not (low >= least and high <= largest):
+                fine = (found.values >= least) & (found.values <= largest)
+                self.faults.mark(found.rows_where(~fine), rule, column)
+
+    def _written(self, name: str) -> Lists | Floats:
+        """Probabilities that were written down: a number per row, lists beside the slate, or [n, k, k] matrices."""
+        role, _, of = name.partition(":")
+        if role != "rank_propensity":
+            return self._by_row(name) if role == "propensity" else self._beside(name)
+        column = self.columns[name]
+        squares, wrong = arrow.square_lists(self._column(name), column)
+        self.faults.mark(wrong | (squares.lengths != self.slate.lengths), rules.RAGGED, column)
+        found = squares.squares()
+        bad = _kernels.bad_rank_propensity(found, squares.lengths, not of)
+        self.faults.mark(bad, rules.BAD_RANK_PROBABILITY if of else rules.BAD_RANK_PROPENSITY, column)
+        return found
+
+    def _key(self, name: str) -> Integers:
+        """[n] code of the value that groups a row; null would group what has nothing in common."""
+        column = self._column(name)
+        self.faults.mark(np.asarray(column.is_null()), rules.NULL, self.columns[name])
+        return arrow.codes(column, self.columns[name])
+
+    def _cluster(self, name: str) -> Integers:
+        """[n] code of the value that dependent rows share; null is shared with no other row."""
+        column = self._column(name)
+        if pa.types.is_floating(column.type):  # as integers become where some of them are missing
+            codes = arrow.numbers(column, self.columns[name]).view(np.int64)
+            null = np.isnan(codes.view(np.float64))
+        else:
+            codes, null = arrow.codes(column, self.columns[name]), np.asarray(column.is_null())
+        if not null.any():
+            return codes
+        alone = (self.piece.rows + self.piece.base + 1).astype(np.uint64) * ODD  # hardly ever the code of a value
+        return np.where(null, alone.view(np.int64), codes)
+
+    def _labels(self, name: str, pick: Any) -> Labels:
+        codes, names = arrow.labels(self._column(name), self.columns[name])
+        return Labels(codes[pick], names)
+
+
+def _of_slots(found: Lists | Floats, rows: Integers | None, slots: int) -> Floats:
+    """[n], [n, k] or [n, k, k] numbers of these rows, all where None; in slates of so many slots."""
+    if isinstance(found, Lists):
+        return found.take(rows).padded(slots, 1.0)
+    pick = found if rows is None else found[rows]
+    return np.ascontiguousarray(pick[(slice(None), *[slice(slots)] * (found.ndim - 1))])
+
+
+class Ranks:
+    """Where the items of slates with holes stand: ranks where nothing was shown, for jobs that ask for them.
+
+    items: the slates without their holes. lengths: [n] ranks of each, holes included. row, rank: of each hole.
+    """
+
+    def __init__(self, column: pa.Array, name: str) -> None:
+        """Of a column of lists, where a null id is a hole; a null list stays a fault."""
+        found = arrow.lists(column, name)
+        row = np.repeat(np.arange(len(found.starts)), found.lengths)
+        rank = np.arange(len(row)) - np.repeat(np.cumsum(found.lengths) - found.lengths, found.lengths)
+        place = found.starts[row] + rank
+        hole = np.asarray(found.values.is_null())[place]
+        shown = np.bincount(row[~hole], minlength=len(found.starts))
+        kept = arrow.codes(found.values, name)[place[~hole]]
+        self.items = Lists(kept, np.cumsum(shown) - shown, shown, found.null, arrow.id_kind(found.values.type))
+        self.lengths, self.row, self.rank = found.lengths, row[hole], rank[hole]
+
+    def spread(self, located: Integers) -> Integers:
+        """[n, ranks] slates with their holes, from the items' candidate indices [n, items]."""
+        width = int(self.lengths.max(initial=0))
+        shown = np.arange(width) < self.lengths[:, None]
+        shown[self.row, self.rank] = False
+        out = np.full((len(self.lengths), width), -1)
+        out[shown] = located[np.arange(located.shape[1]) < self.items.lengths[:, None]]
+        return out
+
+    def beside(self, numbers: Lists) -> tuple[Lists, NDArray[np.bool_]]:
+        """(numbers beside the ranks, where null at a hole is 0; [n] rows with another number at a hole).
+
+        Rows of another length are left as they are.
+        """
+        fits = (numbers.lengths == self.lengths)[self.row]
+        row = self.row[fits]
+        place, values = numbers.starts[row] + self.rank[fits], numbers.values.copy()
+        values[place] = np.where(np.isnan(values[place]), 0.0, values[place])
+        struck = np.bincount(row, values[place] != 0, len(self.lengths)) > 0
+        return replace(numbers, values=values), struck

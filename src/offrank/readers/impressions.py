@@ -1,0 +1,186 @@
+"""The rows of long tables by impression: checked, put in order, and put together where they are scattered."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from ..log import rules
+from ..log.batch import Integers
+from ..log.hashing import hashed
+from ..log.rules import Faults
+from . import arrow
+from .tables import MOST_ROWS, Piece, Table
+
+_LOWEST = 1000
+"""The lowest rank, where ranks may be missing: slates are as long as their lowest rank."""
+
+_ROOM = 1_000_000
+_ROW = "\0row"
+
+
+class Rows:
+    """The rows of a piece by impression: `starts` of each, `ends` with the end of the last, `of_row` [n].
+
+    Raises:
+        RowError: the id of an impression is null.
+    """
+
+    def __init__(self, piece: Piece, impression: str) -> None:
+        self.piece, self.impression = piece, impression
+        column = piece.data.column(impression)
+        missing = Faults(len(column))
+        missing.mark(np.asarray(column.is_null()), rules.NULL, impression)
+        if error := missing.first(piece.file, piece.rows, self.show):
+            raise error
+        codes = arrow.codes(column, impression)
+        begins = np.append(True, codes[1:] != codes[:-1])[: len(codes)]
+        self.starts: Integers = np.flatnonzero(begins)
+        self.ends = np.append(self.starts, len(codes))
+        self.of_row: Integers = np.cumsum(begins) - 1
+        self._counted: dict[str, tuple[dict[str, Any], Integers, Integers]] = {}
+
+    def count(self, column: str, top: int = 1, *, kept: bool = False, closed: bool = False) -> NDArray[np.bool_]:
+        """[n] rows whose rank is not the next one of its impression, counted from `top`.
+
+        kept: gaps stay, so that a rank must only be one of its own. closed: ranks tell the order and no more.
+        The order is kept for `ordered`: the row of each rank, -1 where a rank is missing, and where impressions begin.
+        """
+        rank = arrow.numbers(self.piece.data.column(column), column) - (top - 1)
+        ranked = np.flatnonzero(~np.isnan(rank))
+        order = ranked[np.lexsort((rank[ranked], self.of_row[ranked]))]
+        of_row, place = self.of_row[order], rank[order]
+        counts = np.bincount(of_row, minlength=len(self.starts))
+        if kept or closed:
+            fine = np.append(True, (of_row[1:] != of_row[:-1]) | (place[1:] > place[:-1]))[: len(order)]
+        else:
+            fine = place == np.arange(len(order)) - (np.cumsum(counts) - counts)[of_row] + 1
+        if kept:
+            fine &= (place >= 1) & (place <= _LOWEST) & (place % 1 == 0)
+        wrong = np.zeros(len(rank), np.bool_)
+        wrong[order[~fine]] = True
+        if kept:  # of each impression the last place is the lowest
+            order, of_row, place = order[fine], of_row[fine], place[fine].astype(np.int64)
+            counts = np.zeros(len(self.starts), np.int64)
+            counts[of_row] = place
+            spread = np.full(counts.sum(), -1)
+            spread[(np.cumsum(counts) - counts)[of_row] + place - 1] = order
+            order = spread
+        begin = np.append(0, np.cumsum(counts))
+        self._counted[column] = {"top": top, "kept": kept, "closed": closed}, order, begin
+        return wrong
+
+    def ordered(self, name: str, rank: str) -> pa.Array:
+        """The values of a column as a list per impression, in the order of a column of ranks; null at a missing one."""
+        _, order, begin = self._counted[rank]
+        missing = order < 0
+        places = pa.array(order, mask=missing) if missing.any() else pa.array(order)
+        return listed(self.piece.data.column(name).take(places), begin)
+
+    def nameless(self, item: str, rank: str) -> NDArray[np.bool_]:
+        """[n] rows that have a rank and no item."""
+        data = self.piece.data
+        return np.asarray(data.column(item).is_null()) & np.asarray(data.column(rank).is_valid())
+
+    def differing(self, name: str) -> NDArray[np.bool_]:
+        """[n] rows whose value is not that of their impression's first row."""
+        column = self.piece.data.column(name)
+        if pa.types.is_floating(column.type):
+            values = arrow.numbers(column, name)
+            first = values[self.starts][self.of_row]
+            return np.asarray((values != first) & ~(np.isnan(values) & np.isnan(first)))
+        codes = arrow.codes(column, name)
+        return np.asarray(codes != codes[self.starts][self.of_row])
+
+    def show(self, column: str, row: int) -> str:
+        """A value for an error message."""
+        return arrow.show(self.piece.data.column(column), row)
+
+    def without(self, faults: Faults) -> Rows:
+        """The impressions without a faulty row; each other one counts once, for its first such row."""
+        bad = np.flatnonzero(faults.which)
+        impressions, first = np.unique(self.of_row[bad], return_index=True)
+        left_out = Counter(faults.rules[which - 1][0].code for which in faults.which[bad[first]])
+        keep = ~np.isin(self.of_row, impressions)
+        data = self.piece.data.filter(pa.array(keep))
+        kept = Rows(Piece(data, self.piece.file, self.piece.rows[keep], self.piece.base, left_out), self.impression)
+        for column, (how, _, _) in self._counted.items():
+            kept.count(column, **how)
+        return kept
+
+
+def listed(values: pa.Array, offsets: Integers) -> pa.Array:
+    """Values as lists, which begin and end at these offsets."""
+    return pa.LargeListArray.from_arrays(pa.array(offsets, pa.int64()), values)
+
+
+@dataclass(frozen=True)
+class GatheredTable:
+    """A table with the rows of each impression together, in their order; impressions in order of their first rows.
+
+    Of more than a million rows each part of the impressions waits in a temporary file. Rows are numbered through all
+    files.
+    """
+
+    table: Table
+    impression: str
+    rows: int
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return self.table.names
+
+    def parts(self) -> int:
+        return 1
+
+    def describe(self) -> str:
+        return self.table.describe()
+
+    def pieces(self, part: int, columns: tuple[str, ...]) -> Iterator[Piece]:
+        if self.rows <= _ROOM:
+            yield from self._gathered(list(self._numbered(columns)))
+            return
+        with TemporaryDirectory(prefix="offrank-") as folder:
+            for path in self._spread(Path(folder), columns):
+                with pa.ipc.open_stream(pa.memory_map(str(path))) as found:
+                    yield from self._gathered(list(found))
+
+    def _numbered(self, columns: tuple[str, ...]) -> Iterator[pa.RecordBatch]:
+        """All rows, each with its number."""
+        for part in range(self.table.parts()):
+            for piece in self.table.pieces(part, columns):
+                data = arrow.plain_columns(piece.data)
+                yield data.append_column(_ROW, pa.array(piece.rows + piece.base))
+
+    def _spread(self, folder: Path, columns: tuple[str, ...]) -> list[Path]:
+        """The rows in files, those of an impression all in one."""
+        paths = [folder / str(number) for number in range(-(-self.rows // _ROOM))]
+        writers: list[pa.RecordBatchStreamWriter] = []
+        with ExitStack() as open_files:
+            for data in self._numbered(columns):
+                writers = writers or [open_files.enter_context(pa.ipc.new_stream(str(p), data.schema)) for p in paths]
+                codes = arrow.codes(data.column(self.impression), self.impression).view(np.uint64)
+                place = hashed(codes) % np.uint64(len(paths))
+                for number in np.unique(place).tolist():
+                    writers[number].write_batch(data.filter(pa.array(place == number)))
+        return paths
+
+    def _gathered(self, batches: list[pa.RecordBatch]) -> Iterator[Piece]:
+        if not batches:
+            return
+        table = pa.Table.from_batches(batches)
+        codes = np.concatenate([arrow.codes(one, self.impression) for one in table.column(self.impression).chunks])
+        _, first, which = np.unique(codes, return_index=True, return_inverse=True)
+        ordered = table.take(pa.array(np.argsort(first[which], kind="stable")))
+        for data in ordered.to_batches(max_chunksize=MOST_ROWS):
+            rows = data.column(_ROW).to_numpy()
+            yield Piece(data.drop_columns([_ROW]), self.describe(), rows)

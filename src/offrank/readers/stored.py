@@ -1,0 +1,199 @@
+"""Parquet and Arrow files, whose parts are read side by side."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, ClassVar
+
+import pyarrow as pa
+import pyarrow.ipc
+import pyarrow.parquet as pq
+
+from ..errors import ColumnError, LogError
+from .files import Files, describe, partition
+from .tables import Piece, bounded, numbered, rows_for
+
+_WANTED = {
+    "parquet": ("a Parquet file", "give a Parquet file"),
+    "arrow": ("an Arrow IPC file", "give an Arrow IPC (Feather) file"),
+    "csv": ("CSV", "write CSV with a header line in UTF-8, and the same kind of value in every row of a column"),
+    "tsv": ("TSV", "write TSV with a header line in UTF-8, and the same kind of value in every row of a column"),
+    "json": ("JSON lines", "write an object a line in UTF-8, and the same kind of value in every row of a column"),
+    "dataset": ("a log", "mend the data set that was given"),
+}
+"""What each kind of files is called, and the remedy where one cannot be read."""
+
+
+@contextmanager
+def reading(where: str, kind: str) -> Iterator[None]:
+    """What a file that is not what it should be raises, as one error.
+
+    Raises:
+        LogError: it cannot be read.
+    """
+    try:
+        yield
+    except (pa.ArrowException, OSError, UnicodeDecodeError, OverflowError) as error:
+        what, remedy = _WANTED[kind]
+        # Without where it was found, which `where` says.
+        said = str(error).split("': ")[-1].partition("\n")[0].removeprefix("Invalid: ")
+        said = "".join(letter if letter.isprintable() else "?" for letter in said[:200])
+        raise LogError(f"{where} cannot be read as {what}: {said}", remedy) from error
+
+
+@dataclass(frozen=True)
+class StoredTable(ABC):
+    """Files that hold record batches. Folders called `key=value` give a column of text."""
+
+    kind: ClassVar[str]
+
+    files: Files
+
+    @abstractmethod
+    def _schema(self, path: str) -> pa.Schema:
+        """The columns of a file."""
+
+    @abstractmethod
+    def _lengths(self, path: str) -> list[int]:
+        """Rows of each of its parts."""
+
+    @abstractmethod
+    def _batches(self, path: str, number: int, columns: list[str]) -> Iterable[pa.RecordBatch]:
+        """The record batches of one of its parts."""
+
+    @cached_property
+    def _parts(self) -> list[tuple[str, int, int, int]]:
+        """(path, number in the file, first row in the file, rows in the files before) per part that has rows."""
+        found, base = [], 0
+        for path in self.files.paths:
+            first = 0
+            for number, rows in enumerate(self._lengths(path)):
+                if rows:
+                    found.append((path, number, first, base))
+                first += rows
+            base += first
+        return found
+
+    @cached_property
+    def names(self) -> tuple[str, ...]:
+        path = self.files.paths[0]
+        return tuple(dict.fromkeys([*self._schema(path).names, *partition(path)]))
+
+    def parts(self) -> int:
+        return len(self._parts)
+
+    def pieces(self, part: int, columns: tuple[str, ...]) -> Iterator[Piece]:
+        path, number, first, base = self._parts[part]
+        own = self._schema(path).names
+        constant = {name: value for name, value in partition(path).items() if name in columns and name not in own}
+        refuse_missing(path, [*own, *constant], columns, self.files.paths[0])
+        found = self._batches(path, number, [name for name in columns if name not in constant])
+        with reading(path, self.kind):
+            yield from numbered((_with_columns(data, constant) for data in found), path, first, base)
+
+    def describe(self) -> str:
+        return describe(self.files.paths)
+
+
+class ParquetTable(StoredTable):
+    """Parquet files; a part is a row group."""
+
+    kind = "parquet"
+
+    @property
+    def schema(self) -> pa.Schema:
+        """The columns of the first file, and their types."""
+        return self._schema(self.files.paths[0])
+
+    @property
+    def num_rows(self) -> int:
+        """Rows of all files, as their metadata say."""
+        return sum(self._open(path).metadata.num_rows for path in self.files.paths)
+
+    def _open(self, path: str) -> pq.ParquetFile:
+        with reading(path, "parquet"):
+            return pq.ParquetFile(self.files.system.open_input_file(path))
+
+    def _schema(self, path: str) -> pa.Schema:
+        return self._open(path).schema_arrow
+
+    def _lengths(self, path: str) -> list[int]:
+        metadata = self._open(path).metadata
+        return [metadata.row_group(group).num_rows for group in range(metadata.num_row_groups)]
+
+    def _batches(self, path: str, number: int, columns: list[str]) -> Iterable[pa.RecordBatch]:
+        file = self._open(path)
+        group = file.metadata.row_group(number)
+        leaves = [group.column(index) for index in range(group.num_columns)]
+        values = sum(leaf.num_values for leaf in leaves if leaf.path_in_schema.split(".")[0] in columns)
+        rows = rows_for(values // max(group.num_rows, 1))
+        found: Iterable[pa.RecordBatch] = file.iter_batches(
+            rows, row_groups=[number], columns=columns, use_threads=False
+        )
+        return found
+
+
+class ArrowTable(StoredTable):
+    """Arrow IPC files, mapped to memory; a part is a record batch, or a whole file in the stream format."""
+
+    kind = "arrow"
+
+    @cached_property
+    def _lying_open(self) -> frozenset[str]:
+        """Files whose arrays can be used where they lie: those that are here and not compressed."""
+        return frozenset(path for path in self.files.paths if self.files.local and _lies_open(path))
+
+    def _open(self, path: str, fields: list[int] | None = None) -> Any:
+        """Reader of a file or a stream; of these fields only, which copies them: what lies open is read as it is."""
+        options = pa.ipc.IpcReadOptions(included_fields=None if path in self._lying_open else fields)
+        for open_as in (pa.ipc.open_file, pa.ipc.open_stream):
+            try:
+                return open_as(self.files.system.open_input_file(path), options=options)
+            except pa.ArrowInvalid as error:
+                wrong = error
+        raise LogError(f"{path} is not an Arrow IPC file: {wrong}", "give an Arrow IPC (Feather) file")
+
+    def _schema(self, path: str) -> pa.Schema:
+        return self._open(path).schema
+
+    def _lengths(self, path: str) -> list[int]:
+        """Rows of each record batch; of the whole file in the stream format, where none can be reached alone."""
+        file = self._open(path, [0])
+        if isinstance(file, pa.ipc.RecordBatchFileReader):
+            return [len(file.get_batch(number)) for number in range(file.num_record_batches)]
+        return [sum(map(len, file))]
+
+    def _batches(self, path: str, number: int, columns: list[str]) -> Iterable[pa.RecordBatch]:
+        schema = self._schema(path)
+        file = self._open(path, [schema.get_field_index(name) for name in columns])
+        for data in [file.get_batch(number)] if isinstance(file, pa.ipc.RecordBatchFileReader) else file:
+            yield from bounded(pa.Table.from_batches([data]).select(columns))
+
+
+def _lies_open(path: str) -> bool:
+    source = pa.memory_map(path)
+    whole = source.read_buffer(source.size())
+    try:
+        reader = pa.ipc.open_file(source)
+    except pa.ArrowInvalid:
+        return False
+    buffers = [b for b in reader.get_batch(0).column(0).buffers() if b] if reader.num_record_batches else []
+    return bool(buffers) and all(whole.address <= b.address < whole.address + max(whole.size, 1) for b in buffers)
+
+
+def _with_columns(data: pa.RecordBatch, constant: Mapping[str, str | None]) -> pa.RecordBatch:
+    """The same rows with columns of one value each, as folders give them."""
+    for name, value in constant.items():
+        data = data.append_column(name, pa.repeat(pa.scalar(value, pa.string()), len(data)))
+    return data
+
+
+def refuse_missing(path: str, names: Sequence[str], columns: tuple[str, ...], first: str) -> None:
+    """Raise if a file lacks a column that the first file has."""
+    missing = [name for name in columns if name not in names]
+    if missing:
+        raise ColumnError(f"{path} has no column {missing[0]!r}, but {first} has", "mend the file")
