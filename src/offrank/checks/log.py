@@ -10,8 +10,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from .. import findings
-from ..findings.evidence import OfCounting, OfRows
-from ..findings.evidence_log import OfLog
+from ..findings.evidence import OfCounting, OfLog, OfRows
 from ..folds.base import Fold, Sample, Together, TotalFold, Turned
 from ..folds.estimate import Caution
 from ..folds.moments import Moments, MomentsFold

@@ -1,8 +1,6 @@
 """`biased-method`: a method that is off by a known amount."""
 
-from __future__ import annotations
-
-from .evidence_metrics import OfCmip
+from .evidence import OfCmip
 from .registry import Said, finding
 
 _OFF = {

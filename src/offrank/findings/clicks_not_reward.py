@@ -1,7 +1,5 @@
 """`clicks-not-reward`: an estimate of clicks beside rewards that are something else."""
 
-from __future__ import annotations
-
 from .evidence import OfEstimate
 from .registry import Said, finding
 

@@ -1,7 +1,5 @@
 """`clipped`: what clipping cut away."""
 
-from __future__ import annotations
-
 from .evidence import OfEstimate
 from .registry import Said, finding
 

@@ -1,9 +1,6 @@
 """`counted-propensities`: logging probabilities that were counted in the log itself."""
 
-from __future__ import annotations
-
-from .evidence import OfEstimate
-from .evidence_metrics import OfComparison
+from .evidence import OfComparison, OfEstimate
 from .registry import Said, finding
 
 

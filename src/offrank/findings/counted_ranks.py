@@ -1,7 +1,5 @@
 """`counted-ranks`: expected ranks that were counted in the log."""
 
-from __future__ import annotations
-
 from ..options import option
 from .evidence_clicks import OfSelection
 from .registry import Said, finding

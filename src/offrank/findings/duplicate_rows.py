@@ -1,7 +1,5 @@
 """`duplicate-rows`: rows that were written more than once."""
 
-from __future__ import annotations
-
 from .evidence import OfRows
 from .registry import Said, finding
 

@@ -1,8 +1,6 @@
 """`few-comparisons`: too few clicks that could be compared."""
 
-from __future__ import annotations
-
-from .evidence_metrics import OfComparison
+from .evidence import OfComparison
 from .registry import Said, finding
 
 FEW = 100.0

@@ -1,8 +1,6 @@
 """`few-documents`: fewer documents than the method needs."""
 
-from __future__ import annotations
-
-from .evidence_metrics import OfCmip
+from .evidence import OfCmip
 from .registry import Said, finding
 
 

@@ -1,8 +1,6 @@
 """`few-exchanges`: documents that no permutation moves."""
 
-from __future__ import annotations
-
-from .evidence_metrics import OfCmip
+from .evidence import OfCmip
 from .registry import Said, finding
 
 PERMUTABLE = 0.5

@@ -1,7 +1,5 @@
 """`few-rows-per-context`: propensities that were counted in too few rows."""
 
-from __future__ import annotations
-
 from .evidence import OfCounting
 from .registry import Said, finding
 

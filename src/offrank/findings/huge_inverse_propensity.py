@@ -1,7 +1,5 @@
 """`huge-inverse-propensity`: an impression that could outweigh all others."""
 
-from __future__ import annotations
-
 from .evidence import OfPropensities
 from .registry import Said, finding
 

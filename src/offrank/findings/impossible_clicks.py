@@ -1,7 +1,5 @@
 """`impossible-clicks`: clicks that a model rules out, in what it learns from or is judged by."""
 
-from __future__ import annotations
-
 from .evidence_clicks import OfFit, OfPrediction
 from .registry import Said, finding
 

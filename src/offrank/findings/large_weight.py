@@ -1,7 +1,5 @@
 """`large-weight`: one impression decides."""
 
-from __future__ import annotations
-
 from .advice import clip, items_help
 from .evidence import OfEstimate
 from .registry import Said, finding

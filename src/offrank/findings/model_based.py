@@ -1,7 +1,5 @@
 """`model-based`: a click model's word alone."""
 
-from __future__ import annotations
-
 from ..options import estimator
 from .evidence import OfEstimate
 from .registry import Said, finding

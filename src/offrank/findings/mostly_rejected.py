@@ -1,9 +1,7 @@
 """`mostly-rejected`: clicks that have nothing to be compared with."""
 
-from __future__ import annotations
-
 from ..options import option
-from .evidence_metrics import OfComparison
+from .evidence import OfComparison
 from .registry import Said, finding
 
 MOSTLY = 0.95

@@ -1,8 +1,6 @@
 """`negative`: an estimate where the truth cannot be."""
 
-from __future__ import annotations
-
-from .evidence_metrics import OfCmip
+from .evidence import OfCmip
 from .registry import Said, finding
 
 

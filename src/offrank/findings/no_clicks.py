@@ -1,7 +1,5 @@
 """`no-clicks`: a click model that has seen no click."""
 
-from __future__ import annotations
-
 from ..options import column
 from .evidence_clicks import OfFit
 from .registry import Said, finding

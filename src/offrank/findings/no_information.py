@@ -1,8 +1,6 @@
 """`no-information`: a model or a logging policy that finds all documents alike."""
 
-from __future__ import annotations
-
-from .evidence_metrics import OfCmip
+from .evidence import OfCmip
 from .registry import Said, finding
 
 

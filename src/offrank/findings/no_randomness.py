@@ -1,7 +1,5 @@
 """`no-randomness`: a logging policy that always showed the same."""
 
-from __future__ import annotations
-
 from .evidence import OfPropensities
 from .registry import Said, finding
 

@@ -1,7 +1,5 @@
 """`observed-range`: a guarantee that rests on the range which was observed."""
 
-from __future__ import annotations
-
 from .evidence import OfEstimate
 from .registry import Said, finding
 

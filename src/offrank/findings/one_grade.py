@@ -1,8 +1,6 @@
 """`one-grade`: what one grade alone cannot tell."""
 
-from __future__ import annotations
-
-from .evidence_metrics import OfCmip
+from .evidence import OfCmip
 from .registry import Said, finding
 
 

@@ -1,9 +1,7 @@
 """`position-bias`: pairs of what was shown favour what stood at the top."""
 
-from __future__ import annotations
-
 from ..options import option
-from .evidence_metrics import OfComparison
+from .evidence import OfComparison
 from .registry import Said, finding
 
 

@@ -1,9 +1,7 @@
 """The propensities in the log are not those of the policy that is said to have drawn it."""
 
-from __future__ import annotations
-
 from ..options import option
-from .evidence_log import OfLog
+from .evidence import OfLog
 from .miscalibrated import unfit
 from .registry import Said, finding
 

@@ -12,7 +12,8 @@ from typing import Any, NamedTuple, TypeVar, get_type_hints
 from ..folds.estimate import Caution, Severity
 
 E = TypeVar("E")
-_ORDER = {"serious": 0, "warning": 1, "note": 2}
+SEVERITIES = {"serious": 0, "warning": 1, "note": 2}
+"""The worst first."""
 _KINDS: dict[tuple[str, type], Kind] = {}
 
 
@@ -64,7 +65,7 @@ def about(*evidence: object) -> tuple[Caution, ...]:
     """Everything that is found in some evidence, the worst first."""
     said = [(kind.code, kind.find(one)) for one in evidence for kind in kinds(type(one))]
     found = [Caution(code, *words) for code, words in said if words is not None]
-    return tuple(sorted(found, key=lambda caution: _ORDER[caution.severity]))
+    return tuple(sorted(found, key=lambda caution: SEVERITIES[caution.severity]))
 
 
 @cache

@@ -1,7 +1,5 @@
 """`same-log`: what was learnt is judged by the rows that it was learnt from."""
 
-from __future__ import annotations
-
 from ..options import option
 from .evidence import OfTraining
 from .registry import Said, finding

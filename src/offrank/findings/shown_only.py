@@ -1,8 +1,6 @@
 """Nothing is known of items that were not shown."""
 
-from __future__ import annotations
-
-from .evidence_log import OfLog
+from .evidence import OfLog
 from .registry import Said, finding
 
 

@@ -1,7 +1,5 @@
 """`skipped`: rows that were left out while reading."""
 
-from __future__ import annotations
-
 from .evidence import OfSkipped
 from .registry import Said, finding
 

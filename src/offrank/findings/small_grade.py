@@ -1,8 +1,6 @@
 """`small-grade`: documents of grades that are too small."""
 
-from __future__ import annotations
-
-from .evidence_metrics import OfCmip
+from .evidence import OfCmip
 from .registry import Said, finding
 
 

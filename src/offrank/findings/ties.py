@@ -1,7 +1,5 @@
 """`ties`: a target that does not say in which order it would show what it shows."""
 
-from __future__ import annotations
-
 from .evidence import OfEstimate
 from .registry import Said, finding
 

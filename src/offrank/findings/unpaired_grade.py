@@ -1,8 +1,6 @@
 """`unpaired-grade`: documents without a partner of their grade."""
 
-from __future__ import annotations
-
-from .evidence_metrics import OfCmip
+from .evidence import OfCmip
 from .registry import Said, finding
 
 

@@ -1,7 +1,5 @@
 """`unseen-documents`: what a click model has never seen."""
 
-from __future__ import annotations
-
 from ..options import option
 from .evidence import OfEstimate
 from .evidence_clicks import OfPrediction

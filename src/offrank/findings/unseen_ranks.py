@@ -1,7 +1,5 @@
 """`unseen-ranks`: slates that are longer than what the model learnt from."""
 
-from __future__ import annotations
-
 from .evidence_clicks import OfPrediction
 from .registry import Said, finding
 

@@ -1,7 +1,5 @@
 """`worth-follows-rank`: good documents that were shown high."""
 
-from __future__ import annotations
-
 import math
 
 from .evidence_clicks import OfFit
