@@ -14,8 +14,7 @@ from ..errors import ImpossibleSlateError, OffrankError, RowError
 from ..folds.base import Fold, Sample, Turned
 from ..folds.group_by import Grouping
 from ..folds.moments import Block
-from ..inference.by_slot import BySlot
-from ..inference.ratio import Ratio
+from ..inference.ratio import BySlot, Ratio
 from ..log import rules
 from ..log.batch import Floats, LogBatch
 from ..log.source import Needs

@@ -2,7 +2,7 @@
 
 import math
 
-from ..inference.odd_weights import odd_weights, unseen
+from ..inference.pareto import odd_weights, unseen
 from .evidence import OfEstimate, OfLog
 
 ODD = 3.3

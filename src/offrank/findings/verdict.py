@@ -205,9 +205,18 @@ def _decides(found: Verdict) -> bool:
 
 def _held(found: Verdict, anchor: Verdict, change: Callable[[Interval, Interval], Interval]) -> Verdict:
     """With its intervals changed by those of the anchor."""
-    numbers = {name: (getattr(found, name), getattr(anchor, name)) for name in ("value", "difference", "relative")}
-    changed = {name: change(*both) for name, both in numbers.items() if None not in both}
-    return replace(found, **changed, anchor_name=anchor.estimator, anchor=anchor.value)
+
+    def changed(own: Interval | None, other: Interval | None) -> Interval | None:
+        return own if own is None or other is None else change(own, other)
+
+    return replace(
+        found,
+        value=changed(found.value, anchor.value),
+        difference=changed(found.difference, anchor.difference),
+        relative=changed(found.relative, anchor.relative),
+        anchor_name=anchor.estimator,
+        anchor=anchor.value,
+    )
 
 
 def _spanning(own: Interval, anchor: Interval) -> Interval:
@@ -223,11 +232,12 @@ def _widened(own: Interval, anchor: Interval) -> Interval:
 
 def _from_zero(found: Verdict) -> Verdict:
     """With intervals of means that end at 0, and of the relative change at -100 %."""
-    for name, least in (("value", 0.0), ("logged", 0.0), ("relative", -1.0)):
-        own: Interval | None = getattr(found, name)
-        if own is not None and own.value >= least:
-            found = replace(found, **{name: replace(own, low=max(own.low, least))})
-    return found
+
+    def cut(own: Interval | None, least: float) -> Interval | None:
+        return own if own is None or own.value < least else replace(own, low=max(own.low, least))
+
+    value, logged, relative = cut(found.value, 0.0), cut(found.logged, 0.0), cut(found.relative, -1.0)
+    return replace(found, value=value, logged=logged, relative=relative)
 
 
 def _binding(ladder: Sequence[Candidate], found: Verdict, about_log: Sequence[Caution]) -> list[Reason]:

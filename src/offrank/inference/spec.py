@@ -17,7 +17,7 @@ from ..folds.clusters import Clusters
 from ..folds.moments import Block, MomentsFold
 from ..log.batch import Floats
 from ..log.source import Needs, Source, has
-from .registry import Kind, Method, kinds
+from .registry import IntervalKind, Method, kinds
 from .spread import Spread
 
 METHODS: tuple[str, ...] = tuple(kinds())
@@ -61,7 +61,7 @@ class IntervalSpec:
             raise UsageError(f"replicates is {self.replicates}", "give at least 20, better 200")
 
     @property
-    def _kind(self) -> Kind:
+    def _kind(self) -> IntervalKind:
         return kinds()[self.method]
 
     def finding(self, source: Source) -> IntervalSpec:

@@ -13,9 +13,11 @@ from ..folds.clusters import Clusters
 from ..folds.estimate import Interval
 from ..folds.moments import Moments
 from ..log.batch import Floats
-from .control_variate import Controlled
-from .mean import Mean, Signed, added
+from .ratio import Controlled, Mean
 from .registry import Method, Sampling, kinds
+
+Signed = tuple[tuple[Mean, float], ...]
+"""A sum of means, each with its sign."""
 
 
 @dataclass(frozen=True)
@@ -70,7 +72,7 @@ class Spread:
         if clusters is not None:
             freedom = min(clusters.freedom(mean.denominator) for mean, _ in terms)
             plain, replicates = clusters.linear_error(influence), clusters.replicates
-            skewness = clusters.skewness(_function(terms))
+            skewness = clusters.skewness(_added(terms))
         if clusters is None or (self.chosen and (error == math.inf or freedom == 0)):
             error = plain = self._independent_error(influence)
             freedom, replicates, skewness = math.inf, self.replicates, self.moments.skewness(influence)
@@ -90,20 +92,22 @@ class Spread:
 
     def _draws(self, sums: Floats, terms: Signed) -> Floats:
         """[b] the value in each replicate, what is learnt from the log learnt anew."""
-        anew = [
-            mean.refitted(sums, self.products) if isinstance(mean, Controlled) and self.products else mean
-            for mean, _ in terms
-        ]
-        return added(terms, [mean.value(sums) for mean in anew])
+        if self.products:
+            terms = tuple(
+                (mean.refitted(sums, self.products) if isinstance(mean, Controlled) else mean, sign)
+                for mean, sign in terms
+            )
+        return _added(terms)(sums)
 
 
-def _function(terms: Signed) -> Callable[[Floats], Floats]:
-    return lambda sums: added(terms, [mean.value(sums) for mean, _ in terms])
+def _added(terms: Signed) -> Callable[[Floats], Floats]:
+    """The sum of the means' values, each with its sign, as a function of column sums."""
+    return lambda sums: np.asarray(sum(sign * mean.value(sums) for mean, sign in terms))
 
 
 def _widest(every: tuple[Clusters, ...], terms: Signed) -> tuple[float, Clusters | None]:
     """The greatest standard error by clusters, if possible a finite one, and its clusters."""
-    found = [(one.jackknife(_function(terms)), one) for one in every]
+    found = [(one.jackknife(_added(terms)), one) for one in every]
     if not found:
         return math.inf, None
     finite = [pair for pair in found if pair[0] < math.inf]

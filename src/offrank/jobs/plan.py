@@ -18,7 +18,7 @@ from ..estimators.wrappers import SelfNormalised, bare, weighing
 from ..findings import about
 from ..findings.evidence import OfCurve
 from ..folds.base import Products
-from ..inference.control_variate import Controlled
+from ..inference.ratio import Controlled
 from ..inference.spec import IntervalSpec
 from ..log.source import Needs, Source
 from ..policies.prepared import counts

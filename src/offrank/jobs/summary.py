@@ -32,11 +32,8 @@ from ..folds.histogram import HistogramFold
 from ..folds.largest import LargestFold
 from ..folds.moments import Moments
 from ..folds.sums import SumsFold
-from ..inference.control_variate import Controlled
-from ..inference.mean import Mean
 from ..inference.pareto import tail_index
-from ..inference.ratio import Ratio
-from ..inference.relative import RelativeChange
+from ..inference.ratio import Controlled, Mean, Ratio, RelativeChange
 from ..inference.spec import AUTO, IntervalSpec
 from ..inference.spread import Spread
 from ..options import option
