@@ -12,8 +12,8 @@ from typing import Protocol
 
 import numpy as np
 
-from ..folds.base import Products
 from ..folds.moments import Moments
+from ..folds.sums import Products
 from ..log.batch import Floats
 
 

@@ -10,11 +10,10 @@ from typing import Any
 import numpy as np
 
 from ..errors import UsageError
-from ..folds.base import Fold, Products, Sample
-from ..folds.bootstrap import BootstrapFold
-from ..folds.buckets import BUCKETS, BucketsFold
+from ..folds.base import Fold, Sample
 from ..folds.clusters import Clusters
 from ..folds.moments import Block, MomentsFold
+from ..folds.sums import BUCKETS, BootstrapFold, BucketsFold, Products
 from ..log.batch import Floats
 from ..log.source import Needs, Source, has
 from .registry import IntervalKind, Method, kinds

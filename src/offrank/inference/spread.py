@@ -8,10 +8,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..folds.base import Products
 from ..folds.clusters import Clusters
 from ..folds.estimate import Interval
 from ..folds.moments import Moments
+from ..folds.sums import Products
 from ..log.batch import Floats
 from .ratio import Controlled, Mean
 from .registry import Method, Sampling, kinds

@@ -17,7 +17,7 @@ from ..estimators.reference import REFERENCES, Reference
 from ..estimators.wrappers import SelfNormalised, bare, weighing
 from ..findings import about
 from ..findings.evidence import OfCurve
-from ..folds.base import Products
+from ..folds.sums import Products
 from ..inference.ratio import Controlled
 from ..inference.spec import IntervalSpec
 from ..log.source import Needs, Source

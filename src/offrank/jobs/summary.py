@@ -24,14 +24,13 @@ from ..findings.advice import items_help
 from ..findings.evidence import OfEstimate
 from ..findings.few_rewards import FEW as FEW_REWARDS
 from ..findings.low_ess import FEW_EFFECTIVE
-from ..folds.base import Products, Together
-from ..folds.buckets import BUCKETS_OF_A_GROUP
+from ..folds.base import Together
 from ..folds.estimate import Caution, Design, Estimate, Interval
 from ..folds.group_by import with_groups
 from ..folds.histogram import HistogramFold
 from ..folds.largest import LargestFold
 from ..folds.moments import Moments
-from ..folds.sums import SumsFold
+from ..folds.sums import BUCKETS_OF_A_GROUP, Products, SumsFold
 from ..inference.pareto import tail_index
 from ..inference.ratio import Controlled, Mean, Ratio, RelativeChange
 from ..inference.spec import AUTO, IntervalSpec
