@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from offrank.errors import UsageError
-from offrank.estimators import IPM, IPS, PBM, RIPS, Clip, Estimator, Interpol, SelfNormalised, clip, estimator
+from offrank.estimators import IPM, IPS, RIPS, Clip, Estimator, Interpol, PositionBased, SelfNormalised, clip, estimator
 from offrank.jobs.evaluate import evaluate
 from offrank.log.batch import Floats
 from offrank.policies import policy, propensities
@@ -37,7 +37,7 @@ def test_no_window_is_the_item_position_model(target: str, shape: str, form: Any
 def test_a_full_window_is_the_position_based_model(target: str) -> None:
     for window in (3, 4, 100):
         wide, _ = weights(Interpol(window=window, examination=EXAMINATION), "full", target)
-        assert wide == pytest.approx(weights(PBM(examination=EXAMINATION), "full", target)[0], rel=1e-12)
+        assert wide == pytest.approx(weights(PositionBased(examination=EXAMINATION), "full", target)[0], rel=1e-12)
 
 
 @pytest.mark.parametrize("target", POLICIES)
@@ -113,13 +113,13 @@ def test_clipping_bounds_weights_and_their_controls(target: str) -> None:
         (lambda: Interpol(window=-1), "window is -1"),
         (lambda: Interpol(window=1.5), "window is 1.5"),  # type: ignore[arg-type]
         (lambda: Interpol(window=1, form="mine"), "form is 'mine'"),  # type: ignore[arg-type]
-        (lambda: PBM(examination=()), r"examination is \[\]"),
-        (lambda: PBM(examination=(1, 0)), r"examination is \[1.0, 0.0\]"),
-        (lambda: PBM(examination=(1, float("nan"))), "examination is"),
+        (lambda: PositionBased(examination=()), r"examination is \[\]"),
+        (lambda: PositionBased(examination=(1, 0)), r"examination is \[1.0, 0.0\]"),
+        (lambda: PositionBased(examination=(1, float("nan"))), "examination is"),
         (lambda: Clip(IPS(), 0), "maximum is 0"),
         (lambda: Clip(IPS(), float("nan")), "maximum is nan"),
-        (lambda: SelfNormalised(PBM()), "pbm has no self-normalised form"),
-        (lambda: PBM().examined(None), "pbm needs an examination curve"),
+        (lambda: SelfNormalised(PositionBased()), "pbm has no self-normalised form"),
+        (lambda: PositionBased().examined(None), "pbm needs an examination curve"),
         (lambda: Interpol(window=1).examined(None), r"interpol\(window=1\) needs an examination curve"),
     ],
 )
@@ -134,7 +134,7 @@ def test_no_window_needs_no_curve() -> None:
 
 
 def test_a_curve_given_to_the_estimator_is_kept() -> None:
-    own = PBM(examination=(1, 0.2, 0.1, 0.05))
+    own = PositionBased(examination=(1, 0.2, 0.1, 0.05))
     assert own.examined(EXAMINATION) is own
 
 

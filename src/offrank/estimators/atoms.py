@@ -17,9 +17,9 @@ from numpy.typing import NDArray
 from ..log.batch import Floats, LogBatch, Shown
 from ..policies.propensities import Propensities, ShownAbility
 from ..policies.rank_law import RankLaw
-from .base import Estimator, Predicting, Weighting
+from .base import Estimator, Weighting
 from .ips import IPS
-from .items import IPM, PBM, Interpol
+from .items import IPM, Interpol, PositionBased
 from .rips import RIPS
 from .visits import Visits
 from .wrappers import Clip
@@ -45,8 +45,7 @@ class Atoms:
 
 def weighted(estimator: Estimator) -> tuple[Weighting | None, Weighting | None]:
     """What an estimator weights by, and the same without any clipping; None where it weights nothing."""
-    weighting = estimator.residual if isinstance(estimator, Predicting) else estimator
-    plain = weighting
+    weighting = plain = estimator.weighting
     while isinstance(plain, Clip):
         plain = plain.base
     return weighting, plain
@@ -58,12 +57,16 @@ def asked(plain: Weighting | None) -> ShownAbility | None:
         return "log_prob"
     if isinstance(plain, RIPS):
         return "slot_probs"
-    return "rank_law" if isinstance(plain, IPM | Interpol | PBM) else None
+    return "rank_law" if isinstance(plain, IPM | Interpol | PositionBased) else None
 
 
 def atoms(weighting: Weighting, plain: Weighting, visits: Visits) -> Atoms:
     """The weights of an estimator that `asked` knows."""
-    return _turned(weighting, plain, visits) if isinstance(plain, Interpol | PBM) else _ratios(weighting, plain, visits)
+    return (
+        _turned(weighting, plain, visits)
+        if isinstance(plain, Interpol | PositionBased)
+        else _ratios(weighting, plain, visits)
+    )
 
 
 def _ratios(weighting: Weighting, plain: Weighting, visits: Visits) -> Atoms:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import ClassVar
@@ -13,13 +12,12 @@ from ..folds.fingerprint import Fingerprint
 from ..log.batch import LogBatch
 from ..log.source import Needs
 from ..policies.propensities import AnyPolicy, Propensities
-from ..spelling import Spelled
-from .base import Asked, Earns, Predicting, Terms
+from .base import Predicting, Terms
 from .predicted import model_of, needs, predicted_once, refuse_draws
 
 
 @dataclass(frozen=True, repr=False)
-class Direct(Spelled, Predicting):
+class Direct(Predicting):
     """Mean over the logged contexts of the clicks that a model expects of the target's slate; no click is looked at.
 
     Right if the model is. The interval tells how contexts differ, not how wrong the model may be.
@@ -30,13 +28,9 @@ class Direct(Spelled, Predicting):
     """
 
     name: ClassVar[str] = "direct"
-    earns: ClassVar[Earns] = "clicks"
-    asks_logging: ClassVar[Asked | None] = None
-    asks_target: ClassVar[Asked | None] = None
     normalised: ClassVar[bool] = False
-    each_slot: ClassVar[bool] = False
     assumes: ClassVar[frozenset[str]] = assumptions.POSITION_BASED | {assumptions.MODEL}
-    residual: ClassVar[None] = None
+    weighting: ClassVar[None] = None
     model: str | Fitted
     draws: int = field(default=32, kw_only=True)
 
@@ -47,9 +41,6 @@ class Direct(Spelled, Predicting):
     def fitted(self) -> Fitted:
         """The model, read on first use."""
         return model_of(self.model)
-
-    def examined(self, examination: Sequence[float] | None) -> Direct:
-        return self
 
     def learnt_rows(self) -> Fingerprint | None:
         return self.fitted.training

@@ -13,15 +13,14 @@ from ..folds.fingerprint import Fingerprint
 from ..log.batch import LogBatch
 from ..log.source import Needs
 from ..policies.propensities import AnyPolicy, Propensities
-from ..spelling import Spelled
-from .base import Asked, Earns, Predicting, Terms, Weighting, terms
+from .base import Asked, Predicting, Terms, Weighting
 from .family import InterpolWindows
 from .ips import IPS
 from .predicted import model_of, needs, predicted_once, refuse_draws
 
 
 @dataclass(frozen=True, repr=False)
-class DoublyRobust(Spelled, Predicting):
+class DoublyRobust(Predicting):
     """direct(model) + sum of weight * (click - click that the model expected), weighted as `residual` says.
 
     With whole slates (ips) unbiased if the propensities are right or the model is (Dudik, Langford and Li 2011). With
@@ -34,19 +33,21 @@ class DoublyRobust(Spelled, Predicting):
     """
 
     name: ClassVar[str] = "dr"
-    earns: ClassVar[Earns] = "clicks"
-    each_slot: ClassVar[bool] = False
     model: str | Fitted
     residual: Weighting = field(default=IPS(), kw_only=True)
     draws: int = field(default=32, kw_only=True)
 
     def __post_init__(self) -> None:
         refuse_draws(self.draws)
-        if isinstance(self.residual, Predicting | InterpolWindows) or not hasattr(self.residual, "weights"):
+        if isinstance(self.residual, InterpolWindows) or not isinstance(self.residual, Weighting):
             raise UsageError(
                 f"residual is {self.residual!r}, which is no single weighting",
                 "give one such as ips, ipm, rips, interpol(window=1) or clip(ips, 100)",
             )
+
+    @property
+    def weighting(self) -> Weighting:
+        return self.residual
 
     @property
     def asks_logging(self) -> Asked | None:
@@ -81,7 +82,7 @@ class DoublyRobust(Spelled, Predicting):
     def terms(self, batch: LogBatch, logging: Propensities, target: Propensities) -> Terms:
         assert batch.clicks is not None
         expected = batch.once(("logged", self.fitted), lambda: self.fitted.click_probs(batch.contexts, batch.slates))
-        missed = terms(self.residual, replace(batch, clicks=batch.clicks - expected, outcome=None), logging, target)
+        missed = self.residual.terms(replace(batch, clicks=batch.clicks - expected, outcome=None), logging, target)
         return Terms(
             predicted_once(self.fitted, target, self.draws).clicks + missed.value, missed.weight, missed.weights
         )

@@ -10,8 +10,7 @@ from ..errors import UsageError
 from ..findings.assumptions import ITEM_POSITION
 from ..log.batch import LogBatch
 from ..policies.propensities import Propensities
-from ..spelling import Spelled
-from .base import Asked, Earns, Estimator, Weights
+from .base import Asked, Estimator, Weighting, Weights
 from .items import Form, Interpol
 from .wrappers import SelfNormalised
 
@@ -20,7 +19,7 @@ Family = dict[str, Estimator | SelfNormalised]
 
 
 @dataclass(frozen=True, repr=False)
-class InterpolWindows(Spelled):
+class InterpolWindows(Weighting):
     """INTERPOL of every window; which one answers is chosen from the data when all have been estimated.
 
     The windows are 0, 1, ... up to the last rank of the examination curve. It can be wrapped like any estimator,
@@ -28,11 +27,8 @@ class InterpolWindows(Spelled):
     """
 
     name: ClassVar[str] = "interpol"
-    earns: ClassVar[Earns] = "clicks"
-    asks_logging: ClassVar[Asked | None] = "rank_law"
-    asks_target: ClassVar[Asked | None] = "rank_law"
-    normalised: ClassVar[bool] = True
-    each_slot: ClassVar[bool] = False
+    asks_logging: ClassVar[Asked] = "rank_law"
+    asks_target: ClassVar[Asked] = "rank_law"
     assumes: ClassVar[frozenset[str]] = ITEM_POSITION
     window: Literal["slope"] = field(kw_only=True)
     form: Form = field(default="paper", kw_only=True)

@@ -19,7 +19,7 @@ Normaliser = Literal["slot", "pooled"]
 
 
 @dataclass(frozen=True, repr=False)
-class Clip(Spelled):
+class Clip(Weighting):
     """The base estimator with no weight beyond `maximum`, up to its sign: less variance, some bias."""
 
     name: ClassVar[str] = "clip"
@@ -134,8 +134,7 @@ def bare(estimator: Estimator | SelfNormalised) -> Estimator:
 
 def weighing(estimator: Estimator | SelfNormalised) -> Weighting | None:
     """How an estimator weights what was logged; None where it does not."""
-    plain = bare(estimator)
-    return plain.residual if isinstance(plain, Predicting) else plain
+    return bare(estimator).weighting
 
 
 def clip(base: Estimator | SelfNormalised, maximum: float) -> Estimator | SelfNormalised:
@@ -157,7 +156,7 @@ def controlled(base: Estimator | SelfNormalised) -> SelfNormalised:
 
 
 def _weighting(estimator: Estimator) -> Weighting:
-    if isinstance(estimator, Predicting):
+    if not isinstance(estimator, Weighting):
         raise UsageError(
             f"{estimator!r} is no weighting, so there is nothing to clip",
             "clip what it adds to the prediction: dr(model, residual=clip(ips, 10))",

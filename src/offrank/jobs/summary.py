@@ -15,7 +15,7 @@ from ..errors import NoOverlapError
 from ..estimators.base import Estimator, Weighting
 from ..estimators.doubly_robust import DoublyRobust
 from ..estimators.fold import CLICKS, REWARD, ROWS, Layout, outcome
-from ..estimators.items import IPM, PBM, Interpol
+from ..estimators.items import IPM, Interpol, PositionBased
 from ..estimators.logged import LoggedMean
 from ..estimators.worth import Worth, worth
 from ..estimators.wrappers import Clip, SelfNormalised, bare, clip, weighing
@@ -342,7 +342,7 @@ def _kind(weighed: Weighting | None) -> Literal["slates", "items", "model", "log
         weighed = weighed.base
     if weighed is None or isinstance(weighed, LoggedMean):
         return "model" if weighed is None else "logged"
-    return "items" if isinstance(weighed, IPM | Interpol | PBM) else "slates"
+    return "items" if isinstance(weighed, IPM | Interpol | PositionBased) else "slates"
 
 
 def _bounded(estimator: Estimator | SelfNormalised) -> Estimator | SelfNormalised:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import ClassVar, Literal
 
@@ -16,9 +16,8 @@ from ...policies.propensities import Propensities, law
 from ...policies.rank_law import RankLaw
 from ...policies.sorting import Sorting, certain, shown_slates
 from ...policies.uniform import Uniform
-from ...spelling import Spelled
 from .. import _kernels as item_kernels
-from ..base import Asked, Earns, Weights, refuse_impossible
+from ..base import Asked, Earns, Weighting, Weights, refuse_impossible
 from . import _kernels
 from .cases import cases
 from .contexts import Alike
@@ -30,7 +29,7 @@ _NEVER = 1e-9
 
 
 @dataclass(frozen=True, repr=False)
-class PI(Spelled):
+class PI(Weighting):
     """w = q_target' Gamma_logging^+ 1_slate (paper slate-pseudoinverse, Eq. 6).
 
     Unbiased where a slate's reward is a sum of unobserved rewards, one for each item and slot; needs
@@ -45,8 +44,6 @@ class PI(Spelled):
     name: ClassVar[str] = "pi"
     prefix: ClassVar[str] = "w"
     earns: ClassVar[Earns] = "reward"
-    normalised: ClassVar[bool] = True
-    each_slot: ClassVar[bool] = False
     assumes: ClassVar[frozenset[str]] = frozenset({ADDITIVE})
     slots: Slots = field(default="joint", kw_only=True)
     samples: int = field(default=0, kw_only=True)
@@ -68,9 +65,6 @@ class PI(Spelled):
         if self.slots == "independent":
             return "rank_law"
         return "sample" if self.samples else "rank_probs"
-
-    def examined(self, examination: Sequence[float] | None) -> PI:
-        return self
 
     def weights(self, batch: LogBatch, logging: Propensities, target: Propensities) -> Weights:
         if self.slots == "independent":
