@@ -16,7 +16,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import ImpossibleSlateError
-from ..folds.fingerprint import Fingerprint
 from ..log.batch import Floats, LogBatch
 from ..log.source import Needs
 from ..options import option
@@ -154,17 +153,6 @@ class Reference(Weighting):
             weight = np.where(np.arange(weight.shape[1]) < batch.contexts.length[:, None], weight, 0.0)
         found = _weighted_outcome(batch, Weights(weight, weight))
         return replace(found, value=np.clip(found.value, -_FAR, _FAR))
-
-
-class Predicting(Estimator):
-    """An estimator that asks a click model what the target would earn.
-
-    Where nothing is weighted, the weight of its terms is the share of what the target shows that the model knows.
-    """
-
-    @abstractmethod
-    def learnt_rows(self) -> Fingerprint | None:
-        """The sessions that the click model was learnt from; None where its file does not say."""
 
 
 def _weighted_outcome(batch: LogBatch, weights: Weights) -> Terms:

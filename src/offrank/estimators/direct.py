@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import ClassVar
 
 from ..clicks.fitted import Fitted
 from ..findings import assumptions
-from ..folds.fingerprint import Fingerprint
 from ..log.batch import LogBatch
-from ..log.source import Needs
-from ..policies.propensities import AnyPolicy, Propensities
-from .base import Predicting, Terms
-from .predicted import model_of, needs, predicted_once, refuse_draws
+from ..policies.propensities import Propensities
+from .base import Terms
+from .predicted import Predicting
 
 
 @dataclass(frozen=True, repr=False)
@@ -34,20 +31,6 @@ class Direct(Predicting):
     model: str | Fitted
     draws: int = field(default=32, kw_only=True)
 
-    def __post_init__(self) -> None:
-        refuse_draws(self.draws)
-
-    @cached_property
-    def fitted(self) -> Fitted:
-        """The model, read on first use."""
-        return model_of(self.model)
-
-    def learnt_rows(self) -> Fingerprint | None:
-        return self.fitted.training
-
-    def needs(self, target: AnyPolicy) -> Needs:
-        return needs(self.fitted, target)
-
     def terms(self, batch: LogBatch, logging: Propensities, target: Propensities) -> Terms:
-        found = predicted_once(self.fitted, target, self.draws)
+        found = self.predicted(target)
         return Terms(found.clicks, found.known)

@@ -4,19 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 from typing import ClassVar
 
 from ..clicks.fitted import Fitted
 from ..errors import UsageError
-from ..folds.fingerprint import Fingerprint
 from ..log.batch import LogBatch
-from ..log.source import Needs
-from ..policies.propensities import AnyPolicy, Propensities
-from .base import Asked, Predicting, Terms, Weighting
+from ..policies.propensities import Propensities
+from .base import Asked, Terms, Weighting
 from .family import InterpolWindows
 from .ips import IPS
-from .predicted import model_of, needs, predicted_once, refuse_draws
+from .predicted import Predicting
 
 
 @dataclass(frozen=True, repr=False)
@@ -38,7 +35,7 @@ class DoublyRobust(Predicting):
     draws: int = field(default=32, kw_only=True)
 
     def __post_init__(self) -> None:
-        refuse_draws(self.draws)
+        super().__post_init__()
         if isinstance(self.residual, InterpolWindows) or not isinstance(self.residual, Weighting):
             raise UsageError(
                 f"residual is {self.residual!r}, which is no single weighting",
@@ -65,24 +62,11 @@ class DoublyRobust(Predicting):
     def assumes(self) -> frozenset[str]:
         return self.residual.assumes
 
-    @cached_property
-    def fitted(self) -> Fitted:
-        """The model, read on first use."""
-        return model_of(self.model)
-
     def examined(self, examination: Sequence[float] | None) -> DoublyRobust:
         return replace(self, residual=self.residual.examined(examination))
-
-    def learnt_rows(self) -> Fingerprint | None:
-        return self.fitted.training
-
-    def needs(self, target: AnyPolicy) -> Needs:
-        return needs(self.fitted, target)
 
     def terms(self, batch: LogBatch, logging: Propensities, target: Propensities) -> Terms:
         assert batch.clicks is not None
         expected = batch.once(("logged", self.fitted), lambda: self.fitted.click_probs(batch.contexts, batch.slates))
         missed = self.residual.terms(replace(batch, clicks=batch.clicks - expected, outcome=None), logging, target)
-        return Terms(
-            predicted_once(self.fitted, target, self.draws).clicks + missed.value, missed.weight, missed.weights
-        )
+        return replace(missed, value=self.predicted(target).clicks + missed.value)

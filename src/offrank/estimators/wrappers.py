@@ -13,7 +13,7 @@ from ..findings.assumptions import CLIPPED
 from ..log.batch import LogBatch
 from ..policies.propensities import Propensities
 from ..spelling import Spelled, spell
-from .base import Asked, Earns, Estimator, Predicting, Weighting, Weights
+from .base import Asked, Earns, Estimator, Weighting, Weights
 
 Normaliser = Literal["slot", "pooled"]
 
@@ -88,7 +88,7 @@ class SelfNormalised(Spelled):
     normaliser: Normaliser = field(default="slot", kw_only=True)
 
     def __post_init__(self) -> None:
-        if isinstance(self.base, Predicting) and not (self.controlled and self.base.normalised):
+        if not isinstance(self.base, Weighting) and not (self.controlled and self.base.normalised):
             raise UsageError(
                 f"{self.base!r} has no self-normalised form: a prediction has no weight to divide by",
                 "use it plain, or controlled(dr(...)), which corrects by the mean weight",
