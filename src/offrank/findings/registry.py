@@ -51,9 +51,7 @@ def finding(code: str, title: str) -> Callable[[Callable[[E], Said | None]], Cal
 
 def kinds(evidence: type | None = None) -> tuple[Kind, ...]:
     """All findings, or those that look at one type of evidence, by code."""
-    _load()
-    found = sorted(_KINDS.values(), key=lambda kind: kind.code)
-    return tuple(kind for kind in found if evidence in (None, kind.evidence))
+    return tuple(kind for kind in _every() if evidence in (None, kind.evidence))
 
 
 def title_of(code: str) -> str:
@@ -69,8 +67,9 @@ def about(*evidence: object) -> tuple[Caution, ...]:
 
 
 @cache
-def _load() -> None:
+def _every() -> tuple[Kind, ...]:
     """Import every file of the package, each of which registers what it looks for."""
     package = __name__.rpartition(".")[0]
     for module in pkgutil.iter_modules(importlib.import_module(package).__path__):
         importlib.import_module(f"{package}.{module.name}")
+    return tuple(sorted(_KINDS.values(), key=lambda kind: kind.code))

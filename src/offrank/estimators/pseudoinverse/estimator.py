@@ -7,25 +7,31 @@ from dataclasses import dataclass, field
 from typing import ClassVar, Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ...errors import AbilityError, UsageError
 from ...findings.assumptions import ADDITIVE
 from ...log.batch import Contexts, Floats, Integers, LogBatch
-from ...policies.base import Policy
+from ...policies.base import Policy, all_items
+from ...policies.mixture import UniformMixture
+from ...policies.plackett_luce import PlackettLuce
 from ...policies.propensities import Propensities, law
 from ...policies.rank_law import RankLaw
+from ...policies.ranking import Ranking
 from ...policies.sorting import Sorting, certain, shown_slates
+from ...policies.top import Top
 from ...policies.uniform import Uniform
 from .. import _kernels as item_kernels
 from ..base import Asked, Earns, Weighting, Weights, refuse_impossible
 from . import _kernels
-from .cases import cases
-from .contexts import Alike
-from .indicators import drawn_slates, expected_indicators, fills_slots, frequencies, portions
+from .grouping import Grouped, content, distinct, relevant, single
+from .inverses import cases
 
 Slots = Literal["joint", "independent"]
 _NEVER = 1e-9
 """A probability that was written as zero, but for rounding."""
+MOST_NUMBERS = 1 << 22
+"""Of expected indicators in memory at once."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -102,7 +108,7 @@ class PI(Weighting):
         return weight
 
     def wanted(
-        self, target: Policy, contexts: Contexts, rows: Integers, same: Alike
+        self, target: Policy, contexts: Contexts, rows: Integers, same: Grouped
     ) -> Iterator[tuple[Integers, Floats | Integers]]:
         """Rows of one group of contexts with what the target shows there.
 
@@ -156,3 +162,64 @@ def _refuse_dependent(batch: LogBatch, logging: Propensities) -> None:
             "rank too, and no item stands in a slate twice",
             "leave slots=independent away; that is for logs in which each slot has candidates of its own",
         )
+
+
+def expected_indicators(policy: Policy, contexts: Contexts) -> Floats:
+    """[n, m, k] q_pi, exactly: P(candidate in slot)."""
+    return policy.rank_probs(contexts, all_items(contexts))
+
+
+def drawn_slates(policy: Policy, contexts: Contexts, samples: int, seed: int) -> tuple[Integers, Integers]:
+    """[g, samples, k] slates for each distinct context, and [n] which context a row has.
+
+    The draws follow from seed and content, so that equal contexts have equal draws in any batch.
+    """
+    contexts = relevant(contexts, policy.needs("sample"))
+    first, which = distinct(content(contexts))
+    slates = np.full((len(first), samples, contexts.slots), -1)
+    for group, row in enumerate(first):
+        one = single(contexts, int(row))
+        rng = np.random.default_rng([seed, int(_kernels.hashes(content(one))[0])])
+        found = policy.sample(one.take(np.zeros(samples, np.int64)), rng)
+        slates[group, :, : found.shape[1]] = found
+    return slates, which
+
+
+def frequencies(slates: Integers, candidates: int) -> Floats:
+    """[g, m, k] share of slates [g, samples, k] with each candidate in each slot: an unbiased q_pi."""
+    groups, samples, slots = slates.shape
+    counts = np.zeros((groups, candidates, slots))
+    group, draw, slot = np.nonzero(slates >= 0)
+    np.add.at(counts, (group, slates[group, draw, slot], slot), 1.0 / samples)
+    return counts
+
+
+def fills_slots(policy: Policy, contexts: Contexts) -> NDArray[np.bool_]:
+    """[n] whether the policy shows a candidate in every slot, for certain.
+
+    A written ranking may be short, or name items that are not candidates: then additive rewards do
+    not identify what it earns.
+    """
+    if isinstance(policy, UniformMixture):
+        return fills_slots(law(policy.base, "rank_probs"), contexts)
+    if isinstance(policy, Ranking):
+        wanted = np.arange(contexts.slots) < contexts.length[:, None]
+        ranking = contexts.rankings[policy.column][:, : contexts.slots]
+        ranking = np.pad(ranking, ((0, 0), (0, contexts.slots - ranking.shape[1])), constant_values=-1)
+        return np.asarray(((ranking >= 0) | ~wanted).all(axis=1))
+    if isinstance(policy, Top | PlackettLuce | Uniform):
+        return np.ones(len(contexts), np.bool_)
+    filled = np.empty(len(contexts), np.bool_)
+    for rows in portions(contexts):
+        some = contexts.take(rows)
+        mass = expected_indicators(policy, some).sum(axis=1)
+        filled[rows] = (np.abs(mass - (np.arange(some.slots) < some.length[:, None])) < 1e-6).all(axis=1)
+    return filled
+
+
+def portions(contexts: Contexts, rows: int | None = None) -> Iterator[Integers]:
+    """Consecutive rows (of all, or of so many), as many at a time as [r, m, k] numbers fit into memory."""
+    rows = len(contexts) if rows is None else rows
+    step = max(1, MOST_NUMBERS // max(contexts.candidates.shape[1] * contexts.slots, 1))
+    for start in range(0, rows, step):
+        yield np.arange(start, min(start + step, rows))
