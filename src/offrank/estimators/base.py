@@ -10,7 +10,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Literal, Self, final
+from typing import Any, Literal, Self, final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -129,6 +129,11 @@ class Weighting(Estimator):
 
     def terms(self, batch: LogBatch, logging: Propensities, target: Propensities) -> Terms:
         return _weighted_outcome(batch, self.weights(batch, logging, target))
+
+
+def forwarded(field: str, name: str) -> Any:
+    """What a wrapper says of itself as the estimator in one of its fields does."""
+    return property(lambda self: getattr(getattr(self, field), name))
 
 
 class Reference(Weighting):

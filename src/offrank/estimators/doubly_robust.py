@@ -10,7 +10,7 @@ from ..clicks.fitted import Fitted
 from ..errors import UsageError
 from ..log.batch import LogBatch
 from ..policies.propensities import Propensities
-from .base import Asked, Terms, Weighting
+from .base import Terms, Weighting, forwarded
 from .family import InterpolWindows
 from .ips import IPS
 from .predicted import Predicting
@@ -30,6 +30,10 @@ class DoublyRobust(Predicting):
     """
 
     name: ClassVar[str] = "dr"
+    asks_logging = forwarded("residual", "asks_logging")
+    asks_target = forwarded("residual", "asks_target")
+    normalised = forwarded("residual", "normalised")
+    assumes = forwarded("residual", "assumes")
     model: str | Fitted
     residual: Weighting = field(default=IPS(), kw_only=True)
     draws: int = field(default=32, kw_only=True)
@@ -45,22 +49,6 @@ class DoublyRobust(Predicting):
     @property
     def weighting(self) -> Weighting:
         return self.residual
-
-    @property
-    def asks_logging(self) -> Asked | None:
-        return self.residual.asks_logging
-
-    @property
-    def asks_target(self) -> Asked | None:
-        return self.residual.asks_target
-
-    @property
-    def normalised(self) -> bool:
-        return self.residual.normalised
-
-    @property
-    def assumes(self) -> frozenset[str]:
-        return self.residual.assumes
 
     def examined(self, examination: Sequence[float] | None) -> DoublyRobust:
         return replace(self, residual=self.residual.examined(examination))

@@ -13,7 +13,7 @@ from ..findings.assumptions import CLIPPED
 from ..log.batch import LogBatch
 from ..policies.propensities import Propensities
 from ..spelling import Spelled, spell
-from .base import Asked, Earns, Estimator, Weighting, Weights
+from .base import Estimator, Weighting, Weights, forwarded
 
 Normaliser = Literal["slot", "pooled"]
 
@@ -23,6 +23,11 @@ class Clip(Weighting):
     """The base estimator with no weight beyond `maximum`, up to its sign: less variance, some bias."""
 
     name: ClassVar[str] = "clip"
+    earns = forwarded("base", "earns")
+    asks_logging = forwarded("base", "asks_logging")
+    asks_target = forwarded("base", "asks_target")
+    normalised = forwarded("base", "normalised")
+    each_slot = forwarded("base", "each_slot")
     base: Weighting
     maximum: float
 
@@ -30,26 +35,6 @@ class Clip(Weighting):
         _weighting(self.base)
         if not self.maximum > 0:
             raise UsageError(f"maximum is {self.maximum}", "give a weight above zero")
-
-    @property
-    def earns(self) -> Earns:
-        return self.base.earns
-
-    @property
-    def asks_logging(self) -> Asked | None:
-        return self.base.asks_logging
-
-    @property
-    def asks_target(self) -> Asked | None:
-        return self.base.asks_target
-
-    @property
-    def normalised(self) -> bool:
-        return self.base.normalised
-
-    @property
-    def each_slot(self) -> bool:
-        return self.base.each_slot
 
     @property
     def assumes(self) -> frozenset[str]:

@@ -128,8 +128,13 @@ def _order(contexts: Contexts) -> Integers:
         return np.argsort(np.where(inside, -scores, np.inf), axis=1, kind="stable")
     if len(contexts.rankings) == 1 and not contexts.scores and not contexts.keys:
         (ranking,) = contexts.rankings.values()
-        rank = np.full((n, m), ranking.shape[1])
-        row, where = np.nonzero(ranking >= 0)
-        rank[row, ranking[row, where]] = where
-        return np.argsort(np.where(inside, rank, ranking.shape[1] + 1), axis=1, kind="stable")
+        return np.argsort(np.where(inside, places(ranking, m), ranking.shape[1] + 1), axis=1, kind="stable")
     return np.broadcast_to(np.arange(m), (n, m))
+
+
+def places(ranking: Integers, candidates: int) -> Integers:
+    """[n, m] where each candidate stands first in a ranking [n, w], w where it does not."""
+    out = np.full((len(ranking), candidates), ranking.shape[1])
+    row, rank = np.nonzero(ranking >= 0)
+    out[row[::-1], ranking[row, rank][::-1]] = rank[::-1]
+    return out
