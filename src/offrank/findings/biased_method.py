@@ -18,8 +18,6 @@ _OFF = {
 }
 
 
-@finding("biased-method", "Bias of the method")
-def biased_method(found: OfCmip) -> Said | None:
-    if found.constant or found.method not in _OFF:
-        return None
+@finding("biased-method", "Bias of the method", lambda found: not found.constant and found.method in _OFF)
+def biased_method(found: OfCmip) -> Said:
     return _OFF[found.method]

@@ -8,10 +8,8 @@ MOSTLY = 0.95
 """Share of the clicks."""
 
 
-@finding("mostly-rejected", "Comparisons")
-def mostly_rejected(found: OfComparison) -> Said | None:
-    if found.pairwise or not found.rejected > MOSTLY:
-        return None
+@finding("mostly-rejected", "Comparisons", lambda found: not found.pairwise and found.rejected > MOSTLY)
+def mostly_rejected(found: OfComparison) -> Said:
     return Said(
         "warning",
         f"{found.rejected:.1%} of the clicks have nothing to be compared with: the logging was nearly deterministic, "

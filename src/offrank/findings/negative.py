@@ -4,10 +4,8 @@ from .evidence import OfCmip
 from .registry import Said, finding
 
 
-@finding("negative", "Sign")
-def negative(found: OfCmip) -> Said | None:
-    if not found.value < 0:
-        return None
+@finding("negative", "Sign", lambda found: found.value < 0)
+def negative(found: OfCmip) -> Said:
     return Said(
         "note",
         f"The estimate is below 0 ({found.value:.4f}), where the truth cannot be.",

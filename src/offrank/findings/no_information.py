@@ -4,10 +4,8 @@ from .evidence import OfCmip
 from .registry import Said, finding
 
 
-@finding("no-information", "Information")
-def no_information(found: OfCmip) -> Said | None:
-    if not found.constant:
-        return None
+@finding("no-information", "Information", lambda found: found.constant)
+def no_information(_: OfCmip) -> Said:
     return Said(
         "serious",
         "Within every grade, the model or the logging policy finds all documents equally relevant: CMIP is 0.",

@@ -4,10 +4,8 @@ from .evidence import OfCmip
 from .registry import Said, finding
 
 
-@finding("one-grade", "Grades")
-def one_grade(found: OfCmip) -> Said | None:
-    if found.grades != 1:
-        return None
+@finding("one-grade", "Grades", lambda found: found.grades == 1)
+def one_grade(_: OfCmip) -> Said:
     return Said(
         "warning",
         "All documents have one grade: agreement that true relevance explains is not told apart from bias.",

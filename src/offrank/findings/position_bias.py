@@ -5,10 +5,8 @@ from .evidence import OfComparison
 from .registry import Said, finding
 
 
-@finding("position-bias", "Position bias")
-def position_bias(found: OfComparison) -> Said | None:
-    if not found.pairwise or found.shuffled:
-        return None
+@finding("position-bias", "Position bias", lambda found: found.pairwise and not found.shuffled)
+def position_bias(_: OfComparison) -> Said:
     return Said(
         "note",
         "Pairwise metrics favour what was shown at the top, unless the slates were shuffled uniformly.",

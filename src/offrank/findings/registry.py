@@ -6,7 +6,7 @@ import importlib
 import pkgutil
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, wraps
 from typing import Any, NamedTuple, TypeVar, get_type_hints
 
 from ..folds.estimate import Caution, Severity
@@ -35,12 +35,20 @@ class Kind:
     find: Callable[[Any], Said | None]
 
 
-def finding(code: str, title: str) -> Callable[[Callable[[E], Said | None]], Callable[[E], Said | None]]:
-    """Register a function of one kind of evidence, named in its annotation, as what looks for the finding `code`."""
+def finding(
+    code: str, title: str, when: Callable[[Any], object] = lambda _: True
+) -> Callable[[Callable[[E], Said | None]], Callable[[E], Said | None]]:
+    """Register a function of one kind of evidence, named in its annotation, as what looks for the finding `code`.
 
-    def registered(find: Callable[[E], Said | None]) -> Callable[[E], Said | None]:
-        hints = get_type_hints(find)
-        [evidence] = [hint for name, hint in hints.items() if name != "return"]
+    when: the evidence speaks of it; otherwise the function is not asked.
+    """
+
+    def registered(say: Callable[[E], Said | None]) -> Callable[[E], Said | None]:
+        @wraps(say)
+        def find(found: E) -> Said | None:
+            return say(found) if when(found) else None
+
+        [evidence] = [hint for name, hint in get_type_hints(say).items() if name != "return"]
         if (code, evidence) in _KINDS:
             raise ValueError(f"two functions look for {code!r} in {evidence.__name__}")
         _KINDS[code, evidence] = Kind(code, title, evidence, find)

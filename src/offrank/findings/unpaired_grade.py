@@ -4,10 +4,8 @@ from .evidence import OfCmip
 from .registry import Said, finding
 
 
-@finding("unpaired-grade", "Grades")
-def unpaired_grade(found: OfCmip) -> Said | None:
-    if not found.unpaired:
-        return None
+@finding("unpaired-grade", "Grades", lambda found: found.unpaired)
+def unpaired_grade(found: OfCmip) -> Said:
     return Said(
         "note",
         f"Up to {found.unpaired:,} documents had a grade that the other random half lacked, and were left out of a "
