@@ -15,9 +15,9 @@ from hypothesis import strategies as st
 from offrank.errors import SupportError, UsageError
 from offrank.estimators import PI, SelfNormalised, estimator
 from offrank.estimators.pseudoinverse import Overlap, action_rewards, pseudoinverse
+from offrank.estimators.pseudoinverse.gamma import UniformInverse, solve_uniform
 from offrank.estimators.pseudoinverse.grouping import distinct, grouped
 from offrank.estimators.pseudoinverse.inverses import SizedCache
-from offrank.estimators.pseudoinverse.uniform import UniformInverse, solve
 from offrank.log.batch import Contexts, Floats
 from offrank.policies.plackett_luce import pair_probs
 
@@ -110,7 +110,7 @@ def test_uniform_logging_needs_no_matrix(items: int, slots: int) -> None:
     slates = coordinates(*law)
     assert closed.norms(slates) == pytest.approx(inverse.norms(slates))
     rows = np.stack([indicator(slate, items) for slate in law])
-    assert solve(rows).reshape(len(rows), -1) == pytest.approx(rows.reshape(len(rows), -1) @ pinv, abs=1e-12)
+    assert solve_uniform(rows).reshape(len(rows), -1) == pytest.approx(rows.reshape(len(rows), -1) @ pinv, abs=1e-12)
 
 
 @settings(max_examples=25)

@@ -14,7 +14,7 @@ from concurrent.futures import Future
 from dataclasses import dataclass, field
 from functools import cached_property
 from threading import Lock
-from typing import Any, Generic, Protocol, TypeVar
+from typing import Any, Generic, TypeVar
 
 import numpy as np
 
@@ -32,14 +32,7 @@ FEW_TARGETS = 16  # of one context in one batch: beyond, the inverse itself is u
 MOST_SECONDS = 3600.0  # for one batch
 
 
-class Sized(Protocol):
-    """Something that knows how much memory it takes."""
-
-    @property
-    def nbytes(self) -> int: ...
-
-
-V = TypeVar("V", bound=Sized)
+V = TypeVar("V", Inverse, Floats)
 
 
 @dataclass

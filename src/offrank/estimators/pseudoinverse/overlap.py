@@ -26,10 +26,9 @@ from ...policies.uniform import Uniform
 from ...readers.log import read_log
 from ...running.executors import Executor, run
 from .estimator import PI, drawn_slates
-from .gamma import Inverse
+from .gamma import Inverse, UniformInverse
 from .grouping import Grouped, distinct, grouped, relevant
 from .inverses import cases
-from .uniform import UniformInverse
 
 
 @dataclass(frozen=True)
