@@ -25,7 +25,7 @@ class Spread:
     """All that intervals are made from.
 
     clusters: sums of dependent rows, by one column or several, of which each mean takes the one that makes it most
-    uncertain. replicates: [b, d + p] sums of a bootstrap of rows, of the columns and of `products` of them. apart:
+    uncertain. replicates: [b, d + p] sums of a bootstrap of rows, of the columns and of `products` of them. dropped:
     clusters that were found and not used, for which rows count as independent. chosen: that nobody named the
     clusters: where one of them holds all that counts, rows are taken as independent.
     """
@@ -36,7 +36,7 @@ class Spread:
     clusters: tuple[Clusters, ...] = ()
     replicates: Floats | None = None
     products: Products = ()
-    apart: tuple[Clusters, ...] = ()
+    dropped: tuple[Clusters, ...] = ()
     chosen: bool = False
 
     def ratio(self, ratio: Mean) -> Interval:
@@ -56,7 +56,7 @@ class Spread:
 
     def passed_over(self, mean: Mean) -> Clusters | None:
         """Of the clusters that are not used those that would matter most."""
-        return _widest(self.apart, ((mean, 1.0),))[1]
+        return _widest(self.dropped, ((mean, 1.0),))[1]
 
     def design_effect(self, mean: Mean, clusters: Clusters | None) -> float | None:
         """Variance by clusters over that of independent rows (Kish): how many times more rows an interval needs."""
