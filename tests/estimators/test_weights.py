@@ -83,7 +83,7 @@ def test_one_impression(name: str, expected: list[float]) -> None:
     here, wanted = by_hand()
     batch = here.batch(policy("uniform"))
     row = batch.slates.tolist().index([1, 0, 2])
-    made = estimator(name).examined((1, 0.5, 0.2))
+    made = estimator(name).with_examination((1, 0.5, 0.2))
     assert not isinstance(made, SelfNormalised)
     found = made.weights(batch, propensities(policy("uniform"), batch), propensities(policy(wanted), batch)).weight
     assert np.atleast_1d(found[row]) == pytest.approx(expected, rel=1e-12)
@@ -93,9 +93,9 @@ def test_clipping_is_a_wrapper() -> None:
     assert clip(IPS(), 5) == Clip(IPS(), 5)
     assert clip(SelfNormalised(IPS()), 5) == SelfNormalised(Clip(IPS(), 5))
     assert repr(clip(SelfNormalised(IPS()), 5)) == "clip(snips, 5)"
-    inner = Clip(Interpol(window=1), 3.0).examined(EXAMINATION)
+    inner = Clip(Interpol(window=1), 3.0).with_examination(EXAMINATION)
     assert inner.base == Interpol(window=1, examination=EXAMINATION)
-    assert (inner.earns, inner.asks_logging, inner.asks_target) == ("clicks", "rank_law", "rank_law")
+    assert (inner.earns, inner.asks_logging, inner.requires_target) == ("clicks", "rank_law", "rank_law")
 
 
 @pytest.mark.parametrize("target", POLICIES)
@@ -119,8 +119,8 @@ def test_clipping_bounds_weights_and_their_controls(target: str) -> None:
         (lambda: Clip(IPS(), 0), "maximum is 0"),
         (lambda: Clip(IPS(), float("nan")), "maximum is nan"),
         (lambda: SelfNormalised(PositionBased()), "pbm has no self-normalised form"),
-        (lambda: PositionBased().examined(None), "pbm needs an examination curve"),
-        (lambda: Interpol(window=1).examined(None), r"interpol\(window=1\) needs an examination curve"),
+        (lambda: PositionBased().with_examination(None), "pbm needs an examination curve"),
+        (lambda: Interpol(window=1).with_examination(None), r"interpol\(window=1\) needs an examination curve"),
     ],
 )
 def test_arguments_that_cannot_work(make: Any, words: str) -> None:
@@ -130,12 +130,12 @@ def test_arguments_that_cannot_work(make: Any, words: str) -> None:
 
 
 def test_no_window_needs_no_curve() -> None:
-    assert Interpol(window=0).examined(None) == Interpol(window=0)
+    assert Interpol(window=0).with_examination(None) == Interpol(window=0)
 
 
 def test_a_curve_given_to_the_estimator_is_kept() -> None:
     own = PositionBased(examination=(1, 0.2, 0.1, 0.05))
-    assert own.examined(EXAMINATION) is own
+    assert own.with_examination(EXAMINATION) is own
 
 
 @pytest.mark.parametrize("name", ["pbm", "interpol(window=1)"])

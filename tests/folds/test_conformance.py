@@ -57,7 +57,7 @@ LAYOUT = Layout(
     (
         estimator("ips"),  # type: ignore[arg-type]
         estimator("ipm"),  # type: ignore[arg-type]
-        estimator("interpol(window=1)").examined(EXAMINATION),  # type: ignore[arg-type]
+        estimator("interpol(window=1)").with_examination(EXAMINATION),  # type: ignore[arg-type]
         estimator("rips"),  # type: ignore[arg-type]
     ),
     (estimator("ipm"), estimator("rips")),  # type: ignore[arg-type]

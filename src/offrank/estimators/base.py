@@ -75,7 +75,7 @@ class Estimator(Spelled, ABC):
         return None
 
     @property
-    def asks_target(self) -> Asked | None:
+    def requires_target(self) -> Asked | None:
         """What it must know of the target policy."""
         return None
 
@@ -99,7 +99,7 @@ class Estimator(Spelled, ABC):
     def weighting(self) -> Weighting | None:
         """How it weights what was logged; None where it does not look at that."""
 
-    def examined(self, examination: Sequence[float] | None) -> Self:
+    def with_examination(self, examination: Sequence[float] | None) -> Self:
         """The same estimator with this examination curve, where it wants one and has none."""
         return self
 

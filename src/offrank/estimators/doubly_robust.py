@@ -31,7 +31,7 @@ class DoublyRobust(Predicting):
 
     name: ClassVar[str] = "dr"
     asks_logging = forwarded("residual", "asks_logging")
-    asks_target = forwarded("residual", "asks_target")
+    requires_target = forwarded("residual", "requires_target")
     normalised = forwarded("residual", "normalised")
     assumes = forwarded("residual", "assumes")
     model: str | Fitted
@@ -50,8 +50,8 @@ class DoublyRobust(Predicting):
     def weighting(self) -> Weighting:
         return self.residual
 
-    def examined(self, examination: Sequence[float] | None) -> DoublyRobust:
-        return replace(self, residual=self.residual.examined(examination))
+    def with_examination(self, examination: Sequence[float] | None) -> DoublyRobust:
+        return replace(self, residual=self.residual.with_examination(examination))
 
     def terms(self, batch: LogBatch, logging: Propensities, target: Propensities) -> Terms:
         assert batch.clicks is not None

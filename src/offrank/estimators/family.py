@@ -28,14 +28,14 @@ class InterpolWindows(Weighting):
 
     name: ClassVar[str] = "interpol"
     asks_logging: ClassVar[Asked] = "rank_law"
-    asks_target: ClassVar[Asked] = "rank_law"
+    requires_target: ClassVar[Asked] = "rank_law"
     assumes: ClassVar[frozenset[str]] = ITEM_POSITION
     window: Literal["slope"] = field(kw_only=True)
     form: Form = field(default="paper", kw_only=True)
     examination: tuple[float, ...] | None = field(default=None, kw_only=True)
 
-    def examined(self, examination: Sequence[float] | None) -> InterpolWindows:
-        found = Interpol(window=1, form=self.form, examination=self.examination).examined(examination)
+    def with_examination(self, examination: Sequence[float] | None) -> InterpolWindows:
+        found = Interpol(window=1, form=self.form, examination=self.examination).with_examination(examination)
         return replace(self, examination=found.examination)
 
     def weights(self, batch: LogBatch, logging: Propensities, target: Propensities) -> Weights:
@@ -69,8 +69,8 @@ def family(estimator: Estimator | SelfNormalised, examination: Sequence[float] |
     Raises:
         UsageError: one needs an examination curve, and there is none.
     """
-    ready = estimator.examined(examination)
-    return {repr(member): member.examined(examination) for member in _members(estimator, ready)}
+    ready = estimator.with_examination(examination)
+    return {repr(member): member.with_examination(examination) for member in _members(estimator, ready)}
 
 
 def _members(estimator: Any, ready: Any) -> tuple[Any, ...]:

@@ -203,8 +203,8 @@ def needs(layout: Layout, logging: AnyPolicy) -> Needs:
         found.append(Needs(frozenset([estimator.earns])))
         if estimator.asks_logging is not None:
             found.append(_needs(logging, estimator.asks_logging))
-        if estimator.asks_target is not None:
-            found += [_needs(target, estimator.asks_target) for target in layout.targets]
+        if estimator.requires_target is not None:
+            found += [_needs(target, estimator.requires_target) for target in layout.targets]
         found += [estimator.needs(target) for target in layout.targets]
     return reduce(Needs.__or__, found)
 

@@ -20,7 +20,7 @@ class IPS(Reference):
     name: ClassVar[str] = "ips"
     earns: ClassVar[Earns] = "reward"
     asks_logging: ClassVar[Asked] = "log_prob"
-    asks_target: ClassVar[Asked] = "log_prob"
+    requires_target: ClassVar[Asked] = "log_prob"
 
     def ratios(self, batch: LogBatch, logging: Propensities, target: Propensities) -> tuple[Floats, NDArray[np.bool_]]:
         with np.errstate(over="ignore", invalid="ignore"):  # what is infinite is refused with its row

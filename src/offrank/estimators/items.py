@@ -32,7 +32,7 @@ class IPM(Reference):
 
     name: ClassVar[str] = "ipm"
     asks_logging: ClassVar[Asked] = "rank_law"
-    asks_target: ClassVar[Asked] = "rank_law"
+    requires_target: ClassVar[Asked] = "rank_law"
     each_slot: ClassVar[bool] = True
     assumes: ClassVar[frozenset[str]] = assumptions.ITEM_POSITION
 
@@ -56,7 +56,7 @@ class Interpol(Weighting):
 
     name: ClassVar[str] = "interpol"
     asks_logging: ClassVar[Asked] = "rank_law"
-    asks_target: ClassVar[Asked] = "rank_law"
+    requires_target: ClassVar[Asked] = "rank_law"
     window: int = field(kw_only=True)
     form: Form = field(default="paper", kw_only=True)
     examination: tuple[float, ...] | None = field(default=None, kw_only=True)
@@ -75,7 +75,7 @@ class Interpol(Weighting):
     def assumes(self) -> frozenset[str]:
         return assumptions.window(self.window)
 
-    def examined(self, examination: Sequence[float] | None) -> Interpol:
+    def with_examination(self, examination: Sequence[float] | None) -> Interpol:
         if self.examination is not None or (examination is None and self.window == 0):
             return self
         return replace(self, examination=_required(examination, self))
@@ -109,7 +109,7 @@ class PositionBased(Weighting):
     """
 
     name: ClassVar[str] = "pbm"
-    asks_target: ClassVar[Asked] = "rank_law"
+    requires_target: ClassVar[Asked] = "rank_law"
     normalised: ClassVar[bool] = False
     assumes: ClassVar[frozenset[str]] = assumptions.POSITION_BASED
     examination: tuple[float, ...] | None = field(default=None, kw_only=True)
@@ -117,7 +117,7 @@ class PositionBased(Weighting):
     def __post_init__(self) -> None:
         _tidy(self)
 
-    def examined(self, examination: Sequence[float] | None) -> PositionBased:
+    def with_examination(self, examination: Sequence[float] | None) -> PositionBased:
         if self.examination is not None:
             return self
         return replace(self, examination=_required(examination, self))

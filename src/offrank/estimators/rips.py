@@ -26,7 +26,7 @@ class RIPS(Reference):
 
     name: ClassVar[str] = "rips"
     asks_logging: ClassVar[Asked] = "slot_probs"
-    asks_target: ClassVar[Asked] = "slot_probs"
+    requires_target: ClassVar[Asked] = "slot_probs"
     each_slot: ClassVar[bool] = True
     assumes: ClassVar[frozenset[str]] = frozenset({assumptions.FROM_TOP})
 

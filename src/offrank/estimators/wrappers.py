@@ -25,7 +25,7 @@ class Clip(Weighting):
     name: ClassVar[str] = "clip"
     earns = forwarded("base", "earns")
     asks_logging = forwarded("base", "asks_logging")
-    asks_target = forwarded("base", "asks_target")
+    requires_target = forwarded("base", "requires_target")
     normalised = forwarded("base", "normalised")
     each_slot = forwarded("base", "each_slot")
     base: Weighting
@@ -40,8 +40,8 @@ class Clip(Weighting):
     def assumes(self) -> frozenset[str]:
         return self.base.assumes | {CLIPPED}
 
-    def examined(self, examination: Sequence[float] | None) -> Clip:
-        return replace(self, base=self.base.examined(examination))
+    def with_examination(self, examination: Sequence[float] | None) -> Clip:
+        return replace(self, base=self.base.with_examination(examination))
 
     def weights(self, batch: LogBatch, logging: Propensities, target: Propensities) -> Weights:
         free = self.base.weights(batch, logging, target)
@@ -108,8 +108,8 @@ class SelfNormalised(Spelled):
 
     __str__ = __repr__
 
-    def examined(self, examination: Sequence[float] | None) -> SelfNormalised:
-        return replace(self, base=self.base.examined(examination))
+    def with_examination(self, examination: Sequence[float] | None) -> SelfNormalised:
+        return replace(self, base=self.base.with_examination(examination))
 
 
 def bare(estimator: Estimator | SelfNormalised) -> Estimator:

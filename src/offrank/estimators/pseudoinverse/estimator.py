@@ -67,7 +67,7 @@ class PI(Weighting):
         return "pair_probs" if self.slots == "joint" else "rank_law"
 
     @property
-    def asks_target(self) -> Asked:
+    def requires_target(self) -> Asked:
         if self.slots == "independent":
             return "rank_law"
         return "sample" if self.samples else "rank_probs"
