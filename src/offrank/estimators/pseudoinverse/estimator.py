@@ -21,8 +21,8 @@ from ...policies.ranking import Ranking
 from ...policies.sorting import Sorting, certain, shown_slates
 from ...policies.top import Top
 from ...policies.uniform import Uniform
-from .. import _kernels as item_kernels
 from ..base import Asked, Earns, Weighting, Weights, refuse_impossible
+from ..items import IPM
 from . import _kernels
 from .grouping import Grouped, content, distinct, relevant, single
 from .inverses import cases
@@ -74,7 +74,7 @@ class PI(Weighting):
 
     def weights(self, batch: LogBatch, logging: Propensities, target: Propensities) -> Weights:
         if self.slots == "independent":
-            weight = independent_weights(batch, logging, target)
+            weight = self._independent(batch, logging, target)
         elif isinstance(logging.policy, Uniform):
             weight = self._uniform(batch, target)
         else:
@@ -82,6 +82,12 @@ class PI(Weighting):
         # Terms that cancel leave rounding, which has no sign.
         weight = np.where(np.abs(weight) < _NEVER, 0.0, weight)
         return Weights(weight, weight)
+
+    def _independent(self, batch: LogBatch, logging: Propensities, target: Propensities) -> Floats:
+        """Sum over slots of target / logging probability of the item there, - k + 1 (Prop. 2, Eq. 17)."""
+        ratio = IPM().weights(batch, logging, target).weight
+        _refuse_dependent(batch, logging)
+        return np.asarray(ratio.sum(axis=1) - batch.contexts.length + 1)
 
     def _uniform(self, batch: LogBatch, target: Propensities) -> Floats:
         contexts, slots, policy = batch.contexts, batch.slates.shape[1], law(target.policy, "rank_probs")
@@ -132,18 +138,9 @@ class PI(Weighting):
     def indicators(self, target: Policy, contexts: Contexts) -> Floats:
         """[n, m, k] q of the target, exactly or from samples."""
         if not self.samples or isinstance(target, Sorting):
-            return expected_indicators(target, contexts)
+            return target.rank_probs(contexts, all_items(contexts))
         slates, which = drawn_slates(target, contexts, self.samples, seed=0)
         return frequencies(slates, contexts.candidates.shape[1])[which]
-
-
-def independent_weights(batch: LogBatch, logging: Propensities, target: Propensities) -> Floats:
-    """[n] sum over slots of target / logging probability of the item there, - k + 1 (Prop. 2, Eq. 17)."""
-    length = batch.contexts.length
-    ratio = item_kernels.item_position(target.rank_law.arrays, logging.rank_law.arrays, length, batch.slates.shape[1])
-    refuse_impossible(batch, ~np.isfinite(ratio), logging)
-    _refuse_dependent(batch, logging)
-    return np.asarray(ratio.sum(axis=1) - length + 1)
 
 
 def _refuse_dependent(batch: LogBatch, logging: Propensities) -> None:
@@ -162,11 +159,6 @@ def _refuse_dependent(batch: LogBatch, logging: Propensities) -> None:
             "rank too, and no item stands in a slate twice",
             "leave slots=independent away; that is for logs in which each slot has candidates of its own",
         )
-
-
-def expected_indicators(policy: Policy, contexts: Contexts) -> Floats:
-    """[n, m, k] q_pi, exactly: P(candidate in slot)."""
-    return policy.rank_probs(contexts, all_items(contexts))
 
 
 def drawn_slates(policy: Policy, contexts: Contexts, samples: int, seed: int) -> tuple[Integers, Integers]:
@@ -212,7 +204,7 @@ def fills_slots(policy: Policy, contexts: Contexts) -> NDArray[np.bool_]:
     filled = np.empty(len(contexts), np.bool_)
     for rows in portions(contexts):
         some = contexts.take(rows)
-        mass = expected_indicators(policy, some).sum(axis=1)
+        mass = policy.rank_probs(some, all_items(some)).sum(axis=1)
         filled[rows] = (np.abs(mass - (np.arange(some.slots) < some.length[:, None])) < 1e-6).all(axis=1)
     return filled
 
