@@ -13,7 +13,7 @@ from scipy.stats import binom
 
 from offrank import EpsilonUniform, PlackettLuce, Top
 from offrank.checks.calibration import CalibrationFold, bennett
-from offrank.findings.evidence_log import Shown
+from offrank.findings.evidence import Frequency
 from offrank.folds.sampled import SampledRowsFold
 from offrank.log.batch import Contexts, LogBatch
 from offrank.log.batch import Shown as Slates
@@ -32,7 +32,7 @@ def batch(candidates: Any, slates: Any, inclusion: Any = None, **scores: Any) ->
     return LogBatch(contexts, Slates(slates), None, None, kept, np.arange(n).astype(np.uint64))
 
 
-def found(rows: LogBatch, logging: Any = SCORE, **known: Any) -> Shown:
+def found(rows: LogBatch, logging: Any = SCORE, **known: Any) -> Frequency:
     fold = CalibrationFold(logging, **known)
     told = fold.finish(fold.add(fold.empty(), rows))
     assert told is not None

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from offrank import EpsilonUniform, Logged, PlackettLuce, Top, Uniform
 from offrank.checks import ActionsFold, ActionsTest, AgreementFold, ImpressionsFold, SlotsFold, SupportFold
-from offrank.folds.base import Attempt, Refusal
+from offrank.folds import OptionalFold, Unavailable
 from offrank.log.batch import Contexts, LogBatch, Shown
 from offrank.testing import check_fold
 
@@ -224,9 +224,9 @@ def test_other_candidates_end_the_action_tests() -> None:
 
 
 def test_an_attempt_ends_where_a_policy_cannot_know() -> None:
-    fold = Attempt(SupportFold(Uniform(), Logged()))
+    fold = OptionalFold(SupportFold(Uniform(), Logged()))
     state = fold.add(fold.empty(), batch(5))
-    assert isinstance(state, Refusal)
+    assert isinstance(state, Unavailable)
     assert fold.add(state, batch(5)) is state
     assert fold.finish(fold.merge(fold.empty(), state)) is state
     assert "logged tells of the displayed items only" in state.reason

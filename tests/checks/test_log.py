@@ -12,7 +12,7 @@ import offrank
 from offrank import Counted, PlackettLuce
 from offrank.checks.log import CAUSES, LogFold, about_log
 from offrank.errors import AbilityError
-from offrank.findings.evidence_log import OfLog, Shown
+from offrank.findings.evidence import Frequency, OfLog
 from offrank.folds.estimate import Interval
 from tests.jobs.logs import LOGGING, TARGET, coins, dice, replaced, search
 
@@ -171,7 +171,7 @@ def test_the_cause_comes_before_what_follows_from_it() -> None:
         "duplicate-rows",
         "shown-only",
     ]
-    unfit = OfLog(rows=100, compared=100, apart=100, fit=Shown(1, 1.0, 9.0, 1e-9, lift=2.0))
+    unfit = OfLog(rows=100, compared=100, apart=100, fit=Frequency(1, 1.0, 9.0, 1e-9, lift=2.0))
     assert [one.code for one in about_log(unfit)] == ["miscalibrated"]
     assert len(set(CAUSES)) == len(CAUSES)
     assert {one.code for log in (log, unfit) for one in about_log(log)} >= set(CAUSES) - {"double-subsampling"}
@@ -189,18 +189,21 @@ def test_check_finds_the_same() -> None:
     ("fit", "said"),
     [
         (
-            Shown(2, 10.0, 52.3, 0.0, lift=2.0),
+            Frequency(2, 10.0, 52.3, 0.0, lift=2.0),
             "at rank 2, items that it puts there at least 2 times as often",
         ),
-        (Shown(1, 10.0, 52.3, 0.0, lift=1.0), "items that it puts there at least as often as chance would"),
+        (Frequency(1, 10.0, 52.3, 0.0, lift=1.0), "items that it puts there at least as often as chance would"),
         (
-            Shown(1, 10.0, 52.3, 0.0, lift=1e-6),
+            Frequency(1, 10.0, 52.3, 0.0, lift=1e-6),
             "there at all stood too rarely: in 10 rows, where 52.3 are",
         ),
-        (Shown(None, 1234.0, 52.0, 0.0, item=7), "at any rank, item 7 stood too often: in 1,234 rows, where 52 are"),
+        (
+            Frequency(None, 1234.0, 52.0, 0.0, item=7),
+            "at any rank, item 7 stood too often: in 1,234 rows, where 52 are",
+        ),
     ],
 )
-def test_what_is_off_is_said_in_words(fit: Shown, said: str) -> None:
+def test_what_is_off_is_said_in_words(fit: Frequency, said: str) -> None:
     [caution] = about_log(OfLog(rows=9_000, logging="top(score)", fit=fit))
     assert said in caution.message
     assert "top(score)" in caution.message

@@ -43,7 +43,7 @@ REPEATS = 31
 def made(name: str) -> Any:
     """The weighting of an example."""
     given = EXAMPLES[name]
-    return bare(estimator(given).examined(EXAMINATION))
+    return bare(estimator(given).with_examination(EXAMINATION))
 
 
 def contexts_of(shape: str, repeats: int = REPEATS) -> LogBatch:

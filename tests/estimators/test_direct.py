@@ -82,12 +82,10 @@ def test_draws_depend_on_the_row_alone() -> None:
     assert np.concatenate(pieces) == pytest.approx(whole[order], rel=1e-15)
 
 
-def test_ragged_batches_are_cut_into_blocks_without_a_trace(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_ragged_batches_are_cut_into_blocks_without_a_trace() -> None:
     batch = world("top", "position").batch(policy("uniform"))
     before = [predicted(model, policy("plackett_luce(new)"), batch, 8).clicks for model in (RIGHT, READER)]
-    monkeypatch.setattr("offrank.estimators.predicted._NUMBERS", 1)
-    monkeypatch.setattr("offrank.estimators.lotteries._NUMBERS", 1)
-    after = [predicted(model, policy("plackett_luce(new)"), batch, 8).clicks for model in (RIGHT, READER)]
+    after = [predicted(model, policy("plackett_luce(new)"), batch, 8, numbers=1).clicks for model in (RIGHT, READER)]
     for one, other in zip(before, after, strict=True):
         assert one == pytest.approx(other, rel=1e-12)
 

@@ -13,7 +13,7 @@ from offrank.folds.base import Sample
 from offrank.folds.estimate import Estimate
 from offrank.folds.moments import Moments, MomentsFold
 from offrank.inference import Spread
-from offrank.inference.by_slot import BySlot
+from offrank.inference.ratio import BySlot
 from offrank.jobs.evaluate import evaluate
 from offrank.log.batch import Contexts, Floats, LogBatch, Shown
 from offrank.testing import MemorySource, take

@@ -15,9 +15,9 @@ from hypothesis import strategies as st
 from offrank.errors import SupportError, UsageError
 from offrank.estimators import PI, SelfNormalised, estimator
 from offrank.estimators.pseudoinverse import Overlap, action_rewards, pseudoinverse
-from offrank.estimators.pseudoinverse.contexts import alike, distinct
-from offrank.estimators.pseudoinverse.memo import Memo
-from offrank.estimators.pseudoinverse.uniform import UniformInverse, solve
+from offrank.estimators.pseudoinverse.gamma import UniformInverse, solve_uniform
+from offrank.estimators.pseudoinverse.grouping import distinct, grouped
+from offrank.estimators.pseudoinverse.inverses import SizedCache
 from offrank.log.batch import Contexts, Floats
 from offrank.policies.plackett_luce import pair_probs
 
@@ -110,7 +110,7 @@ def test_uniform_logging_needs_no_matrix(items: int, slots: int) -> None:
     slates = coordinates(*law)
     assert closed.norms(slates) == pytest.approx(inverse.norms(slates))
     rows = np.stack([indicator(slate, items) for slate in law])
-    assert solve(rows).reshape(len(rows), -1) == pytest.approx(rows.reshape(len(rows), -1) @ pinv, abs=1e-12)
+    assert solve_uniform(rows).reshape(len(rows), -1) == pytest.approx(rows.reshape(len(rows), -1) @ pinv, abs=1e-12)
 
 
 @settings(max_examples=25)
@@ -229,7 +229,7 @@ def test_what_cannot_work_is_refused(spelling: str) -> None:
 def test_contexts_with_the_same_scores_in_another_order_are_alike() -> None:
     scores = np.array([[3.0, 1.0, 2.0, 0], [1.0, 2.0, 3.0, 0], [2.0, 3.0, 1.0, 0], [3.0, 2.0, 1.0, 1.0], [0, 0, 0, 0]])
     size, length = np.array([3, 3, 3, 4, 3]), np.array([2, 2, 1, 2, 2])
-    same = alike(Contexts(np.zeros((5, 4), np.int64), size, length, {"old": scores}))
+    same = grouped(Contexts(np.zeros((5, 4), np.int64), size, length, {"old": scores}))
     assert len(same.contexts) == 4
     assert same.group[0] == same.group[1]
     assert len(set(same.group[1:].tolist())) == 4
@@ -240,7 +240,7 @@ def test_contexts_with_the_same_scores_in_another_order_are_alike() -> None:
 
 def test_two_columns_keep_the_order_of_the_candidates() -> None:
     scores = {"a": np.array([[1.0, 2.0], [2.0, 1.0]]), "b": np.array([[0.0, -0.0], [-0.0, 0.0]])}
-    same = alike(Contexts(np.zeros((2, 2), np.int64), np.full(2, 2), np.full(2, 1), scores))
+    same = grouped(Contexts(np.zeros((2, 2), np.int64), np.full(2, 2), np.full(2, 1), scores))
     assert len(set(same.group.tolist())) == 2
     assert same.coordinates(np.array([1]), np.array([[1]])).tolist() == [[1]]
 
@@ -256,7 +256,7 @@ def test_distinct_rows_are_those_of_unique() -> None:
 
 
 def test_what_is_dear_is_made_once_however_many_ask() -> None:
-    memo: Memo[Floats] = Memo(1000)
+    kept: SizedCache[Floats] = SizedCache(1000)
     made, go = [], Event()
 
     def make() -> Floats:
@@ -265,29 +265,26 @@ def test_what_is_dear_is_made_once_however_many_ask() -> None:
         return np.zeros(1)
 
     with ThreadPoolExecutor(4) as threads:
-        asked = [threads.submit(memo.get, "key", make) for _ in range(4)]
+        asked = [threads.submit(kept.get, "key", make) for _ in range(4)]
         go.set()
         assert len({id(future.result()) for future in asked}) == 1
     assert len(made) == 1
 
 
 def test_the_longest_unused_is_let_go() -> None:
-    memo: Memo[Floats] = Memo(8 * 25)
+    kept: SizedCache[Floats] = SizedCache(8 * 25)
     for key in (1, 2, 1, 3):
-        memo.get(key, lambda: np.zeros(10))
-    assert list(memo.made) == [1, 3]
-    assert memo.held == 160
-    memo.clear()
-    assert 1 not in memo
-    assert memo.held == 0
+        kept.get(key, lambda: np.zeros(10))
+    assert list(kept.made) == [1, 3]
+    assert kept.held == 160
 
 
 def test_a_failure_is_raised_and_forgotten() -> None:
-    memo: Memo[Floats] = Memo(100)
+    kept: SizedCache[Floats] = SizedCache(100)
 
     def fail() -> Floats:
         raise SupportError("no", "")
 
     with pytest.raises(SupportError):
-        memo.get("key", fail)
-    assert memo.get("key", lambda: np.ones(1)) == 1
+        kept.get("key", fail)
+    assert kept.get("key", lambda: np.ones(1)) == 1

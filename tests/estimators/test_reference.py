@@ -7,9 +7,9 @@ import pytest
 
 import offrank
 from offrank.errors import ImpossibleSlateError
-from offrank.estimators.base import terms
+from offrank.estimators.base import Reference
 from offrank.estimators.fold import Layout, TermsFold, needs
-from offrank.estimators.reference import REFERENCES, Reference, reference_terms
+from offrank.estimators.named import REFERENCES
 from offrank.folds.moments import MomentsFold
 from offrank.log.batch import LogBatch
 from offrank.policies.named import policy
@@ -28,7 +28,7 @@ def batch(log: object, estimator: Reference, logging: str, target: str) -> LogBa
 def test_it_weighs_like_the_estimator(estimator: Reference, target: str) -> None:
     rows = batch(search(), estimator, repr(LOGGING), target)
     laws = propensities(LOGGING, rows), propensities(policy(target), rows)
-    quiet, usual = reference_terms(estimator, rows, *laws), terms(estimator, rows, *laws)
+    quiet, usual = estimator.lenient_terms(rows, *laws), estimator.terms(rows, *laws)
     for name in ("value", "weight"):
         np.testing.assert_allclose(getattr(quiet, name), getattr(usual, name), rtol=1e-12)
 
@@ -40,8 +40,8 @@ def test_a_row_that_cannot_be_gets_a_weight_that_nobody_trusts(estimator: Refere
     rows = batch(log, estimator, logging, target)
     laws = propensities(policy(logging), rows), propensities(policy(target), rows)
     with pytest.raises(ImpossibleSlateError):
-        terms(estimator, rows, *laws)
-    found = reference_terms(estimator, rows, *laws)
+        estimator.terms(rows, *laws)
+    found = estimator.lenient_terms(rows, *laws)
     best = rows.slates[:, 0] == 1
     np.testing.assert_allclose(found.weight[best], 0.5)
     assert (found.weight[~best] > 1e50).all()

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from offrank.errors import UsageError
-from offrank.estimators import IPM, IPS, PBM, RIPS, Clip, Estimator, Interpol, SelfNormalised, clip, estimator
+from offrank.estimators import IPM, IPS, RIPS, Clip, Estimator, Interpol, PositionBased, SelfNormalised, clip, estimator
 from offrank.jobs.evaluate import evaluate
 from offrank.log.batch import Floats
 from offrank.policies import policy, propensities
@@ -37,7 +37,7 @@ def test_no_window_is_the_item_position_model(target: str, shape: str, form: Any
 def test_a_full_window_is_the_position_based_model(target: str) -> None:
     for window in (3, 4, 100):
         wide, _ = weights(Interpol(window=window, examination=EXAMINATION), "full", target)
-        assert wide == pytest.approx(weights(PBM(examination=EXAMINATION), "full", target)[0], rel=1e-12)
+        assert wide == pytest.approx(weights(PositionBased(examination=EXAMINATION), "full", target)[0], rel=1e-12)
 
 
 @pytest.mark.parametrize("target", POLICIES)
@@ -83,7 +83,7 @@ def test_one_impression(name: str, expected: list[float]) -> None:
     here, wanted = by_hand()
     batch = here.batch(policy("uniform"))
     row = batch.slates.tolist().index([1, 0, 2])
-    made = estimator(name).examined((1, 0.5, 0.2))
+    made = estimator(name).with_examination((1, 0.5, 0.2))
     assert not isinstance(made, SelfNormalised)
     found = made.weights(batch, propensities(policy("uniform"), batch), propensities(policy(wanted), batch)).weight
     assert np.atleast_1d(found[row]) == pytest.approx(expected, rel=1e-12)
@@ -93,9 +93,9 @@ def test_clipping_is_a_wrapper() -> None:
     assert clip(IPS(), 5) == Clip(IPS(), 5)
     assert clip(SelfNormalised(IPS()), 5) == SelfNormalised(Clip(IPS(), 5))
     assert repr(clip(SelfNormalised(IPS()), 5)) == "clip(snips, 5)"
-    inner = Clip(Interpol(window=1), 3.0).examined(EXAMINATION)
+    inner = Clip(Interpol(window=1), 3.0).with_examination(EXAMINATION)
     assert inner.base == Interpol(window=1, examination=EXAMINATION)
-    assert (inner.earns, inner.asks_logging, inner.asks_target) == ("clicks", "rank_law", "rank_law")
+    assert (inner.earns, inner.asks_logging, inner.requires_target) == ("clicks", "rank_law", "rank_law")
 
 
 @pytest.mark.parametrize("target", POLICIES)
@@ -113,14 +113,14 @@ def test_clipping_bounds_weights_and_their_controls(target: str) -> None:
         (lambda: Interpol(window=-1), "window is -1"),
         (lambda: Interpol(window=1.5), "window is 1.5"),  # type: ignore[arg-type]
         (lambda: Interpol(window=1, form="mine"), "form is 'mine'"),  # type: ignore[arg-type]
-        (lambda: PBM(examination=()), r"examination is \[\]"),
-        (lambda: PBM(examination=(1, 0)), r"examination is \[1.0, 0.0\]"),
-        (lambda: PBM(examination=(1, float("nan"))), "examination is"),
+        (lambda: PositionBased(examination=()), r"examination is \[\]"),
+        (lambda: PositionBased(examination=(1, 0)), r"examination is \[1.0, 0.0\]"),
+        (lambda: PositionBased(examination=(1, float("nan"))), "examination is"),
         (lambda: Clip(IPS(), 0), "maximum is 0"),
         (lambda: Clip(IPS(), float("nan")), "maximum is nan"),
-        (lambda: SelfNormalised(PBM()), "pbm has no self-normalised form"),
-        (lambda: PBM().examined(None), "pbm needs an examination curve"),
-        (lambda: Interpol(window=1).examined(None), r"interpol\(window=1\) needs an examination curve"),
+        (lambda: SelfNormalised(PositionBased()), "pbm has no self-normalised form"),
+        (lambda: PositionBased().with_examination(None), "pbm needs an examination curve"),
+        (lambda: Interpol(window=1).with_examination(None), r"interpol\(window=1\) needs an examination curve"),
     ],
 )
 def test_arguments_that_cannot_work(make: Any, words: str) -> None:
@@ -130,12 +130,12 @@ def test_arguments_that_cannot_work(make: Any, words: str) -> None:
 
 
 def test_no_window_needs_no_curve() -> None:
-    assert Interpol(window=0).examined(None) == Interpol(window=0)
+    assert Interpol(window=0).with_examination(None) == Interpol(window=0)
 
 
 def test_a_curve_given_to_the_estimator_is_kept() -> None:
-    own = PBM(examination=(1, 0.2, 0.1, 0.05))
-    assert own.examined(EXAMINATION) is own
+    own = PositionBased(examination=(1, 0.2, 0.1, 0.05))
+    assert own.with_examination(EXAMINATION) is own
 
 
 @pytest.mark.parametrize("name", ["pbm", "interpol(window=1)"])

@@ -10,8 +10,8 @@ import pytest
 
 from offrank.errors import AbilityError, ImpossibleSlateError, NoOverlapError
 from offrank.estimators import PI, estimator
-from offrank.estimators.pseudoinverse import cases, diagnostics, overlap
-from offrank.estimators.pseudoinverse.memo import Memo
+from offrank.estimators.pseudoinverse import diagnostics, inverses, overlap
+from offrank.estimators.pseudoinverse.inverses import SizedCache
 from offrank.jobs.evaluate import evaluate
 from offrank.jobs.result import Result
 from offrank.log.batch import Contexts, Floats, Integers, LogBatch, Shown, SparseFeatures
@@ -275,7 +275,7 @@ def test_what_is_remembered_for_a_target_weighs_as_its_inverse(monkeypatch: pyte
     for target in TARGETS:
         by_inverse = weights(batch, logging, policy(target))
         with monkeypatch.context() as nothing_kept:
-            nothing_kept.setattr(cases, "INVERSE_BYTES", 0)
+            nothing_kept.setattr(inverses, "INVERSE_BYTES", 0)
             cache = RunCache()
             for _ in range(2):
                 again = replace(batch, run=cache)
@@ -285,7 +285,7 @@ def test_what_is_remembered_for_a_target_weighs_as_its_inverse(monkeypatch: pyte
 
 def test_hours_are_refused_with_their_number(monkeypatch: pytest.MonkeyPatch) -> None:
     logging, batch = policy("plackett_luce(new)"), world("top").batch(policy("plackett_luce(new)"))
-    monkeypatch.setattr(cases, "MOST_SECONDS", 1e-9)
+    monkeypatch.setattr(inverses, "MOST_SECONDS", 1e-9)
     with pytest.raises(AbilityError, match="has 4 different ones") as error:
         weights(batch, logging, policy("top(old)"))
     assert "round the scores" in error.value.remedy
@@ -385,4 +385,4 @@ def test_contexts_differ_where_what_the_policy_reads_differs(target: _ByFeature)
 def test_nothing_is_kept_when_the_log_is_read() -> None:
     logging = policy("plackett_luce(old)")
     evaluate(world("top").source(logging), "top(new)", logging, ["pi"])
-    assert not any(isinstance(value, Memo) for value in vars(cases).values())
+    assert not any(isinstance(value, SizedCache) for value in vars(inverses).values())

@@ -7,12 +7,16 @@ from dataclasses import replace
 from typing import Any, NamedTuple
 
 from offrank.findings.evidence import (
+    Frequency,
     OfChoice,
     OfClusters,
+    OfCmip,
+    OfComparison,
     OfCounting,
     OfCurve,
     OfDisagreement,
     OfEstimate,
+    OfLog,
     OfPropensities,
     OfRows,
     OfSkipped,
@@ -20,8 +24,6 @@ from offrank.findings.evidence import (
     OfTraining,
 )
 from offrank.findings.evidence_clicks import OfFit, OfHarvest, OfPrediction, OfSelection
-from offrank.findings.evidence_log import OfLog, Shown
-from offrank.findings.evidence_metrics import OfCmip, OfComparison
 from offrank.folds.estimate import Interval
 
 
@@ -52,7 +54,7 @@ def uniform(value: float, away: float, **known: Any) -> OfLog:
 
 def unfit(chance: float, **known: Any) -> OfLog:
     """A log that fits its logging policy with so little chance."""
-    return OfLog(fit=Shown(1, 10.0, 50.0, chance, lift=2.0), **known)
+    return OfLog(fit=Frequency(1, 10.0, 50.0, chance, lift=2.0), **known)
 
 
 def clustered(effective: float, **known: Any) -> OfClusters:

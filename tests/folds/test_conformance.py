@@ -14,9 +14,10 @@ from offrank.errors import AbilityError
 from offrank.estimators import estimator
 from offrank.estimators.fold import Layout, TermsFold
 from offrank.folds import BootstrapFold, BucketsFold, HistogramFold, LargestFold, MomentsFold, Together
-from offrank.folds.base import Attempt, Fold, Refusal, Sample
+from offrank.folds.base import Fold, Sample
 from offrank.folds.counts import KeyedCountsFold, join
 from offrank.folds.group_by import Grouping, by_column, by_slots, with_groups
+from offrank.folds.optional import OptionalFold, Unavailable
 from offrank.folds.sums import SumsFold
 from offrank.policies import policy
 from offrank.testing import check_fold
@@ -31,7 +32,7 @@ SAMPLE_FOLDS: dict[str, Fold[Any, Sample, Any]] = {
     "histogram": HistogramFold((0, 2)),
     "largest": LargestFold((1, 2), keep=7),
     "together": Together({"moments": MomentsFold(3), "largest": LargestFold((0,), keep=200)}),
-    "attempt": Attempt(MomentsFold(3)),
+    "attempt": OptionalFold(MomentsFold(3)),
 }
 ORDERLESS = {"histogram", "largest"}
 
@@ -56,7 +57,7 @@ LAYOUT = Layout(
     (
         estimator("ips"),  # type: ignore[arg-type]
         estimator("ipm"),  # type: ignore[arg-type]
-        estimator("interpol(window=1)").examined(EXAMINATION),  # type: ignore[arg-type]
+        estimator("interpol(window=1)").with_examination(EXAMINATION),  # type: ignore[arg-type]
         estimator("rips"),  # type: ignore[arg-type]
     ),
     (estimator("ipm"), estimator("rips")),  # type: ignore[arg-type]
@@ -98,9 +99,9 @@ class Refuses(MomentsFold):
 @given(rng=seeds)
 def test_a_refusal_is_never_lost(rng: np.random.Generator) -> None:
     batch = Sample(np.ones((12, 2)), np.arange(12, dtype=np.uint64))
-    check_fold(Attempt(Refuses(2)), batch, rng)
-    fold = Attempt(Refuses(2))
-    assert fold.finish(fold.add(fold.empty(), batch)) == Refusal("three is too many")
+    check_fold(OptionalFold(Refuses(2)), batch, rng)
+    fold = OptionalFold(Refuses(2))
+    assert fold.finish(fold.add(fold.empty(), batch)) == Unavailable("three is too many")
 
 
 @dataclass(frozen=True)

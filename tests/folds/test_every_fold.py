@@ -136,10 +136,10 @@ SCORES = Needs(scores=frozenset(["old", "new", "tied"]))
 OLD, NEW = policy("plackett_luce(old)"), policy("plackett_luce(new)")
 COLUMNS = 3 + 2 * 2 * 3
 SAMPLES: dict[str, Callable[[Any], Any]] = {
-    "folds.base.Attempt": lambda kind: kind(MomentsFold(3)),
+    "folds.optional.OptionalFold": lambda kind: kind(MomentsFold(3)),
     "folds.base.Together": lambda kind: kind({"moments": MomentsFold(3), "buckets": BucketsFold(3)}),
-    "folds.bootstrap.BootstrapFold": lambda kind: kind(3, replicates=9, seed=1),
-    "folds.buckets.BucketsFold": lambda kind: kind(3),
+    "folds.sums.BootstrapFold": lambda kind: kind(3, replicates=9, seed=1),
+    "folds.sums.BucketsFold": lambda kind: kind(3),
     "folds.counts.KeyedCountsFold": lambda kind: Keyed(kind()),
     "folds.base.TotalFold": lambda kind: Values(kind((0, 3))),
     "folds.base.PlusFold": lambda kind: Values(kind(np.zeros((40, 3))), 40),

@@ -7,7 +7,7 @@ import math
 import pytest
 
 from offrank.folds import Interval
-from offrank.inference.odd_weights import odd_weights, unseen
+from offrank.inference.pareto import odd_weights, unseen
 
 
 def mean(value: float, error: float = 0.05, skewness: float = 0.0) -> Interval:

@@ -13,7 +13,7 @@ from scipy import optimize, stats
 import offrank
 from offrank.folds import Interval, MomentsFold, Sample
 from offrank.folds.clusters import Clusters
-from offrank.folds.deviates import transformed, untransformed
+from offrank.folds.estimate import transformed, untransformed
 from offrank.inference import METHODS, IntervalSpec, Method, Ratio, Spread
 from offrank.log.batch import Floats
 from tests.estimators.simulated import LOGGING, TARGET, log, source

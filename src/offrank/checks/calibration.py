@@ -18,7 +18,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from ..findings.evidence_log import Shown
+from ..findings.evidence import Frequency
 from ..folds.base import Turned
 from ..folds.sampled import CELLS, KEPT, SampledRows, SampledRowsFold
 from ..log.batch import Floats, Integers
@@ -83,7 +83,7 @@ class CalibrationFold(Turned):
     def reducer(self) -> SampledRowsFold:
         return SampledRowsFold(self.needs(), self.kept, cells=self.cells)
 
-    def told(self, state: SampledRows) -> Shown | None:
+    def told(self, state: SampledRows) -> Frequency | None:
         """The comparison that is furthest off, None where there is nothing to compare.
 
         Raises:
@@ -109,7 +109,7 @@ def bennett(away: Floats, variance: Floats, most: float) -> Floats:
     return np.asarray(np.exp(-variance / most**2 * ((1 + u) * np.log1p(u) - u)))
 
 
-def _compared(rows: SampledRows, probs: Floats) -> Iterator[Shown]:
+def _compared(rows: SampledRows, probs: Floats) -> Iterator[Frequency]:
     """The worst comparison of each kind. probs: [n, m, k] of every candidate."""
     h, size = 1 / rows.inclusion, rows.contexts.size
     most, ranks = float(h.max()), min(RANKS, probs.shape[2])
@@ -137,7 +137,7 @@ def _of_sum(total: float, by_rows: float, alone: float, most: float) -> float:
     return min(2 * float(bennett(np.abs(total), np.maximum(by_rows, alone), most)), 1.0)
 
 
-def _lifts(rows: SampledRows, probs: Floats, h: Floats, most: float, ranks: int) -> Iterator[Shown]:
+def _lifts(rows: SampledRows, probs: Floats, h: Floats, most: float, ranks: int) -> Iterator[Frequency]:
     share = _SHARES["lift"] / (ranks * len(LIFTS))
     sums = np.zeros((4, len(LIFTS), ranks))
     _kernels.lifted_counts(probs, rows.slates, rows.contexts.size, h, np.array(LIFTS) * _ROUNDING, sums)
@@ -146,16 +146,16 @@ def _lifts(rows: SampledRows, probs: Floats, h: Floats, most: float, ranks: int)
         chance = np.minimum(counts.chance(most) / share, 1.0)
         worst = _least(chance)
         found = float(counts.observed[worst]), float(counts.expected[worst]), float(chance[worst])
-        yield Shown(worst + 1, *found, lift=lift)
+        yield Frequency(worst + 1, *found, lift=lift)
 
 
-def _worst_item(counts: ShownCounts, most: float, codes: Integers, rank: int | None, share: float) -> Shown:
+def _worst_item(counts: ShownCounts, most: float, codes: Integers, rank: int | None, share: float) -> Frequency:
     """The item that is furthest off; items share the false alarms by how often they are expected."""
     part = share * counts.expected / max(float(counts.expected.sum()), 1e-12)
     chance = np.minimum(np.divide(counts.chance(most), part, out=np.ones(len(codes)), where=part > 0), 1.0)
     worst = _least(chance)
     found = float(counts.observed[worst]), float(counts.expected[worst]), float(chance[worst])
-    return Shown(rank, *found, item=int(codes[worst]))
+    return Frequency(rank, *found, item=int(codes[worst]))
 
 
 def _least(chance: Floats) -> int:

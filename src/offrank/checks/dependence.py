@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from ..findings.evidence import OfClusters
 from ..folds.clusters import Clusters
-from ..inference.mean import Mean
+from ..inference.ratio import Mean
 from ..inference.spread import Spread
 
 

@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import AbilityError
-from ..findings.evidence_log import OfLog
+from ..findings.evidence import OfLog
 from ..findings.miscalibrated import UNLIKELY, told, unfit
 from ..folds.sampled import SampledRows
 from ..log.batch import Floats

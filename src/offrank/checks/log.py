@@ -10,12 +10,11 @@ from typing import Any, ClassVar
 import numpy as np
 
 from .. import findings
-from ..findings.evidence import OfCounting, OfRows
-from ..findings.evidence_log import OfLog
+from ..findings.evidence import OfCounting, OfLog, OfRows
 from ..folds.base import Fold, Sample, Together, TotalFold, Turned
 from ..folds.estimate import Caution
 from ..folds.moments import Moments, MomentsFold
-from ..folds.tried import Tried, given, refused
+from ..folds.optional import OptionalFolds, given, refused
 from ..inference.ratio import Ratio
 from ..inference.spread import Spread
 from ..log.batch import Floats, LogBatch
@@ -107,7 +106,7 @@ class LogFold(Turned):
 
         logging: None where nobody asks for it.
         """
-        tried = Tried(source)
+        tried = OptionalFolds(source)
         tried.sure(_SHOWN, contents=ContentsFold(), candidates=CandidatesFold())
         if logging is not None and (by := counted_by(logging)) is not None:
             tried.add("contexts", RowsPerContextFold(by))

@@ -1,13 +1,14 @@
 """Log batches in, a value and a weight per impression out; a file per named method."""
 
-from .base import Estimator, Predicting, Terms, Weighting, Weights, terms
+from .base import Estimator, Terms, Weighting, Weights
 from .direct import Direct
 from .doubly_robust import DoublyRobust
 from .family import InterpolWindows
 from .ips import IPS
-from .items import IPM, PBM, Interpol
+from .items import IPM, Interpol, PositionBased
 from .logged import LoggedMean
 from .named import ESTIMATORS, estimator
+from .predicted import Predicting
 from .pseudoinverse.estimator import PI
 from .rips import RIPS
 from .wrappers import Clip, SelfNormalised, clip
@@ -16,7 +17,6 @@ __all__ = [
     "ESTIMATORS",
     "IPM",
     "IPS",
-    "PBM",
     "PI",
     "RIPS",
     "Clip",
@@ -26,6 +26,7 @@ __all__ = [
     "Interpol",
     "InterpolWindows",
     "LoggedMean",
+    "PositionBased",
     "Predicting",
     "SelfNormalised",
     "Terms",
@@ -33,5 +34,4 @@ __all__ = [
     "Weights",
     "clip",
     "estimator",
-    "terms",
 ]

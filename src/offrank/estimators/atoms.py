@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from typing import cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,9 +18,9 @@ from numpy.typing import NDArray
 from ..log.batch import Floats, LogBatch, Shown
 from ..policies.propensities import Propensities, ShownAbility
 from ..policies.rank_law import RankLaw
-from .base import Estimator, Predicting, Weighting
+from .base import Estimator, Reference, Weighting
 from .ips import IPS
-from .items import IPM, PBM, Interpol
+from .items import Interpol, PositionBased
 from .rips import RIPS
 from .visits import Visits
 from .wrappers import Clip
@@ -45,8 +46,7 @@ class Atoms:
 
 def weighted(estimator: Estimator) -> tuple[Weighting | None, Weighting | None]:
     """What an estimator weights by, and the same without any clipping; None where it weights nothing."""
-    weighting = estimator.residual if isinstance(estimator, Predicting) else estimator
-    plain = weighting
+    weighting = plain = estimator.weighting
     while isinstance(plain, Clip):
         plain = plain.base
     return weighting, plain
@@ -54,16 +54,15 @@ def weighted(estimator: Estimator) -> tuple[Weighting | None, Weighting | None]:
 
 def asked(plain: Weighting | None) -> ShownAbility | None:
     """What of the logging policy the atoms of an estimator follow from; None where they are not known."""
-    if isinstance(plain, IPS):
-        return "log_prob"
-    if isinstance(plain, RIPS):
-        return "slot_probs"
-    return "rank_law" if isinstance(plain, IPM | Interpol | PBM) else None
+    if not isinstance(plain, Reference | Interpol | PositionBased):
+        return None
+    return cast(ShownAbility, plain.requires_target)
 
 
 def atoms(weighting: Weighting, plain: Weighting, visits: Visits) -> Atoms:
     """The weights of an estimator that `asked` knows."""
-    return _turned(weighting, plain, visits) if isinstance(plain, Interpol | PBM) else _ratios(weighting, plain, visits)
+    find = _turned if isinstance(plain, Interpol | PositionBased) else _ratios
+    return find(weighting, plain, visits)
 
 
 def _ratios(weighting: Weighting, plain: Weighting, visits: Visits) -> Atoms:

@@ -9,23 +9,26 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Literal, Protocol, Self
+from dataclasses import dataclass, replace
+from typing import Any, Literal, Self, final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..errors import ImpossibleSlateError
-from ..folds.fingerprint import Fingerprint
 from ..log.batch import Floats, LogBatch
 from ..log.source import Needs
 from ..options import option
 from ..policies.base import Ability
 from ..policies.propensities import AnyPolicy, Propensities, ShownAbility
+from ..spelling import Spelled
 from . import _kernels
 
 Earns = Literal["reward", "clicks"]
 Asked = ShownAbility | Ability
 """Of shown slates (`log_prob`, `slot_probs`, `rank_law`), or of any slate: what only a law can tell."""
+_FAR = 1e60
+"""The weight of a row that the logging policy cannot have drawn: one such row makes the estimate unsound."""
 
 
 @dataclass(frozen=True)
@@ -55,77 +58,110 @@ class Terms:
     weights: Weights | None = None
 
 
-class Method(Protocol):
-    """What every estimator says of itself. Frozen: its fields are its parameters, its repr its key."""
+class Estimator(Spelled, ABC):
+    """What turns a batch into terms. Frozen: its fields are its parameters, its repr its key.
+
+    By default it estimates clicks, asks nothing of the policies, has weights of expectation 1, and assumes nothing.
+    """
 
     @property
     def earns(self) -> Earns:
         """Which outcome it estimates."""
+        return "clicks"
 
     @property
     def asks_logging(self) -> Asked | None:
         """What it must know of the logging policy."""
+        return None
 
     @property
-    def asks_target(self) -> Asked | None:
+    def requires_target(self) -> Asked | None:
         """What it must know of the target policy."""
+        return None
 
     @property
     def normalised(self) -> bool:
         """Whether its weights have expectation 1."""
+        return True
 
     @property
     def each_slot(self) -> bool:
         """Whether the weights of each slot have expectation 1 by themselves, not only their mean over slots."""
+        return False
 
     @property
     def assumes(self) -> frozenset[str]:
         """What is assumed of users, as `findings.assumptions` names it; nothing by ips. A subset assumes less."""
-
-    def examined(self, examination: Sequence[float] | None) -> Self:
-        """The same estimator with this examination curve, where it wants one and has none."""
-
-
-class Weighting(Method, Protocol):
-    """A weighting of logged rewards."""
-
-    def weights(self, batch: LogBatch, logging: Propensities, target: Propensities) -> Weights:
-        """The weights of a batch."""
-
-
-class Predicting(Method, ABC):
-    """An estimator that asks a click model what the target would earn: a class to derive from."""
+        return frozenset()
 
     @property
     @abstractmethod
-    def residual(self) -> Weighting | None:
-        """How what the model got wrong in the log is weighted; None where the log's clicks are not looked at."""
+    def weighting(self) -> Weighting | None:
+        """How it weights what was logged; None where it does not look at that."""
 
-    @abstractmethod
-    def learnt_rows(self) -> Fingerprint | None:
-        """The sessions that the click model was learnt from; None where its file does not say."""
+    def with_examination(self, examination: Sequence[float] | None) -> Self:
+        """The same estimator with this examination curve, where it wants one and has none."""
+        return self
 
-    @abstractmethod
     def needs(self, target: AnyPolicy) -> Needs:
-        """What the prediction reads."""
+        """What it reads besides the outcome and what it asks the policies."""
+        return Needs()
 
     @abstractmethod
     def terms(self, batch: LogBatch, logging: Propensities, target: Propensities) -> Terms:
-        """Its terms. Without `residual` the weight is the share of what the target shows that the model knows."""
+        """Value and weight of each impression.
+
+        Raises:
+            ImpossibleSlateError: the logging policy gives a logged slate probability zero.
+        """
 
 
-Estimator = Weighting | Predicting
+class Weighting(Estimator):
+    """A weighting of logged rewards."""
+
+    @property
+    def weighting(self) -> Weighting:
+        return self
+
+    @abstractmethod
+    def weights(self, batch: LogBatch, logging: Propensities, target: Propensities) -> Weights:
+        """The weights of a batch."""
+
+    def terms(self, batch: LogBatch, logging: Propensities, target: Propensities) -> Terms:
+        return _weighted_outcome(batch, self.weights(batch, logging, target))
 
 
-def terms(estimator: Estimator, batch: LogBatch, logging: Propensities, target: Propensities) -> Terms:
-    """Value and weight of each impression.
+def forwarded(field: str, name: str) -> Any:
+    """What a wrapper says of itself as the estimator in one of its fields does."""
+    return property(lambda self: getattr(getattr(self, field), name))
 
-    Raises:
-        ImpossibleSlateError: the logging policy gives a logged slate probability zero.
-    """
-    if isinstance(estimator, Predicting):
-        return estimator.terms(batch, logging, target)
-    weights = estimator.weights(batch, logging, target)
+
+class Reference(Weighting):
+    """A weighting by the ratio of what target and logging policy say of what was shown; others are held against it."""
+
+    @abstractmethod
+    def ratios(self, batch: LogBatch, logging: Propensities, target: Propensities) -> tuple[Floats, NDArray[np.bool_]]:
+        """The weights, and which the logging policy cannot have drawn: of rows [n], or of slots [n, k] or [n, 1]."""
+
+    @final
+    def weights(self, batch: LogBatch, logging: Propensities, target: Propensities) -> Weights:
+        weight, impossible = self.ratios(batch, logging, target)
+        refuse_impossible(batch, impossible, logging)
+        return Weights(weight, weight)
+
+    @final
+    def lenient_terms(self, batch: LogBatch, logging: Propensities, target: Propensities) -> Terms:
+        """As `terms` for an estimate that nobody asked for: where they would refuse a row, it has a far weight."""
+        weight, impossible = self.ratios(batch, logging, target)
+        weight = np.where(impossible, _FAR, np.minimum(weight, _FAR))
+        if weight.ndim == 2:
+            weight = np.where(np.arange(weight.shape[1]) < batch.contexts.length[:, None], weight, 0.0)
+        found = _weighted_outcome(batch, Weights(weight, weight))
+        return replace(found, value=np.clip(found.value, -_FAR, _FAR))
+
+
+def _weighted_outcome(batch: LogBatch, weights: Weights) -> Terms:
+    """The logged reward or clicks, weighted."""
     if weights.weight.ndim == 1:
         return Terms(weights.weight * batch.reward, weights.control, weights)
     if batch.clicks is None:

@@ -25,7 +25,7 @@ from . import visits as slates
 from .atoms import Atoms, asked, atoms, weighted
 from .base import Estimator
 from .fold import Layout
-from .items import PBM, Interpol
+from .items import Interpol, PositionBased
 from .pseudoinverse.estimator import PI
 from .pseudoinverse.overlap import overlap
 
@@ -70,7 +70,7 @@ class DesignFold(Turned):
         for number, (target, estimator, _, _) in enumerate(self.layout.pairs()):
             made = None
             if number in self.able and len(state):
-                turned = isinstance(weighted(estimator)[1], Interpol | PBM)
+                turned = isinstance(weighted(estimator)[1], Interpol | PositionBased)
                 most = TURNED if turned else self.kept
                 known = sampled.get(turned)
                 if known is None or known.target is not target:

@@ -2,24 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import ClassVar
 
 from ..clicks.fitted import Fitted
 from ..findings import assumptions
-from ..folds.fingerprint import Fingerprint
 from ..log.batch import LogBatch
-from ..log.source import Needs
-from ..policies.propensities import AnyPolicy, Propensities
-from ..spelling import Spelled
-from .base import Asked, Earns, Predicting, Terms
-from .predicted import model_of, needs, predicted_once, refuse_draws
+from ..policies.propensities import Propensities
+from .base import Terms
+from .predicted import Predicting
 
 
 @dataclass(frozen=True, repr=False)
-class Direct(Spelled, Predicting):
+class Direct(Predicting):
     """Mean over the logged contexts of the clicks that a model expects of the target's slate; no click is looked at.
 
     Right if the model is. The interval tells how contexts differ, not how wrong the model may be.
@@ -30,33 +25,12 @@ class Direct(Spelled, Predicting):
     """
 
     name: ClassVar[str] = "direct"
-    earns: ClassVar[Earns] = "clicks"
-    asks_logging: ClassVar[Asked | None] = None
-    asks_target: ClassVar[Asked | None] = None
     normalised: ClassVar[bool] = False
-    each_slot: ClassVar[bool] = False
     assumes: ClassVar[frozenset[str]] = assumptions.POSITION_BASED | {assumptions.MODEL}
-    residual: ClassVar[None] = None
+    weighting: ClassVar[None] = None
     model: str | Fitted
     draws: int = field(default=32, kw_only=True)
 
-    def __post_init__(self) -> None:
-        refuse_draws(self.draws)
-
-    @cached_property
-    def fitted(self) -> Fitted:
-        """The model, read on first use."""
-        return model_of(self.model)
-
-    def examined(self, examination: Sequence[float] | None) -> Direct:
-        return self
-
-    def learnt_rows(self) -> Fingerprint | None:
-        return self.fitted.training
-
-    def needs(self, target: AnyPolicy) -> Needs:
-        return needs(self.fitted, target)
-
     def terms(self, batch: LogBatch, logging: Propensities, target: Propensities) -> Terms:
-        found = predicted_once(self.fitted, target, self.draws)
+        found = self.predicted(target)
         return Terms(found.clicks, found.known)

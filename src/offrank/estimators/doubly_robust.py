@@ -4,24 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 from typing import ClassVar
 
 from ..clicks.fitted import Fitted
 from ..errors import UsageError
-from ..folds.fingerprint import Fingerprint
 from ..log.batch import LogBatch
-from ..log.source import Needs
-from ..policies.propensities import AnyPolicy, Propensities
-from ..spelling import Spelled
-from .base import Asked, Earns, Predicting, Terms, Weighting, terms
+from ..policies.propensities import Propensities
+from .base import Terms, Weighting, forwarded
 from .family import InterpolWindows
 from .ips import IPS
-from .predicted import model_of, needs, predicted_once, refuse_draws
+from .predicted import Predicting
 
 
 @dataclass(frozen=True, repr=False)
-class DoublyRobust(Spelled, Predicting):
+class DoublyRobust(Predicting):
     """direct(model) + sum of weight * (click - click that the model expected), weighted as `residual` says.
 
     With whole slates (ips) unbiased if the propensities are right or the model is (Dudik, Langford and Li 2011). With
@@ -34,54 +30,31 @@ class DoublyRobust(Spelled, Predicting):
     """
 
     name: ClassVar[str] = "dr"
-    earns: ClassVar[Earns] = "clicks"
-    each_slot: ClassVar[bool] = False
+    asks_logging = forwarded("residual", "asks_logging")
+    requires_target = forwarded("residual", "requires_target")
+    normalised = forwarded("residual", "normalised")
+    assumes = forwarded("residual", "assumes")
     model: str | Fitted
     residual: Weighting = field(default=IPS(), kw_only=True)
     draws: int = field(default=32, kw_only=True)
 
     def __post_init__(self) -> None:
-        refuse_draws(self.draws)
-        if isinstance(self.residual, Predicting | InterpolWindows) or not hasattr(self.residual, "weights"):
+        super().__post_init__()
+        if isinstance(self.residual, InterpolWindows) or not isinstance(self.residual, Weighting):
             raise UsageError(
                 f"residual is {self.residual!r}, which is no single weighting",
                 "give one such as ips, ipm, rips, interpol(window=1) or clip(ips, 100)",
             )
 
     @property
-    def asks_logging(self) -> Asked | None:
-        return self.residual.asks_logging
+    def weighting(self) -> Weighting:
+        return self.residual
 
-    @property
-    def asks_target(self) -> Asked | None:
-        return self.residual.asks_target
-
-    @property
-    def normalised(self) -> bool:
-        return self.residual.normalised
-
-    @property
-    def assumes(self) -> frozenset[str]:
-        return self.residual.assumes
-
-    @cached_property
-    def fitted(self) -> Fitted:
-        """The model, read on first use."""
-        return model_of(self.model)
-
-    def examined(self, examination: Sequence[float] | None) -> DoublyRobust:
-        return replace(self, residual=self.residual.examined(examination))
-
-    def learnt_rows(self) -> Fingerprint | None:
-        return self.fitted.training
-
-    def needs(self, target: AnyPolicy) -> Needs:
-        return needs(self.fitted, target)
+    def with_examination(self, examination: Sequence[float] | None) -> DoublyRobust:
+        return replace(self, residual=self.residual.with_examination(examination))
 
     def terms(self, batch: LogBatch, logging: Propensities, target: Propensities) -> Terms:
         assert batch.clicks is not None
         expected = batch.once(("logged", self.fitted), lambda: self.fitted.click_probs(batch.contexts, batch.slates))
-        missed = terms(self.residual, replace(batch, clicks=batch.clicks - expected, outcome=None), logging, target)
-        return Terms(
-            predicted_once(self.fitted, target, self.draws).clicks + missed.value, missed.weight, missed.weights
-        )
+        missed = self.residual.terms(replace(batch, clicks=batch.clicks - expected, outcome=None), logging, target)
+        return replace(missed, value=self.predicted(target).clicks + missed.value)

@@ -10,8 +10,7 @@ from ..errors import UsageError
 from ..findings.assumptions import ITEM_POSITION
 from ..log.batch import LogBatch
 from ..policies.propensities import Propensities
-from ..spelling import Spelled
-from .base import Asked, Earns, Estimator, Weights
+from .base import Asked, Estimator, Weighting, Weights
 from .items import Form, Interpol
 from .wrappers import SelfNormalised
 
@@ -20,7 +19,7 @@ Family = dict[str, Estimator | SelfNormalised]
 
 
 @dataclass(frozen=True, repr=False)
-class InterpolWindows(Spelled):
+class InterpolWindows(Weighting):
     """INTERPOL of every window; which one answers is chosen from the data when all have been estimated.
 
     The windows are 0, 1, ... up to the last rank of the examination curve. It can be wrapped like any estimator,
@@ -28,18 +27,15 @@ class InterpolWindows(Spelled):
     """
 
     name: ClassVar[str] = "interpol"
-    earns: ClassVar[Earns] = "clicks"
-    asks_logging: ClassVar[Asked | None] = "rank_law"
-    asks_target: ClassVar[Asked | None] = "rank_law"
-    normalised: ClassVar[bool] = True
-    each_slot: ClassVar[bool] = False
+    asks_logging: ClassVar[Asked] = "rank_law"
+    requires_target: ClassVar[Asked] = "rank_law"
     assumes: ClassVar[frozenset[str]] = ITEM_POSITION
     window: Literal["slope"] = field(kw_only=True)
     form: Form = field(default="paper", kw_only=True)
     examination: tuple[float, ...] | None = field(default=None, kw_only=True)
 
-    def examined(self, examination: Sequence[float] | None) -> InterpolWindows:
-        found = Interpol(window=1, form=self.form, examination=self.examination).examined(examination)
+    def with_examination(self, examination: Sequence[float] | None) -> InterpolWindows:
+        found = Interpol(window=1, form=self.form, examination=self.examination).with_examination(examination)
         return replace(self, examination=found.examination)
 
     def weights(self, batch: LogBatch, logging: Propensities, target: Propensities) -> Weights:
@@ -73,8 +69,8 @@ def family(estimator: Estimator | SelfNormalised, examination: Sequence[float] |
     Raises:
         UsageError: one needs an examination curve, and there is none.
     """
-    ready = estimator.examined(examination)
-    return {repr(member): member.examined(examination) for member in _members(estimator, ready)}
+    ready = estimator.with_examination(examination)
+    return {repr(member): member.with_examination(examination) for member in _members(estimator, ready)}
 
 
 def _members(estimator: Any, ready: Any) -> tuple[Any, ...]:

@@ -14,16 +14,14 @@ from ..errors import ImpossibleSlateError, OffrankError, RowError
 from ..folds.base import Fold, Sample, Turned
 from ..folds.group_by import Grouping
 from ..folds.moments import Block
-from ..inference.by_slot import BySlot
-from ..inference.ratio import Ratio
+from ..inference.ratio import BySlot, Ratio
 from ..log import rules
 from ..log.batch import Floats, LogBatch
 from ..log.source import Needs
 from ..policies.base import Ability
 from ..policies.propensities import AnyPolicy, ShownAbility, law_needs, propensities, shown_needs
 from . import _kernels, _kernels_slots
-from .base import Asked, Estimator, Predicting, Terms, terms
-from .reference import Reference, reference_terms
+from .base import Asked, Estimator, Reference, Terms
 from .worth import BLOCKS, WorthLayout, WorthTerms, blocks
 from .wrappers import weighing
 
@@ -137,11 +135,9 @@ class TermsFold(Turned):
             values[:, CLICKS] = values[:, REWARD] if batch.outcome is None else batch.clicks.sum(axis=1)
         logging = propensities(self.logging, batch)
         every: dict[tuple[int, Estimator], Terms] = {}
+        lenient: dict[Estimator, Any] = {one: one.lenient_terms for one in layout.references}
         for target, estimator, value, weight in layout.pairs():
-            if isinstance(estimator, Reference) and estimator in layout.references:
-                found = reference_terms(estimator, batch, logging, propensities(target, batch))
-            else:
-                found = terms(estimator, batch, logging, propensities(target, batch))
+            found: Terms = lenient.get(estimator, estimator.terms)(batch, logging, propensities(target, batch))
             values[:, value], values[:, weight] = found.value, found.weight
             every[id(target), estimator] = found
         if layout.per_slot:
@@ -207,10 +203,9 @@ def needs(layout: Layout, logging: AnyPolicy) -> Needs:
         found.append(Needs(frozenset([estimator.earns])))
         if estimator.asks_logging is not None:
             found.append(_needs(logging, estimator.asks_logging))
-        if estimator.asks_target is not None:
-            found += [_needs(target, estimator.asks_target) for target in layout.targets]
-        if isinstance(estimator, Predicting):
-            found += [estimator.needs(target) for target in layout.targets]
+        if estimator.requires_target is not None:
+            found += [_needs(target, estimator.requires_target) for target in layout.targets]
+        found += [estimator.needs(target) for target in layout.targets]
     return reduce(Needs.__or__, found)
 
 

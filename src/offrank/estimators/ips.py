@@ -2,35 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
-from ..log.batch import LogBatch
+from ..log.batch import Floats, LogBatch
 from ..policies.propensities import Propensities
-from ..spelling import Spelled
-from .base import Asked, Earns, Weights, refuse_impossible
+from .base import Asked, Earns, Reference
 
 
 @dataclass(frozen=True, repr=False)
-class IPS(Spelled):
+class IPS(Reference):
     """w = target(slate) / logging(slate); unbiased under full support (paper criteo-test-bed, Eq. 3)."""
 
     name: ClassVar[str] = "ips"
     earns: ClassVar[Earns] = "reward"
-    asks_logging: ClassVar[Asked | None] = "log_prob"
-    asks_target: ClassVar[Asked | None] = "log_prob"
-    normalised: ClassVar[bool] = True
-    each_slot: ClassVar[bool] = False
-    assumes: ClassVar[frozenset[str]] = frozenset()
+    asks_logging: ClassVar[Asked] = "log_prob"
+    requires_target: ClassVar[Asked] = "log_prob"
 
-    def examined(self, examination: Sequence[float] | None) -> IPS:
-        return self
-
-    def weights(self, batch: LogBatch, logging: Propensities, target: Propensities) -> Weights:
-        refuse_impossible(batch, np.isneginf(logging.log_prob), logging)
-        with np.errstate(over="ignore"):  # what is infinite is refused with its row
-            weight = np.exp(target.log_prob - logging.log_prob)
-        return Weights(weight, weight)
+    def ratios(self, batch: LogBatch, logging: Propensities, target: Propensities) -> tuple[Floats, NDArray[np.bool_]]:
+        with np.errstate(over="ignore", invalid="ignore"):  # what is infinite is refused with its row
+            return np.exp(target.log_prob - logging.log_prob), np.isneginf(logging.log_prob)

@@ -7,15 +7,15 @@ from dataclasses import dataclass, field, replace
 from typing import ClassVar, Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..errors import UsageError
 from ..findings import assumptions
 from ..log.batch import Floats, LogBatch
 from ..options import option
 from ..policies.propensities import Propensities
-from ..spelling import Spelled
 from . import _kernels
-from .base import Asked, Earns, Weights, refuse_impossible
+from .base import Asked, Reference, Weighting, Weights, refuse_impossible
 
 Form = Literal["paper", "windowed"]
 
@@ -23,7 +23,7 @@ _FAR = 1e50  # no curve goes so far, and ratios of two of its numbers can be squ
 
 
 @dataclass(frozen=True, repr=False)
-class IPM(Spelled):
+class IPM(Reference):
     """Item-position model: w = P(item at this rank | target) / P(item at this rank | logging).
 
     Unbiased where a click depends on the item and its rank only (paper interpol, Eq. 4, expected
@@ -31,26 +31,20 @@ class IPM(Spelled):
     """
 
     name: ClassVar[str] = "ipm"
-    earns: ClassVar[Earns] = "clicks"
-    asks_logging: ClassVar[Asked | None] = "rank_law"
-    asks_target: ClassVar[Asked | None] = "rank_law"
-    normalised: ClassVar[bool] = True
+    asks_logging: ClassVar[Asked] = "rank_law"
+    requires_target: ClassVar[Asked] = "rank_law"
     each_slot: ClassVar[bool] = True
     assumes: ClassVar[frozenset[str]] = assumptions.ITEM_POSITION
 
-    def examined(self, examination: Sequence[float] | None) -> IPM:
-        return self
-
-    def weights(self, batch: LogBatch, logging: Propensities, target: Propensities) -> Weights:
+    def ratios(self, batch: LogBatch, logging: Propensities, target: Propensities) -> tuple[Floats, NDArray[np.bool_]]:
         weight = _kernels.item_position(
             target.rank_law.arrays, logging.rank_law.arrays, batch.contexts.length, batch.slates.shape[1]
         )
-        refuse_impossible(batch, ~np.isfinite(weight), logging)
-        return Weights(weight, weight)
+        return weight, ~np.isfinite(weight)
 
 
 @dataclass(frozen=True, repr=False)
-class Interpol(Spelled):
+class Interpol(Weighting):
     """INTERPOL (paper interpol, Eq. 5): the item-position model of a window of ranks.
 
     A click counts if the target puts the item within `window` ranks of where it was shown, is
@@ -61,11 +55,8 @@ class Interpol(Spelled):
     """
 
     name: ClassVar[str] = "interpol"
-    earns: ClassVar[Earns] = "clicks"
-    asks_logging: ClassVar[Asked | None] = "rank_law"
-    asks_target: ClassVar[Asked | None] = "rank_law"
-    normalised: ClassVar[bool] = True
-    each_slot: ClassVar[bool] = False
+    asks_logging: ClassVar[Asked] = "rank_law"
+    requires_target: ClassVar[Asked] = "rank_law"
     window: int = field(kw_only=True)
     form: Form = field(default="paper", kw_only=True)
     examination: tuple[float, ...] | None = field(default=None, kw_only=True)
@@ -84,7 +75,7 @@ class Interpol(Spelled):
     def assumes(self) -> frozenset[str]:
         return assumptions.window(self.window)
 
-    def examined(self, examination: Sequence[float] | None) -> Interpol:
+    def with_examination(self, examination: Sequence[float] | None) -> Interpol:
         if self.examination is not None or (examination is None and self.window == 0):
             return self
         return replace(self, examination=_required(examination, self))
@@ -110,7 +101,7 @@ class Interpol(Spelled):
 
 
 @dataclass(frozen=True, repr=False)
-class PBM(Spelled):
+class PositionBased(Weighting):
     """Position-based model: w = p(target's rank) / p(logged rank) (paper interpol, Eq. 3).
 
     Needs no logging policy. Unbiased under the position-based model with the right examination, where
@@ -118,18 +109,15 @@ class PBM(Spelled):
     """
 
     name: ClassVar[str] = "pbm"
-    earns: ClassVar[Earns] = "clicks"
-    asks_logging: ClassVar[Asked | None] = None
-    asks_target: ClassVar[Asked | None] = "rank_law"
+    requires_target: ClassVar[Asked] = "rank_law"
     normalised: ClassVar[bool] = False
-    each_slot: ClassVar[bool] = False
     assumes: ClassVar[frozenset[str]] = assumptions.POSITION_BASED
     examination: tuple[float, ...] | None = field(default=None, kw_only=True)
 
     def __post_init__(self) -> None:
         _tidy(self)
 
-    def examined(self, examination: Sequence[float] | None) -> PBM:
+    def with_examination(self, examination: Sequence[float] | None) -> PositionBased:
         if self.examination is not None:
             return self
         return replace(self, examination=_required(examination, self))
@@ -140,7 +128,7 @@ class PBM(Spelled):
         return Weights(*_kernels.position_based(target.rank_law.arrays, batch.contexts.length, curve))
 
 
-def _tidy(estimator: Interpol | PBM) -> None:
+def _tidy(estimator: Interpol | PositionBased) -> None:
     """Check the examination curve and store it as a tuple of floats."""
     if estimator.examination is None:
         return
@@ -150,7 +138,7 @@ def _tidy(estimator: Interpol | PBM) -> None:
     object.__setattr__(estimator, "examination", curve)
 
 
-def _required(examination: Sequence[float] | None, estimator: Interpol | PBM) -> tuple[float, ...]:
+def _required(examination: Sequence[float] | None, estimator: Interpol | PositionBased) -> tuple[float, ...]:
     if examination is None:
         raise UsageError(
             f"{estimator!r} needs an examination curve",
@@ -159,7 +147,7 @@ def _required(examination: Sequence[float] | None, estimator: Interpol | PBM) ->
     return tuple(examination)
 
 
-def _curve(examination: tuple[float, ...], slots: int, estimator: Interpol | PBM) -> Floats:
+def _curve(examination: tuple[float, ...], slots: int, estimator: Interpol | PositionBased) -> Floats:
     if len(examination) < slots:
         raise UsageError(
             f"{estimator!r}: the examination curve has {len(examination)} ranks, the log's slates {slots}",

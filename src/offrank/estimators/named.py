@@ -7,16 +7,19 @@ from functools import wraps
 from typing import Any
 
 from ..spelling import parse
-from .base import Estimator
+from .base import Estimator, Reference
 from .direct import Direct
 from .doubly_robust import DoublyRobust
 from .family import interpol
 from .ips import IPS
-from .items import IPM, PBM
+from .items import IPM, PositionBased
 from .logged import LoggedMean
 from .pseudoinverse.estimator import PI
 from .rips import RIPS
 from .wrappers import Normaliser, SelfNormalised, clip, controlled
+
+REFERENCES: tuple[Reference, ...] = (IPS(), RIPS(), IPM())
+"""Estimators that assume less than most, which the same pass gives too: what those asked for are held against."""
 
 
 def _self_normalised(base: Callable[..., Estimator]) -> Callable[..., SelfNormalised]:
@@ -36,7 +39,7 @@ ESTIMATORS: dict[str, Callable[..., Any]] = {
     "ipm": IPM,
     "ips": IPS,
     "logged": LoggedMean,
-    "pbm": PBM,
+    "pbm": PositionBased,
     "pi": PI,
     "rips": RIPS,
     "sninterpol": _self_normalised(interpol),

@@ -1,29 +1,33 @@
-"""What a click model expects of the slates of a policy."""
+"""What a click model expects of the slates of a policy: written out where they are few, drawn where they are many."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+import math
+from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
+from itertools import permutations
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..clicks.documents import UNSEEN, Slots
 from ..clicks.fitted import Fitted
 from ..clicks.laws import ClickLaw, Independent, Mixed
 from ..clicks.loading import load
 from ..errors import UsageError
-from ..log.batch import Contexts, Floats, LogBatch
+from ..folds.fingerprint import Fingerprint
+from ..log.batch import Contexts, Floats, Integers, LogBatch
 from ..log.source import Needs
 from ..policies.base import Policy, all_items
 from ..policies.propensities import AnyPolicy, Propensities, law, law_needs
-from ..policies.sorting import certain
-from .lotteries import Lottery, lotteries
+from ..policies.sorting import Sorting, certain, shown_slates
+from .base import Estimator
 
-_NUMBERS = 2_000_000
+NUMBERS = 2_000_000
 """At most so many numbers of one kind at a time, whatever the size of a batch."""
+_FEW = 120
+"""A policy that can show no more slates than these is averaged over all of them."""
 
 
 @dataclass(frozen=True)
@@ -37,31 +41,53 @@ class Predicted:
     known: Floats
 
 
-def model_of(given: str | Fitted) -> Fitted:
-    """A fitted model, or the one that a file holds; a file is read once for all who ask.
+class Predicting(Estimator):
+    """An estimator that asks a click model what the target would earn.
 
-    Raises:
-        UsageError: no such file, or no click model in it.
+    Where nothing is weighted, the weight of its terms is the share of what the target shows that the model knows.
     """
-    if isinstance(given, Fitted):
-        return given
-    try:
-        return _loaded(given, Path(given).stat().st_mtime_ns)
-    except OSError:
-        return load(given)  # says what is wrong
+
+    model: str | Fitted
+    draws: int
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.draws, int) or self.draws < 1:  # type: ignore[redundant-expr]
+            raise UsageError(f"draws is {self.draws!r}", "give a whole number of slates per row, such as 32")
+
+    @cached_property
+    def fitted(self) -> Fitted:
+        """The model, read on first use; a file is read once for all who ask.
+
+        Raises:
+            UsageError: no such file, or no click model in it.
+        """
+        if isinstance(self.model, Fitted):
+            return self.model
+        try:
+            return _loaded(self.model, Path(self.model).stat().st_mtime_ns)
+        except OSError:
+            return load(self.model)  # says what is wrong
+
+    def learnt_rows(self) -> Fingerprint | None:
+        """The sessions that the click model was learnt from; None where its file does not say."""
+        return self.fitted.training
+
+    def needs(self, target: AnyPolicy) -> Needs:
+        needed = self.fitted.needs()
+        if separable(self.fitted):
+            return needed | law_needs(target, "rank_probs")
+        return needed | law_needs(target, "log_prob") | law_needs(target, "sample")
+
+    def predicted(self, target: Propensities) -> Predicted:
+        """What the model expects of a target in the rows of a batch, computed once for all estimators that ask."""
+        policy = law(target.policy, "rank_probs")
+        return target.batch.once(
+            ("predicted", id(policy), self.fitted, self.draws),
+            lambda: predicted(self.fitted, policy, target.batch, self.draws),
+        )
 
 
 _loaded = lru_cache(maxsize=4)(lambda path, _: load(path))
-
-
-def refuse_draws(draws: int) -> None:
-    """Raise unless a whole number above zero.
-
-    Raises:
-        UsageError: it is none.
-    """
-    if not isinstance(draws, int) or draws < 1:  # type: ignore[redundant-expr]
-        raise UsageError(f"draws is {draws!r}", "give a whole number of slates per row, such as 32")
 
 
 def separable(fitted: Fitted) -> bool:
@@ -74,41 +100,20 @@ def _separable(law: ClickLaw) -> bool:
     return isinstance(law, Independent) or (isinstance(law, Mixed) and all(map(_separable, law.laws)))
 
 
-def needs(fitted: Fitted, policy: AnyPolicy) -> Needs:
-    """The columns that `predicted` reads.
-
-    Raises:
-        AbilityError: the policy cannot say what it would show.
-    """
-    if separable(fitted):
-        return fitted.needs() | law_needs(policy, "rank_probs")
-    return fitted.needs() | law_needs(policy, "log_prob") | law_needs(policy, "sample")
-
-
-def predicted_once(fitted: Fitted, target: Propensities, draws: int) -> Predicted:
-    """As `predicted`, computed once for all estimators that ask."""
-    policy = law(target.policy, "rank_probs")
-    return target.batch.once(
-        ("predicted", id(policy), fitted, draws), lambda: predicted(fitted, policy, target.batch, draws)
-    )
-
-
-def predicted(fitted: Fitted, policy: Policy, batch: LogBatch, draws: int) -> Predicted:
+def predicted(fitted: Fitted, policy: Policy, batch: LogBatch, draws: int, *, numbers: int = NUMBERS) -> Predicted:
     """What the model expects of the slates of a policy.
 
     Exact for a policy that always shows the same slate, for models of clicks that depend on their own item and rank
     only (sum_d sum_k P(d at k) P(click on d at k)), and where there are few slates. Otherwise the mean over `draws`
-    slates of each row; they depend on the row alone, whatever the batch.
+    slates of each row; they depend on the row alone, whatever the batch. numbers: held at a time.
     """
     contexts = batch.contexts
     if separable(fitted) and not certain(policy, contexts).all():
-        return _by_rank(fitted, contexts, policy)
-    return _average(fitted, contexts, lotteries(policy, batch, draws))
-
-
-def _average(fitted: Fitted, contexts: Contexts, tickets: Iterable[Lottery]) -> Predicted:
+        blocks = _pieces(np.arange(len(contexts)), contexts.candidates.shape[1] * contexts.slots, numbers)
+        clicks, known, shown = np.hstack([_by_rank(fitted, contexts.take(rows), policy) for rows in blocks])
+        return Predicted(clicks, _share(known, shown))
     sums = np.zeros((3, len(contexts)))
-    for one in tickets:
+    for one in slate_laws(policy, batch, draws, numbers):
         slots = fitted.documents.slots(contexts.take(one.row), one.slates)
         law = fitted.model.law(fitted.learnt.parameters, slots)
         parts = (law.marginal(), slots.shown & (slots.document != UNSEEN), slots.shown)
@@ -116,13 +121,8 @@ def _average(fitted: Fitted, contexts: Contexts, tickets: Iterable[Lottery]) -> 
     return Predicted(sums[0], _share(sums[1], sums[2]))
 
 
-def _by_rank(fitted: Fitted, contexts: Contexts, policy: Policy) -> Predicted:
-    parts = [_rank_block(fitted, contexts.take(rows), policy) for rows in _blocks(contexts)]
-    clicks, known, shown = (np.concatenate([part[place] for part in parts]) for place in range(3))
-    return Predicted(clicks, _share(known, shown))
-
-
-def _rank_block(fitted: Fitted, contexts: Contexts, policy: Policy) -> tuple[Floats, Floats, Floats]:
+def _by_rank(fitted: Fitted, contexts: Contexts, policy: Policy) -> Floats:
+    """[3, n] expected clicks, known items, and items."""
     items, codes = all_items(contexts), fitted.documents.codes(contexts)
     chance = policy.rank_probs(contexts, items)
     n, m, k = chance.shape
@@ -130,16 +130,55 @@ def _rank_block(fitted: Fitted, contexts: Contexts, policy: Policy) -> tuple[Flo
     slots = Slots(document, np.repeat(items.reshape(n * m, 1) >= 0, k, axis=1))
     click = fitted.model.law(fitted.learnt.parameters, slots).marginal().reshape(n, m, k)
     at_all = chance.sum(axis=2)
-    return np.einsum("nmk,nmk->n", chance, click), (at_all * (codes != UNSEEN)).sum(axis=1), at_all.sum(axis=1)
-
-
-def _blocks(contexts: Contexts) -> Iterator[NDArray[np.int64]]:
-    """Rows, so many at a time that all their items at all ranks can be held at once."""
-    step = max(1, _NUMBERS // max(1, contexts.candidates.shape[1] * contexts.slots))
-    for first in range(0, len(contexts), step):
-        yield np.arange(first, min(first + step, len(contexts)))
+    clicks = np.einsum("nmk,nmk->n", chance, click)
+    return np.stack([clicks, (at_all * (codes != UNSEEN)).sum(axis=1), at_all.sum(axis=1)])
 
 
 def _share(known: Floats, shown: Floats) -> Floats:
     """known / shown; 1 where nothing is shown, so that nothing is unknown."""
     return np.divide(known, shown, out=np.ones_like(shown), where=shown > 0)
+
+
+@dataclass(frozen=True)
+class SlateLaw:
+    """Slates of some rows of a batch: row [s], slates [s, k], chance [s], which adds up to 1 in each row."""
+
+    row: Integers
+    slates: Integers
+    chance: Floats
+
+
+def slate_laws(policy: Policy, batch: LogBatch, draws: int, numbers: int = NUMBERS) -> Iterator[SlateLaw]:
+    """The slates of a policy: all of them where they are few, else `draws` per row that depend on the row alone."""
+    contexts, sure = batch.contexts, certain(policy, batch.contexts)
+    if sure.any():
+        assert isinstance(policy, Sorting)
+        rows = np.flatnonzero(sure)
+        yield SlateLaw(rows, shown_slates(policy, contexts.take(rows)), np.ones(len(rows)))
+    for size, length in np.unique(np.stack([contexts.size, contexts.length], axis=1), axis=0).tolist():
+        rows = np.flatnonzero((contexts.size == size) & (contexts.length == length) & ~sure)
+        count = math.perm(size, length)
+        every = None if count > _FEW else np.array(list(permutations(range(size), length)))
+        slates = draws if every is None else count
+        for some in _pieces(rows, slates * contexts.candidates.shape[1], numbers):
+            yield _drawn(policy, batch, some, draws) if every is None else _enumerated(policy, contexts, some, every)
+
+
+def _enumerated(policy: Policy, contexts: Contexts, rows: Integers, slates: Integers) -> SlateLaw:
+    row, every = np.repeat(rows, len(slates)), np.tile(slates, (len(rows), 1))
+    chance = np.exp(policy.log_prob(contexts.take(row), every))
+    return SlateLaw(row[chance > 0], every[chance > 0], chance[chance > 0])
+
+
+def _drawn(policy: Policy, batch: LogBatch, rows: Integers, draws: int) -> SlateLaw:
+    found = [
+        policy.sample(batch.contexts.take(np.full(draws, row)), np.random.default_rng(int(batch.row[row])))
+        for row in rows.tolist()
+    ]
+    return SlateLaw(np.repeat(rows, draws), np.concatenate(found), np.full(draws * len(rows), 1 / draws))
+
+
+def _pieces(rows: Integers, each: int, numbers: int) -> Iterator[Integers]:
+    """The rows, so many at a time that what each of them takes can be held at once."""
+    step = max(1, numbers // max(1, each))
+    return (rows[first : first + step] for first in range(0, len(rows), step))

@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
+import numpy as np
+from numpy.typing import NDArray
+
 from ..findings import assumptions
-from ..log.batch import LogBatch
+from ..log.batch import Floats, LogBatch
 from ..policies.propensities import Propensities
-from ..spelling import Spelled
 from . import _kernels
-from .base import Asked, Earns, Weights, refuse_impossible
+from .base import Asked, Reference
 
 
 @dataclass(frozen=True, repr=False)
-class RIPS(Spelled):
+class RIPS(Reference):
     """w_k = target(first k slots) / logging(first k slots), for the click in slot k.
 
     Unbiased where users read from the top and no item influences a click above it
@@ -24,17 +25,11 @@ class RIPS(Spelled):
     """
 
     name: ClassVar[str] = "rips"
-    earns: ClassVar[Earns] = "clicks"
-    asks_logging: ClassVar[Asked | None] = "slot_probs"
-    asks_target: ClassVar[Asked | None] = "slot_probs"
-    normalised: ClassVar[bool] = True
+    asks_logging: ClassVar[Asked] = "slot_probs"
+    requires_target: ClassVar[Asked] = "slot_probs"
     each_slot: ClassVar[bool] = True
     assumes: ClassVar[frozenset[str]] = frozenset({assumptions.FROM_TOP})
 
-    def examined(self, examination: Sequence[float] | None) -> RIPS:
-        return self
-
-    def weights(self, batch: LogBatch, logging: Propensities, target: Propensities) -> Weights:
-        refuse_impossible(batch, logging.slot_probs == 0, logging)
+    def ratios(self, batch: LogBatch, logging: Propensities, target: Propensities) -> tuple[Floats, NDArray[np.bool_]]:
         weight = _kernels.prefix_weights(target.slot_probs, logging.slot_probs, batch.contexts.length)
-        return Weights(weight, weight)
+        return weight, np.asarray((logging.slot_probs <= 0).any(axis=1, keepdims=True))

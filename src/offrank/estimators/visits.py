@@ -19,6 +19,7 @@ from ..policies.base import Ability, Policy, all_items
 from ..policies.propensities import Propensities, propensities
 from ..policies.sorting import Sorting, certain, shown_slates
 from .pseudoinverse import _kernels
+from .pseudoinverse.grouping import places
 
 _ABILITIES: tuple[Ability, ...] = ("rank_probs", "log_prob", "slot_probs")
 
@@ -108,7 +109,7 @@ def _read(contexts: Contexts, target: Policy, logging: Policy) -> list[Integers]
     if not _needs(logging).exchangeable:  # it knows items by their ids, which are not to decide what is drawn
         floats += list(np.moveaxis(np.round(logging.rank_probs(contexts, items), 9), 2, 0))
     columns = [np.ascontiguousarray(values + 0.0).view(np.int64) for values in floats]
-    columns += [_places(contexts.rankings[name], items) for name in sorted(every.rankings)]
+    columns += [places(contexts.rankings[name], items.shape[1]) for name in sorted(every.rankings)]
     if "features" in every.roles and (one := contexts.features) is not None:
         given = (one.first, contexts.size, one.offsets, one.indices, one.values)
         columns.append(_kernels.feature_hashes(*given, items.shape[1]).view(np.int64))
@@ -123,11 +124,3 @@ def _needs(logging: Policy) -> Needs:
         except AbilityError as error:
             refused = error
     raise refused
-
-
-def _places(ranking: Integers, items: Integers) -> Integers:
-    """[n, m] where each candidate stands in a ranking [n, w], w where it does not."""
-    out = np.full(items.shape, ranking.shape[1])
-    row, rank = np.nonzero(ranking >= 0)
-    out[row[::-1], ranking[row, rank][::-1]] = rank[::-1]
-    return out

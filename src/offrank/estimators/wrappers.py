@@ -13,16 +13,21 @@ from ..findings.assumptions import CLIPPED
 from ..log.batch import LogBatch
 from ..policies.propensities import Propensities
 from ..spelling import Spelled, spell
-from .base import Asked, Earns, Estimator, Predicting, Weighting, Weights
+from .base import Estimator, Weighting, Weights, forwarded
 
 Normaliser = Literal["slot", "pooled"]
 
 
 @dataclass(frozen=True, repr=False)
-class Clip(Spelled):
+class Clip(Weighting):
     """The base estimator with no weight beyond `maximum`, up to its sign: less variance, some bias."""
 
     name: ClassVar[str] = "clip"
+    earns = forwarded("base", "earns")
+    asks_logging = forwarded("base", "asks_logging")
+    requires_target = forwarded("base", "requires_target")
+    normalised = forwarded("base", "normalised")
+    each_slot = forwarded("base", "each_slot")
     base: Weighting
     maximum: float
 
@@ -32,31 +37,11 @@ class Clip(Spelled):
             raise UsageError(f"maximum is {self.maximum}", "give a weight above zero")
 
     @property
-    def earns(self) -> Earns:
-        return self.base.earns
-
-    @property
-    def asks_logging(self) -> Asked | None:
-        return self.base.asks_logging
-
-    @property
-    def asks_target(self) -> Asked | None:
-        return self.base.asks_target
-
-    @property
-    def normalised(self) -> bool:
-        return self.base.normalised
-
-    @property
-    def each_slot(self) -> bool:
-        return self.base.each_slot
-
-    @property
     def assumes(self) -> frozenset[str]:
         return self.base.assumes | {CLIPPED}
 
-    def examined(self, examination: Sequence[float] | None) -> Clip:
-        return replace(self, base=self.base.examined(examination))
+    def with_examination(self, examination: Sequence[float] | None) -> Clip:
+        return replace(self, base=self.base.with_examination(examination))
 
     def weights(self, batch: LogBatch, logging: Propensities, target: Propensities) -> Weights:
         free = self.base.weights(batch, logging, target)
@@ -88,7 +73,7 @@ class SelfNormalised(Spelled):
     normaliser: Normaliser = field(default="slot", kw_only=True)
 
     def __post_init__(self) -> None:
-        if isinstance(self.base, Predicting) and not (self.controlled and self.base.normalised):
+        if not isinstance(self.base, Weighting) and not (self.controlled and self.base.normalised):
             raise UsageError(
                 f"{self.base!r} has no self-normalised form: a prediction has no weight to divide by",
                 "use it plain, or controlled(dr(...)), which corrects by the mean weight",
@@ -123,8 +108,8 @@ class SelfNormalised(Spelled):
 
     __str__ = __repr__
 
-    def examined(self, examination: Sequence[float] | None) -> SelfNormalised:
-        return replace(self, base=self.base.examined(examination))
+    def with_examination(self, examination: Sequence[float] | None) -> SelfNormalised:
+        return replace(self, base=self.base.with_examination(examination))
 
 
 def bare(estimator: Estimator | SelfNormalised) -> Estimator:
@@ -134,8 +119,7 @@ def bare(estimator: Estimator | SelfNormalised) -> Estimator:
 
 def weighing(estimator: Estimator | SelfNormalised) -> Weighting | None:
     """How an estimator weights what was logged; None where it does not."""
-    plain = bare(estimator)
-    return plain.residual if isinstance(plain, Predicting) else plain
+    return bare(estimator).weighting
 
 
 def clip(base: Estimator | SelfNormalised, maximum: float) -> Estimator | SelfNormalised:
@@ -157,7 +141,7 @@ def controlled(base: Estimator | SelfNormalised) -> SelfNormalised:
 
 
 def _weighting(estimator: Estimator) -> Weighting:
-    if isinstance(estimator, Predicting):
+    if not isinstance(estimator, Weighting):
         raise UsageError(
             f"{estimator!r} is no weighting, so there is nothing to clip",
             "clip what it adds to the prediction: dr(model, residual=clip(ips, 10))",

@@ -1,6 +1,6 @@
-"""What may be done about weights, as it fits the estimator and the log."""
+"""Words that several findings share: what may be done about weights, and which ranks are meant."""
 
-from __future__ import annotations
+from collections.abc import Sequence
 
 from ..options import estimator
 from .evidence import OfEstimate
@@ -26,3 +26,9 @@ def log_more(found: OfEstimate) -> str:
 def clip(found: OfEstimate) -> str:
     """How to bound its weights."""
     return f"clip the weights ({estimator(found.bounded)})"
+
+
+def ranks(which: Sequence[bool]) -> str:
+    """The ranks that are meant, of [k]: `rank 2`, `ranks 2, 5`."""
+    numbers = [str(rank) for rank, meant in enumerate(which, start=1) if meant]
+    return f"{'rank' if len(numbers) == 1 else 'ranks'} {', '.join(numbers)}"

@@ -1,7 +1,5 @@
 """What estimators assume of users: a set of names each, so that one may assume more than another, or something else."""
 
-from __future__ import annotations
-
 FROM_TOP = "reads from the top"
 ADDITIVE = "additive"
 OWN_ITEM = "own item and rank"

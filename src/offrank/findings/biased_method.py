@@ -1,8 +1,6 @@
 """`biased-method`: a method that is off by a known amount."""
 
-from __future__ import annotations
-
-from .evidence_metrics import OfCmip
+from .evidence import OfCmip
 from .registry import Said, finding
 
 _OFF = {
@@ -20,8 +18,6 @@ _OFF = {
 }
 
 
-@finding("biased-method", "Bias of the method")
-def biased_method(found: OfCmip) -> Said | None:
-    if found.constant or found.method not in _OFF:
-        return None
+@finding("biased-method", "Bias of the method", lambda found: not found.constant and found.method in _OFF)
+def biased_method(found: OfCmip) -> Said:
     return _OFF[found.method]

@@ -1,7 +1,5 @@
 """`chosen`: which of several estimators the data chose, and what spoke against more."""
 
-from __future__ import annotations
-
 from .advice import CLOSER
 from .evidence import OfChoice
 from .registry import Said, finding

@@ -1,15 +1,11 @@
 """`clicks-not-reward`: an estimate of clicks beside rewards that are something else."""
 
-from __future__ import annotations
-
 from .evidence import OfEstimate
 from .registry import Said, finding
 
 
-@finding("clicks-not-reward", "Clicks and rewards")
-def clicks_not_reward(found: OfEstimate) -> Said | None:
-    if not found.other_outcome:
-        return None
+@finding("clicks-not-reward", "Clicks and rewards", lambda found: found.other_outcome)
+def clicks_not_reward(_: OfEstimate) -> Said:
     return Said(
         "note",
         "This estimator corrects click by click and estimates clicks; the log's rewards are something else.",

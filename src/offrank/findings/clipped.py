@@ -1,7 +1,5 @@
 """`clipped`: what clipping cut away."""
 
-from __future__ import annotations
-
 from .evidence import OfEstimate
 from .registry import Said, finding
 
@@ -10,10 +8,8 @@ LITTLE = 0.98
 MUCH = 0.8
 
 
-@finding("clipped", "Clipped weights")
-def clipped(found: OfEstimate) -> Said | None:
-    if not (found.clipped and found.normalised and found.control < LITTLE):
-        return None
+@finding("clipped", "Clipped weights", lambda found: found.clipped and found.normalised and found.control < LITTLE)
+def clipped(found: OfEstimate) -> Said:
     # Divided or corrected by what is left, it may move either way.
     bound = ", or read it as a lower bound (rewards and weights being >= 0)."
     free = ": divided by the weight that is left, or added to a model's prediction, it can be too high or too low."

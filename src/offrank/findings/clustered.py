@@ -1,7 +1,5 @@
 """`clustered`: clusters that nobody asked for, and what they do to the interval."""
 
-from __future__ import annotations
-
 from ..options import option
 from .evidence import OfClusters
 from .registry import Said, finding

@@ -1,16 +1,11 @@
 """`counted-propensities`: logging probabilities that were counted in the log itself."""
 
-from __future__ import annotations
-
-from .evidence import OfEstimate
-from .evidence_metrics import OfComparison
+from .evidence import OfComparison, OfEstimate
 from .registry import Said, finding
 
 
-@finding("counted-propensities", "Counted propensities")
-def of_estimate(found: OfEstimate) -> Said | None:
-    if not found.counted:
-        return None
+@finding("counted-propensities", "Counted propensities", lambda found: found.counted)
+def of_estimate(_: OfEstimate) -> Said:
     return Said(
         "note",
         "The logging probabilities were counted in the log itself, so their own error is not in the intervals.",
@@ -18,10 +13,8 @@ def of_estimate(found: OfEstimate) -> Said | None:
     )
 
 
-@finding("counted-propensities", "Counted propensities")
-def of_comparison(found: OfComparison) -> Said | None:
-    if not found.counted or found.pairwise:
-        return None
+@finding("counted-propensities", "Counted propensities", lambda found: found.counted and not found.pairwise)
+def of_comparison(_: OfComparison) -> Said:
     return Said(
         "note",
         "The logging probabilities were counted in the log itself; their error is not in the intervals.",

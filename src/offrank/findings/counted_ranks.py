@@ -1,16 +1,12 @@
 """`counted-ranks`: expected ranks that were counted in the log."""
 
-from __future__ import annotations
-
 from ..options import option
 from .evidence_clicks import OfSelection
 from .registry import Said, finding
 
 
-@finding("counted-ranks", "Counted ranks")
-def counted_ranks(found: OfSelection) -> Said | None:
-    if not found.counted:
-        return None
+@finding("counted-ranks", "Counted ranks", lambda found: found.counted)
+def counted_ranks(_: OfSelection) -> Said:
     return Said(
         "note",
         "The logging policy cannot say where it places a document: the mean rank that the log shows was taken, with "

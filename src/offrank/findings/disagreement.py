@@ -1,7 +1,5 @@
 """`disagreement`: an estimate that differs from one which assumes less of users, further than chance would have it."""
 
-from __future__ import annotations
-
 from statistics import NormalDist
 
 from .assumptions import in_words

@@ -1,9 +1,6 @@
 """`double-subsampling`: propensities that contain the sub-sampling already."""
 
-from __future__ import annotations
-
-from .evidence import OfEstimate
-from .evidence_log import OfLog
+from .evidence import OfEstimate, OfLog
 from .odd_mean import deviation, rise
 from .registry import Said, finding
 

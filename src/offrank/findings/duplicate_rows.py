@@ -1,15 +1,11 @@
 """`duplicate-rows`: rows that were written more than once."""
 
-from __future__ import annotations
-
 from .evidence import OfRows
 from .registry import Said, finding
 
 
-@finding("duplicate-rows", "Rows written twice")
-def duplicate_rows(found: OfRows) -> Said | None:
-    if not found.copies > 0:
-        return None
+@finding("duplicate-rows", "Rows written twice", lambda found: found.copies > 0)
+def duplicate_rows(found: OfRows) -> Said:
     return Said(
         "warning",
         f"At least {found.copies:.0%} of the rows are copies of others: equal rows come together far more often than "

@@ -1,7 +1,5 @@
 """`examination-unknown`: places of which the log does not tell how much they are looked at."""
 
-from __future__ import annotations
-
 from .evidence_clicks import OfFit
 from .registry import Said, finding
 

@@ -1,7 +1,5 @@
 """`few-clusters`: an interval that too few clusters are to tell."""
 
-from __future__ import annotations
-
 from .evidence import OfClusters
 from .registry import Said, finding
 

@@ -1,15 +1,11 @@
 """`few-documents`: fewer documents than the method needs."""
 
-from __future__ import annotations
-
-from .evidence_metrics import OfCmip
+from .evidence import OfCmip
 from .registry import Said, finding
 
 
-@finding("few-documents", "Documents")
-def few_documents(found: OfCmip) -> Said | None:
-    if not found.n < found.least:
-        return None
+@finding("few-documents", "Documents", lambda found: found.n < found.least)
+def few_documents(found: OfCmip) -> Said:
     return Said(
         "warning",
         f"{found.n:,} documents are fewer than the {found.least:,} below which `{found.method}` is a poor measure.",

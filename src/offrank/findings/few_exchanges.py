@@ -1,18 +1,14 @@
 """`few-exchanges`: documents that no permutation moves."""
 
-from __future__ import annotations
-
-from .evidence_metrics import OfCmip
+from .evidence import OfCmip
 from .registry import Said, finding
 
 PERMUTABLE = 0.5
 """Share of the documents that the test should rest on."""
 
 
-@finding("few-exchanges", "Permutation test")
-def few_exchanges(found: OfCmip) -> Said | None:
-    if not found.permutations or not found.permutable < PERMUTABLE:
-        return None
+@finding("few-exchanges", "Permutation test", lambda found: found.permutations and found.permutable < PERMUTABLE)
+def few_exchanges(found: OfCmip) -> Said:
     return Said(
         "warning",
         f"Only {found.permutable:.0%} of the documents share their grade and cluster with another one: the p-value "

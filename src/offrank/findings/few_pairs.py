@@ -1,9 +1,7 @@
 """`few-pairs`: ranks that rest on few clicks."""
 
-from __future__ import annotations
-
+from .advice import ranks
 from .evidence_clicks import OfHarvest
-from .ranks import named
 from .registry import Said, finding
 
 FEW_CLICKS = 30
@@ -17,7 +15,7 @@ def few_pairs(found: OfHarvest) -> Said | None:
         return None
     return Said(
         "warning",
-        f"The curve of {named(few)} rests on fewer than {FEW_CLICKS} clicks on documents that were also shown at other "
+        f"The curve of {ranks(few)} rests on fewer than {FEW_CLICKS} clicks on documents that were also shown at other "
         "ranks.",
         "Log more; what is said of these ranks is noise.",
     )

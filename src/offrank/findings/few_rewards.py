@@ -1,7 +1,5 @@
 """`few-rewards`: too few rewarded impressions for a normal interval."""
 
-from __future__ import annotations
-
 from ..options import option
 from .evidence import OfEstimate
 from .registry import Said, finding

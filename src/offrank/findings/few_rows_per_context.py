@@ -1,7 +1,5 @@
 """`few-rows-per-context`: propensities that were counted in too few rows."""
 
-from __future__ import annotations
-
 from .evidence import OfCounting
 from .registry import Said, finding
 
@@ -9,10 +7,8 @@ FEW_ROWS = 50.0
 """Rows per context: with 20 plain estimates often miss the truth, with 80 not (benchmarks/cluster_coverage.py)."""
 
 
-@finding("few-rows-per-context", "Counted propensities")
-def few_rows_per_context(found: OfCounting) -> Said | None:
-    if not found.rows < FEW_ROWS:
-        return None
+@finding("few-rows-per-context", "Counted propensities", lambda found: found.rows < FEW_ROWS)
+def few_rows_per_context(found: OfCounting) -> Said:
     return Said(
         "warning",
         f"The propensities were counted in {found.rows:.3g} rows per value of `{found.by}`: what was never seen there "

@@ -1,7 +1,5 @@
 """`heavy-tail`: the rare large weights have not all occurred yet."""
 
-from __future__ import annotations
-
 from .advice import CLOSER, clip, items_help
 from .evidence import OfEstimate
 from .registry import Said, finding

@@ -1,7 +1,5 @@
 """`hidden-mass`: what the target shows and such a log cannot have shown yet."""
 
-from __future__ import annotations
-
 from .advice import CLOSER, clip, items_help
 from .evidence import OfEstimate
 from .registry import Said, finding

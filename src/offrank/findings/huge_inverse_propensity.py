@@ -1,15 +1,13 @@
 """`huge-inverse-propensity`: an impression that could outweigh all others."""
 
-from __future__ import annotations
-
 from .evidence import OfPropensities
 from .registry import Said, finding
 
 
-@finding("huge-inverse-propensity", "Inverse propensities")
-def huge_inverse_propensity(found: OfPropensities) -> Said | None:
-    if not (found.slots and found.largest > found.impressions):
-        return None
+@finding(
+    "huge-inverse-propensity", "Inverse propensities", lambda found: found.slots and found.largest > found.impressions
+)
+def huge_inverse_propensity(found: OfPropensities) -> Said:
     several = "; use item-level ones" if found.slots > 1 else ""
     return Said(
         "warning",

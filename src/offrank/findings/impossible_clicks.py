@@ -1,7 +1,5 @@
 """`impossible-clicks`: clicks that a model rules out, in what it learns from or is judged by."""
 
-from __future__ import annotations
-
 from .evidence_clicks import OfFit, OfPrediction
 from .registry import Said, finding
 
@@ -9,10 +7,8 @@ MANY = 0.05
 """Share of the clicks that the model leaves out."""
 
 
-@finding("impossible-clicks", "Impossible clicks")
-def of_fit(found: OfFit) -> Said | None:
-    if not found.beyond > 0:
-        return None
+@finding("impossible-clicks", "Impossible clicks", lambda found: found.beyond > 0)
+def of_fit(found: OfFit) -> Said:
     return Said(
         "serious" if found.beyond > MANY else "warning",
         f"{found.beyond:.1%} of the clicks follow another one in their session, which the cascade model rules out: "
@@ -21,10 +17,8 @@ def of_fit(found: OfFit) -> Said | None:
     )
 
 
-@finding("impossible-clicks", "Impossible clicks")
-def of_prediction(found: OfPrediction) -> Said | None:
-    if not found.impossible:
-        return None
+@finding("impossible-clicks", "Impossible clicks", lambda found: found.impossible)
+def of_prediction(found: OfPrediction) -> Said:
     return Said(
         "serious",
         f"The model says that {found.impossible:,} of {found.sessions:,} sessions cannot happen: their log-likelihood "

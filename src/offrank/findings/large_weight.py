@@ -1,7 +1,5 @@
 """`large-weight`: one impression decides."""
 
-from __future__ import annotations
-
 from .advice import clip, items_help
 from .evidence import OfEstimate
 from .registry import Said, finding
@@ -11,10 +9,8 @@ LARGE = 0.05
 VERY_LARGE = 0.2
 
 
-@finding("large-weight", "Largest weight")
-def large_weight(found: OfEstimate) -> Said | None:
-    if not found.max_weight_share > LARGE:
-        return None
+@finding("large-weight", "Largest weight", lambda found: found.max_weight_share > LARGE)
+def large_weight(found: OfEstimate) -> Said:
     ways = [] if found.clipped or found.kind == "logged" else [clip(found)]
     ways += ["compare with an item-level estimator"] if items_help(found.slots, found.kind) else []
     return Said(

@@ -1,7 +1,5 @@
 """`low-ess`: so few impressions of the target itself would tell as much."""
 
-from __future__ import annotations
-
 from .advice import log_more
 from .evidence import OfEstimate
 from .registry import Said, finding

@@ -1,11 +1,8 @@
 """`mean-weight`: weights whose mean is not 1."""
 
-from __future__ import annotations
-
 from ..options import verb
 from .double_subsampling import counted_twice
-from .evidence import OfEstimate
-from .evidence_log import OfLog
+from .evidence import OfEstimate, OfLog
 from .odd_mean import IMPOSSIBLE, IMPOSSIBLE_BY_MARKOV, NEAR, ODD, ODD_BY_MARKOV, deviation, rise
 from .registry import Said, finding
 

@@ -1,9 +1,7 @@
 """What was shown is not what the logging policy shows."""
 
-from __future__ import annotations
-
 from ..options import option
-from .evidence_log import OfLog, Shown
+from .evidence import Frequency, OfLog
 from .registry import Said, finding
 
 UNLIKELY = 1e-3
@@ -32,7 +30,7 @@ def unfit(log: OfLog) -> bool:
     return log.fit is not None and log.fit.chance ** (1 - log.copies) < UNLIKELY
 
 
-def told(fit: Shown) -> str:
+def told(fit: Frequency) -> str:
     """The comparison that is furthest off, in words."""
     where = "at any rank" if fit.rank is None else f"at rank {fit.rank}"
     how = "too often" if fit.observed > fit.expected else "too rarely"

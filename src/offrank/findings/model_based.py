@@ -1,16 +1,12 @@
 """`model-based`: a click model's word alone."""
 
-from __future__ import annotations
-
 from ..options import estimator
 from .evidence import OfEstimate
 from .registry import Said, finding
 
 
-@finding("model-based", "Model-based estimate")
-def model_based(found: OfEstimate) -> Said | None:
-    if found.kind != "model":
-        return None
+@finding("model-based", "Model-based estimate", lambda found: found.kind == "model")
+def model_based(_: OfEstimate) -> Said:
     return Said(
         "warning",
         "This is what a click model expects: the interval tells how contexts differ, not how wrong the model may be.",

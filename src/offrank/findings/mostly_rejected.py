@@ -1,19 +1,15 @@
 """`mostly-rejected`: clicks that have nothing to be compared with."""
 
-from __future__ import annotations
-
 from ..options import option
-from .evidence_metrics import OfComparison
+from .evidence import OfComparison
 from .registry import Said, finding
 
 MOSTLY = 0.95
 """Share of the clicks."""
 
 
-@finding("mostly-rejected", "Comparisons")
-def mostly_rejected(found: OfComparison) -> Said | None:
-    if found.pairwise or not found.rejected > MOSTLY:
-        return None
+@finding("mostly-rejected", "Comparisons", lambda found: not found.pairwise and found.rejected > MOSTLY)
+def mostly_rejected(found: OfComparison) -> Said:
     return Said(
         "warning",
         f"{found.rejected:.1%} of the clicks have nothing to be compared with: the logging was nearly deterministic, "

@@ -1,15 +1,11 @@
 """`negative`: an estimate where the truth cannot be."""
 
-from __future__ import annotations
-
-from .evidence_metrics import OfCmip
+from .evidence import OfCmip
 from .registry import Said, finding
 
 
-@finding("negative", "Sign")
-def negative(found: OfCmip) -> Said | None:
-    if not found.value < 0:
-        return None
+@finding("negative", "Sign", lambda found: found.value < 0)
+def negative(found: OfCmip) -> Said:
     return Said(
         "note",
         f"The estimate is below 0 ({found.value:.4f}), where the truth cannot be.",

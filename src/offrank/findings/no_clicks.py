@@ -1,16 +1,12 @@
 """`no-clicks`: a click model that has seen no click."""
 
-from __future__ import annotations
-
 from ..options import column
 from .evidence_clicks import OfFit
 from .registry import Said, finding
 
 
-@finding("no-clicks", "Clicks")
-def no_clicks(found: OfFit) -> Said | None:
-    if found.clicked:
-        return None
+@finding("no-clicks", "Clicks", lambda found: not found.clicked)
+def no_clicks(_: OfFit) -> Said:
     return Said(
         "serious",
         "Nothing was clicked in any session: what the model says of documents and ranks is its priors, not the log's.",

@@ -1,15 +1,11 @@
 """`no-information`: a model or a logging policy that finds all documents alike."""
 
-from __future__ import annotations
-
-from .evidence_metrics import OfCmip
+from .evidence import OfCmip
 from .registry import Said, finding
 
 
-@finding("no-information", "Information")
-def no_information(found: OfCmip) -> Said | None:
-    if not found.constant:
-        return None
+@finding("no-information", "Information", lambda found: found.constant)
+def no_information(_: OfCmip) -> Said:
     return Said(
         "serious",
         "Within every grade, the model or the logging policy finds all documents equally relevant: CMIP is 0.",

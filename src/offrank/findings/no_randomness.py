@@ -1,17 +1,13 @@
 """`no-randomness`: a logging policy that always showed the same."""
 
-from __future__ import annotations
-
 from .evidence import OfPropensities
 from .registry import Said, finding
 
 _ROUNDING = 1e-9
 
 
-@finding("no-randomness", "Inverse propensities")
-def no_randomness(found: OfPropensities) -> Said | None:
-    if found.slots or not found.largest <= 1 + _ROUNDING:
-        return None
+@finding("no-randomness", "Inverse propensities", lambda found: not found.slots and found.largest <= 1 + _ROUNDING)
+def no_randomness(_: OfPropensities) -> Said:
     return Said(
         "serious",
         "Every propensity is 1: the logging policy always showed the same slate for a context.",

@@ -1,7 +1,5 @@
 """`odd-examination`: an examination curve that rises. Only ratios of its numbers count, so that its scale is free."""
 
-from __future__ import annotations
-
 from itertools import accumulate
 
 from ..options import estimator

@@ -1,12 +1,9 @@
 """When a mean weight is not 1 by chance: what `mean-weight` and `double-subsampling` have in common."""
 
-from __future__ import annotations
-
 import math
 
-from ..inference.odd_weights import odd_weights, unseen
-from .evidence import OfEstimate
-from .evidence_log import OfLog
+from ..inference.pareto import odd_weights, unseen
+from .evidence import OfEstimate, OfLog
 
 ODD = 3.3
 """Standard errors from 1: one in a thousand."""

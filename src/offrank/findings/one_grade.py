@@ -1,15 +1,11 @@
 """`one-grade`: what one grade alone cannot tell."""
 
-from __future__ import annotations
-
-from .evidence_metrics import OfCmip
+from .evidence import OfCmip
 from .registry import Said, finding
 
 
-@finding("one-grade", "Grades")
-def one_grade(found: OfCmip) -> Said | None:
-    if found.grades != 1:
-        return None
+@finding("one-grade", "Grades", lambda found: found.grades == 1)
+def one_grade(_: OfCmip) -> Said:
     return Said(
         "warning",
         "All documents have one grade: agreement that true relevance explains is not told apart from bias.",

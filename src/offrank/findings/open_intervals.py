@@ -1,11 +1,9 @@
 """`open-intervals`: ranks whose interval has no upper end."""
 
-from __future__ import annotations
-
 import math
 
+from .advice import ranks
 from .evidence_clicks import OfHarvest
-from .ranks import named
 from .registry import Said, finding
 
 
@@ -16,7 +14,7 @@ def open_intervals(found: OfHarvest) -> Said | None:
         return None
     return Said(
         "warning",
-        f"The interval of {named(open_)} has no upper end: too few of the documents that were clicked at the first "
+        f"The interval of {ranks(open_)} has no upper end: too few of the documents that were clicked at the first "
         "rank were shown at other ranks.",
         "Log more; the first rank needs clicks on documents that were also shown at other ranks.",
     )

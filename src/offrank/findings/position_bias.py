@@ -1,16 +1,12 @@
 """`position-bias`: pairs of what was shown favour what stood at the top."""
 
-from __future__ import annotations
-
 from ..options import option
-from .evidence_metrics import OfComparison
+from .evidence import OfComparison
 from .registry import Said, finding
 
 
-@finding("position-bias", "Position bias")
-def position_bias(found: OfComparison) -> Said | None:
-    if not found.pairwise or found.shuffled:
-        return None
+@finding("position-bias", "Position bias", lambda found: found.pairwise and not found.shuffled)
+def position_bias(_: OfComparison) -> Said:
     return Said(
         "note",
         "Pairwise metrics favour what was shown at the top, unless the slates were shuffled uniformly.",

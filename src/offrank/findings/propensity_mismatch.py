@@ -1,9 +1,7 @@
 """The propensities in the log are not those of the policy that is said to have drawn it."""
 
-from __future__ import annotations
-
 from ..options import option
-from .evidence_log import OfLog
+from .evidence import OfLog
 from .miscalibrated import unfit
 from .registry import Said, finding
 
@@ -11,11 +9,9 @@ MANY = 0.01
 """Share of the impressions beyond which it is no matter of a few odd rows."""
 
 
-@finding("propensity-mismatch", "Logged propensities against the policy")
-def propensity_mismatch(log: OfLog) -> Said | None:
+@finding("propensity-mismatch", "Logged propensities against the policy", lambda log: log.apart and not unfit(log))
+def propensity_mismatch(log: OfLog) -> Said:
     """Written propensities that are not the policy's, unless what was shown tells already that the policy is wrong."""
-    if not log.apart or unfit(log):
-        return None
     remedy = (
         f"One of them is wrong: look at the score column and the temperature, or use {option('logging', 'logged')}."
     )

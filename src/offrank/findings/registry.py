@@ -6,13 +6,14 @@ import importlib
 import pkgutil
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, wraps
 from typing import Any, NamedTuple, TypeVar, get_type_hints
 
 from ..folds.estimate import Caution, Severity
 
 E = TypeVar("E")
-_ORDER = {"serious": 0, "warning": 1, "note": 2}
+SEVERITIES = {"serious": 0, "warning": 1, "note": 2}
+"""The worst first."""
 _KINDS: dict[tuple[str, type], Kind] = {}
 
 
@@ -34,12 +35,20 @@ class Kind:
     find: Callable[[Any], Said | None]
 
 
-def finding(code: str, title: str) -> Callable[[Callable[[E], Said | None]], Callable[[E], Said | None]]:
-    """Register a function of one kind of evidence, named in its annotation, as what looks for the finding `code`."""
+def finding(
+    code: str, title: str, when: Callable[[Any], object] = lambda _: True
+) -> Callable[[Callable[[E], Said | None]], Callable[[E], Said | None]]:
+    """Register a function of one kind of evidence, named in its annotation, as what looks for the finding `code`.
 
-    def registered(find: Callable[[E], Said | None]) -> Callable[[E], Said | None]:
-        hints = get_type_hints(find)
-        [evidence] = [hint for name, hint in hints.items() if name != "return"]
+    when: the evidence speaks of it; otherwise the function is not asked.
+    """
+
+    def registered(say: Callable[[E], Said | None]) -> Callable[[E], Said | None]:
+        @wraps(say)
+        def find(found: E) -> Said | None:
+            return say(found) if when(found) else None
+
+        [evidence] = [hint for name, hint in get_type_hints(say).items() if name != "return"]
         if (code, evidence) in _KINDS:
             raise ValueError(f"two functions look for {code!r} in {evidence.__name__}")
         _KINDS[code, evidence] = Kind(code, title, evidence, find)
@@ -50,9 +59,7 @@ def finding(code: str, title: str) -> Callable[[Callable[[E], Said | None]], Cal
 
 def kinds(evidence: type | None = None) -> tuple[Kind, ...]:
     """All findings, or those that look at one type of evidence, by code."""
-    _load()
-    found = sorted(_KINDS.values(), key=lambda kind: kind.code)
-    return tuple(kind for kind in found if evidence in (None, kind.evidence))
+    return tuple(kind for kind in _every() if evidence in (None, kind.evidence))
 
 
 def title_of(code: str) -> str:
@@ -64,12 +71,13 @@ def about(*evidence: object) -> tuple[Caution, ...]:
     """Everything that is found in some evidence, the worst first."""
     said = [(kind.code, kind.find(one)) for one in evidence for kind in kinds(type(one))]
     found = [Caution(code, *words) for code, words in said if words is not None]
-    return tuple(sorted(found, key=lambda caution: _ORDER[caution.severity]))
+    return tuple(sorted(found, key=lambda caution: SEVERITIES[caution.severity]))
 
 
 @cache
-def _load() -> None:
+def _every() -> tuple[Kind, ...]:
     """Import every file of the package, each of which registers what it looks for."""
     package = __name__.rpartition(".")[0]
     for module in pkgutil.iter_modules(importlib.import_module(package).__path__):
         importlib.import_module(f"{package}.{module.name}")
+    return tuple(sorted(_KINDS.values(), key=lambda kind: kind.code))

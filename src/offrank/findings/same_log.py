@@ -1,7 +1,5 @@
 """`same-log`: what was learnt is judged by the rows that it was learnt from."""
 
-from __future__ import annotations
-
 from ..options import option
 from .evidence import OfTraining
 from .registry import Said, finding
@@ -10,10 +8,8 @@ LEAST = 0.05
 """Below this share of the judged rows nothing is said: the estimate is too kind by no more than that share."""
 
 
-@finding("same-log", "Rows of the training")
-def same_log(found: OfTraining) -> Said | None:
-    if not found.share >= LEAST:
-        return None
+@finding("same-log", "Rows of the training", lambda found: found.share >= LEAST)
+def same_log(found: OfTraining) -> Said:
     held_out = f"{option('held_out', 'policy.npz')} reads those that `learn` kept apart; or take another day's log."
     model = "learn the click model from another day's log, or judge another one."
     return Said(

@@ -1,16 +1,12 @@
 """Nothing is known of items that were not shown."""
 
-from __future__ import annotations
-
-from .evidence_log import OfLog
+from .evidence import OfLog
 from .registry import Said, finding
 
 
-@finding("shown-only", "Candidates")
-def shown_only(log: OfLog) -> Said | None:
+@finding("shown-only", "Candidates", lambda log: log.shown_only)
+def shown_only(_: OfLog) -> Said:
     """Every impression shows all of its candidates, or the log lists none."""
-    if not log.shown_only:
-        return None
     return Said(
         "note",
         "Every impression shows all of its candidates: policies can only be judged as other orders of what was shown.",

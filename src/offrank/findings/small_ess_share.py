@@ -1,7 +1,5 @@
 """`small-ess-share`: a small part of the log decides."""
 
-from __future__ import annotations
-
 from .advice import CLOSER, items_help
 from .evidence import OfEstimate
 from .low_ess import FEW_EFFECTIVE

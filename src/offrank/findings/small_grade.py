@@ -1,15 +1,11 @@
 """`small-grade`: documents of grades that are too small."""
 
-from __future__ import annotations
-
-from .evidence_metrics import OfCmip
+from .evidence import OfCmip
 from .registry import Said, finding
 
 
-@finding("small-grade", "Grades")
-def small_grade(found: OfCmip) -> Said | None:
-    if not found.left_out:
-        return None
+@finding("small-grade", "Grades", lambda found: found.left_out)
+def small_grade(found: OfCmip) -> Said:
     told = ", ".join(f"{grade:g} ({size})" for grade, size in found.left_out)
     total = sum(size for _, size in found.left_out)
     return Said(

@@ -1,7 +1,5 @@
 """`support`: what the target shows and the logging policy never does."""
 
-from __future__ import annotations
-
 from ..options import estimator
 from .evidence import OfSupport
 from .registry import Said, finding

@@ -1,7 +1,5 @@
 """`ties`: a target that does not say in which order it would show what it shows."""
 
-from __future__ import annotations
-
 from .evidence import OfEstimate
 from .registry import Said, finding
 
@@ -9,10 +7,8 @@ MANY = 0.05
 """Share of the impressions: with fewer, whichever order is right moves a rate by a few per cent of itself at most."""
 
 
-@finding("ties", "Equal scores")
-def ties(found: OfEstimate) -> Said | None:
-    if not found.ties > 0:
-        return None
+@finding("ties", "Equal scores", lambda found: found.ties > 0)
+def ties(found: OfEstimate) -> Said:
     return Said(
         "warning" if found.ties > MANY else "note",
         f"In {found.ties:.2%} of the impressions items that the new policy would show have the same score as another "

@@ -1,7 +1,5 @@
 """`unclustered`: rows that count as independent and may not be."""
 
-from __future__ import annotations
-
 import math
 
 from ..options import option

@@ -1,9 +1,7 @@
 """`unlinked-ranks`: ranks that nothing compares with the first."""
 
-from __future__ import annotations
-
+from .advice import ranks
 from .evidence_clicks import OfHarvest
-from .ranks import named
 from .registry import Said, finding
 
 
@@ -14,7 +12,7 @@ def unlinked_ranks(found: OfHarvest) -> Said | None:
         return None
     return Said(
         "serious",
-        f"Nothing compares {named(missing)} with the first: no document was shown, and clicked, at both, nor at ranks "
+        f"Nothing compares {ranks(missing)} with the first: no document was shown, and clicked, at both, nor at ranks "
         "in between.",
         "Log rankings that vary more, or cut the slates there.",
     )

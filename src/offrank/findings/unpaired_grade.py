@@ -1,15 +1,11 @@
 """`unpaired-grade`: documents without a partner of their grade."""
 
-from __future__ import annotations
-
-from .evidence_metrics import OfCmip
+from .evidence import OfCmip
 from .registry import Said, finding
 
 
-@finding("unpaired-grade", "Grades")
-def unpaired_grade(found: OfCmip) -> Said | None:
-    if not found.unpaired:
-        return None
+@finding("unpaired-grade", "Grades", lambda found: found.unpaired)
+def unpaired_grade(found: OfCmip) -> Said:
     return Said(
         "note",
         f"Up to {found.unpaired:,} documents had a grade that the other random half lacked, and were left out of a "

@@ -1,7 +1,5 @@
 """`unseen-documents`: what a click model has never seen."""
 
-from __future__ import annotations
-
 from ..options import option
 from .evidence import OfEstimate
 from .evidence_clicks import OfPrediction
@@ -15,10 +13,8 @@ MANY_UNSEEN = 0.2
 MOST_UNSEEN = 0.5
 
 
-@finding("unseen-documents", "Unseen documents")
-def of_estimate(found: OfEstimate) -> Said | None:
-    if found.kind != "model" or not found.control < 1 - UNKNOWN:
-        return None
+@finding("unseen-documents", "Unseen documents", lambda found: found.kind == "model" and found.control < 1 - UNKNOWN)
+def of_estimate(found: OfEstimate) -> Said:
     return Said(
         "serious" if found.control < 1 - MOSTLY_UNKNOWN else "warning",
         f"{1 - found.control:.0%} of what the target shows was never shown in the log that the model has learnt from, "
@@ -27,10 +23,8 @@ def of_estimate(found: OfEstimate) -> Said | None:
     )
 
 
-@finding("unseen-documents", "Unseen documents")
-def of_prediction(found: OfPrediction) -> Said | None:
-    if not found.unseen > 0:
-        return None
+@finding("unseen-documents", "Unseen documents", lambda found: found.unseen > 0)
+def of_prediction(found: OfPrediction) -> Said:
     return Said(
         "serious" if found.unseen > MOST_UNSEEN else "warning" if found.unseen > MANY_UNSEEN else "note",
         f"{found.unseen:.1%} of the shown documents were not in the log that the model learnt from: it expects of them "

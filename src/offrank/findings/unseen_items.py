@@ -1,7 +1,5 @@
 """`unseen-items`: what the target shows and the log's slates do not hold."""
 
-from __future__ import annotations
-
 from ..options import estimator
 from .evidence import OfEstimate
 from .registry import Said, finding

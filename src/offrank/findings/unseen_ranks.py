@@ -1,15 +1,11 @@
 """`unseen-ranks`: slates that are longer than what the model learnt from."""
 
-from __future__ import annotations
-
 from .evidence_clicks import OfPrediction
 from .registry import Said, finding
 
 
-@finding("unseen-ranks", "Unseen ranks")
-def unseen_ranks(found: OfPrediction) -> Said | None:
-    if not 0 < found.learnt < found.slots:
-        return None
+@finding("unseen-ranks", "Unseen ranks", lambda found: 0 < found.learnt < found.slots)
+def unseen_ranks(found: OfPrediction) -> Said:
     return Said(
         "warning",
         f"Slates have up to {found.slots} ranks, and the model learnt from {found.learnt}: what it says of rank "

@@ -12,12 +12,13 @@ for the test of that difference, SLOPE for the hull: Su, Srinath and Krishnamurt
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from ..folds.estimate import Caution, Estimate, Interval
 from .assumptions import in_words
+from .registry import SEVERITIES
 
 Word = Literal["use", "use with care", "do not use"]
 
@@ -25,7 +26,6 @@ MOST_REASONS = 3
 ASSUMED = "assumed"
 """The code of a reason that names what an answer assumes and the log could not check."""
 
-_ORDER = {"serious": 0, "warning": 1, "note": 2}
 _OVERLAP = ("few-rewards", "large-weight", "heavy-tail", "hidden-mass", "low-ess", "no-overlap", "unseen-items")
 """Codes of one cause: the log holds too little of what the target shows. Any fault may bring them: they come last."""
 _PROPENSITIES = ("mean-weight", "double-subsampling")
@@ -150,17 +150,17 @@ def verdict(
     checked = not found.assumes or (found.spans and not anchor.assumes)
     reasons = [*_binding(ladder, found, about_log), *([] if checked else [_assumed(found, anchor)])]
     if reasons or first.earns != outcome:
-        off = _told([(first.name, one) for one in first.cautions if one.code == "clicks-not-reward"])
+        off = _reasons([(first.name, one) for one in first.cautions if one.code == "clicks-not-reward"])
         found = replace(found, word="use with care", reasons=(*reasons, *off)[:MOST_REASONS])
     return _from_zero(found) if nonnegative else found
 
 
 def on_log(cautions: Sequence[Caution]) -> Verdict:
     """The verdict on a log whatever will be asked of it."""
-    worst = min((_ORDER[one.severity] for one in cautions), default=2)
+    worst = min((SEVERITIES[one.severity] for one in cautions), default=2)
     words: tuple[Word, ...] = ("do not use", "use with care", "use")
-    told = [("", one) for one in cautions if _ORDER[one.severity] == worst < len(words) - 1]
-    return Verdict(words[worst], "the log", reasons=tuple(_told(told))[:MOST_REASONS])
+    found = [("", one) for one in cautions if SEVERITIES[one.severity] == worst < len(words) - 1]
+    return Verdict(words[worst], "the log", reasons=tuple(_reasons(found))[:MOST_REASONS])
 
 
 def _place(one: Candidate, outcome: str) -> tuple[Any, ...]:
@@ -171,24 +171,21 @@ def _place(one: Candidate, outcome: str) -> tuple[Any, ...]:
 
 def _anchor(first: Candidate, usable: Iterable[Candidate]) -> Candidate:
     """What the answers are held to: the least assuming asked estimate, or a reference that assumes still less."""
-    less = [
-        one
-        for one in usable
-        if not one.asked and not one.warned and one.earns == first.earns and one.assumes < first.assumes
-    ]
+    references = [one for one in usable if not (one.asked or one.warned) and one.earns == first.earns]
+    less = [one for one in references if one.assumes < first.assumes]
     return min(less, key=lambda one: len(one.assumes), default=first)
 
 
 def _answer(target: str, ladder: Sequence[Candidate], anchor: Candidate) -> Verdict:
     """The first on the ladder that decides, in an interval that holds the anchor's value; else the first of all."""
-    first = _of(target, ladder[0])
+    first, held_to = _of(target, ladder[0]), _of(target, anchor)
     if ladder[0] is anchor:
         further = ladder[1:]
     else:
-        further, first = ladder, _spanning(first, _of(target, anchor))
+        further, first = ladder, replace(_held(first, held_to, _spanning), spans=True)
     if _decides(first):
         return first
-    wider = (_widened(_of(target, one), _of(target, anchor)) for one in further)
+    wider = (_held(_of(target, one), held_to, _widened) for one in further)
     return next((one for one in wider if _decides(one)), first)
 
 
@@ -196,13 +193,8 @@ def _of(target: str, one: Candidate) -> Verdict:
     e = one.estimate
     assert e is not None  # it is sound
     value = Interval(e.value, e.low, e.high, e.standard_error)
-    return Verdict(
-        "use", target, one.name, one.assumes, value, one.logged, e.difference, one.relative, _known(e.detectable)
-    )
-
-
-def _known(number: float) -> float | None:
-    return number if math.isfinite(number) else None
+    detectable = e.detectable if math.isfinite(e.detectable) else None
+    return Verdict("use", target, one.name, one.assumes, value, one.logged, e.difference, one.relative, detectable)
 
 
 def _decides(found: Verdict) -> bool:
@@ -211,51 +203,41 @@ def _decides(found: Verdict) -> bool:
     return away is not None and (away.low > 0 or away.high < 0)
 
 
-def _spanning(found: Verdict, anchor: Verdict) -> Verdict:
-    """With the anchor's intervals inside its own, so that it covers the truth at least as often as the anchor does."""
+def _held(found: Verdict, anchor: Verdict, change: Callable[[Interval, Interval], Interval]) -> Verdict:
+    """With its intervals changed by those of the anchor."""
 
-    def span(own: Interval | None, other: Interval | None) -> Interval | None:
-        if own is None or other is None:
-            return own
-        return replace(own, low=min(own.low, other.low), high=max(own.high, other.high))
+    def changed(own: Interval | None, other: Interval | None) -> Interval | None:
+        return own if own is None or other is None else change(own, other)
 
-    return replace(_changed(found, anchor, span), spans=True)
-
-
-def _widened(found: Verdict, anchor: Verdict) -> Verdict:
-    """With its intervals stretched towards the anchor by as much as the two values differ."""
-
-    def widen(own: Interval | None, other: Interval | None) -> Interval | None:
-        if own is None or other is None:
-            return own
-        shift = other.value - own.value
-        return replace(own, low=own.low + min(shift, 0.0), high=own.high + max(shift, 0.0))
-
-    return _changed(found, anchor, widen)
-
-
-def _changed(found: Verdict, anchor: Verdict, change: Any) -> Verdict:
     return replace(
         found,
-        value=change(found.value, anchor.value),
-        difference=change(found.difference, anchor.difference),
-        relative=change(found.relative, anchor.relative),
+        value=changed(found.value, anchor.value),
+        difference=changed(found.difference, anchor.difference),
+        relative=changed(found.relative, anchor.relative),
         anchor_name=anchor.estimator,
         anchor=anchor.value,
     )
 
 
+def _spanning(own: Interval, anchor: Interval) -> Interval:
+    """With the anchor's interval inside its own, so that it covers the truth at least as often as the anchor does."""
+    return replace(own, low=min(own.low, anchor.low), high=max(own.high, anchor.high))
+
+
+def _widened(own: Interval, anchor: Interval) -> Interval:
+    """With its interval stretched towards the anchor by as much as the two values differ."""
+    shift = anchor.value - own.value
+    return replace(own, low=own.low + min(shift, 0.0), high=own.high + max(shift, 0.0))
+
+
 def _from_zero(found: Verdict) -> Verdict:
     """With intervals of means that end at 0, and of the relative change at -100 %."""
 
-    def cut(interval: Interval | None, least: float) -> Interval | None:
-        if interval is None or interval.value < least:
-            return interval
-        return replace(interval, low=max(interval.low, least))
+    def cut(own: Interval | None, least: float) -> Interval | None:
+        return own if own is None or own.value < least else replace(own, low=max(own.low, least))
 
-    return replace(
-        found, value=cut(found.value, 0.0), logged=cut(found.logged, 0.0), relative=cut(found.relative, -1.0)
-    )
+    value, logged, relative = cut(found.value, 0.0), cut(found.logged, 0.0), cut(found.relative, -1.0)
+    return replace(found, value=value, logged=logged, relative=relative)
 
 
 def _binding(ladder: Sequence[Candidate], found: Verdict, about_log: Sequence[Caution]) -> list[Reason]:
@@ -264,7 +246,7 @@ def _binding(ladder: Sequence[Candidate], found: Verdict, about_log: Sequence[Ca
     known = () if own.estimate is None else own.estimate.about_log
     of_log = [*known, *(about_log if own.asks_logging else ())]
     said = [*(("", one) for one in of_log), *((own.name, one) for one in own.cautions)]
-    return _told(pair for pair in said if pair[1].severity != "note")
+    return _reasons(pair for pair in said if pair[1].severity != "note")
 
 
 def _assumed(found: Verdict, anchor: Candidate) -> Reason:
@@ -288,21 +270,21 @@ def _refused(asked: Sequence[Candidate], about_log: Sequence[Caution]) -> tuple[
     serious = [(one.name, caution) for one in asked for caution in one.cautions if caution.severity == "serious"]
     if of_log:
         serious = [(name, one) for name, one in serious if one.code not in _PROPENSITIES]
-    found = _told([*(("", one) for one in of_log), *serious])
+    found = _reasons([*(("", one) for one in of_log), *serious])
     none = Reason("no-interval", "No estimate has an interval.", "Log more.")
     return tuple(found[:MOST_REASONS]) or (none,)
 
 
-def _told(found: Iterable[tuple[str, Caution]]) -> list[Reason]:
+def _reasons(found: Iterable[tuple[str, Caution]]) -> list[Reason]:
     """Findings as reasons: each code once with all its estimators, causes before their consequences."""
     by_code: dict[str, list[tuple[str, Caution]]] = {}
     for name, one in found:
         by_code.setdefault("too little overlap" if one.code in _OVERLAP else one.code, []).append((name, one))
     ranked = []
     for place, same in enumerate(by_code.values()):
-        _, worst = min(same, key=lambda one: _ORDER[one[1].severity])
+        _, worst = min(same, key=lambda one: SEVERITIES[one[1].severity])
         names = tuple(dict.fromkeys(name for name, one in same if name and one.code == worst.code))
         of_log = any(not name for name, _ in same)
-        key = (_ORDER[worst.severity], not of_log, worst.code in _OVERLAP, -len(names), place)
+        key = (SEVERITIES[worst.severity], not of_log, worst.code in _OVERLAP, -len(names), place)
         ranked.append((key, Reason(worst.code, worst.message, worst.remedy, () if of_log else names)))
     return [reason for _, reason in sorted(ranked, key=lambda one: one[0])]

@@ -1,7 +1,5 @@
 """`worth-follows-rank`: good documents that were shown high."""
 
-from __future__ import annotations
-
 import math
 
 from .evidence_clicks import OfFit
@@ -11,10 +9,8 @@ STEEPER = 0.2
 """How much faster clicks may fall than examination, in logarithms, before documents are not alike at all ranks."""
 
 
-@finding("worth-follows-rank", "Trust bias")
-def worth_follows_rank(found: OfFit) -> Said | None:
-    if not found.steeper > STEEPER:
-        return None
+@finding("worth-follows-rank", "Trust bias", lambda found: found.steeper > STEEPER)
+def worth_follows_rank(found: OfFit) -> Said:
     return Said(
         "warning",
         "Clicks fall faster from rank to rank than for one and the same document, by a factor of "

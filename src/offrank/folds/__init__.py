@@ -1,16 +1,15 @@
 """How a log is reduced: empty, add, merge, finish."""
 
-from .base import Attempt, Fold, Refusal, Sample, Together
-from .bootstrap import BootstrapFold
-from .buckets import BucketsFold
+from .base import Fold, Sample, Together
 from .estimate import Caution, Estimate, Interval
 from .group_by import GroupBy
 from .histogram import Histogram, HistogramFold
 from .largest import LargestFold
 from .moments import Moments, MomentsFold
+from .optional import OptionalFold, Unavailable
+from .sums import BootstrapFold, BucketsFold
 
 __all__ = [
-    "Attempt",
     "BootstrapFold",
     "BucketsFold",
     "Caution",
@@ -23,7 +22,8 @@ __all__ = [
     "LargestFold",
     "Moments",
     "MomentsFold",
-    "Refusal",
+    "OptionalFold",
     "Sample",
     "Together",
+    "Unavailable",
 ]

@@ -10,7 +10,6 @@ from typing import Any, Protocol, TypeVar, final
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import AbilityError
 from ..log.batch import Floats, Integers, Labels
 
 S = TypeVar("S")
@@ -64,17 +63,6 @@ class Sample:
         summed = None if self.summed is None else self.summed.take(rows)
         groups = None if self.groups is None else self.groups.take(rows)
         return Sample(self.values[rows], self.key[rows], clusters, summed, groups)
-
-
-Products = tuple[tuple[int, int], ...]
-"""Pairs of columns whose products are summed too: second moments, for what is learnt anew from other sums."""
-
-
-def with_products(values: Floats, products: Products) -> Floats:
-    """[n, p + d] the products of these pairs of columns, then the columns, of which later samples may have more."""
-    if not products:
-        return values
-    return np.column_stack([*(values[:, one] * values[:, other] for one, other in products), values])
 
 
 class Turned(ABC):
@@ -173,42 +161,3 @@ class Together:
 
     def finish(self, state: dict[str, Any]) -> dict[str, Any]:
         return {name: fold.finish(state[name]) for name, fold in self.folds.items()}
-
-
-@dataclass(frozen=True)
-class Refusal:
-    """Why a fold could not be done."""
-
-    reason: str
-
-
-@dataclass(frozen=True)
-class Attempt:
-    """A fold that may ask a policy for what it cannot know: then its result is a Refusal."""
-
-    fold: Fold[Any, Any, Any]
-
-    def empty(self) -> Any:
-        return self.fold.empty()
-
-    def add(self, state: Any, batch: Any) -> Any:
-        if isinstance(state, Refusal):
-            return state
-        try:
-            return self.fold.add(state, batch)
-        except AbilityError as error:
-            return Refusal(error.message)
-
-    def merge(self, left: Any, right: Any) -> Any:
-        for state in (left, right):
-            if isinstance(state, Refusal):
-                return state
-        return self.fold.merge(left, right)
-
-    def finish(self, state: Any) -> Any:
-        if isinstance(state, Refusal):
-            return state
-        try:
-            return self.fold.finish(state)
-        except AbilityError as error:
-            return Refusal(error.message)

@@ -10,7 +10,7 @@ from functools import cached_property
 import numpy as np
 
 from ..log.batch import Floats
-from .base import Products
+from .sums import Products
 
 
 @dataclass(frozen=True, eq=False)

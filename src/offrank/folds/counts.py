@@ -31,10 +31,7 @@ class KeyedCounts:
 
     def of(self, keys: Integers) -> Floats:
         """The counts of these keys, 0 where a key was never seen."""
-        if not len(self.keys):
-            return np.zeros(keys.shape)
-        place = np.minimum(np.searchsorted(self.keys, keys), len(self.keys) - 1)
-        return np.where(self.keys[place] == keys, self.counts[place], 0.0)
+        return looked_up(self.keys, self.counts, keys)
 
 
 @dataclass(frozen=True)
@@ -62,3 +59,11 @@ def summed(keys: Sequence[NDArray[K]], weights: Sequence[NDArray[W]]) -> tuple[N
     total = np.zeros(len(distinct), weights[0].dtype)
     np.add.at(total, place, np.concatenate(weights))
     return distinct, total
+
+
+def looked_up(keys: NDArray[K], counts: NDArray[W], asked: NDArray[K]) -> NDArray[W]:
+    """The counts of the keys that are asked for, 0 where there is no such key; keys [n] are ascending."""
+    if not len(keys):
+        return np.zeros(asked.shape, counts.dtype)
+    place = np.minimum(np.searchsorted(keys, asked), len(keys) - 1)
+    return np.where(keys[place] == asked, counts[place], np.zeros_like(counts[:1]))

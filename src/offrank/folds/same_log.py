@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..log.batch import Integers
+from .counts import looked_up
 from .fingerprint import OUTCOME, QUERY, Fingerprint
 
 CLEAR = 5.0
@@ -63,7 +64,8 @@ class Common:
     def of(cls, learnt: Fingerprint, judged: Fingerprint) -> Common:
         keys = np.union1d(learnt.keys, judged.keys)
         keys = keys[keys <= np.uint64(min(learnt.limit, judged.limit))]
-        return cls(keys, _counts(learnt, keys), _counts(judged, keys), learnt.rows / judged.rows)
+        first, second = (looked_up(one.keys, one.counts, keys) for one in (learnt, judged))
+        return cls(keys, first, second, learnt.rows / judged.rows)
 
     @property
     def both(self) -> Integers:
@@ -159,10 +161,3 @@ def _equal_by_chance(found: Common) -> float:
         return float((gammaln(2 * each + 1) - 2 * gammaln(each + 1)).sum())
 
     return math.exp(min(0.0, ways(found.learnt) - ways(np.bincount(found.places(OUTCOME), weights=found.learnt))))
-
-
-def _counts(one: Fingerprint, keys: NDArray[np.uint64]) -> Integers:
-    if not len(one.keys):
-        return np.zeros(len(keys), np.int64)
-    place = np.minimum(np.searchsorted(one.keys, keys), len(one.keys) - 1)
-    return np.where(one.keys[place] == keys, one.counts[place], 0)

@@ -1,11 +1,32 @@
-"""Sums of those columns of a sample of which nothing else is wanted."""
+"""Sums of columns: over all rows, over each replicate of a bootstrap, and over hash buckets of clusters.
+
+The Poisson bootstrap is keyed by row: it has the same replicates under any partition of the log. Dependent rows share
+a bucket, so that their errors are not taken as independent.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
+import numpy as np
+
 from ..log.batch import Floats
+from ..log.hashing import ODD
+from . import _kernels
 from .base import Sample, TotalFold, Turned
+
+BUCKETS = 4096
+BUCKETS_OF_A_GROUP = 512
+
+Products = tuple[tuple[int, int], ...]
+"""Pairs of columns whose products are summed too: second moments, for what is learnt anew from other sums."""
+
+
+def with_products(values: Floats, products: Products) -> Floats:
+    """[n, p + d] the products of these pairs of columns, then the columns, of which later samples may have more."""
+    if not products:
+        return values
+    return np.column_stack([*(values[:, one] * values[:, other] for one, other in products), values])
 
 
 @dataclass(frozen=True)
@@ -21,3 +42,48 @@ class SumsFold(Turned):
     def turned(self, batch: Sample) -> Floats:
         assert batch.summed is not None
         return batch.summed.sum()
+
+
+@dataclass(frozen=True)
+class BootstrapFold(Turned):
+    """Reduces samples to the sums [replicates, products + columns or more] of each replicate."""
+
+    columns: int
+    replicates: int = 200
+    seed: int = 0
+    products: Products = ()
+
+    @property
+    def reducer(self) -> TotalFold:
+        return TotalFold((self.replicates, self.columns + len(self.products)))
+
+    def turned(self, batch: Sample) -> Floats:
+        values = with_products(batch.values, self.products)
+        sums = np.zeros((values.shape[1], self.replicates))
+        # The golden-ratio multiple keeps the keys of two seeds apart.
+        key = batch.key + np.uint64((self.seed * int(ODD)) % 2**64)
+        _kernels.poisson_sums(sums, values, key, _kernels.POISSON)
+        return sums.T
+
+
+@dataclass(frozen=True)
+class BucketsFold(Turned):
+    """Reduces samples to the sums [buckets, 1 + products + columns or more] of each bucket; the first counts rows.
+
+    cluster: the clusters of a sample that are put into buckets; by default its key. buckets: a power of two.
+    """
+
+    columns: int
+    cluster: str | None = None
+    buckets: int = BUCKETS
+    products: Products = ()
+
+    @property
+    def reducer(self) -> TotalFold:
+        return TotalFold((self.buckets, self.columns + len(self.products) + 1))
+
+    def turned(self, batch: Sample) -> Floats:
+        values = with_products(batch.values, self.products)
+        sums = np.zeros((self.buckets, 1 + values.shape[1]))
+        _kernels.bucket_sums(sums, values, batch.key if self.cluster is None else batch.clusters[self.cluster])
+        return sums

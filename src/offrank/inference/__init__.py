@@ -4,10 +4,8 @@ What an estimate is (a ratio, a mean with a control variate), how it would diffe
 follows from that.
 """
 
-from .control_variate import Controlled
-from .mean import Mean
 from .pareto import tail_index
-from .ratio import Ratio
+from .ratio import Controlled, Mean, Ratio
 from .registry import Method
 from .spec import METHODS, IntervalSpec
 from .spread import Spread

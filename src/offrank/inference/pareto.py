@@ -1,4 +1,4 @@
-"""How heavy a tail is: the Pareto index k-hat of the largest weights."""
+"""How heavy the tail of importance weights is, and how far below 1 their mean may be for that."""
 
 from __future__ import annotations
 
@@ -6,8 +6,11 @@ import math
 
 import numpy as np
 
+from ..folds.estimate import Interval
 from ..log.batch import Floats
 
+INFINITE_VARIANCE = 0.5
+"""Pareto index from which the variance of the weights is infinite."""
 _CLEARLY = 0.4
 """Some three standard errors of the index of a quarter of a usual tail."""
 
@@ -53,3 +56,27 @@ def _fit(excess: Floats) -> float:
     best = float((theta * posterior).sum() / posterior.sum())
     index = float(np.log1p(-best * excess).mean())
     return (n * index + 5) / (n + 10)  # ten rows' worth of prior at k = 0.5
+
+
+def odd_weights(mean: Interval, hidden: float) -> float:
+    """`Interval.deviation` of a mean weight from its expectation 1; 0 where it may lack no more than unseen weights.
+
+    Weights are never negative, and rare large ones hold a share of their expectation: a log that happens to have none
+    of them has a mean weight that is too low by up to `hidden`, with a standard error that knows nothing of it. So
+    a mean below 1 is held against 1 - hidden; one above 1, against 1.
+    """
+    if mean.value >= 1:
+        return mean.deviation(1.0)
+    return mean.deviation(1 - hidden) if mean.value < 1 - hidden else 0.0
+
+
+def unseen(share: float, index: float | None) -> float:
+    """What the tail beyond the largest of n weights holds, where only these weights are known.
+
+    share: of the largest weight in their sum. index: of their Pareto tail, None where they are too few to say. Of a
+    Pareto tail one weight in n lies beyond the largest, on average, and these have the mean largest / (1 - index). From
+    an index of .5 on no mean is called too low: how far it may be off cannot be learnt from the log.
+    """
+    if index is None:
+        return share
+    return share / (1 - index) if index < INFINITE_VARIANCE else math.inf

@@ -1,18 +1,34 @@
-"""A ratio of two column sums.
+"""What an estimate is: a smooth function of column sums, most often a ratio of two.
 
-Every estimate is a ratio: of sum(v / inclusion) to sum(1 / inclusion) for a plain mean, to
-sum(w / inclusion) for a self-normalised one. Its error follows from the influence of each row,
-(numerator - ratio * denominator) / mean(denominator), without any further 1/sqrt(n).
+A plain mean is the ratio of sum(v / inclusion) to sum(1 / inclusion), a self-normalised one that to sum(w / inclusion).
+Its error follows from the influence of each row, (numerator - ratio * denominator) / mean(denominator) for a ratio,
+without any further 1/sqrt(n): the delta method.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Protocol
 
 import numpy as np
 
 from ..folds.moments import Moments
+from ..folds.sums import Products
 from ..log.batch import Floats
+
+
+class Mean(Protocol):
+    """A smooth function of column sums, such as a ratio of two."""
+
+    @property
+    def denominator(self) -> int:
+        """The column whose sum it is a mean over: how much a cluster can weigh in it."""
+
+    def value(self, sums: Floats) -> Floats:
+        """The function, for sums [..., d]."""
+
+    def influence(self, moments: Moments) -> Floats:
+        """[d] coefficients of a row's influence on it."""
 
 
 @dataclass(frozen=True)
@@ -23,14 +39,113 @@ class Ratio:
     denominator: int
 
     def value(self, sums: Floats) -> Floats:
-        """The ratio, for sums [..., d]."""
         with np.errstate(divide="ignore", invalid="ignore"):
             return np.asarray(sums[..., self.numerator] / sums[..., self.denominator])
 
     def influence(self, moments: Moments) -> Floats:
-        """[d] coefficients of a row's influence on the ratio."""
         mean = moments.mean[self.denominator]
         coefficients = np.zeros(len(moments.mean))
         coefficients[self.numerator] += 1 / mean
         coefficients[self.denominator] -= float(self.value(moments.sums)) / mean
         return coefficients
+
+
+@dataclass(frozen=True)
+class RelativeChange:
+    """mean / base - 1 on the same rows."""
+
+    mean: Mean
+    base: Mean
+
+    @property
+    def denominator(self) -> int:
+        return self.mean.denominator
+
+    def value(self, sums: Floats) -> Floats:
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return np.asarray(self.mean.value(sums) / self.base.value(sums) - 1)
+
+    def influence(self, moments: Moments) -> Floats:
+        mean, base = (float(one.value(moments.sums)) for one in (self.mean, self.base))
+        return (self.mean.influence(moments) - mean / base * self.base.influence(moments)) / base
+
+
+@dataclass(frozen=True)
+class BySlot:
+    """Sum over slots b of (sum of value_b / sum of weight_b) x (sum of number_b / sum of `denominator`).
+
+    The fields are columns. number_b counts the slots of a row that are in block b, so the second factor is the share
+    of impressions with such a slot. A slot without any weight adds nothing.
+    """
+
+    values: tuple[int, ...]
+    weights: tuple[int, ...]
+    numbers: tuple[int, ...]
+    denominator: int
+
+    def value(self, sums: Floats) -> Floats:
+        value, weight, number = (sums[..., list(columns)] for columns in (self.values, self.weights, self.numbers))
+        each = np.divide(value * number, weight, out=np.zeros_like(value), where=weight > 0)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return np.asarray(each.sum(axis=-1) / sums[..., self.denominator])
+
+    def influence(self, moments: Moments) -> Floats:
+        mean, coefficients = moments.mean, np.zeros(len(moments.mean))
+        rows = mean[self.denominator]
+        for value, weight, number in zip(self.values, self.weights, self.numbers, strict=True):
+            if mean[weight] > 0:
+                rate = mean[value] / mean[weight]
+                coefficients[value] += mean[number] / mean[weight] / rows
+                coefficients[weight] -= rate * mean[number] / mean[weight] / rows
+                coefficients[number] += rate / rows
+        coefficients[self.denominator] -= float(self.value(moments.sums)) / rows
+        return coefficients
+
+
+@dataclass(frozen=True)
+class Controlled:
+    """A mean less `slope` times what another mean, of column `weight`, exceeds its expectation 1 by: a control variate.
+
+    slope 0 is the plain mean, the mean's own value to first order the ratio to `weight`.
+    """
+
+    numerator: int
+    weight: int
+    denominator: int
+    slope: float | Floats
+
+    @classmethod
+    def best(cls, moments: Moments, numerator: int, weight: int, denominator: int) -> Controlled:
+        """With the slope of least variance, cov / var of the two means, taken from the same rows."""
+        left, right = (Ratio(column, denominator).influence(moments) for column in (numerator, weight))
+        variance = float(right @ moments.comoment @ right)
+        slope = float(left @ moments.comoment @ right) / variance if variance else 0.0
+        return cls(numerator, weight, denominator, slope)
+
+    @staticmethod
+    def products(numerator: int, weight: int, denominator: int) -> Products:
+        """The pairs of columns whose products `refitted` asks for."""
+        outer = ((numerator, weight), (weight, weight), (numerator, denominator), (weight, denominator))
+        return (*outer, (denominator, denominator))
+
+    def refitted(self, sums: Floats, products: Products) -> Controlled:
+        """With the slope of least variance in each of several samples: sums [..., d + p] of columns and products."""
+        first = sums.shape[-1] - len(products)
+        asked = self.products(self.numerator, self.weight, self.denominator)
+        vw, ww, vc, wc, cc = (sums[..., first + products.index(pair)] for pair in asked)
+        v, w = (ratio.value(sums) for ratio in self._ratios)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            slope = (vw - v * wc - w * vc + v * w * cc) / (ww - 2 * w * wc + w**2 * cc)
+        return replace(self, slope=np.where(np.isfinite(slope), slope, 0.0))
+
+    def value(self, sums: Floats) -> Floats:
+        plain, weight = (ratio.value(sums) for ratio in self._ratios)
+        return np.asarray(plain - self.slope * (weight - 1))
+
+    def influence(self, moments: Moments) -> Floats:
+        plain, weight = (ratio.influence(moments) for ratio in self._ratios)
+        return plain - self.slope * weight  # the slope is taken as given
+
+    @property
+    def _ratios(self) -> tuple[Ratio, Ratio]:
+        return Ratio(self.numerator, self.denominator), Ratio(self.weight, self.denominator)

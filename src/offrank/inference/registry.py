@@ -52,7 +52,7 @@ Make = Callable[[Sampling], Interval]
 
 
 @dataclass(frozen=True)
-class Kind:
+class IntervalKind:
     """One kind of interval. clusters: it knows dependent rows; replicates: it needs those of a bootstrap."""
 
     make: Make
@@ -60,21 +60,21 @@ class Kind:
     replicates: bool = False
 
 
-_KINDS: dict[str, Kind] = {}
+_KINDS: dict[str, IntervalKind] = {}
 
 
 def interval(name: str, *, clusters: bool = True, replicates: bool = False) -> Callable[[Make], Make]:
     """Register a function as the kind of interval called `name`."""
 
     def registered(make: Make) -> Make:
-        _KINDS[name] = Kind(make, clusters, replicates)
+        _KINDS[name] = IntervalKind(make, clusters, replicates)
         return make
 
     return registered
 
 
 @cache
-def kinds() -> Mapping[str, Kind]:
+def kinds() -> Mapping[str, IntervalKind]:
     """All kinds of intervals, by name."""
     package = __name__.rpartition(".")[0]
     for module in pkgutil.iter_modules(importlib.import_module(package).__path__):

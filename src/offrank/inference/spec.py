@@ -10,14 +10,13 @@ from typing import Any
 import numpy as np
 
 from ..errors import UsageError
-from ..folds.base import Fold, Products, Sample
-from ..folds.bootstrap import BootstrapFold
-from ..folds.buckets import BUCKETS, BucketsFold
+from ..folds.base import Fold, Sample
 from ..folds.clusters import Clusters
 from ..folds.moments import Block, MomentsFold
+from ..folds.sums import BUCKETS, BootstrapFold, BucketsFold, Products
 from ..log.batch import Floats
 from ..log.source import Needs, Source, has
-from .registry import Kind, Method, kinds
+from .registry import IntervalKind, Method, kinds
 from .spread import Spread
 
 METHODS: tuple[str, ...] = tuple(kinds())
@@ -26,6 +25,8 @@ CLUSTERS = ("query", "user", "session")
 """The columns whose equal values may mark dependent rows, where nobody says which."""
 FEWEST = 5
 """With fewer clusters than these, rows are not clustered by default: Student's quantiles would say little else."""
+BUCKETS_OF = "buckets of "
+"""What the folds of clusters are called, before the column."""
 _REPEATS = 1.1
 """Rows in the cluster of a row, on average; with fewer, intervals are at most 5 % too narrow, were they all alike."""
 
@@ -61,7 +62,7 @@ class IntervalSpec:
             raise UsageError(f"replicates is {self.replicates}", "give at least 20, better 200")
 
     @property
-    def _kind(self) -> Kind:
+    def _kind(self) -> IntervalKind:
         return kinds()[self.method]
 
     def finding(self, source: Source) -> IntervalSpec:
@@ -98,32 +99,21 @@ class IntervalSpec:
     def spread(self, folded: Mapping[str, Any], products: Products = ()) -> Spread:
         """What intervals are made from, out of the states of `folds`."""
         every = [Clusters.of(name, folded[BUCKETS_OF + name], products) for name in self.columns]
-        apart: list[Clusters] = []
+        dropped: list[Clusters] = []
         if self.cluster == AUTO:
             every = [one for one in every if len(one) and one.repeats >= _REPEATS]
-            apart = [one for one in every if len(one) < FEWEST or not self._kind.clusters]
-            every = [one for one in every if one not in apart]
+            dropped = [one for one in every if len(one) < FEWEST or not self._kind.clusters]
+            every = [one for one in every if one not in dropped]
         if self._kind.replicates:
             every = [replace(one, replicates=self._redrawn(one)) for one in every]
         moments, replicates = folded["moments"], folded.get("replicates")
         if replicates is not None:
             replicates = np.roll(replicates, -len(products), axis=1)
-        return Spread(
-            moments,
-            self.method,
-            self.confidence,
-            tuple(every),
-            replicates,
-            products,
-            apart=tuple(apart),
-            chosen=self.cluster == AUTO,
-        )
+        made = moments, self.method, self.confidence, tuple(every), replicates, products
+        return Spread(*made, tuple(dropped), self.cluster == AUTO)
 
     def _redrawn(self, clusters: Clusters) -> Floats:
         """Replicates that take or leave whole clusters."""
         fold = BootstrapFold(clusters.sums.shape[1], self.replicates, self.seed)
         numbers = np.arange(len(clusters), dtype=np.uint64)
         return fold.add(fold.empty(), Sample(np.ascontiguousarray(clusters.sums), numbers))
-
-
-BUCKETS_OF = "buckets of "

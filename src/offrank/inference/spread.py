@@ -8,14 +8,16 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..folds.base import Products
 from ..folds.clusters import Clusters
 from ..folds.estimate import Interval
 from ..folds.moments import Moments
+from ..folds.sums import Products
 from ..log.batch import Floats
-from .control_variate import Controlled
-from .mean import Mean, Signed, added
+from .ratio import Controlled, Mean
 from .registry import Method, Sampling, kinds
+
+Signed = tuple[tuple[Mean, float], ...]
+"""A sum of means, each with its sign."""
 
 
 @dataclass(frozen=True)
@@ -23,7 +25,7 @@ class Spread:
     """All that intervals are made from.
 
     clusters: sums of dependent rows, by one column or several, of which each mean takes the one that makes it most
-    uncertain. replicates: [b, d + p] sums of a bootstrap of rows, of the columns and of `products` of them. apart:
+    uncertain. replicates: [b, d + p] sums of a bootstrap of rows, of the columns and of `products` of them. dropped:
     clusters that were found and not used, for which rows count as independent. chosen: that nobody named the
     clusters: where one of them holds all that counts, rows are taken as independent.
     """
@@ -34,7 +36,7 @@ class Spread:
     clusters: tuple[Clusters, ...] = ()
     replicates: Floats | None = None
     products: Products = ()
-    apart: tuple[Clusters, ...] = ()
+    dropped: tuple[Clusters, ...] = ()
     chosen: bool = False
 
     def ratio(self, ratio: Mean) -> Interval:
@@ -54,7 +56,7 @@ class Spread:
 
     def passed_over(self, mean: Mean) -> Clusters | None:
         """Of the clusters that are not used those that would matter most."""
-        return _widest(self.apart, ((mean, 1.0),))[1]
+        return _widest(self.dropped, ((mean, 1.0),))[1]
 
     def design_effect(self, mean: Mean, clusters: Clusters | None) -> float | None:
         """Variance by clusters over that of independent rows (Kish): how many times more rows an interval needs."""
@@ -70,7 +72,7 @@ class Spread:
         if clusters is not None:
             freedom = min(clusters.freedom(mean.denominator) for mean, _ in terms)
             plain, replicates = clusters.linear_error(influence), clusters.replicates
-            skewness = clusters.skewness(_function(terms))
+            skewness = clusters.skewness(_added(terms))
         if clusters is None or (self.chosen and (error == math.inf or freedom == 0)):
             error = plain = self._independent_error(influence)
             freedom, replicates, skewness = math.inf, self.replicates, self.moments.skewness(influence)
@@ -90,20 +92,22 @@ class Spread:
 
     def _draws(self, sums: Floats, terms: Signed) -> Floats:
         """[b] the value in each replicate, what is learnt from the log learnt anew."""
-        anew = [
-            mean.refitted(sums, self.products) if isinstance(mean, Controlled) and self.products else mean
-            for mean, _ in terms
-        ]
-        return added(terms, [mean.value(sums) for mean in anew])
+        if self.products:
+            terms = tuple(
+                (mean.refitted(sums, self.products) if isinstance(mean, Controlled) else mean, sign)
+                for mean, sign in terms
+            )
+        return _added(terms)(sums)
 
 
-def _function(terms: Signed) -> Callable[[Floats], Floats]:
-    return lambda sums: added(terms, [mean.value(sums) for mean, _ in terms])
+def _added(terms: Signed) -> Callable[[Floats], Floats]:
+    """The sum of the means' values, each with its sign, as a function of column sums."""
+    return lambda sums: np.asarray(sum(sign * mean.value(sums) for mean, sign in terms))
 
 
 def _widest(every: tuple[Clusters, ...], terms: Signed) -> tuple[float, Clusters | None]:
     """The greatest standard error by clusters, if possible a finite one, and its clusters."""
-    found = [(one.jackknife(_function(terms)), one) for one in every]
+    found = [(one.jackknife(_added(terms)), one) for one in every]
     if not found:
         return math.inf, None
     finite = [pair for pair in found if pair[0] < math.inf]

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from ..folds.deviates import untransformed
-from ..folds.estimate import Interval
+from ..folds.estimate import Interval, untransformed
 from .registry import Sampling, interval
 
 

@@ -81,7 +81,7 @@ def estimators(given: Estimators) -> list[Estimator | SelfNormalised]:
     several = given if isinstance(given, Iterable) and not isinstance(given, str) else [given]
     found = [named_estimator(one) for one in several]
     for made in found:
-        if isinstance(made, type) or not hasattr(made, "examined"):
+        if isinstance(made, type) or not hasattr(made, "with_examination"):
             raise UsageError(f"{made!r} is not an estimator", "give one such as 'snips' or 'interpol(window=2)'")
     if not found:
         raise UsageError("there is no estimator", "name at least one, such as 'snips'")

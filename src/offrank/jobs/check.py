@@ -22,7 +22,7 @@ from ..findings.verdict import on_log
 from ..folds.base import Together
 from ..folds.estimate import Estimate
 from ..folds.group_by import by_slots
-from ..folds.tried import Tried, given, refused
+from ..folds.optional import OptionalFolds, given, refused
 from ..inference.spec import IntervalSpec
 from ..log.source import Source
 from ..policies.epsilon import EpsilonUniform
@@ -101,7 +101,7 @@ class _Checking:
     def __init__(self, source: Source, logging: AnyPolicy, target: AnyPolicy | None, doubt: IntervalSpec) -> None:
         self.source, self.logging, self.target, self.doubt = source, logging, target, doubt
         self.counted = counts(logging)
-        self.tried, log = Tried(source), LogFold.of(source, logging)
+        self.tried, log = OptionalFolds(source), LogFold.of(source, logging)
         self.tried.sure(log.needs(), impressions=ImpressionsFold(), log=log)
         self.plans: dict[str, Plan] = {}
         # First who asks for the probabilities of all candidates: those of the displayed ones are among them.

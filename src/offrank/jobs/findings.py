@@ -13,8 +13,7 @@ from ..checks.log import about_log, explained
 from ..checks.slots import SlotsRow
 from ..errors import NoOverlapError
 from ..findings import about, title_of
-from ..findings.evidence import OfPropensities, OfSkipped, OfSupport
-from ..findings.evidence_log import OfLog
+from ..findings.evidence import OfLog, OfPropensities, OfSkipped, OfSupport
 from ..findings.miscalibrated import unfit
 from ..folds.estimate import Caution, Estimate
 from ..log.batch import Floats

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from ..errors import NoOverlapError
-from ..estimators.base import Estimator
+from ..estimators.base import Estimator, Reference
 from ..estimators.logged import LoggedMean
-from ..estimators.reference import REFERENCES, Reference
+from ..estimators.named import REFERENCES
 from ..estimators.wrappers import SelfNormalised, bare
 from ..findings.verdict import Candidate, Verdict, verdict
 from ..folds.estimate import Caution, Estimate

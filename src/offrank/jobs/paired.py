@@ -12,7 +12,7 @@ from ..estimators.base import Estimator
 from ..estimators.wrappers import SelfNormalised, bare
 from ..findings.verdict import Candidate, Verdict, verdict
 from ..folds.estimate import Caution, Interval
-from ..inference.mean import Mean
+from ..inference.ratio import Mean
 from .choice import span
 from .judgement import Judgement
 from .summary import Summary

@@ -9,16 +9,16 @@ from typing import Any
 from ..checks.log import LogFold
 from ..checks.ties import TiesFold, sorts
 from ..errors import AbilityError, ColumnError, NoOverlapError
-from ..estimators.base import Estimator
+from ..estimators.base import Estimator, Reference
 from ..estimators.family import Family
 from ..estimators.fold import Layout, needs
 from ..estimators.logged import LoggedMean
-from ..estimators.reference import REFERENCES, Reference
+from ..estimators.named import REFERENCES
 from ..estimators.wrappers import SelfNormalised, bare, weighing
 from ..findings import about
 from ..findings.evidence import OfCurve
-from ..folds.base import Products
-from ..inference.control_variate import Controlled
+from ..folds.sums import Products
+from ..inference.ratio import Controlled
 from ..inference.spec import IntervalSpec
 from ..log.source import Needs, Source
 from ..policies.prepared import counts

@@ -15,7 +15,7 @@ from ..errors import NoOverlapError
 from ..estimators.base import Estimator, Weighting
 from ..estimators.doubly_robust import DoublyRobust
 from ..estimators.fold import CLICKS, REWARD, ROWS, Layout, outcome
-from ..estimators.items import IPM, PBM, Interpol
+from ..estimators.items import IPM, Interpol, PositionBased
 from ..estimators.logged import LoggedMean
 from ..estimators.worth import Worth, worth
 from ..estimators.wrappers import Clip, SelfNormalised, bare, clip, weighing
@@ -24,19 +24,15 @@ from ..findings.advice import items_help
 from ..findings.evidence import OfEstimate
 from ..findings.few_rewards import FEW as FEW_REWARDS
 from ..findings.low_ess import FEW_EFFECTIVE
-from ..folds.base import Products, Together
-from ..folds.buckets import BUCKETS_OF_A_GROUP
+from ..folds.base import Together
 from ..folds.estimate import Caution, Design, Estimate, Interval
 from ..folds.group_by import with_groups
 from ..folds.histogram import HistogramFold
 from ..folds.largest import LargestFold
 from ..folds.moments import Moments
-from ..folds.sums import SumsFold
-from ..inference.control_variate import Controlled
-from ..inference.mean import Mean
+from ..folds.sums import BUCKETS_OF_A_GROUP, Products, SumsFold
 from ..inference.pareto import tail_index
-from ..inference.ratio import Ratio
-from ..inference.relative import RelativeChange
+from ..inference.ratio import Controlled, Mean, Ratio, RelativeChange
 from ..inference.spec import AUTO, IntervalSpec
 from ..inference.spread import Spread
 from ..options import option
@@ -346,7 +342,7 @@ def _kind(weighed: Weighting | None) -> Literal["slates", "items", "model", "log
         weighed = weighed.base
     if weighed is None or isinstance(weighed, LoggedMean):
         return "model" if weighed is None else "logged"
-    return "items" if isinstance(weighed, IPM | Interpol | PBM) else "slates"
+    return "items" if isinstance(weighed, IPM | Interpol | PositionBased) else "slates"
 
 
 def _bounded(estimator: Estimator | SelfNormalised) -> Estimator | SelfNormalised:

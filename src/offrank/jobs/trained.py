@@ -13,7 +13,7 @@ from ..folds.fingerprint import Fingerprint, FingerprintFold
 from ..folds.same_log import share_learnt
 from ..log.source import Needs
 
-_ASKED = ("examined", "log_prob")
+_ASKED = ("with_examination", "log_prob")
 """What an estimator and a policy can be asked: wrappers are looked into where they hold one."""
 
 

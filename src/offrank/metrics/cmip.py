@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from ..errors import UsageError
 from ..findings import about
-from ..findings.evidence_metrics import OfCmip
+from ..findings.evidence import OfCmip
 from ..folds.estimate import Caution
 from ..log.batch import Floats, Integers
 from .cmip_methods import Binned, Classifier, CmiMethod, Paper

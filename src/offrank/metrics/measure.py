@@ -12,7 +12,7 @@ from ..checks.dependence import dependence
 from ..checks.impressions import Impressions, ImpressionsFold
 from ..errors import EmptyLogError, NoOverlapError
 from ..findings import about
-from ..findings.evidence_metrics import OfComparison
+from ..findings.evidence import OfComparison
 from ..folds.base import Together
 from ..inference.ratio import Ratio
 from ..inference.registry import Method

@@ -14,9 +14,8 @@ from itertools import permutations, product
 
 import numpy as np
 
-from ..estimators.pseudoinverse.gamma import Inverse, pseudoinverse
+from ..estimators.pseudoinverse.gamma import Inverse, UniformInverse, pseudoinverse
 from ..estimators.pseudoinverse.overlap import Overlap
-from ..estimators.pseudoinverse.uniform import UniformInverse
 from ..log.batch import Floats, Integers
 from ..report.charts import Chart, Series
 from ..report.sheet import Figures, Sheet

@@ -310,7 +310,7 @@ def _moves(kind: Any, mean_weight: float | None) -> tuple[float, bool] | None:
         return None
     if isinstance(kind, SelfNormalised):
         return None if kind.by_slot else (1.0, True)
-    if isinstance(kind, Predicting) and kind.residual is None:
+    if isinstance(kind, Predicting) and kind.weighting is None:
         return 0.0, True
     return (mean_weight, False) if kind.normalised and mean_weight is not None else None
 

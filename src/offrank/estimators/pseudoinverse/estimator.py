@@ -2,35 +2,40 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import ClassVar, Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ...errors import AbilityError, UsageError
 from ...findings.assumptions import ADDITIVE
 from ...log.batch import Contexts, Floats, Integers, LogBatch
-from ...policies.base import Policy
+from ...policies.base import Policy, all_items
+from ...policies.mixture import UniformMixture
+from ...policies.plackett_luce import PlackettLuce
 from ...policies.propensities import Propensities, law
 from ...policies.rank_law import RankLaw
+from ...policies.ranking import Ranking
 from ...policies.sorting import Sorting, certain, shown_slates
+from ...policies.top import Top
 from ...policies.uniform import Uniform
-from ...spelling import Spelled
-from .. import _kernels as item_kernels
-from ..base import Asked, Earns, Weights, refuse_impossible
+from ..base import Asked, Earns, Weighting, Weights, refuse_impossible
+from ..items import IPM
 from . import _kernels
-from .cases import cases
-from .contexts import Alike
-from .indicators import drawn_slates, expected_indicators, fills_slots, frequencies, portions
+from .grouping import Grouped, content, distinct, relevant, single
+from .inverses import cases
 
 Slots = Literal["joint", "independent"]
 _NEVER = 1e-9
 """A probability that was written as zero, but for rounding."""
+MOST_NUMBERS = 1 << 22
+"""Of expected indicators in memory at once."""
 
 
 @dataclass(frozen=True, repr=False)
-class PI(Spelled):
+class PI(Weighting):
     """w = q_target' Gamma_logging^+ 1_slate (paper slate-pseudoinverse, Eq. 6).
 
     Unbiased where a slate's reward is a sum of unobserved rewards, one for each item and slot; needs
@@ -45,8 +50,6 @@ class PI(Spelled):
     name: ClassVar[str] = "pi"
     prefix: ClassVar[str] = "w"
     earns: ClassVar[Earns] = "reward"
-    normalised: ClassVar[bool] = True
-    each_slot: ClassVar[bool] = False
     assumes: ClassVar[frozenset[str]] = frozenset({ADDITIVE})
     slots: Slots = field(default="joint", kw_only=True)
     samples: int = field(default=0, kw_only=True)
@@ -64,17 +67,14 @@ class PI(Spelled):
         return "pair_probs" if self.slots == "joint" else "rank_law"
 
     @property
-    def asks_target(self) -> Asked:
+    def requires_target(self) -> Asked:
         if self.slots == "independent":
             return "rank_law"
         return "sample" if self.samples else "rank_probs"
 
-    def examined(self, examination: Sequence[float] | None) -> PI:
-        return self
-
     def weights(self, batch: LogBatch, logging: Propensities, target: Propensities) -> Weights:
         if self.slots == "independent":
-            weight = independent_weights(batch, logging, target)
+            weight = self._independent(batch, logging, target)
         elif isinstance(logging.policy, Uniform):
             weight = self._uniform(batch, target)
         else:
@@ -82,6 +82,12 @@ class PI(Spelled):
         # Terms that cancel leave rounding, which has no sign.
         weight = np.where(np.abs(weight) < _NEVER, 0.0, weight)
         return Weights(weight, weight)
+
+    def _independent(self, batch: LogBatch, logging: Propensities, target: Propensities) -> Floats:
+        """Sum over slots of target / logging probability of the item there, - k + 1 (Prop. 2, Eq. 17)."""
+        ratio = IPM().weights(batch, logging, target).weight
+        _refuse_dependent(batch, logging)
+        return np.asarray(ratio.sum(axis=1) - batch.contexts.length + 1)
 
     def _uniform(self, batch: LogBatch, target: Propensities) -> Floats:
         contexts, slots, policy = batch.contexts, batch.slates.shape[1], law(target.policy, "rank_probs")
@@ -108,7 +114,7 @@ class PI(Spelled):
         return weight
 
     def wanted(
-        self, target: Policy, contexts: Contexts, rows: Integers, same: Alike
+        self, target: Policy, contexts: Contexts, rows: Integers, same: Grouped
     ) -> Iterator[tuple[Integers, Floats | Integers]]:
         """Rows of one group of contexts with what the target shows there.
 
@@ -132,18 +138,9 @@ class PI(Spelled):
     def indicators(self, target: Policy, contexts: Contexts) -> Floats:
         """[n, m, k] q of the target, exactly or from samples."""
         if not self.samples or isinstance(target, Sorting):
-            return expected_indicators(target, contexts)
+            return target.rank_probs(contexts, all_items(contexts))
         slates, which = drawn_slates(target, contexts, self.samples, seed=0)
         return frequencies(slates, contexts.candidates.shape[1])[which]
-
-
-def independent_weights(batch: LogBatch, logging: Propensities, target: Propensities) -> Floats:
-    """[n] sum over slots of target / logging probability of the item there, - k + 1 (Prop. 2, Eq. 17)."""
-    length = batch.contexts.length
-    ratio = item_kernels.item_position(target.rank_law.arrays, logging.rank_law.arrays, length, batch.slates.shape[1])
-    refuse_impossible(batch, ~np.isfinite(ratio), logging)
-    _refuse_dependent(batch, logging)
-    return np.asarray(ratio.sum(axis=1) - length + 1)
 
 
 def _refuse_dependent(batch: LogBatch, logging: Propensities) -> None:
@@ -162,3 +159,59 @@ def _refuse_dependent(batch: LogBatch, logging: Propensities) -> None:
             "rank too, and no item stands in a slate twice",
             "leave slots=independent away; that is for logs in which each slot has candidates of its own",
         )
+
+
+def drawn_slates(policy: Policy, contexts: Contexts, samples: int, seed: int) -> tuple[Integers, Integers]:
+    """[g, samples, k] slates for each distinct context, and [n] which context a row has.
+
+    The draws follow from seed and content, so that equal contexts have equal draws in any batch.
+    """
+    contexts = relevant(contexts, policy.needs("sample"))
+    first, which = distinct(content(contexts))
+    slates = np.full((len(first), samples, contexts.slots), -1)
+    for group, row in enumerate(first):
+        one = single(contexts, int(row))
+        rng = np.random.default_rng([seed, int(_kernels.hashes(content(one))[0])])
+        found = policy.sample(one.take(np.zeros(samples, np.int64)), rng)
+        slates[group, :, : found.shape[1]] = found
+    return slates, which
+
+
+def frequencies(slates: Integers, candidates: int) -> Floats:
+    """[g, m, k] share of slates [g, samples, k] with each candidate in each slot: an unbiased q_pi."""
+    groups, samples, slots = slates.shape
+    counts = np.zeros((groups, candidates, slots))
+    group, draw, slot = np.nonzero(slates >= 0)
+    np.add.at(counts, (group, slates[group, draw, slot], slot), 1.0 / samples)
+    return counts
+
+
+def fills_slots(policy: Policy, contexts: Contexts) -> NDArray[np.bool_]:
+    """[n] whether the policy shows a candidate in every slot, for certain.
+
+    A written ranking may be short, or name items that are not candidates: then additive rewards do
+    not identify what it earns.
+    """
+    if isinstance(policy, UniformMixture):
+        return fills_slots(law(policy.base, "rank_probs"), contexts)
+    if isinstance(policy, Ranking):
+        wanted = np.arange(contexts.slots) < contexts.length[:, None]
+        ranking = contexts.rankings[policy.column][:, : contexts.slots]
+        ranking = np.pad(ranking, ((0, 0), (0, contexts.slots - ranking.shape[1])), constant_values=-1)
+        return np.asarray(((ranking >= 0) | ~wanted).all(axis=1))
+    if isinstance(policy, Top | PlackettLuce | Uniform):
+        return np.ones(len(contexts), np.bool_)
+    filled = np.empty(len(contexts), np.bool_)
+    for rows in portions(contexts):
+        some = contexts.take(rows)
+        mass = policy.rank_probs(some, all_items(some)).sum(axis=1)
+        filled[rows] = (np.abs(mass - (np.arange(some.slots) < some.length[:, None])) < 1e-6).all(axis=1)
+    return filled
+
+
+def portions(contexts: Contexts, rows: int | None = None) -> Iterator[Integers]:
+    """Consecutive rows (of all, or of so many), as many at a time as [r, m, k] numbers fit into memory."""
+    rows = len(contexts) if rows is None else rows
+    step = max(1, MOST_NUMBERS // max(contexts.candidates.shape[1] * contexts.slots, 1))
+    for start in range(0, rows, step):
+        yield np.arange(start, min(start + step, rows))

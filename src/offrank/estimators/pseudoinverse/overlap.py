@@ -25,12 +25,10 @@ from ...policies.sorting import Sorting
 from ...policies.uniform import Uniform
 from ...readers.log import read_log
 from ...running.executors import Executor, run
-from .cases import cases
-from .contexts import Alike, alike, distinct, relevant
-from .estimator import PI
-from .gamma import Inverse
-from .indicators import drawn_slates
-from .uniform import UniformInverse
+from .estimator import PI, drawn_slates
+from .gamma import Inverse, UniformInverse
+from .grouping import Grouped, distinct, grouped, relevant
+from .inverses import cases
 
 
 @dataclass(frozen=True)
@@ -161,11 +159,11 @@ class OverlapFold(Turned):
 
 def _inverses(
     logging: Policy, contexts: Contexts, cache: RunCache
-) -> Iterator[tuple[Integers, Inverse | UniformInverse, Alike]]:
+) -> Iterator[tuple[Integers, Inverse | UniformInverse, Grouped]]:
     if not isinstance(logging, Uniform):
         yield from ((case.rows, case.inverse, case.same) for case in cases(logging, contexts, cache))
         return
-    same = alike(relevant(contexts, logging.needs("pair_probs")))
+    same = grouped(relevant(contexts, logging.needs("pair_probs")))
     for _, rows in same.groups():
         yield rows, UniformInverse(int(contexts.size[rows[0]]), int(contexts.length[rows[0]])), same
 
@@ -194,7 +192,7 @@ def _largest(table: Floats) -> float:
 
 
 def _sampling(
-    inverse: Inverse | UniformInverse, target: Policy, contexts: Contexts, rows: Integers, same: Alike, samples: int
+    inverse: Inverse | UniformInverse, target: Policy, contexts: Contexts, rows: Integers, same: Grouped, samples: int
 ) -> Floats:
     """[r] mean of 1_w' Gamma^+ 1_w over the slates w drawn from the target.
 

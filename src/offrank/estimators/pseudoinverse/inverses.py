@@ -1,4 +1,4 @@
-"""The distinct contexts of a batch, each with what was once computed for it.
+"""Inverses for the distinct contexts of a batch, each kept with what follows from it for a target.
 
 Inverses are dear and large, what follows from one for a single target is small: both are kept while the log is
 read, so that contexts which come back in later batches cost nothing even when there are too many inverses
@@ -8,10 +8,13 @@ to keep.
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections import OrderedDict
+from collections.abc import Callable, Hashable, Iterator
+from concurrent.futures import Future
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from threading import Lock
+from typing import Any, Generic, TypeVar
 
 import numpy as np
 
@@ -20,9 +23,8 @@ from ...log.batch import Contexts, Floats, Integers
 from ...log.cache import RunCache
 from ...policies.base import Policy
 from ...policies.pair_law import pair_probs
-from .contexts import Alike, alike, distinct, key, relevant, single
 from .gamma import Inverse, pseudoinverse
-from .memo import Memo
+from .grouping import Grouped, distinct, grouped, key, relevant, single
 
 INVERSE_BYTES = 512 << 20
 SOLUTION_BYTES = 128 << 20
@@ -30,8 +32,61 @@ FEW_TARGETS = 16  # of one context in one batch: beyond, the inverse itself is u
 MOST_SECONDS = 3600.0  # for one batch
 
 
+V = TypeVar("V", Inverse, Floats)
+
+
 @dataclass
-class Patience:
+class SizedCache(Generic[V]):
+    """Values by key, shared by threads; beyond `limit` bytes those not used for the longest time are let go.
+
+    A value that is being made is waited for, not made twice.
+    """
+
+    limit: int
+    made: OrderedDict[Hashable, Future[V]] = field(default_factory=OrderedDict)
+    held: int = 0
+    lock: Lock = field(default_factory=Lock)
+
+    def __contains__(self, key: Hashable) -> bool:
+        with self.lock:
+            return key in self.made and self.made[key].done()
+
+    def get(self, key: Hashable, make: Callable[[], V]) -> V:
+        """The value of a key, made on first use."""
+        with self.lock:
+            known = self.made.get(key)
+            future = known or Future()
+            self.made[key] = future
+            self.made.move_to_end(key)
+        if known is not None:
+            return known.result()
+        try:
+            future.set_result(make())
+        except BaseException as error:
+            with self.lock:
+                self.made.pop(key, None)
+            future.set_exception(error)
+            raise
+        with self.lock:
+            if self.made.get(key) is future:
+                self.held += future.result().nbytes
+                self._shrink(key)
+        return future.result()
+
+    def _shrink(self, newest: Hashable) -> None:
+        """Let go of what was not used for the longest time; what is being made and the newest stay."""
+        for _ in range(len(self.made)):
+            if self.held <= self.limit:
+                break
+            key, future = self.made.popitem(last=False)
+            if future.done() and key != newest:
+                self.held -= future.result().nbytes
+            else:
+                self.made[key] = future
+
+
+@dataclass
+class CostLimit:
     """Gives up a batch whose inverses would take too long, by the time that the first ones took."""
 
     policy: Policy
@@ -59,11 +114,11 @@ class Case:
     """A context and the rows that share it. same: how the rows' candidates are ordered in it."""
 
     rows: Integers
-    same: Alike
+    same: Grouped
     policy: Policy
     context: Contexts
     index: int
-    patience: Patience
+    cost: CostLimit
     cache: RunCache
 
     @cached_property
@@ -86,23 +141,23 @@ class Case:
 
     def _table(self, wanted: Floats | Integers) -> Floats:
         known = (self.key, wanted.dtype.char, wanted.tobytes())
-        solutions: Memo[Floats] = self.cache.get("solutions", lambda: Memo(SOLUTION_BYTES))
+        solutions: SizedCache[Floats] = self.cache.get("solutions", lambda: SizedCache(SOLUTION_BYTES))
         return solutions.get(known, lambda: self.inverse.tables(wanted)[0])
 
     @property
-    def _inverses(self) -> Memo[Inverse]:
-        return self.cache.get("inverses", lambda: Memo[Inverse](INVERSE_BYTES))
+    def _inverses(self) -> SizedCache[Inverse]:
+        return self.cache.get("inverses", lambda: SizedCache[Inverse](INVERSE_BYTES))
 
     def _invert(self) -> Inverse:
         started = time.perf_counter()
         found = pseudoinverse(pair_probs(self.policy, self.context)[0])
-        self.patience.spend(started, self.index)
+        self.cost.spend(started, self.index)
         return found
 
 
 def cases(policy: Policy, contexts: Contexts, cache: RunCache) -> Iterator[Case]:
     """Every distinct context of a logging policy. cache: what was computed for earlier batches."""
-    same = alike(relevant(contexts, policy.needs("pair_probs")))
-    patience = Patience(policy, len(same.contexts))
+    same = grouped(relevant(contexts, policy.needs("pair_probs")))
+    cost = CostLimit(policy, len(same.contexts))
     for index, (group, rows) in enumerate(same.groups()):
-        yield Case(rows, same, policy, single(same.contexts, group), index, patience, cache)
+        yield Case(rows, same, policy, single(same.contexts, group), index, cost, cache)

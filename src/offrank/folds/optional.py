@@ -3,14 +3,51 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from ..errors import AbilityError, ColumnError
 from ..log.source import Needs, Source
-from .base import Attempt, Refusal
+from .base import Fold
 
 
-class Tried:
+@dataclass(frozen=True)
+class Unavailable:
+    """Why a fold could not be done."""
+
+    reason: str
+
+
+@dataclass(frozen=True)
+class OptionalFold:
+    """A fold that may ask a policy for what it cannot know: then its result is an Unavailable."""
+
+    fold: Fold[Any, Any, Any]
+
+    def empty(self) -> Any:
+        return self.fold.empty()
+
+    def add(self, state: Any, batch: Any) -> Any:
+        return _if_able(self.fold.add, state, batch)
+
+    def merge(self, left: Any, right: Any) -> Any:
+        return _if_able(self.fold.merge, left, right)
+
+    def finish(self, state: Any) -> Any:
+        return _if_able(self.fold.finish, state)
+
+
+def _if_able(step: Callable[..., Any], *states: Any) -> Any:
+    for state in states:
+        if isinstance(state, Unavailable):
+            return state
+    try:
+        return step(*states)
+    except AbilityError as error:
+        return Unavailable(error.message)
+
+
+class OptionalFolds:
     """Those folds over a source that can be done. reasons: why others cannot, by name; needs: the columns of all."""
 
     def __init__(self, source: Source) -> None:
@@ -31,16 +68,16 @@ class Tried:
         except (AbilityError, ColumnError) as error:
             self.reasons[name] = error.message
             return False
-        self.folds[name] = Attempt(fold)
+        self.folds[name] = OptionalFold(fold)
         self.needs |= needed
         return True
 
 
 def refused(found: Mapping[str, Any]) -> dict[str, str]:
     """Of results by name, why some could not be had."""
-    return {name: value.reason for name, value in found.items() if isinstance(value, Refusal)}
+    return {name: value.reason for name, value in found.items() if isinstance(value, Unavailable)}
 
 
 def given(found: Mapping[str, Any]) -> dict[str, Any]:
     """The other results."""
-    return {name: value for name, value in found.items() if not isinstance(value, Refusal)}
+    return {name: value for name, value in found.items() if not isinstance(value, Unavailable)}

@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ...log.batch import Contexts, Floats, Integers
+from ...log.contexts import reordered
 from ...log.source import Needs
 from . import _kernels
 
@@ -30,7 +31,7 @@ def relevant(contexts: Contexts, needed: Needs) -> Contexts:
 
 
 @dataclass(frozen=True)
-class Alike:
+class Grouped:
     """Rows grouped by content.
 
     group: [n]. contexts: one row for each group, candidates in the group's own order. place: [n', m]
@@ -60,15 +61,16 @@ class Alike:
         return np.take_along_axis(law, order[:, :, None], axis=1).reshape(len(rows), -1)
 
 
-def alike(contexts: Contexts) -> Alike:
+def grouped(contexts: Contexts) -> Grouped:
     """Group contexts by all that they hold; with one column and without ids or features, whatever their order."""
     first, row = distinct(content(contexts))
     contexts = contexts.take(first)
     order = _order(contexts)
     place = np.argsort(order, axis=1)
-    contexts = _reordered(contexts, order, place)
+    if contexts.features is None:  # else nothing moves
+        contexts = reordered(contexts, order)
     first, group = distinct(content(contexts))
-    return Alike(contexts.take(first), group[row], place, row)
+    return Grouped(contexts.take(first), group[row], place, row)
 
 
 def single(contexts: Contexts, row: int) -> Contexts:
@@ -126,20 +128,13 @@ def _order(contexts: Contexts) -> Integers:
         return np.argsort(np.where(inside, -scores, np.inf), axis=1, kind="stable")
     if len(contexts.rankings) == 1 and not contexts.scores and not contexts.keys:
         (ranking,) = contexts.rankings.values()
-        rank = np.full((n, m), ranking.shape[1])
-        row, where = np.nonzero(ranking >= 0)
-        rank[row, ranking[row, where]] = where
-        return np.argsort(np.where(inside, rank, ranking.shape[1] + 1), axis=1, kind="stable")
+        return np.argsort(np.where(inside, places(ranking, m), ranking.shape[1] + 1), axis=1, kind="stable")
     return np.broadcast_to(np.arange(m), (n, m))
 
 
-def _reordered(contexts: Contexts, order: Integers, place: Integers) -> Contexts:
-    def moved(ranking: Integers) -> Integers:
-        return np.where(ranking >= 0, np.take_along_axis(place, np.maximum(ranking, 0), axis=1), ranking)
-
-    return replace(
-        contexts,
-        candidates=np.take_along_axis(contexts.candidates, order, axis=1),
-        scores={name: np.take_along_axis(values, order, axis=1) for name, values in contexts.scores.items()},
-        rankings={name: moved(values) for name, values in contexts.rankings.items()},
-    )
+def places(ranking: Integers, candidates: int) -> Integers:
+    """[n, m] where each candidate stands first in a ranking [n, w], w where it does not."""
+    out = np.full((len(ranking), candidates), ranking.shape[1])
+    row, rank = np.nonzero(ranking >= 0)
+    out[row[::-1], ranking[row, rank][::-1]] = rank[::-1]
+    return out
