@@ -20,15 +20,23 @@ from offrank.errors import UsageError
 from offrank.metrics.cmip import METHODS
 from offrank.metrics.cmip_methods import Paper
 from offrank.papers import REPRODUCTIONS, reproduce
-from offrank.papers.cmip import Design, Study, made, resume
+from offrank.papers.cmip import Study, StudyDesign, made, resume
 from offrank.papers.cmip import tables as tables_of_cmip
-from offrank.papers.cmip.design import FIGURE, POLICIES, USERS
-from offrank.papers.cmip.findings import Configuration, Findings, Measure, over_runs
-from offrank.papers.cmip.ground import Grounds
-from offrank.papers.cmip.perplexity import perplexities
-from offrank.papers.cmip.regression import BETTER, COMBINATIONS, Scores, adjusted_scores, pooled_scores, table_1
-from offrank.papers.expectations import Expectations
-from offrank.papers.run import Run
+from offrank.papers.cmip.design import FIGURE, POLICIES, USERS, Grounds
+from offrank.papers.cmip.findings import (
+    BETTER,
+    COMBINATIONS,
+    Configuration,
+    Findings,
+    Measure,
+    Scores,
+    adjusted_scores,
+    over_runs,
+    pooled_scores,
+    tree_scores,
+)
+from offrank.papers.cmip.study import perplexities
+from offrank.papers.expectations import Expectations, Run
 from offrank.readers.svmlight import write_svmlight
 from offrank.report.sheet import Sheet
 from offrank.selection.candidates import Candidate
@@ -37,7 +45,7 @@ from offrank.selection.strategies import BEST
 from offrank.simulation.mslr_like import mslr_like
 from offrank.simulation.source import SimulatedSource
 
-MICRO = Design(
+MICRO = StudyDesign(
     queries=30,
     sessions=600,
     tests=40,
@@ -205,7 +213,7 @@ def test_trees_are_judged_on_what_they_have_not_seen() -> None:
     assert adjusted_scores(model, target, [(np.arange(4), np.arange(4, 8))]) == pytest.approx([1.0])
 
 
-def imagined(design: Design, told: Callable[[str, str, int, int], dict[str, Any]]) -> Findings:
+def imagined(design: StudyDesign, told: Callable[[str, str, int, int], dict[str, Any]]) -> Findings:
     """Findings of which `told` says each model's: (user, logging, run, model) -> numbers."""
     studies = {}
     for study in design.studies():
@@ -268,7 +276,7 @@ def test_table_1_asks_each_of_the_configurations() -> None:
         return one
 
     design = replace(SEVEN, models=SEVEN.models[:5], users=("pbm",), runs=6, repetitions=5)
-    rows = table_1(imagined(design, known), Measure(), len)
+    rows = tree_scores(imagined(design, known), Measure(), len)
     assert list(rows) == [
         Configuration("pbm", "noisy_oracle", "lambdamart"),
         Configuration("pbm", "noisy_oracle", "uniform"),
@@ -334,7 +342,7 @@ def test_published_tables_add_up() -> None:
 
 
 def test_the_published_size_is_the_papers() -> None:
-    full, small = Design.of(1.0, 4), Design.of(0.01, 4)
+    full, small = StudyDesign.of(1.0, 4), StudyDesign.of(0.01, 4)
     assert (full.sessions, full.queries, full.runs, full.repetitions) == (5_000_000, 6_000, 10, 1_000)
     assert full.names == small.names == ("dctr", "rdctr", "pbm", "ubm", "dbn", "ncm", "cacm")
     assert len(full.studies()) == 4 * 2 * 10 + 1

@@ -1,4 +1,4 @@
-"""Expectations criteo-test-bed (Lefortier, Swaminathan, Gu, Joachims, de Rijke), section 4: Table 5, learnt policies.
+"""Paper criteo-test-bed (Lefortier, Swaminathan, Gu, Joachims, de Rijke), section 4: Table 5, learnt policies.
 
 On the user's log, of which the one-slot impressions are taken, or on a simulated one whose truth is known.
 """
@@ -17,7 +17,7 @@ from ..errors import NoOverlapError
 from ..estimators.fold import Layout, TermsFold, needs
 from ..estimators.ips import IPS
 from ..files import scratch
-from ..folds.estimate import Estimate, Interval
+from ..folds.estimate import Interval
 from ..folds.moments import MomentsFold
 from ..inference.ratio import Ratio
 from ..inference.spread import Spread
@@ -38,8 +38,7 @@ from ..report.sheet import Cell, Claim, Section, Sheet
 from ..running.executors import run
 from ..simulation.adverts import AdvertWorld
 from .criteo_checks import holds_truth, logs_of
-from .expectations import Expectations, bars, half_of, same_size, times
-from .run import Run
+from .expectations import Expectations, Run, bars, half_of, same_size, times
 
 PAPER = Expectations.of("criteo-learning")
 CONFIDENCE = 0.99
@@ -68,7 +67,7 @@ CLAIMED = (
 
 
 @dataclass(frozen=True)
-class Row:
+class TestedPolicy:
     """A policy on the test third: its name, estimates, and the truth where it is known; all times 10^4."""
 
     name: str
@@ -111,27 +110,21 @@ def _learnt(source: Source, folder: Path, asked: Run) -> tuple[Targets, Survey]:
     return targets, survey
 
 
-def _judged(targets: Targets, test: Split, world: AdvertWorld | None) -> Iterator[Row]:
+def _judged(targets: Targets, test: Split, world: AdvertWorld | None) -> Iterator[TestedPolicy]:
     named = {f"{method}, {use}" if use else method: policy for (method, use), policy in targets.items()}
     found = evaluate(test, named, "logged", ("ips", "snips"), confidence=CONFIDENCE).estimates
     for name, policy in named.items():
         ips, snips = (found[name, key] for key in ("ips", "snips"))
         if isinstance(ips, NoOverlapError) or isinstance(snips, NoOverlapError):
             continue  # a policy that never shows what was logged has no row
-        truth = None if world is None else _UNIT * _truth(world, policy)
+        truth = None
+        if world is not None:
+            truth = _UNIT * world.truth(law(policy, "rank_probs") if is_law(policy) else world.logging)
         weight = ips.mean_weight if ips.mean_weight_interval is None else ips.mean_weight_interval
-        yield Row(name, _shown(ips), _shown(snips), weight, snips.n, ips.ess, truth)
+        yield TestedPolicy(name, times(_UNIT, ips), times(_UNIT, snips), weight, snips.n, ips.ess, truth)
 
 
-def _shown(found: Estimate) -> Interval:
-    return times(_UNIT, Interval(found.value, found.low, found.high, found.standard_error))
-
-
-def _truth(world: AdvertWorld, policy: AnyPolicy) -> float:
-    return world.truth(law(policy, "rank_probs") if is_law(policy) else world.logging)
-
-
-def _table(rows: dict[str, Row], survey: Survey, claims: tuple[Claim, ...], compared: bool) -> Section:
+def _table(rows: dict[str, TestedPolicy], survey: Survey, claims: tuple[Claim, ...], compared: bool) -> Section:
     each = list(rows.values())
     found = {name: (row.ips, row.snips, row.mean_weight) for name, row in rows.items()}
     more: dict[str, list[Cell]] = {
@@ -175,7 +168,7 @@ def _gaps(policies: dict[str, AnyPolicy], test: Split) -> Gaps:
     return found | {(name, first): spread.difference(mean, means[first]) for name, mean in means.items()}
 
 
-def _claims(rows: dict[str, Row], gaps: Gaps) -> Iterator[Claim]:
+def _claims(rows: dict[str, TestedPolicy], gaps: Gaps) -> Iterator[Claim]:
     reference = [name for name in ("regression, sorted", "logger") if name in rows]
     for method, use in CLAIMED[1:]:
         if (name := f"{method}, {use}") in rows:

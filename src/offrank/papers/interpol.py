@@ -1,4 +1,4 @@
-"""Expectations interpol (Buchholz, London, Di Benedetto, Joachims): its toy world, Figures 1 to 4 and every claim.
+"""Paper interpol (Buchholz, London, Di Benedetto, Joachims): its toy world, Figures 1 to 4 and every claim.
 
 Bias and variance are exact expectations over all that can happen in the toy world; intervals and the choice of a
 window come from simulated logs, read by `evaluate` like any other. Both forms of the estimator are judged: the
@@ -16,9 +16,8 @@ from ..log.batch import Floats
 from ..report.charts import Chart, Series
 from ..report.sheet import Cell, Figures, Section, Sheet
 from ..simulation import toy
-from .expectations import Expectations, Facts
-from .interpol_numbers import IMPRESSIONS, POWERS, SIZES, STAYS, WINDOWS, Exact, Simulated, curve
-from .run import Run
+from .expectations import Expectations, Facts, Run
+from .interpol_numbers import IMPRESSIONS, POWERS, SIZES, STAYS, WINDOWS, Exact, SimulatedLogs, curve
 
 STEEP, USUAL_STAY = 1.8, 0.95
 NORMAL = 1.959964
@@ -33,7 +32,7 @@ def sheet(asked: Run) -> Sheet:
     asked.say("1. Exact bias and variance of every window, in both forms")
     published, windowed = Exact("paper"), Exact("windowed")
     parts = [_curves(), *_exact(published)]
-    simulated = Simulated(asked.size(200, 20), asked.seed)
+    simulated = SimulatedLogs(asked.size(200, 20), asked.seed)
     asked.say(f"2. {simulated.logs} simulated logs of {IMPRESSIONS:,} impressions")
     parts += [_sizes(simulated), _interpolation(simulated, published), _slope(simulated, published)]
     parts += [_windowed(windowed), _numbers(published), _numbers(windowed)]
@@ -145,7 +144,7 @@ def _chart(name: str, exact: Exact) -> Chart:
     return _by_window(title + ("" if exact.form == "paper" else f", {exact.form} form"), lines)
 
 
-def _sizes(simulated: Simulated) -> Section:
+def _sizes(simulated: SimulatedLogs) -> Section:
     """Figure 3."""
     facts = {"logs": simulated.logs, ".95 less three errors": 0.95 - 3 * float(np.sqrt(0.95 * 0.05 / simulated.logs))}
     charts, rows = [], list[tuple[Cell, ...]]()
@@ -163,7 +162,7 @@ def _sizes(simulated: Simulated) -> Section:
     return PAPER.section("sizes", facts, charts, [table])
 
 
-def _interpolation(simulated: Simulated, exact: Exact) -> Section:
+def _interpolation(simulated: SimulatedLogs, exact: Exact) -> Section:
     """Figure 4, and whether simulation and exact expectation agree."""
     bias, variance = (
         np.array([moment(USUAL_STAY, power) for power in simulated.powers]) for moment in (exact.bias, exact.variance)
@@ -178,7 +177,7 @@ def _interpolation(simulated: Simulated, exact: Exact) -> Section:
     return PAPER.section("interpolation", facts, [chart])
 
 
-def _slope(simulated: Simulated, exact: Exact) -> Section:
+def _slope(simulated: SimulatedLogs, exact: Exact) -> Section:
     rows: list[tuple[Cell, ...]] = []
     for power in simulated.powers:
         fixed = exact.squared_error(USUAL_STAY, power)

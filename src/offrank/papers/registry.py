@@ -14,13 +14,14 @@ from ..errors import UsageError
 from ..files import write_text
 from ..jobs import document
 from ..report.charts import chart_svg
-from ..report.sheet import Sheet
+from ..report.sheet import Section, Sheet
+from ..report.terminal import render_text
 from .cmip import sheet as cmip
 from .criteo_checks import sheet as criteo_checks
 from .criteo_learning import sheet as criteo_learning
+from .expectations import Run, unsaid
 from .interpol import sheet as interpol
 from .non_shuffled import sheet as non_shuffled
-from .run import Run
 from .slates_math import sheet as slates_math
 
 
@@ -61,10 +62,14 @@ class Reproduced:
         """The page to open."""
         return self.folder / "index.html"
 
+    @property
+    def summary(self) -> Sheet:
+        """What a terminal shows: each claim with its verdict, and where the page is."""
+        claimed = [Section(one.heading, claims=one.claims) for one in self.sheet.sections if one.claims]
+        return Sheet(self.sheet.title, "", (*claimed, Section("The page", code=f"\nThe page: {self.page}")))
+
     def __str__(self) -> str:
-        claims = [claim for section in self.sheet.sections for claim in section.claims]
-        lines = [self.sheet.title, *(f"  [{claim.status}] {claim.text} {claim.evidence}" for claim in claims)]
-        return "\n".join([*lines, f"The page: {self.page}"])
+        return render_text(self.summary).rstrip()
 
 
 def reproduce(
@@ -74,7 +79,7 @@ def reproduce(
     log: Any = None,
     scale: float | str = 1.0,
     seed: int = 4,
-    say: Callable[[str], object] = len,
+    say: Callable[[str], object] = unsaid,
 ) -> Reproduced:
     """Reproduce a paper: `index.html`, `result.json`, and each table (CSV) and picture (SVG) in a folder.
 

@@ -20,8 +20,7 @@ from ..estimators.pseudoinverse.uniform import UniformInverse
 from ..log.batch import Floats, Integers
 from ..report.charts import Chart, Series
 from ..report.sheet import Figures, Sheet
-from .expectations import Expectations, Facts
-from .run import Run
+from .expectations import Expectations, Facts, Run
 
 RANKINGS = ((3, 1), (3, 2), (3, 3), (4, 2), (4, 3), (4, 4), (5, 3), (6, 2))
 """Items and slots."""
