@@ -13,17 +13,12 @@ from pathlib import Path
 
 import numpy as np
 
-from ..errors import NoOverlapError
-from ..estimators.fold import Layout, TermsFold, needs
-from ..estimators.ips import IPS
 from ..files import scratch
 from ..folds.estimate import Interval
-from ..folds.moments import MomentsFold
-from ..inference.ratio import Ratio
-from ..inference.spread import Spread
 from ..jobs import arguments
 from ..jobs.evaluate import evaluate
 from ..jobs.learn import both
+from ..jobs.result import Result
 from ..learning.named import METHODS, learner
 from ..learning.search import Preparation, Search
 from ..learning.splits import OneSlot, Split
@@ -35,7 +30,6 @@ from ..policies.uniform import Uniform
 from ..policies.written import Logged
 from ..report.charts import Chart, Series
 from ..report.sheet import Cell, Claim, Section, Sheet
-from ..running.executors import run
 from ..simulation.adverts import AdvertWorld
 from .criteo_checks import holds_truth, logs_of
 from .expectations import Expectations, Run, bars, half_of, same_size, times
@@ -51,9 +45,6 @@ _UNIT = 1e4
 
 Targets = dict[tuple[str, str], AnyPolicy]
 """(method, use) -> policy."""
-
-Gaps = dict[tuple[str, str], Interval]
-"""(policy, reference) -> what the policy earns more by IPS on the same impressions."""
 
 CLAIMED = (
     ("regression", "sorted"),
@@ -86,10 +77,12 @@ def sheet(asked: Run) -> Sheet:
     with scratch(Path(tempfile.gettempdir()), "offrank-") as folder:
         targets, survey = _learnt(source, folder, asked)
         asked.say("3. Judging all of them on the test third")
-        rows = {row.name: row for row in _judged(targets, Split(source, "test"), world)}
-        gaps = _gaps({f"{method}, {use}": targets[method, use] for method, use in CLAIMED}, Split(source, "test"))
+        test = Split(source, "test")
+        rows = {row.name: row for row in _judged(targets, test, world)}
+        named = {f"{method}, {use}": targets[method, use] for method, use in CLAIMED} | {"logger": Logged()}
+        paired = evaluate(test, named, "logged", "ips", confidence=CONFIDENCE, interval="normal", cluster=None)
     compared = world is None and same_size(survey.rows, PUBLISHED_IMPRESSIONS)
-    parts = [_table(rows, survey, tuple(_claims(rows, gaps)), compared)]
+    parts = [_table(rows, survey, tuple(_claims(rows, paired)), compared)]
     if world is not None:
         asked.say("4. Coverage of the intervals over many logs")
         parts.append(PAPER.section("intervals", _coverage(world)))
@@ -112,12 +105,11 @@ def _learnt(source: Source, folder: Path, asked: Run) -> tuple[Targets, Survey]:
 
 def _judged(targets: Targets, test: Split, world: AdvertWorld | None) -> Iterator[TestedPolicy]:
     named = {f"{method}, {use}" if use else method: policy for (method, use), policy in targets.items()}
-    found = evaluate(test, named, "logged", ("ips", "snips"), confidence=CONFIDENCE).estimates
+    found = evaluate(test, named, "logged", ("ips", "snips"), confidence=CONFIDENCE).estimates.given
     for name, policy in named.items():
-        ips, snips = (found[name, key] for key in ("ips", "snips"))
-        if isinstance(ips, NoOverlapError) or isinstance(snips, NoOverlapError):
+        if not found.keys() >= {(name, "ips"), (name, "snips")}:
             continue  # a policy that never shows what was logged has no row
-        truth = None
+        ips, snips, truth = found[name, "ips"], found[name, "snips"], None
         if world is not None:
             truth = _UNIT * world.truth(law(policy, "rank_probs") if is_law(policy) else world.logging)
         weight = ips.mean_weight if ips.mean_weight_interval is None else ips.mean_weight_interval
@@ -157,22 +149,14 @@ def _coverage(world: AdvertWorld) -> dict[str, float]:
     return {**shares, "logs": len(each), "rows": rows}
 
 
-def _gaps(policies: dict[str, AnyPolicy], test: Split) -> Gaps:
-    """To the logger and to regression, which comes first; with the covariance of estimates from the same rows."""
-    layout, logging = Layout(tuple(policies.values()), (IPS(),)), Logged()
-    fold = TermsFold(layout, logging, MomentsFold(layout.columns))
-    spread = Spread(run(test.select(needs(layout, logging)), fold), "normal", CONFIDENCE)
-    means = {name: Ratio(3 + 2 * index, 0) for index, name in enumerate(policies)}
-    logger, first = Ratio(1, 0), next(iter(policies))
-    found = {(name, "logger"): spread.difference(mean, logger) for name, mean in means.items()}
-    return found | {(name, first): spread.difference(mean, means[first]) for name, mean in means.items()}
-
-
-def _claims(rows: dict[str, TestedPolicy], gaps: Gaps) -> Iterator[Claim]:
+def _claims(rows: dict[str, TestedPolicy], paired: Result) -> Iterator[Claim]:
+    """paired: what policies earn by IPS, on the same impressions."""
     reference = [name for name in ("regression, sorted", "logger") if name in rows]
     for method, use in CLAIMED[1:]:
         if (name := f"{method}, {use}") in rows:
-            more = {f"than {other}": times(_UNIT, gaps[name, other]) for other in reference}
+            more = {
+                f"than {other}": times(_UNIT, paired.difference((name, "ips"), (other, "ips"))) for other in reference
+            }
             shown = [rows[one] for one in (name, *reference)]
             small = any(gap.low <= 0 <= gap.high for gap in more.values())
             facts = {

@@ -5,6 +5,7 @@ The libraries of those that learn from the grades are in the extra `models`.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Protocol, cast
@@ -15,9 +16,6 @@ from ..errors import UsageError, optional
 from ..log.batch import Floats
 from ..log.judged import Judged
 from ..spelling import parse
-
-Fit = Callable[[Judged, int], Callable[[Floats], Any]]
-"""Makes of judged documents and a seed what maps features [rows, d] to scores [rows]."""
 
 
 class Ranker(Protocol):
@@ -57,8 +55,43 @@ class NoisyOracle:
         return judged.grade + np.sqrt(self.variance) * noise
 
 
+class GradeLearner(ABC):
+    """A ranker that learns from the grades; folds: 0 to score what it was trained on, or each fold by the others."""
+
+    folds: int
+
+    @abstractmethod
+    def fit(self, judged: Judged, seed: int) -> Callable[[Floats], Any]:
+        """Learn what maps features [rows, d] to scores [rows]."""
+
+    def scores(self, judged: Judged, seed: int = 0) -> Floats:
+        """[rows] by a ranker trained on all queries, or for each fold of the queries on those of the others."""
+        if not self.folds:
+            return np.asarray(self.fit(judged, seed)(judged.features), np.float64)
+        if self.folds > len(judged):
+            raise UsageError(
+                f"there are {len(judged)} queries for {self.folds} folds", "ask for at most as many as queries"
+            )
+        fold = np.random.default_rng(seed).permutation(np.arange(len(judged)) % self.folds)
+        found, of_row = np.empty(judged.rows), fold[judged.owner]
+        for each in range(self.folds):
+            fitted = self.fit(judged.take(np.flatnonzero(fold != each)), seed)
+            found[of_row == each] = fitted(judged.features[of_row == each])
+        return found
+
+    def _check(self, **least: int) -> None:
+        """Refuse what no ranker can be made with: whole numbers below the least, others that are not above it."""
+        for name, low in least.items():
+            value = getattr(self, name)
+            if not (value >= low if isinstance(value, int) else value > low):
+                bound = f"at least {low}" if isinstance(value, int) else f"more than {low}"
+                raise UsageError(f"{name} is {value!r}", f"give {bound}")
+        if self.folds == 1:
+            raise UsageError("folds is 1", "give 0 to score the documents trained on, or 2 or more")
+
+
 @dataclass(frozen=True)
-class LambdaMART:
+class LambdaMART(GradeLearner):
     """Boosted trees by LightGBM, with paper cmip-debiasedness's setting (section 5.1.3) by default.
 
     trees: boosting rounds, of `leaves` leaves at most. folds: 0 scores the documents it was trained on, as the paper
@@ -77,13 +110,9 @@ class LambdaMART:
     threads: int = 1
 
     def __post_init__(self) -> None:
-        _check(self, trees=1, leaves=2, learning_rate=0, folds=0, threads=1)
+        self._check(trees=1, leaves=2, learning_rate=0, folds=0, threads=1)
 
-    def scores(self, judged: Judged, seed: int = 0) -> Floats:
-        """[rows] as `Ranker.scores`."""
-        return _scores(judged, self._fit, self.folds, seed)
-
-    def _fit(self, judged: Judged, seed: int) -> Callable[[Floats], Any]:
+    def fit(self, judged: Judged, seed: int) -> Callable[[Floats], Any]:
         library = optional("lightgbm", "LambdaMART needs LightGBM", "models")
         if not np.isin(judged.grade, np.arange(31)).all():
             raise UsageError("LambdaMART needs whole grades from 0 to 30", "round the grades, or take Tree or Lasso")
@@ -103,7 +132,7 @@ class LambdaMART:
 
 
 @dataclass(frozen=True)
-class Lasso:
+class Lasso(GradeLearner):
     """Linear regression of the grade with an L1 penalty, by scikit-learn, on squashed and standardised features.
 
     penalty: alpha in |grade - prediction|^2 / (2 rows) + alpha |weights|_1. folds: as in `LambdaMART`.
@@ -117,13 +146,9 @@ class Lasso:
     folds: int = 0
 
     def __post_init__(self) -> None:
-        _check(self, penalty=0, folds=0)
+        self._check(penalty=0, folds=0)
 
-    def scores(self, judged: Judged, seed: int = 0) -> Floats:
-        """[rows] as `Ranker.scores`."""
-        return _scores(judged, self._fit, self.folds, seed)
-
-    def _fit(self, judged: Judged, seed: int) -> Callable[[Floats], Any]:
+    def fit(self, judged: Judged, seed: int) -> Callable[[Floats], Any]:
         library = optional("sklearn.linear_model", "Lasso needs scikit-learn", "models")
         features = _squashed(judged.features)
         mean, spread = features.mean(axis=0), features.std(axis=0)
@@ -134,7 +159,7 @@ class Lasso:
 
 
 @dataclass(frozen=True)
-class Tree:
+class Tree(GradeLearner):
     """One regression tree of the grade, by scikit-learn.
 
     leaves: at most; at least `smallest` documents fall into each. folds: as in `LambdaMART`.
@@ -149,13 +174,9 @@ class Tree:
     folds: int = 0
 
     def __post_init__(self) -> None:
-        _check(self, leaves=2, smallest=1, folds=0)
+        self._check(leaves=2, smallest=1, folds=0)
 
-    def scores(self, judged: Judged, seed: int = 0) -> Floats:
-        """[rows] as `Ranker.scores`."""
-        return _scores(judged, self._fit, self.folds, seed)
-
-    def _fit(self, judged: Judged, seed: int) -> Callable[[Floats], Any]:
+    def fit(self, judged: Judged, seed: int) -> Callable[[Floats], Any]:
         library = optional("sklearn.tree", "Tree needs scikit-learn", "models")
         model = library.DecisionTreeRegressor(
             max_leaf_nodes=self.leaves, min_samples_leaf=self.smallest, random_state=seed
@@ -164,34 +185,10 @@ class Tree:
         return lambda features: model.predict(_squashed(features))
 
 
-def _scores(judged: Judged, fit: Fit, folds: int, seed: int) -> Floats:
-    """[rows] of a ranker trained on all queries, or for each fold of the queries on those of the others."""
-    if not folds:
-        return np.asarray(fit(judged, seed)(judged.features), np.float64)
-    if folds > len(judged):
-        raise UsageError(f"there are {len(judged)} queries for {folds} folds", "ask for at most as many as queries")
-    fold = np.random.default_rng(seed).permutation(np.arange(len(judged)) % folds)
-    found, of_row = np.empty(judged.rows), fold[judged.owner]
-    for each in range(folds):
-        found[of_row == each] = fit(judged.take(np.flatnonzero(fold != each)), seed)(judged.features[of_row == each])
-    return found
-
-
 def _squashed(features: Floats) -> Floats:
     """Features of unlike scale made alike: sign(x) log(1 + |x|), a missing one 0; the order of the values stays."""
     squashed = np.sign(features) * np.log1p(np.abs(features))
     return np.nan_to_num(squashed, nan=0.0, posinf=710.0, neginf=-710.0)  # beyond the largest finite number's
-
-
-def _check(ranker: LambdaMART | Lasso | Tree, **least: int) -> None:
-    """Refuse what no ranker can be made with: whole numbers below the least, others that are not above it."""
-    for name, low in least.items():
-        value = getattr(ranker, name)
-        if not (value >= low if isinstance(value, int) else value > low):
-            bound = f"at least {low}" if isinstance(value, int) else f"more than {low}"
-            raise UsageError(f"{name} is {value!r}", f"give {bound}")
-    if ranker.folds == 1:
-        raise UsageError("folds is 1", "give 0 to score the documents trained on, or 2 or more")
 
 
 RANKERS: dict[str, Callable[..., Any]] = {

@@ -5,12 +5,13 @@ from __future__ import annotations
 import itertools
 import math
 from collections import defaultdict
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
 
 from ..clicks.laws import Cascading, ClickLaw, Independent, Mixed, Upward
-from ..log.batch import Contexts, Floats
+from ..log.batch import Contexts, Floats, Integers
 from ..policies.base import Policy, all_items
 from ..policies.plackett_luce import PlackettLuce
 from ..policies.sorting import certain
@@ -72,15 +73,20 @@ def truth(user: User, contexts: Contexts, policy: Policy, draws: int | None = No
 
 def independent_chance(user: User, contexts: Contexts) -> Floats | None:
     """[q, m, k] P(click on a candidate at a rank); None for users whose clicks depend on what else is shown."""
-    places, slots = np.arange(contexts.candidates.shape[1]), contexts.slots
-    out = np.zeros((len(contexts), len(places), slots))
-    for shift in places:  # turned by one place after the other, every item stands once at every rank
-        slate = (places[:slots] + shift) % len(places)
-        law = user.law(contexts, np.tile(slate, (len(contexts), 1)))
+    out = np.zeros((*contexts.candidates.shape, contexts.slots))
+    for slate, law in _every_place(user, contexts):
         if not isinstance(law, Independent):
             return None
-        out[:, slate, np.arange(slots)] = law.chance
+        out[:, slate, np.arange(contexts.slots)] = law.chance
     return out
+
+
+def _every_place(user: User, contexts: Contexts) -> Iterator[tuple[Integers, ClickLaw]]:
+    """(slate [k], law): turned by one place after the other, every item stands once at every rank."""
+    m = contexts.candidates.shape[1]
+    for shift in range(m):
+        slate = (np.arange(contexts.slots) + shift) % m
+        yield slate, user.law(contexts, np.tile(slate, (len(contexts), 1)))
 
 
 def _earned(user: User, contexts: Contexts, policy: Policy, draws: int, seed: int) -> Floats:
@@ -139,18 +145,17 @@ def _log_weights(policy: Policy, contexts: Contexts) -> Floats | None:
 
 def _readers(user: User, contexts: Contexts) -> list[SequentialReader] | None:
     """The users, read off their laws with every document at every rank."""
-    m, slots = contexts.candidates.shape[1], contexts.slots
-    found: dict[tuple[int, float, bool], list[tuple[Floats, Floats]]] = defaultdict(list)
-    for shift in range(m):
-        slate = (np.arange(slots) + shift) % m
-        parts = _parts(user.law(contexts, np.tile(slate, (len(contexts), 1))))
-        if parts is None or (slots < m and any(isinstance(law, Upward) for _, law in parts)):
+    shape = contexts.candidates.shape
+    found: dict[tuple[int, float, bool], list[list[Floats]]] = defaultdict(list)
+    for slate, whole in _every_place(user, contexts):
+        parts = _parts(whole)
+        if parts is None or (len(slate) < shape[1] and any(isinstance(law, Upward) for _, law in parts)):
             return None
         for index, (share, law) in enumerate(parts):
             passing = law.attraction * law.after_click + (1 - law.attraction) * law.after_skip
-            columns = [np.full((len(contexts), m), np.nan) for _ in range(2)]
+            columns = [np.full(shape, np.nan) for _ in range(2)]
             columns[0][:, slate], columns[1][:, slate] = law.attraction, passing
-            found[index, share, isinstance(law, Upward)].append((columns[0], columns[1]))
+            found[index, share, isinstance(law, Upward)].append(columns)
     readers = []
     for (_, share, upward), columns_of in found.items():
         each = np.array(columns_of)  # [shifts, 2, q, m]
