@@ -22,7 +22,7 @@ from offrank.metrics.cmip_methods import Paper
 from offrank.papers import REPRODUCTIONS, reproduce
 from offrank.papers.cmip import Study, StudyDesign, made, resume
 from offrank.papers.cmip import tables as tables_of_cmip
-from offrank.papers.cmip.design import FIGURE, POLICIES, USERS, Grounds
+from offrank.papers.cmip.design import FIGURE, POLICIES, USERS, StudyQueries
 from offrank.papers.cmip.findings import (
     BETTER,
     COMBINATIONS,
@@ -42,7 +42,7 @@ from offrank.report.sheet import Sheet
 from offrank.selection.candidates import Candidate
 from offrank.selection.regret import average_regret
 from offrank.selection.strategies import BEST
-from offrank.simulation.mslr_like import mslr_like
+from offrank.simulation.judged import mslr_like
 from offrank.simulation.source import SimulatedSource
 
 MICRO = StudyDesign(
@@ -65,8 +65,8 @@ def _quick(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture(scope="module")
-def grounds() -> Grounds:
-    return Grounds.of(MICRO, None, len)
+def queries() -> StudyQueries:
+    return StudyQueries.of(MICRO, None, len)
 
 
 def counting(monkeypatch: pytest.MonkeyPatch, most: int = 1000) -> list[Study]:
@@ -74,11 +74,11 @@ def counting(monkeypatch: pytest.MonkeyPatch, most: int = 1000) -> list[Study]:
     done: list[Study] = []
     own = resume.studied
 
-    def counted(grounds: Grounds, study: Study, say: Callable[[str], object]) -> Any:
+    def counted(queries: StudyQueries, study: Study, say: Callable[[str], object]) -> Any:
         if len(done) >= most:
             raise KeyboardInterrupt
         done.append(study)
-        return own(grounds, study, say)
+        return own(queries, study, say)
 
     monkeypatch.setattr(resume, "studied", counted)
     monkeypatch.setattr(resume, "_WORKERS", 1)
@@ -110,10 +110,10 @@ def test_it_goes_on_where_it_was_interrupted(tmp_path: Path, monkeypatch: pytest
         assert made(MICRO, None, tmp_path, len).render() == sheet.render()
         assert third == []
         more = replace(MICRO, runs=3)
-        resume.all_studies(Grounds.of(more, None, len), tmp_path, len)
+        resume.all_studies(StudyQueries.of(more, None, len), tmp_path, len)
         assert set(third) == set(more.studies()) - set(MICRO.studies())  # more runs go on from fewer
         third.clear()
-        resume.all_studies(Grounds.of(replace(MICRO, seed=5, users=("pbm",)), None, len), tmp_path, len)
+        resume.all_studies(StudyQueries.of(replace(MICRO, seed=5, users=("pbm",)), None, len), tmp_path, len)
         assert len(third) == 5  # other settings: nothing of before is used
     assert len(list(tmp_path.iterdir())) == 2
     check_page(sheet)
@@ -131,27 +131,27 @@ def check_page(sheet: Sheet) -> None:
     assert len(measured.rows) == len(MICRO.users) * 2 * len(MICRO.models)
 
 
-def test_the_same_seed_is_the_same_study_in_any_order(grounds: Grounds) -> None:
+def test_the_same_seed_is_the_same_study_in_any_order(queries: StudyQueries) -> None:
     study = Study("carousel", "lambdamart", 1)
-    one, again = resume.studied(grounds, study, len), resume.studied(grounds, study, len)
+    one, again = resume.studied(queries, study, len), resume.studied(queries, study, len)
     assert one == again
-    assert one != resume.studied(grounds, replace(study, run=0), len)
+    assert one != resume.studied(queries, replace(study, run=0), len)
     assert json.loads(json.dumps(one)) == one
 
 
-def test_runs_differ_in_what_the_oracle_believes(grounds: Grounds) -> None:
-    first, second = (grounds.world(Study("pbm", "noisy_oracle", run)) for run in (0, 1))
+def test_runs_differ_in_what_the_oracle_believes(queries: StudyQueries) -> None:
+    first, second = (queries.world(Study("pbm", "noisy_oracle", run)) for run in (0, 1))
     assert (first.grade == second.grade).all()
     assert (first.scores["lambdamart"] == second.scores["lambdamart"]).all()
     assert (first.scores["noisy_oracle"] != second.scores["noisy_oracle"]).all()
     noise = np.concatenate([(world.scores["noisy_oracle"] - world.grade).ravel() for world in (first, second)])
     assert noise.std() == pytest.approx(0.5**0.5, rel=0.15)
-    assert grounds.world(Study(FIGURE, "noisy_oracle", 0)).temperature == 1.0
+    assert queries.world(Study(FIGURE, "noisy_oracle", 0)).temperature == 1.0
 
 
 def test_the_published_code_has_one_ranking_per_query() -> None:
-    grounds = Grounds.of(replace(MICRO, preset="published-code", users=("pbm",)), None, len)
-    first, second = (grounds.world(Study("pbm", "noisy_oracle", run)) for run in (0, 1))
+    queries = StudyQueries.of(replace(MICRO, preset="published-code", users=("pbm",)), None, len)
+    first, second = (queries.world(Study("pbm", "noisy_oracle", run)) for run in (0, 1))
     assert (first.scores["noisy_oracle"] == second.scores["noisy_oracle"]).all()
     contexts = first.contexts(np.zeros(50, np.int64))
     for policy in POLICIES:
@@ -160,8 +160,8 @@ def test_the_published_code_has_one_ranking_per_query() -> None:
     assert (first.logging_relevance("lambdamart") == first.scores["lambdamart"]).all()
 
 
-def test_perplexity_is_that_of_all_clicks_there_could_be(grounds: Grounds) -> None:
-    world = grounds.world(Study("pbm", "noisy_oracle", 0))
+def test_perplexity_is_that_of_all_clicks_there_could_be(queries: StudyQueries) -> None:
+    world = queries.world(Study("pbm", "noisy_oracle", 0))
     log = SimulatedSource(world, 300, world.policy("uniform"), 1)
     models = {"dbn": clicks.DBN().fit(log), "pbm": clicks.PBM().fit(log)}
     source = SimulatedSource(world, 25, world.policy("uniform"), 2)
@@ -182,8 +182,8 @@ def test_perplexity_is_that_of_all_clicks_there_could_be(grounds: Grounds) -> No
 
 
 @pytest.mark.parametrize("user", ["pbm", "carousel"])
-def test_perplexity_is_what_drawn_clicks_tend_to(grounds: Grounds, user: str) -> None:
-    world = grounds.world(Study(user, "noisy_oracle", 0))
+def test_perplexity_is_what_drawn_clicks_tend_to(queries: StudyQueries, user: str) -> None:
+    world = queries.world(Study(user, "noisy_oracle", 0))
     log = SimulatedSource(world, 3_000, world.policy("lambdamart"), 1)
     models = {"dbn": clicks.DBN().fit(log), "ubm": clicks.UBM().fit(log)}
     drawn = clicks.evaluate(models, log)
@@ -352,12 +352,12 @@ def test_the_published_size_is_the_papers() -> None:
 def test_queries_of_ones_own(tmp_path: Path) -> None:
     judged = mslr_like(40, (5, 12), seed=1)
     write_svmlight(judged, tmp_path / "train.txt")
-    own = Grounds.of(replace(MICRO, users=("pbm",)), tmp_path, len)
+    own = StudyQueries.of(replace(MICRO, users=("pbm",)), tmp_path, len)
     assert own.data == f"30 queries of {tmp_path.name}"
     assert len(own.of_user("pbm").judged) == 30
     assert np.isin(own.of_user("pbm").judged.query, judged.query).all()
-    same = Grounds.of(replace(MICRO, users=("pbm",)), tmp_path / "train.txt", len)
-    assert same.digest == own.digest != Grounds.of(replace(MICRO, users=("pbm",), seed=9), tmp_path, len).digest
+    same = StudyQueries.of(replace(MICRO, users=("pbm",)), tmp_path / "train.txt", len)
+    assert same.digest == own.digest != StudyQueries.of(replace(MICRO, users=("pbm",), seed=9), tmp_path, len).digest
 
 
 def test_sizes_have_names(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -10,8 +10,7 @@ import pytest
 from offrank.errors import MissingExtraError, SpellingError, UsageError
 from offrank.log.judged import Judged
 from offrank.metrics.ranking import ndcg
-from offrank.simulation.judged import stratified
-from offrank.simulation.mslr_like import mslr_like
+from offrank.simulation.judged import mslr_like, stratified
 from offrank.simulation.rankers import RANKERS, EqualScores, LambdaMART, Lasso, NoisyOracle, Ranker, Tree, ranker
 
 LIBRARY = {"lambdamart": "lightgbm", "lasso": "sklearn", "tree": "sklearn"}

@@ -1,4 +1,4 @@
-"""What a policy earns in a world: expected clicks per session, exactly where that can be had."""
+"""What a policy is truly worth in a world: expected clicks per session, exactly where that can be had."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class Truth:
 
 
 def truth(user: User, contexts: Contexts, policy: Policy, draws: int | None = None, seed: int = 0) -> Truth:
-    """What a policy earns where each of these contexts, equally long and equally wide, is equally frequent.
+    """Expected clicks of a policy where each of these contexts, equally long and equally wide, is equally frequent.
 
     draws: slates per context, where they must be drawn; by default some 100,000 in all.
     """
@@ -58,17 +58,17 @@ def truth(user: User, contexts: Contexts, policy: Policy, draws: int | None = No
         law = policy.rank_probs(contexts, all_items(contexts))
         return Truth(float(np.einsum("qmk,qmk->", law, chance)) / len(contexts), 0.0, "rank probabilities")
     if certain(policy.base if isinstance(policy, Placed) else policy, contexts).all():
-        return Truth(float(_earned(user, contexts, policy, 1, seed).mean()), 0.0, "one slate per query")
-    summed = cascade_worth(user, contexts, policy)
+        return Truth(float(_of_slates(user, contexts, policy, 1, seed).mean()), 0.0, "one slate per query")
+    summed = sequential_clicks(user, contexts, policy)
     if summed is not None:
         return Truth(float(summed.mean()), 0.0, "sets of documents")
     if math.perm(contexts.candidates.shape[1], contexts.slots) * len(contexts) <= _MOST_SLATES:
         return Truth(_enumerated(user, contexts, policy), 0.0, "every slate")
     draws = max(draws or _DRAWN_SLATES // len(contexts), _FEWEST_DRAWS)
-    earned = _earned(user, contexts, policy, draws, seed)
+    clicks = _of_slates(user, contexts, policy, draws, seed)
     # The contexts are all there are, so that only slates within a context vary.
-    error = math.sqrt(float(earned.var(axis=1, ddof=1).mean()) / earned.size)
-    return Truth(float(earned.mean()), error, "drawn slates")
+    error = math.sqrt(float(clicks.var(axis=1, ddof=1).mean()) / clicks.size)
+    return Truth(float(clicks.mean()), error, "drawn slates")
 
 
 def independent_chance(user: User, contexts: Contexts) -> Floats | None:
@@ -89,7 +89,7 @@ def _every_place(user: User, contexts: Contexts) -> Iterator[tuple[Integers, Cli
         yield slate, user.law(contexts, np.tile(slate, (len(contexts), 1)))
 
 
-def _earned(user: User, contexts: Contexts, policy: Policy, draws: int, seed: int) -> Floats:
+def _of_slates(user: User, contexts: Contexts, policy: Policy, draws: int, seed: int) -> Floats:
     """[q, draws] expected clicks of slates that the policy draws."""
     out, rng = np.empty((len(contexts), draws)), np.random.default_rng([seed, 2])
     step = max(_BLOCK // draws, 1)
@@ -120,7 +120,7 @@ class SequentialReader:
     upward: bool
 
 
-def cascade_worth(user: User, contexts: Contexts, policy: Policy) -> Floats | None:
+def sequential_clicks(user: User, contexts: Contexts, policy: Policy) -> Floats | None:
     """[q] expected clicks; None where they cannot be summed over sets of documents.
 
     That takes Plackett-Luce or uniform rankings of not too many documents, users who read from the top, or from the

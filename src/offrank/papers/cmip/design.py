@@ -17,8 +17,7 @@ from ...log.batch import Floats
 from ...log.judged import Judged
 from ...metrics.ranking import ndcg, ranked
 from ...readers.svmlight import read_svmlight
-from ...simulation.judged import Preset, stratified
-from ...simulation.mslr_like import mslr_like
+from ...simulation.judged import Preset, mslr_like, stratified
 from ...simulation.rankers import LambdaMART, NoisyOracle
 from ...simulation.users import CarouselUser, DBNUser, MixtureDBNUser, PBMUser, User
 from ...simulation.worlds import World
@@ -129,7 +128,7 @@ class Study:
 
 
 @dataclass(frozen=True)
-class Ground:
+class ScoredQueries:
     """Queries with equally many documents, and what LambdaMART gives each [q, m]; dropped: queries with fewer."""
 
     judged: Judged
@@ -153,15 +152,15 @@ class Ground:
 
 
 @dataclass(frozen=True)
-class Grounds:
-    """The ground of each number of documents; data: where the queries come from, in words."""
+class StudyQueries:
+    """The scored queries, by number of documents; data: where the queries come from, in words."""
 
     design: StudyDesign
     data: str
-    found: Mapping[int, Ground]
+    found: Mapping[int, ScoredQueries]
 
     @classmethod
-    def of(cls, design: StudyDesign, log: Any, say: Say) -> Grounds:
+    def of(cls, design: StudyDesign, log: Any, say: Say) -> StudyQueries:
         """Read or generated, reduced as in section 5.1.2, and scored.
 
         log: an MSLR fold folder (of which `train.txt` is read), an SVMlight file, or None.
@@ -172,29 +171,29 @@ class Grounds:
             say(f"LambdaMART on {data}, {documents} documents each")
             sampled, dropped = stratified(judged, documents, 0, preset=design.preset)
             scores = LambdaMART(design.trees).scores(sampled, 0)
-            found[documents] = Ground(sampled, sampled.table(scores), dropped)
+            found[documents] = ScoredQueries(sampled, sampled.table(scores), dropped)
         return cls(design, data, found)
 
-    def of_user(self, user: str) -> Ground:
-        """The ground that a user stands on."""
+    def of_user(self, user: str) -> ScoredQueries:
+        """The queries of a user: each user is shown so many documents."""
         return self.found[self.design.documents_of(user)]
 
     def world(self, study: Study) -> World:
         """The world of a study."""
-        ground, preset = self.of_user(study.user), self.design.preset
+        scored, preset = self.of_user(study.user), self.design.preset
         # The published code draws the oracle's noise once; here each run has its own.
-        scores = ground.scores(preset, 0 if preset != "paper" else seed_of(self.design.seed, study.run, "oracle"))
-        user = _CLASSES[study.user](highest=max(float(ground.grade.max()), 1.0), preset=preset)
+        scores = scored.scores(preset, 0 if preset != "paper" else seed_of(self.design.seed, study.run, "oracle"))
+        user = _CLASSES[study.user](highest=max(float(scored.grade.max()), 1.0), preset=preset)
         temperature = FIGURE_TEMPERATURE if study.user == FIGURE else 0.1
-        tables = ground.judged.query, ground.judged.table(ground.judged.document), ground.grade
+        tables = scored.judged.query, scored.judged.table(scored.judged.document), scored.grade
         return World(*tables, scores, user, temperature=temperature, preset=preset)
 
     @property
     def digest(self) -> str:
         """Different for different queries, grades and scores."""
         made = hashlib.sha256()
-        for _, ground in sorted(self.found.items()):
-            for table in (ground.judged.query, ground.judged.document, ground.grade, ground.lambdamart):
+        for _, scored in sorted(self.found.items()):
+            for table in (scored.judged.query, scored.judged.document, scored.grade, scored.lambdamart):
                 made.update(np.ascontiguousarray(table).tobytes())
         return made.hexdigest()[:16]
 

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from ...files import write_text
 from ..expectations import Say
-from .design import Grounds, Study
+from .design import Study, StudyQueries
 from .study import Found, studied
 
 VERSION = 2
@@ -28,28 +28,28 @@ class StoppedError(Exception):
     """Raised within a study that nobody waits for any more."""
 
 
-def all_studies(grounds: Grounds, folder: Path, say: Say) -> Mapping[Study, Found]:
+def all_studies(queries: StudyQueries, folder: Path, say: Say) -> Mapping[Study, Found]:
     """What each study of the design found: read where it is kept, else simulated and kept.
 
     Interrupting loses the studies that are under way, of which there are as many as cores (4 at most).
     """
-    own = _own(folder, grounds)
-    files = {study: own / f"{study.name}.json" for study in grounds.design.studies()}
+    own = _own(folder, queries)
+    files = {study: own / f"{study.name}.json" for study in queries.design.studies()}
     found = {study: one for study, path in files.items() if (one := _read(path)) is not None}
     if found:
         say(f"{len(found)} of {len(files)} studies stand in {own} from before; now the others")
-    for study, one in _simulated(grounds, [study for study in files if study not in found], say):
+    for study, one in _simulated(queries, [study for study in files if study not in found], say):
         write_text(files[study], json.dumps(one))  # whole or not at all
         found[study] = one
     return {study: found[study] for study in files}
 
 
-def _own(folder: Path, grounds: Grounds) -> Path:
+def _own(folder: Path, queries: StudyQueries) -> Path:
     """The folder of the studies of these settings, made where it is not there, with a file that says what they are.
 
     The number of runs is none of them: more runs go on from fewer.
     """
-    settings = {"version": VERSION, "data": grounds.data, "digest": grounds.digest, **asdict(grounds.design)}
+    settings = {"version": VERSION, "data": queries.data, "digest": queries.digest, **asdict(queries.design)}
     for name in ("runs", "repetitions"):
         del settings[name]
     text = json.dumps(settings, indent=2)
@@ -68,7 +68,7 @@ def _read(path: Path) -> Found | None:
     return found
 
 
-def _simulated(grounds: Grounds, studies: list[Study], say: Say) -> Iterator[tuple[Study, Found]]:
+def _simulated(queries: StudyQueries, studies: list[Study], say: Say) -> Iterator[tuple[Study, Found]]:
     """Each study with what it found, as they end; at the end, or at an error, those that still run are stopped."""
     began, stop, executor = time.monotonic(), threading.Event(), ThreadPoolExecutor(min(os.cpu_count() or 1, _WORKERS))
 
@@ -77,7 +77,7 @@ def _simulated(grounds: Grounds, studies: list[Study], say: Say) -> Iterator[tup
             raise StoppedError
 
     try:
-        pending = {executor.submit(studied, grounds, study, heed): study for study in studies}
+        pending = {executor.submit(studied, queries, study, heed): study for study in studies}
         while pending:
             # In short steps: where signals restart system calls, one long wait ignores Ctrl-C.
             done = wait(pending, timeout=_WAIT, return_when=FIRST_COMPLETED).done

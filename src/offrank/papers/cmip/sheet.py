@@ -20,7 +20,7 @@ from ...report.charts import Chart, Series
 from ...report.sheet import Cell, Figures, Section, Sheet
 from ...simulation.judged import Preset
 from ..expectations import Facts, Run, Say, bars
-from .design import LOGGING, ORACLE, PBM, POLICIES, UNIFORM, Grounds, Study, StudyDesign
+from .design import LOGGING, ORACLE, PBM, POLICIES, UNIFORM, Study, StudyDesign, StudyQueries
 from .findings import PAPER, Findings, Measure, over_runs, spearman, tree_scores, trees
 from .resume import all_studies
 from .study import Found
@@ -43,16 +43,16 @@ def made(design: StudyDesign, log: Any, folder: Path, say: Say) -> Sheet:
     if any(isinstance(model, RecurrentModel) for model in design.made.values()):
         libraries()
     say("1. The judged queries")
-    grounds = Grounds.of(design, log, say)
+    queries = StudyQueries.of(design, log, say)
     say(f"2. {len(design.studies())} studies: simulated clicks, models that learn from them, perplexity, nDCG and CMIP")
-    findings = Findings(design, all_studies(grounds, folder, say))
+    findings = Findings(design, all_studies(queries, folder, say))
     say("3. Regression trees and regrets")
     title = "" if design.preset == "paper" else ", as in the published code"
-    return PAPER.sheet(_sections(grounds, findings, say), title)
+    return PAPER.sheet(_sections(queries, findings, say), title)
 
 
-def _sections(grounds: Grounds, findings: Findings, say: Say) -> Iterator[Section]:
-    yield _set_up(grounds)
+def _sections(queries: StudyQueries, findings: Findings, say: Say) -> Iterator[Section]:
+    yield _set_up(queries)
     yield _figure_1(findings)
     yield _figure_2(findings)
     rows = tree_scores(findings, Measure(), say)
@@ -63,16 +63,16 @@ def _sections(grounds: Grounds, findings: Findings, say: Say) -> Iterator[Sectio
     yield PAPER.section("measurements", tables=[_measurements(findings)])
 
 
-def _set_up(grounds: Grounds) -> Section:
-    design, texts = grounds.design, PAPER.content["texts"]
+def _set_up(queries: StudyQueries) -> Section:
+    design, texts = queries.design, PAPER.content["texts"]
     rows: list[tuple[Cell, ...]] = []
-    for documents, ground in grounds.found.items():
-        scores = ground.scores(design.preset, 0)
-        values = [ground.ndcg(scores[name]) for name in LOGGING]
-        rows.append((f"{documents}", len(ground.judged), ground.dropped, *values))
+    for documents, scored in queries.found.items():
+        scores = scored.scores(design.preset, 0)
+        values = [scored.ndcg(scores[name]) for name in LOGGING]
+        rows.append((f"{documents}", len(scored.judged), scored.dropped, *values))
     header = ("documents per query", "queries", "dropped for having fewer", *(f"nDCG of {name}" for name in LOGGING))
     few = texts["few"] if design.trees < 100 else ""
-    facts = {**asdict(design), "data": grounds.data, "how": texts[design.preset], "few": few}
+    facts = {**asdict(design), "data": queries.data, "how": texts[design.preset], "few": few}
     table = Figures("Judged queries and logging policies", header, tuple(rows))
     return PAPER.section("set-up", facts, tables=[table])
 

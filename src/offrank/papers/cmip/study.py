@@ -22,7 +22,7 @@ from ...simulation.source import SimulatedSource
 from ...simulation.users import User
 from ...simulation.worlds import World
 from ..expectations import Say
-from .design import FIGURE, ORACLE, PBM, POLICIES, Grounds, Study, seed_of
+from .design import FIGURE, ORACLE, PBM, POLICIES, Study, StudyQueries, seed_of
 
 Found = dict[str, Any]
 
@@ -30,7 +30,7 @@ SHOWN_DOCUMENTS = 1_500
 """Points of Figure 1, as in the paper."""
 
 
-def studied(grounds: Grounds, study: Study, say: Say) -> Found:
+def studied(queries: StudyQueries, study: Study, say: Say) -> Found:
     """What a study finds, as plain numbers.
 
     - models: name -> ndcg, cmip (method -> value, low, high, p_value: None for "paper"), converged, and perplexity
@@ -38,8 +38,8 @@ def studied(grounds: Grounds, study: Study, say: Say) -> Found:
     - policies: name -> nDCG of its scores.
     - documents: only where Figure 1 needs them, grade, logging and the relevance of both models.
     """
-    world, design = grounds.world(study), grounds.design
-    fitted = _fitted(grounds, study, world, say)
+    world, design = queries.world(study), queries.design
+    fitted = _fitted(queries, study, world, say)
     whole = world.contexts()
     relevance = {name: model.relevance(whole) for name, model in fitted.items()}
     found: Found = {"models": {name: {"converged": one.learnt.converged} for name, one in fitted.items()}}
@@ -50,8 +50,8 @@ def studied(grounds: Grounds, study: Study, say: Say) -> Found:
             tests = SimulatedSource(world, design.tests, world.test_policy(policy), seed)
             for name, one in perplexities(fitted, world.user, tests).items():
                 found["models"][name].setdefault("perplexity", {})[policy] = one
-    ground = grounds.of_user(study.user)
-    found["policies"] = {name: ground.ndcg(scores) for name, scores in world.scores.items()}
+    scored = queries.of_user(study.user)
+    found["policies"] = {name: scored.ndcg(scores) for name, scores in world.scores.items()}
     _judge(found["models"], world, study, relevance, say)
     if study in {Study(user, ORACLE, 0) for user in (PBM, FIGURE)}:
         rows = slice(0, max(SHOWN_DOCUMENTS // world.documents, 1))  # whole queries
@@ -61,10 +61,10 @@ def studied(grounds: Grounds, study: Study, say: Say) -> Found:
     return found
 
 
-def _fitted(grounds: Grounds, study: Study, world: World, say: Say) -> Mapping[str, Fitted]:
+def _fitted(queries: StudyQueries, study: Study, world: World, say: Say) -> Mapping[str, Fitted]:
     """All models from one pass over the same sessions."""
     say("sessions")
-    design, seed = grounds.design, seed_of(grounds.design.seed, study.name, "train")
+    design, seed = queries.design, seed_of(queries.design.seed, study.name, "train")
     source = SimulatedSource(world, design.sessions, world.policy(study.logging), seed)
     gathered = run(source.select(needs("clicks", keys="query")), SessionsFold("query"))
     found = {}
