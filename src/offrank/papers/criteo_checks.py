@@ -14,7 +14,7 @@ from ..log.source import Source
 from ..policies.uniform import Uniform
 from ..policies.written import Logged
 from ..report.charts import Chart, Series
-from ..report.sheet import Cell, Section, Sheet
+from ..report.sheet import Cell, Section
 from ..running.executors import run
 from ..simulation.adverts import AdvertWorld
 from .expectations import Expectations, Run, bars, by_columns, half_of, same_size, times
@@ -28,7 +28,8 @@ Truths = Mapping[int, tuple[float, float]]
 """Slots -> expected clicks per impression of the logging policy and of the uniform one, where they are known."""
 
 
-def sheet(asked: Run) -> Sheet:
+@PAPER.page
+def sheet(asked: Run) -> Iterator[Section]:
     """The reproduction; see the module."""
     world = None if asked.log is not None else AdvertWorld(asked.size(400_000, 5_000), asked.seed, sharpness=_SHARPNESS)
     source: Source = arguments.source(asked.log) if world is None else world.source()
@@ -38,13 +39,13 @@ def sheet(asked: Run) -> Sheet:
     truths: Truths = {} if world is None else {slots: _truth(world, slots) for slots in found}
     # A simulated log is not what the paper measured, nor is a part of the published one.
     compared = [slots for slots, one in found.items() if world is None and _is_published(slots, one)]
-    parts = [_propensities(found, compared), _policies(found, truths)]
+    yield _propensities(found, compared)
+    yield _policies(found, truths)
     if world is not None:
         rows = max(round(5 * asked.scale), 1) * 10_000
         asked.say(f"2. The same on {_LOGS} logs of {rows:,}: are the intervals right?")
-        parts.append(_again(AdvertWorld(_LOGS * rows, asked.seed, sharpness=_SHARPNESS), rows))
-    parts += [_table(slots, one, truths.get(slots), slots in compared) for slots, one in found.items()]
-    return PAPER.sheet(parts)
+        yield _again(AdvertWorld(_LOGS * rows, asked.seed, sharpness=_SHARPNESS), rows)
+    yield from (_table(slots, one, truths.get(slots), slots in compared) for slots, one in found.items())
 
 
 def logs_of(world: AdvertWorld, rows: int) -> list[dict[int, Mixtures]]:

@@ -29,7 +29,7 @@ from ..policies.propensities import AnyPolicy, is_law, law
 from ..policies.uniform import Uniform
 from ..policies.written import Logged
 from ..report.charts import Chart, Series
-from ..report.sheet import Cell, Claim, Section, Sheet
+from ..report.sheet import Cell, Claim, Section
 from ..simulation.adverts import AdvertWorld
 from .criteo_checks import holds_truth, logs_of
 from .expectations import Expectations, Run, bars, half_of, same_size, times
@@ -70,7 +70,8 @@ class TestedPolicy:
     truth: float | None
 
 
-def sheet(asked: Run) -> Sheet:
+@PAPER.page
+def sheet(asked: Run) -> Iterator[Section]:
     """The reproduction; see the module."""
     world = AdvertWorld(asked.size(200_000, 3_000), asked.seed, slots=1) if asked.log is None else None
     source: Source = OneSlot(arguments.source(asked.log)) if world is None else world.source()
@@ -82,11 +83,10 @@ def sheet(asked: Run) -> Sheet:
         named = {f"{method}, {use}": targets[method, use] for method, use in CLAIMED} | {"logger": Logged()}
         paired = evaluate(test, named, "logged", "ips", confidence=CONFIDENCE, interval="normal", cluster=None)
     compared = world is None and same_size(survey.rows, PUBLISHED_IMPRESSIONS)
-    parts = [_table(rows, survey, tuple(_claims(rows, paired)), compared)]
+    yield _table(rows, survey, tuple(_claims(rows, paired)), compared)
     if world is not None:
         asked.say("4. Coverage of the intervals over many logs")
-        parts.append(PAPER.section("intervals", _coverage(world)))
-    return PAPER.sheet(parts)
+        yield PAPER.section("intervals", _coverage(world))
 
 
 def _learnt(source: Source, folder: Path, asked: Run) -> tuple[Targets, Survey]:

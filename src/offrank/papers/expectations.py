@@ -128,6 +128,10 @@ class Expectations:
         """From the file of that name."""
         return cls(json.loads((files(__package__) / "expected" / f"{name}.json").read_text(encoding="utf-8")))
 
+    def page(self, sections: Callable[[Run], Iterable[Section]]) -> Callable[[Run], Sheet]:
+        """A reproduction, from the function that finds its sections."""
+        return lambda asked: self.sheet(sections(asked))
+
     def sheet(self, sections: Iterable[Section], title: str = "") -> Sheet:
         """The page; title: what follows its title."""
         return Sheet(self.content["title"] + title, self.content["lead"], tuple(sections))

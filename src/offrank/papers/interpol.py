@@ -7,14 +7,14 @@ published one (Eq. 5), and the later `windowed` one.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
 
 from ..log.batch import Floats
 from ..report.charts import Chart, Series
-from ..report.sheet import Cell, Figures, Section, Sheet
+from ..report.sheet import Cell, Figures, Section
 from ..simulation import toy
 from .expectations import Expectations, Facts, Run
 from .interpol_numbers import IMPRESSIONS, POWERS, SIZES, STAYS, WINDOWS, Exact, SimulatedLogs, curve
@@ -27,16 +27,17 @@ CASES = {"wrong PBM": (10, STEEP), "IPM": (0, STEEP), "right PBM": (10, 1.0)}
 """Window and power of the curves of Figure 3."""
 
 
-def sheet(asked: Run) -> Sheet:
+@PAPER.page
+def sheet(asked: Run) -> Iterator[Section]:
     """The reproduction; see the module."""
     asked.say("1. Exact bias and variance of every window, in both forms")
     published, windowed = Exact("paper"), Exact("windowed")
-    parts = [_curves(), *_exact(published)]
+    yield _curves()
+    yield from (PAPER.section(name, facts, [_chart(name, published)]) for name, facts in _facts(published).items())
     simulated = SimulatedLogs(asked.size(200, 20), asked.seed)
     asked.say(f"2. {simulated.logs} simulated logs of {IMPRESSIONS:,} impressions")
-    parts += [_sizes(simulated), _interpolation(simulated, published), _slope(simulated, published)]
-    parts += [_windowed(windowed), _numbers(published), _numbers(windowed)]
-    return PAPER.sheet(parts)
+    yield from (_sizes(simulated), _interpolation(simulated, published), _slope(simulated, published))
+    yield from (_windowed(windowed), _numbers(published), _numbers(windowed))
 
 
 def _curves() -> Section:
@@ -49,11 +50,6 @@ def _curves() -> Section:
     return PAPER.section("curves", {"expected reward": reward, "reward of the base": base}, [chart])
 
 
-def _exact(exact: Exact) -> list[Section]:
-    """Figures 1a to 1c."""
-    return [PAPER.section(name, facts, [_chart(name, exact)]) for name, facts in _facts(exact).items()]
-
-
 def _windowed(exact: Exact) -> Section:
     """The claims once more for the later form."""
     claims = [one for name, facts in _facts(exact).items() for one in PAPER.claims(name, facts, "windowed")]
@@ -62,6 +58,7 @@ def _windowed(exact: Exact) -> Section:
 
 
 def _facts(exact: Exact) -> dict[str, Facts]:
+    """Of Figures 1a to 1c."""
     return {"powers": _powers(exact), "randomness": _randomness(exact), "decomposition": _decomposition(exact)}
 
 

@@ -7,7 +7,7 @@ the size of the banner, 40 models that know the truth and imitate the logging po
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -18,7 +18,7 @@ from ..log.batch import Floats
 from ..metrics.measure import measure
 from ..metrics.measured import Measured, Measurements
 from ..report.charts import Chart, Series
-from ..report.sheet import Cell, Figures, Section, Sheet
+from ..report.sheet import Cell, Figures, Section
 from ..running.executors import run
 from ..simulation.banners import BannerWorld
 from .expectations import Expectations, Facts, Run, by_columns
@@ -91,17 +91,19 @@ class BannerStudy:
         return float(np.median(np.divide(spread, other)))
 
 
-def sheet(asked: Run) -> Sheet:
+@PAPER.page
+def sheet(asked: Run) -> Iterator[Section]:
     """The reproduction; see the module."""
     world = BannerWorld(impressions=asked.size(300_000, 3_000), seed=asked.seed)
     study = BannerStudy(world, VARIANTS)
     asked.say(f"1. Click rates by rank and {world.models} models on {world.impressions:,} banners, shuffled and not")
-    parts = [_click_rates(world), _correlations(study)]
+    yield _click_rates(world)
+    yield _correlations(study)
     asked.say("2. The same from almost random to almost deterministic logging")
-    parts.append(_variance(world))
+    yield _variance(world)
     asked.say(f"3. Banners of {LARGE} products, which the paper calls impractical")
-    parts += [_large(replace(world, impressions=asked.size(100_000, 2_000))), _models(study)]
-    return PAPER.sheet(parts)
+    yield _large(replace(world, impressions=asked.size(100_000, 2_000)))
+    yield _models(study)
 
 
 def _click_rates(world: BannerWorld) -> Section:

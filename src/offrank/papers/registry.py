@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import sys
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
 from functools import partial
@@ -13,9 +14,9 @@ from typing import Any, Literal
 from ..errors import UsageError
 from ..files import write_text
 from ..jobs import document
+from ..report import terminal
 from ..report.charts import chart_svg
 from ..report.sheet import Section, Sheet
-from ..report.terminal import render_text
 from .cmip import sheet as cmip
 from .criteo_checks import sheet as criteo_checks
 from .criteo_learning import sheet as criteo_learning
@@ -64,12 +65,17 @@ class Reproduced:
 
     @property
     def summary(self) -> Sheet:
-        """What a terminal shows: each claim with its verdict, and where the page is."""
+        """What a terminal shows: each claim with its verdict."""
         claimed = [Section(one.heading, claims=one.claims) for one in self.sheet.sections if one.claims]
-        return Sheet(self.sheet.title, "", (*claimed, Section("The page", code=f"\nThe page: {self.page}")))
+        return Sheet(self.sheet.title, "", tuple(claimed))
+
+    def show(self) -> None:
+        """Print the summary, in colour on a terminal, and where the page is."""
+        terminal.show(self.summary)
+        sys.stdout.write(f"\nThe page: {self.page}\n")
 
     def __str__(self) -> str:
-        return render_text(self.summary).rstrip()
+        return f"{terminal.render_text(self.summary)}\nThe page: {self.page}"
 
 
 def reproduce(

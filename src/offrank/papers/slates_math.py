@@ -19,9 +19,10 @@ from ..estimators.pseudoinverse.overlap import Overlap
 from ..estimators.pseudoinverse.uniform import UniformInverse
 from ..log.batch import Floats, Integers
 from ..report.charts import Chart, Series
-from ..report.sheet import Figures, Sheet
+from ..report.sheet import Figures, Section
 from .expectations import Expectations, Facts, Run, by_columns
 
+PAPER = Expectations.of("slates-math")
 RANKINGS = ((3, 1), (3, 2), (3, 3), (4, 2), (4, 3), (4, 4), (5, 3), (6, 2))
 """Items and slots."""
 
@@ -99,20 +100,17 @@ def rankings(rng: np.random.Generator) -> Iterator[tuple[Law, Law]]:
                 yield one.mixed(0.2), target
 
 
-def sheet(asked: Run) -> Sheet:
+@PAPER.page
+def sheet(asked: Run) -> Iterator[Section]:
     """Every statement of the paper that numbers can check, with what was found; all but Theorem 1 is exact."""
-    paper, facts = Expectations.of("slates-math"), dict[str, float]()
+    facts = dict[str, float]()
     for check in CHECKS:
         asked.say(str(check.__doc__).rstrip("."))
         facts |= check(np.random.default_rng(asked.seed))
     asked.say("The deviation bound, on simulated logs")
     logs = simulated(np.random.default_rng(asked.seed), asked.size(2000, 200))
-    charts = (theorem_chart(*logs), variance_chart())
-    sections = (
-        paper.section("statements", facts, tables=[weights_table()]),
-        paper.section("sample size", theorem_1(*logs), charts),
-    )
-    return paper.sheet(sections)
+    yield PAPER.section("statements", facts, tables=[weights_table()])
+    yield PAPER.section("sample size", theorem_1(*logs), [theorem_chart(*logs), variance_chart()])
 
 
 def claims_1_and_2(rng: np.random.Generator) -> Facts:

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from ..log.batch import Integers
+from ..log.batch import Floats, Integers
 from ..policies.base import Policy
 from ..policies.plackett_luce import PlackettLuce
 from ..readers.tables import Piece
@@ -71,8 +71,12 @@ class AdvertWorld:
         contexts of each kind; slots: on banners of this kind only.
         """
         kinds = self.kinds if slots is None else (slots,)
-        earned = [self._earned(policy, self.pools[kind], impressions) for kind in kinds]
-        return float(np.average(earned, weights=[_TRAFFIC[kind] for kind in kinds]))
+        found = []
+        for pool in (self.pools[kind] for kind in kinds):
+            rows = np.arange(pool.size if impressions is None else min(impressions, pool.size))
+            clicks = expected_clicks(policy, pool.contexts(rows), examination(pool.slots), pool.relevance[rows])
+            found.append(float(clicks.mean()))
+        return float(np.average(found, weights=[_TRAFFIC[kind] for kind in kinds]))
 
     def table(self, rows: int, part: int, columns: Sequence[str] | None = None) -> pa.Table:
         """`rows` impressions of the log in the wide layout, or some columns; the same for the same seed and part."""
@@ -106,23 +110,22 @@ class AdvertWorld:
     @cached_property
     def pools(self) -> dict[int, Pool]:
         """The contexts by their number of slots."""
-        share = np.array([_TRAFFIC[kind] for kind in self.kinds])
-        sizes = np.maximum(share / share.sum() * self.contexts, min(200, self.contexts)).astype(int)
+        sizes = np.maximum(self._share * self.contexts, min(200, self.contexts)).astype(int)
         base = np.cumsum([0, *sizes])
         return {
             kind: Pool(kind, int(size), int(first), self.seed, self.sharpness, self.bits)
             for kind, size, first in zip(self.kinds, sizes, base, strict=False)
         }
 
-    def _earned(self, policy: Policy, pool: Pool, impressions: int | None) -> float:
-        rows = np.arange(pool.size if impressions is None else min(impressions, pool.size))
-        contexts = pool.contexts(rows)
-        return float(expected_clicks(policy, contexts, examination(pool.slots), pool.relevance[rows]).mean())
+    @property
+    def _share(self) -> Floats:
+        """[kinds] of the traffic."""
+        traffic = np.array([_TRAFFIC[kind] for kind in self.kinds])
+        return traffic / traffic.sum()
 
     def _draw(self, shown: int, rng: np.random.Generator, columns: Sequence[str] | None) -> pa.Table:
         """What is logged of `shown` banners."""
-        share = np.array([_TRAFFIC[kind] for kind in self.kinds])
-        kind = rng.choice(len(self.kinds), size=shown, p=share / share.sum())
+        kind = rng.choice(len(self.kinds), size=shown, p=self._share)
         place, pieces = [], []
         for index in np.unique(kind):
             rows = np.flatnonzero(kind == index)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Protocol
+from typing import ClassVar, Protocol
 
 import numpy as np
 
@@ -129,17 +129,10 @@ class CmiMethod(Protocol):
     - permutations: how many of them it can afford unless asked for more.
     """
 
-    @property
-    def name(self) -> str: ...
-
-    @property
-    def least(self) -> int: ...
-
-    @property
-    def smallest(self) -> int: ...
-
-    @property
-    def permutations(self) -> int: ...
+    name: ClassVar[str]
+    least: ClassVar[int]
+    smallest: ClassVar[int]
+    permutations: ClassVar[int]
 
     def measure(
         self, documents: GradedDocuments, rng: np.random.Generator, permutations: int, progress: Progress | None
