@@ -10,8 +10,8 @@ import pytest
 from offrank import metrics
 from offrank.errors import MissingExtraError, UsageError
 from offrank.metrics import Cmip, cmip
-from offrank.metrics.cmip_methods import Binned, Classifier, Paper, boosted
-from offrank.metrics.cmip_methods.base import Documents
+from offrank.metrics.cmip_methods import Binned, Classifier, Paper
+from offrank.metrics.cmip_methods.base import GradedDocuments
 from offrank.metrics.cmip_methods.boosted import donsker_varadhan
 
 GRADES = [0.5, 0.3, 0.15, 0.05]
@@ -189,7 +189,7 @@ def test_documents_that_no_permutation_moves_are_told(single: int, codes: list[s
 def test_permutations_keep_grades_and_clusters() -> None:
     rng = np.random.default_rng(0)
     grade, cluster = rng.integers(3, size=60).astype(float), np.arange(60) // 10
-    documents = Documents.of(rng.random(60), rng.random(60), grade, cluster)
+    documents = GradedDocuments.of(rng.random(60), rng.random(60), grade, cluster)
     found = documents.permuted(rng)
     for one in set(zip(grade, cluster, strict=True)):
         own = (grade == one[0]) & (cluster == one[1])
@@ -316,7 +316,7 @@ def test_donsker_varadhan_by_hand() -> None:
 def test_exchanges_keep_grades_and_halves_keep_clusters() -> None:
     rng = np.random.default_rng(0)
     grade, cluster = rng.integers(3, size=60).astype(float), np.arange(60) // 4
-    documents = Documents.of(rng.random(60), rng.random(60), grade, cluster)
+    documents = GradedDocuments.of(rng.random(60), rng.random(60), grade, cluster)
     dealt = documents.exchanged(rng)
     for one in range(3):
         assert sorted(dealt[grade == one]) == sorted(documents.logging[grade == one])
@@ -367,7 +367,6 @@ def test_without_the_extra_it_says_what_to_install(method: str, monkeypatch: pyt
     monkeypatch.setitem(__import__("sys").modules, "lightgbm", None)
     with pytest.raises(MissingExtraError, match=r"offrank\[models\]"):
         cmip(*copula(500, 0.5, seed=0), method=method)
-    assert boosted.lightgbm.__doc__
 
 
 def test_settings_of_a_method() -> None:

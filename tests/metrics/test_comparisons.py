@@ -10,9 +10,8 @@ import pytest
 from offrank import metrics
 from offrank.errors import AbilityError, ImpossibleSlateError, NoOverlapError, SpellingError, UsageError
 from offrank.inference.spec import IntervalSpec
-from offrank.metrics.clicked import clicked
 from offrank.metrics.comparisons import METRICS, metric
-from offrank.metrics.fold import ComparisonsFold
+from offrank.metrics.fold import ComparisonsFold, clicked
 from offrank.policies.epsilon import EpsilonUniform
 from offrank.policies.plackett_luce import PlackettLuce
 from offrank.policies.top import Top
@@ -131,8 +130,8 @@ def test_the_fold_keeps_its_laws(doubt: IntervalSpec) -> None:
 def test_pieces_of_a_batch_give_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
     users, logging = world("top", "slate"), PlackettLuce("old")
     whole = metrics.banner_disagreement(users.source(logging), "new", logging)["new"].value
-    monkeypatch.setattr("offrank.metrics.clicked._MOST_NUMBERS", 50)
-    assert len(list(clicked(users.batch(logging), logging, banner=True))) > 5
+    monkeypatch.setattr("offrank.metrics.fold._MOST_NUMBERS", 50)
+    assert len(list(clicked(users.batch(logging), banner=True))) > 5
     assert metrics.banner_disagreement(users.source(logging), "new", logging)["new"].value == pytest.approx(whole)
 
 

@@ -20,24 +20,32 @@ from offrank.errors import UsageError
 from offrank.metrics.cmip import METHODS
 from offrank.metrics.cmip_methods import Paper
 from offrank.papers import REPRODUCTIONS, reproduce
-from offrank.papers.cmip import Design, Study, made, resume
+from offrank.papers.cmip import Study, StudyDesign, made, resume
 from offrank.papers.cmip import tables as tables_of_cmip
-from offrank.papers.cmip.design import FIGURE, POLICIES, USERS
-from offrank.papers.cmip.findings import Configuration, Findings, Measure, over_runs
-from offrank.papers.cmip.ground import Grounds
-from offrank.papers.cmip.perplexity import perplexities
-from offrank.papers.cmip.regression import BETTER, COMBINATIONS, Scores, adjusted_scores, pooled_scores, table_1
-from offrank.papers.expectations import Expectations
-from offrank.papers.run import Run
+from offrank.papers.cmip.design import FIGURE, POLICIES, USERS, StudyQueries
+from offrank.papers.cmip.findings import (
+    BETTER,
+    COMBINATIONS,
+    Configuration,
+    Findings,
+    Measure,
+    Scores,
+    adjusted_scores,
+    over_runs,
+    pooled_scores,
+    tree_scores,
+)
+from offrank.papers.cmip.study import perplexities
+from offrank.papers.expectations import Expectations, Run
 from offrank.readers.svmlight import write_svmlight
 from offrank.report.sheet import Sheet
 from offrank.selection.candidates import Candidate
 from offrank.selection.regret import average_regret
 from offrank.selection.strategies import BEST
-from offrank.simulation.mslr_like import mslr_like
+from offrank.simulation.judged import mslr_like
 from offrank.simulation.source import SimulatedSource
 
-MICRO = Design(
+MICRO = StudyDesign(
     queries=30,
     sessions=600,
     tests=40,
@@ -57,8 +65,8 @@ def _quick(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture(scope="module")
-def grounds() -> Grounds:
-    return Grounds.of(MICRO, None, len)
+def queries() -> StudyQueries:
+    return StudyQueries.of(MICRO, None, len)
 
 
 def counting(monkeypatch: pytest.MonkeyPatch, most: int = 1000) -> list[Study]:
@@ -66,11 +74,11 @@ def counting(monkeypatch: pytest.MonkeyPatch, most: int = 1000) -> list[Study]:
     done: list[Study] = []
     own = resume.studied
 
-    def counted(grounds: Grounds, study: Study, say: Callable[[str], object]) -> Any:
+    def counted(queries: StudyQueries, study: Study, say: Callable[[str], object]) -> Any:
         if len(done) >= most:
             raise KeyboardInterrupt
         done.append(study)
-        return own(grounds, study, say)
+        return own(queries, study, say)
 
     monkeypatch.setattr(resume, "studied", counted)
     monkeypatch.setattr(resume, "_WORKERS", 1)
@@ -102,10 +110,10 @@ def test_it_goes_on_where_it_was_interrupted(tmp_path: Path, monkeypatch: pytest
         assert made(MICRO, None, tmp_path, len).render() == sheet.render()
         assert third == []
         more = replace(MICRO, runs=3)
-        resume.all_studies(Grounds.of(more, None, len), tmp_path, len)
+        resume.all_studies(StudyQueries.of(more, None, len), tmp_path, len)
         assert set(third) == set(more.studies()) - set(MICRO.studies())  # more runs go on from fewer
         third.clear()
-        resume.all_studies(Grounds.of(replace(MICRO, seed=5, users=("pbm",)), None, len), tmp_path, len)
+        resume.all_studies(StudyQueries.of(replace(MICRO, seed=5, users=("pbm",)), None, len), tmp_path, len)
         assert len(third) == 5  # other settings: nothing of before is used
     assert len(list(tmp_path.iterdir())) == 2
     check_page(sheet)
@@ -123,27 +131,27 @@ def check_page(sheet: Sheet) -> None:
     assert len(measured.rows) == len(MICRO.users) * 2 * len(MICRO.models)
 
 
-def test_the_same_seed_is_the_same_study_in_any_order(grounds: Grounds) -> None:
+def test_the_same_seed_is_the_same_study_in_any_order(queries: StudyQueries) -> None:
     study = Study("carousel", "lambdamart", 1)
-    one, again = resume.studied(grounds, study, len), resume.studied(grounds, study, len)
+    one, again = resume.studied(queries, study, len), resume.studied(queries, study, len)
     assert one == again
-    assert one != resume.studied(grounds, replace(study, run=0), len)
+    assert one != resume.studied(queries, replace(study, run=0), len)
     assert json.loads(json.dumps(one)) == one
 
 
-def test_runs_differ_in_what_the_oracle_believes(grounds: Grounds) -> None:
-    first, second = (grounds.world(Study("pbm", "noisy_oracle", run)) for run in (0, 1))
+def test_runs_differ_in_what_the_oracle_believes(queries: StudyQueries) -> None:
+    first, second = (queries.world(Study("pbm", "noisy_oracle", run)) for run in (0, 1))
     assert (first.grade == second.grade).all()
     assert (first.scores["lambdamart"] == second.scores["lambdamart"]).all()
     assert (first.scores["noisy_oracle"] != second.scores["noisy_oracle"]).all()
     noise = np.concatenate([(world.scores["noisy_oracle"] - world.grade).ravel() for world in (first, second)])
     assert noise.std() == pytest.approx(0.5**0.5, rel=0.15)
-    assert grounds.world(Study(FIGURE, "noisy_oracle", 0)).temperature == 1.0
+    assert queries.world(Study(FIGURE, "noisy_oracle", 0)).temperature == 1.0
 
 
 def test_the_published_code_has_one_ranking_per_query() -> None:
-    grounds = Grounds.of(replace(MICRO, preset="published-code", users=("pbm",)), None, len)
-    first, second = (grounds.world(Study("pbm", "noisy_oracle", run)) for run in (0, 1))
+    queries = StudyQueries.of(replace(MICRO, preset="published-code", users=("pbm",)), None, len)
+    first, second = (queries.world(Study("pbm", "noisy_oracle", run)) for run in (0, 1))
     assert (first.scores["noisy_oracle"] == second.scores["noisy_oracle"]).all()
     contexts = first.contexts(np.zeros(50, np.int64))
     for policy in POLICIES:
@@ -152,8 +160,8 @@ def test_the_published_code_has_one_ranking_per_query() -> None:
     assert (first.logging_relevance("lambdamart") == first.scores["lambdamart"]).all()
 
 
-def test_perplexity_is_that_of_all_clicks_there_could_be(grounds: Grounds) -> None:
-    world = grounds.world(Study("pbm", "noisy_oracle", 0))
+def test_perplexity_is_that_of_all_clicks_there_could_be(queries: StudyQueries) -> None:
+    world = queries.world(Study("pbm", "noisy_oracle", 0))
     log = SimulatedSource(world, 300, world.policy("uniform"), 1)
     models = {"dbn": clicks.DBN().fit(log), "pbm": clicks.PBM().fit(log)}
     source = SimulatedSource(world, 25, world.policy("uniform"), 2)
@@ -174,8 +182,8 @@ def test_perplexity_is_that_of_all_clicks_there_could_be(grounds: Grounds) -> No
 
 
 @pytest.mark.parametrize("user", ["pbm", "carousel"])
-def test_perplexity_is_what_drawn_clicks_tend_to(grounds: Grounds, user: str) -> None:
-    world = grounds.world(Study(user, "noisy_oracle", 0))
+def test_perplexity_is_what_drawn_clicks_tend_to(queries: StudyQueries, user: str) -> None:
+    world = queries.world(Study(user, "noisy_oracle", 0))
     log = SimulatedSource(world, 3_000, world.policy("lambdamart"), 1)
     models = {"dbn": clicks.DBN().fit(log), "ubm": clicks.UBM().fit(log)}
     drawn = clicks.evaluate(models, log)
@@ -205,7 +213,7 @@ def test_trees_are_judged_on_what_they_have_not_seen() -> None:
     assert adjusted_scores(model, target, [(np.arange(4), np.arange(4, 8))]) == pytest.approx([1.0])
 
 
-def imagined(design: Design, told: Callable[[str, str, int, int], dict[str, Any]]) -> Findings:
+def imagined(design: StudyDesign, told: Callable[[str, str, int, int], dict[str, Any]]) -> Findings:
     """Findings of which `told` says each model's: (user, logging, run, model) -> numbers."""
     studies = {}
     for study in design.studies():
@@ -268,7 +276,7 @@ def test_table_1_asks_each_of_the_configurations() -> None:
         return one
 
     design = replace(SEVEN, models=SEVEN.models[:5], users=("pbm",), runs=6, repetitions=5)
-    rows = table_1(imagined(design, known), Measure(), len)
+    rows = tree_scores(imagined(design, known), Measure(), len)
     assert list(rows) == [
         Configuration("pbm", "noisy_oracle", "lambdamart"),
         Configuration("pbm", "noisy_oracle", "uniform"),
@@ -334,7 +342,7 @@ def test_published_tables_add_up() -> None:
 
 
 def test_the_published_size_is_the_papers() -> None:
-    full, small = Design.of(1.0, 4), Design.of(0.01, 4)
+    full, small = StudyDesign.of(1.0, 4), StudyDesign.of(0.01, 4)
     assert (full.sessions, full.queries, full.runs, full.repetitions) == (5_000_000, 6_000, 10, 1_000)
     assert full.names == small.names == ("dctr", "rdctr", "pbm", "ubm", "dbn", "ncm", "cacm")
     assert len(full.studies()) == 4 * 2 * 10 + 1
@@ -344,12 +352,12 @@ def test_the_published_size_is_the_papers() -> None:
 def test_queries_of_ones_own(tmp_path: Path) -> None:
     judged = mslr_like(40, (5, 12), seed=1)
     write_svmlight(judged, tmp_path / "train.txt")
-    own = Grounds.of(replace(MICRO, users=("pbm",)), tmp_path, len)
+    own = StudyQueries.of(replace(MICRO, users=("pbm",)), tmp_path, len)
     assert own.data == f"30 queries of {tmp_path.name}"
     assert len(own.of_user("pbm").judged) == 30
     assert np.isin(own.of_user("pbm").judged.query, judged.query).all()
-    same = Grounds.of(replace(MICRO, users=("pbm",)), tmp_path / "train.txt", len)
-    assert same.digest == own.digest != Grounds.of(replace(MICRO, users=("pbm",), seed=9), tmp_path, len).digest
+    same = StudyQueries.of(replace(MICRO, users=("pbm",)), tmp_path / "train.txt", len)
+    assert same.digest == own.digest != StudyQueries.of(replace(MICRO, users=("pbm",), seed=9), tmp_path, len).digest
 
 
 def test_sizes_have_names(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

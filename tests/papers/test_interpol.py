@@ -10,8 +10,8 @@ import pytest
 from offrank import evaluate
 from offrank.estimators.items import Interpol
 from offrank.papers import Reproduced, interpol, reproduce
-from offrank.papers.interpol_numbers import POWERS, STAYS, Exact, Simulated, curve
-from offrank.papers.run import Run
+from offrank.papers.expectations import Run
+from offrank.papers.interpol_numbers import POWERS, STAYS, Exact, SimulatedLogs, curve
 from offrank.simulation.toy import ToyWorld
 
 #: 10^4 variance and 10^4 mean squared error by window, at stay .95 with the curve to the powers .2, 1 and 1.8
@@ -78,7 +78,7 @@ def test_every_figure_of_the_paper_is_drawn(made: Reproduced) -> None:
 
 def test_it_is_written_and_seeded(made: Reproduced) -> None:
     assert interpol.sheet(Run(scale=0.1, seed=4)) == made.sheet
-    assert Simulated(1, 4).of(1, 1.0) != Simulated(1, 5).of(1, 1.0)
+    assert SimulatedLogs(1, 4).of(1, 1.0) != SimulatedLogs(1, 5).of(1, 1.0)
     names = {path.name for path in made.folder.iterdir()}
     assert {"index.html", "result.json", "figure-2-1.svg", "table-9-1.csv"} <= names
     text = (made.folder / "result.json").read_text(encoding="utf-8")
@@ -90,7 +90,7 @@ def test_it_is_written_and_seeded(made: Reproduced) -> None:
 
 
 def test_simulated_estimates_are_those_of_evaluate() -> None:
-    simulated, world = Simulated(2, 7), ToyWorld(5_000, 0.95, 7 * 100_000 + 1)
+    simulated, world = SimulatedLogs(2, 7), ToyWorld(5_000, 0.95, 7 * 100_000 + 1)
     asked = [Interpol(window=window, examination=curve(power)) for window, power in ((0, 1.0), (3, 0.2), (10, 1.8))]
     found = evaluate(world, world.target, world.logging, asked)
     for estimator, (window, power) in zip(asked, ((0, 1.0), (3, 0.2), (10, 1.8)), strict=True):

@@ -13,7 +13,7 @@ from offrank import metrics
 from offrank.cli import main
 from offrank.errors import UsageError
 from offrank.papers import REPRODUCTIONS, Reproduction, reproduce
-from offrank.report.sheet import Sheet
+from offrank.report.sheet import Claim, Section, Sheet
 from offrank.simulation.banners import BannerWorld
 
 SMALL = BannerWorld(6_000, slots=(3, 4), candidates=6, models=4, queries=50)
@@ -35,10 +35,13 @@ def test_the_papers_main_claims_hold(tmp_path: Path) -> None:
 
 
 def test_a_reproduction_is_written_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    sheet = Sheet("A title & more", "lead", ())
+    claims = (Claim("It rains.", "confirmed", "Seen."), Claim("It snows.", "not confirmed", "Not seen."))
+    sheet = Sheet("A title & more", "lead", (Section("Weather", ("Prose.",), claims), Section("Nothing", ("More.",))))
     monkeypatch.setitem(REPRODUCTIONS, "empty", Reproduction(lambda _: sheet))
     done = CliRunner().invoke(main, ["reproduce", "empty", "-o", str(tmp_path / "new")])
     assert done.exit_code == 0, done.output
+    told = ["A title & more", "", "Weather", "[confirmed] It rains. Seen.", "[not confirmed] It snows. Not seen."]
+    assert done.output.splitlines() == [*told, "", f"The page: {tmp_path / 'new' / 'index.html'}"]
     assert "A title &amp; more" in (tmp_path / "new" / "index.html").read_text()
     assert json.loads((tmp_path / "new" / "result.json").read_text())["title"] == "A title & more"
 

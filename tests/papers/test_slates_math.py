@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from offrank.papers import slates_math
-from offrank.papers.run import Run
+from offrank.papers.expectations import Run
 from offrank.report.sheet import Claim
 
 

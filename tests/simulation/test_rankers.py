@@ -10,10 +10,8 @@ import pytest
 from offrank.errors import MissingExtraError, SpellingError, UsageError
 from offrank.log.judged import Judged
 from offrank.metrics.ranking import ndcg
-from offrank.simulation.judged import stratified
-from offrank.simulation.mslr_like import mslr_like
-from offrank.simulation.rankers import RANKERS, NoisyOracle, Ranker, Uniform, ranker
-from offrank.simulation.trained import LambdaMART, Lasso, Tree
+from offrank.simulation.judged import mslr_like, stratified
+from offrank.simulation.rankers import RANKERS, EqualScores, LambdaMART, Lasso, NoisyOracle, Ranker, Tree, ranker
 
 LIBRARY = {"lambdamart": "lightgbm", "lasso": "sklearn", "tree": "sklearn"}
 TRAINED = [LambdaMART(trees=20), Lasso(), Tree()]
@@ -36,7 +34,7 @@ def need(*rankers: Ranker) -> None:
 
 
 def test_uniform_knows_nothing(world: Judged) -> None:
-    assert Uniform().scores(world).tolist() == [0.0] * world.rows
+    assert EqualScores().scores(world).tolist() == [0.0] * world.rows
 
 
 def test_the_noise_of_the_oracle_has_the_variance_that_was_asked_for() -> None:
@@ -63,11 +61,13 @@ def test_a_seed_decides_the_scores(world: Judged, ranked: Ranker) -> None:
 
 def test_better_rankers_rank_better(world: Judged) -> None:
     need(*TRAINED)
-    found = {type(each).__name__: quality(world, each.scores(world)) for each in (Uniform(), NoisyOracle(), *TRAINED)}
-    assert found["Uniform"] < found["Lasso"] - 0.05
+    found = {
+        type(each).__name__: quality(world, each.scores(world)) for each in (EqualScores(), NoisyOracle(), *TRAINED)
+    }
+    assert found["EqualScores"] < found["Lasso"] - 0.05
     assert found["Lasso"] < found["LambdaMART"]
-    assert found["Uniform"] < found["Tree"] - 0.05
-    assert found["Uniform"] + 0.15 < found["NoisyOracle"] < 1
+    assert found["EqualScores"] < found["Tree"] - 0.05
+    assert found["EqualScores"] + 0.15 < found["NoisyOracle"] < 1
     assert quality(world, NoisyOracle(variance=0.25).scores(world)) > found["NoisyOracle"]
     assert quality(world, world.grade) == 1
 
@@ -109,7 +109,7 @@ def test_missing_and_endless_values_are_ranked_too(world: Judged) -> None:
 def test_spelling() -> None:
     assert ranker("lambdamart(trees=50, folds=2)") == LambdaMART(trees=50, folds=2)
     assert ranker("noisy_oracle(variance=0.25)") == NoisyOracle(0.25)
-    assert ranker("uniform") == Uniform()
+    assert ranker("uniform") == EqualScores()
     assert ranker(Lasso()) == Lasso()
     assert all(hasattr(ranker(name), "scores") for name in RANKERS)
     with pytest.raises(SpellingError, match="unknown ranker 'lambdarank'"):

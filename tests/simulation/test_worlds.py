@@ -100,7 +100,7 @@ def test_a_drawn_truth_says_how_far_off_it_may_be(monkeypatch: pytest.MonkeyPatc
     world = small(user("dbn"))
     exact = world.truth(world.policy("old"))
     monkeypatch.setattr(truth_module, "_MOST_SLATES", 0)
-    monkeypatch.setattr(truth_module, "cascade_worth", lambda *_: None)
+    monkeypatch.setattr(truth_module, "sequential_clicks", lambda *_: None)
     errors = []
     for seed in range(60):
         drawn = world.truth(world.policy("old"), draws=200, seed=seed)
@@ -118,7 +118,7 @@ def test_readers_are_summed_over_sets_of_documents(name: str, slots: int, monkey
     world = small(user(name), slots, temperature=0.002)  # so far apart that a float cannot hold the weights
     summed = {repr(p): world.truth(p) for p in (world.policy("old"), offrank.Uniform())}
     assert {t.how for t in summed.values()} == {"every slate" if name != "dbn" and slots == 2 else "sets of documents"}
-    monkeypatch.setattr(truth_module, "cascade_worth", lambda *_: None)
+    monkeypatch.setattr(truth_module, "sequential_clicks", lambda *_: None)
     for policy in (world.policy("old"), offrank.Uniform()):
         enumerated = world.truth(policy)
         assert enumerated.how == "every slate"

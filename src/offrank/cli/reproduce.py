@@ -34,4 +34,4 @@ def reproduce(name: str, log: str | None, kind: str | None, folder: str | None, 
     how = {"scale": options["scale"], "seed": options["seed"], "say": saying(options)}
     made = offrank.reproduce(name, folder, log=given, **how)
     if not options["quiet"]:
-        click.echo(str(made))
+        made.show()

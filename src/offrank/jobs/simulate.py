@@ -16,8 +16,7 @@ from ..policies.top import Top
 from ..readers.convert import convert
 from ..readers.svmlight import read_svmlight
 from ..running.executors import Progress
-from ..simulation.judged import Preset, stratified
-from ..simulation.mslr_like import mslr_like
+from ..simulation.judged import Preset, mslr_like, stratified
 from ..simulation.rankers import NoisyOracle, Ranker, ranker
 from ..simulation.source import SimulatedSource
 from ..simulation.truth import Truth

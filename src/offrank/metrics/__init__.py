@@ -1,7 +1,6 @@
 """Ranking metrics: of ranked lists as arrays, of models on logged clicks, and of what a model kept of the policy."""
 
-from .cmip import cmip
-from .cmip_result import Cmip
+from .cmip import Cmip, cmip
 from .comparisons import Comparison
 from .measure import (
     banner_disagreement,

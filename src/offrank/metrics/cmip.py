@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from dataclasses import dataclass
 from numbers import Real
 from statistics import NormalDist
 
@@ -12,12 +14,99 @@ from ..errors import UsageError
 from ..findings import about
 from ..findings.evidence import OfCmip
 from ..folds.estimate import Caution
-from ..log.batch import Floats, Integers
+from ..log.batch import Floats
 from .cmip_methods import Binned, Classifier, CmiMethod, Paper
-from .cmip_methods.base import Documents, Measured, Progress
-from .cmip_result import Cmip, GradeShare, null_of
+from .cmip_methods.base import GradedDocuments, Information, Progress
 
 METHODS: dict[str, CmiMethod] = {"binned": Binned(), "classifier": Classifier(), "paper": Paper()}
+
+
+@dataclass(frozen=True)
+class GradeShare:
+    """One grade: how many documents have it, and the information within it, in nats, where the method says it."""
+
+    grade: float
+    documents: int
+    value: float | None
+
+
+@dataclass(frozen=True)
+class Null:
+    """The same statistic where logging relevance was permuted among the documents of each grade (and cluster).
+
+    - p_value: (1 + how many are at least what was observed) / (1 + permutations).
+    - observed: what was compared, the CMIP itself but for the classifier, which compares its mean log-odds.
+    - mean, low, high: of the permuted, with the quantiles .025 and .975.
+    """
+
+    permutations: int
+    observed: float
+    mean: float
+    low: float
+    high: float
+    p_value: float
+
+
+@dataclass(frozen=True)
+class Cmip:
+    """Conditional mutual information with the logging policy, in nats, and how far to trust it.
+
+    - value: as estimated; it may lie below 0, where the truth cannot.
+    - low, high, standard_error: interval at level `confidence`, cut at 0 on neither side.
+    - n: documents that took part. grades: those of each, also of grades left out (value None and a warning).
+    - null: None where no permutations were asked for.
+    """
+
+    value: float
+    low: float
+    high: float
+    standard_error: float
+    n: int
+    method: str
+    confidence: float
+    grades: tuple[GradeShare, ...]
+    null: Null | None
+    warnings: tuple[Caution, ...] = ()
+
+    @property
+    def p_value(self) -> float | None:
+        """Of the hypothesis that the model is debiased."""
+        return None if self.null is None else self.null.p_value
+
+    def dependent(self, alpha: float = 0.05) -> bool | None:
+        """Whether independence is refuted at level alpha; None where nothing tested it.
+
+        False does not say that the model is debiased: perhaps there were too few documents to see.
+        """
+        return None if self.null is None else self.null.p_value <= alpha
+
+    @property
+    def trustworthy(self) -> bool:
+        """No serious warning."""
+        return all(caution.severity != "serious" for caution in self.warnings)
+
+    def __str__(self) -> str:
+        return "\n".join(self._lines())
+
+    def _lines(self) -> Iterator[str]:
+        level = f"{100 * self.confidence:g} %"
+        yield (
+            f"CMIP {self.value:.4f} nats ({level}: {self.low:.4f} to {self.high:.4f}), "
+            f"{self.n:,} documents, method {self.method}"
+        )
+        yield f"  {self._verdict()}"
+        held = ", ".join(f"{one.grade:g}: {one.documents:,}" for one in self.grades)
+        yield f"  documents by grade: {held}"
+        for caution in self.warnings:
+            yield f"  [{caution.severity}] {caution}"
+
+    def _verdict(self) -> str:
+        if self.null is None:
+            return "not tested against independence: ask for permutations"
+        found = f"{self.null.permutations} permutations within grades: p = {self.null.p_value:.3g}"
+        if self.dependent():
+            return f"{found}: the model carries what the logging policy believed"
+        return f"{found}: cannot be told from a debiased model"
 
 
 def cmip(
@@ -51,20 +140,21 @@ def cmip(
         UsageError: unlike lengths, a value that is not finite, an unknown method or other arguments that cannot work.
         MissingExtraError: the method needs LightGBM.
     """
-    chosen = _method(method)
+    if isinstance(method, str) and method not in METHODS:
+        raise UsageError(f"method is {method!r}", "say " + ", ".join(METHODS))
+    chosen = METHODS[method] if isinstance(method, str) else method
     _check(permutations, confidence, seed)
     documents = _documents(relevance, logging, grade, cluster)
     fit, left_out = _fit(documents, chosen.smallest)
-    rng = np.random.default_rng(seed)
     wanted = chosen.permutations if permutations is None else int(permutations)
-    constant = _constant(fit)
+    both = ((fit.relevance[own], fit.logging[own]) for own in fit.members)
+    constant = all(min(np.ptp(one), np.ptp(other)) == 0 for one, other in both)  # one says nothing within any grade
     if constant:
-        nothing = np.zeros(len(fit.grades))
-        measured = Measured(0.0, 0.0, nothing, np.zeros(wanted), 0.0)
+        found = Information(0.0, 0.0, np.zeros(len(fit.grades)), np.zeros(wanted), 0.0)
     else:
-        measured = chosen.measure(fit, rng, wanted, progress)
-    found = OfCmip(
-        value=measured.value,
+        found = chosen.measure(fit, np.random.default_rng(seed), wanted, progress)
+    evidence = OfCmip(
+        value=found.value,
         n=len(fit),
         method=chosen.name,
         least=chosen.least,
@@ -73,40 +163,26 @@ def cmip(
         left_out=tuple(left_out.items()),
         permutable=1.0 if fit.cluster is None else fit.permutable,
         constant=constant,
-        unpaired=measured.unpaired,
+        unpaired=found.unpaired,
     )
-    return _result(documents, fit, measured, chosen.name, confidence, about(found))
+    return _result(documents, fit, found, chosen.name, confidence, about(evidence))
 
 
 def _result(
-    documents: Documents,
-    fit: Documents,
-    measured: Measured,
+    documents: GradedDocuments,
+    fit: GradedDocuments,
+    found: Information,
     method: str,
     confidence: float,
     cautions: tuple[Caution, ...],
 ) -> Cmip:
-    half = NormalDist().inv_cdf(0.5 + confidence / 2) * measured.standard_error
+    half = NormalDist().inv_cdf(0.5 + confidence / 2) * found.standard_error
     values = dict.fromkeys(documents.grades.tolist())
-    if measured.per_grade is not None:
-        values |= dict(zip(fit.grades.tolist(), measured.per_grade.tolist(), strict=True))
-    shares = tuple(
-        GradeShare(one, len(own), values[one])
-        for one, own in zip(documents.grades.tolist(), documents.members, strict=True)
-    )
-    value = measured.value
-    null = null_of(measured.observed, measured.null)
-    return Cmip(
-        value, value - half, value + half, measured.standard_error, len(fit), method, confidence, shares, null, cautions
-    )
-
-
-def _method(method: str | CmiMethod) -> CmiMethod:
-    if not isinstance(method, str):
-        return method
-    if method not in METHODS:
-        raise UsageError(f"method is {method!r}", "say " + ", ".join(METHODS))
-    return METHODS[method]
+    if found.per_grade is not None:
+        values |= dict(zip(fit.grades.tolist(), found.per_grade.tolist(), strict=True))
+    grades = tuple(GradeShare(one, size, values[one]) for one, size in documents.sizes.items())
+    interval = found.value, found.value - half, found.value + half, found.standard_error
+    return Cmip(*interval, len(fit), method, confidence, grades, _null(found.observed, found.null), cautions)
 
 
 def _check(permutations: int | None, confidence: float, seed: int) -> None:
@@ -118,12 +194,14 @@ def _check(permutations: int | None, confidence: float, seed: int) -> None:
         raise UsageError(f"seed is {seed!r}", "give a whole number from 0")
 
 
-def _documents(relevance: ArrayLike, logging: ArrayLike, grade: ArrayLike, cluster: ArrayLike | None) -> Documents:
+def _documents(
+    relevance: ArrayLike, logging: ArrayLike, grade: ArrayLike, cluster: ArrayLike | None
+) -> GradedDocuments:
     """Checked, with clusters numbered."""
     given = {"relevance": relevance, "logging": logging, "grade": grade}
     columns = {name: _column(name, values) for name, values in given.items()}
     lengths = {name: len(values) for name, values in columns.items()}
-    numbered: Integers | None = None
+    numbered = None
     if cluster is not None:
         _, numbered = np.unique(np.asarray(cluster), return_inverse=True)
         lengths["cluster"] = len(numbered)
@@ -132,7 +210,7 @@ def _documents(relevance: ArrayLike, logging: ArrayLike, grade: ArrayLike, clust
         raise UsageError(f"the columns have unlike lengths: {told}", "give one value per document in each")
     if not lengths["grade"]:
         raise UsageError("there are no documents", "give some")
-    return Documents.of(columns["relevance"], columns["logging"], columns["grade"], numbered)
+    return GradedDocuments.of(**columns, cluster=numbered)
 
 
 def _column(name: str, values: ArrayLike) -> Floats:
@@ -153,14 +231,13 @@ def _column(name: str, values: ArrayLike) -> Floats:
     return column
 
 
-def _fit(documents: Documents, smallest: int) -> tuple[Documents, dict[float, int]]:
+def _fit(documents: GradedDocuments, smallest: int) -> tuple[GradedDocuments, dict[float, int]]:
     """The documents of grades that have enough of them, and how many the others have."""
-    sizes = {grade: len(own) for grade, own in zip(documents.grades.tolist(), documents.members, strict=True)}
-    left_out = {grade: size for grade, size in sizes.items() if size < smallest}
-    if len(left_out) == len(sizes):
+    left_out = {grade: size for grade, size in documents.sizes.items() if size < smallest}
+    if len(left_out) == len(documents.grades):
         raise UsageError(
             f"no grade has {smallest} documents, the least from which dependence can be told",
-            f"judge more documents; there are {len(documents):,} in {len(sizes)} grades",
+            f"judge more documents; there are {len(documents):,} in {len(documents.grades)} grades",
         )
     if not left_out:
         return documents, left_out
@@ -168,7 +245,14 @@ def _fit(documents: Documents, smallest: int) -> tuple[Documents, dict[float, in
     return documents.kept(np.concatenate(rows)), left_out
 
 
-def _constant(documents: Documents) -> bool:
-    """Whether one of both says nothing within any grade."""
-    both = ((documents.relevance[own], documents.logging[own]) for own in documents.members)
-    return all(min(np.ptp(relevance), np.ptp(logging)) == 0 for relevance, logging in both)
+def _null(observed: float, values: Floats) -> Null | None:
+    """Summed up; None where there are none."""
+    if not len(values):
+        return None
+    ordered = sorted(values.tolist())
+    last = len(ordered) - 1
+    ends = [ordered[round(quantile * last)] for quantile in (0.025, 0.975)]
+    # Permuted, a table of few values often repeats itself: rounding must not tell such values apart.
+    reached = sum(value >= observed - 1e-12 for value in ordered)
+    p_value = (1 + reached) / (1 + len(ordered))
+    return Null(len(ordered), observed, float(values.mean()), ends[0], ends[1], p_value)

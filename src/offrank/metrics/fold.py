@@ -1,23 +1,29 @@
-"""All metrics of all models, in one pass: clicked impressions in, sums with their doubt out."""
+"""All metrics of all models, in one pass: clicked impressions in, sums of what their comparisons cost out."""
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Iterator
 from dataclasses import dataclass
-from functools import reduce
+from functools import cached_property, reduce
 
 import numpy as np
+from numpy.typing import NDArray
 
+from ..errors import AbilityError
 from ..estimators.base import refuse_impossible
 from ..folds.base import Sample, Together, Turned
 from ..folds.group_by import with_groups
 from ..inference.spec import IntervalSpec
-from ..log.batch import Floats, LogBatch
+from ..log.batch import Floats, Integers, LogBatch
 from ..log.source import Needs
-from ..policies.propensities import AnyPolicy, is_law, law_needs, propensities, shown_needs
-from .clicked import Clicked, clicked
+from ..options import option
+from ..policies.base import all_items
+from ..policies.propensities import AnyPolicy, complete, is_law, law_needs, propensities, shown_needs
+from . import _kernels
 from .comparisons import Comparison
-from .orders import order_needs
+from .orders import drawn_order_law, order_law, order_needs
+
+_MOST_NUMBERS = 4_000_000  # of a law [n, q, k]: rows are taken in pieces below it
 
 
 @dataclass(frozen=True)
@@ -49,20 +55,15 @@ class ComparisonsFold(Turned):
             AbilityError: the logging policy does not know what a metric asks.
         """
         against = {metric.against for metric in self.metrics}
-        asked = [Needs(frozenset(["clicks", "candidates"]), scores=frozenset(self.models))]
+        asked = [Needs(frozenset(["clicks", "candidates"]), scores=frozenset(self.models)), self.doubt.needs()]
         if "counterfactual" in against:
             asked.append(order_needs(self.logging))
         if "banner" in against:
-            asked.append(self._rank_probs_needs())
-        asked.append(self.doubt.needs())
+            ranks = is_law(self.logging)
+            asked.append(law_needs(self.logging, "rank_probs") if ranks else shown_needs(self.logging, "rank_law"))
         if self.by is not None:
             asked.append(Needs(labels=frozenset([self.by])))
         return reduce(Needs.__or__, asked)
-
-    def _rank_probs_needs(self) -> Needs:
-        if is_law(self.logging):
-            return law_needs(self.logging, "rank_probs")
-        return shown_needs(self.logging, "rank_law")
 
     @property
     def reducer(self) -> Together:
@@ -79,20 +80,129 @@ class ComparisonsFold(Turned):
     def turned(self, batch: LogBatch) -> Sample:
         banner = any(metric.against == "banner" for metric in self.metrics)
         numbers, found = [np.empty(0, np.int64)], [np.empty((0, len(self.columns)))]
-        for piece in clicked(batch, self.logging, banner=banner):  # one after another: their laws are large
-            numbers.append(piece.rows)
+        for piece in clicked(batch, banner=banner):  # one after another: their laws are large
+            numbers.append(piece)
             found.append(self._values(piece, batch))
         rows, values = np.concatenate(numbers), np.concatenate(found)
         clusters = {name: codes[rows] for name, codes in batch.dependent(self.doubt.columns).items()}
         groups = None if self.by is None else batch.labels[self.by].take(rows)
         return Sample(values, batch.row[rows], clusters, groups=groups)
 
-    def _values(self, piece: Clicked, batch: LogBatch) -> Floats:
+    def _values(self, rows: Integers, batch: LogBatch) -> Floats:
         """[r, columns] of some clicked rows."""
+        piece, laws = batch.take(rows), dict[Hashable, Alternatives]()
+        assert piece.clicks is not None
         columns = [piece.clicks.sum(axis=1)]
         for metric in self.metrics:
-            impossible = np.zeros(len(batch), dtype=np.bool_)
-            impossible[piece.rows] = piece.impossible(metric)
+            key = metric.against, metric.draws, metric.seed
+            if key not in laws:
+                laws[key] = alternatives(piece, self.logging, metric)
+            compared, impossible = Compared(piece, metric, laws[key]), np.zeros(len(batch), dtype=np.bool_)
+            impossible[rows] = compared.impossible
             refuse_impossible(batch, impossible, propensities(self.logging, batch))
-            columns += [piece.weight(metric), *(piece.cost(metric, model) for model in self.models)]
-        return np.column_stack(columns) / piece.batch.inclusion[:, None]
+            columns += [compared.weight, *map(compared.cost, self.models)]
+        return np.column_stack(columns) / piece.inclusion[:, None]
+
+
+def clicked(batch: LogBatch, *, banner: bool) -> Iterator[Integers]:
+    """The rows with a click, in pieces whose laws fit into memory. banner: laws of all candidates."""
+    if batch.clicks is not None:
+        rows = np.flatnonzero((batch.clicks > 0).any(axis=1))
+        slots = max(batch.contexts.slots, 1)
+        items = batch.contexts.candidates.shape[1] if banner else slots
+        step = max(_MOST_NUMBERS // max(items * slots, 1), 1)
+        yield from (rows[start : start + step] for start in range(0, len(rows), step))
+
+
+@dataclass(frozen=True)
+class Alternatives:
+    """What is compared: items [n, q] (candidate index, -1 pads), law [n, q, k], own [n, k] shown item per rank."""
+
+    items: Integers
+    law: Floats
+    own: Integers
+
+
+def alternatives(batch: LogBatch, logging: AnyPolicy, metric: Comparison) -> Alternatives:
+    """What a metric compares clicks with: what the logging policy could have shown in the place of each item."""
+    slates = batch.slates
+    filled = slates >= 0
+    shown = np.where(filled, np.arange(slates.shape[1]), -1)
+    if metric.against == "pairwise":
+        others = np.maximum(filled.sum(axis=1) - 1, 1)
+        return Alternatives(slates, (filled[:, :, None] & filled[:, None, :]) / others[:, None, None], shown)
+    if metric.against == "counterfactual":
+        draws = metric.draws
+        law = drawn_order_law(logging, batch, draws, metric.seed) if draws else order_law(logging, batch)
+        return Alternatives(slates, law, shown)
+    if is_law(logging):
+        return Alternatives(all_items(batch.contexts), propensities(logging, batch).candidate_ranks, slates)
+    if not complete(batch):  # what was written of the displayed items is all only where they are
+        raise AbilityError(
+            f"{logging!r} tells of the displayed items only, and some candidates were not displayed",
+            "use counterfactual_disagreement, which compares displayed items; or name the scores behind the "
+            f"slates: {option('logging', 'plackett_luce(old_score)')}",
+        )
+    return Alternatives(slates, propensities(logging, batch).rank_law.written_out(batch.contexts.length), shown)
+
+
+@dataclass(frozen=True)
+class Compared:
+    """Impressions with at least one click, and what a metric compares their clicks with."""
+
+    batch: LogBatch
+    metric: Comparison
+    found: Alternatives
+
+    @cached_property
+    def clicks(self) -> Floats:
+        """[n, k] those that the metric's convention counts."""
+        assert self.batch.clicks is not None
+        if self.metric.several != "single":
+            return self.batch.clicks
+        alone = (self.batch.clicks > 0).sum(axis=1) == 1
+        return self.batch.clicks * alone[:, None]
+
+    @cached_property
+    def allowed(self) -> NDArray[np.bool_]:
+        """[n, q] items that a click may be compared with."""
+        allowed = self.found.items >= 0
+        if self.metric.several == "unclicked":
+            rows, ranks = np.nonzero((self.clicks > 0) & (self.found.own >= 0))
+            allowed[rows, self.found.own[rows, ranks]] = False
+        return allowed
+
+    @cached_property
+    def weight(self) -> Floats:
+        """[n] the comparison weight of each row: its clicks less what the metric cannot compare."""
+        return np.asarray(_kernels.compared(self.found.law, self.found.own, self.clicks, self.allowed))
+
+    @property
+    def impossible(self) -> NDArray[np.bool_]:
+        """[n] whether the logging policy could not have shown an item where it was shown; unknown of drawn orders."""
+        own, rows = self.found.own, np.arange(len(self.batch))
+        if self.metric.against == "pairwise" or self.metric.draws:
+            return np.zeros(len(rows), dtype=np.bool_)
+        chance = self.found.law[rows[:, None], np.maximum(own, 0), np.arange(own.shape[1])]
+        return np.asarray(((chance <= 0) & (own >= 0)).any(axis=1))
+
+    def cost(self, model: str) -> Floats:
+        """[n] the summed costs of each row under a model's scores."""
+        items, kind = self.found.items, _kernels.LOGISTIC
+        scores = np.take_along_axis(self.batch.contexts.scores[model], np.maximum(items, 0), axis=1)
+        if self.metric.cost == "ndcg":
+            worth = _kernels.discounted_ranks(scores, items >= 0)
+            size = np.maximum((items >= 0).sum(axis=1), 1)
+            # A random order gains the mean worth; 1 - 1/q makes shuffled slates give their own nDCG.
+            return np.asarray(
+                worth.sum(axis=1) / size * self.weight + (1 - 1 / size) * self._losses(worth, _kernels.GAIN)
+            )
+        if self.metric.cost == "disagreement":
+            kind = _kernels.DISAGREEMENT
+        elif self.metric.form == "hinge":
+            kind = _kernels.HINGE
+        return self._losses(scores, kind)
+
+    def _losses(self, scores: Floats, kind: int) -> Floats:
+        law, own = self.found.law, self.found.own
+        return np.asarray(_kernels.losses(law, own, self.clicks, self.allowed, scores, kind))

@@ -79,7 +79,10 @@ def err(relevance: ArrayLike, *, highest: int = 4, cutoff: int | None = None, wh
         UsageError: a grade below 0 or above `highest`; as `dcg`.
     """
     grades, ranks, counted = _ranked(relevance, where, cutoff)
-    _check_grades(grades, highest)
+    if (grades < 0).any() or (grades > highest).any():
+        raise UsageError(
+            f"a relevance grade is not in 0 to {highest}", "give the largest grade there is: err(..., highest=...)"
+        )
     stops = np.where(counted, (np.exp2(grades) - 1) / 2.0**highest, 0.0)
     arrives = np.cumprod(1 - stops, axis=-1)
     arrives = np.concatenate([np.ones_like(arrives[..., :1]), arrives[..., :-1]], axis=-1)
@@ -184,13 +187,6 @@ def _mask(where: ArrayLike | None, grades: Floats) -> Truths:
     if where is None:
         return np.ones(grades.shape, dtype=np.bool_)
     return np.broadcast_to(np.asarray(where, dtype=np.bool_), grades.shape)
-
-
-def _check_grades(grades: Floats, highest: int) -> None:
-    if (grades < 0).any() or (grades > highest).any():
-        raise UsageError(
-            f"a relevance grade is not in 0 to {highest}", "give the largest grade there is: err(..., highest=...)"
-        )
 
 
 def _share(part: Floats, whole: Floats, empty: float) -> Floats:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -15,47 +14,38 @@ from ..log.source import Source
 from ..policies.uniform import Uniform
 from ..policies.written import Logged
 from ..report.charts import Chart, Series
-from ..report.sheet import Cell, Figures, Section, Sheet
+from ..report.sheet import Cell, Section
 from ..running.executors import run
 from ..simulation.adverts import AdvertWorld
-from .expectations import Expectations, bars, half_of, same_size, times
-from .run import Run
+from .expectations import Expectations, Run, bars, by_columns, half_of, same_size, times
 
 PAPER = Expectations.of("criteo-checks")
 _PER = 1e4  # click rates are shown times 10,000, as in the paper
 _SHARPNESS = 2.2
 _LOGS = 20
 
+Truths = Mapping[int, tuple[float, float]]
+"""Slots -> expected clicks per impression of the logging policy and of the uniform one, where they are known."""
 
-def sheet(asked: Run) -> Sheet:
+
+@PAPER.page
+def sheet(asked: Run) -> Iterator[Section]:
     """The reproduction; see the module."""
     world = None if asked.log is not None else AdvertWorld(asked.size(400_000, 5_000), asked.seed, sharpness=_SHARPNESS)
     source: Source = arguments.source(asked.log) if world is None else world.source()
     asked.say(f"1. Reading {source.describe()} once")
     fold = MixturesFold(Logged())
     found = run(source.select(fold.needs()), fold)
-    truths = {} if world is None else {slots: _truth(world, slots) for slots in found}
+    truths: Truths = {} if world is None else {slots: _truth(world, slots) for slots in found}
     # A simulated log is not what the paper measured, nor is a part of the published one.
     compared = [slots for slots, one in found.items() if world is None and _is_published(slots, one)]
-    parts = [_propensities(found, compared), _policies(found, truths)]
+    yield _propensities(found, compared)
+    yield _policies(found, truths)
     if world is not None:
         rows = max(round(5 * asked.scale), 1) * 10_000
         asked.say(f"2. The same on {_LOGS} logs of {rows:,}: are the intervals right?")
-        parts.append(_again(AdvertWorld(_LOGS * rows, asked.seed, sharpness=_SHARPNESS), rows))
-    parts += [_table(slots, one, truths.get(slots), slots in compared) for slots, one in found.items()]
-    return PAPER.sheet(parts)
-
-
-@dataclass(frozen=True)
-class Truth:
-    """Expectations clicks per impression of the logging policy and of the uniform one."""
-
-    logging: float
-    uniform: float
-
-    def of(self, epsilon: float) -> float:
-        """Of the policy between them: its slates are drawn whole by one or the other."""
-        return (1 - epsilon) * self.logging + epsilon * self.uniform
+        yield _again(AdvertWorld(_LOGS * rows, asked.seed, sharpness=_SHARPNESS), rows)
+    yield from (_table(slots, one, truths.get(slots), slots in compared) for slots, one in found.items())
 
 
 def logs_of(world: AdvertWorld, rows: int) -> list[dict[int, Mixtures]]:
@@ -72,8 +62,8 @@ def logs_of(world: AdvertWorld, rows: int) -> list[dict[int, Mixtures]]:
     return [fold.finish(state) for state in states.values()]
 
 
-def _truth(world: AdvertWorld, slots: int) -> Truth:
-    return Truth(world.truth(world.logging, slots=slots), world.truth(Uniform(), slots=slots))
+def _truth(world: AdvertWorld, slots: int) -> tuple[float, float]:
+    return world.truth(world.logging, slots=slots), world.truth(Uniform(), slots=slots)
 
 
 def _is_published(slots: int, one: Mixtures) -> bool:
@@ -85,15 +75,10 @@ def _is_published(slots: int, one: Mixtures) -> bool:
 def _propensities(found: Mapping[int, Mixtures], compared: list[int]) -> Section:
     """Table 1, and what can be read off it."""
     large = [slots for slots, one in found.items() if one.largest_inverse_propensity > one.impressions]
-    rows = {
-        str(slots): (
-            one.impressions,
-            one.estimated_impressions,
-            one.mean_inverse_propensity,
-            one.largest_inverse_propensity,
-        )
-        for slots, one in found.items()
-    }
+    rows = {}
+    for slots, one in found.items():
+        inverse = one.mean_inverse_propensity, one.largest_inverse_propensity
+        rows[str(slots)] = one.impressions, one.estimated_impressions, *inverse
     more = {
         "mean 1 / propensity, corrected": [one.corrected_inverse_propensity for one in found.values()],
         "slates that could be shown": [one.mean_slates for one in found.values()],
@@ -106,13 +91,13 @@ def _propensities(found: Mapping[int, Mixtures], compared: list[int]) -> Section
     return PAPER.section("propensities", facts, tables=[PAPER.table("propensities", rows, more, bool(compared))])
 
 
-def _policies(found: Mapping[int, Mixtures], truths: Mapping[int, Truth]) -> Section:
+def _policies(found: Mapping[int, Mixtures], truths: Truths) -> Section:
     """What Tables 2 to 4 say, as pictures and claims."""
     uniform = {slots: one.at(1.0) for slots, one in found.items()}
     wider = [slots for slots, one in found.items() if half_of(one.at(1.0).plain) > half_of(one.at(0.0).plain)]
     low = [slots for slots, one in uniform.items() if one.mean_weight.high < 1]
     doubted = [slots for slots, one in uniform.items() if one.cautions]
-    missed = [slots for slots, truth in truths.items() if not holds_truth(uniform[slots].plain, truth.uniform)]
+    missed = [slots for slots, truth in truths.items() if not holds_truth(uniform[slots].plain, truth[1])]
     facts = {
         "numbers of slots": len(found),
         "numbers of slots where it widens": len(wider),
@@ -129,7 +114,7 @@ def _policies(found: Mapping[int, Mixtures], truths: Mapping[int, Truth]) -> Sec
     return PAPER.section("policies", facts, _charts(found, truths))
 
 
-def _charts(found: Mapping[int, Mixtures], truths: Mapping[int, Truth]) -> Iterator[Chart]:
+def _charts(found: Mapping[int, Mixtures], truths: Truths) -> Iterator[Chart]:
     x, uniform = [float(slots) for slots in found], [one.at(1.0) for one in found.values()]
     expected = Series("expected", x, [1.0] * len(x), line=True)
     weights = bars("found", x, [one.mean_weight for one in uniform])
@@ -139,7 +124,7 @@ def _charts(found: Mapping[int, Mixtures], truths: Mapping[int, Truth]) -> Itera
         for slots, one in found.items()
     )
     yield Chart("Mean weight by epsilon", "epsilon", "mean weight", lines, log_x=True)
-    truth = [Series("truth", x, [_PER * truths[slots].uniform for slots in found], line=True)] if truths else []
+    truth = [Series("truth", x, [_PER * truths[slots][1] for slots in found], line=True)] if truths else []
     rates = bars("IPS", x, [times(_PER, one.plain) for one in uniform])
     yield Chart("Click rate of the uniform policy, times 10,000", "slots", "clicks", (rates, *truth))
 
@@ -150,7 +135,7 @@ def _again(world: AdvertWorld, rows: int) -> Section:
     for log in logs_of(world, rows):
         for slots, one in log.items():
             made.setdefault(slots, []).append(one.at(1.0))
-    table = {slots: _coverage(made[slots], _truth(world, slots).uniform) for slots in sorted(made)}
+    table = {slots: _coverage(made[slots], _truth(world, slots)[1]) for slots in sorted(made)}
     weights = [[one.mean_weight.value for one in made[slots]] for slots in table]
     x, median = [float(slots) for slots in table], [float(np.median(one)) for one in weights]
     points = Series("median and range", x, median, list(map(min, weights)), list(map(max, weights)))
@@ -165,9 +150,10 @@ def _again(world: AdvertWorld, rows: int) -> Section:
         "coverage at most slots": table[max(table)]["IPS holds the truth"],
         "coverage at fewest slots": table[min(table)]["IPS holds the truth"],
     }
-    header = ("slots", *table[min(table)])
-    cells = tuple((str(slots), *row.values()) for slots, row in table.items())
-    figures = Figures(f"The uniform policy on {_LOGS} logs of {rows:,}", header, cells)
+    columns = {"slots": list(map(str, table))} | {
+        title: [row[title] for row in table.values()] for title in table[min(table)]
+    }
+    figures = by_columns(f"The uniform policy on {_LOGS} logs of {rows:,}", columns)
     return PAPER.section("again", facts, [chart], [figures])
 
 
@@ -187,12 +173,12 @@ def _coverage(made: list[Mixture], truth: float) -> dict[str, float | None]:
     }
 
 
-def _table(slots: int, one: Mixtures, truth: Truth | None, compared: bool) -> Section:
+def _table(slots: int, one: Mixtures, truth: tuple[float, float] | None, compared: bool) -> Section:
     """Half of one of Tables 2 to 4."""
     mixed = {f"{slots}, {_power(epsilon)}": one.at(epsilon) for epsilon in EPSILONS}
     rows = {name: (m.mean_weight, times(_PER, m.plain), times(_PER, m.normalised)) for name, m in mixed.items()}
     more: dict[str, list[Cell]] = {
-        "truth": [None if truth is None else _PER * truth.of(m.epsilon) for m in mixed.values()],
+        "truth": [truth and _PER * ((1 - m.epsilon) * truth[0] + m.epsilon * truth[1]) for m in mixed.values()],
         "effective sample size": [m.ess for m in mixed.values()],
         "warnings": [", ".join(caution.code for caution in m.cautions) or None for m in mixed.values()],
     }

@@ -1,4 +1,4 @@
-"""Expectations criteo-test-bed (Lefortier, Swaminathan, Gu, Joachims, de Rijke), section 4: Table 5, learnt policies.
+"""Paper criteo-test-bed (Lefortier, Swaminathan, Gu, Joachims, de Rijke), section 4: Table 5, learnt policies.
 
 On the user's log, of which the one-slot impressions are taken, or on a simulated one whose truth is known.
 """
@@ -13,17 +13,12 @@ from pathlib import Path
 
 import numpy as np
 
-from ..errors import NoOverlapError
-from ..estimators.fold import Layout, TermsFold, needs
-from ..estimators.ips import IPS
 from ..files import scratch
-from ..folds.estimate import Estimate, Interval
-from ..folds.moments import MomentsFold
-from ..inference.ratio import Ratio
-from ..inference.spread import Spread
+from ..folds.estimate import Interval
 from ..jobs import arguments
 from ..jobs.evaluate import evaluate
 from ..jobs.learn import both
+from ..jobs.result import Result
 from ..learning.named import METHODS, learner
 from ..learning.preparation import Preparation, Survey
 from ..learning.search import Search
@@ -34,12 +29,10 @@ from ..policies.propensities import AnyPolicy, is_law, law
 from ..policies.uniform import Uniform
 from ..policies.written import Logged
 from ..report.charts import Chart, Series
-from ..report.sheet import Cell, Claim, Section, Sheet
-from ..running.executors import run
+from ..report.sheet import Cell, Claim, Section
 from ..simulation.adverts import AdvertWorld
 from .criteo_checks import holds_truth, logs_of
-from .expectations import Expectations, bars, half_of, same_size, times
-from .run import Run
+from .expectations import Expectations, Run, bars, half_of, same_size, times
 
 PAPER = Expectations.of("criteo-learning")
 CONFIDENCE = 0.99
@@ -53,9 +46,6 @@ _UNIT = 1e4
 Targets = dict[tuple[str, str], AnyPolicy]
 """(method, use) -> policy."""
 
-Gaps = dict[tuple[str, str], Interval]
-"""(policy, reference) -> what the policy earns more by IPS on the same impressions."""
-
 CLAIMED = (
     ("regression", "sorted"),
     ("ips", "sorted"),
@@ -68,7 +58,7 @@ CLAIMED = (
 
 
 @dataclass(frozen=True)
-class Row:
+class TestedPolicy:
     """A policy on the test third: its name, estimates, and the truth where it is known; all times 10^4."""
 
     name: str
@@ -80,21 +70,23 @@ class Row:
     truth: float | None
 
 
-def sheet(asked: Run) -> Sheet:
+@PAPER.page
+def sheet(asked: Run) -> Iterator[Section]:
     """The reproduction; see the module."""
     world = AdvertWorld(asked.size(200_000, 3_000), asked.seed, slots=1) if asked.log is None else None
     source: Source = OneSlot(arguments.source(asked.log)) if world is None else world.source()
     with scratch(Path(tempfile.gettempdir()), "offrank-") as folder:
         targets, survey = _learnt(source, folder, asked)
         asked.say("3. Judging all of them on the test third")
-        rows = {row.name: row for row in _judged(targets, Split(source, "test"), world)}
-        gaps = _gaps({f"{method}, {use}": targets[method, use] for method, use in CLAIMED}, Split(source, "test"))
+        test = Split(source, "test")
+        rows = {row.name: row for row in _judged(targets, test, world)}
+        named = {f"{method}, {use}": targets[method, use] for method, use in CLAIMED} | {"logger": Logged()}
+        paired = evaluate(test, named, "logged", "ips", confidence=CONFIDENCE, interval="normal", cluster=None)
     compared = world is None and same_size(survey.rows, PUBLISHED_IMPRESSIONS)
-    parts = [_table(rows, survey, tuple(_claims(rows, gaps)), compared)]
+    yield _table(rows, survey, tuple(_claims(rows, paired)), compared)
     if world is not None:
         asked.say("4. Coverage of the intervals over many logs")
-        parts.append(PAPER.section("intervals", _coverage(world)))
-    return PAPER.sheet(parts)
+        yield PAPER.section("intervals", _coverage(world))
 
 
 def _learnt(source: Source, folder: Path, asked: Run) -> tuple[Targets, Survey]:
@@ -111,27 +103,20 @@ def _learnt(source: Source, folder: Path, asked: Run) -> tuple[Targets, Survey]:
     return targets, survey
 
 
-def _judged(targets: Targets, test: Split, world: AdvertWorld | None) -> Iterator[Row]:
+def _judged(targets: Targets, test: Split, world: AdvertWorld | None) -> Iterator[TestedPolicy]:
     named = {f"{method}, {use}" if use else method: policy for (method, use), policy in targets.items()}
-    found = evaluate(test, named, "logged", ("ips", "snips"), confidence=CONFIDENCE).estimates
+    found = evaluate(test, named, "logged", ("ips", "snips"), confidence=CONFIDENCE).estimates.given
     for name, policy in named.items():
-        ips, snips = (found[name, key] for key in ("ips", "snips"))
-        if isinstance(ips, NoOverlapError) or isinstance(snips, NoOverlapError):
+        if not found.keys() >= {(name, "ips"), (name, "snips")}:
             continue  # a policy that never shows what was logged has no row
-        truth = None if world is None else _UNIT * _truth(world, policy)
+        ips, snips, truth = found[name, "ips"], found[name, "snips"], None
+        if world is not None:
+            truth = _UNIT * world.truth(law(policy, "rank_probs") if is_law(policy) else world.logging)
         weight = ips.mean_weight if ips.mean_weight_interval is None else ips.mean_weight_interval
-        yield Row(name, _shown(ips), _shown(snips), weight, snips.n, ips.ess, truth)
+        yield TestedPolicy(name, times(_UNIT, ips), times(_UNIT, snips), weight, snips.n, ips.ess, truth)
 
 
-def _shown(found: Estimate) -> Interval:
-    return times(_UNIT, Interval(found.value, found.low, found.high, found.standard_error))
-
-
-def _truth(world: AdvertWorld, policy: AnyPolicy) -> float:
-    return world.truth(law(policy, "rank_probs") if is_law(policy) else world.logging)
-
-
-def _table(rows: dict[str, Row], survey: Survey, claims: tuple[Claim, ...], compared: bool) -> Section:
+def _table(rows: dict[str, TestedPolicy], survey: Survey, claims: tuple[Claim, ...], compared: bool) -> Section:
     each = list(rows.values())
     found = {name: (row.ips, row.snips, row.mean_weight) for name, row in rows.items()}
     more: dict[str, list[Cell]] = {
@@ -164,22 +149,14 @@ def _coverage(world: AdvertWorld) -> dict[str, float]:
     return {**shares, "logs": len(each), "rows": rows}
 
 
-def _gaps(policies: dict[str, AnyPolicy], test: Split) -> Gaps:
-    """To the logger and to regression, which comes first; with the covariance of estimates from the same rows."""
-    layout, logging = Layout(tuple(policies.values()), (IPS(),)), Logged()
-    fold = TermsFold(layout, logging, MomentsFold(layout.columns))
-    spread = Spread(run(test.select(needs(layout, logging)), fold), "normal", CONFIDENCE)
-    means = {name: Ratio(3 + 2 * index, 0) for index, name in enumerate(policies)}
-    logger, first = Ratio(1, 0), next(iter(policies))
-    found = {(name, "logger"): spread.difference(mean, logger) for name, mean in means.items()}
-    return found | {(name, first): spread.difference(mean, means[first]) for name, mean in means.items()}
-
-
-def _claims(rows: dict[str, Row], gaps: Gaps) -> Iterator[Claim]:
+def _claims(rows: dict[str, TestedPolicy], paired: Result) -> Iterator[Claim]:
+    """paired: what policies earn by IPS, on the same impressions."""
     reference = [name for name in ("regression, sorted", "logger") if name in rows]
     for method, use in CLAIMED[1:]:
         if (name := f"{method}, {use}") in rows:
-            more = {f"than {other}": times(_UNIT, gaps[name, other]) for other in reference}
+            more = {
+                f"than {other}": times(_UNIT, paired.difference((name, "ips"), (other, "ips"))) for other in reference
+            }
             shown = [rows[one] for one in (name, *reference)]
             small = any(gap.low <= 0 <= gap.high for gap in more.values())
             facts = {

@@ -12,15 +12,16 @@ import json
 import math
 import operator
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
+from pathlib import Path
 from string import Formatter
 from types import MappingProxyType
 from typing import Any
 
-from ..folds.estimate import Interval
+from ..folds.estimate import Estimate, Interval
 from ..report.charts import Chart, Series
 from ..report.sheet import Cell, Claim, Figures, Section, Sheet, Status
 
@@ -29,6 +30,33 @@ Facts = Mapping[str, Any]
 
 Found = Mapping[str, Sequence[float | Interval | Sequence[float] | None]]
 """The rows of a table by name: numbers, or each with half of its interval."""
+
+Say = Callable[[str], object]
+"""Called with what is being done."""
+
+
+def unsaid(_: str) -> None:
+    """Nobody is told what is being done."""
+
+
+@dataclass(frozen=True)
+class Run:
+    """What a reproduction is given: how large, from which seed, on which data, and where.
+
+    log: what the user gave, None where it is to be simulated. folder: where what takes long is kept. say: called with
+    what is being done.
+    """
+
+    scale: float = 1.0
+    seed: int = 4
+    log: Any = None
+    folder: Path = Path()
+    say: Say = unsaid
+
+    def size(self, full: int, least: int) -> int:
+        """The published size times the scale."""
+        return max(int(full * self.scale), least)
+
 
 _RULE = re.compile(r"(?P<fact>.+?) (?P<sign><=|>=|<|>|=) (?P<other>.+?)(?: ± (?P<tolerance>.+))?")
 _SIGNS = {"<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge}
@@ -100,6 +128,10 @@ class Expectations:
         """From the file of that name."""
         return cls(json.loads((files(__package__) / "expected" / f"{name}.json").read_text(encoding="utf-8")))
 
+    def page(self, sections: Callable[[Run], Iterable[Section]]) -> Callable[[Run], Sheet]:
+        """A reproduction, from the function that finds its sections."""
+        return lambda asked: self.sheet(sections(asked))
+
     def sheet(self, sections: Iterable[Section], title: str = "") -> Sheet:
         """The page; title: what follows its title."""
         return Sheet(self.content["title"] + title, self.content["lead"], tuple(sections))
@@ -145,8 +177,7 @@ class Expectations:
         if compared:
             columns["verdict"] = [_agreement(*row, known) for row in rows]
         kept = {title: cells for title, cells in columns.items() if any(cell is not None for cell in cells)}
-        caption = f"{known['caption']}. {_tolerance(known)}" if "verdict" in kept else known["caption"]
-        return Figures(caption, tuple(kept), tuple(zip(*kept.values(), strict=True)))
+        return by_columns(f"{known['caption']}. {_tolerance(known)}" if "verdict" in kept else known["caption"], kept)
 
 
 def _checked(claim: Mapping[str, Any], facts: Facts, variant: str) -> Checked:
@@ -208,12 +239,17 @@ def _tolerance(known: Mapping[str, Any]) -> str:
     )
 
 
+def by_columns(caption: str, columns: Mapping[str, Iterable[Cell]]) -> Figures:
+    """A table from its columns, by their titles."""
+    return Figures(caption, tuple(columns), tuple(zip(*columns.values(), strict=True)))
+
+
 def half_of(one: Interval) -> float:
     """Half the length of an interval."""
     return (one.high - one.low) / 2
 
 
-def times(factor: float, one: Interval) -> Interval:
+def times(factor: float, one: Interval | Estimate) -> Interval:
     """An interval in another unit."""
     return Interval(factor * one.value, factor * one.low, factor * one.high, factor * one.standard_error)
 

@@ -1,4 +1,4 @@
-"""Expectations interpol (Buchholz, London, Di Benedetto, Joachims): its toy world, Figures 1 to 4 and every claim.
+"""Paper interpol (Buchholz, London, Di Benedetto, Joachims): its toy world, Figures 1 to 4 and every claim.
 
 Bias and variance are exact expectations over all that can happen in the toy world; intervals and the choice of a
 window come from simulated logs, read by `evaluate` like any other. Both forms of the estimator are judged: the
@@ -7,18 +7,17 @@ published one (Eq. 5), and the later `windowed` one.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
 
 from ..log.batch import Floats
 from ..report.charts import Chart, Series
-from ..report.sheet import Cell, Figures, Section, Sheet
+from ..report.sheet import Cell, Figures, Section
 from ..simulation import toy
-from .expectations import Expectations, Facts
-from .interpol_numbers import IMPRESSIONS, POWERS, SIZES, STAYS, WINDOWS, Exact, Simulated, curve
-from .run import Run
+from .expectations import Expectations, Facts, Run
+from .interpol_numbers import IMPRESSIONS, POWERS, SIZES, STAYS, WINDOWS, Exact, SimulatedLogs, curve
 
 STEEP, USUAL_STAY = 1.8, 0.95
 NORMAL = 1.959964
@@ -28,16 +27,17 @@ CASES = {"wrong PBM": (10, STEEP), "IPM": (0, STEEP), "right PBM": (10, 1.0)}
 """Window and power of the curves of Figure 3."""
 
 
-def sheet(asked: Run) -> Sheet:
+@PAPER.page
+def sheet(asked: Run) -> Iterator[Section]:
     """The reproduction; see the module."""
     asked.say("1. Exact bias and variance of every window, in both forms")
     published, windowed = Exact("paper"), Exact("windowed")
-    parts = [_curves(), *_exact(published)]
-    simulated = Simulated(asked.size(200, 20), asked.seed)
+    yield _curves()
+    yield from (PAPER.section(name, facts, [_chart(name, published)]) for name, facts in _facts(published).items())
+    simulated = SimulatedLogs(asked.size(200, 20), asked.seed)
     asked.say(f"2. {simulated.logs} simulated logs of {IMPRESSIONS:,} impressions")
-    parts += [_sizes(simulated), _interpolation(simulated, published), _slope(simulated, published)]
-    parts += [_windowed(windowed), _numbers(published), _numbers(windowed)]
-    return PAPER.sheet(parts)
+    yield from (_sizes(simulated), _interpolation(simulated, published), _slope(simulated, published))
+    yield from (_windowed(windowed), _numbers(published), _numbers(windowed))
 
 
 def _curves() -> Section:
@@ -50,11 +50,6 @@ def _curves() -> Section:
     return PAPER.section("curves", {"expected reward": reward, "reward of the base": base}, [chart])
 
 
-def _exact(exact: Exact) -> list[Section]:
-    """Figures 1a to 1c."""
-    return [PAPER.section(name, facts, [_chart(name, exact)]) for name, facts in _facts(exact).items()]
-
-
 def _windowed(exact: Exact) -> Section:
     """The claims once more for the later form."""
     claims = [one for name, facts in _facts(exact).items() for one in PAPER.claims(name, facts, "windowed")]
@@ -63,6 +58,7 @@ def _windowed(exact: Exact) -> Section:
 
 
 def _facts(exact: Exact) -> dict[str, Facts]:
+    """Of Figures 1a to 1c."""
     return {"powers": _powers(exact), "randomness": _randomness(exact), "decomposition": _decomposition(exact)}
 
 
@@ -145,7 +141,7 @@ def _chart(name: str, exact: Exact) -> Chart:
     return _by_window(title + ("" if exact.form == "paper" else f", {exact.form} form"), lines)
 
 
-def _sizes(simulated: Simulated) -> Section:
+def _sizes(simulated: SimulatedLogs) -> Section:
     """Figure 3."""
     facts = {"logs": simulated.logs, ".95 less three errors": 0.95 - 3 * float(np.sqrt(0.95 * 0.05 / simulated.logs))}
     charts, rows = [], list[tuple[Cell, ...]]()
@@ -163,7 +159,7 @@ def _sizes(simulated: Simulated) -> Section:
     return PAPER.section("sizes", facts, charts, [table])
 
 
-def _interpolation(simulated: Simulated, exact: Exact) -> Section:
+def _interpolation(simulated: SimulatedLogs, exact: Exact) -> Section:
     """Figure 4, and whether simulation and exact expectation agree."""
     bias, variance = (
         np.array([moment(USUAL_STAY, power) for power in simulated.powers]) for moment in (exact.bias, exact.variance)
@@ -178,7 +174,7 @@ def _interpolation(simulated: Simulated, exact: Exact) -> Section:
     return PAPER.section("interpolation", facts, [chart])
 
 
-def _slope(simulated: Simulated, exact: Exact) -> Section:
+def _slope(simulated: SimulatedLogs, exact: Exact) -> Section:
     rows: list[tuple[Cell, ...]] = []
     for power in simulated.powers:
         fixed = exact.squared_error(USUAL_STAY, power)

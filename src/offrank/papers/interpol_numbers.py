@@ -56,7 +56,7 @@ def _moments(form: Form, stay: float, power: float) -> tuple[Floats, Floats]:
 
 
 @dataclass(frozen=True)
-class Simulated:
+class SimulatedLogs:
     """Logs of the toy world, each estimated with all windows and some powers of the curve."""
 
     logs: int

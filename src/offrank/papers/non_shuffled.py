@@ -7,7 +7,7 @@ the size of the banner, 40 models that know the truth and imitate the logging po
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -16,13 +16,12 @@ import numpy as np
 from ..checks.impressions import Impressions, ImpressionsFold
 from ..log.batch import Floats
 from ..metrics.measure import measure
-from ..metrics.measured import Measurements
+from ..metrics.measured import Measured, Measurements
 from ..report.charts import Chart, Series
-from ..report.sheet import Cell, Figures, Section, Sheet
+from ..report.sheet import Cell, Figures, Section
 from ..running.executors import run
 from ..simulation.banners import BannerWorld
-from .expectations import Expectations, Facts
-from .run import Run
+from .expectations import Expectations, Facts, Run, by_columns
 
 PAIRWISE = "pairwise_disagreement"
 COUNTERFACTUAL = "counterfactual_disagreement"
@@ -48,7 +47,7 @@ PAPER = Expectations.of("non-shuffled")
 
 
 @dataclass(frozen=True)
-class Study:
+class BannerStudy:
     """The same models measured on non-shuffled and on shuffled banners of one world."""
 
     world: BannerWorld
@@ -60,64 +59,62 @@ class Study:
         return measure(self.world, self.world.model_names, self.world.logging, self.metrics)
 
     @cached_property
-    def reference(self) -> Measurements:
-        """Pairwise disagreement on shuffled banners."""
-        return measure(replace(self.world, shuffled=True), self.world.model_names, "uniform", PAIRWISE)
-
-    def values(self, metric: str) -> Floats:
-        """[models] on non-shuffled banners."""
-        return np.array([self.found[model, metric].value for model in self.world.model_names])
+    def reference(self) -> list[Measured]:
+        """[models] pairwise disagreement on shuffled banners."""
+        names = self.world.model_names
+        found = measure(replace(self.world, shuffled=True), names, "uniform", PAIRWISE)
+        return [found[model] for model in names]
 
     @cached_property
     def truth(self) -> Floats:
         """[models] on shuffled banners."""
-        return np.array([self.reference[model].value for model in self.world.model_names])
+        return np.array([one.value for one in self.reference])
 
-    def correlation(self, metric: str) -> float:
-        """Pearson's, over the models, with the reference."""
-        return float(np.corrcoef(self.values(metric), self.truth)[0, 1])
+    def of(self, metric: str) -> list[Measured]:
+        """[models] on non-shuffled banners."""
+        return [self.found[model, metric] for model in self.world.model_names]
 
-    def ranks_agree(self, metric: str) -> float:
-        """Spearman's, over the models."""
-        one, other = (np.argsort(np.argsort(values)).astype(float) for values in (self.values(metric), self.truth))
-        return float(np.corrcoef(one, other)[0, 1])
+    def values(self, metric: str) -> Floats:
+        """[models] on non-shuffled banners."""
+        return np.array([one.value for one in self.of(metric)])
+
+    def correlation(self, metric: str, of_ranks: bool = False) -> float:
+        """Pearson's, over the models, with the reference; Spearman's of the ranks."""
+        values, truth = self.values(metric), self.truth
+        if of_ranks:
+            values, truth = (np.argsort(np.argsort(one)).astype(np.float64) for one in (values, truth))
+        return float(np.corrcoef(values, truth)[0, 1])
 
     def variance_ratio(self, metric: str = COUNTERFACTUAL) -> float:
         """Clicks that the metric needs for one click of the reference, at the same variance; median over models."""
-        each = []
-        for model in self.world.model_names:
-            one, other = self.found[model, metric], self.reference[model]
-            each.append(one.standard_error**2 * one.clicks / (other.standard_error**2 * other.clicks))
-        return float(np.median(each))
-
-    @property
-    def rejected(self) -> float:
-        """Share of the clicks that Algorithm 2 rejects."""
-        return self.found[self.world.model_names[0], COUNTERFACTUAL].rejected
+        spread, other = ([one.standard_error**2 * one.clicks for one in s] for s in (self.of(metric), self.reference))
+        return float(np.median(np.divide(spread, other)))
 
 
-def sheet(asked: Run) -> Sheet:
+@PAPER.page
+def sheet(asked: Run) -> Iterator[Section]:
     """The reproduction; see the module."""
     world = BannerWorld(impressions=asked.size(300_000, 3_000), seed=asked.seed)
-    study = Study(world, VARIANTS)
+    study = BannerStudy(world, VARIANTS)
     asked.say(f"1. Click rates by rank and {world.models} models on {world.impressions:,} banners, shuffled and not")
-    parts = [_click_rates(world), _correlations(study)]
+    yield _click_rates(world)
+    yield _correlations(study)
     asked.say("2. The same from almost random to almost deterministic logging")
-    parts.append(_variance(world))
+    yield _variance(world)
     asked.say(f"3. Banners of {LARGE} products, which the paper calls impractical")
-    parts += [_large(replace(world, impressions=asked.size(100_000, 2_000))), _models(study)]
-    return PAPER.sheet(parts)
+    yield _large(replace(world, impressions=asked.size(100_000, 2_000)))
+    yield _models(study)
 
 
 def _click_rates(world: BannerWorld) -> Section:
-    kinds = {slots: _by_rank(replace(world, slots=(slots,))) for slots in world.slots}
-    numbered = {slots: list(enumerate(rates, 1)) for slots, rates in kinds.items()}
-    lines = [
-        Series(f"{slots} products", [float(rank) for rank, _ in numbered[slots]], rates, line=True)
-        for slots, rates in kinds.items()
-    ]
-    rows = [(f"{slots} products", rank, rate) for slots, rates in numbered.items() for rank, rate in rates]
-    falls = {slots: rates[0] / rates[-1] for slots, rates in kinds.items()}
+    lines, rows, falls = list[Series](), list[tuple[Cell, ...]](), dict[int, float]()
+    for slots in world.slots:
+        found: Impressions = run(replace(world, slots=(slots,)), ImpressionsFold())
+        rates = [row.click_rate.value for row in found.by_rank(0.95)]
+        ranks, name = list(range(1, len(rates) + 1)), f"{slots} products"
+        lines.append(Series(name, list(map(float, ranks)), rates, line=True))
+        rows += zip([name] * len(ranks), ranks, rates, strict=True)
+        falls[slots] = rates[0] / rates[-1]
     facts = {
         "falls": {f"{slots}:": fall for slots, fall in falls.items()},
         "least fall": min(falls.values()),
@@ -129,32 +126,30 @@ def _click_rates(world: BannerWorld) -> Section:
     return PAPER.section("click rates", facts, [chart], [table])
 
 
-def _by_rank(world: BannerWorld) -> list[float]:
-    found: Impressions = run(world, ImpressionsFold())
-    return [row.click_rate.value for row in found.by_rank(0.95)]
-
-
-def _correlations(study: Study) -> Section:
+def _correlations(study: BannerStudy) -> Section:
     figures = {f"Figure 3({letter})": metric for letter, metric in (("a", PAIRWISE), ("b", COUNTERFACTUAL))}
     charts = [_scatter(study, metric, f"{figure}: {metric}, non-shuffled") for figure, metric in figures.items()]
     # Clicks needed can be compared between metrics on one scale only.
-    rows = tuple(
-        (m, study.correlation(m), study.ranks_agree(m), study.variance_ratio(m) if "disagreement" in m else None)
-        for m in study.metrics
-    )
-    header = ("metric on non-shuffled banners", "correlation", "rank correlation", "variance ratio")
+    columns: dict[str, Sequence[Cell]] = {
+        "metric on non-shuffled banners": study.metrics,
+        "correlation": [study.correlation(m) for m in study.metrics],
+        "rank correlation": [study.correlation(m, of_ranks=True) for m in study.metrics],
+        "variance ratio": [study.variance_ratio(m) if "disagreement" in m else None for m in study.metrics],
+    }
     caption = f"With {PAIRWISE} on shuffled banners, over {study.world.models} models (nDCG grows where others fall)"
-    return PAPER.section("correlations", _facts(study), charts, [Figures(caption, header, rows)])
+    return PAPER.section("correlations", _facts(study), charts, [by_columns(caption, columns)])
 
 
-def _facts(study: Study) -> Facts:
-    away, likeness = _residuals(study), np.array([study.world.likeness(m) for m in study.world.model_names])
+def _facts(study: BannerStudy) -> Facts:
+    likeness = np.array([study.world.likeness(m) for m in study.world.model_names])
+    slope, intercept = np.polyfit(study.truth, study.values(COUNTERFACTUAL), 1)
+    away = np.abs(study.values(COUNTERFACTUAL) - slope * study.truth - intercept)  # from the line through the models
     gap = study.values(COUNTERFACTUAL) - study.truth
     return {
         "correlation of pairwise disagreement": study.correlation(PAIRWISE),
-        "rank correlation of pairwise disagreement": study.ranks_agree(PAIRWISE),
+        "rank correlation of pairwise disagreement": study.correlation(PAIRWISE, of_ranks=True),
         "correlation": study.correlation(COUNTERFACTUAL),
-        "rank correlation": study.ranks_agree(COUNTERFACTUAL),
+        "rank correlation": study.correlation(COUNTERFACTUAL, of_ranks=True),
         "correlation of distance and likeness": np.corrcoef(away, likeness)[0, 1],
         "largest distance": away.max(),
         "likeness there": likeness[away.argmax()],
@@ -171,13 +166,18 @@ def _facts(study: Study) -> Facts:
 
 def _variance(world: BannerWorld) -> Section:
     metrics = (PAIRWISE, COUNTERFACTUAL, DRAWN)
-    studies = [Study(replace(world, randomness=r, impressions=world.impressions // 2), metrics) for r in RANDOMNESS]
+    worlds = [replace(world, randomness=r, impressions=world.impressions // 2) for r in RANDOMNESS]
+    studies = [BannerStudy(one, metrics) for one in worlds]
     exact, drawn = ([s.variance_ratio(metric) for s in studies] for metric in (COUNTERFACTUAL, DRAWN))
     agreeing = {metric: [s.correlation(metric) for s in studies] for metric in (COUNTERFACTUAL, PAIRWISE)}
-    rejected = [s.rejected for s in studies]
-    header = ("temperature of the logging", "rejected", "variance ratio", "with one draw", *agreeing)
-    names = [f"{r:g}" for r in RANDOMNESS]
-    rows = tuple(zip(names, rejected, exact, drawn, *agreeing.values(), strict=True))
+    rejected = [s.of(COUNTERFACTUAL)[0].rejected for s in studies]  # the same for all models
+    columns: dict[str, Sequence[Cell]] = {
+        "temperature of the logging": [f"{r:g}" for r in RANDOMNESS],
+        "rejected": rejected,
+        "variance ratio": exact,
+        "with one draw": drawn,
+        **agreeing,
+    }
     needed = {"exact expectation": exact, "one draw per click": drawn}
     charts = (
         _by_rejected("Clicks needed for one shuffled click", "variance ratio", rejected, needed),
@@ -195,7 +195,7 @@ def _variance(world: BannerWorld) -> Section:
         "largest variance over theirs": max(fewer),
     }
     caption = "By how random the logging is; the last two columns are correlations with shuffled banners"
-    return PAPER.section("variance", facts, charts, [Figures(caption, header, rows)])
+    return PAPER.section("variance", facts, charts, [by_columns(caption, columns)])
 
 
 def _by_rejected(title: str, label: str, rejected: list[float], lines: Mapping[str, list[float]]) -> Chart:
@@ -205,11 +205,11 @@ def _by_rejected(title: str, label: str, rejected: list[float], lines: Mapping[s
 
 def _large(world: BannerWorld) -> Section:
     large = replace(world, slots=(LARGE,), candidates=2 * LARGE, queries=300)
-    study, started = Study(large, (PAIRWISE, MANY_DRAWN)), time.perf_counter()
+    study, started = BannerStudy(large, (PAIRWISE, MANY_DRAWN)), time.perf_counter()
     facts = {
         "correlation": study.correlation(MANY_DRAWN),
         "correlation of pairwise disagreement": study.correlation(PAIRWISE),
-        "banners": study.found[large.model_names[0], MANY_DRAWN].impressions,
+        "banners": study.of(MANY_DRAWN)[0].impressions,
         "models": large.models,
         "slots": LARGE,
         "seconds": time.perf_counter() - started,
@@ -218,27 +218,18 @@ def _large(world: BannerWorld) -> Section:
     return PAPER.section("large", facts, charts)
 
 
-def _models(study: Study) -> Section:
-    measured = ((study.reference, PAIRWISE), (study.found, PAIRWISE), (study.found, COUNTERFACTUAL))
-    rows: list[tuple[Cell, ...]] = []
-    for name in study.world.model_names:
-        ones = [found[name, metric] for found, metric in measured]
-        cells = (number for one in ones for number in (one.value, one.standard_error))
-        rows.append((name, study.world.likeness(name), *cells))
-    columns = (f"{what}{error}" for what in ("shuffled", "pairwise", "counterfactual") for error in ("", ", error"))
-    table = Figures("What the pictures are made from", ("model", "likeness to logging", *columns), tuple(rows))
-    return PAPER.section("models", tables=[table])
+def _models(study: BannerStudy) -> Section:
+    names = study.world.model_names
+    columns: dict[str, list[Cell]] = {"model": [*names], "likeness to logging": [*map(study.world.likeness, names)]}
+    measured = {"shuffled": study.reference, "pairwise": study.of(PAIRWISE), "counterfactual": study.of(COUNTERFACTUAL)}
+    for what, each in measured.items():
+        columns |= {what: [one.value for one in each], f"{what}, error": [one.standard_error for one in each]}
+    return PAPER.section("models", tables=[by_columns("What the pictures are made from", columns)])
 
 
-def _scatter(study: Study, metric: str, title: str) -> Chart:
+def _scatter(study: BannerStudy, metric: str, title: str) -> Chart:
     values = study.values(metric)
-    errors = np.array([study.found[name, metric].standard_error for name in study.world.model_names])
+    errors = np.array([one.standard_error for one in study.of(metric)])
     ends = ((values - 2 * errors).tolist(), (values + 2 * errors).tolist())
     points = Series("models", study.truth.tolist(), values.tolist(), *ends)
     return Chart(title, f"{PAIRWISE}, shuffled", metric, (points,), diagonal=True)
-
-
-def _residuals(study: Study) -> Floats:
-    """[models] distance from the straight line through the models."""
-    slope, height = np.polyfit(study.truth, study.values(COUNTERFACTUAL), 1)
-    return np.asarray(np.abs(study.values(COUNTERFACTUAL) - slope * study.truth - height))

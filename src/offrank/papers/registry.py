@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import sys
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
 from functools import partial
@@ -13,14 +14,15 @@ from typing import Any, Literal
 from ..errors import UsageError
 from ..files import write_text
 from ..jobs import document
+from ..report import terminal
 from ..report.charts import chart_svg
-from ..report.sheet import Sheet
+from ..report.sheet import Section, Sheet
 from .cmip import sheet as cmip
 from .criteo_checks import sheet as criteo_checks
 from .criteo_learning import sheet as criteo_learning
+from .expectations import Run, unsaid
 from .interpol import sheet as interpol
 from .non_shuffled import sheet as non_shuffled
-from .run import Run
 from .slates_math import sheet as slates_math
 
 
@@ -61,10 +63,19 @@ class Reproduced:
         """The page to open."""
         return self.folder / "index.html"
 
+    @property
+    def summary(self) -> Sheet:
+        """What a terminal shows: each claim with its verdict."""
+        claimed = [Section(one.heading, claims=one.claims) for one in self.sheet.sections if one.claims]
+        return Sheet(self.sheet.title, "", tuple(claimed))
+
+    def show(self) -> None:
+        """Print the summary, in colour on a terminal, and where the page is."""
+        terminal.show(self.summary)
+        sys.stdout.write(f"\nThe page: {self.page}\n")
+
     def __str__(self) -> str:
-        claims = [claim for section in self.sheet.sections for claim in section.claims]
-        lines = [self.sheet.title, *(f"  [{claim.status}] {claim.text} {claim.evidence}" for claim in claims)]
-        return "\n".join([*lines, f"The page: {self.page}"])
+        return f"{terminal.render_text(self.summary)}\nThe page: {self.page}"
 
 
 def reproduce(
@@ -74,7 +85,7 @@ def reproduce(
     log: Any = None,
     scale: float | str = 1.0,
     seed: int = 4,
-    say: Callable[[str], object] = len,
+    say: Callable[[str], object] = unsaid,
 ) -> Reproduced:
     """Reproduce a paper: `index.html`, `result.json`, and each table (CSV) and picture (SVG) in a folder.
 

@@ -8,7 +8,7 @@ against the definitions and against a singular value decomposition.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import permutations, product
 
@@ -18,10 +18,10 @@ from ..estimators.pseudoinverse.gamma import Inverse, UniformInverse, pseudoinve
 from ..estimators.pseudoinverse.overlap import Overlap
 from ..log.batch import Floats, Integers
 from ..report.charts import Chart, Series
-from ..report.sheet import Figures, Sheet
-from .expectations import Expectations, Facts
-from .run import Run
+from ..report.sheet import Figures, Section
+from .expectations import Expectations, Facts, Run, by_columns
 
+PAPER = Expectations.of("slates-math")
 RANKINGS = ((3, 1), (3, 2), (3, 3), (4, 2), (4, 3), (4, 4), (5, 3), (6, 2))
 """Items and slots."""
 
@@ -99,20 +99,17 @@ def rankings(rng: np.random.Generator) -> Iterator[tuple[Law, Law]]:
                 yield one.mixed(0.2), target
 
 
-def sheet(asked: Run) -> Sheet:
+@PAPER.page
+def sheet(asked: Run) -> Iterator[Section]:
     """Every statement of the paper that numbers can check, with what was found; all but Theorem 1 is exact."""
-    paper, facts = Expectations.of("slates-math"), dict[str, float]()
+    facts = dict[str, float]()
     for check in CHECKS:
         asked.say(str(check.__doc__).rstrip("."))
         facts |= check(np.random.default_rng(asked.seed))
     asked.say("The deviation bound, on simulated logs")
-    logs = list(simulated(np.random.default_rng(asked.seed), asked.size(2000, 200)))
-    charts = (theorem_chart(logs), variance_chart())
-    sections = (
-        paper.section("statements", facts, tables=[weights_table()]),
-        paper.section("sample size", theorem_1(logs), charts),
-    )
-    return paper.sheet(sections)
+    logs = simulated(np.random.default_rng(asked.seed), asked.size(2000, 200))
+    yield PAPER.section("statements", facts, tables=[weights_table()])
+    yield PAPER.section("sample size", theorem_1(*logs), [theorem_chart(*logs), variance_chart()])
 
 
 def claims_1_and_2(rng: np.random.Generator) -> Facts:
@@ -227,36 +224,32 @@ CHECKS: tuple[Callable[[np.random.Generator], Facts], ...] = (
 )
 
 
-@dataclass(frozen=True)
-class Logs:
-    """Absolute errors [logs] of PI on many logs of n impressions."""
+def simulated(rng: np.random.Generator, count: int) -> tuple[Overlap, dict[int, Floats]]:
+    """How far the policies overlap, and impressions -> absolute errors of PI on so many logs of each size.
 
-    n: int
-    errors: Floats
-    overlap: Overlap
-
-
-def simulated(rng: np.random.Generator, count: int) -> Iterator[Logs]:
-    """So many logs of each size, with rewards -1 or 1 whose means add up."""
+    Rewards are -1 or 1, and their means add up.
+    """
     logging = plackett_luce(np.array([2.0, 1.5, 1.0, 1.0, 0.5]), 2)
     target = plackett_luce(np.array([0.2, 0.5, 1.0, 2.0, 4.0]), 2)
     weights = logging.weights(target)
     means = logging.indicators @ rng.uniform(-0.5, 0.5, 10)
     truth = float(target.chances @ means)
     overlap = Overlap(1, float(logging.chances @ weights**2), float(np.abs(weights).max()), 1.0, 0.0, 1.0)
+    errors = {}
     for n in (10, 30, 100, 300, 1000):
         shown = rng.choice(len(weights), p=logging.chances, size=(count, n))
         reward = np.where(rng.random((count, n)) < (1 + means[shown]) / 2, 1.0, -1.0)
-        yield Logs(n, np.abs((weights[shown] * reward).mean(axis=1) - truth), overlap)
+        errors[n] = np.abs((weights[shown] * reward).mean(axis=1) - truth)
+    return overlap, errors
 
 
-def theorem_1(logs: list[Logs]) -> Facts:
+def theorem_1(overlap: Overlap, errors: Mapping[int, Floats]) -> Facts:
     """The deviation bound, on simulated logs."""
     beyond, ratio = [], []
-    for one, delta in product(logs, (0.2, 0.05)):
-        bound = one.overlap.half_width(1 - delta, n=one.n)
-        beyond.append(float((one.errors > bound).mean()) / delta)
-        ratio.append(bound / float(np.quantile(one.errors, 1 - delta)))
+    for (n, found), delta in product(errors.items(), (0.2, 0.05)):
+        bound = overlap.half_width(1 - delta, n=n)
+        beyond.append(float((found > bound).mean()) / delta)
+        ratio.append(bound / float(np.quantile(found, 1 - delta)))
     return {
         "share beyond the bound over delta": max(beyond),
         "least ratio": min(ratio),
@@ -274,12 +267,13 @@ def variance_chart() -> Chart:
     return Chart(title, "slots l", "sigma^2", series, log_y=True)
 
 
-def theorem_chart(logs: list[Logs]) -> Chart:
+def theorem_chart(overlap: Overlap, errors: Mapping[int, Floats]) -> Chart:
     """The bound beside what was found."""
-    sizes = [one.n for one in logs]
-    bounds = [one.overlap.half_width(0.95, n=one.n) for one in logs]
-    seen = [float(np.quantile(one.errors, 0.95)) for one in logs]
-    series = (Series("bound", sizes, bounds, line=True), Series("95 % of the logs", sizes, seen, line=True))
+    bounds = [overlap.half_width(0.95, n=n) for n in errors]
+    seen = [float(np.quantile(found, 0.95)) for found in errors.values()]
+    series = tuple(
+        Series(name, list(errors), y, line=True) for name, y in (("bound", bounds), ("95 % of the logs", seen))
+    )
     return Chart("Theorem 1, delta = 0.05", "impressions", "error of PI", series, log_x=True, log_y=True)
 
 
@@ -287,10 +281,10 @@ def weights_table() -> Figures:
     """Weights under Plackett-Luce logging with weights 4, 2, 1, 1, where the target shows (1, 2)."""
     logging = plackett_luce(np.array([4.0, 2.0, 1.0, 1.0]), 2)
     target = Law(logging.slates, (logging.slates == (0, 1)).all(axis=1).astype(float), 4)
-    names = [f"({a + 1}, {b + 1})" for a, b in logging.slates.tolist()]
-    columns = (logging.chances, logging.weights(target), target.chances / logging.chances)
-    rows = tuple(zip(names, *(column.tolist() for column in columns), strict=True))
-    return Figures("Weights of each logged slate where the target shows (1, 2)", ("slate", "chance", "PI", "IPS"), rows)
+    columns = {"chance": logging.chances, "PI": logging.weights(target), "IPS": target.chances / logging.chances}
+    cells = {"slate": [f"({a + 1}, {b + 1})" for a, b in logging.slates.tolist()]}
+    cells |= {title: column.tolist() for title, column in columns.items()}
+    return by_columns("Weights of each logged slate where the target shows (1, 2)", cells)
 
 
 def _pinv(matrix: Floats) -> Floats:

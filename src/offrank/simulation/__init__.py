@@ -1,8 +1,7 @@
 """Worlds with known truth."""
 
 from .adverts import AdvertWorld
-from .judged import stratified
-from .mslr_like import mslr_like
+from .judged import mslr_like, stratified
 from .search import SearchWorld
 from .source import SimulatedSource
 from .truth import Truth

@@ -110,17 +110,14 @@ class Pool:
     @cached_property
     def texts(self) -> tuple[list[str], list[list[str]]]:
         """The features in the paper's format: of each banner, and of each of its candidates."""
-        heads = [" ".join(f"{f}:{v}" for f, v in zip(self.user, values, strict=True)) for values in self._users]
+        users = np.array(list(self.user.values())).T.tolist()
+        heads = [" ".join(f"{f}:{v}" for f, v in zip(self.user, values, strict=True)) for values in users]
         tokens = _tokens()
         lines = [
             [" ".join(tokens[member][value] for member, value in enumerate(line) if value >= 0) for line in row[:m]]
             for row, m in zip(self.product.tolist(), self.candidates.tolist(), strict=True)
         ]
         return heads, lines
-
-    @property
-    def _users(self) -> list[list[int]]:
-        return np.array(list(self.user.values())).T.tolist()
 
     @cached_property
     def _real(self) -> np.ndarray:
@@ -163,30 +160,23 @@ class Pool:
     @cached_property
     def _features(self) -> SparseFeatures:
         """As the reader of the paper's format gives them: numbers keep indices 0 and 1, categories are hashed."""
-        users = [category_indices([f"{f}:{v}" for v in range(n)], self.bits) for f, n in self._user_values]
+        categories = {f: values for f, values in self.user.items() if f > 2}
         numeric = np.array([self.user[1], self.user[2]]).T
-        of_user = np.array([index[self.user[f]] for index, (f, _) in zip(users, self._user_values, strict=True)]).T
+        of_user = np.array(
+            [category_indices(_tokens_of(f, int(v.max()) + 1), self.bits)[v] for f, v in categories.items()]
+        ).T
         of_user = np.hstack([np.broadcast_to([0, 1], numeric.shape), of_user])
         user_values = np.hstack([numeric, np.ones((self.size, of_user.shape[1] - 2))])
         shape = (*self._real.shape, of_user.shape[1])
-        indices = np.concatenate([np.broadcast_to(of_user[:, None], shape), self._product_indices], axis=2)
-        counts = np.concatenate([np.broadcast_to(user_values[:, None], shape), self._product_counts], axis=2)
+        tables = [category_indices(tokens, self.bits) for tokens in _tokens()]
+        product = np.stack([index[self.product[..., member]] for member, index in enumerate(tables)], axis=2)
+        indices = np.concatenate([np.broadcast_to(of_user[:, None], shape), product], axis=2)
+        counts = np.concatenate([np.broadcast_to(user_values[:, None], shape), self._product_counts()], axis=2)
         indices, counts = indices[self._real], counts[self._real]
         offsets = np.concatenate([[0], np.cumsum((counts > 0).sum(axis=1))])
         first = np.concatenate([[0], np.cumsum(self.candidates)[:-1]])
         return SparseFeatures(first, offsets, indices[counts > 0], counts[counts > 0])
 
-    @property
-    def _user_values(self) -> list[tuple[int, int]]:
-        """(feature, values) of the categories of banner and user."""
-        return [(f, int(values.max()) + 1) for f, values in self.user.items() if f > 2]
-
-    @cached_property
-    def _product_indices(self) -> Integers:
-        tables = [category_indices(tokens, self.bits) for tokens in _tokens()]
-        return np.stack([index[self.product[..., member]] for member, index in enumerate(tables)], axis=2)
-
-    @cached_property
     def _product_counts(self) -> Floats:
         """[size, widest, members] how often a value stands here; 0 where absent or counted at its first."""
         counts = (self.product >= 0).astype(np.float64)
@@ -208,7 +198,11 @@ def examination(slots: int) -> Floats:
 
 def _tokens() -> list[list[str]]:
     """For each member, the token of each value."""
-    return [[f"{feature}:{value}" for value in range(_PRODUCT[feature - _FIRST_PRODUCT])] for feature in _MEMBERS]
+    return [_tokens_of(feature, _PRODUCT[feature - _FIRST_PRODUCT]) for feature in _MEMBERS]
+
+
+def _tokens_of(feature: int, values: int) -> list[str]:
+    return [f"{feature}:{value}" for value in range(values)]
 
 
 def _effects(seed: int) -> list[Floats]:

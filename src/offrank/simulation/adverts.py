@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import gzip
+import hashlib
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -12,12 +14,12 @@ import numpy as np
 import pyarrow as pa
 
 from ..log.batch import Floats, Integers
-from ..policies.base import Policy, all_items
+from ..policies.base import Policy
 from ..policies.plackett_luce import PlackettLuce
 from ..readers.tables import Piece
 from ..readers.wide import WideLog
 from .advert_pools import Pool, examination
-from .advert_text import write_text
+from .shared import expected_clicks, lists, one_click
 
 _PART_ROWS = 10_000
 _UNCLICKED_KEPT = 0.1
@@ -69,8 +71,12 @@ class AdvertWorld:
         contexts of each kind; slots: on banners of this kind only.
         """
         kinds = self.kinds if slots is None else (slots,)
-        earned = [self._earned(policy, self.pools[kind], impressions) for kind in kinds]
-        return float(np.average(earned, weights=[_TRAFFIC[kind] for kind in kinds]))
+        found = []
+        for pool in (self.pools[kind] for kind in kinds):
+            rows = np.arange(pool.size if impressions is None else min(impressions, pool.size))
+            clicks = expected_clicks(policy, pool.contexts(rows), examination(pool.slots), pool.relevance[rows])
+            found.append(float(clicks.mean()))
+        return float(np.average(found, weights=[_TRAFFIC[kind] for kind in kinds]))
 
     def table(self, rows: int, part: int, columns: Sequence[str] | None = None) -> pa.Table:
         """`rows` impressions of the log in the wide layout, or some columns; the same for the same seed and part."""
@@ -86,8 +92,16 @@ class AdvertWorld:
             yield self.table(self.rows(part), part)
 
     def write_text(self, path: str | Path) -> None:
-        """Write the log in the paper's own format; packed where the name ends in `.gz`."""
-        write_text(path, self.tables(), self.pools)
+        """Write the log in the paper's own format; packed where the name ends in `.gz`.
+
+        The products shown come first, in order; what the format has no place for (scores, contexts) is lost.
+        """
+        packed, number = str(path).endswith(".gz"), 0
+        with gzip.open(path, "wt", compresslevel=1) if packed else Path(path).open("w", encoding="ascii") as file:
+            for table in self.tables():
+                for row in table.drop_columns(["features", "feature_values", "old_score"]).to_pylist():
+                    file.write(_impression(number, row, self.pools[row["slots"]]))
+                    number += 1
 
     def rows(self, part: int) -> int:
         """Impressions of this part."""
@@ -96,24 +110,22 @@ class AdvertWorld:
     @cached_property
     def pools(self) -> dict[int, Pool]:
         """The contexts by their number of slots."""
-        share = np.array([_TRAFFIC[kind] for kind in self.kinds])
-        sizes = np.maximum(share / share.sum() * self.contexts, min(200, self.contexts)).astype(int)
+        sizes = np.maximum(self._share * self.contexts, min(200, self.contexts)).astype(int)
         base = np.cumsum([0, *sizes])
         return {
             kind: Pool(kind, int(size), int(first), self.seed, self.sharpness, self.bits)
             for kind, size, first in zip(self.kinds, sizes, base, strict=False)
         }
 
-    def _earned(self, policy: Policy, pool: Pool, impressions: int | None) -> float:
-        rows = np.arange(pool.size if impressions is None else min(impressions, pool.size))
-        contexts = pool.contexts(rows)
-        law = policy.rank_probs(contexts, all_items(contexts))
-        return float(np.einsum("nmk,k,nm->n", law, examination(pool.slots), pool.relevance[rows]).mean())
+    @property
+    def _share(self) -> Floats:
+        """[kinds] of the traffic."""
+        traffic = np.array([_TRAFFIC[kind] for kind in self.kinds])
+        return traffic / traffic.sum()
 
     def _draw(self, shown: int, rng: np.random.Generator, columns: Sequence[str] | None) -> pa.Table:
         """What is logged of `shown` banners."""
-        share = np.array([_TRAFFIC[kind] for kind in self.kinds])
-        kind = rng.choice(len(self.kinds), size=shown, p=share / share.sum())
+        kind = rng.choice(len(self.kinds), size=shown, p=self._share)
         place, pieces = [], []
         for index in np.unique(kind):
             rows = np.flatnonzero(kind == index)
@@ -129,13 +141,14 @@ class AdvertWorld:
         query = rng.integers(pool.size, size=shown)
         contexts = pool.contexts(query)
         slates = self.logging.sample(contexts, rng)
-        clicks = _clicks(pool, query, slates, rng)
+        relevance = np.take_along_axis(pool.relevance[query], slates, axis=1)
+        clicks = one_click(relevance * examination(pool.slots), rng)
         clicked = np.asarray(clicks.any(axis=1))
         kept = np.flatnonzero(clicked | (rng.random(shown) < _UNCLICKED_KEPT))
         slates, logged = slates[kept], contexts.take(kept)
         drawn = (
-            _lists(np.take_along_axis(logged.candidates, slates, axis=1)),
-            _lists(clicks[kept].astype(np.int8)),
+            lists(np.take_along_axis(logged.candidates, slates, axis=1), nullable=True),
+            lists(clicks[kept].astype(np.int8), nullable=True),
             np.exp(self.logging.log_prob(logged, slates)),
             np.where(clicked[kept], 1.0, _UNCLICKED_KEPT),
         )
@@ -175,15 +188,12 @@ class _AdvertTable:
         return f"{self.world.impressions:,} simulated adverts"
 
 
-def _clicks(pool: Pool, query: Integers, slates: Integers, rng: np.random.Generator) -> np.ndarray:
-    """[n, k] at most one click: the slots share out a uniform number, what they leave is no click."""
-    chance = np.take_along_axis(pool.relevance[query], slates, axis=1) * examination(pool.slots)
-    ends: Floats = np.cumsum(chance, axis=1)
-    thrown = rng.random((len(slates), 1))
-    return np.asarray((thrown < ends) & (thrown >= ends - chance))
-
-
-def _lists(rows: np.ndarray) -> pa.Array:
-    """[n, k] as a list column."""
-    offsets = np.arange(0, rows.size + 1, rows.shape[1], dtype=np.int32)
-    return pa.ListArray.from_arrays(offsets, np.ascontiguousarray(rows).ravel())
+def _impression(number: int, row: Mapping[str, Any], pool: Pool) -> str:
+    context = row["query"] - pool.first
+    heads, lines = pool.texts
+    clicks = dict(zip(row["slate"], row["clicks"], strict=True))
+    name = hashlib.sha256(str((pool.seed, number)).encode()).hexdigest()
+    head = (int(any(row["clicks"])), f"{row['propensity']:.6e}", len(row["slate"]), len(row["candidates"]))
+    items = (*row["slate"], *(item for item in row["candidates"] if item not in clicks))
+    below = (f"{clicks.get(item, 0)} exid:{number} {lines[context][item % 100]}\n" for item in items)
+    return f"example {number}: {name} {' '.join(map(str, head))} {heads[context]}\n" + "".join(below)

@@ -11,6 +11,7 @@ import numpy as np
 from ..log.batch import Contexts, Floats, Integers, Labels, LogBatch, Shown
 from ..log.source import Needs, refuse_unknown_clusters
 from ..policies.plackett_luce import PlackettLuce
+from .shared import one_click
 
 _ROWS = 5_000
 _LARGEST_RELEVANCE = 0.2
@@ -58,11 +59,12 @@ class BannerWorld:
         slates = self.logging.sample(contexts, rng)
         if self.shuffled:
             slates = rng.permuted(slates, axis=1)
-        clicks = self._clicks(contexts, slates, rng)
+        relevance = np.take_along_axis(self.relevance[contexts.keys["query"]], slates, axis=1)
+        clicks = one_click(relevance * self.examination(slates.shape[1]), rng)
         yield LogBatch(
             contexts,
             Shown(slates),
-            clicks,
+            clicks.astype(np.float64),
             None,
             np.ones(rows),
             (np.arange(rows) + part * _ROWS).astype(np.uint64),
@@ -114,11 +116,3 @@ class BannerWorld:
     @cached_property
     def _appeal(self) -> Floats:
         return np.random.default_rng([self.seed, 1]).normal(size=(self.queries, self.candidates))
-
-    def _clicks(self, contexts: Contexts, slates: Integers, rng: np.random.Generator) -> Floats:
-        """[n, k] at most one click: the slots share out a uniform number, what they leave is no click."""
-        chance = np.take_along_axis(self.relevance[contexts.keys["query"]], slates, axis=1)
-        chance = chance * self.examination(slates.shape[1])
-        ends = np.cumsum(chance, axis=1)
-        thrown = rng.random((len(slates), 1)) * np.maximum(ends[:, -1:], 1.0)
-        return ((thrown < ends) & (thrown >= ends - chance)).astype(np.float64)

@@ -1,17 +1,40 @@
-"""From a learning-to-rank set to the queries of a simulated world: equally many documents each."""
+"""Judged queries for a simulated world: generated in the likeness of MSLR, and cut to equally many documents each."""
 
 from __future__ import annotations
 
-from typing import Literal, get_args
+from collections.abc import Callable
+from typing import Any, Literal, get_args
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..errors import EmptyLogError, UsageError
-from ..log.batch import Integers
+from ..log.batch import Floats, Integers
 from ..log.judged import Judged
 
 Preset = Literal["paper", "published-code"]
 """Which of the two, where the text of paper cmip-debiasedness and the code published with it differ."""
+
+_SHARES = (0.52, 0.323, 0.13, 0.018, 0.009)  # of the grades 0 to 4
+_ASPECTS = 8
+_NOISE = 1.6
+_APPEAL = 0.7  # of queries: some have many relevant documents, some none
+
+_FAMILIES: dict[str, tuple[int, Callable[[Floats, Floats], NDArray[Any]]]] = {
+    "covered query terms": (5, lambda signal, terms: np.round(terms * _squashed(signal))),
+    "covered query terms, share": (10, lambda signal, terms: np.round(terms * _squashed(signal)) / terms),
+    "lengths": (10, lambda signal, _: np.exp(5 + 1.5 * signal) // 1),
+    "rarity of the query": (5, lambda signal, terms: terms * np.exp(1 + 0.3 * signal)),
+    "term counts": (30, lambda signal, terms: terms * np.exp(1 + signal) // 1),
+    "term frequencies": (30, lambda signal, _: np.exp(1.5 * signal - 4)),
+    "language models": (15, lambda signal, terms: -terms * np.log1p(np.exp(2 - signal)) * 3),
+    "matching scores": (10, lambda signal, terms: np.maximum(0.0, 4 * signal + terms)),
+    "flags": (5, lambda signal, _: (signal > 0.8) * 1.0),
+    "mostly zero": (10, lambda signal, _: np.exp(2 * np.maximum(0.0, signal - 1.2)) // 1 - 1),
+    "links, visits and dwell time": (4, lambda signal, _: np.minimum(1e8, np.exp(7 + 4 * signal) // 1)),
+    "constants": (2, lambda signal, _: np.ones(len(signal))),
+}
+"""136 features by how they come about: (how many, [rows] values of a normal signal and the number of query terms)."""
 
 
 def stratified(judged: Judged, documents: int = 10, seed: int = 0, *, preset: Preset = "paper") -> tuple[Judged, int]:
@@ -64,3 +87,68 @@ def _rounded(counts: Integers, sizes: Integers, documents: int) -> Integers:
     places = np.round(documents / np.maximum(sizes, 1) * counts).astype(np.int64)
     from_the_top = np.minimum(np.cumsum(places[:, ::-1], axis=1), documents)
     return np.diff(from_the_top, axis=1, prepend=0)[:, ::-1]
+
+
+def mslr_like(queries: int = 1000, documents: tuple[int, int] | None = None, seed: int = 0) -> Judged:
+    """Judged documents with 136 features of unlike scale and grades 0 to 4 in about MSLR's proportions.
+
+    The shares of the grades are 52, 32.3, 13, 1.8 and .9 %, up to whole numbers. documents: the fewest and the most
+    of a query, all sizes being alike; by default MSLR's sizes, about 120 on average, few below 10, up to 1,000.
+
+    A document has some latent aspects, in part those of its query; its relevance depends on them, on their crossings
+    and on what no feature tells (noise, and how much there is to be found for the query), and each feature on two of
+    the aspects and on noise. So a ranker can learn much and never all: LambdaMART trained on 1,000 queries has
+    an nDCG@10 near .5 on others, a random order .23. Other seeds give other queries of the
+    same law, so that what was learned from one set holds for the others.
+
+    Raises:
+        UsageError: no queries, sizes that are none.
+    """
+    low, high = (1, 1000) if documents is None else documents
+    if queries < 1 or not 1 <= low <= high:
+        raise UsageError(f"{queries} queries of {low} to {high} documents", "give at least 1 of each, fewest first")
+    rng = np.random.default_rng([seed, 136])
+    if documents is None:
+        sizes = np.clip(np.exp(rng.normal(4.34, 0.95, queries)), low, high).astype(np.int64)
+    else:
+        sizes = rng.integers(low, high, queries, endpoint=True)
+    first = np.concatenate([[0], np.cumsum(sizes)])
+    of_query = rng.normal(size=(queries, _ASPECTS))
+    aspects = 0.8 * rng.normal(size=(first[-1], _ASPECTS)) + 0.6 * np.repeat(of_query, sizes, axis=0)
+    terms = np.repeat(1.0 + rng.poisson(2.0, queries), sizes)
+    appeal, rows = np.repeat(rng.normal(size=queries), sizes), np.arange(first[-1])
+    return Judged(np.arange(1, queries + 1), first, _grades(aspects, appeal, rng), _features(aspects, terms, rng), rows)
+
+
+def _squashed(signal: Floats) -> Floats:
+    return 1 / (1 + np.exp(-1.5 * signal))
+
+
+def _grades(aspects: Floats, appeal: Floats, rng: np.random.Generator) -> Floats:
+    """[rows] 0 to 4: the highest relevance has the highest grade."""
+    match, name, fame, trust, fresh = aspects.T[:5]
+    relevance = match + 0.6 * name + 0.5 * match * fame + 0.5 * np.maximum(trust, 0) - 0.3 * fresh**2
+    noise = _APPEAL * appeal + _NOISE * rng.normal(size=len(match))
+    rank = np.argsort(np.argsort(relevance + noise))
+    return np.searchsorted(np.cumsum(_SHARES)[:-1], (rank + 0.5) / len(rank)).astype(np.float64)
+
+
+def _features(aspects: Floats, terms: Floats, rng: np.random.Generator) -> Floats:
+    """[rows, 136] with six decimals; what each feature depends on is the same for every seed."""
+    law = np.random.default_rng(136)
+    total = sum(count for count, _ in _FAMILIES.values())
+    out, column = np.empty((len(terms), total)), 0
+    for count, transform in _FAMILIES.values():
+        for _ in range(count):
+            weights = _weights(law)
+            noise = np.sqrt(1 - weights @ weights) * rng.normal(size=len(terms))
+            out[:, column] = np.round(transform(aspects @ weights + noise, terms), 6)
+            column += 1
+    return out
+
+
+def _weights(law: np.random.Generator) -> Floats:
+    """[aspects] how a feature's signal depends on them: on one much, on another a little."""
+    weights, (main, other) = np.zeros(_ASPECTS), law.choice(_ASPECTS, 2, replace=False)
+    weights[main], weights[other] = law.uniform(0.3, 0.8), law.uniform(-0.3, 0.3)
+    return weights

@@ -1,18 +1,21 @@
-"""Rankers of judged documents: how well a logging policy of a simulated world knows what is relevant."""
+"""Rankers of judged documents: how well a logging policy of a simulated world knows what is relevant.
+
+The libraries of those that learn from the grades are in the extra `models`.
+"""
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Protocol, cast
 
 import numpy as np
 
-from ..errors import UsageError
+from ..errors import UsageError, optional
 from ..log.batch import Floats
 from ..log.judged import Judged
 from ..spelling import parse
-from .trained import LambdaMART, Lasso, Tree
 
 
 class Ranker(Protocol):
@@ -23,7 +26,7 @@ class Ranker(Protocol):
 
 
 @dataclass(frozen=True)
-class Uniform:
+class EqualScores:
     """Every document has the score 0, so that rankings drawn from the scores are uniform."""
 
     def scores(self, judged: Judged, seed: int = 0) -> Floats:
@@ -52,10 +55,146 @@ class NoisyOracle:
         return judged.grade + np.sqrt(self.variance) * noise
 
 
+class GradeLearner(ABC):
+    """A ranker that learns from the grades; folds: 0 to score what it was trained on, or each fold by the others."""
+
+    folds: int
+
+    @abstractmethod
+    def fit(self, judged: Judged, seed: int) -> Callable[[Floats], Any]:
+        """Learn what maps features [rows, d] to scores [rows]."""
+
+    def scores(self, judged: Judged, seed: int = 0) -> Floats:
+        """[rows] by a ranker trained on all queries, or for each fold of the queries on those of the others."""
+        if not self.folds:
+            return np.asarray(self.fit(judged, seed)(judged.features), np.float64)
+        if self.folds > len(judged):
+            raise UsageError(
+                f"there are {len(judged)} queries for {self.folds} folds", "ask for at most as many as queries"
+            )
+        fold = np.random.default_rng(seed).permutation(np.arange(len(judged)) % self.folds)
+        found, of_row = np.empty(judged.rows), fold[judged.owner]
+        for each in range(self.folds):
+            fitted = self.fit(judged.take(np.flatnonzero(fold != each)), seed)
+            found[of_row == each] = fitted(judged.features[of_row == each])
+        return found
+
+    def _check(self, **least: int) -> None:
+        """Refuse what no ranker can be made with: whole numbers below the least, others that are not above it."""
+        for name, low in least.items():
+            value = getattr(self, name)
+            if not (value >= low if isinstance(value, int) else value > low):
+                bound = f"at least {low}" if isinstance(value, int) else f"more than {low}"
+                raise UsageError(f"{name} is {value!r}", f"give {bound}")
+        if self.folds == 1:
+            raise UsageError("folds is 1", "give 0 to score the documents trained on, or 2 or more")
+
+
+@dataclass(frozen=True)
+class LambdaMART(GradeLearner):
+    """Boosted trees by LightGBM, with paper cmip-debiasedness's setting (section 5.1.3) by default.
+
+    trees: boosting rounds, of `leaves` leaves at most. folds: 0 scores the documents it was trained on, as the paper
+    does, so that of few queries it knows the grades nearly by heart; 2 or more trains on the queries of the other
+    folds. threads: of LightGBM; the scores are the same for the same number.
+
+    Raises:
+        UsageError: numbers that cannot work; grades that are not whole numbers from 0 to 30.
+        MissingExtraError: LightGBM is not installed.
+    """
+
+    trees: int = 100
+    leaves: int = 31
+    learning_rate: float = 0.1
+    folds: int = 0
+    threads: int = 1
+
+    def __post_init__(self) -> None:
+        self._check(trees=1, leaves=2, learning_rate=0, folds=0, threads=1)
+
+    def fit(self, judged: Judged, seed: int) -> Callable[[Floats], Any]:
+        library = optional("lightgbm", "LambdaMART needs LightGBM", "models")
+        if not np.isin(judged.grade, np.arange(31)).all():
+            raise UsageError("LambdaMART needs whole grades from 0 to 30", "round the grades, or take Tree or Lasso")
+        settings = {
+            "objective": "lambdarank",
+            "num_leaves": self.leaves,
+            "learning_rate": self.learning_rate,
+            "num_threads": self.threads,
+            "seed": seed,
+            "deterministic": True,
+            "force_row_wise": True,
+            "verbosity": -1,
+        }
+        data = library.Dataset(judged.features, judged.grade, group=judged.sizes, params={"verbosity": -1})
+        model = library.train(settings, data, num_boost_round=self.trees)
+        return lambda features: model.predict(features, num_threads=self.threads)
+
+
+@dataclass(frozen=True)
+class Lasso(GradeLearner):
+    """Linear regression of the grade with an L1 penalty, by scikit-learn, on squashed and standardised features.
+
+    penalty: alpha in |grade - prediction|^2 / (2 rows) + alpha |weights|_1. folds: as in `LambdaMART`.
+
+    Raises:
+        UsageError: numbers that cannot work.
+        MissingExtraError: scikit-learn is not installed.
+    """
+
+    penalty: float = 0.01
+    folds: int = 0
+
+    def __post_init__(self) -> None:
+        self._check(penalty=0, folds=0)
+
+    def fit(self, judged: Judged, seed: int) -> Callable[[Floats], Any]:
+        library = optional("sklearn.linear_model", "Lasso needs scikit-learn", "models")
+        features = _squashed(judged.features)
+        mean, spread = features.mean(axis=0), features.std(axis=0)
+        spread[spread == 0] = 1.0
+        model = library.Lasso(alpha=self.penalty, max_iter=10_000, tol=1e-3)
+        model.fit((features - mean) / spread, judged.grade)
+        return lambda features: model.predict((_squashed(features) - mean) / spread)
+
+
+@dataclass(frozen=True)
+class Tree(GradeLearner):
+    """One regression tree of the grade, by scikit-learn.
+
+    leaves: at most; at least `smallest` documents fall into each. folds: as in `LambdaMART`.
+
+    Raises:
+        UsageError: numbers that cannot work.
+        MissingExtraError: scikit-learn is not installed.
+    """
+
+    leaves: int = 64
+    smallest: int = 10
+    folds: int = 0
+
+    def __post_init__(self) -> None:
+        self._check(leaves=2, smallest=1, folds=0)
+
+    def fit(self, judged: Judged, seed: int) -> Callable[[Floats], Any]:
+        library = optional("sklearn.tree", "Tree needs scikit-learn", "models")
+        model = library.DecisionTreeRegressor(
+            max_leaf_nodes=self.leaves, min_samples_leaf=self.smallest, random_state=seed
+        )
+        model.fit(_squashed(judged.features), judged.grade)
+        return lambda features: model.predict(_squashed(features))
+
+
+def _squashed(features: Floats) -> Floats:
+    """Features of unlike scale made alike: sign(x) log(1 + |x|), a missing one 0; the order of the values stays."""
+    squashed = np.sign(features) * np.log1p(np.abs(features))
+    return np.nan_to_num(squashed, nan=0.0, posinf=710.0, neginf=-710.0)  # beyond the largest finite number's
+
+
 RANKERS: dict[str, Callable[..., Any]] = {
     "lambdamart": LambdaMART,
     "noisy_oracle": NoisyOracle,
-    "uniform": Uniform,
+    "uniform": EqualScores,
     "lasso": Lasso,
     "tree": Tree,
 }

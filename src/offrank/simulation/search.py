@@ -10,8 +10,9 @@ import numpy as np
 import pyarrow as pa
 
 from ..log.batch import Contexts, Floats, Integers
-from ..policies.base import Policy, all_items
+from ..policies.base import Policy
 from ..policies.plackett_luce import PlackettLuce
+from .shared import expected_clicks, lists
 
 LOGGING = PlackettLuce("old_score")
 """The policy that draws the slates of this world."""
@@ -52,9 +53,7 @@ class SearchWorld:
     def truth(self, policy: Policy) -> float:
         """What a policy earns per impression on average, exactly: sum of P(item at rank) p_rank relevance."""
         contexts = self.contexts(np.arange(self.queries))
-        law = policy.rank_probs(contexts, all_items(contexts))
-        earned = np.einsum("qmk,k,qm->q", law, self.examination, self.relevance)
-        return float(earned @ self._share)
+        return float(expected_clicks(policy, contexts, self.examination, self.relevance) @ self._share)
 
     def table(self, rows: int, part: int) -> pa.Table:
         """A piece of the log in the wide layout, the same for the same seed and part."""
@@ -67,11 +66,11 @@ class SearchWorld:
         columns: dict[str, Any] = {
             "query": query,
             "device": np.where(rng.random(rows) < 0.6, "phone", "desktop"),
-            "slate": _lists(np.take_along_axis(contexts.candidates, slates, axis=1)),
-            "clicks": _lists(clicks.astype(np.int8)),
+            "slate": lists(np.take_along_axis(contexts.candidates, slates, axis=1)),
+            "clicks": lists(clicks.astype(np.int8)),
             "propensity": np.exp(LOGGING.log_prob(contexts, slates)),
-            "candidates": _lists(contexts.candidates),
-            **{name: _lists(score.astype(np.float32)) for name, score in contexts.scores.items()},
+            "candidates": lists(contexts.candidates),
+            **{name: lists(score.astype(np.float32)) for name, score in contexts.scores.items()},
         }
         return pa.table(columns)
 
@@ -95,10 +94,3 @@ class SearchWorld:
 
     def _rng(self, *words: int) -> np.random.Generator:
         return np.random.default_rng([self.seed, *words])
-
-
-def _lists(rows: np.ndarray) -> pa.Array:
-    """[n, w] as a list column without nulls."""
-    offsets = np.arange(0, rows.size + 1, rows.shape[1], dtype=np.int32)
-    kind = pa.list_(pa.field("item", pa.from_numpy_dtype(rows.dtype), nullable=False))
-    return pa.ListArray.from_arrays(offsets, np.ascontiguousarray(rows).ravel(), type=kind)

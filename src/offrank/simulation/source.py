@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
+import pyarrow as pa
 
 from ..errors import ColumnError, UsageError
 from ..log.batch import Contexts, Floats, Integers, Labels, LogBatch, Shown
@@ -14,12 +16,14 @@ from ..log.schema import Columns
 from ..log.source import Needs
 from ..options import option
 from ..policies.base import Policy, all_items
+from ..readers.tables import Piece
 from ..readers.wide import WideLog
-from .tables import SimulatedTable
+from .shared import lists
 from .worlds import World
 
 PART_ROWS = 131_072
 _BLOCK = 8_192
+_BESIDE = frozenset(["query", "slate", "clicks", "candidates", "propensity"])
 
 
 @dataclass(frozen=True)
@@ -58,7 +62,7 @@ class SimulatedSource:
     @property
     def wide(self) -> WideLog:
         """The same as a table, which can be written: `offrank.convert(source, "log.parquet")`."""
-        return WideLog(SimulatedTable(replace(self, needed=Needs())), {})
+        return WideLog(_SimulatedTable(replace(self, needed=Needs())), {})
 
     def parts(self) -> int:
         return -(-self.sessions // PART_ROWS)
@@ -143,3 +147,45 @@ class SimulatedSource:
     @cached_property
     def _query_names(self) -> tuple[str, ...]:
         return tuple(map(str, self.world.query.tolist()))
+
+
+@dataclass(frozen=True)
+class _SimulatedTable:
+    """The columns of a simulated log, without the matrices of rank propensities."""
+
+    source: SimulatedSource
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return tuple(name for name in self.source.names if name != "rank_propensity")
+
+    def parts(self) -> int:
+        return self.source.parts()
+
+    def describe(self) -> str:
+        return self.source.describe()
+
+    def pieces(self, part: int, columns: tuple[str, ...]) -> Iterator[Piece]:
+        roles = frozenset(columns) & {"clicks", "candidates", "propensity"}
+        needed = Needs(roles, frozenset(columns) - _BESIDE, keys=frozenset(columns) & {"query"})
+        for batch in self.source.select(needed).batches(part):
+            data = {name: _column(batch, name) for name in columns}
+            yield Piece(pa.record_batch(data), self.describe(), batch.row.astype(np.int64))
+
+
+def _column(batch: LogBatch, name: str) -> Any:
+    contexts, clicks = batch.contexts, batch.clicks
+    assert clicks is not None
+    match name:
+        case "query":
+            return contexts.keys["query"]
+        case "slate":
+            return lists(np.take_along_axis(contexts.candidates, batch.slates, axis=1))
+        case "clicks":
+            return lists(clicks.astype(np.int8))
+        case "candidates":
+            return lists(contexts.candidates)
+        case "propensity":
+            return batch.shown.written["propensity"]
+        case _:
+            return lists(contexts.scores[name])

@@ -1,18 +1,22 @@
-"""What a policy earns in a world: expected clicks per session, exactly where that can be had."""
+"""What a policy is truly worth in a world: expected clicks per session, exactly where that can be had."""
 
 from __future__ import annotations
 
 import itertools
 import math
+from collections import defaultdict
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
 
-from ..clicks.laws import Independent
-from ..log.batch import Contexts, Floats
+from ..clicks.laws import Cascading, ClickLaw, Independent, Mixed, Upward
+from ..log.batch import Contexts, Floats, Integers
 from ..policies.base import Policy, all_items
+from ..policies.plackett_luce import PlackettLuce
 from ..policies.sorting import certain
-from .cascades import cascade_worth
+from ..policies.uniform import Uniform
+from . import _kernels
 from .placed import Placed
 from .users import User
 
@@ -20,6 +24,7 @@ _MOST_SLATES = 1_000_000
 _DRAWN_SLATES = 100_000
 _FEWEST_DRAWS = 8
 _BLOCK = 20_000
+_MOST_DOCUMENTS = 13  # of sets of them: the time doubles with each
 
 
 @dataclass(frozen=True)
@@ -44,7 +49,7 @@ class Truth:
 
 
 def truth(user: User, contexts: Contexts, policy: Policy, draws: int | None = None, seed: int = 0) -> Truth:
-    """What a policy earns where each of these contexts, equally long and equally wide, is equally frequent.
+    """Expected clicks of a policy where each of these contexts, equally long and equally wide, is equally frequent.
 
     draws: slates per context, where they must be drawn; by default some 100,000 in all.
     """
@@ -53,33 +58,38 @@ def truth(user: User, contexts: Contexts, policy: Policy, draws: int | None = No
         law = policy.rank_probs(contexts, all_items(contexts))
         return Truth(float(np.einsum("qmk,qmk->", law, chance)) / len(contexts), 0.0, "rank probabilities")
     if certain(policy.base if isinstance(policy, Placed) else policy, contexts).all():
-        return Truth(float(_earned(user, contexts, policy, 1, seed).mean()), 0.0, "one slate per query")
-    summed = cascade_worth(user, contexts, policy)
+        return Truth(float(_of_slates(user, contexts, policy, 1, seed).mean()), 0.0, "one slate per query")
+    summed = sequential_clicks(user, contexts, policy)
     if summed is not None:
         return Truth(float(summed.mean()), 0.0, "sets of documents")
     if math.perm(contexts.candidates.shape[1], contexts.slots) * len(contexts) <= _MOST_SLATES:
         return Truth(_enumerated(user, contexts, policy), 0.0, "every slate")
     draws = max(draws or _DRAWN_SLATES // len(contexts), _FEWEST_DRAWS)
-    earned = _earned(user, contexts, policy, draws, seed)
+    clicks = _of_slates(user, contexts, policy, draws, seed)
     # The contexts are all there are, so that only slates within a context vary.
-    error = math.sqrt(float(earned.var(axis=1, ddof=1).mean()) / earned.size)
-    return Truth(float(earned.mean()), error, "drawn slates")
+    error = math.sqrt(float(clicks.var(axis=1, ddof=1).mean()) / clicks.size)
+    return Truth(float(clicks.mean()), error, "drawn slates")
 
 
 def independent_chance(user: User, contexts: Contexts) -> Floats | None:
     """[q, m, k] P(click on a candidate at a rank); None for users whose clicks depend on what else is shown."""
-    places, slots = np.arange(contexts.candidates.shape[1]), contexts.slots
-    out = np.zeros((len(contexts), len(places), slots))
-    for shift in places:  # turned by one place after the other, every item stands once at every rank
-        slate = (places[:slots] + shift) % len(places)
-        law = user.law(contexts, np.tile(slate, (len(contexts), 1)))
+    out = np.zeros((*contexts.candidates.shape, contexts.slots))
+    for slate, law in _every_place(user, contexts):
         if not isinstance(law, Independent):
             return None
-        out[:, slate, np.arange(slots)] = law.chance
+        out[:, slate, np.arange(contexts.slots)] = law.chance
     return out
 
 
-def _earned(user: User, contexts: Contexts, policy: Policy, draws: int, seed: int) -> Floats:
+def _every_place(user: User, contexts: Contexts) -> Iterator[tuple[Integers, ClickLaw]]:
+    """(slate [k], law): turned by one place after the other, every item stands once at every rank."""
+    m = contexts.candidates.shape[1]
+    for shift in range(m):
+        slate = (np.arange(contexts.slots) + shift) % m
+        yield slate, user.law(contexts, np.tile(slate, (len(contexts), 1)))
+
+
+def _of_slates(user: User, contexts: Contexts, policy: Policy, draws: int, seed: int) -> Floats:
     """[q, draws] expected clicks of slates that the policy draws."""
     out, rng = np.empty((len(contexts), draws)), np.random.default_rng([seed, 2])
     step = max(_BLOCK // draws, 1)
@@ -98,3 +108,70 @@ def _enumerated(user: User, contexts: Contexts, policy: Policy) -> float:
         worth = user.law(contexts, slates).marginal().sum(axis=1)
         total += float(worth @ np.exp(policy.log_prob(contexts, slates)))
     return total / len(contexts)
+
+
+@dataclass(frozen=True)
+class SequentialReader:
+    """A share of the users. attraction, passing: [q, m] of each document, wherever it stands."""
+
+    share: float
+    attraction: Floats
+    passing: Floats
+    upward: bool
+
+
+def sequential_clicks(user: User, contexts: Contexts, policy: Policy) -> Floats | None:
+    """[q] expected clicks; None where they cannot be summed over sets of documents.
+
+    That takes Plackett-Luce or uniform rankings of not too many documents, users who read from the top, or from the
+    bottom of all documents, and documents that are alike at every rank.
+    """
+    logs = _log_weights(policy, contexts)
+    readers = None if logs is None or contexts.candidates.shape[1] > _MOST_DOCUMENTS else _readers(user, contexts)
+    if logs is None or readers is None:
+        return None
+    total = np.zeros(len(contexts))
+    for reader in readers:
+        arrays = np.ascontiguousarray(logs), reader.attraction, reader.passing
+        total += reader.share * _kernels.cascade_worth(*arrays, contexts.slots, reader.upward)
+    return total
+
+
+def _log_weights(policy: Policy, contexts: Contexts) -> Floats | None:
+    if isinstance(policy, Uniform):
+        return np.zeros(contexts.candidates.shape)
+    return policy.log_weights(contexts) if isinstance(policy, PlackettLuce) else None
+
+
+def _readers(user: User, contexts: Contexts) -> list[SequentialReader] | None:
+    """The users, read off their laws with every document at every rank."""
+    shape = contexts.candidates.shape
+    found: dict[tuple[int, float, bool], list[list[Floats]]] = defaultdict(list)
+    for slate, whole in _every_place(user, contexts):
+        parts = _parts(whole)
+        if parts is None or (len(slate) < shape[1] and any(isinstance(law, Upward) for _, law in parts)):
+            return None
+        for index, (share, law) in enumerate(parts):
+            passing = law.attraction * law.after_click + (1 - law.attraction) * law.after_skip
+            columns = [np.full(shape, np.nan) for _ in range(2)]
+            columns[0][:, slate], columns[1][:, slate] = law.attraction, passing
+            found[index, share, isinstance(law, Upward)].append(columns)
+    readers = []
+    for (_, share, upward), columns_of in found.items():
+        each = np.array(columns_of)  # [shifts, 2, q, m]
+        lowest, highest = np.nanmin(each, axis=0), np.nanmax(each, axis=0)
+        if not np.array_equal(lowest, highest):
+            return None
+        readers.append(SequentialReader(share, lowest[0], lowest[1], upward))
+    return readers
+
+
+def _parts(law: ClickLaw) -> list[tuple[float, Cascading | Upward]] | None:
+    """(share, law) of those who read one by one; None where some do not."""
+    if isinstance(law, Cascading | Upward):
+        return [(1.0, law)]
+    if not isinstance(law, Mixed) or np.ndim(law.weight) != 1:
+        return None
+    parts = [(float(share), one) for share, one in zip(law.weight, law.laws, strict=True)]
+    known = [(share, one) for share, one in parts if isinstance(one, Cascading | Upward)]
+    return known if len(known) == len(parts) else None

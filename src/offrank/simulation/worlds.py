@@ -15,10 +15,9 @@ from ..log.source import Needs
 from ..policies.base import Policy, all_items
 from ..policies.plackett_luce import PlackettLuce
 from ..policies.top import Top
-from .in_order import InOrder
 from .judged import Preset
-from .placed import Placed
-from .rankers import NoisyOracle, Ranker, Uniform
+from .placed import InOrder, Placed
+from .rankers import EqualScores, NoisyOracle, Ranker
 from .truth import Truth, truth
 from .users import GRADE, PBMUser, Places, User
 
@@ -82,7 +81,7 @@ class World:
             UsageError: the queries do not have equally many documents.
         """
         variance = 0.5 if preset == "paper" else 0.25
-        usual: dict[str, Ranker] = {"noisy_oracle": NoisyOracle(variance), "uniform": Uniform()}
+        usual: dict[str, Ranker] = {"noisy_oracle": NoisyOracle(variance), "uniform": EqualScores()}
         by_name = usual if rankers is None else rankers
         scores = {name: judged.table(ranker.scores(judged, seed)) for name, ranker in by_name.items()}
         tables = judged.query, judged.table(judged.document), judged.table(judged.grade).astype(np.float64)

@@ -15,7 +15,7 @@ from ...clicks.sessions import Tally
 from ...folds.digits import with_ends, with_half
 from ...folds.estimate import Interval
 from ...log.batch import Floats
-from ...metrics.cmip_result import Cmip
+from ...metrics.cmip import Cmip
 from ...report import words
 from ...report.charts import Chart, Series
 from ...report.plots import Forest, Row, Span

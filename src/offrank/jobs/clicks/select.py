@@ -19,8 +19,7 @@ from ...findings.evidence_clicks import OfSelection
 from ...folds.estimate import Caution
 from ...log.batch import Floats
 from ...log.source import Source
-from ...metrics.cmip import cmip
-from ...metrics.cmip_result import Cmip
+from ...metrics.cmip import Cmip, cmip
 from ...policies.base import Policy
 from ...policies.prepared import prepared
 from ...policies.propensities import AnyPolicy, law, law_needs

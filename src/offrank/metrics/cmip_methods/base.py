@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Protocol
+from typing import ClassVar, Protocol
 
 import numpy as np
 
@@ -28,7 +28,7 @@ def permutation(size: int, blocks: Integers | None, rng: np.random.Generator) ->
 
 
 @dataclass(frozen=True)
-class Documents:
+class GradedDocuments:
     """relevance, logging and grade [d] of documents, and the cluster [d] from 0 that each belongs to, or None.
 
     grades [g] are the distinct ones, sorted; members [g] holds the indices of the documents of each.
@@ -45,12 +45,17 @@ class Documents:
         return len(self.relevance)
 
     @classmethod
-    def of(cls, relevance: Floats, logging: Floats, grade: Floats, cluster: Integers | None = None) -> Documents:
+    def of(cls, relevance: Floats, logging: Floats, grade: Floats, cluster: Integers | None = None) -> GradedDocuments:
         """With the documents sorted by grade once."""
         grades, inverse = np.unique(grade, return_inverse=True)
         order = np.argsort(inverse, kind="stable")
         members = np.split(order, np.cumsum(np.bincount(inverse))[:-1])
         return cls(relevance, logging, grade, cluster, grades, tuple(members))
+
+    @property
+    def sizes(self) -> dict[float, int]:
+        """How many documents each grade has."""
+        return {grade: len(own) for grade, own in zip(self.grades.tolist(), self.members, strict=True)}
 
     def permuted(self, rng: np.random.Generator) -> Floats:
         """[d] logging relevance as it might be without dependence: permuted within each grade, and cluster if given.
@@ -75,18 +80,18 @@ class Documents:
         return sum(int(size[size > 1].sum()) for size in sizes) / len(self)
 
     def exchanged(self, rng: np.random.Generator) -> Floats:
-        """[d] logging relevance dealt anew among the documents of each grade."""
-        dealt = self.logging.copy()
+        """[d] logging relevance permuted among the documents of each grade, whatever their cluster."""
+        found = self.logging.copy()
         for own in self.members:
-            dealt[own] = self.logging[rng.permutation(own)]
-        return dealt
+            found[own] = self.logging[rng.permutation(own)]
+        return found
 
-    def kept(self, rows: Integers) -> Documents:
+    def kept(self, rows: Integers) -> GradedDocuments:
         """Only these documents."""
         cluster = None if self.cluster is None else self.cluster[rows]
-        return Documents.of(self.relevance[rows], self.logging[rows], self.grade[rows], cluster)
+        return GradedDocuments.of(self.relevance[rows], self.logging[rows], self.grade[rows], cluster)
 
-    def halves(self, rng: np.random.Generator, count: int) -> Iterator[Documents]:
+    def halves(self, rng: np.random.Generator, count: int) -> Iterator[GradedDocuments]:
         """Random halves of the documents of each grade, or of the clusters."""
         for _ in range(count):
             if self.cluster is None:
@@ -98,7 +103,7 @@ class Documents:
 
 
 @dataclass(frozen=True)
-class Measured:
+class Information:
     """What an estimator found.
 
     - value, standard_error: nats.
@@ -124,18 +129,11 @@ class CmiMethod(Protocol):
     - permutations: how many of them it can afford unless asked for more.
     """
 
-    @property
-    def name(self) -> str: ...
-
-    @property
-    def least(self) -> int: ...
-
-    @property
-    def smallest(self) -> int: ...
-
-    @property
-    def permutations(self) -> int: ...
+    name: ClassVar[str]
+    least: ClassVar[int]
+    smallest: ClassVar[int]
+    permutations: ClassVar[int]
 
     def measure(
-        self, documents: Documents, rng: np.random.Generator, permutations: int, progress: Progress | None
-    ) -> Measured: ...
+        self, documents: GradedDocuments, rng: np.random.Generator, permutations: int, progress: Progress | None
+    ) -> Information: ...

@@ -16,7 +16,7 @@ from typing import ClassVar
 import numpy as np
 
 from ...log.batch import Floats, Integers
-from .base import Documents, Measured, Progress, permutation, silent
+from .base import GradedDocuments, Information, Progress, permutation, silent
 
 PER_CELL = 6
 """Documents per cell that the correction needs: below 4, bias shows at strong dependence (benchmarks/cmip.py)."""
@@ -49,8 +49,8 @@ class Binned:
     permutations: ClassVar[int] = 200
 
     def measure(
-        self, documents: Documents, rng: np.random.Generator, permutations: int, progress: Progress | None
-    ) -> Measured:
+        self, documents: GradedDocuments, rng: np.random.Generator, permutations: int, progress: Progress | None
+    ) -> Information:
         steps = len(documents.members) + self.replicates
         report = progress or silent
         values, shares = np.empty((1 + permutations, len(documents.members))), _shares(documents)
@@ -65,14 +65,14 @@ class Binned:
             report(len(shares) + place + 1, steps)
         value = float(totals[0])
         error = float(np.sqrt(np.mean((halves - value) ** 2)))
-        return Measured(value, error, values[0], totals[1:], value)
+        return Information(value, error, values[0], totals[1:], value)
 
 
-def _shares(documents: Documents) -> Floats:
+def _shares(documents: GradedDocuments) -> Floats:
     return np.array([len(own) for own in documents.members]) / len(documents)
 
 
-def _total(documents: Documents) -> float:
+def _total(documents: GradedDocuments) -> float:
     ladders = [Ladder.of(documents.relevance[own], documents.logging[own]) for own in documents.members]
     return float(_shares(documents) @ [float(ladder.information()[0]) for ladder in ladders])
 

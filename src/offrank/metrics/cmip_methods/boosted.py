@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -14,51 +15,34 @@ _STEADY = {"deterministic": True, "force_row_wise": True, "num_threads": 1}
 """The same trees everywhere. One thread: with so few documents several gain little, and lose much on a busy machine."""
 
 
-@dataclass(frozen=True)
-class Boosted:
-    """LightGBM for two classes; `trees` at most, fewer where it stops early on examples held out."""
+def boosted(
+    own: Floats,
+    exchanged: Floats,
+    seed: int,
+    trees: int = 100,
+    options: Mapping[str, Any] = MappingProxyType({}),
+    held_out: tuple[Floats, Floats] | None = None,
+) -> Callable[[Floats], Floats]:
+    """Learn from examples [e, features] of both kinds what gives others [e] log P(as they are) / P(exchanged).
 
-    trees: int = 100
-    options: dict[str, Any] = field(default_factory=dict)
-
-    def fit(
-        self, examples: Floats, labels: Floats, seed: int, held_out: tuple[Floats, Floats] | None = None
-    ) -> Boundary:
-        """Trained on examples [e, features] with labels [e] of 0 and 1."""
-        library = lightgbm()
-        settings = {"objective": "binary", "verbose": -1, "seed": seed, **_STEADY}
-        train = library.Dataset(examples, labels)
-        if held_out is None:
-            return Boundary(library.train({**settings, **self.options}, train, self.trees))
-        stop = library.early_stopping(20, verbose=False)
-        watched = library.Dataset(held_out[0], held_out[1], reference=train)
-        found = library.train({**settings, **self.options}, train, self.trees, valid_sets=[watched], callbacks=[stop])
-        return Boundary(found)
-
-
-@dataclass(frozen=True)
-class Boundary:
-    """A trained classifier."""
-
-    model: Any
-
-    def log_odds(self, examples: Floats) -> Floats:
-        """[e] log of P(as they are) / P(exchanged)."""
-        return np.asarray(self.model.predict(examples, raw_score=True), dtype=np.float64)
-
-
-def lightgbm() -> Any:
-    """The library.
+    trees: at most; fewer where it stops early on examples held out, also of both kinds. options: of LightGBM.
 
     Raises:
-        MissingExtraError: it is not installed.
+        MissingExtraError: LightGBM is not installed.
     """
     remedy = ", or take method='binned', which needs nothing more"
-    return optional("lightgbm", "this method of CMIP trains LightGBM", "models", remedy)
+    library = optional("lightgbm", "this method of CMIP trains LightGBM", "models", remedy)
+    settings = {"objective": "binary", "verbose": -1, "seed": seed, **_STEADY, **options}
+    train, watching = library.Dataset(*_labelled(own, exchanged)), dict[str, Any]()
+    if held_out is not None:
+        watched = library.Dataset(*_labelled(*held_out), reference=train)
+        watching = {"valid_sets": [watched], "callbacks": [library.early_stopping(20, verbose=False)]}
+    model = library.train(settings, train, trees, **watching)
+    return lambda examples: np.asarray(model.predict(examples, raw_score=True), dtype=np.float64)
 
 
-def together(own: Floats, exchanged: Floats) -> tuple[Floats, Floats]:
-    """Examples of both kinds and their labels."""
+def _labelled(own: Floats, exchanged: Floats) -> tuple[Floats, Floats]:
+    """Examples of both kinds and their labels, 1 and 0."""
     return np.vstack([own, exchanged]), np.concatenate([np.ones(len(own)), np.zeros(len(exchanged))])
 
 

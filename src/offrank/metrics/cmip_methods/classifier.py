@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 
 from ...log.batch import Floats, Integers
-from .base import Documents, Measured, Progress, silent
-from .boosted import Boosted, donsker_varadhan, together
+from .base import GradedDocuments, Information, Progress, silent
+from .boosted import boosted, donsker_varadhan
 
-TREES = Boosted(400, {"learning_rate": 0.08, "num_leaves": 15, "min_data_in_leaf": 40, "lambda_l2": 5.0})
+TREES = 400
+OPTIONS = {"learning_rate": 0.08, "num_leaves": 15, "min_data_in_leaf": 40, "lambda_l2": 5.0}
 
 
 @dataclass(frozen=True)
 class Classifier:
-    """The paper's idea, cross-fitted: documents (or clusters) are dealt into folds, and exchanges stay within one.
+    """The paper's idea, cross-fitted: documents (or clusters) are put into folds, and exchanges stay within one.
 
     For each fold trees are grown on the others but one, stop early and are calibrated on that one, and judge the
     fold. They see ranks within grades, their sum and difference. Each document is exchanged `exchanges` times. What
@@ -35,29 +36,29 @@ class Classifier:
     permutations: ClassVar[int] = 40
 
     def measure(
-        self, documents: Documents, rng: np.random.Generator, permutations: int, progress: Progress | None
-    ) -> Measured:
-        fold = _dealt(documents, self.folds, rng)
+        self, documents: GradedDocuments, rng: np.random.Generator, permutations: int, progress: Progress | None
+    ) -> Information:
+        fold = _folds(documents, self.folds, rng)
         parts = [documents.kept(np.flatnonzero(fold == place)) for place in range(self.folds)]
         scales = _Scales.of(documents)
         own = [scales.features(part, part.logging) for part in parts]
-        dealt = [np.vstack([scales.features(p, p.exchanged(rng)) for _ in range(self.exchanges)]) for p in parts]
+        exchanged = [np.vstack([scales.features(p, p.exchanged(rng)) for _ in range(self.exchanges)]) for p in parts]
         judged: list[tuple[Floats, Floats]] = []
         null = np.zeros(permutations)
         for place, part in enumerate(parts):
-            odds = _odds(own, dealt, place, int(rng.integers(2**31)))
-            judged.append((odds(own[place]), odds(dealt[place])))
+            odds = _odds(own, exchanged, place, int(rng.integers(2**31)))
+            judged.append((odds(own[place]), odds(exchanged[place])))
             for row in range(permutations):
                 null[row] += odds(scales.features(part, part.permuted(rng))).sum() / len(documents)
             (progress or silent)(place + 1, self.folds)
         ours, theirs = (np.concatenate(odds) for odds in zip(*judged, strict=True))
         value = donsker_varadhan(ours, theirs)
-        return Measured(value, self._error(judged, parts), None, null, float(ours.mean()))
+        return Information(value, self._error(judged, parts), None, null, float(ours.mean()))
 
-    def _error(self, judged: list[tuple[Floats, Floats]], parts: list[Documents]) -> float:
+    def _error(self, judged: list[tuple[Floats, Floats]], parts: list[GradedDocuments]) -> float:
         """From how each document moves the formula, the classifiers taken as given."""
         ours = np.concatenate([own for own, _ in judged])
-        odds = np.concatenate([np.exp(dealt).reshape(self.exchanges, -1).mean(axis=0) for _, dealt in judged])
+        odds = np.concatenate([np.exp(other).reshape(self.exchanges, -1).mean(axis=0) for _, other in judged])
         influence = (ours - ours.mean()) - (odds / odds.mean() - 1)
         if parts[0].cluster is None:
             return float(np.sqrt((influence**2).sum()) / len(influence))
@@ -65,8 +66,8 @@ class Classifier:
         return float(np.sqrt((np.bincount(cluster, influence) ** 2).sum()) / len(influence))
 
 
-def _dealt(documents: Documents, folds: int, rng: np.random.Generator) -> Integers:
-    """[d] fold of each document; those of a grade, or of a cluster, are dealt out evenly."""
+def _folds(documents: GradedDocuments, folds: int, rng: np.random.Generator) -> Integers:
+    """[d] fold of each document; those of a grade, or of a cluster, are spread evenly."""
     fold = np.empty(len(documents), dtype=np.int64)
     if documents.cluster is not None:
         return np.asarray((rng.permutation(int(documents.cluster.max()) + 1) % folds)[documents.cluster])
@@ -75,17 +76,17 @@ def _dealt(documents: Documents, folds: int, rng: np.random.Generator) -> Intege
     return fold
 
 
-def _odds(own: list[Floats], dealt: list[Floats], judged: int, seed: int) -> Callable[[Floats], Floats]:
+def _odds(own: list[Floats], exchanged: list[Floats], judged: int, seed: int) -> Callable[[Floats], Floats]:
     """Calibrated log-odds, with mean odds of 1 where exchanged, by trees that have not seen the fold `judged`."""
     watched = (judged + 1) % len(own)
     rest = [place for place in range(len(own)) if place not in {judged, watched}]
-    train = together(np.vstack([own[place] for place in rest]), np.vstack([dealt[place] for place in rest]))
-    boundary = TREES.fit(*train, seed, together(own[watched], dealt[watched]))
-    theirs = boundary.log_odds(dealt[watched])
-    slope = _slope(boundary.log_odds(own[watched]), theirs)
+    train = np.vstack([own[place] for place in rest]), np.vstack([exchanged[place] for place in rest])
+    log_odds = boosted(*train, seed, TREES, OPTIONS, (own[watched], exchanged[watched]))
+    theirs = log_odds(exchanged[watched])
+    slope = _slope(log_odds(own[watched]), theirs)
     # Folds are put together: each needs the same scale.
     level = slope * theirs.max() + np.log(np.exp(slope * (theirs - theirs.max())).mean())
-    return lambda examples: slope * boundary.log_odds(examples) - level
+    return lambda examples: slope * log_odds(examples) - level
 
 
 def _slope(ours: Floats, theirs: Floats) -> float:
@@ -100,25 +101,21 @@ def _slope(ours: Floats, theirs: Floats) -> float:
 
 @dataclass(frozen=True)
 class _Scales:
-    """Sorted relevances and logging relevances of each grade: values become ranks within their grade."""
+    """Grade -> sorted relevances and logging relevances of its documents: values become ranks within their grade."""
 
-    grades: Floats
-    relevance: tuple[Floats, ...]
-    logging: tuple[Floats, ...]
+    known: Mapping[float, tuple[Floats, Floats]]
 
     @classmethod
-    def of(cls, documents: Documents) -> _Scales:
-        columns = (documents.relevance, documents.logging)
-        relevance, logging = (tuple(np.sort(column[own]) for own in documents.members) for column in columns)
-        return cls(documents.grades, relevance, logging)
+    def of(cls, documents: GradedDocuments) -> _Scales:
+        each = ((np.sort(documents.relevance[own]), np.sort(documents.logging[own])) for own in documents.members)
+        return cls(dict(zip(documents.grades.tolist(), each, strict=True)))
 
-    def features(self, part: Documents, logging: Floats) -> Floats:
+    def features(self, part: GradedDocuments, logging: Floats) -> Floats:
         """[d, 5] both ranks in -1 to 1, their sum and difference, and the grade."""
         ranks = np.empty((len(part), 2))
-        for grade, own in zip(part.grades, part.members, strict=True):
-            place = int(np.searchsorted(self.grades, grade))
-            ranks[own, 0] = _ranks(self.relevance[place], part.relevance[own])
-            ranks[own, 1] = _ranks(self.logging[place], logging[own])
+        for grade, own in zip(part.grades.tolist(), part.members, strict=True):
+            for place, (known, values) in enumerate(zip(self.known[grade], (part.relevance, logging), strict=True)):
+                ranks[own, place] = _ranks(known, values[own])
         return np.column_stack([ranks, ranks.sum(axis=1), ranks[:, 0] - ranks[:, 1], part.grade])
 
 

@@ -9,8 +9,8 @@ from typing import ClassVar
 import numpy as np
 
 from ...log.batch import Floats, Integers
-from .base import Documents, Measured, Progress, silent
-from .boosted import Boosted, donsker_varadhan, together
+from .base import GradedDocuments, Information, Progress, silent
+from .boosted import boosted, donsker_varadhan
 
 CLIP = 0.01
 
@@ -32,8 +32,8 @@ class Paper:
     permutations: ClassVar[int] = 0
 
     def measure(
-        self, documents: Documents, rng: np.random.Generator, permutations: int, progress: Progress | None
-    ) -> Measured:
+        self, documents: GradedDocuments, rng: np.random.Generator, permutations: int, progress: Progress | None
+    ) -> Information:
         outer, inner = self.repetitions
         total = outer * inner * (1 + permutations)
         found = []
@@ -49,10 +49,10 @@ class Paper:
         values = np.reshape(found, (1 + permutations, outer * inner))
         means = values.mean(axis=1)
         error = float(values[0].std(ddof=1)) if outer * inner > 1 else float("inf")
-        return Measured(float(means[0]), error, None, means[1:], float(means[0]), unpaired)
+        return Information(float(means[0]), error, None, means[1:], float(means[0]), unpaired)
 
 
-def _halved(documents: Documents, logging: Floats, rng: np.random.Generator) -> tuple[Floats, Floats, int]:
+def _halved(documents: GradedDocuments, logging: Floats, rng: np.random.Generator) -> tuple[Floats, Floats, int]:
     """Triplets of the first half as they are and exchanged, and how many had no partner of their grade."""
     order = rng.permutation(len(documents))
     first, second = order[: len(order) // 2], order[len(order) // 2 :]
@@ -79,12 +79,9 @@ def _partners(grade: Floats, others: Floats, rows: Integers, rng: np.random.Gene
 def _told_apart(own: Floats, exchanged: Floats, times: int, rng: np.random.Generator) -> Iterator[float]:
     """The formula on the test halves of both kinds, once per split."""
     for _ in range(times):
-        train, test = zip(*(_split(kind, rng) for kind in (own, exchanged)), strict=True)
-        boundary = Boosted().fit(*together(*train), seed=int(rng.integers(2**31)))
+        (own_train, own_test), (other_train, other_test) = (
+            np.split(rng.permutation(kind), [len(kind) // 2]) for kind in (own, exchanged)
+        )
+        log_odds = boosted(own_train, other_train, seed=int(rng.integers(2**31)))
         bound = np.log((1 - CLIP) / CLIP)  # probabilities in [.01, .99]
-        yield donsker_varadhan(*(np.clip(boundary.log_odds(kind), -bound, bound) for kind in test))
-
-
-def _split(rows: Floats, rng: np.random.Generator) -> tuple[Floats, Floats]:
-    mixed = rng.permutation(rows)
-    return mixed[: len(mixed) // 2], mixed[len(mixed) // 2 :]
+        yield donsker_varadhan(*(np.clip(log_odds(kind), -bound, bound) for kind in (own_test, other_test)))

@@ -1,6 +1,6 @@
 """The reproduction of paper cmip-debiasedness: simulated users, seven click models, and what CMIP tells of them."""
 
-from .design import Design, Study
+from .design import Study, StudyDesign
 from .sheet import made, sheet
 
-__all__ = ["Design", "Study", "made", "sheet"]
+__all__ = ["Study", "StudyDesign", "made", "sheet"]

@@ -1,22 +1,45 @@
-"""What is simulated, and how much of it."""
+"""What is simulated, how much of it, and the judged queries, rankers and users that make its worlds."""
 
 from __future__ import annotations
 
+import hashlib
 import math
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
 
 from ...clicks.model import ClickModel
 from ...clicks.named import click_model
-from ...simulation.judged import Preset
+from ...log.batch import Floats
+from ...log.judged import Judged
+from ...metrics.ranking import ndcg, ranked
+from ...readers.svmlight import read_svmlight
+from ...simulation.judged import Preset, mslr_like, stratified
+from ...simulation.rankers import LambdaMART, NoisyOracle
+from ...simulation.users import CarouselUser, DBNUser, MixtureDBNUser, PBMUser, User
+from ...simulation.worlds import World
+from ..expectations import Say
 
-ORACLE, LAMBDAMART, UNIFORM = "noisy_oracle", "lambdamart", "uniform"
-POLICIES = (ORACLE, LAMBDAMART, UNIFORM)
+ORACLE, LAMBDAMART, UNIFORM = POLICIES = ("noisy_oracle", "lambdamart", "uniform")
 LOGGING = (ORACLE, LAMBDAMART)
-
-PBM, DBN, MIXTURE, CAROUSEL = USERS = ("pbm", "dbn", "mixture_dbn", "carousel")
 
 FIGURE = "figure_1"
 """In the place of a user: the two models of Figure 1 again, at the temperature of the published code."""
+
+FIGURE_TEMPERATURE = 1.0
+"""Of Figure 1 in the published code; the text has .1 everywhere."""
+
+_CLASSES: Mapping[str, Callable[..., User]] = {
+    "pbm": PBMUser,
+    "dbn": DBNUser,
+    "mixture_dbn": MixtureDBNUser,
+    "carousel": CarouselUser,
+    FIGURE: PBMUser,
+}
+PBM, DBN, MIXTURE, CAROUSEL = USERS = tuple(_CLASSES)[:4]
 
 _NEURAL = ("ncm", "cacm")
 _QUICK = ("ncm(batch=1024, rate=0.03, epochs=15)", "cacm(batch=1024, rate=0.1, epochs=12)")
@@ -25,7 +48,7 @@ _LARGE = 0.2
 
 
 @dataclass(frozen=True)
-class Design:
+class StudyDesign:
     """The paper's set-up at some size (section 5).
 
     queries: at most so many. documents: per query, for the carousel and for the others. sessions: to learn from; tests:
@@ -48,7 +71,7 @@ class Design:
     preset: Preset = "paper"
 
     @classmethod
-    def of(cls, scale: float, seed: int, preset: Preset = "paper") -> Design:
+    def of(cls, scale: float, seed: int, preset: Preset = "paper") -> StudyDesign:
         """The published size times `scale`: sessions by as much, queries by its root, runs by less.
 
         So each query has 850 sessions at scale 1, and 85 at .01.
@@ -68,14 +91,14 @@ class Design:
         )
 
     @property
-    def names(self) -> tuple[str, ...]:
-        """The models' names, in order."""
-        return tuple(self.made)
-
-    @property
     def made(self) -> dict[str, ClickModel]:
         """The models by name."""
         return {model.name: model for model in map(click_model, self.models)}
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The models' names, in order."""
+        return tuple(self.made)
 
     def documents_of(self, user: str) -> int:
         """Documents per query for a user."""
@@ -102,3 +125,93 @@ class Study:
 
     def __str__(self) -> str:
         return f"{self.user}, {self.logging}, run {self.run + 1}"
+
+
+@dataclass(frozen=True)
+class ScoredQueries:
+    """Queries with equally many documents, and what LambdaMART gives each [q, m]; dropped: queries with fewer."""
+
+    judged: Judged
+    lambdamart: Floats
+    dropped: int
+
+    @property
+    def grade(self) -> Floats:
+        """[q, m]."""
+        return self.judged.table(self.judged.grade)
+
+    def scores(self, preset: Preset, seed: int) -> dict[str, Floats]:
+        """[q, m] of each ranker; the noise of the oracle depends on the seed."""
+        oracle = NoisyOracle(0.5 if preset == "paper" else 0.25).scores(self.judged, seed)
+        uniform = np.zeros_like(self.lambdamart)
+        return {ORACLE: self.judged.table(oracle), LAMBDAMART: self.lambdamart, UNIFORM: uniform}
+
+    def ndcg(self, scores: Floats) -> float:
+        """Of all documents of a query sorted by a score, as in Eq. 4 of the paper."""
+        return float(ndcg(ranked(self.grade, scores)).mean())
+
+
+@dataclass(frozen=True)
+class StudyQueries:
+    """The scored queries, by number of documents; data: where the queries come from, in words."""
+
+    design: StudyDesign
+    data: str
+    found: Mapping[int, ScoredQueries]
+
+    @classmethod
+    def of(cls, design: StudyDesign, log: Any, say: Say) -> StudyQueries:
+        """Read or generated, reduced as in section 5.1.2, and scored.
+
+        log: an MSLR fold folder (of which `train.txt` is read), an SVMlight file, or None.
+        """
+        judged, data = _judged(design, log)
+        found = {}
+        for documents in sorted({design.documents_of(user) for user in design.users}):
+            say(f"LambdaMART on {data}, {documents} documents each")
+            sampled, dropped = stratified(judged, documents, 0, preset=design.preset)
+            scores = LambdaMART(design.trees).scores(sampled, 0)
+            found[documents] = ScoredQueries(sampled, sampled.table(scores), dropped)
+        return cls(design, data, found)
+
+    def of_user(self, user: str) -> ScoredQueries:
+        """The queries of a user: each user is shown so many documents."""
+        return self.found[self.design.documents_of(user)]
+
+    def world(self, study: Study) -> World:
+        """The world of a study."""
+        scored, preset = self.of_user(study.user), self.design.preset
+        # The published code draws the oracle's noise once; here each run has its own.
+        scores = scored.scores(preset, 0 if preset != "paper" else seed_of(self.design.seed, study.run, "oracle"))
+        user = _CLASSES[study.user](highest=max(float(scored.grade.max()), 1.0), preset=preset)
+        temperature = FIGURE_TEMPERATURE if study.user == FIGURE else 0.1
+        tables = scored.judged.query, scored.judged.table(scored.judged.document), scored.grade
+        return World(*tables, scores, user, temperature=temperature, preset=preset)
+
+    @property
+    def digest(self) -> str:
+        """Different for different queries, grades and scores."""
+        made = hashlib.sha256()
+        for _, scored in sorted(self.found.items()):
+            for table in (scored.judged.query, scored.judged.document, scored.grade, scored.lambdamart):
+                made.update(np.ascontiguousarray(table).tobytes())
+        return made.hexdigest()[:16]
+
+
+def seed_of(*parts: Any) -> int:
+    """A seed that depends on all of these."""
+    return int.from_bytes(hashlib.sha256(repr(parts).encode()).digest()[:4], "big")
+
+
+def _judged(design: StudyDesign, log: Any) -> tuple[Judged, str]:
+    if log is None:
+        return mslr_like(design.queries, seed=design.seed), f"{design.queries:,} generated queries in MSLR's likeness"
+    if isinstance(log, Judged):
+        judged, name = log, "given queries"
+    else:
+        train = Path(log) / "train.txt"
+        judged, name = read_svmlight(train if train.is_file() else Path(log)), f"queries of {Path(log).name}"
+    if len(judged) > design.queries:
+        chosen = np.random.default_rng(design.seed).choice(len(judged), design.queries, replace=False)
+        judged = judged.take(np.sort(chosen))
+    return judged, f"{len(judged):,} {name}"

@@ -1,21 +1,49 @@
-"""What all studies found, as tables [runs, models]."""
+"""What all studies found, as tables [runs, models], and how well perplexity elsewhere follows from it."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from itertools import combinations
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from ...errors import optional
 from ...folds.estimate import Interval
-from ...log.batch import Floats
+from ...log.batch import Floats, Integers
 from ...selection.strategies import Metric
-from .design import FIGURE, POLICIES, Design, Study
+from ..expectations import Expectations, Say
+from .design import FIGURE, POLICIES, Study, StudyDesign, seed_of
 from .study import Found
 
+PAPER = Expectations.of("cmip")
+
 METRICS: tuple[Metric, ...] = ("ppl", "ndcg", "cmip")
+
+ALPHA = 1e-4 / 7
+"""Level of the paper's tests, shared among seven comparisons."""
+
+BETTER, WORSE = "\u25b2", "\u25bc"
+
+Combination = tuple[Metric, ...]
+COMBINATIONS: tuple[Combination, ...] = (
+    ("ppl",),
+    ("ndcg",),
+    ("cmip",),
+    ("ppl", "ndcg"),
+    ("cmip", "ppl"),
+    ("cmip", "ndcg"),
+    ("ppl", "ndcg", "cmip"),
+)
+"""The columns of Table 1, in its order."""
+
+BASELINE, JOINT = COMBINATIONS[3], COMBINATIONS[-1]
+"""What the other combinations are compared with, and all metrics."""
+
+Split = tuple[Integers, Integers]
 
 
 class Configuration(NamedTuple):
@@ -24,6 +52,9 @@ class Configuration(NamedTuple):
     user: str
     logging: str
     test: str
+
+    def __str__(self) -> str:
+        return f"{self.user}: {self.logging} to {self.test}"
 
 
 @dataclass(frozen=True)
@@ -41,7 +72,7 @@ class Measure:
 class Findings:
     """All studies of a design."""
 
-    design: Design
+    design: StudyDesign
     studies: Mapping[Study, Found]
 
     def configurations(self) -> Iterator[Configuration]:
@@ -52,13 +83,10 @@ class Findings:
 
     def perplexity(self, user: str, logging: str, test: str, conditional: bool = False) -> Floats:
         """[runs, models]; conditional for all models where it is all that some have."""
-        how = "conditional" if conditional or self.only_conditional(user) else "unconditional"
-        return self._table(user, logging, lambda one: one["perplexity"][test][how])
-
-    def only_conditional(self, user: str) -> bool:
-        """Whether some model's unconditional perplexity is missing."""
         first = self.studies[Study(user, self.design.logging[0], 0)]["models"].values()
-        return any(one["unconditional"] is None for model in first for one in model["perplexity"].values())
+        missing = any(one["unconditional"] is None for model in first for one in model["perplexity"].values())
+        how = "conditional" if conditional or missing else "unconditional"
+        return self._table(user, logging, lambda one: one["perplexity"][test][how])
 
     def metric(self, name: Metric, user: str, logging: str, measure: Measure) -> Floats:
         """[runs, models] in-distribution "ppl", "ndcg" or "cmip"."""
@@ -89,8 +117,116 @@ def over_runs(values: Floats, confidence: float = 0.95) -> Interval:
     """Mean of independent values with Student's t interval; infinite where there is one value."""
     from scipy.stats import t  # scipy is slow to import
 
-    n = len(values)
-    error = float(np.std(values, ddof=1) / np.sqrt(n)) if n > 1 else float("inf")
-    half = float(t.ppf(0.5 + confidence / 2, n - 1)) * error if n > 1 else float("inf")
-    mean = float(np.mean(values))
+    n, mean, error, half = len(values), float(np.mean(values)), math.inf, math.inf
+    if n > 1:
+        error = float(np.std(values, ddof=1) / np.sqrt(n))
+        half = float(t.ppf(0.5 + confidence / 2, n - 1)) * error
     return Interval(mean, mean - half, mean + half, error)
+
+
+def spearman(one: ArrayLike, other: ArrayLike) -> float:
+    """Correlation of the ranks; nan where all are equal."""
+    from scipy.stats import spearmanr  # scipy is slow to import
+
+    return float(spearmanr(one, other).statistic)
+
+
+@dataclass(frozen=True)
+class Scores:
+    """A row of Table 1. adjusted: combination -> [splits] adjusted R^2 on rows left out at random, as in the paper.
+
+    grouped: combination -> [splits] R^2 of predictions for models that were left out with all their runs.
+    """
+
+    adjusted: Mapping[Combination, Floats]
+    grouped: Mapping[Combination, Floats]
+
+    def mark(self, combination: Combination) -> str:
+        """Whether a combination is better or worse than the paper's baseline, by Welch's test at the paper's level."""
+        from scipy.stats import ttest_ind  # scipy is slow to import
+
+        ours, theirs = self.adjusted[combination], self.adjusted[BASELINE]
+        if np.ptp(ours) or np.ptp(theirs):
+            differs = bool(ttest_ind(ours, theirs, equal_var=False).pvalue < ALPHA)
+        else:
+            differs = bool(ours[0] != theirs[0])
+        return "" if not differs else BETTER if ours.mean() > theirs.mean() else WORSE
+
+
+def tree_scores(findings: Findings, measure: Measure, say: Say) -> dict[Configuration, Scores]:
+    """Table 1: how well out-of-distribution perplexity follows from other metrics, by regression trees."""
+    found, design = {}, findings.design
+    grouped = list(_by_model(design.runs, len(design.names)))
+    for row in findings.configurations():
+        say(f"trees: {row}")
+        metrics = findings.metrics(row.user, row.logging, measure)
+        target = findings.perplexity(row.user, row.logging, row.test, measure.conditional).ravel()
+        rng = np.random.default_rng(seed_of(design.seed, *row))
+        random = [split for _ in range(design.repetitions) for split in _halves(rng.permutation(len(target)))]
+        features = {
+            combination: np.stack([np.ravel(metrics[name]) for name in combination], axis=1)
+            for combination in COMBINATIONS
+        }
+        found[row] = Scores(
+            {combination: adjusted_scores(each, target, random) for combination, each in features.items()},
+            {combination: pooled_scores(each, target, grouped) for combination, each in features.items()},
+        )
+    return found
+
+
+def _halves(order: Integers) -> Iterator[Split]:
+    """(train, test), and the other way round."""
+    middle = (len(order) + 1) // 2
+    yield order[middle:], order[:middle]
+    yield order[:middle], order[middle:]
+
+
+def _by_model(runs: int, models: int) -> Iterator[list[Split]]:
+    """Every way to part the models in two, as the two (train, test) that it makes."""
+    model = np.tile(np.arange(models), runs)
+    for chosen in combinations(range(models), models // 2):
+        held = np.isin(model, chosen)
+        one, other = np.flatnonzero(held), np.flatnonzero(~held)
+        yield [(one, other), (other, one)]
+
+
+def adjusted_scores(features: Floats, target: Floats, splits: list[Split]) -> Floats:
+    """[splits] 1 - (1 - R^2) (n - 1) / (n - p - 1) on the n rows left out; features [rows, p]. NaN for too few rows."""
+    found, p = np.full(len(splits), np.nan), features.shape[1]
+    for place, (train, test) in enumerate(splits):
+        if (n := len(test)) > p + 1:
+            share = _explained(target[test], _predicted(features, target, train, test))
+            found[place] = 1 - (1 - share) * (n - 1) / (n - p - 1)
+    return found
+
+
+def pooled_scores(features: Floats, target: Floats, splits: list[list[Split]]) -> Floats:
+    """[splits] R^2 over all rows, each predicted by a tree that has seen none of its model's."""
+    found = np.empty(len(splits))
+    for place, both in enumerate(splits):
+        said = np.empty(len(target))
+        for train, test in both:
+            said[test] = _predicted(features, target, train, test)
+        found[place] = _explained(target, said)
+    return found
+
+
+def _predicted(features: Floats, target: Floats, train: Integers, test: Integers) -> Floats:
+    # Trees compare 32 bits; checks of the input would take most of the time.
+    tree, given = trees().DecisionTreeRegressor(random_state=0), features.astype(np.float32)
+    tree.fit(given[train], target[train], check_input=False)
+    return np.asarray(tree.predict(given[test], check_input=False))
+
+
+def _explained(target: Floats, said: Floats) -> float:
+    """R^2."""
+    return float(1 - ((target - said) ** 2).sum() / ((target - target.mean()) ** 2).sum())
+
+
+def trees() -> Any:
+    """scikit-learn's trees.
+
+    Raises:
+        MissingExtraError: it is not installed.
+    """
+    return optional("sklearn.tree", "Table 1 needs scikit-learn", "models")

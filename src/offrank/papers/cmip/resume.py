@@ -9,78 +9,66 @@ import threading
 import time
 from collections.abc import Iterator, Mapping
 from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
 
 from ...files import write_text
-from .design import Study
-from .ground import Grounds, Say
+from ..expectations import Say
+from .design import Study, StudyQueries
 from .study import Found, studied
 
 VERSION = 2
 """To be raised whenever a study would find something else: results of two versions are never mixed."""
 
 _WORKERS = 4
-_PATIENCE = 0.5
+_WAIT = 0.5  # seconds
 
 
 class StoppedError(Exception):
     """Raised within a study that nobody waits for any more."""
 
 
-@dataclass(frozen=True)
-class Kept:
-    """The folder of the studies of some settings; other settings have another folder."""
-
-    folder: Path
-
-    @classmethod
-    def of(cls, folder: Path, grounds: Grounds) -> Kept:
-        """Under `folder`, made where it is not there; with a file that says what the settings are.
-
-        The number of runs is none of them: more runs go on from fewer.
-        """
-        settings = {"version": VERSION, "data": grounds.data, "digest": grounds.digest, **asdict(grounds.design)}
-        for name in ("runs", "repetitions"):
-            del settings[name]
-        text = json.dumps(settings, indent=2)
-        own = folder / f"studies-{hashlib.sha256(text.encode()).hexdigest()[:10]}"
-        own.mkdir(parents=True, exist_ok=True)
-        write_text(own / "settings.json", text)
-        return cls(own)
-
-    def read(self, study: Study) -> Found | None:
-        """What a study found; None where it is not done, or its file cannot be read."""
-        try:
-            found: Found = json.loads(self._path(study).read_text(encoding="utf-8"))
-        except (FileNotFoundError, json.JSONDecodeError):
-            return None
-        return found
-
-    def write(self, study: Study, found: Found) -> None:
-        """Whole or not at all."""
-        write_text(self._path(study), json.dumps(found))
-
-    def _path(self, study: Study) -> Path:
-        return self.folder / f"{study.name}.json"
-
-
-def all_studies(grounds: Grounds, folder: Path, say: Say) -> Mapping[Study, Found]:
+def all_studies(queries: StudyQueries, folder: Path, say: Say) -> Mapping[Study, Found]:
     """What each study of the design found: read where it is kept, else simulated and kept.
 
     Interrupting loses the studies that are under way, of which there are as many as cores (4 at most).
     """
-    kept, design = Kept.of(folder, grounds), grounds.design
-    found = {study: one for study in design.studies() if (one := kept.read(study)) is not None}
+    own = _own(folder, queries)
+    files = {study: own / f"{study.name}.json" for study in queries.design.studies()}
+    found = {study: one for study, path in files.items() if (one := _read(path)) is not None}
     if found:
-        say(f"{len(found)} of {len(design.studies())} studies stand in {kept.folder} from before; now the others")
-    for study, one in _simulated(grounds, [study for study in design.studies() if study not in found], say):
-        kept.write(study, one)
+        say(f"{len(found)} of {len(files)} studies stand in {own} from before; now the others")
+    for study, one in _simulated(queries, [study for study in files if study not in found], say):
+        write_text(files[study], json.dumps(one))  # whole or not at all
         found[study] = one
-    return {study: found[study] for study in design.studies()}
+    return {study: found[study] for study in files}
 
 
-def _simulated(grounds: Grounds, studies: list[Study], say: Say) -> Iterator[tuple[Study, Found]]:
+def _own(folder: Path, queries: StudyQueries) -> Path:
+    """The folder of the studies of these settings, made where it is not there, with a file that says what they are.
+
+    The number of runs is none of them: more runs go on from fewer.
+    """
+    settings = {"version": VERSION, "data": queries.data, "digest": queries.digest, **asdict(queries.design)}
+    for name in ("runs", "repetitions"):
+        del settings[name]
+    text = json.dumps(settings, indent=2)
+    own = folder / f"studies-{hashlib.sha256(text.encode()).hexdigest()[:10]}"
+    own.mkdir(parents=True, exist_ok=True)
+    write_text(own / "settings.json", text)
+    return own
+
+
+def _read(path: Path) -> Found | None:
+    """What a study found; None where it is not done, or its file cannot be read."""
+    try:
+        found: Found = json.loads(path.read_text(encoding="utf-8"))
+    except (FileNotFoundError, json.JSONDecodeError):
+        return None
+    return found
+
+
+def _simulated(queries: StudyQueries, studies: list[Study], say: Say) -> Iterator[tuple[Study, Found]]:
     """Each study with what it found, as they end; at the end, or at an error, those that still run are stopped."""
     began, stop, executor = time.monotonic(), threading.Event(), ThreadPoolExecutor(min(os.cpu_count() or 1, _WORKERS))
 
@@ -89,19 +77,16 @@ def _simulated(grounds: Grounds, studies: list[Study], say: Say) -> Iterator[tup
             raise StoppedError
 
     try:
-        pending = {executor.submit(studied, grounds, study, heed): study for study in studies}
+        pending = {executor.submit(studied, queries, study, heed): study for study in studies}
         while pending:
             # In short steps: where signals restart system calls, one long wait ignores Ctrl-C.
-            done = wait(pending, timeout=_PATIENCE, return_when=FIRST_COMPLETED).done
+            done = wait(pending, timeout=_WAIT, return_when=FIRST_COMPLETED).done
             for future in sorted(done, key=lambda one: one.exception() is not None):  # what is done is kept first
                 study = pending.pop(future)
                 yield study, future.result()
                 left = (time.monotonic() - began) / (len(studies) - len(pending)) * len(pending)
-                say(f"{study}: done, {len(studies) - len(pending)} of {len(studies)}; about {_spoken(left)} left")
+                spoken = f"{left / 60:.0f} min" if left >= 90 else f"{left:.0f} s"
+                say(f"{study}: done, {len(studies) - len(pending)} of {len(studies)}; about {spoken} left")
     finally:
         stop.set()
         executor.shutdown(wait=True, cancel_futures=True)
-
-
-def _spoken(seconds: float) -> str:
-    return f"{seconds / 60:.0f} min" if seconds >= 90 else f"{seconds:.0f} s"

@@ -10,17 +10,20 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from ...clicks.neural.base import RecurrentModel
 from ...clicks.neural.training import libraries
+from ...folds.estimate import Interval
+from ...log.batch import Floats
+from ...report.charts import Chart, Series
 from ...report.sheet import Cell, Figures, Section, Sheet
 from ...simulation.judged import Preset
-from ..run import Run
-from . import regression
-from .design import POLICIES, Design
-from .figures import PAPER, figure_1, figure_2, with_halves
-from .findings import Findings, Measure, over_runs
-from .ground import Grounds, Say
+from ..expectations import Facts, Run, Say, bars
+from .design import LOGGING, ORACLE, PBM, POLICIES, UNIFORM, Study, StudyDesign, StudyQueries
+from .findings import PAPER, Findings, Measure, over_runs, spearman, tree_scores, trees
 from .resume import all_studies
+from .study import Found
 from .tables import regrets, table_1, table_2
 
 _VARIANTS = {
@@ -31,49 +34,128 @@ _VARIANTS = {
 
 def sheet(asked: Run, preset: Preset = "paper") -> Sheet:
     """The reproduction; see the module. Its folder keeps what is done: interrupted, the same call goes on."""
-    return made(Design.of(asked.scale, asked.seed, preset), asked.log, asked.folder, asked.say)
+    return made(StudyDesign.of(asked.scale, asked.seed, preset), asked.log, asked.folder, asked.say)
 
 
-def made(design: Design, log: Any, folder: Path, say: Say) -> Sheet:
+def made(design: StudyDesign, log: Any, folder: Path, say: Say) -> Sheet:
     """The reproduction at any size."""
-    regression.trees()
+    trees()
     if any(isinstance(model, RecurrentModel) for model in design.made.values()):
         libraries()
     say("1. The judged queries")
-    grounds = Grounds.of(design, log, say)
+    queries = StudyQueries.of(design, log, say)
     say(f"2. {len(design.studies())} studies: simulated clicks, models that learn from them, perplexity, nDCG and CMIP")
-    findings = Findings(design, all_studies(grounds, folder, say))
+    findings = Findings(design, all_studies(queries, folder, say))
     say("3. Regression trees and regrets")
-    return PAPER.sheet(
-        _sections(grounds, findings, say), "" if design.preset == "paper" else ", as in the published code"
-    )
+    title = "" if design.preset == "paper" else ", as in the published code"
+    return PAPER.sheet(_sections(queries, findings, say), title)
 
 
-def _sections(grounds: Grounds, findings: Findings, say: Say) -> Iterator[Section]:
-    yield _set_up(grounds)
-    yield figure_1(findings)
-    yield figure_2(findings)
-    rows = regression.table_1(findings, Measure(), say)
-    others = {name: regression.table_1(findings, measure, say) for name, measure in _VARIANTS.items()}
+def _sections(queries: StudyQueries, findings: Findings, say: Say) -> Iterator[Section]:
+    yield _set_up(queries)
+    yield _figure_1(findings)
+    yield _figure_2(findings)
+    rows = tree_scores(findings, Measure(), say)
+    others = {name: tree_scores(findings, measure, say) for name, measure in _VARIANTS.items()}
     yield table_1(rows, others, findings.design.runs * len(findings.design.names))
     variants = {name: regrets(findings, measure) for name, measure in _VARIANTS.items()}
     yield table_2(findings, regrets(findings, Measure()), variants)
     yield PAPER.section("measurements", tables=[_measurements(findings)])
 
 
-def _set_up(grounds: Grounds) -> Section:
-    design, texts = grounds.design, PAPER.content["texts"]
+def _set_up(queries: StudyQueries) -> Section:
+    design, texts = queries.design, PAPER.content["texts"]
     rows: list[tuple[Cell, ...]] = []
-    for documents, ground in grounds.found.items():
-        scores = ground.scores(design.preset, 0)
-        strength = [ground.ndcg(scores[name]) for name in POLICIES[:2]]
-        rows.append((f"{documents}", len(ground.judged), ground.dropped, *strength))
-    strengths = (f"nDCG of {name}" for name in POLICIES[:2])
-    header = ("documents per query", "queries", "dropped for having fewer", *strengths)
+    for documents, scored in queries.found.items():
+        scores = scored.scores(design.preset, 0)
+        values = [scored.ndcg(scores[name]) for name in LOGGING]
+        rows.append((f"{documents}", len(scored.judged), scored.dropped, *values))
+    header = ("documents per query", "queries", "dropped for having fewer", *(f"nDCG of {name}" for name in LOGGING))
     few = texts["few"] if design.trees < 100 else ""
-    facts = {**asdict(design), "data": grounds.data, "how": texts[design.preset], "few": few}
+    facts = {**asdict(design), "data": queries.data, "how": texts[design.preset], "few": few}
     table = Figures("Judged queries and logging policies", header, tuple(rows))
     return PAPER.section("set-up", facts, tables=[table])
+
+
+def _figure_1(findings: Findings) -> Section:
+    """Relevance by two models against what the logging policy believes."""
+    usual, hotter = findings.studies[Study(PBM, ORACLE, 0)], findings.figure()
+    shown = {".1, as in the text": usual, "1, as in the code": hotter}
+    charts = [_scatter(found, name, title) for title, found in shown.items() for name in ("pbm", "dctr")]
+    return PAPER.section("figure 1", _facts_1(findings, hotter["models"]), charts)
+
+
+def _scatter(found: Found, name: str, temperature: str) -> Chart:
+    grade, logging, relevance = (np.array(found["documents"][column]) for column in ("grade", "logging", name))
+    series = [
+        Series(f"grade {one:g}", logging[grade == one].tolist(), relevance[grade == one].tolist())
+        for one in np.unique(grade)
+    ]
+    return Chart(f"{name}, temperature {temperature}", "logging relevance", "relevance by the model", tuple(series))
+
+
+def _facts_1(findings: Findings, warm: Found) -> Facts:
+    dctr, pbm = (findings.design.names.index(name) for name in ("dctr", "pbm"))
+    ndcg, cmip = (findings.metric(metric, PBM, ORACLE, Measure()) for metric in ("ndcg", "cmip"))
+    tested, more = findings.p_values(PBM, ORACLE)[:, pbm].tolist(), over_runs(ndcg[:, dctr] - ndcg[:, pbm])
+    p_value = warm["pbm"]["cmip"]["binned"]["p_value"]
+    return {
+        "runs": findings.design.runs,
+        "more nDCG": more,
+        "most nDCG more": max(more.value, warm["dctr"]["ndcg"] - warm["pbm"]["ndcg"]),
+        "warm nDCG of DCTR": warm["dctr"]["ndcg"],
+        "warm nDCG of the PBM": warm["pbm"]["ndcg"],
+        "more CMIP": over_runs(cmip[:, dctr] - cmip[:, pbm]),
+        "CMIP of the PBM": over_runs(cmip[:, pbm]),
+        "warm CMIP of DCTR": _warm(warm["dctr"]),
+        "warm CMIP of the PBM": _warm(warm["pbm"]),
+        "p": tested,
+        "warm p": p_value,
+        "least p": min(*tested, p_value),
+        "largest p": max(*tested, p_value),
+    }
+
+
+def _warm(model: Found) -> Interval:
+    found = model["cmip"]["binned"]
+    return Interval(found["value"], found["low"], found["high"], float("nan"))
+
+
+def _figure_2(findings: Findings) -> Section:
+    """Four metrics of all models, for one configuration."""
+    tables = {
+        "in-distribution perplexity": findings.metric("ppl", PBM, ORACLE, Measure()),
+        "out-of-distribution perplexity": findings.perplexity(PBM, ORACLE, UNIFORM),
+        "nDCG": findings.metric("ndcg", PBM, ORACLE, Measure()),
+        "CMIP": findings.metric("cmip", PBM, ORACLE, Measure()),
+        "CMIP, published estimator": findings.metric("cmip", PBM, ORACLE, Measure(method="paper")),
+    }
+    names = findings.design.names
+    intervals = {title: [over_runs(column) for column in table.T] for title, table in tables.items()}
+    charts = []
+    for title, each in intervals.items():
+        series = tuple(bars(name, [place], [one]) for place, (name, one) in enumerate(zip(names, each, strict=True), 1))
+        charts.append(Chart(f"Figure 2: {title}", "model", title, series))
+    caption = f"PBM user, noisy oracle to uniform; means over {findings.design.runs} runs, 95 % intervals"
+    rows = dict(zip(names, zip(*intervals.values(), strict=True), strict=True))
+    facts = _facts_2(names, {title: table.mean(axis=0) for title, table in list(tables.items())[:4]})
+    return PAPER.section("figure 2", facts, charts, [_with_halves(caption, "model", tuple(tables), rows)])
+
+
+def _facts_2(names: tuple[str, ...], means: dict[str, Floats]) -> Facts:
+    costs = {title: -mean if title == "nDCG" else mean for title, mean in means.items()}
+    agree = {title: spearman(cost, means["out-of-distribution perplexity"]) for title, cost in costs.items()}
+    facts: dict[str, object] = {f"rank correlation of {title}": value for title, value in agree.items()}
+    for name in {"dctr", "ncm"} & set(names):
+        places = {title: 1 + int((cost < cost[names.index(name)]).sum()) for title, cost in costs.items()}
+        facts |= {f"{name} by {title}": place for title, place in places.items()}
+        facts[name] = [f"{place} by {title}" for title, place in places.items()]
+    return facts | {
+        "least rank correlation of both": min(agree["in-distribution perplexity"], agree["nDCG"]),
+        "models": len(names),
+        "middle": (len(names) + 1) // 2,
+        "last but one": len(names) - 1,
+    }
 
 
 def _measurements(findings: Findings) -> Figures:
@@ -81,13 +163,20 @@ def _measurements(findings: Findings) -> Figures:
     rows = {}
     for user in findings.design.users:
         for logging in findings.design.logging:
-            columns = [findings.perplexity(user, logging, test) for test in POLICIES]
-            columns += [findings.perplexity(user, logging, test, conditional=True) for test in POLICIES]
+            columns = [findings.perplexity(user, logging, test, how) for how in (False, True) for test in POLICIES]
             columns.append(findings.metric("ndcg", user, logging, Measure()))
             columns += [findings.metric("cmip", user, logging, Measure(method=name)) for name in ("binned", "paper")]
             for index, name in enumerate(findings.design.names):
-                rows[f"{name}: {user}, {logging}"] = [over_runs(column[:, index]) for column in columns]
+                rows[f"{name}: {user}, {logging}"] = tuple(over_runs(column[:, index]) for column in columns)
     titles = [f"{kind} on {test}" for kind in ("perplexity", "perplexity given the clicks above") for test in POLICIES]
     titles += ["nDCG", "CMIP", "CMIP, published estimator"]
     caption = f"Means over {findings.design.runs} runs with 95 % intervals"
-    return with_halves(caption, "model: user, logging policy", tuple(titles), rows)
+    return _with_halves(caption, "model: user, logging policy", tuple(titles), rows)
+
+
+def _with_halves(caption: str, first: str, titles: tuple[str, ...], rows: dict[str, tuple[Interval, ...]]) -> Figures:
+    """Intervals by two columns each: the value and half of it."""
+    cells: list[tuple[Cell, ...]] = [
+        (name, *(number for one in row for number in (one.value, one.high - one.value))) for name, row in rows.items()
+    ]
+    return Figures(caption, (first, *(f"{title}{end}" for title in titles for end in ("", ", \u00b1"))), tuple(cells))

@@ -9,20 +9,20 @@ from typing import Any
 import numpy as np
 
 from ...clicks.fitted import Fitted
-from ...clicks.model import ClickModel
 from ...clicks.neural.base import RecurrentModel
+from ...clicks.neural.law import HISTORIES
+from ...clicks.predictions import CLIP
 from ...clicks.sessions import SessionsFold
-from ...folds.estimate import Caution
 from ...jobs.clicks.ndcg import ndcg_by_query
-from ...log.batch import Floats, Integers
+from ...log.batch import Floats
 from ...log.source import needs
 from ...metrics.cmip import cmip
 from ...running.executors import run
 from ...simulation.source import SimulatedSource
+from ...simulation.users import User
 from ...simulation.worlds import World
-from .design import FIGURE, ORACLE, PBM, POLICIES, Design, Study
-from .ground import Grounds, Say, number
-from .perplexity import perplexities
+from ..expectations import Say
+from .design import FIGURE, ORACLE, PBM, POLICIES, Study, StudyQueries, seed_of
 
 Found = dict[str, Any]
 
@@ -30,7 +30,7 @@ SHOWN_DOCUMENTS = 1_500
 """Points of Figure 1, as in the paper."""
 
 
-def studied(grounds: Grounds, study: Study, say: Say) -> Found:
+def studied(queries: StudyQueries, study: Study, say: Say) -> Found:
     """What a study finds, as plain numbers.
 
     - models: name -> ndcg, cmip (method -> value, low, high, p_value: None for "paper"), converged, and perplexity
@@ -38,41 +38,42 @@ def studied(grounds: Grounds, study: Study, say: Say) -> Found:
     - policies: name -> nDCG of its scores.
     - documents: only where Figure 1 needs them, grade, logging and the relevance of both models.
     """
-    world, design = grounds.world(study), grounds.design
-    fitted = _fitted(world, study, design, say)
+    world, design = queries.world(study), queries.design
+    fitted = _fitted(queries, study, world, say)
     whole = world.contexts()
     relevance = {name: model.relevance(whole) for name, model in fitted.items()}
     found: Found = {"models": {name: {"converged": one.learnt.converged} for name, one in fitted.items()}}
     if study.user != FIGURE:
         say("perplexity")
         for policy in POLICIES:
-            tests = SimulatedSource(world, design.tests, world.test_policy(policy), _seed(design, study, policy))
+            seed = seed_of(design.seed, study.name, policy)
+            tests = SimulatedSource(world, design.tests, world.test_policy(policy), seed)
             for name, one in perplexities(fitted, world.user, tests).items():
                 found["models"][name].setdefault("perplexity", {})[policy] = one
-    ground = grounds.of_user(study.user)
-    found["policies"] = {name: ground.ndcg(scores) for name, scores in world.scores.items()}
+    scored = queries.of_user(study.user)
+    found["policies"] = {name: scored.ndcg(scores) for name, scores in world.scores.items()}
     _judge(found["models"], world, study, relevance, say)
     if study in {Study(user, ORACLE, 0) for user in (PBM, FIGURE)}:
-        found["documents"] = _documents(world, study, relevance)
+        rows = slice(0, max(SHOWN_DOCUMENTS // world.documents, 1))  # whole queries
+        tables = {"grade": world.grade, "logging": world.logging_relevance(study.logging)}
+        tables |= {name: relevance[name] for name in ("pbm", "dctr")}
+        found["documents"] = {name: np.round(table[rows].ravel(), 6).tolist() for name, table in tables.items()}
     return found
 
 
-def _fitted(world: World, study: Study, design: Design, say: Say) -> Mapping[str, Fitted]:
+def _fitted(queries: StudyQueries, study: Study, world: World, say: Say) -> Mapping[str, Fitted]:
     """All models from one pass over the same sessions."""
     say("sessions")
-    seed = _seed(design, study, "train")
+    design, seed = queries.design, seed_of(queries.design.seed, study.name, "train")
     source = SimulatedSource(world, design.sessions, world.policy(study.logging), seed)
     gathered = run(source.select(needs("clicks", keys="query")), SessionsFold("query"))
-    wanted = ("dctr", "pbm") if study.user == FIGURE else design.names
     found = {}
-    for name in wanted:
+    for name in ("dctr", "pbm") if study.user == FIGURE else design.names:
         say(f"learning {name}")
-        found[name] = _seeded(design.made[name], seed).of(gathered, say=say, source=source.describe())
+        model = design.made[name]
+        model = replace(model, seed=seed) if isinstance(model, RecurrentModel) else model
+        found[name] = model.of(gathered, say=say, source=source.describe())
     return found
-
-
-def _seeded(model: ClickModel, seed: int) -> ClickModel:
-    return replace(model, seed=seed) if isinstance(model, RecurrentModel) else model
 
 
 def _judge(models: Found, world: World, study: Study, relevance: Mapping[str, Floats], say: Say) -> None:
@@ -83,26 +84,47 @@ def _judge(models: Found, world: World, study: Study, relevance: Mapping[str, Fl
     ranked = ndcg_by_query(query, grade, [one.ravel() for one in relevance.values()], 0.95)
     for index, (name, one) in enumerate(relevance.items()):
         say(f"CMIP of {name}")
-        models[name]["ndcg"] = ranked.of(index).value
-        given = (one.ravel(), logging, grade)
-        models[name]["cmip"] = {method: _cmip(*given, method, query) for method in ("binned", "paper")}
+        models[name] |= {"ndcg": ranked.of(index).value, "cmip": {}}
+        for method in ("binned", "paper"):
+            found = cmip(one.ravel(), logging, grade, method, cluster=query)
+            numbers = {key: getattr(found, key) for key in ("value", "low", "high", "p_value")}
+            models[name]["cmip"][method] = numbers | {"cautions": [caution.code for caution in found.warnings]}
 
 
-def _cmip(relevance: Floats, logging: Floats, grade: Floats, method: str, query: Integers) -> Found:
-    found = cmip(relevance, logging, grade, method, cluster=query)
-    cautions: tuple[Caution, ...] = found.warnings
-    numbers = {name: getattr(found, name) for name in ("value", "low", "high", "p_value")}
-    return numbers | {"cautions": [caution.code for caution in cautions]}
+def perplexities(
+    fitted: Mapping[str, Fitted], user: User, source: SimulatedSource
+) -> dict[str, dict[str, float | None]]:
+    """Name -> {"unconditional": Eq. 2 and 3 of the paper, "conditional": each click given those above it}.
+
+    Slates are drawn, and so are clicks where models are told the clicks above. What happens at a rank is then not
+    drawn: the mean loss is taken over the user's own chances, which is what ever more clicks on these slates tend to.
+    Unconditional is None for recurrent models on slates too long to follow all histories of clicks.
+    """
+    slots = source.world.slots
+    exact = {
+        name: not isinstance(model.model, RecurrentModel) or 1 << (slots - 1) <= HISTORIES
+        for name, model in fitted.items()
+    }
+    bits = {(name, how): np.zeros(slots) for name in fitted for how in ("unconditional", "conditional")}
+    reading = source.select(needs("clicks", keys="query") | user.needs())
+    for part in range(reading.parts()):
+        for batch in reading.batches(part):
+            assert batch.clicks is not None
+            law = user.law(batch.contexts, batch.slates)
+            before, given = law.marginal(), law.conditional(batch.clicks)
+            for name, model in fitted.items():
+                said = model.law(batch.contexts, batch.slates)
+                bits[name, "conditional"] += _bits(given, said.conditional(batch.clicks))
+                if exact[name]:
+                    bits[name, "unconditional"] += _bits(before, said.marginal())
+    found: dict[str, dict[str, float | None]] = {name: {} for name in fitted}
+    for (name, how), loss in bits.items():
+        known = exact[name] or how == "conditional"
+        found[name][how] = float(np.exp2(loss / source.sessions).mean()) if known else None
+    return found
 
 
-def _documents(world: World, study: Study, relevance: Mapping[str, Floats]) -> dict[str, list[float]]:
-    """Some documents for Figure 1, those of whole queries."""
-    rows = slice(0, max(SHOWN_DOCUMENTS // world.documents, 1))
-    tables = {"grade": world.grade, "logging": world.logging_relevance(study.logging)}
-    tables |= {name: relevance[name] for name in ("pbm", "dctr")}
-    return {name: np.round(table[rows].ravel(), 6).tolist() for name, table in tables.items()}
-
-
-def _seed(design: Design, study: Study, what: str) -> int:
-    """The documents' order, the sessions and their clicks are as random as the user, the policy and the run."""
-    return number(design.seed, study.name, what)
+def _bits(chance: Floats, said: Floats) -> Floats:
+    """[k] expected loss in bits, summed over slates."""
+    kept = np.clip(said, CLIP, 1 - CLIP)
+    return np.asarray(-(chance * np.log2(kept) + (1 - chance) * np.log2(1 - kept)).sum(axis=0))

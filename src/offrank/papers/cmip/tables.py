@@ -8,106 +8,100 @@ import numpy as np
 
 from ...jobs.document import number
 from ...log.batch import Floats
-from ...report.sheet import Cell, Figures, Section
+from ...report.sheet import Figures, Section
 from ...selection.regret import average_regrets
-from ...selection.strategies import BEST, STRATEGIES, Metric
+from ...selection.strategies import BEST, STRATEGIES
 from ..expectations import Facts
 from .design import POLICIES
-from .figures import PAPER, spearman
-from .findings import Configuration, Findings, Measure, over_runs
-from .regression import BASELINE, BETTER, COMBINATIONS, WORSE, Combination, Scores
+from .findings import (
+    BETTER,
+    COMBINATIONS,
+    JOINT,
+    PAPER,
+    WORSE,
+    Configuration,
+    Findings,
+    Measure,
+    Scores,
+    over_runs,
+    spearman,
+)
 
 Rows = Mapping[Configuration, Scores]
 Regrets = Mapping[str, Floats]
-JOINT = COMBINATIONS[-1]
+HEADER = tuple(PAPER.content["tables"]["table 1"]["columns"])
+"""The combinations as the header of Table 1 has them."""
+BASELINE = HEADER[3]
 SECOND = "top-4 cmip: ndcg"
 PER = 1000.0
 """Regrets are shown times 1000, as in the paper."""
 LOW = 0.8
 """Scores below are low, as the paper sees it."""
-_WORDS: dict[Metric, str] = {"ppl": "ind PPL", "ndcg": "nDCG", "cmip": "CMIP"}
-
-
-def words(combination: Combination) -> str:
-    """As the header of Table 1 has it."""
-    return "joint" if combination == JOINT else ", ".join(_WORDS[name] for name in combination)
-
-
-HEADER = tuple(map(words, COMBINATIONS))
 
 
 def table_1(rows: Rows, variants: Mapping[str, Rows], observed: int) -> Section:
     """The regressions, of so many observed rows. variants: the same by other measures, by what they are called."""
-    averages = {name: _averages(one) for name, one in {"here": rows, **variants}.items()}
-    averages |= {"here, models left out": _averages(rows, grouped=True)}
-    averages |= {"published": dict(zip(HEADER, PAPER.row("table 1", "average"), strict=True))}
-    found = {_named(row): [number(cell) for cell in _of(one, False).values()] for row, one in rows.items()}
-    found["average"] = [number(cell) for cell in averages["here"].values()]
-    marks = {title: [*(_marked(one, mark) for one in rows.values()), None] for title, mark in _MARKS.items()}
-    honest = {_named(row): _of(one, True) for row, one in rows.items()}
+    here = dict(zip(map(str, rows), _means(rows), strict=True))
+    honest = dict(zip(map(str, rows), _means(rows, grouped=True), strict=True))
+    averages: dict[str, Sequence[float] | Floats] = {"here": _average(_means(rows))}
+    averages |= {name: _average(_means(one)) for name, one in variants.items()}
+    averages |= {"here, models left out": _average(_means(rows, grouped=True))}
+    averages |= {"published": PAPER.row("table 1", "average")}
+    found = {name: list(map(number, cells)) for name, cells in [*here.items(), ("average", averages["here"])]}
+    marks = {
+        f"{which} than {BASELINE}": [*(_marked(one, mark) for one in rows.values()), None]
+        for which, mark in (("better", BETTER), ("worse", WORSE))
+    }
     tables = (
         _figures("Table 1: average over configurations", "", averages),
         PAPER.table("table 1", found, marks),
         _figures("Table 1, models left out", "user: logging to test policy", honest),
     )
-    return PAPER.section("table 1", {"observed": observed, **_facts_1(rows, averages["here"])}, tables=tables)
+    return PAPER.section("table 1", {"observed": observed, **_facts_1(rows, _average(_means(rows)))}, tables=tables)
 
 
-def _figures(caption: str, first: str, rows: Mapping[str, Mapping[str, float]]) -> Figures:
-    cells: list[tuple[Cell, ...]] = [(name, *map(number, row.values())) for name, row in rows.items()]
-    return Figures(caption, (first, *HEADER), tuple(cells))
+def _figures(caption: str, first: str, rows: Mapping[str, Sequence[float] | Floats]) -> Figures:
+    return Figures(caption, (first, *HEADER), tuple((name, *map(number, row)) for name, row in rows.items()))
 
 
-def _of(scores: Scores, grouped: bool) -> dict[str, float]:
-    """Mean scores by the header."""
-    each = scores.grouped if grouped else scores.adjusted
-    return {words(combination): float(each[combination].mean()) for combination in COMBINATIONS}
+def _means(rows: Rows, grouped: bool = False) -> Floats:
+    """[configurations, combinations] mean scores."""
+    each = [one.grouped if grouped else one.adjusted for one in rows.values()]
+    return np.array([[scores[combination].mean() for combination in COMBINATIONS] for scores in each])
 
 
-def _means(rows: Rows, grouped: bool = False) -> dict[str, Floats]:
-    """[configurations] mean scores by the header."""
-    each = [_of(one, grouped) for one in rows.values()]
-    return {name: np.array([one[name] for one in each]) for name in HEADER}
-
-
-def _averages(rows: Rows, grouped: bool = False) -> dict[str, float]:
-    return {name: float(means.mean()) for name, means in _means(rows, grouped).items()}
-
-
-def _named(row: Configuration) -> str:
-    return f"{row.user}: {row.logging} to {row.test}"
-
-
-_MARKS = {f"better than {words(BASELINE)}": BETTER, f"worse than {words(BASELINE)}": WORSE}
+def _average(means: Floats) -> list[float]:
+    """[combinations] over the configurations."""
+    return [float(column.mean()) for column in means.T]
 
 
 def _marked(one: Scores, mark: str) -> str | None:
-    return "; ".join(words(combination) for combination in COMBINATIONS if one.mark(combination) == mark) or None
+    marked = (name for name, combination in zip(HEADER, COMBINATIONS, strict=True) if one.mark(combination) == mark)
+    return "; ".join(marked) or None
 
 
-def _facts_1(rows: Rows, average: Mapping[str, float]) -> Facts:
-    means, honest = _means(rows), _means(rows, grouped=True)
-    compared = [words(BASELINE), "CMIP, ind PPL", "CMIP, nDCG", "joint"]
-    published = [cells for row in rows if (cells := PAPER.row("table 1", _named(row)))]
-    theirs = dict(zip(HEADER, np.array(published).reshape(-1, len(HEADER)).T, strict=True))
-    low = {name: int((means[name] < LOW).sum()) for name in compared}
+def _facts_1(rows: Rows, average: Sequence[float]) -> Facts:
+    means, honest = (dict(zip(HEADER, _means(rows, grouped).T, strict=True)) for grouped in (False, True))
+    published = np.array([cells for row in rows if (cells := PAPER.row("table 1", str(row)))]).reshape(-1, len(HEADER))
+    several = HEADER[3:]  # combinations of more than one metric
+    low = {name: int((means[name] < LOW).sum()) for name in several}
     marks = [one.mark(JOINT) for one in rows.values()]
     return {
-        **average,
-        "best alone": max(average[name] for name in _WORDS.values()),
+        **dict(zip(HEADER, average, strict=True)),
+        "best alone": max(average[:3]),
         "configurations": len(rows),
         "an eighth of the configurations": len(rows) // 8,
         "low scores": [f"{name}: {count}" for name, count in low.items()],
-        "published low scores": [int((theirs[name] < LOW).sum()) for name in compared],
-        "low scores without": low[compared[0]],
-        "most low scores with CMIP": max(low[name] for name in compared[1:]),
+        "published low scores": (published[:, 3:] < LOW).sum(axis=0).tolist(),
+        "low scores without": low[BASELINE],
+        "most low scores with CMIP": max(low[name] for name in several[1:]),
         "configurations better": marks.count(BETTER),
         "configurations worse": marks.count(WORSE),
-        "more with CMIP": over_runs(means["joint"] - means[words(BASELINE)]),
-        "rank correlation": spearman(np.array(list(average.values())), np.array(PAPER.row("table 1", "average"))),
+        "more with CMIP": over_runs(means["joint"] - means[BASELINE]),
+        "rank correlation": spearman(average, PAPER.row("table 1", "average")),
         "left out": {f"{name}:": values.mean() for name, values in honest.items()},
         "positive": [int((values > 0).sum()) for values in honest.values()],
-        "more left out": over_runs(honest["joint"] - honest[words(BASELINE)]),
+        "more left out": over_runs(honest["joint"] - honest[BASELINE]),
     }
 
 
@@ -116,9 +110,9 @@ def regrets(findings: Findings, measure: Measure) -> Regrets:
 
     Mean over the subsets of the models that lack at most two (29 of 7 models) and over the test policies.
     """
-    design = findings.design
-    shape = len(design.users), len(design.logging), design.runs
-    found = {by: np.empty(shape) for by in STRATEGIES}
+    design, models = findings.design, len(findings.design.names)
+    sizes = range(max(models - 2, 1), models + 1)
+    found = {by: np.empty((len(design.users), len(design.logging), design.runs)) for by in STRATEGIES}
     for i, user in enumerate(design.users):
         for j, logging in enumerate(design.logging):
             metrics = findings.metrics(user, logging, measure)
@@ -126,14 +120,9 @@ def regrets(findings: Findings, measure: Measure) -> Regrets:
                 findings.perplexity(user, logging, test, measure.conditional) for test in POLICIES if test != logging
             ]
             for by in STRATEGIES:
-                each = [average_regrets(metrics, one, by, _sizes(findings), design.preset) for one in outcomes]
+                each = [average_regrets(metrics, one, by, sizes, design.preset) for one in outcomes]
                 found[by][i, j] = PER * np.mean(each, axis=0)
     return found
-
-
-def _sizes(findings: Findings) -> range:
-    models = len(findings.design.names)
-    return range(max(models - 2, 1), models + 1)
 
 
 def of_runs(regret: Floats) -> Floats:
@@ -148,24 +137,20 @@ def table_2(findings: Findings, found: Regrets, variants: Mapping[str, Regrets])
     more = {name: [float(of_runs(one[by]).mean()) for by in STRATEGIES] for name, one in variants.items()}
     header = tuple(f"{user}, {logging}" for user in design.users for logging in design.logging)
     cells = {by: regret.mean(axis=2).ravel().tolist() for by, regret in found.items()}
-    whole = header == tuple(PAPER.content["tables"]["cells"]["columns"])
-    each = PAPER.table("cells", cells) if whole else _cells(header, cells)
-    return PAPER.section("table 2", _facts_2(found), tables=(PAPER.table("table 2", rows, more), each))
+    if header == tuple(PAPER.content["tables"]["cells"]["columns"]):
+        each = PAPER.table("cells", cells)
+    else:  # of fewer users than the paper has
+        lines = tuple((by, *row) for by, row in cells.items())
+        each = Figures("Table 2 by user and logging policy", ("strategy", *header), lines)
+    return PAPER.section("table 2", _facts_2(found, cells), tables=(PAPER.table("table 2", rows, more), each))
 
 
-def _cells(header: tuple[str, ...], cells: Mapping[str, Sequence[float]]) -> Figures:
-    """Of fewer users than the paper has."""
-    rows: list[tuple[Cell, ...]] = [(by, *row) for by, row in cells.items()]
-    return Figures("Table 2 by user and logging policy", ("strategy", *header), tuple(rows))
-
-
-def _facts_2(found: Regrets) -> Facts:
+def _facts_2(found: Regrets, cells: Mapping[str, Sequence[float]]) -> Facts:
     means = {by: float(of_runs(regret).mean()) for by, regret in found.items()}
-    published = {by: cells[0][0] for by, cells in PAPER.content["tables"]["table 2"]["rows"].items()}
+    published = {by: row[0][0] for by, row in PAPER.content["tables"]["table 2"]["rows"].items()}
     order = sorted(means, key=lambda by: means[by])
     rival = next(by for by in order if by != BEST)
     (wins, pairs), (theirs, _) = _wins(means), _wins(published)
-    cells = {by: regret.mean(axis=2).ravel() for by, regret in found.items()}
     return {
         "best": BEST,
         "second": SECOND,
@@ -182,13 +167,13 @@ def _facts_2(found: Regrets) -> Facts:
         "pairs": pairs,
         "published wins": theirs,
         "share of pairs won": wins / pairs,
-        "rank correlation": spearman(np.array([means[by] for by in published]), np.array(list(published.values()))),
+        "rank correlation": spearman([means[by] for by in published], list(published.values())),
         "largest share": _largest_share(cells),
         "largest published share": _largest_share(PAPER.content["tables"]["cells"]["rows"]),
     }
 
 
-def _largest_share(cells: Mapping[str, Sequence[float] | Floats]) -> float:
+def _largest_share(cells: Mapping[str, Sequence[float]]) -> float:
     return max(float(max(row) / max(sum(row), 1e-12)) for row in cells.values())
 
 

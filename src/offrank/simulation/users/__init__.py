@@ -1,11 +1,10 @@
-"""Users of simulated worlds, a file each: who looks at a slate, and what is clicked."""
+"""Users of simulated worlds: who looks at a slate, and what is clicked."""
 
-from .base import GRADE, Places, User, needs
+from .base import GRADE, Places, User
+from .by_rank import PBMUser, TrustUser
 from .carousel import CarouselUser
 from .dbn import DBNUser, MixtureDBNUser
 from .named import USERS, user
-from .pbm import PBMUser
-from .trust import TrustUser
 
 __all__ = [
     "GRADE",
@@ -17,6 +16,5 @@ __all__ = [
     "Places",
     "TrustUser",
     "User",
-    "needs",
     "user",
 ]

@@ -1,7 +1,8 @@
-"""What the simulated users have in common: they read grades, and say how a slate is clicked."""
+"""What the simulated users have in common: they know grades, and say how a slate is clicked."""
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import Protocol, get_args, runtime_checkable
 
@@ -12,6 +13,7 @@ from ...clicks.laws import ClickLaw
 from ...errors import UsageError
 from ...log.batch import Contexts, Floats, Integers
 from ...log.source import Needs
+from ...spelling import Spelled
 from ..judged import Preset
 
 GRADE = "grade"
@@ -37,6 +39,26 @@ class Places(Protocol):
 
     def placement(self, slots: int) -> Integers | None:
         """[slots] which place of the ranking is shown at each rank, counted from 0; None: each in its own."""
+
+
+class GradeReader(Spelled, ABC):
+    """A user to whom a document is as relevant as it was judged; a frozen dataclass, settings by keyword."""
+
+    @abstractmethod
+    def law(self, contexts: Contexts, slates: Integers) -> ClickLaw:
+        """The joint law of the clicks on these slates [n, k]."""
+
+    @abstractmethod
+    def relevance_of(self, grade: Floats) -> Floats:
+        """How relevant documents of these grades are to this user."""
+
+    def relevance(self, contexts: Contexts) -> Floats:
+        """[n, m] how relevant each candidate is to this user."""
+        return self.relevance_of(contexts.scores[GRADE])
+
+    def needs(self) -> Needs:
+        """The grades."""
+        return Needs(frozenset(["candidates"]), scores=frozenset([GRADE]))
 
 
 @dataclass(frozen=True)
@@ -66,11 +88,6 @@ def gain(grade: Floats, highest: float) -> Floats:
 def probability_of_relevance(grade: Floats, highest: float, noise: float = 0.1) -> Floats:
     """R = noise + (1 - noise) (2^g - 1) / (2^highest - 1); paper cmip-debiasedness, section 5.1.4."""
     return noise + (1 - noise) * gain(grade, highest)
-
-
-def needs() -> Needs:
-    """The grades."""
-    return Needs(frozenset(["candidates"]), scores=frozenset([GRADE]))
 
 
 def check(preset: str, highest: float, **chances: float) -> None:

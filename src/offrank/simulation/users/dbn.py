@@ -9,10 +9,8 @@ import numpy as np
 
 from ...clicks.laws import Cascading, ClickLaw, Mixed, Upward
 from ...log.batch import Contexts, Floats, Integers
-from ...log.source import Needs
-from ...spelling import Spelled
 from ..judged import Preset
-from .base import GRADE, Seen, check, gain, needs, probability_of_relevance, seen
+from .base import GradeReader, Seen, check, gain, probability_of_relevance, seen
 from .fading import LOWEST, Fading
 
 NOISE = 0.1
@@ -20,7 +18,7 @@ NOISE = 0.1
 
 
 @dataclass(frozen=True, repr=False)
-class DBNUser(Spelled):
+class DBNUser(GradeReader):
     """Reads from the top, clicks what attracts, and leaves once satisfied or bored.
 
     paper: attraction R = .1 + .9 (2^g - 1) / (2^highest - 1), satisfaction R / 2, and after every result but a
@@ -41,21 +39,16 @@ class DBNUser(Spelled):
         on = seen(contexts, slates)
         if self.preset == "paper":
             return reader(on, self.highest, self.gamma)
-        attraction = np.maximum(on.grade / self.highest, LOWEST)
-        return Fading(attraction, on.grade / (2 * self.highest), on.shown, self.gamma)
+        return Fading(self.relevance_of(on.grade), on.grade / (2 * self.highest), on.shown, self.gamma)
 
-    def relevance(self, contexts: Contexts) -> Floats:
-        grade = contexts.scores[GRADE]
+    def relevance_of(self, grade: Floats) -> Floats:
         if self.preset == "paper":
             return probability_of_relevance(grade, self.highest)
         return np.maximum(grade / self.highest, LOWEST)
 
-    def needs(self) -> Needs:
-        return needs()
-
 
 @dataclass(frozen=True, repr=False)
-class MixtureDBNUser(Spelled):
+class MixtureDBNUser(GradeReader):
     """Reads from the top with probability `downward`, else from the bottom; otherwise as `dbn`.
 
     paper: both readers are the DBN user of the paper. published-code: gamma is .7, the attraction (2^g - 1) /
@@ -91,9 +84,8 @@ class MixtureDBNUser(Spelled):
             laws = [Fading(of, of, on.shown, self.going_on, NOISE, upward=upward) for upward in (False, True)]
         return Mixed(laws, np.array([self.downward, 1 - self.downward]))
 
-    def relevance(self, contexts: Contexts) -> Floats:
-        least = 0.1 if self.preset == "paper" else 0.0
-        return probability_of_relevance(contexts.scores[GRADE], self.highest, least)
+    def relevance_of(self, grade: Floats) -> Floats:
+        return probability_of_relevance(grade, self.highest, 0.1 if self.preset == "paper" else 0.0)
 
     def placement(self, slots: int) -> Integers | None:
         """[slots] which place of the ranking is shown at each rank, counted from 0; None: each in its own.
@@ -105,9 +97,6 @@ class MixtureDBNUser(Spelled):
             return None
         faded = self.going_on ** np.arange(slots)
         return np.argsort(-(self.downward * faded + (1 - self.downward) * faded[::-1]), kind="stable")
-
-    def needs(self) -> Needs:
-        return needs()
 
 
 def reader(on: Seen, highest: float, gamma: float) -> Cascading:

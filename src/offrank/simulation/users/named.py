@@ -7,10 +7,9 @@ from typing import Any, cast
 
 from ...spelling import parse
 from .base import User
+from .by_rank import PBMUser, TrustUser
 from .carousel import CarouselUser
 from .dbn import DBNUser, MixtureDBNUser
-from .pbm import PBMUser
-from .trust import TrustUser
 
 USERS = {user.name: user for user in (CarouselUser, DBNUser, MixtureDBNUser, PBMUser, TrustUser)}
 
