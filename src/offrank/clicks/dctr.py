@@ -11,11 +11,11 @@ from ..log.batch import Floats, Integers
 from .countable import Countable
 from .counts import Counts
 from .documents import Slots
+from .fit.priors import Prior, fit_rates, given
 from .laws import ClickLaw, Independent
 from .learnt import Learnt
 from .model import Say, of_documents
 from .parameters import Parameters, Role, Roles
-from .priors import Prior, fit_rates, given
 
 
 @dataclass(frozen=True, repr=False)

@@ -9,7 +9,7 @@ from ..errors import UsageError
 from ..spelling import parse
 from .cascade import CM
 from .ccm import CCM
-from .dbn import DBN
+from .dbn import DBN, SDBN
 from .dcm import DCM
 from .dctr import DCTR
 from .gctr import GCTR
@@ -19,7 +19,6 @@ from .neural import CACM, NCM
 from .pbm import PBM
 from .rctr import RCTR
 from .rdctr import RDCTR
-from .sdbn import SDBN
 from .trust import TrustBias
 from .ubm import UBM
 

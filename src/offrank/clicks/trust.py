@@ -10,17 +10,17 @@ import numpy as np
 from ..findings import about
 from ..findings.evidence_clicks import OfFit
 from ..log.batch import Floats, Integers
-from .conditional import fit_curve
 from .countable import Countable
 from .counts import Counts
 from .documents import Slots
-from .integrated import Cells, Chances, learn
+from .fit.curve import fit_curve
+from .fit.posterior import Chances, Free, fit_attractions
+from .fit.priors import Beta, Prior, given
 from .laws import ClickLaw, Independent
 from .learnt import Learnt
 from .model import Say, of_documents, of_ranks
 from .parameters import Parameters, Role, Roles
 from .pbm import rank_rates
-from .priors import Beta, Prior, given
 
 
 @dataclass(frozen=True, repr=False)
@@ -55,8 +55,10 @@ class TrustBias(Countable):
         at = None
         if start is not None:
             begin, at = Beta.at(start["attraction_prior"]), Chances(start["hit"], start["false"])
-        found = learn(data, _cells(data), given(self.prior), begin, at, tolerance=self.tolerance, say=say)
-        attraction, strength = found.posterior()
+        found = fit_attractions(
+            data, *_chances(data), given(self.prior), begin, at=at, tolerance=self.tolerance, say=say
+        )
+        attraction, strength = found.tables()
         tables = {"attraction": attraction, **found.chances._asdict(), "attraction_prior": found.prior.table}
         return Learnt(
             tables,
@@ -77,13 +79,13 @@ class TrustBias(Countable):
         return parameters["attraction"][document]
 
 
-def _cells(data: Counts) -> Cells:
+def _chances(data: Counts) -> tuple[Chances, Free]:
     """Where EM begins, and what it learns: all but the first rank's hit and the lowest rank's false."""
     rates, ranks = rank_rates(data), np.arange(data.ranks)
     hit = np.clip(rates, 0.02, 0.98)
     false = 0.2 * hit * (1 - ranks / max(data.ranks - 1, 1))
     hit[0], false[-1] = 1.0, 0.0
-    return Cells(Chances(hit, false), (ranks > 0, ranks < data.ranks - 1))
+    return Chances(hit, false), Free(ranks > 0, ranks < data.ranks - 1)
 
 
 def _steeper(data: Counts) -> float:

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..log.batch import Floats
-from .parameters import Parameters
+from ...log.batch import Floats
+from ..parameters import Parameters
 
 Step = Callable[[Parameters], tuple[Parameters, float]]
 """One round of EM: (parameters after it, log-posterior of the parameters that it was given)."""
