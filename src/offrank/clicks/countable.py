@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from abc import ABC
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from ..folds.base import Fold
 from .counts import Counts, CountsFold, counted
+from .fit.priors import Prior, given
 from .model import ClickModel
 from .sessions import Gathered, Sessions
 
@@ -27,3 +29,13 @@ class Countable(ClickModel, ABC):
     def from_sessions(self, sessions: Sessions) -> Counts:
         """The counts of sessions in memory."""
         return counted(sessions, browsing=self.browsing)
+
+
+@dataclass(frozen=True, repr=False)
+class WithPrior(Countable, ABC):
+    """Its documents have a prior Beta: "fit", by the likelihood of all documents, or given as (a, b)."""
+
+    prior: Prior = "fit"
+
+    def __post_init__(self) -> None:
+        given(self.prior)

@@ -12,11 +12,11 @@ from ..findings import about
 from ..findings.evidence_clicks import OfFit
 from ..folds.estimate import Caution
 from ..log.batch import Floats, Integers
-from .countable import Countable
+from .countable import WithPrior
 from .counts import Counts
 from .fit.curve import ExaminationCurve, fit_curve
 from .fit.posterior import Attractions, Chances, fit_attractions
-from .fit.priors import Beta, Prior, given
+from .fit.priors import Beta, given
 from .learnt import Learnt
 from .model import Say
 from .parameters import Parameters, Role, Roles
@@ -28,7 +28,7 @@ _AT_ONE = 1.9
 
 
 @dataclass(frozen=True, repr=False)
-class Examined(Countable, ABC):
+class Examined(WithPrior, ABC):
     """Learns examination by a conditional likelihood, then attractions by their posteriors.
 
     The examination of each cell comes first, from where documents are clicked given how often they are (`fit_curve`):
@@ -42,11 +42,7 @@ class Examined(Countable, ABC):
     tolerance: learning ends when a step moves no parameter further.
     """
 
-    prior: Prior = "fit"
     tolerance: float = 1e-6
-
-    def __post_init__(self) -> None:
-        given(self.prior)
 
     @abstractmethod
     def guess(self, data: Counts) -> Floats:

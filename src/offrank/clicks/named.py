@@ -11,14 +11,11 @@ from .cascade import CM
 from .ccm import CCM
 from .dbn import DBN, SDBN
 from .dcm import DCM
-from .dctr import DCTR
-from .gctr import GCTR
 from .mixture import Mixture
 from .model import ClickModel
 from .neural import CACM, NCM
 from .pbm import PBM
-from .rctr import RCTR
-from .rdctr import RDCTR
+from .rates import DCTR, GCTR, RCTR, RDCTR
 from .trust import TrustBias
 from .ubm import UBM
 

@@ -10,12 +10,12 @@ import numpy as np
 from ..findings import about
 from ..findings.evidence_clicks import OfFit
 from ..log.batch import Floats, Integers
-from .countable import Countable
+from .countable import WithPrior
 from .counts import Counts
 from .documents import Slots
 from .fit.curve import fit_curve
 from .fit.posterior import Chances, Free, fit_attractions
-from .fit.priors import Beta, Prior, given
+from .fit.priors import Beta, given
 from .laws import ClickLaw, Independent
 from .learnt import Learnt
 from .model import Say, of_documents, of_ranks
@@ -24,7 +24,7 @@ from .pbm import rank_rates
 
 
 @dataclass(frozen=True, repr=False)
-class TrustBias(Countable):
+class TrustBias(WithPrior):
     """Users trust high ranks: they click there on what they would not call relevant (Agarwal et al. 2019).
 
     P(click) = examination of the rank x (eps+ of the rank x a + eps- of the rank x (1 - a)), a the attraction of the
@@ -38,13 +38,9 @@ class TrustBias(Countable):
     takes documents to be alike wherever they are shown: where good ones are shown high, chances fall too steeply.
     """
 
-    prior: Prior = "fit"
     tolerance: float = 1e-5
 
     name: ClassVar[str] = "trust"
-
-    def __post_init__(self) -> None:
-        given(self.prior)
 
     def roles(self) -> Roles:
         return {"attraction": Role.DOCUMENT, "hit": Role.RANK, "false": Role.RANK, "attraction_prior": Role.PRIOR}
