@@ -8,7 +8,7 @@ import numpy as np
 
 from ..log.batch import Floats
 from .chain import Chain
-from .fit.tails import HiddenCounts
+from .fit.tails import HiddenCounts, Second
 from .parameters import Parameters
 
 
@@ -22,25 +22,24 @@ class CCM(Chain):
     """
 
     name: ClassVar[str] = "ccm"
-    second: ClassVar[str | None] = "attraction"
     begin: ClassVar[tuple[float, ...]] = (0.8, 0.7, 0.4)
 
     def going_on(self, parameters: Parameters) -> tuple[Floats, float]:
         relevance, continuation = parameters["attraction"], parameters["continuation"]
         return continuation[1] * (1.0 - relevance) + continuation[2] * relevance, float(continuation[0])
 
-    def succeeded(self, parameters: Parameters) -> tuple[Floats, Floats]:
+    def second(self, parameters: Parameters) -> Second:
         """A click is a second look at the relevance: a hidden one, by which the user goes on."""
         relevance, relevant, (on, _) = (
             parameters["attraction"],
             parameters["continuation"][2],
             self.going_on(parameters),
         )
-        return relevance * relevant / on, relevance * (1.0 - relevant) / (1.0 - on)
+        return Second("attraction", relevance * relevant / on, relevance * (1.0 - relevant) / (1.0 - on))
 
     def continued(self, parameters: Parameters, hidden: HiddenCounts) -> tuple[Floats, Floats]:
         """After a skip, after what was not relevant, after what was."""
-        went, stopped = self.succeeded(parameters)
+        _, went, stopped = self.second(parameters)
         on, off = hidden.on * went, hidden.off * stopped
         clicks = hidden.on + hidden.off
         continued = [hidden.passed, (hidden.on - on).sum(), on.sum()]

@@ -22,7 +22,7 @@ from .documents import Slots
 from .fit import _kernels
 from .fit.em import Climb, climb, expit, logit
 from .fit.priors import FLAT, Beta, EvidenceGrid
-from .fit.tails import HiddenCounts, Tails, Trials
+from .fit.tails import HiddenCounts, Second, Tails, Trials
 from .laws import Cascading, ClickLaw
 from .learnt import Learnt
 from .model import ClickModel, Say, of_documents, of_ranks
@@ -58,8 +58,6 @@ class Chain(ClickModel):
     by_rank: ClassVar[bool] = False
     """Whether going on after a click depends on its rank, not on the document."""
     tables: ClassVar[tuple[str, ...]] = ("attraction",)
-    second: ClassVar[str | None] = None
-    """The table of documents that a click tries once more: whether the user goes on tells of it."""
     begin: ClassVar[tuple[float, ...]] = ()
     """The continuation where EM starts (one number for all ranks); none where the model has no such table."""
 
@@ -67,9 +65,9 @@ class Chain(ClickModel):
     def going_on(self, parameters: Parameters) -> tuple[Floats, float]:
         """P(examine the next | clicked) of each document or rank, and P(examine the next | skipped)."""
 
-    def succeeded(self, parameters: Parameters) -> tuple[Floats, Floats]:
-        """[documents + 1] P(success of the second trial | went on after a click), P(the same | stopped there)."""
-        raise NotImplementedError
+    def second(self, parameters: Parameters) -> Second | None:
+        """The trial that a click makes beside that of the attraction."""
+        return None
 
     def continued(self, parameters: Parameters, hidden: HiddenCounts) -> tuple[Floats, Floats]:
         """[few] expected (successes, trials) of the continuation: their shares are the M-step."""
@@ -85,31 +83,23 @@ class Chain(ClickModel):
         nothing = np.zeros(len(hidden.clicked))
         found = dict.fromkeys(self.tables, (nothing, nothing))
         found["attraction"] = (hidden.clicked, hidden.clicked + hidden.missed)
-        if self.second:
-            (won, tried), (on, off) = found[self.second], self.succeeded(parameters)
-            found[self.second] = (won + hidden.on * on + hidden.off * off, tried + hidden.on + hidden.off)
+        if second := self.second(parameters):
+            won, tried = found[second.table]
+            won = won + hidden.on * second.went + hidden.off * second.stopped
+            found[second.table] = (won, tried + hidden.on + hidden.off)
         return found | ({_SHARED: self.continued(parameters, hidden)} if self.begin else {})
 
     @final
     def roles(self) -> Roles:
         shared = {_SHARED: Role.RANK if self.by_rank else Role.SHARED} if self.begin else {}
-        return {
-            **dict.fromkeys(self.tables, Role.DOCUMENT),
-            **shared,
-            **dict.fromkeys(map(_prior, self.tables), Role.PRIOR),
-        }
+        priors = dict.fromkeys(map(_prior, self.tables), Role.PRIOR)
+        return {**dict.fromkeys(self.tables, Role.DOCUMENT), **shared, **priors}
 
     @final
     def law(self, parameters: Parameters, slots: Slots) -> ClickLaw:
-        after_click, after_skip = self.going_on(parameters)
-        shape = slots.document.shape
-        return Cascading(
-            of_documents(parameters["attraction"], slots),
-            np.tile(of_ranks(after_click, shape[1]), (shape[0], 1))
-            if self.by_rank
-            else of_documents(after_click, slots),
-            np.full(shape, float(after_skip)),
-        )
+        (after_click, after_skip), (n, k) = self.going_on(parameters), slots.document.shape
+        clicked = np.tile(of_ranks(after_click, k), (n, 1)) if self.by_rank else of_documents(after_click, slots)
+        return Cascading(of_documents(parameters["attraction"], slots), clicked, np.full((n, k), float(after_skip)))
 
     def relevance(self, parameters: Parameters, document: Integers) -> Floats:
         """The attraction."""
@@ -196,7 +186,7 @@ class EM:
         """Priors and parameters in turns, loosely."""
         for _ in range(_REFITS):
             here = self.climbed(here, priors, fixed, _LOOSE, 60).parameters
-            before, priors = priors, self._refitted(here, priors)
+            before, priors = priors, self.refitted(here, priors)
             self.say(f"{self.model.name}: prior of " + ", ".join(f"{name} {priors[name]}" for name in priors))
             if all(priors[name].is_near(before[name]) for name in priors):
                 break
@@ -213,27 +203,21 @@ class EM:
             _kernels.add_information(*trials, here[name], found[name])
         return {name: np.maximum(information, 0.0) for name, information in found.items()}
 
-    def grids(self, here: Parameters, priors: Priors) -> dict[str, EvidenceGrid]:
-        """Likelihoods of each document's probabilities, with the rest as it is."""
+    def refitted(self, here: Parameters, priors: Priors) -> Priors:
+        """Priors of largest evidence at these parameters."""
         known = self.known(here)
         grids = {name: EvidenceGrid.around(here[name], known[name] + priors[name].strength) for name in priors}
         for name, trials in self.trials(here):
             grids[name].add(trials)
-        return grids
+        return {name: grid.fit(priors[name]) for name, grid in grids.items()}
 
     def trials(self, here: Parameters) -> Iterator[tuple[str, Trials]]:
         """All trials of each table of documents, with what is believed of them."""
-        second = self.model.succeeded(here) if self.model.second else None
-        for once_more, trials in self.tails.trials(here["attraction"], *self.model.going_on(here), second):
-            yield (self.model.second or "") if once_more else "attraction", trials
+        return self.tails.trials(here["attraction"], *self.model.going_on(here), self.model.second(here))
 
     def counts(self, here: Parameters) -> Mapping[str, tuple[Floats, Floats]]:
         """Expected counts of complete data."""
         return self.model.counts(here, self._expect(here))
-
-    def _refitted(self, here: Parameters, priors: Priors) -> Priors:
-        """Priors of largest evidence at these parameters."""
-        return {name: grid.fit(priors[name]) for name, grid in self.grids(here, priors).items()}
 
     def _expect(self, here: Parameters) -> HiddenCounts:
         return self.tails.expect(here["attraction"], *self.model.going_on(here))

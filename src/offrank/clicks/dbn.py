@@ -9,7 +9,7 @@ import numpy as np
 
 from ..log.batch import Floats, Integers
 from .chain import Chain
-from .fit.tails import HiddenCounts
+from .fit.tails import HiddenCounts, Second
 from .parameters import Parameters
 
 
@@ -17,7 +17,6 @@ class Satisfying(Chain):
     """A click satisfies by the document's satisfaction; who is not satisfied goes on by `going`."""
 
     tables: ClassVar[tuple[str, ...]] = ("attraction", "satisfaction")
-    second: ClassVar[str | None] = "satisfaction"
 
     @abstractmethod
     def going(self, parameters: Parameters) -> float:
@@ -29,11 +28,11 @@ class Satisfying(Chain):
         return going * (1.0 - parameters["satisfaction"]), going
 
     @final
-    def succeeded(self, parameters: Parameters) -> tuple[Floats, Floats]:
+    def second(self, parameters: Parameters) -> Second:
         """Nobody who went on was satisfied; of those who stopped, the others gave up."""
         satisfaction = parameters["satisfaction"]
         stopped = satisfaction / (1.0 - self.going(parameters) * (1.0 - satisfaction))
-        return np.zeros_like(stopped), stopped
+        return Second("satisfaction", np.zeros_like(stopped), stopped)
 
     @final
     def relevance(self, parameters: Parameters, document: Integers) -> Floats:
@@ -60,7 +59,7 @@ class DBN(Satisfying):
 
     def continued(self, parameters: Parameters, hidden: HiddenCounts) -> tuple[Floats, Floats]:
         """Going on is tried after each skip and each click that did not satisfy."""
-        unsatisfied = (hidden.off * (1.0 - self.succeeded(parameters)[1])).sum()
+        unsatisfied = (hidden.off * (1.0 - self.second(parameters).stopped)).sum()
         went = hidden.on.sum() + hidden.passed
         return np.array([went]), np.array([went + unsatisfied + hidden.left])
 

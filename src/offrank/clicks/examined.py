@@ -12,13 +12,12 @@ from ..findings import about
 from ..findings.evidence_clicks import OfFit
 from ..folds.estimate import Caution
 from ..log.batch import Floats, Integers
-from .countable import WithPrior
 from .counts import Counts
 from .fit.curve import ExaminationCurve, fit_curve
 from .fit.posterior import Attractions, Chances, fit_attractions
 from .fit.priors import Beta, given
 from .learnt import Learnt
-from .model import Say
+from .model import Say, WithPrior
 from .parameters import Parameters, Role, Roles
 
 _UNKNOWN = 1.0

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar, final
 
 import numpy as np
@@ -19,7 +19,9 @@ from ..readers.log import read_log
 from ..running.executors import Executor, Progress, run
 from ..spelling import Spelled
 from . import documents
+from .counts import Counts, CountsFold, counted
 from .documents import Slots
+from .fit.priors import Prior, given
 from .fitted import Fitted
 from .laws import ClickLaw
 from .learnt import Learnt
@@ -108,6 +110,34 @@ class ClickModel(Spelled, ABC):
     def examination(self, parameters: Parameters) -> Floats | None:
         """[k] probability that each rank is looked at, whatever is shown; None where it depends on more."""
         return None
+
+
+class Countable(ClickModel, ABC):
+    """A click model for which it is enough to know how often each document was shown and clicked in each cell.
+
+    What it costs to learn does not grow with the number of sessions, once they are counted.
+    """
+
+    browsing: ClassVar[bool] = False
+    """Whether cells know the last click above as well as the rank."""
+
+    def gather(self, by: str | None) -> Fold[Any, Any, Gathered]:
+        """Counts, in one pass."""
+        return CountsFold(by, self.browsing)
+
+    def from_sessions(self, sessions: Sessions) -> Counts:
+        """The counts of sessions in memory."""
+        return counted(sessions, browsing=self.browsing)
+
+
+@dataclass(frozen=True, repr=False)
+class WithPrior(Countable, ABC):
+    """Its documents have a prior Beta: "fit", by the likelihood of all documents, or given as (a, b)."""
+
+    prior: Prior = "fit"
+
+    def __post_init__(self) -> None:
+        given(self.prior)
 
 
 def _clicked(data: Any) -> bool:

@@ -8,13 +8,12 @@ from typing import ClassVar
 import numpy as np
 
 from ..log.batch import Floats, Integers
-from .countable import Countable, WithPrior
 from .counts import Counts
 from .documents import Slots
 from .fit.priors import FLAT, fit_rates, given
 from .laws import ClickLaw, Independent
 from .learnt import Learnt
-from .model import Say, of_documents, of_ranks
+from .model import Countable, Say, WithPrior, of_documents, of_ranks
 from .parameters import Parameters, Role, Roles
 
 

@@ -10,7 +10,6 @@ import numpy as np
 from ..findings import about
 from ..findings.evidence_clicks import OfFit
 from ..log.batch import Floats, Integers
-from .countable import WithPrior
 from .counts import Counts
 from .documents import Slots
 from .fit.curve import fit_curve
@@ -18,7 +17,7 @@ from .fit.posterior import Chances, Free, fit_attractions
 from .fit.priors import Beta, given
 from .laws import ClickLaw, Independent
 from .learnt import Learnt
-from .model import Say, of_documents, of_ranks
+from .model import Say, WithPrior, of_documents, of_ranks
 from .parameters import Parameters, Role, Roles
 from .pbm import rank_rates
 

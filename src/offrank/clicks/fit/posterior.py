@@ -5,6 +5,7 @@ EM finds the chances of the cells and the prior of the attractions.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
@@ -14,7 +15,6 @@ from numpy.typing import NDArray
 
 from ...log.batch import Floats
 from ..counts import Counts
-from ..model import Say
 from ..parameters import Parameters
 from . import _kernels
 from .em import Climb, climb
@@ -82,7 +82,7 @@ def fit_attractions(
     *,
     at: Chances | None = None,
     tolerance: float = 1e-5,
-    say: Say = len,
+    say: Callable[[str], object] = len,
 ) -> Attractions:
     """The chances and, unless it is given, the prior with the largest likelihood of all documents together.
 

@@ -56,6 +56,18 @@ class Trials(NamedTuple):
         return cls(np.arange(len(weight)), success, 1.0 - success, weight)
 
 
+class Second(NamedTuple):
+    """A trial that every click makes beside that of the attraction: whether the user goes on tells of it.
+
+    table: the name of its probabilities. went, stopped: [documents + 1] P(success | went on after the click), P(success
+    | stopped after it).
+    """
+
+    table: str
+    went: Floats
+    stopped: Floats
+
+
 @dataclass(frozen=True)
 class Tails:
     """What readers from the top learn from.
@@ -117,28 +129,25 @@ class Tails:
         return HiddenCounts(found + known, self.clicked, missed, self.on + on, off, going, left)
 
     def trials(
-        self, attraction: Floats, after_click: Floats, after_skip: float, second: tuple[Floats, Floats] | None
-    ) -> Iterator[tuple[bool, Trials]]:
-        """All trials of the attraction (False) and those of a click's second trial (True), in blocks.
-
-        second: P(success | went on after the click), P(success | stopped after it), both [documents + 1].
-        """
+        self, attraction: Floats, after_click: Floats, after_skip: float, second: Second | None
+    ) -> Iterator[tuple[str, Trials]]:
+        """All trials of the attraction, and those that a click makes beside it: by table, in blocks."""
         ones = np.ones(len(self.clicked))
-        yield False, Trials.made(ones, self.clicked)
-        yield False, Trials.made(1.0 - ones, self.skipped)
+        yield "attraction", Trials.made(ones, self.clicked)
+        yield "attraction", Trials.made(1.0 - ones, self.skipped)
         if second is not None:
-            yield True, Trials.made(second[0], self.on)
+            yield second.table, Trials.made(second.went, self.on)
         for begin in range(0, len(self.weight), _BLOCK):
             rows = slice(begin, begin + _BLOCK)
             first, cell, weight = self.first[begin : begin + _BLOCK + 1], self.cell[rows], self.weight[rows]
             tails = (first, self.document, cell)
             examined = _kernels.beliefs(*tails, attraction, after_click, after_skip, self.ranks)
             places = self.document[first[0] : first[-1]]
-            yield False, Trials(places, np.zeros(len(places)), examined, np.repeat(weight, np.diff(first)))
+            yield "attraction", Trials(places, np.zeros(len(places)), examined, np.repeat(weight, np.diff(first)))
             if second is not None:
-                went, (on, off) = examined[first[:-1] - first[0]], second
-                success = off[cell] + went * (on - off)[cell]
-                yield True, Trials(cell, success, 1.0 - success, weight)
+                went = examined[first[:-1] - first[0]]
+                success = second.stopped[cell] + went * (second.went - second.stopped)[cell]
+                yield second.table, Trials(cell, success, 1.0 - success, weight)
 
 
 def _logs(weight: Floats, probability: Floats) -> float:
