@@ -120,7 +120,7 @@ class Chain(ClickModel):
             say(f"{self.name}: how far users read, each document by itself")
             alone = em.climbed(here, em.weak).parameters
             if start is None:
-                strength, unknown = _doubt(em, alone, here, restlessness(sessions))
+                strength, unknown = _inference(em, alone, here, restlessness(sessions))
                 cautions = (*cautions, *unknown)
             here = {**here, _SHARED: alone[_SHARED]}
         fixed = (_SHARED,) if self.begin else ()
@@ -177,8 +177,8 @@ class EM:
             prior = sum(priors.get(name, FLAT).log_density(table) for name, table in at.items())
             return {**after, **kept}, hidden.log_likelihood + prior
 
-        def tell(height: float) -> None:
-            self.say(f"{self.model.name}: log-posterior {height:.8g}")
+        def tell(log_posterior: float) -> None:
+            self.say(f"{self.model.name}: log-posterior {log_posterior:.8g}")
 
         return climb(step, here, tolerance=tolerance or self.model.tolerance, rounds=rounds, say=tell)
 
@@ -232,7 +232,7 @@ def restlessness(sessions: Sessions) -> float:
     return float((second - first**2 / np.maximum(total, 1e-300)).sum() / max(weight.sum(), 1e-300))
 
 
-def _doubt(em: EM, alone: Parameters, pooled: Parameters, moved: float) -> tuple[Parameters, tuple[Caution, ...]]:
+def _inference(em: EM, alone: Parameters, pooled: Parameters, moved: float) -> tuple[Parameters, tuple[Caution, ...]]:
     """The strength of the continuation, and whether the log tells it. moved: see `restlessness`.
 
     The interval has room for the sampling error and for what unlike beliefs about documents make of the log: neither a

@@ -91,7 +91,7 @@ def _steeper(data: Counts) -> float:
     """
     rates = rank_rates(data)
     curve = fit_curve(data, rates, tolerance=1e-4)
-    told = curve.deviation < 1.0
-    steeper = np.log(curve.value[told] / rates[told])
-    shown = data.by_cell()[0][told]
+    known = curve.deviation < 1.0
+    steeper = np.log(curve.value[known] / rates[known])
+    shown = data.by_cell()[0][known]
     return float(steeper @ shown / shown.sum())

@@ -116,15 +116,15 @@ def expect_attractions(entries, tables, hit, missed, nodes, low, count, moments)
     mean and the variance of the attraction.
     """
     first, cell, clicked, skipped = entries
-    attracted, sums, height, w = np.zeros((len(missed), 2)), np.zeros(2), 0.0, np.empty(ROOM)
+    attracted, sums, log_likelihood, w = np.zeros((len(missed), 2)), np.zeros(2), 0.0, np.empty(ROOM)
     for d in range(len(first) - 1):
-        log_likelihood, fits = 0.0, False
+        own, fits = 0.0, False
         if count[d] > 0:
-            log_likelihood, fits = _weigh(entries, d, tables, low[d], count[d], w)
+            own, fits = _weigh(entries, d, tables, low[d], count[d], w)
         if not fits:
             low[d], count[d] = _narrow(entries, d, tables, w)
-            log_likelihood, fits = _weigh(entries, d, tables, low[d], count[d], w)
-        height += log_likelihood
+            own, fits = _weigh(entries, d, tables, low[d], count[d], w)
+        log_likelihood += own
         a, k = low[d], count[d]
         mean = _dot(w, nodes[0], a, k)
         variance = 0.0
@@ -139,23 +139,23 @@ def expect_attractions(entries, tables, hit, missed, nodes, low, count, moments)
                 attracted[c, 1] += skipped[i] * _dot(w, missed[c], a, k)
             if clicked[i] > 0.0:
                 attracted[c, 0] += clicked[i] * (_dot(w, hit[c], a, k) if len(hit) else 1.0)
-    return height, attracted, sums
+    return log_likelihood, attracted, sums
 
 
 @_exact
 def expect_clicks(first, cell, shown, clicked, curve):
     """(clicks that each cell would have at examination one [cells], sum_d clicks_d log exposure_d)."""
-    out, height = np.zeros(len(curve)), 0.0
+    out, logs = np.zeros(len(curve)), 0.0
     for d in range(len(first) - 1):
         exposure, clicks = 0.0, 0.0
         for i in range(first[d], first[d + 1]):
             exposure += shown[i] * curve[cell[i]]
             clicks += clicked[i]
         if clicks > 0.0:
-            height += clicks * np.log(exposure)
+            logs += clicks * np.log(exposure)
             for i in range(first[d], first[d + 1]):
                 out[cell[i]] += shown[i] * clicks / exposure
-    return out, height
+    return out, logs
 
 
 @_inline
@@ -186,14 +186,15 @@ def _entered(cell, after_click, silence):
 
 
 @_exact
-def expect_tails(first, document, cell, weight, attraction, after_click, after_skip, ranks):
+def expect_tails(first, document, cell, weight, attraction, after_click, after_skip, ranks, beliefs):
     """Forward and backward over every tail.
 
     Returns the log-probability of all tails, and expected counts: examined by document; on and off by cell; skips
-    that were passed, and after which the user left.
+    that were passed, and after which the user left. beliefs: [places], filled with P(examined | session) from the first
+    tail's first place on; none are asked for where it is empty.
     """
     examined, on, off = np.zeros(len(attraction)), np.zeros(len(after_click)), np.zeros(len(after_click))
-    passed, left, height = 0.0, 0.0, 0.0
+    passed, left, log_likelihood = 0.0, 0.0, 0.0
     further = np.empty(ranks)
     for tail in range(len(weight)):
         w, start, end = weight[tail], first[tail], first[tail + 1]
@@ -202,32 +203,19 @@ def expect_tails(first, document, cell, weight, attraction, after_click, after_s
         if cell[tail] >= 0:
             on[cell[tail]] += w * q
             off[cell[tail]] += w * (1.0 - q)
-        height += w * np.log(chance)
+        log_likelihood += w * np.log(chance)
         for place in range(start, end):
             d = document[place]
             if d >= 0:
                 examined[d] += w * q
+            if len(beliefs):
+                beliefs[place - first[0]] = q
             if place < end - 1:
                 below = q * further[place - start]
                 passed += w * below
                 left += w * (q - below)
                 q = below
-    return height, examined, on, off, passed, left
-
-
-@_exact
-def beliefs(first, document, cell, attraction, after_click, after_skip, ranks):
-    """P(examined | session) of each place of these tails."""
-    found = np.empty(first[-1] - first[0])
-    further = np.empty(ranks)
-    for tail in range(len(cell)):
-        start, end = first[tail], first[tail + 1]
-        silence = _backward(document, start, end, attraction, after_skip, further)
-        q = _entered(cell[tail], after_click, silence)[1]
-        for place in range(start, end):
-            found[place - first[0]] = q
-            q *= further[place - start]
-    return found
+    return log_likelihood, examined, on, off, passed, left
 
 
 @_exact

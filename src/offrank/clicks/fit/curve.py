@@ -24,7 +24,7 @@ from ..parameters import Parameters
 from . import _kernels
 from .em import Climb, climb
 
-_FAINT = 0.1
+_WEAK = 0.1
 """Clicks on each side of what ties a cell to its first guess, where the log says nothing."""
 _MOST = 500
 """Cells whose deviations are found together; of more, each is taken by itself."""
@@ -51,7 +51,7 @@ class ExaminationCurve:
         return np.sqrt(np.diag(self.covariance))
 
     def over(self, cell: int) -> ExaminationCurve:
-        """The same curve, 1 in another cell, with the doubt of what it is then."""
+        """The same curve, 1 in another cell, with the standard errors that it then has."""
         shared = self.covariance[:, cell]
         covariance = self.covariance - shared[:, None] - shared + shared[cell]
         np.fill_diagonal(covariance, np.maximum(np.diag(covariance), 0.0))
@@ -78,10 +78,10 @@ def fit_curve(
 
     def step(parameters: Parameters) -> tuple[Parameters, float]:
         curve = _value(parameters)
-        exposed, height = _kernels.expect_clicks(*entries, curve)
+        exposed, logs = _kernels.expect_clicks(*entries, curve)
         after = np.divide(clicks, exposed, out=np.zeros_like(clicks), where=exposed > 0)
         after = np.where(exposed > 0, after / after[0], curve)
-        return {"odds": after / (1 + after)}, float(clicks @ np.log(curve)) - height
+        return {"odds": after / (1 + after)}, float(clicks @ np.log(curve)) - logs
 
     begin = guess if start is None else start
     found = climb(step, {"odds": begin / (1 + begin)}, tolerance=tolerance, rounds=rounds, say=say)
@@ -90,19 +90,19 @@ def fit_curve(
 
 
 def _entries(counts: Counts, guess: Floats) -> _Entries:
-    """The counts; and, per cell but the first, one faint document that is as often clicked there as in the first.
+    """The counts; and, per cell but the first, one weak document that is as often clicked there as in the first.
 
     Its likelihood is largest where the curve is the guess: it decides for cells that nothing else ties to others.
     """
     others, ones = np.arange(1, len(guess)), np.ones(len(guess) - 1)
-    faint = np.stack([np.zeros(len(others), np.int64), others], axis=1).ravel()
+    weak = np.stack([np.zeros(len(others), np.int64), others], axis=1).ravel()
     shown = np.stack([ones, 1 / guess[1:]], axis=1).ravel()
     first = np.searchsorted(counts.document, np.arange(counts.documents + 1))
     return (
         np.concatenate([first, first[-1] + 2 + 2 * np.arange(len(others))]),
-        np.concatenate([counts.cell, faint]),
+        np.concatenate([counts.cell, weak]),
         np.concatenate([counts.shown, shown]),
-        np.concatenate([counts.clicked, np.full(len(faint), _FAINT)]),
+        np.concatenate([counts.clicked, np.full(len(weak), _WEAK)]),
     )
 
 
@@ -115,8 +115,8 @@ def _value(parameters: Parameters) -> Floats:
 def _covariance(entries: _Entries, value: Floats, guess: Floats) -> Floats:
     """By the sandwich; the first cell is what others are measured by, and has none."""
     information, products = _curvature(entries, value)
-    # What the faint documents say is no more certain than their information: of nothing else, their score is zero.
-    products = products + np.diag(2 * _FAINT * (value / guess) / (1 + value / guess) ** 2)
+    # What the weak documents say is no more certain than their information: of nothing else, their score is zero.
+    products = products + np.diag(2 * _WEAK * (value / guess) / (1 + value / guess) ** 2)
     if len(information) > _MOST:
         information, products = (np.diag(np.diag(part)) for part in (information, products))
     rest = slice(1, None)

@@ -86,7 +86,7 @@ def fit_attractions(
 ) -> Attractions:
     """The chances and, unless it is given, the prior with the largest likelihood of all documents together.
 
-    start: of the chances; what is free has a faint prior, which decides where nothing was seen: one observation at its
+    start: of the chances; what is free has a weak prior, which decides where nothing was seen: one observation at its
     start. free: None where no chance is learnt. begin, at: where a prior that is fitted begins, and the chances.
     """
     problem = _Problem(counts, start, free, prior)
@@ -97,8 +97,8 @@ def fit_attractions(
     if prior is None:
         here = {**here, "prior": _table(begin)}
 
-    def tell(height: float) -> None:
-        say(f"log-likelihood {height:,.2f}")
+    def tell(log_posterior: float) -> None:
+        say(f"log-likelihood {log_posterior:,.2f}")
 
     found = climb(problem.step, here, tolerance=tolerance, rounds=_ROUNDS, say=tell)
     chances, at_end = problem.chances(found.parameters), problem.prior(found.parameters)
@@ -176,15 +176,15 @@ class _Problem:
         """A round of EM; the log-posterior where it began."""
         chances, prior, after = self.chances(parameters), self.prior(parameters), dict(parameters)
         found = self.integrals(chances, prior, cells=self._free is not None)
-        height = found.log_likelihood
+        log_posterior = found.log_likelihood
         if self._free is not None:
-            height += self._log_hyper(self._free, chances)
+            log_posterior += self._log_weak_prior(self._free, chances)
             after |= self.chances(self._shares(found.attracted))._asdict()
         if self._given is None:
             logs = found.logs / len(found.mean)
             after["prior"] = _table(best(lambda at: self._grid.evidence(at, logs), prior, len(found.mean)))
-            height += float(prior.hyper()[0])
-        return after, height
+            log_posterior += float(prior.hyper()[0])
+        return after, log_posterior
 
     def integrals(self, chances: Chances, prior: Beta, *, cells: bool) -> Integrals:
         """The likelihood, and what is expected of what is hidden. cells: whether `attracted` is wanted."""
@@ -202,12 +202,12 @@ class _Problem:
         return Integrals(*found, *moments.T)
 
     def _shares(self, attracted: Floats) -> Parameters:
-        """Clicks among the attracted and among the others, each with the observation of the faint prior."""
+        """Clicks among the attracted and among the others, each with the observation of the weak prior."""
         both = zip(Chances._fields, (attracted, self._totals - attracted), self._start, strict=True)
         return {name: (found[:, 0] + start) / (np.maximum(found.sum(axis=1), 0.0) + 1) for name, found, start in both}
 
-    def _log_hyper(self, free: Free, chances: Chances) -> float:
-        """Log-density of the faint priors."""
+    def _log_weak_prior(self, free: Free, chances: Chances) -> float:
+        """Log-density of the weak priors."""
         m, p = (
             np.concatenate([part[at] for part, at in zip(both, free, strict=True)]) for both in (self._start, chances)
         )

@@ -67,14 +67,14 @@ class Beta:
         return bool(np.allclose([self.a, self.b], [other.a, other.b], rtol=0.02))
 
     def hyper(self) -> Floats:
-        """[3] log-density of the faint belief that keeps fits off the edges, with its derivatives by a and b.
+        """[3] log-density of the weak hyperprior that keeps fits off the edges, with its derivatives by a and b.
 
         Beta(2, 2) of the mean and of the share, as though of each, one thing of either kind had been seen: this is
         log(a b) - log(s) - 2 log(1 + s), s = a + b.
         """
-        height = float(np.log([self.mean, 1 - self.mean, self.share, 1 - self.share]).sum())
+        density = float(np.log([self.mean, 1 - self.mean, self.share, 1 - self.share]).sum())
         common = -1.0 / self.strength - 2.0 / (1.0 + self.strength)
-        return np.array([height, 1.0 / self.a + common, 1.0 / self.b + common])
+        return np.array([density, 1.0 / self.a + common, 1.0 / self.b + common])
 
 
 FLAT = Beta(1.0, 1.0)
@@ -103,7 +103,7 @@ Evidence = Callable[[Beta], tuple[float, float, float]]
 
 
 def best(evidence: Evidence, start: Beta, documents: int) -> Beta:
-    """The prior with the largest evidence of so many documents and of the faint belief, never worse than the start.
+    """The prior with the largest evidence of so many documents and of the weak hyperprior, never worse than the start.
 
     Newton in the logits of mean and share. Curvature comes from differences of slopes; where it is no maximum's, or a
     step goes down, steps follow the slopes or are halved.
@@ -113,25 +113,25 @@ def best(evidence: Evidence, start: Beta, documents: int) -> Beta:
         """The evidence at logits of mean and share, with its derivatives by them."""
         mean, share = map(float, expit(point))
         prior = Beta.of(mean, share)
-        height, by_a, by_b = np.array(evidence(prior)) + prior.hyper() / documents
+        value, by_a, by_b = np.array(evidence(prior)) + prior.hyper() / documents
         by_mean = prior.strength * (by_a - by_b) * mean * (1 - mean)
         by_share = -(mean * by_a + (1 - mean) * by_b) / share * (1 - share)
-        return float(height), np.array([by_mean, by_share])
+        return float(value), np.array([by_mean, by_share])
 
     point = logit(np.array([start.mean, start.share]))
-    height, slopes = at(point)
+    value, slopes = at(point)
     for _ in range(_STEPS):
         nearby = [at(point + shift)[1] for shift in _SHIFT * np.eye(2)]
         step = _newton(slopes, (np.array(nearby) - slopes) / _SHIFT)
         while np.abs(step).max() > _SMALL:
             there = np.clip(point + step, -14.0, 14.0)
             after, new_slopes = at(there)
-            if after >= height:
+            if after >= value:
                 break
             step = step / 2
         else:
             break
-        point, height, slopes = there, after, new_slopes
+        point, value, slopes = there, after, new_slopes
     return Beta.of(*map(float, expit(point)))
 
 
@@ -207,11 +207,11 @@ class EvidenceGrid:
             share = np.exp(logs - largest)
             total = share.sum(axis=1, keepdims=True)
             # Steps of the grid do not depend on the prior: left out.
-            height = (largest + np.log(total)).mean() - betaln(prior.a, prior.b)
+            value = (largest + np.log(total)).mean() - betaln(prior.a, prior.b)
             by_a, by_b = (
                 (share / total * log).sum(axis=1).mean() - digamma(part) + digamma(prior.strength)
                 for log, part in ((log_p, prior.a), (log_q, prior.b))
             )
-            return height, by_a, by_b
+            return value, by_a, by_b
 
         return best(evidence, start, len(self.logs))

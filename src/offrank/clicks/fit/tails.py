@@ -119,10 +119,8 @@ class Tails:
 
     def expect(self, attraction: Floats, after_click: Floats, after_skip: float) -> HiddenCounts:
         """The E-step: exact, by forward-backward. after_click: [cells]."""
-        tails = (self.first, self.document, self.cell, self.weight)
-        found, examined, on, off, passed, left = _kernels.expect_tails(
-            *tails, attraction, after_click, after_skip, self.ranks
-        )
+        tails, chances = (self.first, self.document, self.cell, self.weight), (attraction, after_click, after_skip)
+        found, examined, on, off, passed, left = _kernels.expect_tails(*tails, *chances, self.ranks, np.empty(0))
         known = _logs(self.clicked, attraction) + _logs(self.skipped, 1 - attraction)
         known += _logs(self.on, after_click) + _logs(np.asarray(self.passed), np.asarray(after_skip))
         missed, going = self.skipped + examined, self.passed + passed
@@ -140,8 +138,9 @@ class Tails:
         for begin in range(0, len(self.weight), _BLOCK):
             rows = slice(begin, begin + _BLOCK)
             first, cell, weight = self.first[begin : begin + _BLOCK + 1], self.cell[rows], self.weight[rows]
-            tails = (first, self.document, cell)
-            examined = _kernels.beliefs(*tails, attraction, after_click, after_skip, self.ranks)
+            examined = np.empty(first[-1] - first[0])
+            tails, chances = (first, self.document, cell, weight), (attraction, after_click, after_skip)
+            _kernels.expect_tails(*tails, *chances, self.ranks, examined)
             places = self.document[first[0] : first[-1]]
             yield "attraction", Trials(places, np.zeros(len(places)), examined, np.repeat(weight, np.diff(first)))
             if second is not None:
