@@ -99,7 +99,7 @@ def of_documents() -> Counts:
 @pytest.mark.parametrize("false", [0.0, 0.1])
 def test_posteriors_are_those_of_numerical_integration(prior: Beta, false: float) -> None:
     hit = np.array([1.0, 0.6])
-    found = fit_attractions(of_documents(), Chances(hit, np.array([false, 0.0])), None, prior, prior)
+    found = fit_attractions(of_documents(), Chances(hit, np.array([false, 0.0])), None, prior, prior, say=print)
     height = 0.0
     for d, entries in enumerate(DOCUMENTS):
 

@@ -25,7 +25,7 @@ from .fit.priors import FLAT, Beta, EvidenceGrid
 from .fit.tails import HiddenCounts, Second, Tails, Trials
 from .laws import Cascading, ClickLaw
 from .learnt import Learnt
-from .model import ClickModel, Say, of_documents, of_ranks
+from .model import ClickModel, Say, of_documents, of_ranks, silent
 from .parameters import Parameters, Role, Roles
 from .sessions import Sessions
 
@@ -69,9 +69,9 @@ class Chain(ClickModel):
         """The trial that a click makes beside that of the attraction."""
         return None
 
-    def continued(self, parameters: Parameters, hidden: HiddenCounts) -> tuple[Floats, Floats]:
-        """[few] expected (successes, trials) of the continuation: their shares are the M-step."""
-        raise NotImplementedError
+    def continued(self, parameters: Parameters, hidden: HiddenCounts) -> tuple[Floats, Floats] | None:
+        """[few] expected (successes, trials) of the continuation, where there is one: their shares are the M-step."""
+        return None
 
     def readable(self, sessions: Sessions) -> tuple[Sessions, tuple[Caution, ...]]:
         """What the model can learn from, and what to know about the rest."""
@@ -87,7 +87,8 @@ class Chain(ClickModel):
             won, tried = found[second.table]
             won = won + hidden.on * second.went + hidden.off * second.stopped
             found[second.table] = (won, tried + hidden.on + hidden.off)
-        return found | ({_SHARED: self.continued(parameters, hidden)} if self.begin else {})
+        shared = self.continued(parameters, hidden)
+        return found if shared is None else {**found, _SHARED: shared}
 
     @final
     def roles(self) -> Roles:
@@ -106,7 +107,7 @@ class Chain(ClickModel):
         return np.asarray(parameters["attraction"][document])
 
     @final
-    def learn(self, data: Sessions, *, start: Parameters | None = None, say: Say = len) -> Learnt:
+    def learn(self, data: Sessions, *, start: Parameters | None = None, say: Say = silent) -> Learnt:
         """Together under common priors; then the continuation on its own; then the documents, given that."""
         sessions, cautions = self.readable(data)
         em = EM(self, Tails.of(sessions, by_rank=self.by_rank), say)

@@ -17,7 +17,7 @@ from .fit.curve import ExaminationCurve, fit_curve
 from .fit.posterior import Attractions, Chances, fit_attractions
 from .fit.priors import Beta, given
 from .learnt import Learnt
-from .model import Say, WithPrior
+from .model import Say, WithPrior, silent
 from .parameters import Parameters, Role, Roles
 
 _UNKNOWN = 1.0
@@ -51,7 +51,7 @@ class Examined(WithPrior, ABC):
         cells = Role.RANK_AND_LAST_CLICK if self.browsing else Role.RANK
         return {"attraction": Role.DOCUMENT, "examination": cells, "attraction_prior": Role.PRIOR}
 
-    def learn(self, data: Counts, *, start: Parameters | None = None, say: Say = len) -> Learnt:
+    def learn(self, data: Counts, *, start: Parameters | None = None, say: Say = silent) -> Learnt:
         begin = None if start is None else start["examination"]
         curve = fit_curve(data, self.guess(data), start=begin, tolerance=self.tolerance, say=_told(say))
         largest = int((curve.value * (1 - 2 * curve.deviation)).argmax())

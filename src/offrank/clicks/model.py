@@ -32,12 +32,27 @@ Say = Callable[[str], object]
 """Called with what is being done."""
 
 
+def silent(what: str) -> None:
+    """Say nothing."""
+
+
+CLICK_MODELS: dict[str, Callable[..., Any]] = {}
+"""Makers of the click models by name: every class of this package that has one."""
+
+
 class ClickModel(Spelled, ABC):
-    """A frozen dataclass: its fields are how it learns, its repr its spelling (`dbn`, `ubm(tolerance=1e-6)`)."""
+    """A frozen dataclass: its fields are how it learns, its repr its spelling (`dbn`, `ubm(tolerance=1e-6)`).
+
+    A class with a `name` of its own can be spelled by it.
+    """
 
     name: ClassVar[str]
     mixable: ClassVar[bool] = True
     """Whether it can be part of a mixture: it learns by EM or by counts, from sessions of any weight."""
+
+    def __init_subclass__(cls) -> None:
+        if "name" in vars(cls):
+            CLICK_MODELS[cls.name] = cls
 
     @final
     def fit(
@@ -47,7 +62,7 @@ class ClickModel(Spelled, ABC):
         by: str | None = "auto",
         executor: Executor | None = None,
         progress: Progress | None = None,
-        say: Say = len,
+        say: Say = silent,
     ) -> Fitted:
         """Learn from a log: anything that `read_log` takes, with slates and clicks.
 
@@ -69,7 +84,7 @@ class ClickModel(Spelled, ABC):
 
     @final
     def of(
-        self, gathered: Gathered, *, say: Say = len, source: str = "log", training: Fingerprint | None = None
+        self, gathered: Gathered, *, say: Say = silent, source: str = "log", training: Fingerprint | None = None
     ) -> Fitted:
         """Learn from what was gathered before: one pass over the log serves several models."""
         data = gathered.counted()
@@ -88,7 +103,7 @@ class ClickModel(Spelled, ABC):
         return sessions
 
     @abstractmethod
-    def learn(self, data: Any, *, start: Parameters | None = None, say: Say = len) -> Learnt:
+    def learn(self, data: Any, *, start: Parameters | None = None, say: Say = silent) -> Learnt:
         """Parameters from what `gather` found.
 
         start: `Learnt.parameters` of nearly the same data, which may save time and changes nothing beyond `tolerance`.

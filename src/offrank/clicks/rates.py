@@ -13,7 +13,7 @@ from .documents import Slots
 from .fit.priors import FLAT, fit_rates, given
 from .laws import ClickLaw, Independent
 from .learnt import Learnt
-from .model import Countable, Say, WithPrior, of_documents, of_ranks
+from .model import Countable, Say, WithPrior, of_documents, of_ranks, silent
 from .parameters import Parameters, Role, Roles
 
 
@@ -30,7 +30,7 @@ class GCTR(Countable):
     def roles(self) -> Roles:
         return {"rate": Role.SHARED}
 
-    def learn(self, data: Counts, *, start: Parameters | None = None, say: Say = len) -> Learnt:
+    def learn(self, data: Counts, *, start: Parameters | None = None, say: Say = silent) -> Learnt:
         shown, clicked = data.shown.sum(), data.clicked.sum()
         rate, strength = np.array([(clicked + 1) / (shown + 2)]), np.array([shown + 2])
         return Learnt({"rate": rate}, {"rate": strength})
@@ -55,7 +55,7 @@ class RCTR(Countable):
     def roles(self) -> Roles:
         return {"rate": Role.RANK}
 
-    def learn(self, data: Counts, *, start: Parameters | None = None, say: Say = len) -> Learnt:
+    def learn(self, data: Counts, *, start: Parameters | None = None, say: Say = silent) -> Learnt:
         shown, clicked = data.by_rank().by_cell()
         return Learnt({"rate": (clicked + 1) / (shown + 2)}, {"rate": shown + 2})
 
@@ -80,7 +80,7 @@ class DCTR(WithPrior):
     def roles(self) -> Roles:
         return {"rate": Role.DOCUMENT, "rate_prior": Role.PRIOR}
 
-    def learn(self, data: Counts, *, start: Parameters | None = None, say: Say = len) -> Learnt:
+    def learn(self, data: Counts, *, start: Parameters | None = None, say: Say = silent) -> Learnt:
         shown, clicked = data.by_document()
         prior = given(self.prior) or fit_rates(shown, clicked)
         shown, clicked = np.append(shown, 0.0), np.append(clicked, 0.0)
@@ -109,7 +109,7 @@ class RDCTR(WithPrior):
     def roles(self) -> Roles:
         return {"rate": Role.DOCUMENT_AND_RANK, "rate_prior": Role.PRIOR, "rank_rate": Role.RANK}
 
-    def learn(self, data: Counts, *, start: Parameters | None = None, say: Say = len) -> Learnt:
+    def learn(self, data: Counts, *, start: Parameters | None = None, say: Say = silent) -> Learnt:
         data = data.by_rank()
         priors = self._priors(data)
         strength = np.tile(priors.sum(axis=1), (data.documents + 1, 1))

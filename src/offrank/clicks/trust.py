@@ -17,7 +17,7 @@ from .fit.posterior import Chances, Free, fit_attractions
 from .fit.priors import Beta, given
 from .laws import ClickLaw, Independent
 from .learnt import Learnt
-from .model import Say, WithPrior, of_documents, of_ranks
+from .model import Say, WithPrior, of_documents, of_ranks, silent
 from .parameters import Parameters, Role, Roles
 from .pbm import rank_rates
 
@@ -44,7 +44,7 @@ class TrustBias(WithPrior):
     def roles(self) -> Roles:
         return {"attraction": Role.DOCUMENT, "hit": Role.RANK, "false": Role.RANK, "attraction_prior": Role.PRIOR}
 
-    def learn(self, data: Counts, *, start: Parameters | None = None, say: Say = len) -> Learnt:
+    def learn(self, data: Counts, *, start: Parameters | None = None, say: Say = silent) -> Learnt:
         data = data.by_rank()
         begin = Beta.of(0.3, 0.3)
         at = None

@@ -82,7 +82,7 @@ def fit_attractions(
     *,
     at: Chances | None = None,
     tolerance: float = 1e-5,
-    say: Callable[[str], object] = len,
+    say: Callable[[str], object],
 ) -> Attractions:
     """The chances and, unless it is given, the prior with the largest likelihood of all documents together.
 
