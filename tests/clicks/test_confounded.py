@@ -9,16 +9,15 @@ import numpy as np
 import pytest
 
 from offrank.clicks import CCM, DBN, DCM
+from offrank.clicks.chain import Chain, restlessness
 from offrank.clicks.documents import Documents, Slots
-from offrank.clicks.downward import Downward
-from offrank.clicks.downward.course import restlessness
 from offrank.clicks.fitted import Fitted
 from offrank.clicks.learnt import Learnt
 from offrank.clicks.sessions import Sessions, Tally, collapsed
 
 QUERIES, RANKS, N = 120, 8, 15_000
 TRUE = {"dbn": [0.8], "ccm": [0.9, 0.8, 0.3], "dcm": [0.8, 0.7, 0.65, 0.6, 0.55, 0.5, 0.5, 0.5]}
-MODELS: dict[str, Downward] = {"dbn": DBN(), "ccm": CCM(), "dcm": DCM()}
+MODELS: dict[str, Chain] = {"dbn": DBN(), "ccm": CCM(), "dcm": DCM()}
 SURE = {"dbn": slice(0, 1), "ccm": slice(0, 3), "dcm": slice(0, 4)}
 every = pytest.mark.parametrize("name", MODELS)
 

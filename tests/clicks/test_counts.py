@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from offrank.clicks import DBN, DCTR, PBM, ClickModel
-from offrank.clicks.counting import Table
+from offrank.clicks.counting import CountTable
 from offrank.clicks.counts import Counts, CountsFold, browsing_cell, counted, rank_of
 from offrank.clicks.documents import keys
 from offrank.clicks.sessions import Gathered, Sessions, SessionsFold
@@ -129,10 +129,10 @@ def test_every_cell_knows_its_rank() -> None:
 
 def test_tables_differ_where_counts_do() -> None:
     rows = batch()
-    one, other = (Table().add(batch(seed=seed), "query", browsing=False) for seed in (0, 1))
-    assert one == Table().add(rows, "query", browsing=False)
+    one, other = (CountTable().add(batch(seed=seed), "query", browsing=False) for seed in (0, 1))
+    assert one == CountTable().add(rows, "query", browsing=False)
     assert one != other
-    assert one != Table().add(rows, None, browsing=False)
+    assert one != CountTable().add(rows, None, browsing=False)
     assert one != "table"
 
 

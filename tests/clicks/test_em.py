@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from offrank.clicks.em import Parameters, climb, expit, logit
+from offrank.clicks.fit.em import Parameters, climb, expit, logit
 
 HEADS = np.array([9, 8, 4, 7, 3, 6, 5, 9, 2, 6])
 TOSSES = 10

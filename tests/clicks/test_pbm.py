@@ -8,12 +8,12 @@ from scipy.integrate import quad
 
 import offrank
 from offrank.clicks import PBM
-from offrank.clicks.conditional import fit_curve
 from offrank.clicks.counts import Counts
 from offrank.clicks.documents import Slots
-from offrank.clicks.integrated import Cells, Chances, learn
+from offrank.clicks.fit.curve import fit_curve
+from offrank.clicks.fit.posterior import Chances, fit_attractions
+from offrank.clicks.fit.priors import Beta
 from offrank.clicks.learnt import Learnt
-from offrank.clicks.priors import Beta
 from tests.clicks.click_patterns import position_based
 from tests.clicks.examined import RANKS, World, covered
 from tests.clicks.readers import log
@@ -99,9 +99,7 @@ def of_documents() -> Counts:
 @pytest.mark.parametrize("false", [0.0, 0.1])
 def test_posteriors_are_those_of_numerical_integration(prior: Beta, false: float) -> None:
     hit = np.array([1.0, 0.6])
-    none = np.zeros(2, bool)
-    cells = Cells(Chances(hit, np.array([false, 0.0])), (none, none))
-    found = learn(of_documents(), cells, prior, prior)
+    found = fit_attractions(of_documents(), Chances(hit, np.array([false, 0.0])), None, prior, prior, say=print)
     height = 0.0
     for d, entries in enumerate(DOCUMENTS):
 
@@ -114,11 +112,11 @@ def test_posteriors_are_those_of_numerical_integration(prior: Beta, false: float
             return float(value)
 
         total, mean, square = (quad(density, -16, 16, args=(k,), epsabs=0, limit=500)[0] for k in range(3))
-        assert found.expected.mean[d] == pytest.approx(mean / total, rel=1e-5)
-        assert found.expected.variance[d] == pytest.approx(square / total - (mean / total) ** 2, rel=1e-4)
+        assert found.integrals.mean[d] == pytest.approx(mean / total, rel=1e-5)
+        assert found.integrals.variance[d] == pytest.approx(square / total - (mean / total) ** 2, rel=1e-4)
         normal = quad(lambda x: (1 + np.exp(-x)) ** -prior.a * (1 + np.exp(x)) ** -prior.b, -16, 16, epsabs=0)[0]
         height += np.log(total / normal) - (np.log(1e120) if entries[0][1] > 300 else 0)
-    assert found.expected.height == pytest.approx(height, abs=1e-4)
+    assert found.integrals.log_likelihood == pytest.approx(height, abs=1e-4)
 
 
 @pytest.mark.parametrize("seed", range(6))

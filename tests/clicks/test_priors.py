@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from offrank.clicks import DCTR, PBM, click_model
-from offrank.clicks.priors import Beta, fit_rates, hyper_slopes
+from offrank.clicks.fit.priors import Beta, fit_rates
 from offrank.errors import UsageError
 
 
@@ -55,7 +55,7 @@ def test_the_prior_of_drawn_documents_is_found() -> None:
 @pytest.mark.parametrize(("a", "b"), [(0.3, 2.0), (5.0, 1.0), (40.0, 60.0)])
 def test_slopes_of_the_faint_belief(a: float, b: float) -> None:
     step = 1e-6
-    height, by_a, by_b = hyper_slopes(Beta(a, b))
+    height, by_a, by_b = Beta(a, b).hyper()
     assert height == pytest.approx(evidence(a, b, []))
     assert by_a == pytest.approx((evidence(a + step, b, []) - evidence(a - step, b, [])) / (2 * step), rel=1e-4)
     assert by_b == pytest.approx((evidence(a, b + step, []) - evidence(a, b - step, [])) / (2 * step), rel=1e-4)

@@ -2,13 +2,11 @@
 
 from .cascade import CM
 from .ccm import CCM
-from .dbn import DBN
+from .dbn import DBN, SDBN
 from .dcm import DCM
-from .dctr import DCTR
 from .evaluate import evaluate
 from .evaluated import Evaluated, Evaluations
 from .fitted import Fitted
-from .gctr import GCTR
 from .harvested import Harvested
 from .harvesting import harvest
 from .loading import load
@@ -17,9 +15,7 @@ from .model import ClickModel
 from .named import click_model
 from .neural import CACM, NCM
 from .pbm import PBM
-from .rctr import RCTR
-from .rdctr import RDCTR
-from .sdbn import SDBN
+from .rates import DCTR, GCTR, RCTR, RDCTR
 from .trust import TrustBias
 from .ubm import UBM
 

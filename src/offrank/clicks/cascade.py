@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import ClassVar
 
 import numpy as np
@@ -12,14 +11,12 @@ from ..findings import about
 from ..findings.evidence_clicks import OfFit
 from ..folds.estimate import Caution
 from ..log.batch import Floats
-from .documents import Slots
-from .downward import Downward, Expected, Tails
+from .chain import Chain
 from .parameters import Parameters
 from .sessions import Sessions
 
 
-@dataclass(frozen=True, repr=False, kw_only=True)
-class CM(Downward):
+class CM(Chain):
     """The cascade model of Craswell et al. (2008): one click, and all above it was examined.
 
     A second click is impossible under it: it learns from sessions down to their first click (caution
@@ -27,8 +24,6 @@ class CM(Downward):
 
     tolerance: learning ends when no probability moves further than this in a step.
     """
-
-    tolerance: float = 1e-5
 
     name: ClassVar[str] = "cascade"
 
@@ -39,15 +34,5 @@ class CM(Downward):
         share = 1.0 - kept / clicks if clicks else 0.0
         return replace(sessions, click=first.astype(np.uint8)), about(OfFit(beyond=share))
 
-    def beginning(self, tails: Tails) -> Parameters:
-        """There is nothing but attraction."""
-        return {}
-
     def going_on(self, parameters: Parameters) -> tuple[Floats, float]:
         return np.zeros(len(parameters["attraction"])), 1.0
-
-    def after_click(self, parameters: Parameters, slots: Slots) -> Floats:
-        return np.zeros(slots.document.shape)
-
-    def counts(self, parameters: Parameters, expected: Expected) -> Mapping[str, tuple[Floats, Floats]]:
-        return {"attraction": (expected.clicked, expected.clicked + expected.missed)}

@@ -9,8 +9,8 @@ import numpy as np
 
 from ..errors import EmptyLogError
 from ..log.batch import Floats, Integers, LogBatch
-from .counting import Table
-from .counting._kernels import look_at
+from ._kernels_counting import look_at
+from .counting import CountTable
 from .documents import Documents
 from .sessions import Gathered, Sessions, Tally, Weighed, met, whole_clicks
 
@@ -82,7 +82,7 @@ def rank_of(cell: Integers) -> Integers:
 class Counting(NamedTuple):
     """A log while it is counted. ranks: of its longest slate."""
 
-    table: Table
+    table: CountTable
     tally: Tally
     ranks: int
     weighed: Weighed
@@ -90,13 +90,13 @@ class Counting(NamedTuple):
 
 @dataclass(frozen=True)
 class CountsFold:
-    """Reduces a log to `Counts`. Memory: see `Table`."""
+    """Reduces a log to `Counts`. Memory: see `CountTable`."""
 
     by: str | None = None
     browsing: bool = False
 
     def empty(self) -> Counting:
-        return Counting(Table(), Tally(), 0, Weighed())
+        return Counting(CountTable(), Tally(), 0, Weighed())
 
     def add(self, state: Counting, batch: LogBatch) -> Counting:
         """The state with a batch counted: its table is written to.

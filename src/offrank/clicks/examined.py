@@ -12,14 +12,13 @@ from ..findings import about
 from ..findings.evidence_clicks import OfFit
 from ..folds.estimate import Caution
 from ..log.batch import Floats, Integers
-from .conditional import Curve, fit_curve
-from .countable import Countable
 from .counts import Counts
-from .integrated import Cells, Solution, learn
+from .fit.curve import ExaminationCurve, fit_curve
+from .fit.posterior import Attractions, Chances, fit_attractions
+from .fit.priors import Beta, given
 from .learnt import Learnt
-from .model import Say
+from .model import Say, WithPrior, silent
 from .parameters import Parameters, Role, Roles
-from .priors import Beta, Prior, given
 
 _UNKNOWN = 1.0
 """Standard error of a logarithm from which on the log is not said to tell it: a factor of e either way."""
@@ -28,7 +27,7 @@ _AT_ONE = 1.9
 
 
 @dataclass(frozen=True, repr=False)
-class Examined(Countable, ABC):
+class Examined(WithPrior, ABC):
     """Learns examination by a conditional likelihood, then attractions by their posteriors.
 
     The examination of each cell comes first, from where documents are clicked given how often they are (`fit_curve`):
@@ -42,11 +41,7 @@ class Examined(Countable, ABC):
     tolerance: learning ends when a step moves no parameter further.
     """
 
-    prior: Prior = "fit"
     tolerance: float = 1e-6
-
-    def __post_init__(self) -> None:
-        given(self.prior)
 
     @abstractmethod
     def guess(self, data: Counts) -> Floats:
@@ -56,15 +51,15 @@ class Examined(Countable, ABC):
         cells = Role.RANK_AND_LAST_CLICK if self.browsing else Role.RANK
         return {"attraction": Role.DOCUMENT, "examination": cells, "attraction_prior": Role.PRIOR}
 
-    def learn(self, data: Counts, *, start: Parameters | None = None, say: Say = len) -> Learnt:
+    def learn(self, data: Counts, *, start: Parameters | None = None, say: Say = silent) -> Learnt:
         begin = None if start is None else start["examination"]
         curve = fit_curve(data, self.guess(data), start=begin, tolerance=self.tolerance, say=_told(say))
         largest = int((curve.value * (1 - 2 * curve.deviation)).argmax())
         curve = curve.over(largest)
         value = np.minimum(curve.value, 1.0)
-        cells, prior = Cells.fixed(value), given(self.prior)
+        chances, prior = Chances(value, np.zeros(len(value))), given(self.prior)
         likely = Beta.of(_mean(data, value), 0.2) if start is None else Beta.at(start["attraction_prior"])
-        found = learn(data, cells, prior, likely, tolerance=100 * self.tolerance, say=say)
+        found = fit_attractions(data, chances, None, prior, likely, tolerance=100 * self.tolerance, say=say)
         return _learnt(curve, value, found, about(OfFit(hidden=_hidden(data, curve))))
 
     def relevance(self, parameters: Parameters, document: Integers) -> Floats:
@@ -80,14 +75,14 @@ def _told(say: Say) -> Callable[[float], object]:
     return lambda height: say(f"examination: log-likelihood {height:,.2f}")
 
 
-def _hidden(data: Counts, curve: Curve) -> float:
+def _hidden(data: Counts, curve: ExaminationCurve) -> float:
     """The share of the views in places whose examination the log does not tell."""
     shown, _ = data.by_cell()
     return float(shown[curve.deviation > _UNKNOWN].sum() / shown.sum())
 
 
-def _learnt(curve: Curve, value: Floats, found: Solution, cautions: tuple[Caution, ...]) -> Learnt:
-    attraction, strength = found.posterior()
+def _learnt(curve: ExaminationCurve, value: Floats, found: Attractions, cautions: tuple[Caution, ...]) -> Learnt:
+    attraction, strength = found.tables()
     prior = found.prior.table
     return Learnt(
         {"attraction": attraction, "examination": value, "attraction_prior": prior},

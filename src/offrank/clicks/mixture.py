@@ -13,7 +13,7 @@ from ..errors import UsageError
 from ..log.batch import Floats, Integers
 from ..spelling import spell
 from .documents import Slots
-from .em import Climb, climb, expit, logit
+from .fit.em import Climb, climb, expit, logit
 from .laws import ClickLaw, Mixed, log_probs
 from .learnt import Learnt
 from .model import ClickModel, Say

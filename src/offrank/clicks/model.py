@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar, final
 
 import numpy as np
@@ -19,7 +19,9 @@ from ..readers.log import read_log
 from ..running.executors import Executor, Progress, run
 from ..spelling import Spelled
 from . import documents
+from .counts import Counts, CountsFold, counted
 from .documents import Slots
+from .fit.priors import Prior, given
 from .fitted import Fitted
 from .laws import ClickLaw
 from .learnt import Learnt
@@ -30,12 +32,27 @@ Say = Callable[[str], object]
 """Called with what is being done."""
 
 
+def silent(what: str) -> None:
+    """Say nothing."""
+
+
+CLICK_MODELS: dict[str, Callable[..., Any]] = {}
+"""Makers of the click models by name: every class of this package that has one."""
+
+
 class ClickModel(Spelled, ABC):
-    """A frozen dataclass: its fields are how it learns, its repr its spelling (`dbn`, `ubm(tolerance=1e-6)`)."""
+    """A frozen dataclass: its fields are how it learns, its repr its spelling (`dbn`, `ubm(tolerance=1e-6)`).
+
+    A class with a `name` of its own can be spelled by it.
+    """
 
     name: ClassVar[str]
     mixable: ClassVar[bool] = True
     """Whether it can be part of a mixture: it learns by EM or by counts, from sessions of any weight."""
+
+    def __init_subclass__(cls) -> None:
+        if "name" in vars(cls):
+            CLICK_MODELS[cls.name] = cls
 
     @final
     def fit(
@@ -45,7 +62,7 @@ class ClickModel(Spelled, ABC):
         by: str | None = "auto",
         executor: Executor | None = None,
         progress: Progress | None = None,
-        say: Say = len,
+        say: Say = silent,
     ) -> Fitted:
         """Learn from a log: anything that `read_log` takes, with slates and clicks.
 
@@ -67,7 +84,7 @@ class ClickModel(Spelled, ABC):
 
     @final
     def of(
-        self, gathered: Gathered, *, say: Say = len, source: str = "log", training: Fingerprint | None = None
+        self, gathered: Gathered, *, say: Say = silent, source: str = "log", training: Fingerprint | None = None
     ) -> Fitted:
         """Learn from what was gathered before: one pass over the log serves several models."""
         data = gathered.counted()
@@ -86,7 +103,7 @@ class ClickModel(Spelled, ABC):
         return sessions
 
     @abstractmethod
-    def learn(self, data: Any, *, start: Parameters | None = None, say: Say = len) -> Learnt:
+    def learn(self, data: Any, *, start: Parameters | None = None, say: Say = silent) -> Learnt:
         """Parameters from what `gather` found.
 
         start: `Learnt.parameters` of nearly the same data, which may save time and changes nothing beyond `tolerance`.
@@ -108,6 +125,34 @@ class ClickModel(Spelled, ABC):
     def examination(self, parameters: Parameters) -> Floats | None:
         """[k] probability that each rank is looked at, whatever is shown; None where it depends on more."""
         return None
+
+
+class Countable(ClickModel, ABC):
+    """A click model for which it is enough to know how often each document was shown and clicked in each cell.
+
+    What it costs to learn does not grow with the number of sessions, once they are counted.
+    """
+
+    browsing: ClassVar[bool] = False
+    """Whether cells know the last click above as well as the rank."""
+
+    def gather(self, by: str | None) -> Fold[Any, Any, Gathered]:
+        """Counts, in one pass."""
+        return CountsFold(by, self.browsing)
+
+    def from_sessions(self, sessions: Sessions) -> Counts:
+        """The counts of sessions in memory."""
+        return counted(sessions, browsing=self.browsing)
+
+
+@dataclass(frozen=True, repr=False)
+class WithPrior(Countable, ABC):
+    """Its documents have a prior Beta: "fit", by the likelihood of all documents, or given as (a, b)."""
+
+    prior: Prior = "fit"
+
+    def __post_init__(self) -> None:
+        given(self.prior)
 
 
 def _clicked(data: Any) -> bool:

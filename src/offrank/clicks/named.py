@@ -2,32 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
-
 from ..errors import UsageError
 from ..spelling import parse
-from .cascade import CM
-from .ccm import CCM
-from .dbn import DBN
-from .dcm import DCM
-from .dctr import DCTR
-from .gctr import GCTR
-from .mixture import Mixture
-from .model import ClickModel
-from .neural import CACM, NCM
-from .pbm import PBM
-from .rctr import RCTR
-from .rdctr import RDCTR
-from .sdbn import SDBN
-from .trust import TrustBias
-from .ubm import UBM
-
-CLICK_MODELS: dict[str, Callable[..., Any]] = {
-    model.name: model
-    for model in (CACM, CCM, CM, DBN, DCM, DCTR, GCTR, Mixture, NCM, PBM, RCTR, RDCTR, SDBN, TrustBias, UBM)
-}
-"""Makers of the click models by name."""
+from .model import CLICK_MODELS, ClickModel
 
 
 def click_model(spelling: str | ClickModel) -> ClickModel:

@@ -49,18 +49,18 @@ class Pairs:
     def curve(self) -> Floats:
         """[..., k] p, 1 at the first rank: all logs together by Newton's method, which never goes down."""
         theta = np.zeros(self.shown.shape[:-1])
-        height, slope, weight = self._at(theta)
+        log_likelihood, slope, weight = self._at(theta)
         for _ in range(_STEPS):
             step = _newton(slope, weight)
             for _ in range(30):
                 after = np.clip(theta + step, -_FARTHEST, _FARTHEST)
                 reached, new_slope, new_weight = self._at(after)
-                worse = reached < height - 1e-10 * np.abs(height)
+                worse = reached < log_likelihood - 1e-10 * np.abs(log_likelihood)
                 if not worse.any():
                     break
                 step = np.where(worse[..., None], step / 2, step)
             moved = float(np.abs(after - theta).max())
-            theta, height, slope, weight = after, reached, new_slope, new_weight
+            theta, log_likelihood, slope, weight = after, reached, new_slope, new_weight
             if moved < _TOLERANCE:
                 break
         return np.asarray(np.exp(theta))
@@ -76,12 +76,12 @@ class Pairs:
         r = np.divide(2 * both, root, out=np.zeros_like(root), where=root > 0)
         x = np.minimum(p * r, 1 - 1e-12)
         odds = x / (1 - x)
-        height = clicks * np.log(np.where(clicks > 0, x, 1.0)) + skips * np.log1p(-x)
+        log_likelihood = clicks * np.log(np.where(clicks > 0, x, 1.0)) + skips * np.log1p(-x)
         curved = skips * odds / (1 - x)
         beside = np.swapaxes(curved, -1, -2)
         total = curved + beside
         weight = np.divide(curved * beside, total, out=np.zeros_like(total), where=total > 0)
-        return height.sum(axis=(-1, -2)), (clicks - skips * odds).sum(axis=-1), weight
+        return log_likelihood.sum(axis=(-1, -2)), (clicks - skips * odds).sum(axis=-1), weight
 
 
 def _newton(slope: Floats, weight: Floats) -> Floats:

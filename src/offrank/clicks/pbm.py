@@ -13,7 +13,7 @@ from .documents import Slots
 from .examined import Examined
 from .laws import ClickLaw, Independent
 from .learnt import Learnt
-from .model import Say, of_documents, of_ranks
+from .model import Say, of_documents, of_ranks, silent
 from .parameters import Parameters
 
 
@@ -31,7 +31,7 @@ class PBM(Examined):
         """As though the documents of every rank were alike."""
         return rank_rates(data)
 
-    def learn(self, data: Counts, *, start: Parameters | None = None, say: Say = len) -> Learnt:
+    def learn(self, data: Counts, *, start: Parameters | None = None, say: Say = silent) -> Learnt:
         return super().learn(data.by_rank(), start=start, say=say)
 
     def law(self, parameters: Parameters, slots: Slots) -> ClickLaw:

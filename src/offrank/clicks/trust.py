@@ -10,21 +10,20 @@ import numpy as np
 from ..findings import about
 from ..findings.evidence_clicks import OfFit
 from ..log.batch import Floats, Integers
-from .conditional import fit_curve
-from .countable import Countable
 from .counts import Counts
 from .documents import Slots
-from .integrated import Cells, Chances, learn
+from .fit.curve import fit_curve
+from .fit.posterior import Chances, Free, fit_attractions
+from .fit.priors import Beta, given
 from .laws import ClickLaw, Independent
 from .learnt import Learnt
-from .model import Say, of_documents, of_ranks
+from .model import Say, WithPrior, of_documents, of_ranks, silent
 from .parameters import Parameters, Role, Roles
 from .pbm import rank_rates
-from .priors import Beta, Prior, given
 
 
 @dataclass(frozen=True, repr=False)
-class TrustBias(Countable):
+class TrustBias(WithPrior):
     """Users trust high ranks: they click there on what they would not call relevant (Agarwal et al. 2019).
 
     P(click) = examination of the rank x (eps+ of the rank x a + eps- of the rank x (1 - a)), a the attraction of the
@@ -38,25 +37,23 @@ class TrustBias(Countable):
     takes documents to be alike wherever they are shown: where good ones are shown high, chances fall too steeply.
     """
 
-    prior: Prior = "fit"
     tolerance: float = 1e-5
 
     name: ClassVar[str] = "trust"
 
-    def __post_init__(self) -> None:
-        given(self.prior)
-
     def roles(self) -> Roles:
         return {"attraction": Role.DOCUMENT, "hit": Role.RANK, "false": Role.RANK, "attraction_prior": Role.PRIOR}
 
-    def learn(self, data: Counts, *, start: Parameters | None = None, say: Say = len) -> Learnt:
+    def learn(self, data: Counts, *, start: Parameters | None = None, say: Say = silent) -> Learnt:
         data = data.by_rank()
         begin = Beta.of(0.3, 0.3)
         at = None
         if start is not None:
             begin, at = Beta.at(start["attraction_prior"]), Chances(start["hit"], start["false"])
-        found = learn(data, _cells(data), given(self.prior), begin, at, tolerance=self.tolerance, say=say)
-        attraction, strength = found.posterior()
+        found = fit_attractions(
+            data, *_chances(data), given(self.prior), begin, at=at, tolerance=self.tolerance, say=say
+        )
+        attraction, strength = found.tables()
         tables = {"attraction": attraction, **found.chances._asdict(), "attraction_prior": found.prior.table}
         return Learnt(
             tables,
@@ -77,13 +74,13 @@ class TrustBias(Countable):
         return parameters["attraction"][document]
 
 
-def _cells(data: Counts) -> Cells:
+def _chances(data: Counts) -> tuple[Chances, Free]:
     """Where EM begins, and what it learns: all but the first rank's hit and the lowest rank's false."""
     rates, ranks = rank_rates(data), np.arange(data.ranks)
     hit = np.clip(rates, 0.02, 0.98)
     false = 0.2 * hit * (1 - ranks / max(data.ranks - 1, 1))
     hit[0], false[-1] = 1.0, 0.0
-    return Cells(Chances(hit, false), (ranks > 0, ranks < data.ranks - 1))
+    return Chances(hit, false), Free(ranks > 0, ranks < data.ranks - 1)
 
 
 def _steeper(data: Counts) -> float:
@@ -94,7 +91,7 @@ def _steeper(data: Counts) -> float:
     """
     rates = rank_rates(data)
     curve = fit_curve(data, rates, tolerance=1e-4)
-    told = curve.deviation < 1.0
-    steeper = np.log(curve.value[told] / rates[told])
-    shown = data.by_cell()[0][told]
+    known = curve.deviation < 1.0
+    steeper = np.log(curve.value[known] / rates[known])
+    shown = data.by_cell()[0][known]
     return float(steeper @ shown / shown.sum())

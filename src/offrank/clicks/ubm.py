@@ -8,10 +8,10 @@ from typing import ClassVar
 import numpy as np
 
 from ..log.batch import Floats, Integers
-from .conditional import fit_curve
 from .counts import Counts, browsing_cell, rank_of
 from .documents import Slots
 from .examined import Examined
+from .fit.curve import fit_curve
 from .laws import Browsing, ClickLaw
 from .model import of_documents
 from .parameters import Parameters

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ...log.batch import Floats, Integers
-from ..em import logit
+from ..fit.em import logit
 from ..parameters import Parameters
 from . import cells
 from .base import RecurrentModel

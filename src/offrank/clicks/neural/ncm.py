@@ -10,7 +10,7 @@ import numpy as np
 
 from ...log.batch import Floats, Integers
 from ..documents import Slots
-from ..em import logit
+from ..fit.em import logit
 from ..parameters import Parameters
 from . import cells
 from .base import RecurrentModel

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..log.batch import Floats
-from .parameters import Parameters
+from ...log.batch import Floats
+from ..parameters import Parameters
 
 Step = Callable[[Parameters], tuple[Parameters, float]]
 """One round of EM: (parameters after it, log-posterior of the parameters that it was given)."""
@@ -43,16 +43,16 @@ def climb(
     """
     here, trace, taken = start, [], 0
     while taken < rounds:
-        one, height = step(here)
-        trace.append(height)
-        say(height)
+        one, log_posterior = step(here)
+        trace.append(log_posterior)
+        say(log_posterior)
         if _moved(here, one) < tolerance:
             return Climb(one, tuple(trace), taken + 1, converged=True)
         two, _ = step(one)
         far = _extrapolated(here, one, two)
         beyond, reached = step(far)
         taken += 3
-        here = beyond if np.isfinite(reached) and reached >= height else two
+        here = beyond if np.isfinite(reached) and reached >= log_posterior else two
     return Climb(here, tuple(trace), taken, converged=False)
 
 

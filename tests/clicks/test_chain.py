@@ -9,12 +9,10 @@ import numpy as np
 import pytest
 
 from offrank.clicks import CCM, CM, DBN, DCM, SDBN, click_model
-from offrank.clicks.downward import Downward, cut
-from offrank.clicks.downward.learning import Problem
-from offrank.clicks.downward.priors import Grid
-from offrank.clicks.downward.tails import expect
+from offrank.clicks.chain import EM, Chain
+from offrank.clicks.fit.priors import Beta, EvidenceGrid
+from offrank.clicks.fit.tails import HiddenCounts, Tails
 from offrank.clicks.laws import log_probs
-from offrank.clicks.priors import Beta
 from offrank.clicks.sessions import Sessions
 from tests.clicks.click_patterns import Path, joint, patterns
 from tests.clicks.stories import ATTRACTION, HOLE, TOLD, drawn, of, slots
@@ -37,23 +35,24 @@ def everything(name: str) -> tuple[Sessions, list[list[int | None]]]:
     return Sessions(document, np.array(clicks, np.uint8), weight, 5), slates
 
 
-def problem(name: str, sessions: Sessions) -> Problem:
+def em_of(name: str, sessions: Sessions) -> EM:
     model = TOLD[name].model
-    assert isinstance(model, Downward)
-    return Problem(model, cut(sessions, by_rank=model.by_rank), 1e-5, len)
+    assert isinstance(model, Chain)
+    return EM(model, Tails.of(sessions, by_rank=model.by_rank), len)
+
+
+def expected(name: str, sessions: Sessions) -> HiddenCounts:
+    told, em = TOLD[name], em_of(name, sessions)
+    return em.tails.expect(told.parameters["attraction"], *em.model.going_on(told.parameters))
 
 
 @every
 def test_the_likelihood_is_that_of_the_story(name: str) -> None:
     sessions, slates = everything(name)
     told = TOLD[name]
-    model = told.model
-    assert isinstance(model, Downward)
-    tails = cut(sessions, by_rank=model.by_rank)
-    found = expect(tails, told.parameters["attraction"], *model.going_on(told.parameters))
     chances = [joint(told.story(slate))[tuple(c)] for slate, c in zip(slates, sessions.click.tolist(), strict=True)]
-    expected = math.fsum(w * math.log(p) for w, p in zip(sessions.weight, chances, strict=True))
-    assert found.height == pytest.approx(expected, rel=1e-12)
+    whole = math.fsum(w * math.log(p) for w, p in zip(sessions.weight, chances, strict=True))
+    assert expected(name, sessions).log_likelihood == pytest.approx(whole, rel=1e-12)
 
 
 def examinations(story: list[Path], clicks: tuple[int, ...]) -> list[float]:
@@ -73,10 +72,7 @@ def test_expected_examinations_are_those_of_the_story(name: str) -> None:
         for document, click, examined in zip(slate, clicks, seen, strict=True):
             if document is not HOLE:
                 (clicked if click else missed)[document] += weight * examined
-    model = told.model
-    assert isinstance(model, Downward)
-    tails = cut(sessions, by_rank=model.by_rank)
-    found = expect(tails, told.parameters["attraction"], *model.going_on(told.parameters))
+    found = expected(name, sessions)
     assert found.clicked == pytest.approx(clicked, abs=1e-12)
     assert found.missed == pytest.approx(missed, rel=1e-12)
 
@@ -87,7 +83,7 @@ def test_a_round_of_em_moves_along_the_slopes_of_the_likelihood(name: str) -> No
     sessions, _ = everything(name)
     told, h = TOLD[name], 1e-6
     here = told.parameters
-    counts = problem(name, sessions).counts(here)
+    counts = em_of(name, sessions).counts(here)
     click, seen = sessions.click.astype(float), slots(KNOWN)
     seen = replace(seen, document=sessions.document.astype(np.int64), shown=sessions.document >= 0)
 
@@ -107,15 +103,15 @@ def test_a_round_of_em_moves_along_the_slopes_of_the_likelihood(name: str) -> No
 def test_evidence_is_the_likelihood_of_one_probability_with_the_rest_as_it_is(name: str) -> None:
     sessions, _ = everything(name)
     told = TOLD[name]
-    here, whole = told.parameters, problem(name, sessions)
+    here, whole = told.parameters, em_of(name, sessions)
     click = sessions.click.astype(float)
     seen = replace(slots(KNOWN), document=sessions.document.astype(np.int64), shown=sessions.document >= 0)
     base = float(sessions.weight @ log_probs(told.model.law(here, seen), click))
     for table in whole.model.tables:
-        grid = Grid.around(here[table], np.full(6, 8.0))
-        for at, outcomes in whole.outcomes(here):
+        grid = EvidenceGrid.around(here[table], np.full(6, 8.0))
+        for at, trials in whole.trials(here):
             if at == table:
-                grid.add(outcomes)
+                grid.add(trials)
         for document in range(5):
             for node in (0, 7, 10, 20):
                 p = here[table].copy()
@@ -130,7 +126,7 @@ def test_a_prior_is_fitted_where_the_evidence_is_largest() -> None:
     tried = rng.integers(1, 40, 300).astype(float)
     won = rng.binomial(tried.astype(int), rng.beta(2.0, 6.0, 300)).astype(float)
     value = np.append((won + 1) / (tried + 4), 0.25)
-    grid = Grid.around(value, np.append(tried, 0.0) + 4)
+    grid = EvidenceGrid.around(value, np.append(tried, 0.0) + 4)
     p = 1 / (1 + np.exp(-grid.logits))
     grid.logs[:] = won[:, None] * np.log(p) + (tried - won)[:, None] * np.log1p(-p)
     found = grid.fit(Beta(1.0, 1.0))
@@ -160,7 +156,7 @@ def test_learning_never_goes_down(name: str, seed: int) -> None:
 def test_the_end_is_a_maximum(name: str) -> None:
     sessions = drawn(TOLD[name], 300, 4)
     model = replace(MODELS[name], tolerance=1e-9)
-    assert isinstance(model, Downward)
+    assert isinstance(model, Chain)
     learnt = model.learn(sessions)
     readable, _ = model.readable(sessions)
     click = readable.click.astype(float)
@@ -179,7 +175,7 @@ def test_the_end_is_a_maximum(name: str) -> None:
         assert learnt.trace[-1] == pytest.approx(best, rel=1e-9)
     rng = np.random.default_rng(0)
     for _ in range(20):
-        # The continuation is learnt without the prior (see `course`), so it need not be where this is highest.
+        # The continuation is learnt without the prior (see `Chain`), so it need not be where this is highest.
         moved = {n: t for n, t in learnt.parameters.items() if n.endswith("prior") or n == "continuation"}
         for table in sorted(set(learnt.parameters) - set(moved)):
             p = learnt.parameters[table]

@@ -1,3 +1,4 @@
+# mypy: disallow-untyped-defs=False, disallow-incomplete-defs=False, check-untyped-defs=False
 """Compiled loops of counting: a hash table of blocks, each the counts of a document in eight cells side by side.
 
 slots [a power of two] holds places of blocks, -1 where free; block i is that of document keys[i, 0] and of the cells
@@ -9,7 +10,7 @@ from __future__ import annotations
 import numba
 import numpy as np
 
-from ...log.hashing import ODD, SEED, joined
+from ..log.hashing import ODD, SEED, joined
 
 _exact = numba.njit(cache=True, nogil=True)
 _inline = numba.njit(cache=True, nogil=True, inline="always")

@@ -20,18 +20,21 @@ import numpy as np
 
 from ...log.batch import Floats, Integers
 from ..counts import Counts
-from ..em import Climb, climb
 from ..parameters import Parameters
 from . import _kernels
+from .em import Climb, climb
 
-_FAINT = 0.1
+_WEAK = 0.1
 """Clicks on each side of what ties a cell to its first guess, where the log says nothing."""
 _MOST = 500
 """Cells whose deviations are found together; of more, each is taken by itself."""
 
+_Entries = tuple[Integers, Integers, Floats, Floats]
+"""first [d + 1], and for each document, from first[d] to first[d + 1]: cell, shown, clicked."""
+
 
 @dataclass(frozen=True)
-class Curve:
+class ExaminationCurve:
     """What was found.
 
     value: [cells], 1 in the first cell. covariance: [cells, cells] of its logarithm, robust to what clicks are like
@@ -47,37 +50,12 @@ class Curve:
         """[cells] standard errors of the logarithm."""
         return np.sqrt(np.diag(self.covariance))
 
-    def over(self, cell: int) -> Curve:
-        """The same curve, 1 in another cell, with the doubt of what it is then."""
+    def over(self, cell: int) -> ExaminationCurve:
+        """The same curve, 1 in another cell, with the standard errors that it then has."""
         shared = self.covariance[:, cell]
         covariance = self.covariance - shared[:, None] - shared + shared[cell]
         np.fill_diagonal(covariance, np.maximum(np.diag(covariance), 0.0))
-        return Curve(self.value / self.value[cell], covariance, self.climb)
-
-
-@dataclass(frozen=True)
-class _Entries:
-    first: Integers
-    cell: Integers
-    shown: Floats
-    clicked: Floats
-
-    @classmethod
-    def of(cls, counts: Counts, guess: Floats) -> _Entries:
-        """The counts; and, per cell but the first, one faint document that is as often clicked there as in the first.
-
-        Its likelihood is largest where the curve is the guess: it decides for cells that nothing else ties to others.
-        """
-        others, ones = np.arange(1, len(guess)), np.ones(len(guess) - 1)
-        faint = np.stack([np.zeros(len(others), np.int64), others], axis=1).ravel()
-        shown = np.stack([ones, 1 / guess[1:]], axis=1).ravel()
-        first = np.searchsorted(counts.document, np.arange(counts.documents + 1))
-        return cls(
-            np.concatenate([first, first[-1] + 2 + 2 * np.arange(len(others))]),
-            np.concatenate([counts.cell, faint]),
-            np.concatenate([counts.shown, shown]),
-            np.concatenate([counts.clicked, np.full(len(faint), _FAINT)]),
-        )
+        return ExaminationCurve(self.value / self.value[cell], covariance, self.climb)
 
 
 def fit_curve(
@@ -88,31 +66,44 @@ def fit_curve(
     tolerance: float = 1e-6,
     rounds: int = 1000,
     say: Callable[[float], object] = lambda _: None,
-) -> Curve:
+) -> ExaminationCurve:
     """The examination of each cell over that of the first.
 
     guess: [cells] what is taken for it where the log says nothing. start: where to begin. tolerance: of e / (1 + e).
     """
     if len(guess) == 1:
-        return Curve(np.ones(1), np.zeros((1, 1)), Climb({}, (), 0, converged=True))
-    entries = _Entries.of(counts, guess)
-    args = (entries.first, entries.cell, entries.shown, entries.clicked)
-    clicks = np.bincount(entries.cell, weights=entries.clicked, minlength=len(guess))
+        return ExaminationCurve(np.ones(1), np.zeros((1, 1)), Climb({}, (), 0, converged=True))
+    entries = _entries(counts, guess)
+    clicks = np.bincount(entries[1], weights=entries[3], minlength=len(guess))
 
     def step(parameters: Parameters) -> tuple[Parameters, float]:
         curve = _value(parameters)
-        exposed, height = _kernels.expected(*args, curve)
+        exposed, logs = _kernels.expect_clicks(*entries, curve)
         after = np.divide(clicks, exposed, out=np.zeros_like(clicks), where=exposed > 0)
         after = np.where(exposed > 0, after / after[0], curve)
-        return {"odds": after / (1 + after)}, float(clicks @ np.log(curve)) - height
+        return {"odds": after / (1 + after)}, float(clicks @ np.log(curve)) - logs
 
     begin = guess if start is None else start
     found = climb(step, {"odds": begin / (1 + begin)}, tolerance=tolerance, rounds=rounds, say=say)
     value = _value(found.parameters)
-    information, products = _kernels.curvature(*args, value)
-    # What the faint documents say is no more certain than their information: of nothing else, their score is zero.
-    faint = 2 * _FAINT * (value / guess) / (1 + value / guess) ** 2
-    return Curve(value, _covariance(information, products + np.diag(faint)), found)
+    return ExaminationCurve(value, _covariance(entries, value, guess), found)
+
+
+def _entries(counts: Counts, guess: Floats) -> _Entries:
+    """The counts; and, per cell but the first, one weak document that is as often clicked there as in the first.
+
+    Its likelihood is largest where the curve is the guess: it decides for cells that nothing else ties to others.
+    """
+    others, ones = np.arange(1, len(guess)), np.ones(len(guess) - 1)
+    weak = np.stack([np.zeros(len(others), np.int64), others], axis=1).ravel()
+    shown = np.stack([ones, 1 / guess[1:]], axis=1).ravel()
+    first = np.searchsorted(counts.document, np.arange(counts.documents + 1))
+    return (
+        np.concatenate([first, first[-1] + 2 + 2 * np.arange(len(others))]),
+        np.concatenate([counts.cell, weak]),
+        np.concatenate([counts.shown, shown]),
+        np.concatenate([counts.clicked, np.full(len(weak), _WEAK)]),
+    )
 
 
 def _value(parameters: Parameters) -> Floats:
@@ -121,8 +112,11 @@ def _value(parameters: Parameters) -> Floats:
     return np.asarray(odds / odds[0])
 
 
-def _covariance(information: Floats, products: Floats) -> Floats:
+def _covariance(entries: _Entries, value: Floats, guess: Floats) -> Floats:
     """By the sandwich; the first cell is what others are measured by, and has none."""
+    information, products = _curvature(entries, value)
+    # What the weak documents say is no more certain than their information: of nothing else, their score is zero.
+    products = products + np.diag(2 * _WEAK * (value / guess) / (1 + value / guess) ** 2)
     if len(information) > _MOST:
         information, products = (np.diag(np.diag(part)) for part in (information, products))
     rest = slice(1, None)
@@ -131,3 +125,19 @@ def _covariance(information: Floats, products: Floats) -> Floats:
     found[rest, rest] = half @ products[rest, rest] @ half
     np.fill_diagonal(found, np.maximum(np.diag(found), 0.0))
     return found
+
+
+def _curvature(entries: _Entries, value: Floats) -> tuple[Floats, Floats]:
+    """(information, products of scores), both [cells, cells], of the logarithms of the curve."""
+    from scipy.sparse import csr_array  # slow to import
+
+    first, cell, shown, clicked = entries
+    document, shape = np.repeat(np.arange(len(first) - 1), np.diff(first)), (len(first) - 1, len(value))
+    exposure, clicks = (np.bincount(document, one) for one in (shown * value[cell], clicked))
+    share = shown * value[cell] / exposure[document]
+    shares, weighted, scores = (
+        csr_array((one, cell, first), shape=shape)
+        for one in (share, clicks[document] * share, clicked - clicks[document] * share)
+    )
+    total = np.diag(np.bincount(cell, clicks[document] * share, len(value)))
+    return total - (shares.T @ weighted).toarray(), (scores.T @ scores).toarray()

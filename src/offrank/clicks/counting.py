@@ -1,4 +1,4 @@
-"""Counts of documents in cells while a log is read."""
+"""How documents are counted, fast: a hash table that grows with what is distinct, not with the log."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ...log.batch import Floats, Integers, LogBatch
-from . import _kernels
+from ..log.batch import Floats, Integers, LogBatch
+from . import _kernels_counting
 
 _BLOCK = 8
 
@@ -22,7 +22,7 @@ class Entries(NamedTuple):
     clicked: Floats
 
 
-class Table:
+class CountTable:
     """A hash table of (document, cell) -> shown, clicked. Two tables are equal if they hold the same counts.
 
     Memory: some 150 to 350 bytes per document and eight cells that it was seen in.
@@ -34,7 +34,7 @@ class Table:
         self._counts: Floats = np.zeros((blocks, _BLOCK, 2))
         self._used = 0
 
-    def add(self, batch: LogBatch, by: str | None, *, browsing: bool) -> Table:
+    def add(self, batch: LogBatch, by: str | None, *, browsing: bool) -> CountTable:
         """This table, with the sessions of a batch counted."""
         contexts, weight = batch.contexts, 1.0 / batch.inclusion
         query = np.zeros(len(batch), np.int64) if by is None else contexts.keys[by]
@@ -42,16 +42,12 @@ class Table:
         row = 0
         while row < len(batch):
             self._make_room(batch.slates.shape[1])
-            self._used, row = _kernels.add_sessions(*self._arrays, self._used, row, *arrays)
+            self._used, row = _kernels_counting.add_sessions(*self._arrays, self._used, row, *arrays)
         return self
 
-    def merged(self, other: Table) -> Table:
+    def merged(self, other: CountTable) -> CountTable:
         """A new table with the counts of both."""
-        both = Table(len(self._keys))
-        both._take(self)
-        both._make_room(other._used)
-        both._take(other)
-        return both
+        return CountTable(len(self._keys))._with(self)._with(other)
 
     def entries(self) -> Entries:
         """What was counted, by document and cell."""
@@ -63,12 +59,10 @@ class Table:
         return Entries(np.repeat(keys[order, 0], _BLOCK)[met], cell[met], *np.ascontiguousarray(counts[met].T))
 
     def __eq__(self, other: object) -> bool:
-        if not isinstance(other, Table) or self._used != other._used:
+        if not isinstance(other, CountTable) or self._used != other._used:
             return False
-        mine, theirs = self.entries(), other.entries()
-        return all(
-            a.shape == b.shape and np.allclose(a, b, rtol=1e-12, atol=0) for a, b in zip(mine, theirs, strict=True)
-        )
+        both = zip(self.entries(), other.entries(), strict=True)
+        return all(a.shape == b.shape and np.allclose(a, b, rtol=1e-12, atol=0) for a, b in both)
 
     __hash__ = None  # type: ignore[assignment]  # it changes while it counts
 
@@ -76,9 +70,12 @@ class Table:
     def _arrays(self) -> tuple[NDArray[np.int32], Integers, Floats]:
         return self._slots, self._keys, self._counts
 
-    def _take(self, other: Table) -> None:
+    def _with(self, other: CountTable) -> CountTable:
+        """This table, with what another has counted."""
+        self._make_room(other._used)
         more = (other._keys[: other._used], other._counts[: other._used])
-        self._used = _kernels.add_blocks(*self._arrays, self._used, *more)
+        self._used = _kernels_counting.add_blocks(*self._arrays, self._used, *more)
+        return self
 
     def _make_room(self, more: int) -> None:
         """For so many blocks more, by doubling."""
@@ -86,6 +83,4 @@ class Table:
         while self._used + more > blocks:
             blocks *= 2
         if blocks > len(self._keys):
-            bigger = Table(blocks)
-            bigger._take(self)
-            self._slots, self._keys, self._counts = bigger._arrays
+            self._slots, self._keys, self._counts = CountTable(blocks)._with(self)._arrays

@@ -1,0 +1,244 @@
+"""Compiled loops of fitting.
+
+- Documents d have the entries first[d] : first[d + 1], sorted by document: cell, shown or skipped, clicked.
+- Posteriors live on a grid of attractions with levels, one behind the other: SPAN + 1 nodes, then twice as fine, and so
+  on. A document's is on the nodes low[d] : low[d] + count[d] of one level; count is 0 until they are found. Tables of
+  the grid are [cells, nodes]: on_click and on_skip, log-probabilities of a click and of none.
+- Tails are what follows the last click of each session, where examination is hidden: see `Tails`.
+"""
+
+from __future__ import annotations
+
+import numba
+import numpy as np
+
+SPAN = 64
+"""Steps of the coarsest level."""
+DROP = 30.0
+"""Nodes whose log-density is further below the largest are left out."""
+ENOUGH = 20
+"""Nodes that a posterior rests on, at least, when they are found: more than one per standard deviation."""
+FEWEST = 10
+"""With fewer of any weight, they are sought anew."""
+TRACE = 1e-10
+"""Weight that the outermost nodes may have: with more, there is mass beyond them."""
+ROOM = 80
+
+_exact = numba.njit(cache=True, nogil=True)
+_inline = numba.njit(cache=True, nogil=True, inline="always")
+
+
+@_exact
+def first_of(level):
+    """The first node of a level."""
+    return SPAN * (2**level - 1) + level
+
+
+@_exact
+def _log_density(entries, d, tables, low, count, out):
+    """Write the log-posterior of a document, but for its constant, to out; return its largest value."""
+    first, cell, clicked, skipped = entries
+    log_prior, on_click, on_skip = tables
+    for j in range(count):
+        out[j] = log_prior[low + j]
+    for i in range(first[d], first[d + 1]):
+        c, y, n = cell[i], clicked[i], skipped[i]
+        if n > 0.0:
+            for j in range(count):
+                out[j] += n * on_skip[c, low + j]
+        if y > 0.0:
+            for j in range(count):
+                out[j] += y * on_click[c, low + j]
+    largest = out[0]
+    for j in range(1, count):
+        largest = max(largest, out[j])
+    return largest
+
+
+@_exact
+def _narrow(entries, d, tables, out):
+    """(first node, number of nodes) of a document's posterior, sought from coarse to fine."""
+    levels = 0
+    while first_of(levels + 1) < len(tables[0]):
+        levels += 1
+    level, a, k = 0, 0, SPAN + 1
+    while True:
+        low = first_of(level) + a
+        top = _log_density(entries, d, tables, low, k, out)
+        left, right = 0, k - 1
+        while out[left] < top - DROP:
+            left += 1
+        while out[right] < top - DROP:
+            right -= 1
+        # A step more on either side: between two nodes there may be mass.
+        left, right = max(left - 1, 0), min(right + 1, k - 1)
+        a, k = a + left, right - left + 1
+        if level == levels or k >= ENOUGH:
+            return first_of(level) + a, k
+        level, a, k = level + 1, 2 * a, 2 * k - 1
+
+
+@_exact
+def _weigh(entries, d, tables, low, count, w):
+    """Write the posterior to w. (log-likelihood, whether its nodes were the right ones)."""
+    top = _log_density(entries, d, tables, low, count, w)
+    total, heavy = 0.0, 0
+    for j in range(count):
+        w[j] = np.exp(w[j] - top)
+        total += w[j]
+        heavy += w[j] > TRACE
+    for j in range(count):
+        w[j] /= total
+    level = 0
+    while first_of(level + 1) <= low:
+        level += 1
+    inside = w[0] <= TRACE or low == first_of(level)
+    inside &= w[count - 1] <= TRACE or low + count == first_of(level + 1)
+    fine = heavy >= FEWEST or first_of(level + 1) >= len(tables[0])
+    return top + np.log(total), inside and fine
+
+
+@_exact
+def _dot(w, table, low, count):
+    total = 0.0
+    for j in range(count):
+        total += w[j] * table[low + j]
+    return total
+
+
+@_exact
+def expect_attractions(entries, tables, hit, missed, nodes, low, count, moments):
+    """One pass of expectations: (log-likelihood, [cells, 2] attracted clicks and attracted skips, [2] prior's sums).
+
+    tables: log_prior, on_click, on_skip. hit, missed: [cells, nodes] P(attracted | click) and P(attracted | no click);
+    hit is empty where only the attracted click, both where nobody asks. nodes: [3, nodes] attraction, its logarithm,
+    that of one less it. low and count are found anew where they do not fit. moments: [documents, 2] is filled with the
+    mean and the variance of the attraction.
+    """
+    first, cell, clicked, skipped = entries
+    attracted, sums, log_likelihood, w = np.zeros((len(missed), 2)), np.zeros(2), 0.0, np.empty(ROOM)
+    for d in range(len(first) - 1):
+        own, fits = 0.0, False
+        if count[d] > 0:
+            own, fits = _weigh(entries, d, tables, low[d], count[d], w)
+        if not fits:
+            low[d], count[d] = _narrow(entries, d, tables, w)
+            own, fits = _weigh(entries, d, tables, low[d], count[d], w)
+        log_likelihood += own
+        a, k = low[d], count[d]
+        mean = _dot(w, nodes[0], a, k)
+        variance = 0.0
+        for j in range(k):
+            variance += w[j] * (nodes[0, a + j] - mean) ** 2
+        moments[d, 0], moments[d, 1] = mean, variance
+        sums[0] += _dot(w, nodes[1], a, k)
+        sums[1] += _dot(w, nodes[2], a, k)
+        for i in range(first[d], first[d + 1] if len(missed) else 0):
+            c = cell[i]
+            if skipped[i] > 0.0:
+                attracted[c, 1] += skipped[i] * _dot(w, missed[c], a, k)
+            if clicked[i] > 0.0:
+                attracted[c, 0] += clicked[i] * (_dot(w, hit[c], a, k) if len(hit) else 1.0)
+    return log_likelihood, attracted, sums
+
+
+@_exact
+def expect_clicks(first, cell, shown, clicked, curve):
+    """(clicks that each cell would have at examination one [cells], sum_d clicks_d log exposure_d)."""
+    out, logs = np.zeros(len(curve)), 0.0
+    for d in range(len(first) - 1):
+        exposure, clicks = 0.0, 0.0
+        for i in range(first[d], first[d + 1]):
+            exposure += shown[i] * curve[cell[i]]
+            clicks += clicked[i]
+        if clicks > 0.0:
+            logs += clicks * np.log(exposure)
+            for i in range(first[d], first[d + 1]):
+                out[cell[i]] += shown[i] * clicks / exposure
+    return out, logs
+
+
+@_inline
+def _backward(document, start, end, attraction, after_skip, further):
+    """P(no click in the tail | its first place is examined).
+
+    further[j] <- P(place j + 1 is examined | place j is, and no click from there on); 0 at the end.
+    """
+    silence, stays = 1.0, 1.0
+    for place in range(end - 1, start - 1, -1):
+        goes = after_skip * silence if place < end - 1 else 0.0
+        if place < end - 1:
+            stays = 1.0 - after_skip + goes
+        further[place - start] = goes / stays if stays > 0.0 else 0.0
+        d = document[place]
+        silence = stays * (1.0 - attraction[d]) if d >= 0 else stays
+    return silence
+
+
+@_inline
+def _entered(cell, after_click, silence):
+    """(P(tail), P(its first place is examined | tail))."""
+    if cell < 0:
+        return silence, 1.0
+    goes = after_click[cell] * silence
+    chance = 1.0 - after_click[cell] + goes
+    return chance, goes / chance if chance > 0.0 else 0.0
+
+
+@_exact
+def expect_tails(first, document, cell, weight, attraction, after_click, after_skip, ranks, beliefs):
+    """Forward and backward over every tail.
+
+    Returns the log-probability of all tails, and expected counts: examined by document; on and off by cell; skips
+    that were passed, and after which the user left. beliefs: [places], filled with P(examined | session) from the first
+    tail's first place on; none are asked for where it is empty.
+    """
+    examined, on, off = np.zeros(len(attraction)), np.zeros(len(after_click)), np.zeros(len(after_click))
+    passed, left, log_likelihood = 0.0, 0.0, 0.0
+    further = np.empty(ranks)
+    for tail in range(len(weight)):
+        w, start, end = weight[tail], first[tail], first[tail + 1]
+        silence = _backward(document, start, end, attraction, after_skip, further)
+        chance, q = _entered(cell[tail], after_click, silence)
+        if cell[tail] >= 0:
+            on[cell[tail]] += w * q
+            off[cell[tail]] += w * (1.0 - q)
+        log_likelihood += w * np.log(chance)
+        for place in range(start, end):
+            d = document[place]
+            if d >= 0:
+                examined[d] += w * q
+            if len(beliefs):
+                beliefs[place - first[0]] = q
+            if place < end - 1:
+                below = q * further[place - start]
+                passed += w * below
+                left += w * (q - below)
+                q = below
+    return log_likelihood, examined, on, off, passed, left
+
+
+@_exact
+def add_information(document, success, failure, weight, value, information):
+    """information[d] += weight p (1 - p) (s + f) - variance of the score, over p (1 - p): Louis 1982."""
+    for i in range(len(document)):
+        d = document[i]
+        if d >= 0:
+            s, f, p = success[i], failure[i], value[d]
+            slope = s * (1.0 - p) - f * p
+            variance = s * (1.0 - p) ** 2 + f * p**2 - slope**2
+            information[d] += weight[i] * (s + f - variance / (p * (1.0 - p)))
+
+
+@_exact
+def add_logs(document, success, failure, weight, row, odds, logs):
+    """logs[row, g] += weight log P(seen at the probability of grid place g / seen at the present one).
+
+    odds: [rows, g, 2] that probability over the present one, and of their complements.
+    """
+    for i in range(len(document)):
+        d = document[i]
+        if d >= 0 and row[d] >= 0 and weight[i] > 0.0:
+            s, f, r = success[i], failure[i], row[d]
+            for g in range(logs.shape[1]):
+                logs[r, g] += weight[i] * np.log(s * odds[r, g, 0] + f * odds[r, g, 1] + (1.0 - s - f))

@@ -1,0 +1,156 @@
+"""Sessions cut at their last click: above it all was examined, and counts suffice; below it examination is hidden."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...log.batch import Floats, Integers
+from ..sessions import Sessions
+from . import _kernels
+
+_BLOCK = 1 << 18
+"""Tails whose examinations are held in memory together."""
+
+
+class HiddenCounts(NamedTuple):
+    """Expected counts of what is hidden, given the clicks; weights are added up.
+
+    - log_likelihood: of all sessions.
+    - clicked, missed: [documents + 1] examinations with and without a click.
+    - on, off: [cells] clicks after which the user went on, or stopped with items left.
+    - passed, left: the same after a skip.
+    """
+
+    log_likelihood: float
+    clicked: Floats
+    missed: Floats
+    on: Floats
+    off: Floats
+    passed: float
+    left: float
+
+
+class Trials(NamedTuple):
+    """Trials with a document's probability that may have been made: all [i].
+
+    document: -1 for none. success, failure: what happened with which probability, given the whole session and all
+    present parameters; no trial with the rest of 1. weight: how many sessions were like this.
+
+    A session's likelihood is linear in the one probability p: at p' it is larger by the factor
+    success p' / p + failure (1 - p') / (1 - p) + 1 - success - failure.
+    """
+
+    document: Integers | NDArray[np.int32]
+    success: Floats
+    failure: Floats
+    weight: Floats
+
+    @classmethod
+    def made(cls, success: Floats, weight: Floats) -> Trials:
+        """Trials that were made for sure: a place per document [documents + 1]."""
+        return cls(np.arange(len(weight)), success, 1.0 - success, weight)
+
+
+class Second(NamedTuple):
+    """A trial that every click makes beside that of the attraction: whether the user goes on tells of it.
+
+    table: the name of its probabilities. went, stopped: [documents + 1] P(success | went on after the click), P(success
+    | stopped after it).
+    """
+
+    table: str
+    went: Floats
+    stopped: Floats
+
+
+@dataclass(frozen=True)
+class Tails:
+    """What readers from the top learn from.
+
+    A cell is what the probability to go on after a click is known by: the document, or the rank.
+
+    - clicked, skipped: [documents + 1] weight of the clicks on a document, and of its skips above a last click.
+    - on: [cells] weight of the clicks that another one follows: the user went on. passed: of such skips, of any item.
+    - first: [tails + 1], document: [places] int32: tail t has the documents document[first[t] : first[t + 1]], -1 for
+      holes: what stands below the last click of a session, or all of a session without clicks.
+    - cell: [tails] int32 cell of that last click, -1 where there is no click. weight: [tails].
+    """
+
+    clicked: Floats
+    skipped: Floats
+    on: Floats
+    passed: float
+    first: Integers
+    document: NDArray[np.int32]
+    cell: NDArray[np.int32]
+    weight: Floats
+    ranks: int
+
+    @classmethod
+    def of(cls, sessions: Sessions, *, by_rank: bool) -> Tails:
+        """Cut sessions at their last clicks. by_rank: cells are ranks, not documents."""
+        document, click, places = sessions.document, sessions.click > 0, sessions.documents + 1
+        ranks = np.broadcast_to(np.arange(sessions.ranks, dtype=np.int32), document.shape)
+        weight = np.broadcast_to(sessions.weight[:, None], document.shape)
+        last, lowest = (np.where(there, ranks, -1).max(axis=1, keepdims=True) for there in (click, document >= 0))
+        above, below = ranks < last, (ranks > last) & (ranks <= lowest)
+        cells, open_ = ranks if by_rank else document, below.any(axis=1)
+        cell = np.where(last >= 0, np.take_along_axis(cells, np.maximum(last, 0), axis=1), -1)
+
+        def summed(table: NDArray[np.int32], where: NDArray[np.bool_], size: int) -> Floats:
+            return np.asarray(np.bincount(table[where], weight[where], size), np.float64)
+
+        return cls(
+            clicked=summed(document, click, places),
+            skipped=summed(document, above & ~click & (document >= 0), places),
+            on=summed(cells, above & click, sessions.ranks if by_rank else places),
+            passed=float(weight[above & ~click].sum()),
+            first=np.append(0, below.sum(axis=1)[open_].cumsum()),
+            document=document[below],
+            cell=cell[open_, 0],
+            weight=sessions.weight[open_],
+            ranks=sessions.ranks,
+        )
+
+    def expect(self, attraction: Floats, after_click: Floats, after_skip: float) -> HiddenCounts:
+        """The E-step: exact, by forward-backward. after_click: [cells]."""
+        tails, chances = (self.first, self.document, self.cell, self.weight), (attraction, after_click, after_skip)
+        found, examined, on, off, passed, left = _kernels.expect_tails(*tails, *chances, self.ranks, np.empty(0))
+        known = _logs(self.clicked, attraction) + _logs(self.skipped, 1 - attraction)
+        known += _logs(self.on, after_click) + _logs(np.asarray(self.passed), np.asarray(after_skip))
+        missed, going = self.skipped + examined, self.passed + passed
+        return HiddenCounts(found + known, self.clicked, missed, self.on + on, off, going, left)
+
+    def trials(
+        self, attraction: Floats, after_click: Floats, after_skip: float, second: Second | None
+    ) -> Iterator[tuple[str, Trials]]:
+        """All trials of the attraction, and those that a click makes beside it: by table, in blocks."""
+        ones = np.ones(len(self.clicked))
+        yield "attraction", Trials.made(ones, self.clicked)
+        yield "attraction", Trials.made(1.0 - ones, self.skipped)
+        if second is not None:
+            yield second.table, Trials.made(second.went, self.on)
+        for begin in range(0, len(self.weight), _BLOCK):
+            rows = slice(begin, begin + _BLOCK)
+            first, cell, weight = self.first[begin : begin + _BLOCK + 1], self.cell[rows], self.weight[rows]
+            examined = np.empty(first[-1] - first[0])
+            tails, chances = (first, self.document, cell, weight), (attraction, after_click, after_skip)
+            _kernels.expect_tails(*tails, *chances, self.ranks, examined)
+            places = self.document[first[0] : first[-1]]
+            yield "attraction", Trials(places, np.zeros(len(places)), examined, np.repeat(weight, np.diff(first)))
+            if second is not None:
+                went = examined[first[:-1] - first[0]]
+                success = second.stopped[cell] + went * (second.went - second.stopped)[cell]
+                yield second.table, Trials(cell, success, 1.0 - success, weight)
+
+
+def _logs(weight: Floats, probability: Floats) -> float:
+    """Sum of weighted logarithms, where what never happened counts nothing."""
+    happened = weight > 0
+    with np.errstate(divide="ignore"):
+        return float((weight[happened] * np.log(probability[happened])).sum())

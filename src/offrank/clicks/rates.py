@@ -1,0 +1,140 @@
+"""Click rates: of everything, of ranks, of documents, of documents at ranks."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from ..log.batch import Floats, Integers
+from .counts import Counts
+from .documents import Slots
+from .fit.priors import FLAT, fit_rates, given
+from .laws import ClickLaw, Independent
+from .learnt import Learnt
+from .model import Countable, Say, WithPrior, of_documents, of_ranks, silent
+from .parameters import Parameters, Role, Roles
+
+
+@dataclass(frozen=True, repr=False)
+class GCTR(Countable):
+    """The global click rate: whatever is shown wherever is clicked with one probability.
+
+    The baseline of baselines. Its relevance says nothing: it is the same for every document. The rate is the posterior
+    mean under a uniform prior.
+    """
+
+    name: ClassVar[str] = "gctr"
+
+    def roles(self) -> Roles:
+        return {"rate": Role.SHARED}
+
+    def learn(self, data: Counts, *, start: Parameters | None = None, say: Say = silent) -> Learnt:
+        shown, clicked = data.shown.sum(), data.clicked.sum()
+        rate, strength = np.array([(clicked + 1) / (shown + 2)]), np.array([shown + 2])
+        return Learnt({"rate": rate}, {"rate": strength})
+
+    def law(self, parameters: Parameters, slots: Slots) -> ClickLaw:
+        return Independent(np.where(slots.shown, parameters["rate"][0], 0.0))
+
+    def relevance(self, parameters: Parameters, document: Integers) -> Floats:
+        return np.full(document.shape, parameters["rate"][0])
+
+
+@dataclass(frozen=True, repr=False)
+class RCTR(Countable):
+    """The click rate of each rank, whatever is shown there.
+
+    Its relevance says nothing: it is the same for every document. It is no examination curve either: good documents
+    are shown high. Rates are posterior means under a uniform prior; ranks below the lowest that was seen have its rate.
+    """
+
+    name: ClassVar[str] = "rctr"
+
+    def roles(self) -> Roles:
+        return {"rate": Role.RANK}
+
+    def learn(self, data: Counts, *, start: Parameters | None = None, say: Say = silent) -> Learnt:
+        shown, clicked = data.by_rank().by_cell()
+        return Learnt({"rate": (clicked + 1) / (shown + 2)}, {"rate": shown + 2})
+
+    def law(self, parameters: Parameters, slots: Slots) -> ClickLaw:
+        rates = of_ranks(parameters["rate"], slots.shown.shape[1])
+        return Independent(np.where(slots.shown, rates, 0.0))
+
+    def relevance(self, parameters: Parameters, document: Integers) -> Floats:
+        return np.full(document.shape, parameters["rate"].mean())
+
+
+@dataclass(frozen=True, repr=False)
+class DCTR(WithPrior):
+    """The click rate of each document, wherever it is shown: its relevance.
+
+    A rate is the posterior mean (clicked + a) / (shown + a + b) under a prior Beta(a, b), which is fitted to all
+    documents by the likelihood of the beta-binomial unless it is given. Unseen documents have a / (a + b).
+    """
+
+    name: ClassVar[str] = "dctr"
+
+    def roles(self) -> Roles:
+        return {"rate": Role.DOCUMENT, "rate_prior": Role.PRIOR}
+
+    def learn(self, data: Counts, *, start: Parameters | None = None, say: Say = silent) -> Learnt:
+        shown, clicked = data.by_document()
+        prior = given(self.prior) or fit_rates(shown, clicked)
+        shown, clicked = np.append(shown, 0.0), np.append(clicked, 0.0)
+        tables = {"rate": prior.posterior_mean(clicked, shown), "rate_prior": prior.table}
+        return Learnt(tables, {"rate": shown + prior.strength}, facts={"rate_prior": [prior.a, prior.b]})
+
+    def law(self, parameters: Parameters, slots: Slots) -> ClickLaw:
+        return Independent(of_documents(parameters["rate"], slots))
+
+    def relevance(self, parameters: Parameters, document: Integers) -> Floats:
+        return parameters["rate"][document]
+
+
+@dataclass(frozen=True, repr=False)
+class RDCTR(WithPrior):
+    """The click rate of each document at each rank.
+
+    A rate is the posterior mean under a prior Beta(a_k, b_k) of its rank, fitted to all documents that were shown
+    there; a document that was not has the mean of that prior. Ranks below the lowest that was seen have its rates.
+    Relevance is sum_k ctr[d, k] / ctr[k] (Eq. 3 of reference [17] of paper cmip-debiasedness) over the ranks where
+    anything was clicked. Parameters take documents x ranks.
+    """
+
+    name: ClassVar[str] = "rdctr"
+
+    def roles(self) -> Roles:
+        return {"rate": Role.DOCUMENT_AND_RANK, "rate_prior": Role.PRIOR, "rank_rate": Role.RANK}
+
+    def learn(self, data: Counts, *, start: Parameters | None = None, say: Say = silent) -> Learnt:
+        data = data.by_rank()
+        priors = self._priors(data)
+        strength = np.tile(priors.sum(axis=1), (data.documents + 1, 1))
+        rate = priors[:, 0] / strength
+        before, at = strength[0, data.cell], (data.document, data.cell)
+        rate[at] = (data.clicked + rate[at] * before) / (data.shown + before)
+        strength[at] += data.shown
+        shown, clicked = data.by_cell()
+        ranks = np.divide(clicked, shown, out=np.zeros_like(shown), where=shown > 0)
+        tables = {"rate": rate, "rate_prior": priors, "rank_rate": ranks}
+        return Learnt(tables, {"rate": strength}, facts={"rate_prior": priors.tolist()})
+
+    def law(self, parameters: Parameters, slots: Slots) -> ClickLaw:
+        rate, ranks = parameters["rate"], np.arange(slots.shown.shape[1])
+        return Independent(np.where(slots.shown, rate[slots.document, np.minimum(ranks, rate.shape[1] - 1)], 0.0))
+
+    def relevance(self, parameters: Parameters, document: Integers) -> Floats:
+        clicked = parameters["rank_rate"] > 0
+        found = parameters["rate"][:, clicked] @ (1.0 / parameters["rank_rate"][clicked])
+        return np.asarray(found[document])
+
+    def _priors(self, data: Counts) -> Floats:
+        """[ranks, 2], one of each rank."""
+        ranks = [data.cell == rank for rank in range(data.ranks)]
+        fitted = (
+            given(self.prior) or (fit_rates(data.shown[at], data.clicked[at]) if at.any() else FLAT) for at in ranks
+        )
+        return np.stack([prior.table for prior in fitted])
