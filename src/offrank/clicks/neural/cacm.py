@@ -13,7 +13,7 @@ from ..em import logit
 from ..parameters import Parameters
 from . import cells
 from .base import RecurrentModel
-from .cells import Array, Sight, Weights
+from .cells import Array, NetworkInput, Weights
 
 
 @dataclass(frozen=True, repr=False)
@@ -46,11 +46,11 @@ class CACM(RecurrentModel):
         # Half examined: as far from none as from all.
         return {"output_bias": np.zeros(1), "common": logit(np.array([min(2 * click_rate, 0.9)]))}
 
-    def sight(self, rows: Mapping[str, Array], ranks: int, weights: Weights, xp: Any) -> Sight:
+    def inputs(self, rows: Mapping[str, Array], ranks: int, weights: Weights, xp: Any) -> NetworkInput:
         document, known = rows["document"], weights["position"]
         position = known[np.minimum(np.arange(ranks), len(known) - 1)][:, None]
         nothing = xp.zeros((document.shape[1], self.hidden), dtype=document.dtype)
-        return Sight(nothing, position, document[..., 0] + weights["common"][0])
+        return NetworkInput(nothing, position, document[..., 0] + weights["common"][0])
 
     def relevance(self, parameters: Parameters, document: Integers) -> Floats:
         return cells.sigmoid(parameters["document_embedding"][document, 0] + parameters["common"][0], np)

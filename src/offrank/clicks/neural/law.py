@@ -13,7 +13,7 @@ from ...folds.counts import join
 from ...log.batch import Floats, Integers
 from ..documents import Slots
 from . import cells
-from .cells import Sight, Weights
+from .cells import NetworkInput, Weights
 
 HISTORIES = 1024
 """Histories of clicks that are followed at once: all that there are down to rank 11, so many random ones below."""
@@ -21,7 +21,7 @@ HISTORIES = 1024
 _ROWS = 2 * HISTORIES
 """Slates, or histories of slates, that are computed together: few enough for the cache."""
 
-See = Callable[[Slots], Sight]
+See = Callable[[Slots], NetworkInput]
 """What a network sees of slates."""
 
 Flags = NDArray[np.bool_]
@@ -70,7 +70,7 @@ class Recurrent:
 
     def _walk(self, rows: slice, clicked: Callable[[int, Floats], Flags]) -> tuple[Floats, Floats]:
         """(chance of a click, click) [n, k]: down the ranks, with the clicks that `clicked` tells from the chance."""
-        walk = Histories.over(self.see, self.weights, Slots(self.slots.document[rows], self.slots.shown[rows]))
+        walk = Histories(self.see, self.weights, Slots(self.slots.document[rows], self.slots.shown[rows]))
         chances, clicks = np.zeros(walk.shown.T.shape), np.zeros(walk.shown.T.shape)
         for rank in range(len(walk.shown)):
             chance = walk.read(rank)
@@ -94,7 +94,7 @@ class Recurrent:
         return mean[place], error[place]
 
     def _enumerated(self, slates: Integers) -> tuple[Floats, Floats]:
-        walk = Histories.over(self.see, self.weights, Slots(np.maximum(slates, -1), slates > -2))
+        walk = Histories(self.see, self.weights, Slots(np.maximum(slates, -1), slates > -2))
         mean, error = np.zeros(slates.shape), np.zeros(slates.shape)
         rng = None
         for rank in range(slates.shape[1]):
@@ -119,20 +119,17 @@ class Histories:
     above (2: there is none). given: [k, n, 3 h] what the gates get from what is shown.
     """
 
-    def __init__(self, sight: Sight, weights: Weights, shown: Flags) -> None:
-        self.weights, self.shown = weights, shown
-        self.given = cells.inputs(sight.shown, weights)
+    def __init__(self, see: See, weights: Weights, slots: Slots) -> None:
+        """The one empty history of each slate."""
+        seen = see(slots)
+        self.weights, self.shown = weights, np.ascontiguousarray(slots.shown.T)
+        self.given = cells.shown_inputs(seen.shown, weights)
         self.clicks = cells.click_inputs(weights, np)
-        self.attraction = None if sight.attraction is None else cells.sigmoid(sight.attraction, np)
-        self.hidden = sight.start[None]
+        self.attraction = None if seen.attraction is None else cells.sigmoid(seen.attraction, np)
+        self.hidden = seen.start[None]
         self.recurrent = self.hidden @ weights["recurrent"]
         self.above = np.full(self.hidden.shape[:2], 2)
         self.weight = np.ones(self.hidden.shape[:2])
-
-    @classmethod
-    def over(cls, see: See, weights: Weights, slots: Slots) -> Histories:
-        """The one empty history of each slate."""
-        return cls(see(slots), weights, np.ascontiguousarray(slots.shown.T))
 
     def read(self, rank: int) -> Floats:
         """[s, n] the chance of a click at a rank; 0 where nothing is shown."""

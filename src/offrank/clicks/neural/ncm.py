@@ -14,7 +14,7 @@ from ..em import logit
 from ..parameters import Parameters
 from . import cells
 from .base import RecurrentModel
-from .cells import Array, Sight, Weights
+from .cells import Array, NetworkInput, Weights
 
 
 @dataclass(frozen=True, repr=False)
@@ -44,10 +44,10 @@ class NCM(RecurrentModel):
     def levels(self, click_rate: float) -> dict[str, Floats]:
         return {"output_bias": logit(np.array([click_rate]))}
 
-    def sight(self, rows: Mapping[str, Array], ranks: int, weights: Weights, xp: Any) -> Sight:
+    def inputs(self, rows: Mapping[str, Array], ranks: int, weights: Weights, xp: Any) -> NetworkInput:
         read = rows["query"] @ weights["query_input"] + weights["bias"]
         nothing = xp.zeros((len(rows["query"]), self.hidden), dtype=read.dtype)
-        return Sight(cells.step(nothing, read, weights, xp), rows["document"], None)
+        return NetworkInput(cells.step(nothing, read, weights, xp), rows["document"], None)
 
     def relevance(self, parameters: Parameters, document: Integers) -> Floats:
         """The chance of a click on each document at the top of the list, as Borisov et al. have it."""
