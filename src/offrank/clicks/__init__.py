@@ -5,12 +5,10 @@ from .ccm import CCM
 from .dbn import DBN
 from .dcm import DCM
 from .dctr import DCTR
-from .evaluate import evaluate
-from .evaluated import Evaluated, Evaluations
+from .evaluation import Evaluated, Evaluations
 from .fitted import Fitted
 from .gctr import GCTR
-from .harvested import Harvested
-from .harvesting import harvest
+from .harvesting import Harvested
 from .loading import load
 from .mixture import Mixture
 from .model import ClickModel
@@ -45,7 +43,5 @@ __all__ = [
     "Mixture",
     "TrustBias",
     "click_model",
-    "evaluate",
-    "harvest",
     "load",
 ]

@@ -7,11 +7,9 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 
-from ...clicks import text
-from ...clicks.evaluated import Evaluations
+from ...clicks.evaluation import Evaluations
 from ...clicks.fitted import Fitted
-from ...clicks.layout import QUANTITIES
-from ...clicks.sessions import Tally
+from ...clicks.predictions import QUANTITIES
 from ...folds.digits import with_ends, with_half
 from ...folds.estimate import Interval
 from ...log.batch import Floats
@@ -19,9 +17,8 @@ from ...metrics.cmip_result import Cmip
 from ...report import words
 from ...report.charts import Chart, Series
 from ...report.plots import Forest, Row, Span
-from ...report.sheet import Answer, Cell, Figures, Finding, Section
-from ...selection.click_models import Selection
-from .ndcg import Ranked
+from ...report.sheet import Answer, Cell, Figures, Section
+from .graded import Ranked
 
 Curve = tuple[Floats, Floats, Floats]
 """[k] a curve, and the ends of its interval, NaN where there is none."""
@@ -33,11 +30,20 @@ _SPREAD = 0.24
 """Between the points of models at the same rank, and of all of them, so that intervals can be told apart."""
 
 
-def known(findings: tuple[Finding, ...], tally: Tally, other: Tally | None = None) -> Section:
-    """What to know before the numbers are relied on, and what reading this log and the other one left out."""
-    prose = () if findings else ("Nothing was found that speaks against the numbers.",)
-    items = (*text.reading(tally), *text.reading(other or Tally(), " of the other log"))
-    return Section("What to know", prose, items=items, findings=findings)
+def looked_at(curve: Floats, low: Floats, high: Floats) -> str:
+    """How much less than the first the last rank that is known is looked at."""
+    ranks = np.flatnonzero(np.isfinite(curve))
+    first, last = f"rank {int(ranks[0]) + 1}", int(ranks[-1])
+    said = f"Rank {last + 1} is looked at **{words.percent(float(curve[last]))}** as often as {first}"
+    ends = [float(end[last]) for end in (low, high)]
+    return f"{said} ({' to '.join(map(words.percent, ends))})." if np.isfinite(ends).all() else f"{said}."
+
+
+def ends_in_words(low: float, high: float, digits: str) -> str:
+    """The ends of an interval; one that is infinite is open."""
+    if math.isinf(high):
+        return f"{low:{digits}} or more" if low > 0 else "not identified"
+    return f"{low:{digits}} to {high:{digits}}"
 
 
 def answer(found: Evaluations, severity: str) -> Answer:
@@ -83,7 +89,7 @@ def curves(models: Mapping[str, Fitted], confidence: float) -> Iterator[Section]
     """The examination curves of the models that have one."""
     found = {name: curve for name, model in models.items() if (curve := model.examination()) is not None}
     if found:
-        each = {name: (curve, *_ends(models[name], curve, confidence)) for name, curve in found.items()}
+        each = {name: (curve, *ends(models[name], curve, confidence)) for name, curve in found.items()}
         yield examination(each, "Only their products with attraction show in clicks: each is over its first rank.")
 
 
@@ -103,22 +109,6 @@ def _curves(each: Mapping[str, Curve]) -> Figures:
     most = max(len(curve) for curve, *_ in each.values())
     rows = tuple((str(rank + 1), *(_entry(one, rank) for one in each.values())) for rank in range(most))
     return Figures("Examination", ("rank", *each), rows)
-
-
-def chosen(selection: Selection) -> Section:
-    """The reasons of the choice, and what each strategy chooses."""
-    rows = tuple((name, one.name, ", ".join(one.kept)) for name, one in selection.choices.items())
-    left = tuple(f"not used: {name} ({why})" for name, why in selection.left_out.items())
-    table = Figures("Strategies", ("strategy", "chooses", "kept for the last step"), rows, extra=(2,))
-    return Section("The choice", items=(*selection.choice.reasons, *left), tables=(table,))
-
-
-def choice(selection: Selection, severity: str) -> Answer:
-    """What to use, who says so, and what could have come out otherwise."""
-    one, strategies = selection.choice, len(selection.choices)
-    votes = f" {selection.votes[one.name]} of {strategies} strategies choose it." if strategies > 1 else ""
-    said = f"{words.quote(one.name)} **is the choice** of {words.quote(one.strategy)}.{votes}"
-    return Answer(said, severity=severity, reasons=tuple(f"but: {doubt}" for doubt in one.doubts))
 
 
 def measured(here: Evaluations, ranked: Ranked, cmip: Mapping[str, Cmip]) -> Section:
@@ -181,7 +171,7 @@ def _shift(place: int, of: int) -> float:
     return (place - (of - 1) / 2) * min(_APART, _SPREAD / of)
 
 
-def _ends(model: Fitted, curve: Floats, confidence: float) -> tuple[Floats, Floats]:
+def ends(model: Fitted, curve: Floats, confidence: float) -> tuple[Floats, Floats]:
     """Of the interval of a curve, where the model has a table of it; else NaN."""
     table = model.learnt.parameters.get("examination")
     if table is None or table.shape != curve.shape or "examination" not in model.learnt.strength:
@@ -195,7 +185,7 @@ def _entry(curve: Curve, rank: int) -> Cell:
         return None
     value, low, high = (float(part[rank]) for part in curve)
     if math.isinf(high):
-        return f"{value:.3g} ({low:.3g} or more)" if low > 0 else f"{value:.3g} (not identified)"
+        return f"{value:.3g} ({ends_in_words(low, high, '.3g')})"
     return with_ends(Interval(value, low, high, math.nan)) if math.isfinite(value) else None
 
 

@@ -13,7 +13,7 @@ from ...clicks.model import ClickModel
 from ...clicks.neural.base import RecurrentModel
 from ...clicks.sessions import SessionsFold
 from ...folds.estimate import Caution
-from ...jobs.clicks.ndcg import ndcg_by_query
+from ...jobs.clicks.graded import ndcg_by_query
 from ...log.batch import Floats, Integers
 from ...log.source import needs
 from ...metrics.cmip import cmip
