@@ -12,7 +12,7 @@ from ..log.batch import Floats, Integers, LogBatch
 from .counting import Table
 from .counting._kernels import look_at
 from .documents import Documents
-from .sessions import Gathered, Sessions, Tally, Weighed, met, whole_clicks
+from .sessions import Gathered, Sessions, Tally, Weighed, tally, whole_clicks
 
 
 @dataclass(frozen=True)
@@ -108,7 +108,7 @@ class CountsFold:
         fraction, repeated = look_at(batch.clicks)
         if fraction >= 0:
             whole_clicks(batch)
-        seen = met(batch, repeated)
+        seen = tally(batch, repeated)
         ranks = max(state.ranks, batch.slates.shape[1] if len(batch) else 0)
         table = state.table.add(batch, self.by, browsing=self.browsing)
         return Counting(table, state.tally + seen, ranks, state.weighed.plus(Weighed.of(1.0 / batch.inclusion)))

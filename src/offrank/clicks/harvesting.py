@@ -91,7 +91,7 @@ def harvest(
         raise UsageError(f"confidence is {confidence}, replicates {replicates}", "say 0.95 or so, and at least 20")
     selected, column = grouping(source, by)
     gathered = run(selected, CountsFold(column), executor, progress)
-    counts: Counts = gathered.data  # type: ignore[assignment]
+    counts: Counts = gathered.data
     parts, documents, clicks = _grouped(counts, gathered.documents.keys, method, weigh)
     whole = Pairs(parts.clicked.sum(axis=0), parts.shown.sum(axis=0))
     linked = whole.reaches()[0]
