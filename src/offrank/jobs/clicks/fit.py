@@ -80,11 +80,10 @@ class ClickFit(Delivered):
 
     def _answer(self) -> Answer:
         """Whether it has settled, and how likely the last rank is looked at."""
-        learnt, curve = self.fitted.learnt, self.fitted.examination()
+        curve = pages.curve_of(self.fitted, self.confidence)
         known = words.plural(len(self.fitted.documents), "document", "documents")
-        said = f"**is learnt** for {known}" if learnt.converged else "**stopped before it settled**"
-        ends = None if curve is None else pages.ends(self.fitted, curve, self.confidence)
-        seen = "" if curve is None or ends is None or len(curve) < 2 else f" {pages.looked_at(curve, *ends)}"
+        said = f"**is learnt** for {known}" if self.fitted.learnt.converged else "**stopped before it settled**"
+        seen = "" if curve is None or len(curve) < 2 else f" {pages.looked_at(curve)}"
         return Answer(f"{words.quote(repr(self.fitted))} {said}.{seen}", severity=self.severity)
 
 

@@ -70,29 +70,27 @@ class Curve(Delivered):
         return {**self.facts, **numbers, "tally": tally, "cautions": cautions, "option": self.option or None}
 
     def sheet(self) -> Sheet:
-        found = self.found
-        curve = {found.method: (found.curve, found.low, found.high)}
+        found, curve = self.found, pages.numbers(self.found.curve, self.found.low, self.found.high)
+        table = Figures("", _HEADER, tuple(self._rows(curve)))
         parts = (
-            pages.examination(curve, table=Figures("", _HEADER, tuple(self._rows()))),
+            Section("Examination", charts=(pages.examination({found.method: curve}),), tables=(table,)),
             known(self.told(), found.tally),
             Section("How to use it", (self._next(),), code=self.option),
             again(self.facts, "log", "by", "weigh", "seed"),
         )
-        read = f"{found.impressions:,} sessions, {100 * self.facts['confidence']:g} % intervals"
-        return self._page(read, parts, self._answer())
+        answer = Answer("**This log cannot say** how likely its ranks are looked at.", severity="serious")
+        if np.isfinite(found.curve).sum() > 1:
+            answer = Answer(pages.looked_at(curve), severity=self.severity)
+        return self._page(
+            f"{found.impressions:,} sessions, {100 * self.facts['confidence']:g} % intervals", parts, answer
+        )
 
-    def _rows(self) -> Iterator[tuple[Cell, ...]]:
+    def _rows(self, curve: pages.Numbers) -> Iterator[tuple[Cell, ...]]:
         """Of each rank: number, examination, interval, documents (at it and the rank with most in common), clicks."""
-        for rank, (value, low, high) in enumerate(zip(self.found.curve, self.found.low, self.found.high, strict=True)):
+        for rank, one in enumerate(curve):
+            shown = (f"{one.value:.3f}", pages.ends(one, ".3f")) if np.isfinite(one.value) else ("-", "-")
             compared, clicks = f"{self.found.documents[rank].max(initial=0):,}", f"{self.found.clicks[rank]:,.0f}"
-            shown = (f"{value:.3f}", pages.ends_in_words(low, high, ".3f")) if np.isfinite(value) else ("-", "-")
             yield str(rank + 1), *shown, compared, clicks
-
-    def _answer(self) -> Answer:
-        found = self.found
-        if np.isfinite(found.curve).sum() < 2:
-            return Answer("**This log cannot say** how likely its ranks are looked at.", severity="serious")
-        return Answer(pages.looked_at(found.curve, found.low, found.high), severity=self.severity)
 
     def _next(self) -> str:
         if not self.option:
