@@ -64,14 +64,11 @@ class Evaluated:
 
     def to_dict(self) -> dict[str, Any]:
         """Everything, as plain lists, dicts and numbers (None for what is not finite)."""
-        numbers: dict[str, Any] = {name: getattr(self, name).to_dict() for name in QUANTITIES}
         return {
-            **numbers,
+            **{name: getattr(self, name).to_dict() for name in QUANTITIES},
             **{name: [one.to_dict() for one in getattr(self, name)] for name in RANKED},
-            "sessions": self.sessions,
+            **{name: getattr(self, name) for name in ("sessions", "unseen", "impossible")},
             "sessions_at_rank": list(self.sessions_at_rank),
-            "unseen": self.unseen,
-            "impossible": self.impossible,
             "tally": asdict(self.tally),
             "cautions": [asdict(caution) for caution in self.cautions],
         }

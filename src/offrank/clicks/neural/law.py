@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -52,31 +52,23 @@ class Recurrent:
         return self._marginals[1]
 
     def conditional(self, clicks: Floats) -> Floats:
-        def take(rows: slice) -> Callable[[int, Floats], Flags]:
-            return lambda rank, _: clicks[rows, rank] > 0
-
-        return np.concatenate([self._walk(rows, take(rows))[0] for rows in self._pieces()])
+        return self._walked(lambda rows, rank, _: clicks[rows, rank] > 0)[0]
 
     def sample(self, rng: np.random.Generator) -> Floats:
         draws = rng.random(self.slots.document.shape)
+        return self._walked(lambda rows, rank, chance: draws[rows, rank] < chance)[1]
 
-        def take(rows: slice) -> Callable[[int, Floats], Flags]:
-            return lambda rank, chance: draws[rows, rank] < chance
-
-        return np.concatenate([self._walk(rows, take(rows))[1] for rows in self._pieces()])
-
-    def _pieces(self) -> Iterator[slice]:
-        return (slice(first, first + _ROWS) for first in range(0, max(len(self.slots.document), 1), _ROWS))
-
-    def _walk(self, rows: slice, clicked: Callable[[int, Floats], Flags]) -> tuple[Floats, Floats]:
+    def _walked(self, clicked: Callable[[slice, int, Floats], Flags]) -> tuple[Floats, Floats]:
         """(chance of a click, click) [n, k]: down the ranks, with the clicks that `clicked` tells from the chance."""
-        walk = Histories(self.see, self.weights, Slots(self.slots.document[rows], self.slots.shown[rows]))
-        chances, clicks = np.zeros(walk.shown.T.shape), np.zeros(walk.shown.T.shape)
-        for rank in range(len(walk.shown)):
-            chance = walk.read(rank)
-            click = clicked(rank, chance[0]) & walk.shown[rank]
-            chances[:, rank], clicks[:, rank] = chance[0], click
-            walk.follow(rank, click[None])
+        chances, clicks = np.zeros((2, *self.slots.document.shape))
+        for first in range(0, len(chances), _ROWS):
+            rows = slice(first, first + _ROWS)
+            walk = Histories(self.see, self.weights, Slots(self.slots.document[rows], self.slots.shown[rows]))
+            for rank in range(len(walk.shown)):
+                chance = walk.read(rank)
+                click = clicked(rows, rank, chance[0]) & walk.shown[rank]
+                chances[rows, rank], clicks[rows, rank] = chance[0], click
+                walk.follow(rank, click[None])
         return chances, clicks
 
     @cached_property

@@ -17,7 +17,7 @@ from .. import arguments
 from ..pages.again import again
 from . import pages
 from .base import Delivered, Models, facts, models, predictors, query_column
-from .graded import GradedFold, Ranked, ndcg_by_query
+from .graded import GradedFold, Ranked
 
 
 @dataclass(frozen=True)
@@ -103,10 +103,7 @@ def evaluate_clicks(
     how: dict[str, Any] = {"confidence": confidence, "cluster": cluster, "executor": executor, "progress": progress}
     here = evaluate(found, source, **how)
     elsewhere = None if away is None else evaluate(found, away, **how)
-    ranked = None
-    if fold is not None:
-        graded = fold.read(source, executor, progress)
-        ranked = ndcg_by_query(graded.query, graded.grade, list(graded.relevance.T), confidence)
+    ranked = None if fold is None else fold.read(source, executor, progress).ndcg(confidence)
     made = facts(
         "clicks",
         f"Click models on {source.describe()}",

@@ -68,6 +68,10 @@ class Graded:
         """[d] expected rank, the first is 1. Rounded, so that documents of the same rank tie."""
         return np.asarray(np.round(self.sums[:, 1] / self.sums[:, 0], 9))
 
+    def ndcg(self, confidence: float) -> Ranked:
+        """nDCG of each model."""
+        return ndcg_by_query(self.query, self.grade, list(self.relevance.T), confidence)
+
 
 @dataclass(frozen=True)
 class GradedFold(Turned):
@@ -182,14 +186,9 @@ class Ranked:
 
     def to_dict(self, names: Sequence[str]) -> dict[str, Any]:
         """Plain dicts and numbers, by the names of the models; differences are to the first."""
-        numbered = dict(enumerate(names))
-        return {
-            "queries": self.values.shape[1],
-            "models": {name: document.interval(self.of(index)) for index, name in numbered.items()},
-            "differences": {
-                name: document.interval(self.difference(index, 0)) for index, name in numbered.items() if index
-            },
-        }
+        found = {name: document.interval(self.of(index)) for index, name in enumerate(names)}
+        away = {name: document.interval(self.difference(index, 0)) for index, name in enumerate(names) if index}
+        return {"queries": self.values.shape[1], "models": found, "differences": away}
 
 
 def ndcg_by_query(query: Integers, grade: Floats, relevance: list[Floats], confidence: float) -> Ranked:

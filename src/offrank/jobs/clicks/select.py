@@ -30,7 +30,7 @@ from .. import arguments
 from ..pages.again import again
 from . import pages
 from .base import Delivered, Models, facts, models, query_column
-from .graded import GradedFold, Ranked, ndcg_by_query
+from .graded import GradedFold, Ranked
 
 
 @dataclass(frozen=True)
@@ -116,16 +116,13 @@ def select_clicks(
     found, source = models(model), arguments.source(log)
     if strategy is not None:
         read_strategy(strategy)  # refused before anything is read
-    column = query_column(found, by)
-    policy = _ranking(arguments.policy(logging), source, executor)
-    fold = GradedFold(found, labels, column, policy)
-    graded = fold.read(source, executor, progress)
-    options: dict[str, Any] = {"confidence": confidence, "cluster": cluster, "executor": executor, "progress": progress}
-    here = evaluate(found, source, **options)
-    relevance = dict(zip(found, graded.relevance.T, strict=True))
-    ranked = ndcg_by_query(graded.query, graded.grade, list(relevance.values()), confidence)
+    policy, column = _ranking(arguments.policy(logging), source, executor), query_column(found, by)
+    graded = GradedFold(found, labels, column, policy).read(source, executor, progress)
+    here = evaluate(found, source, confidence=confidence, cluster=cluster, executor=executor, progress=progress)
     how: dict[str, Any] = {"seed": seed, "confidence": confidence, "cluster": graded.query}
-    debiased = {name: cmip(one, graded.rank, graded.grade, method, **how) for name, one in relevance.items()}
+    relevance = zip(found, graded.relevance.T, strict=True)
+    debiased = {name: cmip(one, graded.rank, graded.grade, method, **how) for name, one in relevance}
+    ranked = graded.ndcg(confidence)
     measured = [
         MeasuredModel(name, here[name].perplexity, ranked.of(index), debiased[name]) for index, name in enumerate(found)
     ]
