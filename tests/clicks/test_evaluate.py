@@ -179,6 +179,7 @@ def test_repeated_clicks_count_once_and_are_told() -> None:
         (lambda: evaluate(TRUE, log().drop_columns(["clicks"])), ColumnError, "clicks"),
         (lambda: several({}, log()), UsageError, "no model"),
         (lambda: evaluate(Reader, log()), UsageError, "no fitted click model"),
+        (lambda: evaluate(TRUE, log(), labels="grade"), UsageError, "no fitted click model"),
         (lambda: evaluate(TRUE, log(), confidence=95), UsageError, "confidence"),
         (lambda: evaluate(TRUE, log(), cluster="persn"), ColumnError, "persn"),
         (lambda: several({"a": TRUE}, log()).difference("a", "b"), UsageError, "no model is called 'b'"),

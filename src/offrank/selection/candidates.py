@@ -111,8 +111,7 @@ def _number(row: Mapping[str, Any], column: str) -> Number | None:
 
 
 def _check(one: MeasuredModel) -> None:
-    metrics: tuple[Metric, ...] = ("ppl", "ndcg", "cmip")
-    for metric in metrics:
+    for metric in WORDS:
         if one.measured(metric) and not math.isfinite(one.value(metric)):
             raise UsageError(f"{WORDS[metric]} of {one.name} is {one.value(metric)}", "give a finite number, or none")
     if one.perplexity is not None and one.value("ppl") < 1:

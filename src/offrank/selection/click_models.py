@@ -20,7 +20,6 @@ from .strategies import BEST, PRESETS, SIGNS, STRATEGIES, WORDS, Keep, Metric, P
 __all__ = ["BEST", "STRATEGIES", "MeasuredModel", "ModelChoice", "Selection", "choose", "select"]
 
 
-METRICS: tuple[Metric, ...] = ("ppl", "ndcg", "cmip")
 _ALONE = "CMIP alone commends a model that knows nothing: its relevance is independent of everything"
 
 
@@ -101,7 +100,7 @@ class Selection(Tabular):
         rows: list[dict[str, Any]] = []
         for one in self.candidates:
             chosen = "; ".join(name for name, choice in self.choices.items() if choice.name == one.name)
-            for metric in METRICS:
+            for metric in WORDS:
                 if one.measured(metric):
                     low, high = one.ends(metric)
                     numbers = {"value": one.value(metric), "low": low, "high": high}
@@ -129,8 +128,8 @@ class Selection(Tabular):
 
     def sheet(self) -> Sheet:
         """What was measured, and what is chosen."""
-        rows = tuple((one.name, *(_shown(one, metric) for metric in METRICS)) for one in self.candidates)
-        measured = Figures("Measured", ("model", *(WORDS[metric] for metric in METRICS)), rows)
+        rows = tuple((one.name, *(_shown(one, metric) for metric in WORDS)) for one in self.candidates)
+        measured = Figures("Measured", ("model", *WORDS.values()), rows)
         lead = words.plural(len(rows), "model", "models")
         sections = (Section("What was measured", tables=(measured,)), self.chosen())
         return Sheet("Which click model?", lead, sections, (self.answer(),))
