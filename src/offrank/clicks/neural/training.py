@@ -150,7 +150,7 @@ def _compiled(network: Network) -> tuple[Any, Any, Any]:
         change, moments = clipped.update(jax.tree.map(lambda slope: scale * slope, slopes), moments)
         for name, row in rows.items():
             row_slopes[name] = scale * (row_slopes[name] + batch.share[name][:, None] * row / prior**2)
-        tables, row_moments = _updated(tables, row_moments, row_slopes, batch, partial(_slowed, adam, rate), jax)
+        tables, row_moments = _updated(tables, row_moments, row_slopes, batch, adam, rate, jax)
         weights = {name: array - rate * change[name] for name, array in weights.items()}
         return (weights, tables, moments, row_moments), total
 
@@ -161,21 +161,15 @@ def _rows(tables: Tables, batch: Batch) -> dict[str, Array]:
     return {name: table.at[batch.rows[name]].get(mode="fill", fill_value=0.0) for name, table in tables.items()}
 
 
-def _updated(tables: Tables, moments: Any, slopes: Any, batch: Batch, update: Any, jax: Any) -> tuple[Any, Any]:
+def _updated(tables: Tables, moments: Any, slopes: Any, batch: Batch, adam: Any, rate: Any, jax: Any) -> Any:
     """Adam for the rows of this batch only, each with a clock of its own: a pass costs what it reads, not all rows."""
     tables, moments = dict(tables), dict(moments)
     for name, rows in batch.rows.items():
         held = jax.tree.map(lambda table, rows=rows: table.at[rows].get(mode="fill", fill_value=0), moments[name])
-        change, after = jax.vmap(update)(slopes[name], held)
-        put = partial(_put, rows)
-        tables[name] = tables[name].at[rows].add(change, mode="drop", unique_indices=True)
-        moments[name] = jax.tree.map(put, moments[name], after)
+        change, after = jax.vmap(adam.update)(slopes[name], held)
+        tables[name] = tables[name].at[rows].add(-rate * change, mode="drop", unique_indices=True)
+        moments[name] = jax.tree.map(partial(_put, rows), moments[name], after)
     return tables, moments
-
-
-def _slowed(adam: Any, rate: float, slope: Array, moments: Any) -> tuple[Array, Any]:
-    change, moments = adam.update(slope, moments)
-    return -rate * change, moments
 
 
 def _put(rows: Array, table: Array, values: Array) -> Array:
