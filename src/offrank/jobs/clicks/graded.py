@@ -49,7 +49,16 @@ class Graded:
     def __add__(self, other: Graded) -> Graded:
         if not len(self) or not len(other):
             return self if len(self) else other
-        return _merged(*(np.concatenate([getattr(self, one.name), getattr(other, one.name)]) for one in fields(self)))
+        names = [one.name for one in fields(self)]
+        return Graded(*(np.concatenate([getattr(self, name), getattr(other, name)]) for name in names)).once()
+
+    def once(self) -> Graded:
+        """Every document once, of any that came several times."""
+        order = np.argsort(self.key, kind="stable")
+        key, first = np.unique(self.key[order], return_index=True)
+        least, most = np.minimum.reduceat(self.least[order], first), np.maximum.reduceat(self.most[order], first)
+        sums, rows = np.add.reduceat(self.sums[order], first), order[first]
+        return Graded(key, self.query[rows], least, most, self.relevance[rows], sums)
 
     @property
     def grade(self) -> Floats:
@@ -111,7 +120,7 @@ class GradedFold(Turned):
         grade: Floats = contexts.scores[self.grades]
         sums: Floats = ranks * weight[:, None, None]
         own = grade[inside]
-        return _merged(key[inside], query[inside], own, own, relevance[inside], sums[inside])
+        return Graded(key[inside], query[inside], own, own, relevance[inside], sums[inside]).once()
 
     def read(self, source: Source, executor: Executor | None, progress: Progress | None) -> Graded:
         """The documents of a log.
@@ -153,20 +162,6 @@ def _distinct(contexts: Contexts) -> tuple[Contexts, Integers]:
         key = join(key, *np.ascontiguousarray(score.T).view(np.int64))
     _, first, place = np.unique(key, return_index=True, return_inverse=True)
     return contexts.take(first), place
-
-
-def _merged(key: Integers, query: Integers, least: Floats, most: Floats, relevance: Floats, sums: Floats) -> Graded:
-    """Documents once each."""
-    order = np.argsort(key, kind="stable")
-    distinct, first = np.unique(key[order], return_index=True)
-    return Graded(
-        distinct,
-        query[order][first],
-        np.minimum.reduceat(least[order], first),
-        np.maximum.reduceat(most[order], first),
-        relevance[order][first],
-        np.add.reduceat(sums[order], first),
-    )
 
 
 @dataclass(frozen=True)
