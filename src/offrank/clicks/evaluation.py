@@ -157,7 +157,7 @@ def evaluate(
     found = run(source.select(fold.needs()), folds, executor, progress)
     if not found["tally"].impressions:
         raise EmptyLogError(f"{source.describe()} has no sessions", "give a log with at least one impression")
-    spread = fold.doubt.spread(found["sums"])
+    spread = fold.inference.spread(found["sums"])
     each = {
         name: _evaluated(index, one, fold.columns, spread, found["tally"])
         for index, (name, one) in enumerate(models.items())
@@ -183,7 +183,7 @@ def _evaluated(index: int, model: Predictor, columns: PredictionColumns, spread:
     likely, before, given = (spread.ratio(columns.statistic(index, name, sums)) for name in QUANTITIES)
     refuted, fitted = round(sums[impossible]), model if isinstance(model, Fitted) else None
     missing = float(sums[unseen]) / float(sums[columns.shown]) if fitted and sums[columns.shown] else None
-    told = OfPrediction(
+    evidence = OfPrediction(
         sessions=tally.impressions,
         unseen=missing or 0.0,
         learnt=fitted.tally.ranks if fitted else 0,
@@ -201,7 +201,7 @@ def _evaluated(index: int, model: Predictor, columns: PredictionColumns, spread:
         missing,
         refuted,
         tally,
-        about(told),
+        about(evidence),
         spread.confidence,
     )
 

@@ -136,5 +136,5 @@ class Fitted:
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the model as JSON, whole or not at all; `offrank.clicks.load` reads it."""
-        told = (self.documents, self.learnt, self.tally, self.source, self.training)
-        storage.write(path, repr(self.model), *told)
+        parts = (self.documents, self.learnt, self.tally, self.source, self.training)
+        storage.write(path, repr(self.model), *parts)

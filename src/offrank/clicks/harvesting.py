@@ -99,9 +99,9 @@ def harvest(
         raise _nothing(counts.ranks)
     low, high = _ends(_resampled(parts, replicates, seed), (1 - confidence) / 2)
     curve, low, high = (np.where(linked, values, np.nan) for values in (whole.curve(), low, high))
-    told = OfHarvest(linked=tuple(linked.tolist()), clicks=tuple(clicks.tolist()), high=tuple(high.tolist()))
+    evidence = OfHarvest(linked=tuple(linked.tolist()), clicks=tuple(clicks.tolist()), high=tuple(high.tolist()))
     tally = gathered.tally
-    return Harvested(curve, low, high, documents, clicks, tally.impressions, method, about(told), tally)
+    return Harvested(curve, low, high, documents, clicks, tally.impressions, method, about(evidence), tally)
 
 
 def _ends(pairs: Pairs, tail: float) -> tuple[Floats, Floats]:

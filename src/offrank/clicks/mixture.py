@@ -111,13 +111,13 @@ class Mixture(ClickModel):
         begin = {name: table for name, table in here.items() if name not in priors}
 
         def step(at: Parameters) -> tuple[Parameters, float]:
-            after, height = self._step(data, {**priors, **at})
+            after, likelihood = self._step(data, {**priors, **at})
             priors.update({name: after[name] for name in priors})
             fixed = {} if weight is None else {"weight": weight}
-            return {name: after[name] for name in begin} | fixed, height
+            return {name: after[name] for name in begin} | fixed, likelihood
 
-        def tell(height: float) -> None:
-            say(f"{self}: log-likelihood {height:.8g}")
+        def tell(likelihood: float) -> None:
+            say(f"{self}: log-likelihood {likelihood:.8g}")
 
         found = climb(step, begin, tolerance=self.tolerance, rounds=_ROUNDS if weight is None else _PROFILE, say=tell)
         return replace(found, parameters={**priors, **found.parameters})
@@ -137,9 +137,9 @@ class Mixture(ClickModel):
 
     def _step(self, data: Sessions, here: Parameters) -> tuple[Parameters, float]:
         """Share sessions out, and let each component learn from its share; the log-likelihood before."""
-        share, height = self._shared(data, here)
+        share, likelihood = self._shared(data, here)
         weight = data.weight @ share + 1.0
-        return self._learnt(data, share, weight / weight.sum(), here), height
+        return self._learnt(data, share, weight / weight.sum(), here), likelihood
 
     def _strength(self, data: Sessions, here: Parameters) -> Floats:
         """[c] observations that each weight rests on: by its profile, where all tables are learnt anew beside it.
@@ -167,7 +167,7 @@ class Mixture(ClickModel):
 
     def _shared(self, data: Sessions, here: Parameters) -> tuple[Floats, float]:
         """([n, c] posterior of the components, log-likelihood)."""
-        share, height = np.empty((len(data), len(self.components))), 0.0
+        share, likelihood = np.empty((len(data), len(self.components))), 0.0
         for begin in range(0, len(data), _BLOCK):
             rows = slice(begin, begin + _BLOCK)
             click, document = data.click[rows].astype(np.float64), data.document[rows]
@@ -176,8 +176,8 @@ class Mixture(ClickModel):
             joint = np.stack(logs, axis=1) + np.log(here["weight"] / here["weight"].sum())
             total = np.logaddexp.reduce(joint, axis=1)
             share[rows] = np.exp(joint - total[:, None])
-            height += float(data.weight[rows] @ total)
-        return share, height
+            likelihood += float(data.weight[rows] @ total)
+        return share, likelihood
 
 
 def _tilted(data: Sessions, names: Sequence[str]) -> Floats:

@@ -113,12 +113,12 @@ class PredictionFold(Turned):
     """Reduces batches to sums in `PredictionColumns`: more of them where a later slate is longer."""
 
     models: tuple[Predictor, ...]
-    doubt: IntervalSpec
+    inference: IntervalSpec
 
     def needs(self) -> Needs:
         """Clicks, and what the models and the clusters read."""
         wanted = [Needs(frozenset(["clicks"]), holes=True), *(model.needs() for model in self.models)]
-        return reduce(Needs.__or__, [*wanted, self.doubt.needs()])
+        return reduce(Needs.__or__, [*wanted, self.inference.needs()])
 
     @property
     def columns(self) -> PredictionColumns:
@@ -127,7 +127,7 @@ class PredictionFold(Turned):
 
     @property
     def reducer(self) -> Together:
-        return Together(self.doubt.folds(self.columns.width(0)))  # later samples have more columns
+        return Together(self.inference.folds(self.columns.width(0)))  # later samples have more columns
 
     def turned(self, batch: LogBatch) -> Sample:
         clicks, shown, columns = whole_clicks(batch), batch.slates >= 0, self.columns
@@ -145,7 +145,7 @@ class PredictionFold(Turned):
         values /= batch.inclusion[:, None]
         for column, count in counts:
             values[:, column] = count
-        return Sample(values, batch.row, batch.dependent(self.doubt.columns))
+        return Sample(values, batch.row, batch.dependent(self.inference.columns))
 
 
 def _losses(

@@ -19,9 +19,9 @@ from .parameters import Role, Roles, ranks_of
 from .sessions import Tally
 
 _LONGEST = 20
-"""Tables are told up to so many entries, or ranks."""
+"""Tables are shown up to so many entries, or ranks."""
 _CURVES = (Role.RANK, Role.RANK_AND_LAST_CLICK, Role.SHARED)
-"""What is told entry by entry."""
+"""What is shown entry by entry."""
 
 Ends = Callable[[str], tuple[Floats, Floats]]
 """The interval of each entry of a table that has a posterior."""
@@ -34,7 +34,7 @@ def learnt_section(learnt: Learnt, roles: Roles, ends: Ends, confidence: float) 
     for name, values in learnt.parameters.items():
         role = roles[name]
         if name in learnt.facts:
-            continue  # told already
+            continue  # shown among the facts
         if role is Role.PRIOR:
             items.append(f"{name.replace('_', ' ')}: {_spelled(values.tolist())}")
         elif role is Role.DOCUMENT:
@@ -57,8 +57,8 @@ def course(learnt: Learnt) -> Iterator[str]:
     """How learning ended, where it took rounds."""
     if learnt.rounds:
         end = "settled" if learnt.converged else "stopped before it settled"
-        height = f", log-posterior {learnt.trace[-1]:,.2f}" if learnt.trace else ""
-        yield f"{words.plural(learnt.rounds, 'round', 'rounds')}, {end}{height}"
+        posterior = f", log-posterior {learnt.trace[-1]:,.2f}" if learnt.trace else ""
+        yield f"{words.plural(learnt.rounds, 'round', 'rounds')}, {end}{posterior}"
 
 
 def known(findings: Sequence[Finding], tally: Tally, other: Tally | None = None) -> Section:
