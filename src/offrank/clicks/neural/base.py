@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, ClassVar, final
 
@@ -32,7 +32,7 @@ Arrays = Mapping[str, Floats]
 Shapes = Mapping[str, tuple[int, int]]
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, repr=False, kw_only=True)
 class RecurrentModel(ClickModel, ABC):
     """A gated recurrent unit that reads a list from the top, together with the clicks above.
 
@@ -45,15 +45,15 @@ class RecurrentModel(ClickModel, ABC):
     """
 
     mixable: ClassVar[bool] = False
-    hidden: int = field(default=32, kw_only=True)
-    batch: int = field(default=512, kw_only=True)
-    rate: float = field(default=0.02, kw_only=True)
-    epochs: int = field(default=50, kw_only=True)
-    patience: int = field(default=3, kw_only=True)
-    validation: float = field(default=0.1, kw_only=True)
-    prior: float = field(default=0.1, kw_only=True)
-    dropped: float = field(default=0.01, kw_only=True)
-    seed: int = field(default=0, kw_only=True)
+    hidden: int = 32
+    batch: int = 512
+    rate: float = 0.02
+    epochs: int = 50
+    patience: int = 3
+    validation: float = 0.1
+    prior: float = 0.1
+    dropped: float = 0.01
+    seed: int = 0
 
     def __post_init__(self) -> None:
         for name in ("hidden", "batch", "epochs", "patience"):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -16,7 +16,7 @@ from .base import RecurrentModel
 from .cells import Array, NetworkInput, Weights
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, repr=False, kw_only=True)
 class CACM(RecurrentModel):
     """Examination from a recurrent network over ranks and clicks above, times the relevance of each document.
 
@@ -27,10 +27,10 @@ class CACM(RecurrentModel):
     """
 
     name: ClassVar[str] = "cacm"
-    rate: float = field(default=0.05, kw_only=True)
-    prior: float = field(default=1.5, kw_only=True)
-    embedding: int = field(default=4, kw_only=True)
-    click_embedding: int = field(default=4, kw_only=True)
+    rate: float = 0.05
+    prior: float = 1.5
+    embedding: int = 4
+    click_embedding: int = 4
 
     def tables(self, documents: int, queries: int) -> dict[str, tuple[int, int]]:
         return {"document": (documents + 1, 1)}

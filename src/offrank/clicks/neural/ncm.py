@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -17,7 +17,7 @@ from .base import RecurrentModel
 from .cells import Array, NetworkInput, Weights
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, repr=False, kw_only=True)
 class NCM(RecurrentModel):
     """Reads the query, then down the list each document with the last click above it; its state decides the click.
 
@@ -28,8 +28,8 @@ class NCM(RecurrentModel):
     """
 
     name: ClassVar[str] = "ncm"
-    embedding: int = field(default=64, kw_only=True)
-    click_embedding: int = field(default=4, kw_only=True)
+    embedding: int = 64
+    click_embedding: int = 4
 
     def tables(self, documents: int, queries: int) -> dict[str, tuple[int, int]]:
         return {"document": (documents + 1, self.embedding), "query": (queries + 1, self.embedding)}

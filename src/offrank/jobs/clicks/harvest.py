@@ -72,10 +72,12 @@ class Curve(Delivered):
     def sheet(self) -> Sheet:
         found, curve = self.found, pages.numbers(self.found.curve, self.found.low, self.found.high)
         table = Figures("", _HEADER, tuple(self._rows(curve)))
+        how = "In `offrank evaluate`, with -e pbm or -e 'interpol(window=1)':"
+        how = how if self.option else "The curve has holes: pbm and interpol cannot use it."
         parts = (
             Section("Examination", charts=(pages.examination({found.method: curve}),), tables=(table,)),
             known(self.told(), found.tally),
-            Section("How to use it", (self._next(),), code=self.option),
+            Section("How to use it", (how,), code=self.option),
             again(self.facts, "log", "by", "weigh", "seed"),
         )
         answer = Answer("**This log cannot say** how likely its ranks are looked at.", severity="serious")
@@ -91,11 +93,6 @@ class Curve(Delivered):
             shown = (f"{one.value:.3f}", pages.ends(one, ".3f")) if np.isfinite(one.value) else ("-", "-")
             compared, clicks = f"{self.found.documents[rank].max(initial=0):,}", f"{self.found.clicks[rank]:,.0f}"
             yield str(rank + 1), *shown, compared, clicks
-
-    def _next(self) -> str:
-        if not self.option:
-            return "The curve has holes: pbm and interpol cannot use it."
-        return "In `offrank evaluate`, with -e pbm or -e 'interpol(window=1)':"
 
 
 def harvest_clicks(
