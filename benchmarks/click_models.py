@@ -24,7 +24,8 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table
 
-from offrank.clicks import click_model, evaluate
+import offrank
+from offrank.clicks import click_model
 from offrank.log.batch import Contexts, LogBatch, Shown
 from offrank.policies import PlackettLuce
 
@@ -157,7 +158,10 @@ def fit(spelling: str, sessions: int) -> dict[str, Any]:
     fitted = model.of(gathered)
     seconds += time.process_time() - start
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / (1 if sys.platform == "darwin" else 1024)
-    alike, random = (evaluate(fitted, world.draw(TESTED, 3 + shuffled, shuffled=bool(shuffled))) for shuffled in (0, 1))
+    alike, random = (
+        offrank.evaluate_clicks(world.draw(TESTED, 3 + shuffled, shuffled=bool(shuffled)), fitted).here
+        for shuffled in (0, 1)
+    )
     return {
         "model": spelling,
         "sessions": sessions,

@@ -13,7 +13,7 @@ import pytest
 import offrank
 from offrank.clicks import PBM
 from offrank.errors import MissingExtraError
-from offrank.selection.click_models import Candidate, select
+from offrank.selection.click_models import MeasuredModel, select
 from tests.jobs.logs import LOGGING, TARGET, coins, search
 
 NASTY = {"a|b": TARGET, "<b>": "uniform"}
@@ -26,11 +26,11 @@ def few() -> pa.Table:
 
 def evaluations() -> Any:
     fitted = {name: PBM().fit(few(), by=by) for name, by in (("items", None), ("queries", "query"))}
-    return offrank.clicks.evaluate(fitted, few())
+    return offrank.evaluate_clicks(few(), fitted)
 
 
 def selection() -> Any:
-    return select([Candidate("a", 1.2, 0.5, 0.1), Candidate("b", 1.3, 0.6)])
+    return select([MeasuredModel("a", 1.2, 0.5, 0.1), MeasuredModel("b", 1.3, 0.6)])
 
 
 RESULTS = {

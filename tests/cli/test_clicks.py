@@ -18,7 +18,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import offrank
-from offrank.clicks import evaluate, load
+from offrank.clicks import load
 from offrank.log.source import needs
 from tests.cli.clicked import ITEMS, QUERIES, folder_in, sessions
 from tests.cli.commands import call, ended, process
@@ -33,6 +33,7 @@ def test_fit_prints_what_was_learnt(folder: Path, tmp_path: Path) -> None:
     done = call("clicks", "fit", folder / "train.parquet", "--model", "dbn", "-o", tmp_path / "m.json")
     assert done.exit_code == 0
     assert f"6,000 sessions, {QUERIES * ITEMS} documents (pairs of query and item)" in done.output
+    assert "dbn is learnt for" in done.output
     found = re.search(r"continuation: (\S+) \((\S+) to (\S+)\)", done.output)
     value, low, high = map(float, found.groups())
     assert low < 0.8 < high
@@ -53,7 +54,9 @@ def test_fit_tells_repeated_clicks(tmp_path: Path) -> None:
     twice = table.drop_columns(["clicks"]).append_column("clicks", pa.array(clicks))
     pq.write_table(twice, tmp_path / "log.parquet")
     done = call("clicks", "fit", tmp_path / "log.parquet", "--model", "gctr", "-o", tmp_path / "m.json")
-    assert f"{sum(map(sum, clicks)) // 2:,} clicks were on what had been clicked already" in done.output
+    assert f"{sum(map(sum, clicks)) // 2:,} clicks were on what had been clicked already" in " ".join(
+        done.output.split()
+    )
 
 
 def test_a_log_without_a_click_is_told(tmp_path: Path) -> None:
@@ -61,7 +64,7 @@ def test_a_log_without_a_click_is_told(tmp_path: Path) -> None:
     for model in ("pbm", "dbn", "mixture(pbm, dbn)"):
         done = call("clicks", "fit", tmp_path / "log.parquet", "--model", model, "-o", tmp_path / "m.json")
         assert done.exit_code == 0
-        assert "serious: no-clicks: Nothing was clicked" in done.output
+        assert "no-clicks (serious)\nNothing was clicked" in done.output
         assert load(tmp_path / "m.json").cautions[0].code == "no-clicks"
 
 
@@ -69,16 +72,18 @@ def test_python_prints_what_the_command_prints(folder: Path, tmp_path: Path) -> 
     path = tmp_path / "m.json"
     done = call("clicks", "fit", folder / "train.parquet", "--model", "ubm", "-o", path)
     told = str(load(path))
-    assert done.output.rstrip().endswith(told[told.index("  6,000 sessions") :])
+    assert done.output.rstrip().endswith(told[told.index("What was learnt") :])
+    assert "ubm is learnt for" in done.output
     assert repr(load(path)) == "ubm"
     models = {name: load(folder / f"{name}.json") for name in ("dbn", "gctr")}
-    found = evaluate(models, folder / "test.parquet")
+    result = offrank.evaluate_clicks(folder / "test.parquet", models)
+    found = result.here
     printed = call("clicks", "evaluate", folder / "test.parquet", *(f"--model={folder / name}.json" for name in models))
     assert f"{found['dbn'].perplexity.value:.3f}" in printed.output
     assert repr(found) == "Evaluations(dbn, gctr)"
     value = found["dbn"].perplexity.value
     assert f"{value:.3f}" in repr(found["dbn"])
-    assert f"{value:.3f}" in str(found["dbn"])
+    assert f"{value:.3f}" in str(result)
 
 
 def test_a_harvested_curve_goes_where_a_curve_goes(folder: Path, tmp_path: Path) -> None:
@@ -130,6 +135,12 @@ def test_quiet_is_quiet(folder: Path, tmp_path: Path) -> None:
     done = call("clicks", "fit", folder / "test.parquet", "--model", "gctr", "-o", path, "--quiet")
     assert done.output == ""
     assert path.exists()
+    told = ("--quiet", "--json", tmp_path / "f.json", "--html", tmp_path / "f.html")
+    assert call("clicks", "fit", folder / "test.parquet", "--model", "pbm", "-o", path, *told).output == ""
+    learnt = json.loads((tmp_path / "f.json").read_text())
+    assert [row["rank"] for row in learnt["learnt"]] == list(range(1, ITEMS + 1))
+    assert [row["value"] for row in learnt["learnt"]] == load(path).learnt.parameters["examination"].tolist()
+    assert "How likely each rank is looked at" in (tmp_path / "f.html").read_text()
     models = ("--model", path, "--quiet", "--json", tmp_path / "e.json")
     assert call("clicks", "evaluate", folder / "test.parquet", *models).output == ""
     assert json.loads((tmp_path / "e.json").read_text())["kind"] == "clicks"
@@ -144,7 +155,7 @@ def test_evaluate_prints_and_writes_the_numbers_of_python(folder: Path, tmp_path
     assert list(written["models"]) == ["dbn", "click rate"]
     for log, found in (("test", written), ("other", written["out_of_distribution"])):
         models = {"dbn": load(folder / "dbn.json"), "click rate": load(folder / "gctr.json")}
-        here = evaluate(models, folder / f"{log}.parquet")
+        here = offrank.evaluate_clicks(folder / f"{log}.parquet", models).here
         for name in models:
             assert found["models"][name]["perplexity"]["value"] == pytest.approx(here[name].perplexity.value)
         away = here.difference("click rate", "dbn", "log_likelihood")

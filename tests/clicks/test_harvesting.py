@@ -9,11 +9,15 @@ import numpy as np
 import pytest
 
 import offrank
-from offrank.clicks import PBM, harvest
+from offrank.clicks import PBM, Harvested
 from offrank.errors import SupportError, UsageError
 from offrank.simulation import SearchWorld
 
 CURVE = np.array([1.0, 0.6, 0.35, 0.2])
+
+
+def harvest(log: Any, method: Any = "all_pairs", **how: Any) -> Harvested:
+    return offrank.harvest_clicks(log, method, **how).found
 
 
 def confounded(rows: int, seed: int = 0, curve: Any = CURVE, queries: int = 300) -> list[dict[str, Any]]:
@@ -126,10 +130,11 @@ def test_the_same_in_every_run_and_batch(log: list[dict[str, Any]]) -> None:
 def test_it_plugs_into_evaluate() -> None:
     world = SearchWorld(impressions=40_000, queries=100, candidates=4, slots=4)
     table = world.table(world.impressions, 0)
-    found = harvest(table)
+    curve = offrank.harvest_clicks(table)
+    found = curve.found
     spread = (found.high - found.low)[1:] / 2
     assert (np.abs(found.curve - world.examination)[1:] < 2 * spread).all()
-    result = offrank.evaluate(table, "top(new_score)", "plackett_luce(old_score)", "pbm", examination=found)
+    result = offrank.evaluate(table, "top(new_score)", "plackett_luce(old_score)", "pbm", examination=curve)
     assert result.facts["examination"] == found.curve.tolist()
 
 
@@ -138,15 +143,16 @@ def test_ranks_that_nothing_links() -> None:
         {"query": 0, "slate": [*top, *rest], "clicks": [1, 1, 1, 1]}
         for top, rest in (((1, 2), (3, 4)), ((2, 1), (4, 3)))
     ] * 20
-    found = harvest(rows)
+    curve = offrank.harvest_clicks(rows)
+    found = curve.found
     assert found.curve[:2] == pytest.approx([1, 1], abs=1e-3)
     assert np.isnan(found.curve[2:]).all()
     assert [one.code for one in found.cautions] == ["unlinked-ranks", "open-intervals"]  # two documents compare 1 and 2
-    assert "ranks 3, 4 with the first" in str(found)
+    assert "ranks 3, 4 with the first" in str(curve)
     with pytest.raises(UsageError, match=r"holes.*ranks 3, 4"):
-        found.examination()
+        curve.examination()
     with pytest.raises(UsageError, match="holes"):
-        offrank.evaluate(rows, "uniform", "uniform", "pbm", examination=found)
+        offrank.evaluate(rows, "uniform", "uniform", "pbm", examination=curve)
 
 
 def one_way(singles: int, every: int = 30) -> list[dict[str, Any]]:
@@ -162,13 +168,14 @@ def one_way(singles: int, every: int = 30) -> list[dict[str, Any]]:
 @pytest.mark.parametrize(("singles", "open_"), [(1, True), (2, True), (8, False)])
 def test_an_interval_that_the_log_does_not_bound_is_open(singles: int, open_: bool) -> None:
     """A resampled log of 30 documents lacks the clicked one in (29/30)^30 = 36 %, both in 13 %, all 8 in .01 %."""
-    found = harvest(one_way(singles))
+    curve = offrank.harvest_clicks(one_way(singles))
+    found = curve.found
     assert found.curve[1] == pytest.approx(30 / 2 / singles, rel=1e-6)
     assert np.isinf(found.high[1]) == open_
     assert 0 < found.low[1] < found.curve[1]
     assert ("open-intervals" in [one.code for one in found.cautions]) == open_
-    assert ("or more" in str(found)) == open_
-    assert "999" not in str(found)
+    assert ("or more" in str(curve)) == open_
+    assert "999" not in str(curve)
 
 
 def test_nothing_clicked_at_the_first_rank_bounds_nothing() -> None:
@@ -186,9 +193,9 @@ def test_many_ranks() -> None:
 
 
 def test_few_clicks_are_said(log: list[dict[str, Any]]) -> None:
-    found = harvest(log[:200])
-    assert "few-pairs" in [one.code for one in found.cautions]
-    assert "\nwarning: few-pairs: " in str(found)
+    curve = offrank.harvest_clicks(log[:200])
+    assert "few-pairs" in [one.code for one in curve.found.cautions]
+    assert "few-pairs (warning)" in str(curve)
 
 
 @pytest.mark.parametrize("rows", [[{"query": n, "slate": [1, 2, 3], "clicks": [1, 0, 1]} for n in range(5)]])

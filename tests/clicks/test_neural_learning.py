@@ -15,9 +15,9 @@ import pytest
 from offrank.clicks.documents import Slots
 from offrank.clicks.laws import log_probs
 from offrank.clicks.learnt import Learnt
-from offrank.clicks.neural import CACM, NCM, _kernels, gradients
+from offrank.clicks.neural import CACM, NCM, training
 from offrank.clicks.neural.base import RecurrentModel
-from offrank.clicks.neural.batches import Batches, Data, split
+from offrank.clicks.neural.batches import Batches, TrainingSessions, previous_clicks, shown_together, split
 from offrank.clicks.neural.law import Recurrent
 from offrank.clicks.sessions import Sessions
 from offrank.errors import UsageError
@@ -39,7 +39,7 @@ def test_what_was_shown_together_is_one_query() -> None:
         merged = set().union(*(group[d] for d in row if d >= 0))
         for d in merged:
             group[d] = merged
-    found = _kernels.together(document, 25)
+    found = shown_together(Sessions(document, np.zeros_like(document, np.uint8), np.ones(12), 25))
     for a, b in itertools.combinations(range(26), 2):
         assert (found[a] == found[b]) == (b in group[a])
     assert found[-1] == len(set(found)) - 1
@@ -61,7 +61,7 @@ MIXED = sessions(
 
 
 def test_a_pass_holds_every_session_once_and_each_prior_once() -> None:
-    batches = Batches(Data.of(MIXED), MIXED.weight, 3, {"document": 6, "query": 3})
+    batches = Batches(TrainingSessions.of(MIXED), MIXED.weight, 3, {"document": 6, "query": 3})
     met, shares = [], np.zeros(7)
     for batch in batches.passed(np.random.default_rng(0)):
         assert len(batch.weight) == 3
@@ -81,7 +81,7 @@ def test_a_pass_holds_every_session_once_and_each_prior_once() -> None:
 
 
 def test_the_click_above_is_that_on_the_nearest_document() -> None:
-    found = Data.of(MIXED).previous
+    found = previous_clicks(MIXED)
     assert found.tolist() == [[2, 1, 0], [2, 0, 1], [2, 1, 1], [2, 0, 0], [2, 0, 0], [2, 1, 1], [2, 0, 0]]
 
 
@@ -131,7 +131,7 @@ def log_loss(model: RecurrentModel, found: Learnt, data: Sessions) -> float:
 @pytest.mark.parametrize("kind", [NCM, CACM])
 def test_gradients_are_those_of_the_law(kind: type[RecurrentModel], monkeypatch: pytest.MonkeyPatch) -> None:
     jax = pytest.importorskip("jax")
-    monkeypatch.setattr(gradients, "PIECE", 2)
+    monkeypatch.setattr(training, "PIECE", 2)
     model = kind(hidden=3, embedding=2, click_embedding=2)
     tables = model.tables(5, 2)
     rng = np.random.default_rng(2)
@@ -139,13 +139,13 @@ def test_gradients_are_those_of_the_law(kind: type[RecurrentModel], monkeypatch:
     shapes |= model.dense(3) | ({"common": (1,)} if kind is CACM else {})
     weights = {name: rng.standard_normal(shape).astype(np.float32) for name, shape in shapes.items()}
     rows = {name: rng.standard_normal(shape).astype(np.float32) for name, shape in tables.items()}
-    batches = Batches(Data.of(MIXED), MIXED.weight, 7, {name: shape[0] for name, shape in tables.items()})
+    batches = Batches(TrainingSessions.of(MIXED), MIXED.weight, 7, {name: shape[0] for name, shape in tables.items()})
     batch = next(batches.passed())
     used = {name: np.concatenate([rows[name], 0 * rows[name][:1]])[batch.rows[name]] for name in rows}
-    total, slopes, row_slopes = gradients.slopes_of(model, weights, used, batch, jax)
+    total, slopes, row_slopes = training.slopes_of(model, weights, used, batch, jax)
 
     def loss(weights: dict[str, Any], rows: dict[str, Any]) -> float:
-        named = {f"{name}_embedding": row for name, row in rows.items()} | {"query_of": Data.of(MIXED).group}
+        named = {f"{name}_embedding": row for name, row in rows.items()} | {"query_of": shown_together(MIXED)}
         return log_loss(model, Learnt(weights | named), MIXED) * MIXED.weight.sum()
 
     exact = [{name: array.astype(float) for name, array in part.items()} for part in (weights, rows)]

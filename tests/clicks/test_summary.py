@@ -35,7 +35,7 @@ def test_ubm_prints_its_table_whatever_the_number_of_items(items: int, slots: in
     assert "examination, by the rank of the last click above" in told
     unseen = fitted.learnt.parameters["attraction"][-1]
     assert f"attraction expected of an unseen document: {unseen:.4g}" in told
-    rows = [line.split() for line in told.splitlines() if re.match(r"\s+\d+\s+\d\.\d{3}", line)]
+    rows = [line.split() for line in told.splitlines() if re.match(r"\s*\d+\s+\d\.\d{3}", line)]
     cells = iter(fitted.learnt.parameters["examination"].tolist())
     expected = [[str(rank), *(f"{next(cells):.3f}" for _ in range(rank))] for rank in range(1, slots + 1)]
     assert rows == expected
@@ -58,8 +58,8 @@ def test_every_model_prints_what_its_tables_are(text: str, items: int, slots: in
             title = name.replace("_", " ")
             lines = told.splitlines()
             begin = lines.index(title)
-            assert lines[begin + 2].split()[0] == "rank"
-            numbers = [line.split()[0] for line in lines[begin + 4 : begin + 4 + slots]]
+            assert lines[begin + 1].split()[0] == "rank"
+            numbers = [line.split()[0] for line in lines[begin + 3 : begin + 3 + slots]]
             assert numbers == [str(rank) for rank in range(1, slots + 1)]
 
 

@@ -12,9 +12,8 @@ from offrank import PlackettLuce, Top
 from offrank.clicks import GCTR, load
 from offrank.errors import LogError, UsageError
 from offrank.folds.counts import join
-from offrank.jobs.clicks.graded import Graded, GradedFold
-from offrank.jobs.clicks.models import models, query_column
-from offrank.jobs.clicks.ndcg import ndcg_by_query
+from offrank.jobs.clicks.base import models, query_column
+from offrank.jobs.clicks.graded import Graded, GradedFold, ndcg_by_query
 from offrank.policies.base import Policy
 from offrank.readers.log import read_log
 

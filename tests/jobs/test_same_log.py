@@ -212,7 +212,7 @@ def test_a_curve_of_its_own_is_not_that_of_the_model(days: Path) -> None:
 
 
 def test_clicks_are_predicted_for_what_was_seen(days: Path, tmp_path: Path) -> None:
-    """`clicks.evaluate`, alone, with another log, in memory, and as a compressed copy."""
+    """`evaluate_clicks`, alone, with another log, in memory, and as a compressed copy."""
     models = {name: offrank.clicks.load(days / f"{name}.json") for name in ("pbm", "dbn")}
 
     def told(found: Any) -> dict[str, bool]:
@@ -224,8 +224,8 @@ def test_clicks_are_predicted_for_what_was_seen(days: Path, tmp_path: Path) -> N
     assert told(offrank.evaluate_clicks(table, models)) == {"pbm": True, "dbn": True}
     assert told(offrank.evaluate_clicks(days / "1.parquet", models)) == {"pbm": False, "dbn": False}
     assert told(offrank.evaluate_clicks(days / "1.parquet", models, other=table)) == {"pbm": True, "dbn": True}
-    alone = offrank.clicks.evaluate(models["pbm"], table)
-    assert ("same-log", "serious") in {(one.code, one.severity) for one in alone.cautions}
+    alone = offrank.evaluate_clicks(table, models["pbm"])
+    assert ("same-log", "serious") in {(one.code, one.severity) for one in alone.findings}
 
 
 def test_a_click_model_keeps_its_fingerprint(days: Path, tmp_path: Path) -> None:
@@ -238,7 +238,7 @@ def test_a_click_model_keeps_its_fingerprint(days: Path, tmp_path: Path) -> None
     (tmp_path / "old.json").write_text(json.dumps(written))
     old = offrank.clicks.load(tmp_path / "old.json")
     assert old.training is None
-    assert "same-log" not in {one.code for one in offrank.clicks.evaluate(old, days / "0.parquet").cautions}
+    assert "same-log" not in {one.code for one in offrank.evaluate_clicks(days / "0.parquet", old).findings}
     for damage in ({"keys": {"kind": "i8", "shape": [1], "values": [1]}}, {"by": 3}, {"rows": "many"}):
         (tmp_path / "damaged.json").write_text(
             json.dumps(

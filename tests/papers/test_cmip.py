@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
+import offrank
 from offrank import clicks
 from offrank.cli import main
 from offrank.errors import UsageError
@@ -39,7 +40,7 @@ from offrank.papers.cmip.study import perplexities
 from offrank.papers.expectations import Expectations, Run
 from offrank.readers.svmlight import write_svmlight
 from offrank.report.sheet import Sheet
-from offrank.selection.candidates import Candidate
+from offrank.selection.candidates import MeasuredModel
 from offrank.selection.regret import average_regret
 from offrank.selection.strategies import BEST
 from offrank.simulation.judged import mslr_like
@@ -186,7 +187,7 @@ def test_perplexity_is_what_drawn_clicks_tend_to(queries: StudyQueries, user: st
     world = queries.world(Study(user, "noisy_oracle", 0))
     log = SimulatedSource(world, 3_000, world.policy("lambdamart"), 1)
     models = {"dbn": clicks.DBN().fit(log), "ubm": clicks.UBM().fit(log)}
-    drawn = clicks.evaluate(models, log)
+    drawn = offrank.evaluate_clicks(log, models).here
     for name, one in perplexities(models, world.user, log).items():
         for how, other in (
             ("unconditional", drawn[name].perplexity),
@@ -253,7 +254,7 @@ def test_regret_is_that_of_each_subset(measure: Measure) -> None:
                 models = findings.studies[Study(user, "lambdamart", run)]["models"]
                 for test in ("noisy_oracle", "uniform"):
                     given = [
-                        Candidate(
+                        MeasuredModel(
                             name,
                             one["perplexity"]["lambdamart"][how],
                             one["ndcg"],

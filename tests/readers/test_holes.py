@@ -16,7 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import offrank
-from offrank.clicks import CM, DBN, PBM, RCTR, UBM, evaluate, load
+from offrank.clicks import CM, DBN, PBM, RCTR, UBM, load
 from offrank.errors import RowError
 from offrank.log.batch import LogBatch
 from offrank.log.source import Needs, Source, needs
@@ -174,11 +174,12 @@ def test_click_models_learn_from_ranks_1_2_and_4(tmp_path: Path) -> None:
     examination = model.examination()
     assert examination is not None
     assert examination[[0, 1, 3]] == pytest.approx([1, 1 / 2, 1 / 4], abs=0.05)
-    judged = evaluate(model, path)
+    result = offrank.evaluate_clicks(path, {"pbm": model})
+    judged = result.here["pbm"]
     assert judged.sessions_at_rank == (4000, 4000, 0, 4000)
     assert [math.isnan(one.value) for one in judged.perplexity_at_rank] == [False, False, True, False]
     assert judged.perplexity.value == pytest.approx(np.nanmean([one.value for one in judged.perplexity_at_rank]))
-    assert "nan" not in str(judged)
+    assert "nan" not in str(result)
     assert judged.tally.holes == 4000
     model.save(tmp_path / "model.json")
     assert json.loads((tmp_path / "model.json").read_text())["tally"]["holes"] == 4000

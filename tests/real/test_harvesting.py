@@ -7,13 +7,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from offrank.clicks import PBM, harvest
+import offrank
+from offrank.clicks import PBM
 from offrank.readers import yandex
 
 
 def test_the_curve_of_a_search_engine(shared_data: Path) -> None:
     log = yandex(shared_data / "yandex-relpred" / "trainSample")
-    found = harvest(log)
+    found = offrank.harvest_clicks(log).found
     print(found)
     assert found.impressions == 35_064
     assert found.cautions == ()
@@ -22,7 +23,7 @@ def test_the_curve_of_a_search_engine(shared_data: Path) -> None:
     assert (found.high - found.low)[1:].max() < 0.2
     # Each way compares other pairs of ranks, and documents count differently: they agree within their intervals.
     for method, weigh in (("adjacent_chain", "views"), ("pivot_one", "views"), ("all_pairs", "equal")):
-        other = harvest(log, method, weigh=weigh)  # type: ignore[arg-type]
+        other = offrank.harvest_clicks(log, method, weigh=weigh).found  # type: ignore[arg-type]
         assert ((other.low <= found.high) & (found.low <= other.high)).all()
     model = PBM().fit(log).examination()
     assert model is not None

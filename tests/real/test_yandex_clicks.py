@@ -7,7 +7,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from offrank.clicks import Evaluations, click_model, evaluate
+import offrank
+from offrank.clicks import Evaluations, click_model
 from offrank.log.batch import LogBatch
 from offrank.log.source import needs
 from offrank.readers import yandex
@@ -33,7 +34,7 @@ def part(batches: list[LogBatch], *, held_out: bool) -> MemorySource:
 @pytest.fixture(scope="module")
 def found(batches: list[LogBatch]) -> Evaluations:
     learnt = {name: click_model(name).fit(part(batches, held_out=False), by="query") for name in MODELS}
-    return evaluate(learnt, part(batches, held_out=True))
+    return offrank.evaluate_clicks(part(batches, held_out=True), learnt).here
 
 
 EXPECTED = {"gctr": 1.460, "rctr": 1.419, "dctr": 1.384, "rdctr": 1.379, "pbm": 1.378, "ubm": 1.379, "dbn": 1.378}

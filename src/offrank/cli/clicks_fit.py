@@ -8,8 +8,17 @@ import click
 
 import offrank
 
-from .options import column_or_none, confidence, output, queries_option, quiet, source, workers, written_options
-from .running import learning, safely
+from .options import (
+    column_or_none,
+    confidence,
+    output,
+    page_options,
+    queries_option,
+    results_options,
+    source,
+    written_options,
+)
+from .running import deliver, learning, safely
 
 
 @click.command()
@@ -17,9 +26,9 @@ from .running import learning, safely
 @click.option("--model", required=True, help="pbm, ubm, dbn, ccm, 'mixture(pbm, dbn)' ...")
 @output("MODEL.JSON")
 @queries_option
+@page_options
+@results_options
 @confidence()
-@workers
-@quiet
 @safely
 def fit(log: str, model: str, path: str, by: str, **options: Any) -> None:
     """Learn a click model from LOG: slates, clicks and, best, the query.
@@ -27,15 +36,7 @@ def fit(log: str, model: str, path: str, by: str, **options: Any) -> None:
     offrank clicks fit log.parquet --model dbn -o dbn.json
     """
     with learning(options) as (progress, executor, say):
-        made = offrank.fit_clicks(
-            source(log, options),
-            model,
-            path,
-            by=column_or_none(by),
-            confidence=options["confidence"],
-            executor=executor,
-            progress=progress,
-            say=say,
-        )
-    if not options["quiet"]:
-        click.echo(str(made), nl=False)
+        how: dict[str, Any] = {"executor": executor, "progress": progress, "say": say}
+        level = options["confidence"]
+        result = offrank.fit_clicks(source(log, options), model, path, by=column_or_none(by), confidence=level, **how)
+    deliver(result, options)

@@ -33,13 +33,7 @@ def harvest(log: str, method: Any, by: str, **options: Any) -> None:
     offrank clicks harvest log.parquet
     """
     with reading(options) as (progress, executor):
-        result = offrank.harvest_clicks(
-            source(log, options),
-            method,
-            by=column_or_none(by),
-            confidence=options["confidence"],
-            seed=options["seed"],
-            executor=executor,
-            progress=progress,
-        )
+        how: dict[str, Any] = {name: options[name] for name in ("confidence", "seed")}
+        how |= {"by": column_or_none(by), "executor": executor, "progress": progress}
+        result = offrank.harvest_clicks(source(log, options), method, **how)
     deliver(result, options)

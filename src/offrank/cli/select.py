@@ -8,17 +8,8 @@ import click
 
 import offrank
 
-from .options import (
-    confidence,
-    graded_by,
-    models_option,
-    named_files,
-    page_options,
-    results_options,
-    sessions_cluster,
-    source,
-    source_options,
-)
+from .clicks_evaluate import judged_options
+from .options import named_files, source, source_options
 from .running import deliver, reading, safely
 
 
@@ -29,15 +20,10 @@ def select() -> None:
 
 @select.command()
 @source_options
-@page_options
-@results_options
-@models_option
+@judged_options
 @click.option("--labels", required=True, metavar="COLUMN", help="Grades beside the candidates (or the slate).")
 @click.option("--strategy", help="'top-4 cmip, top-4 ppl: ndcg' ...; by default all nine of the paper.")
 @click.option("--method", default="binned", show_default=True, help="Of CMIP: binned, classifier or paper.")
-@graded_by
-@confidence()
-@sessions_cluster
 @click.option("--seed", default=0, show_default=True, help="Seed of CMIP.")
 @safely
 def clicks(log: str, models: tuple[str, ...], labels: str, **options: Any) -> None:

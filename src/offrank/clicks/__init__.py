@@ -4,11 +4,9 @@ from .cascade import CM
 from .ccm import CCM
 from .dbn import DBN, SDBN
 from .dcm import DCM
-from .evaluate import evaluate
-from .evaluated import Evaluated, Evaluations
+from .evaluation import Evaluated, Evaluations
 from .fitted import Fitted
-from .harvested import Harvested
-from .harvesting import harvest
+from .harvesting import Harvested
 from .loading import load
 from .mixture import Mixture
 from .model import ClickModel
@@ -41,7 +39,5 @@ __all__ = [
     "Mixture",
     "TrustBias",
     "click_model",
-    "evaluate",
-    "harvest",
     "load",
 ]

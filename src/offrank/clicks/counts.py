@@ -12,7 +12,7 @@ from ..log.batch import Floats, Integers, LogBatch
 from ._kernels_counting import look_at
 from .counting import CountTable
 from .documents import Documents
-from .sessions import Gathered, Sessions, Tally, Weighed, met, whole_clicks
+from .sessions import Gathered, Sessions, Tally, Weighed, tally, whole_clicks
 
 
 @dataclass(frozen=True)
@@ -60,13 +60,12 @@ class Counts:
 
     def by_cell(self) -> tuple[Floats, Floats]:
         """(shown, clicked) of each cell [cells]."""
-        return _totals(self.cell, self.shown, self.cells), _totals(self.cell, self.clicked, self.cells)
+        return _sums(self.cell, self.shown, self.cells), _sums(self.cell, self.clicked, self.cells)
 
     def by_document(self) -> tuple[Floats, Floats]:
         """(shown, clicked) of each document [documents]."""
-        both = (self.shown, self.clicked)
-        shown, clicked = (_totals(self.document, values, self.documents) for values in both)
-        return shown, clicked
+        documents = self.documents
+        return _sums(self.document, self.shown, documents), _sums(self.document, self.clicked, documents)
 
 
 def browsing_cell(rank: Integers, last: Integers) -> Integers:
@@ -108,7 +107,7 @@ class CountsFold:
         fraction, repeated = look_at(batch.clicks)
         if fraction >= 0:
             whole_clicks(batch)
-        seen = met(batch, repeated)
+        seen = tally(batch, repeated)
         ranks = max(state.ranks, batch.slates.shape[1] if len(batch) else 0)
         table = state.table.add(batch, self.by, browsing=self.browsing)
         return Counting(table, state.tally + seen, ranks, state.weighed.plus(Weighed.of(1.0 / batch.inclusion)))
@@ -151,9 +150,5 @@ def last_clicks(clicks: np.ndarray) -> Integers:
     return np.concatenate([np.zeros((len(clicks), 1), np.int64), latest[:, :-1]], axis=1)
 
 
-def _sums(place: Integers, values: Floats) -> Floats:
-    return np.bincount(place, weights=values).astype(np.float64, copy=False)
-
-
-def _totals(place: Integers, values: Floats, size: int) -> Floats:
+def _sums(place: Integers, values: Floats, size: int = 0) -> Floats:
     return np.bincount(place, weights=values, minlength=size).astype(np.float64, copy=False)

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from ..folds.counts import join
 from ..log.batch import Contexts, Integers
 from ..log.source import Needs, Source, has
-from . import _kernels
 
 UNSEEN = -1
 
@@ -41,17 +41,15 @@ class Documents:
 
     def codes(self, contexts: Contexts) -> Integers:
         """[n, m] index of each candidate, UNSEEN where it was never learnt."""
-        return _kernels.find(self._table, self.keys, keys(contexts, self.by))
+        return self._places(keys(contexts, self.by))
 
     def slots(self, contexts: Contexts, slates: Integers) -> Slots:
         """The documents of slates [n, k], which are indices into the candidates."""
-        shown = slates >= 0
-        found = _kernels.find(self._table, self.keys, shown_keys(contexts, slates, self.by))
-        return Slots(found, shown)
+        return Slots(self._places(shown_keys(contexts, slates, self.by)), slates >= 0)
 
-    @cached_property
-    def _table(self) -> Integers:
-        return np.asarray(_kernels.hash_table(self.keys))
+    def _places(self, wanted: Integers) -> Integers:
+        found = pc.index_in(pa.array(wanted.ravel()), value_set=pa.array(self.keys)).fill_null(UNSEEN)
+        return found.to_numpy().astype(np.int64).reshape(wanted.shape)
 
 
 def keys(contexts: Contexts, by: str | None) -> Integers:

@@ -72,7 +72,7 @@ def _mean(data: Counts, examination: Floats) -> float:
 
 
 def _told(say: Say) -> Callable[[float], object]:
-    return lambda height: say(f"examination: log-likelihood {height:,.2f}")
+    return lambda likelihood: say(f"examination: log-likelihood {likelihood:,.2f}")
 
 
 def _hidden(data: Counts, curve: ExaminationCurve) -> float:

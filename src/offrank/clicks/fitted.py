@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass
+from functools import partial
 from typing import Protocol
 
 import numpy as np
@@ -13,16 +14,18 @@ from ..folds.estimate import Caution
 from ..folds.fingerprint import Fingerprint
 from ..log.batch import Contexts, Floats, Integers
 from ..log.source import Needs
+from ..report import terminal, words
+from ..report.sheet import Sheet, of_models
 from . import storage
 from .documents import Documents, Slots, needs
 from .laws import ClickLaw
 from .learnt import Learnt
 from .parameters import Parameters, Roles
 from .sessions import Tally
-from .summary import summary
+from .summary import known, learnt_section
 
 
-class Kind(Protocol):
+class ModelKind(Protocol):
     """What a fitted model asks its kind; see `ClickModel`."""
 
     def roles(self) -> Roles: ...
@@ -43,7 +46,7 @@ class Fitted:
     None where nobody wrote them down.
     """
 
-    model: Kind
+    model: ModelKind
     documents: Documents
     learnt: Learnt
     tally: Tally
@@ -54,7 +57,17 @@ class Fitted:
         return repr(self.model)
 
     def __str__(self) -> str:
-        return summary(self).rstrip()
+        return terminal.render_text(self.sheet()).rstrip()
+
+    def sheet(self, confidence: float = 0.95) -> Sheet:
+        """What it has learnt from, how that ended, tables that are no documents', and what is doubtful."""
+        sessions = words.plural(self.tally.impressions, "session", "sessions")
+        documents = words.plural(len(self.documents), "document", "documents")
+        what = "items" if self.documents.by is None else f"pairs of {self.documents.by} and item"
+        title, ends = f"{self.model!r}, learnt from {self.source}", partial(self.interval, confidence=confidence)
+        found = learnt_section(self.learnt, self.model.roles(), ends, confidence)
+        about = known(of_models([("", self.cautions)]), self.tally)
+        return Sheet(title, f"{sessions}, {documents} ({what})", (found, about))
 
     def law(self, contexts: Contexts, slates: Integers) -> ClickLaw:
         """The joint law of the clicks on these slates."""
@@ -123,4 +136,5 @@ class Fitted:
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the model as JSON, whole or not at all; `offrank.clicks.load` reads it."""
-        storage.write(path, self)
+        parts = (self.documents, self.learnt, self.tally, self.source, self.training)
+        storage.write(path, repr(self.model), *parts)

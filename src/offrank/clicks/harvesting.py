@@ -8,6 +8,7 @@ interventions).
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
@@ -17,15 +18,16 @@ from ..errors import SupportError, UsageError
 from ..findings import about
 from ..findings.evidence_clicks import OfHarvest
 from ..folds.counts import join
+from ..folds.estimate import Caution
 from ..log.batch import Floats, Integers
+from ..log.source import Source
 from ..options import option
-from ..readers.log import read_log
 from ..running.executors import Executor, Progress, run
 from ._kernels_pairs import add_pairs
 from .counts import Counts, CountsFold
 from .documents import grouping
-from .harvested import Harvested
 from .pairs import Pairs
+from .sessions import Tally
 
 Method = Literal["all_pairs", "adjacent_chain", "pivot_one"]
 Weigh = Literal["views", "equal"]
@@ -36,14 +38,36 @@ _USED: dict[str, Callable[[NDArray[Any], NDArray[Any]], NDArray[np.bool_]]] = {
     "pivot_one": lambda a, b: (a != b) & ((a == 0) | (b == 0)),
 }
 """Which pairs of ranks each method compares."""
-_BUCKETS = 256
+_CLUSTERS = 256
 """Documents are resampled in so many groups."""
 _UNBOUNDED = 1e300
 """Stands for infinity in quantiles, which would interpolate it to no number."""
 
 
+@dataclass(frozen=True)
+class Harvested:
+    """How likely each rank is looked at, over the first.
+
+    - curve, low, high: [k], with the ends of its interval; NaN where nothing links a rank to the first. high is
+      infinite where the log sets no upper bound (caution `open-intervals`).
+    - documents: [k, k] how many were shown at both ranks.
+    - clicks: [k] at each rank, on documents that were shown at another rank too.
+    - impressions: how many were read. tally: what was left out.
+    """
+
+    curve: Floats
+    low: Floats
+    high: Floats
+    documents: Integers
+    clicks: Floats
+    impressions: int
+    method: str
+    cautions: tuple[Caution, ...]
+    tally: Tally
+
+
 def harvest(
-    log: Any,
+    source: Source,
     method: Method = "all_pairs",
     *,
     by: str | None = "auto",
@@ -54,14 +78,7 @@ def harvest(
     executor: Executor | None = None,
     progress: Progress | None = None,
 ) -> Harvested:
-    """The examination curve of a log: anything that `read_log` takes, with slates and clicks.
-
-    - method: `all_pairs` compares every two ranks, by maximum likelihood; `adjacent_chain` each rank with the next,
-      `pivot_one` each with the first. The last two use less of the log.
-    - by: the column of the queries, as of click models; a document is a pair of query and item.
-    - weigh: how much a document counts that was shown n and n' times at two ranks: n n' / (n + n') by `views`, or 1 as
-      published (`equal`). Either is unbiased; the first has less variance.
-    - confidence, replicates, seed: of the intervals, a bootstrap of the documents.
+    """The examination curve of a log; see `offrank.harvest_clicks`.
 
     Raises:
         UsageError: an unknown method, or clicks that are no whole numbers.
@@ -72,10 +89,9 @@ def harvest(
         raise UsageError(f"method is {method!r}, weigh {weigh!r}", f"say {', '.join(_USED)}; and views or equal")
     if not 0 < confidence < 1 or replicates < 20:
         raise UsageError(f"confidence is {confidence}, replicates {replicates}", "say 0.95 or so, and at least 20")
-    opened = log if hasattr(log, "batches") else read_log(log)
-    source, column = grouping(opened, by)
-    gathered = run(source, CountsFold(column), executor, progress)
-    counts: Counts = gathered.data  # type: ignore[assignment]
+    selected, column = grouping(source, by)
+    gathered = run(selected, CountsFold(column), executor, progress)
+    counts: Counts = gathered.data
     parts, documents, clicks = _grouped(counts, gathered.documents.keys, method, weigh)
     whole = Pairs(parts.clicked.sum(axis=0), parts.shown.sum(axis=0))
     linked = whole.reaches()[0]
@@ -83,9 +99,9 @@ def harvest(
         raise _nothing(counts.ranks)
     low, high = _ends(_resampled(parts, replicates, seed), (1 - confidence) / 2)
     curve, low, high = (np.where(linked, values, np.nan) for values in (whole.curve(), low, high))
-    told = OfHarvest(linked=tuple(linked.tolist()), clicks=tuple(clicks.tolist()), high=tuple(high.tolist()))
+    evidence = OfHarvest(linked=tuple(linked.tolist()), clicks=tuple(clicks.tolist()), high=tuple(high.tolist()))
     tally = gathered.tally
-    return Harvested(curve, low, high, documents, clicks, tally.impressions, method, about(told), tally)
+    return Harvested(curve, low, high, documents, clicks, tally.impressions, method, about(evidence), tally)
 
 
 def _ends(pairs: Pairs, tail: float) -> tuple[Floats, Floats]:
@@ -101,8 +117,8 @@ def _ends(pairs: Pairs, tail: float) -> tuple[Floats, Floats]:
 def _grouped(counts: Counts, keys: Integers, method: Method, weigh: Weigh) -> tuple[Pairs, Integers, Floats]:
     """[g, k, k] of groups of documents; [k, k] documents shown at both ranks; [k] clicks at each on such documents."""
     k = counts.ranks
-    group = (join(keys).view(np.uint64) % np.uint64(_BUCKETS)).astype(np.int64)
-    rate, weight = np.zeros((_BUCKETS, k, k)), np.zeros((_BUCKETS, k, k))
+    group = (join(keys).view(np.uint64) % np.uint64(_CLUSTERS)).astype(np.int64)
+    rate, weight = np.zeros((_CLUSTERS, k, k)), np.zeros((_CLUSTERS, k, k))
     documents, clicks = np.zeros((k, k), np.int64), np.zeros(k)
     used = _USED[method](*np.indices((k, k)))
     add_pairs(

@@ -15,7 +15,6 @@ from . import storage
 from .documents import Documents, Slots
 from .fitted import Fitted
 from .learnt import Learnt
-from .model import ClickModel
 from .named import click_model
 from .parameters import check
 from .sessions import Tally
@@ -45,53 +44,49 @@ def load(path: str | os.PathLike[str]) -> Fitted:
 
 
 def _fitted(found: Mapping[str, Any]) -> Fitted:
-    tally = found["tally"]
+    spelling, tally, by = found["model"], found["tally"], _column(found["by"], "its documents are not in order")
+    if not isinstance(spelling, str) or len(spelling) > 10_000:
+        raise ValueError("its model is not the spelling of one")
+    keys = storage.decoded(found["documents"])
+    if keys.dtype != np.int64 or keys.ndim != 1 or (np.diff(keys) <= 0).any():
+        raise ValueError("its documents are not in order")
+    tables = {
+        kind: {name: storage.decoded(table) for name, table in found[kind].items()}
+        for kind in ("parameters", "strength")
+    }
     learnt = Learnt(
-        parameters={name: storage.decoded(table) for name, table in found["parameters"].items()},
-        strength={name: storage.decoded(table) for name, table in found["strength"].items()},
+        **tables,
         trace=tuple(storage.decoded(found["trace"]).tolist()),
         rounds=int(found["rounds"]),
         converged=bool(found["converged"]),
         facts=dict(found["facts"]),
         cautions=tuple(_caution(caution) for caution in found["cautions"]),
     )
-    return Fitted(
-        _model(found["model"]),
-        _documents(found),
-        learnt,
-        Tally(
-            int(tally["impressions"]),
-            float(tally["repeated"]),
-            dict(tally["skipped"]),
-            int(tally["ranks"]),
-            int(tally.get("holes", 0)),
-        ),
-        str(found["source"]),
-        _training(found.get("training")),
-    )
+    read, repeated, skipped = int(tally["impressions"]), float(tally["repeated"]), dict(tally["skipped"])
+    met = Tally(read, repeated, skipped, int(tally["ranks"]), int(tally.get("holes", 0)))
+    training = _training(found.get("training"))
+    return Fitted(click_model(spelling), Documents(keys, by), learnt, met, str(found["source"]), training)
 
 
 def _training(found: Any) -> Fingerprint | None:
     """The rows that it was learnt from; files of the first releases do not say."""
     if found is None:
         return None
-    by, keys, counts = found["by"], storage.decoded(found["keys"]), storage.decoded(found["counts"])
-    if not (by is None or type(by) is str):
-        raise ValueError("its fingerprint of the rows is none")
+    keys, counts = storage.decoded(found["keys"]), storage.decoded(found["counts"])
+    by = _column(found["by"], "its fingerprint of the rows is none")
     return Fingerprint.read(by, False, int(found["rows"]), keys, counts)
 
 
-def _model(spelling: Any) -> ClickModel:
-    if not isinstance(spelling, str) or len(spelling) > 10_000:
-        raise ValueError("its model is not the spelling of one")
-    return click_model(spelling)
+def _column(found: Any, otherwise: str) -> str | None:
+    if not (found is None or type(found) is str):
+        raise ValueError(otherwise)
+    return found
 
 
-def _documents(found: Mapping[str, Any]) -> Documents:
-    keys, by = storage.decoded(found["documents"]), found["by"]
-    if keys.dtype != np.int64 or keys.ndim != 1 or (np.diff(keys) <= 0).any() or not (by is None or type(by) is str):
-        raise ValueError("its documents are not in order")
-    return Documents(keys, by)
+def _caution(found: Mapping[str, Any]) -> Caution:
+    if not all(type(part) is str for part in found.values()):
+        raise ValueError("its cautions are no words")
+    return Caution(**found)
 
 
 def _try(fitted: Fitted) -> None:
@@ -99,16 +94,10 @@ def _try(fitted: Fitted) -> None:
 
     Numbers that no table can hold are found wherever they stand.
     """
-    check(fitted.learnt.parameters, fitted.model.roles(), len(fitted.documents))
+    parameters, model = fitted.learnt.parameters, fitted.model
+    check(parameters, model.roles(), len(fitted.documents))
     document = np.array([[0, len(fitted.documents) - 1, -1]])
-    parameters = fitted.learnt.parameters
-    relevance = fitted.model.relevance(parameters, document)
-    click = fitted.model.law(parameters, Slots(document, np.ones(document.shape, np.bool_))).marginal()
+    relevance = model.relevance(parameters, document)
+    click = model.law(parameters, Slots(document, np.ones(document.shape, np.bool_))).marginal()
     if not (np.isfinite(relevance).all() and ((click >= 0) & (click <= 1)).all()):
         raise ValueError("its probabilities are none")
-
-
-def _caution(found: Mapping[str, Any]) -> Caution:
-    if not all(type(part) is str for part in found.values()):
-        raise ValueError("its cautions are no words")
-    return Caution(**found)

@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..errors import UsageError
 from ..log.batch import Floats, Integers
@@ -112,13 +111,13 @@ class Mixture(ClickModel):
         begin = {name: table for name, table in here.items() if name not in priors}
 
         def step(at: Parameters) -> tuple[Parameters, float]:
-            after, height = self._step(data, {**priors, **at})
+            after, likelihood = self._step(data, {**priors, **at})
             priors.update({name: after[name] for name in priors})
             fixed = {} if weight is None else {"weight": weight}
-            return {name: after[name] for name in begin} | fixed, height
+            return {name: after[name] for name in begin} | fixed, likelihood
 
-        def tell(height: float) -> None:
-            say(f"{self}: log-likelihood {height:.8g}")
+        def tell(likelihood: float) -> None:
+            say(f"{self}: log-likelihood {likelihood:.8g}")
 
         found = climb(step, begin, tolerance=self.tolerance, rounds=_ROUNDS if weight is None else _PROFILE, say=tell)
         return replace(found, parameters={**priors, **found.parameters})
@@ -128,17 +127,19 @@ class Mixture(ClickModel):
     ) -> Parameters:
         """Each component from its share."""
         parts = [None] * len(self.components) if starts is None else [part for _, part in self._parts(starts)]
-        learnt = (
-            model.learn(model.from_sessions(_lent(data, share[:, place])), start=part, say=say).parameters
-            for place, (model, part) in enumerate(zip(self.components, parts, strict=True))
-        )
-        return _joined(learnt, weight)
+        tables: dict[str, Floats] = {}
+        for place, (model, part) in enumerate(zip(self.components, parts, strict=True)):
+            # A trace of the sessions that are not its own keeps a component within its tables.
+            lent = replace(data, weight=data.weight * np.maximum(share[:, place], _LEAST))
+            learnt = model.learn(model.from_sessions(lent), start=part, say=say)
+            tables |= {f"{place}.{name}": table for name, table in learnt.parameters.items()}
+        return {**tables, "weight": weight}
 
     def _step(self, data: Sessions, here: Parameters) -> tuple[Parameters, float]:
         """Share sessions out, and let each component learn from its share; the log-likelihood before."""
-        share, height = self._shared(data, here)
+        share, likelihood = self._shared(data, here)
         weight = data.weight @ share + 1.0
-        return self._learnt(data, share, weight / weight.sum(), here), height
+        return self._learnt(data, share, weight / weight.sum(), here), likelihood
 
     def _strength(self, data: Sessions, here: Parameters) -> Floats:
         """[c] observations that each weight rests on: by its profile, where all tables are learnt anew beside it.
@@ -166,31 +167,17 @@ class Mixture(ClickModel):
 
     def _shared(self, data: Sessions, here: Parameters) -> tuple[Floats, float]:
         """([n, c] posterior of the components, log-likelihood)."""
-        share, height = np.empty((len(data), len(self.components))), 0.0
+        share, likelihood = np.empty((len(data), len(self.components))), 0.0
         for begin in range(0, len(data), _BLOCK):
             rows = slice(begin, begin + _BLOCK)
-            click, slots = data.click[rows].astype(np.float64), slots_of(data.document[rows])
+            click, document = data.click[rows].astype(np.float64), data.document[rows]
+            slots = Slots(document.astype(np.int64), document >= 0)
             logs = [log_probs(model.law(part, slots), click) for model, part in self._parts(here)]
             joint = np.stack(logs, axis=1) + np.log(here["weight"] / here["weight"].sum())
             total = np.logaddexp.reduce(joint, axis=1)
             share[rows] = np.exp(joint - total[:, None])
-            height += float(data.weight[rows] @ total)
-        return share, height
-
-
-def slots_of(document: NDArray[np.int32]) -> Slots:
-    """What a model sees of sessions' documents, which are all known; -1 for none."""
-    return Slots(document.astype(np.int64), document >= 0)
-
-
-def _lent(data: Sessions, share: Floats) -> Sessions:
-    """A component's share of each session; a trace of the others keeps it within its tables."""
-    return replace(data, weight=data.weight * np.maximum(share, _LEAST))
-
-
-def _joined(learnt: Iterator[Parameters], weight: Floats) -> Parameters:
-    tables = {f"{place}.{name}": table for place, part in enumerate(learnt) for name, table in part.items()}
-    return {**tables, "weight": weight}
+            likelihood += float(data.weight[rows] @ total)
+        return share, likelihood
 
 
 def _tilted(data: Sessions, names: Sequence[str]) -> Floats:

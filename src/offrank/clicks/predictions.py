@@ -2,24 +2,29 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from functools import reduce
-from typing import Protocol
+from typing import ClassVar, Literal, Protocol, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..folds.base import Sample, Together, Turned
+from ..folds.moments import Moments
+from ..inference.ratio import Ratio
 from ..inference.spec import IntervalSpec
 from ..log.batch import Contexts, Floats, Integers, LogBatch
 from ..log.source import Needs
 from .fitted import Fitted
 from .laws import ClickLaw, chance_of
-from .layout import Layout
 from .sessions import whole_clicks
 
 CLIP = 1e-10
 """Perplexity keeps probabilities this far from 0 and 1, as the code published with paper cmip-debiasedness does."""
+
+Quantity = Literal["log_likelihood", "perplexity", "conditional_perplexity"]
+QUANTITIES: tuple[Quantity, ...] = get_args(Quantity)
 
 
 class Predictor(Protocol):
@@ -31,71 +36,134 @@ class Predictor(Protocol):
 
 
 @dataclass(frozen=True)
+class PredictionColumns:
+    """Columns of the sums, each divided by the inclusion but the third of a model's.
+
+    One of the sessions, one of the documents shown; of each model the log-likelihood, the documents that it has not
+    learnt from, and the sessions to which it gives probability 0; and a block for each rank: the sessions that have it;
+    of each model the loss of its click, in bits, before anything is known of the session; of each model the loss given
+    the clicks above. Ranks come last, so that a longer slate adds columns at the end.
+    """
+
+    models: int
+    sessions: ClassVar[int] = 0
+    shown: ClassVar[int] = 1
+
+    def of_model(self, model: int) -> tuple[int, int, int]:
+        """Log-likelihood, documents that it has not learnt from, sessions that it says cannot happen."""
+        first = 2 + 3 * model
+        return first, first + 1, first + 2
+
+    @property
+    def block(self) -> int:
+        """How many columns a rank takes."""
+        return 1 + 2 * self.models
+
+    def width(self, ranks: int) -> int:
+        """How many columns there are with so many ranks; the next holds the sessions that have the rank below."""
+        return 2 + 3 * self.models + ranks * self.block
+
+    def ranks(self, sums: Floats) -> int:
+        """How many ranks these sums hold."""
+        return (len(sums) - self.width(0)) // self.block
+
+    def used(self, sums: Floats) -> list[int]:
+        """The ranks that any session has."""
+        return [rank for rank in range(self.ranks(sums)) if sums[self.width(rank)] > 0]
+
+    def log_likelihood(self, model: int) -> Ratio:
+        """The mean over sessions."""
+        return Ratio(self.of_model(model)[0], self.sessions)
+
+    def perplexity(self, model: int, ranks: list[int], *, conditional: bool) -> MeanPower:
+        """The mean of these ranks, each over the sessions that have it."""
+        first = 1 + model + conditional * self.models
+        return MeanPower(tuple(Ratio(self.width(rank) + first, self.width(rank)) for rank in ranks))
+
+    def statistic(self, model: int, quantity: Quantity, sums: Floats) -> Ratio | MeanPower:
+        """A quantity of a model as a function of the sums."""
+        if quantity == "log_likelihood":
+            return self.log_likelihood(model)
+        return self.perplexity(model, self.used(sums), conditional=quantity == "conditional_perplexity")
+
+
+@dataclass(frozen=True)
+class MeanPower:
+    """The mean over ranks of 2^loss: perplexity, Eq. 2 and 3 of paper cmip-debiasedness, as a function of sums."""
+
+    losses: tuple[Ratio, ...]
+
+    @property
+    def denominator(self) -> int:
+        """The sessions."""
+        return PredictionColumns.sessions
+
+    def value(self, sums: Floats) -> Floats:
+        return np.asarray(np.mean([np.exp2(loss.value(sums)) for loss in self.losses], axis=0))
+
+    def influence(self, moments: Moments) -> Floats:
+        """[d] by the delta method: d 2^loss = ln 2 2^loss d loss."""
+        slopes = [math.log(2) * np.exp2(float(loss.value(moments.sums))) for loss in self.losses]
+        each = [slope * loss.influence(moments) for slope, loss in zip(slopes, self.losses, strict=True)]
+        return np.asarray(np.mean(each, axis=0))
+
+
+@dataclass(frozen=True)
 class PredictionFold(Turned):
-    """Reduces batches to sums as `Layout` says. They grow with the longest slate, whose length need not be known."""
+    """Reduces batches to sums in `PredictionColumns`: more of them where a later slate is longer."""
 
     models: tuple[Predictor, ...]
-    doubt: IntervalSpec
+    inference: IntervalSpec
 
     def needs(self) -> Needs:
         """Clicks, and what the models and the clusters read."""
         wanted = [Needs(frozenset(["clicks"]), holes=True), *(model.needs() for model in self.models)]
-        return reduce(Needs.__or__, [*wanted, self.doubt.needs()])
+        return reduce(Needs.__or__, [*wanted, self.inference.needs()])
+
+    @property
+    def columns(self) -> PredictionColumns:
+        """Where the sums are."""
+        return PredictionColumns(len(self.models))
 
     @property
     def reducer(self) -> Together:
-        return Together(self.doubt.folds(self.layout.width(0)))  # later samples have more columns
-
-    @property
-    def layout(self) -> Layout:
-        """Where the sums are."""
-        return Layout(len(self.models))
+        return Together(self.inference.folds(self.columns.width(0)))  # later samples have more columns
 
     def turned(self, batch: LogBatch) -> Sample:
-        clicks, shown, layout = whole_clicks(batch), batch.slates >= 0, self.layout
-        values = np.zeros((len(batch), layout.width(shown.shape[1])))
-        values[:, layout.sessions], values[:, layout.shown] = 1.0, shown.sum(axis=1)
-        per_rank = values[:, layout.width(0) :].reshape(len(batch), shown.shape[1], layout.block)
-        per_rank[:, :, 0] = shown
-        impossible = np.empty((len(batch), layout.models))
+        clicks, shown, columns = whole_clicks(batch), batch.slates >= 0, self.columns
+        values = np.zeros((len(batch), columns.width(shown.shape[1])))
+        values[:, columns.sessions], values[:, columns.shown] = 1.0, shown.sum(axis=1)
+        by_rank = values[:, columns.width(0) :].reshape(len(batch), shown.shape[1], columns.block)
+        by_rank[:, :, 0] = shown
+        counts = []  # of sessions that were read, whatever they stand for
         for index, model in enumerate(self.models):
-            one = Losses.of(model, batch, clicks, shown)
-            values[:, layout.likelihood(index)] = one.log_likelihood
-            values[:, layout.unseen(index)] = (_unseen(model, batch) & shown).sum(axis=1)
-            per_rank[:, :, 1 + index], per_rank[:, :, 1 + layout.models + index] = one.marginal, one.conditional
-            impossible[:, index] = ~one.possible
+            likelihood, unseen, impossible = columns.of_model(index)
+            before, given, values[:, likelihood], possible = _losses(model, batch, clicks, shown)
+            by_rank[:, :, 1 + index], by_rank[:, :, 1 + columns.models + index] = before, given
+            values[:, unseen] = (_unseen(model, batch) & shown).sum(axis=1)
+            counts.append((impossible, ~possible))
         values /= batch.inclusion[:, None]
-        values[:, [layout.impossible(index) for index in range(layout.models)]] = impossible
-        return Sample(values, batch.row, batch.dependent(self.doubt.columns))
+        for column, count in counts:
+            values[:, column] = count
+        return Sample(values, batch.row, batch.dependent(self.inference.columns))
 
 
-@dataclass(frozen=True)
-class Losses:
-    """What a model says of n sessions.
+def _losses(
+    model: Predictor, batch: LogBatch, clicks: Floats, shown: NDArray[np.bool_]
+) -> tuple[Floats, Floats, Floats, NDArray[np.bool_]]:
+    """What a model says of n sessions: (before, given, log-likelihood, possible).
 
-    marginal, conditional: [n, k] -log2 P of what happened at each rank, 0 where nothing is shown.
-    log_likelihood: [n] in nats, 0 where impossible. possible: [n] whether P > 0.
+    before, given: [n, k] -log2 P of what happened at each rank, without and with the clicks above, 0 where nothing is
+    shown. log-likelihood: [n] in nats, 0 where impossible. possible: [n] whether P > 0.
     """
-
-    marginal: Floats
-    conditional: Floats
-    log_likelihood: Floats
-    possible: NDArray[np.bool_]
-
-    @classmethod
-    def of(cls, model: Predictor, batch: LogBatch, clicks: Floats, shown: NDArray[np.bool_]) -> Losses:
-        """The losses of the sessions of a batch."""
-        law = model.law(batch.contexts, batch.slates)
-        before, given = law.marginal(), law.conditional(clicks)
-        happened = np.where(shown, chance_of(given, clicks), 1.0)
-        possible = np.asarray((happened > 0).all(axis=1))
-        logs = np.log(np.where(happened > 0, happened, 1.0)).sum(axis=1)
-        return cls(_loss(before, clicks, shown), _loss(given, clicks, shown), np.where(possible, logs, 0.0), possible)
-
-
-def _loss(chance: Floats, clicks: Floats, shown: NDArray[np.bool_]) -> Floats:
-    kept = chance_of(np.clip(chance, CLIP, 1 - CLIP), clicks)
-    return np.where(shown, -np.log2(kept), 0.0)
+    law = model.law(batch.contexts, batch.slates)
+    before, given = law.marginal(), law.conditional(clicks)
+    happened = np.where(shown, chance_of(given, clicks), 1.0)
+    possible = np.asarray((happened > 0).all(axis=1))
+    logs = np.log(np.where(happened > 0, happened, 1.0)).sum(axis=1)
+    clipped = (chance_of(np.clip(chance, CLIP, 1 - CLIP), clicks) for chance in (before, given))
+    left, right = (np.where(shown, -np.log2(chance), 0.0) for chance in clipped)
+    return left, right, np.where(possible, logs, 0.0), possible
 
 
 def _unseen(model: Predictor, batch: LogBatch) -> NDArray[np.bool_]:

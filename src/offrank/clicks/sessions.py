@@ -5,15 +5,16 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar, NamedTuple, Protocol
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
+import pyarrow as pa
 from numpy.typing import NDArray
 
 from ..errors import EmptyLogError, UsageError
 from ..folds.base import PlusFold, Turned
-from ..log.batch import Floats, LogBatch
-from . import _kernels
+from ..folds.counts import join
+from ..log.batch import Floats, Integers, LogBatch
 from .documents import Documents, shown_keys
 
 
@@ -83,34 +84,18 @@ class Weighed(NamedTuple):
         return self.total / self.squares if self.squares else 1.0
 
 
-class Scalable(Protocol):
-    """Sessions or counts."""
-
-    def scaled(self, share: float) -> Any: ...
-
-
 @dataclass(frozen=True)
 class Gathered:
-    """What a click model learns from. data: Sessions, or counts where counts suffice; worth: see `Weighed`."""
+    """What a click model learns from. data: `Sessions`, or `Counts` where these suffice; worth: see `Weighed`."""
 
     documents: Documents
-    data: Scalable
+    data: Any
     tally: Tally
     worth: float = 1.0
 
     def counted(self) -> Any:
         """The data, a session of a sampled log for no more than it tells: one that stands for ten is not ten."""
         return self.data if self.worth == 1.0 else self.data.scaled(self.worth)
-
-
-@dataclass(frozen=True)
-class Chunk:
-    """A batch with documents of its own: keys [d], and sessions that index them."""
-
-    keys: NDArray[np.int64]
-    document: NDArray[np.int32]
-    click: NDArray[np.uint8]
-    weight: Floats
 
 
 def whole_clicks(batch: LogBatch) -> Floats:
@@ -129,28 +114,34 @@ def whole_clicks(batch: LogBatch) -> Floats:
     return batch.clicks
 
 
-def chunk(batch: LogBatch, by: str | None) -> Chunk:
-    """The sessions of a batch.
-
-    Raises:
-        UsageError: clicks that are no whole numbers.
-    """
-    clicks = whole_clicks(batch)
-    shown = batch.slates >= 0
-    keys, document = _kernels.encode(shown_keys(batch.contexts, batch.slates, by), shown)
-    return Chunk(keys, document, (clicks > 0).astype(np.uint8), 1.0 / batch.inclusion)
-
-
-def tally(batch: LogBatch) -> Tally:
-    """What a batch adds to the tally."""
+def tally(batch: LogBatch, repeated: float | None = None) -> Tally:
+    """What a batch adds to the tally; repeated: how many clicks are, where that is known."""
     assert batch.clicks is not None
-    return met(batch, float(np.maximum(batch.clicks - 1, 0).sum()))
-
-
-def met(batch: LogBatch, repeated: float) -> Tally:
-    """The same, where it is known how many clicks are repeated."""
+    repeated = float(np.maximum(batch.clicks - 1, 0).sum()) if repeated is None else repeated
     holes = int(batch.contexts.length.sum() - (batch.slates >= 0).sum())
     return Tally(len(batch), repeated, dict(batch.skipped), batch.contexts.slots, holes)
+
+
+@dataclass(frozen=True)
+class Chunk:
+    """A batch with documents of its own: keys [d], and sessions that index them."""
+
+    keys: Integers
+    sessions: Sessions
+
+    @classmethod
+    def of(cls, batch: LogBatch, by: str | None) -> Chunk:
+        """The sessions of a batch.
+
+        Raises:
+            UsageError: clicks that are no whole numbers.
+        """
+        click, shown = whole_clicks(batch) > 0, batch.slates >= 0
+        found = pa.array(shown_keys(batch.contexts, batch.slates, by)[shown]).dictionary_encode()
+        document = np.full(shown.shape, -1, np.int32)
+        document[shown] = found.indices.to_numpy()
+        keys = found.dictionary.to_numpy()
+        return cls(keys, Sessions(document, click.astype(np.uint8), 1.0 / batch.inclusion, len(keys)))
 
 
 class Pile:
@@ -167,15 +158,26 @@ class Pile:
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Pile) or self.tally != other.tally:
             return False
-        keys, sessions = self._content()
-        other_keys, others = other._content()
-        same_keys = np.array_equal(keys, other_keys)
-        same_rows = np.array_equal(sessions.document, others.document) and np.array_equal(sessions.click, others.click)
-        return same_keys and same_rows and np.allclose(sessions.weight, others.weight, rtol=1e-12)
+        (keys, mine), (other_keys, theirs) = self.joined(), other.joined()
+        mine, theirs = collapsed(mine), collapsed(theirs)
+        same_rows = np.array_equal(mine.document, theirs.document) and np.array_equal(mine.click, theirs.click)
+        return np.array_equal(keys, other_keys) and same_rows and np.allclose(mine.weight, theirs.weight, rtol=1e-12)
 
-    def _content(self) -> tuple[NDArray[np.int64], Sessions]:
-        documents = Documents(distinct_keys(self.chunks))
-        return documents.keys, collapsed(joined(self.chunks, documents))
+    def joined(self) -> tuple[Integers, Sessions]:
+        """The keys of all documents, ascending, and all sessions in terms of these."""
+        keys = np.unique(np.concatenate([np.empty(0, np.int64), *(one.keys for one in self.chunks)]))
+        every = [one.sessions for one in self.chunks]
+        shape = sum(map(len, every)), max((one.ranks for one in every), default=0)
+        document, click, weight = np.full(shape, -1, np.int32), np.zeros(shape, np.uint8), np.empty(shape[0])
+        first = 0
+        for one in self.chunks:
+            rows, width = slice(first, first + len(one.sessions)), one.sessions.ranks
+            # A place more, for the -1 of pads.
+            codes = np.append(np.searchsorted(keys, one.keys), -1).astype(np.int32)
+            document[rows, :width], click[rows, :width] = codes[one.sessions.document], one.sessions.click
+            weight[rows] = one.sessions.weight
+            first = rows.stop
+        return keys, Sessions(document, click, weight, len(keys))
 
 
 @dataclass(frozen=True)
@@ -190,12 +192,19 @@ class SessionsFold(Turned):
     reducer: ClassVar = PlusFold(Pile())
 
     def turned(self, batch: LogBatch) -> Pile:
-        return Pile((chunk(batch, self.by),) if len(batch) else (), tally(batch))
+        return Pile((Chunk.of(batch, self.by),) if len(batch) else (), tally(batch))
 
     def told(self, found: Pile) -> Gathered:
-        documents = united(found.chunks, self.by)
-        sessions = joined(found.chunks, documents)
-        return Gathered(documents, collapsed(sessions), found.tally, Weighed.of(sessions.weight).worth)
+        """The sessions.
+
+        Raises:
+            EmptyLogError: nothing was shown.
+        """
+        keys, sessions = found.joined()
+        if not len(keys):
+            raise EmptyLogError("the log has no impressions", "give a log with at least one impression")
+        worth = Weighed.of(sessions.weight).worth
+        return Gathered(Documents(keys, self.by), collapsed(sessions), found.tally, worth)
 
 
 @dataclass(frozen=True)
@@ -208,44 +217,13 @@ class TallyFold(Turned):
         return tally(batch)
 
 
-def distinct_keys(chunks: tuple[Chunk, ...]) -> NDArray[np.int64]:
-    """The keys of all chunks, ascending."""
-    return np.unique(np.concatenate([np.empty(0, np.int64), *(one.keys for one in chunks)]))
-
-
-def united(chunks: tuple[Chunk, ...], by: str | None) -> Documents:
-    """The documents of all chunks.
-
-    Raises:
-        EmptyLogError: there are none.
-    """
-    if not sum(len(one.keys) for one in chunks):
-        raise EmptyLogError("the log has no impressions", "give a log with at least one impression")
-    return Documents(distinct_keys(chunks), by)
-
-
-def joined(chunks: tuple[Chunk, ...], documents: Documents) -> Sessions:
-    """All sessions, in terms of the documents of the whole log."""
-    rows, ranks = sum(len(one.weight) for one in chunks), max((one.document.shape[1] for one in chunks), default=0)
-    document, click = np.full((rows, ranks), -1, np.int32), np.zeros((rows, ranks), np.uint8)
-    first = 0
-    for one in chunks:
-        last, width = first + len(one.weight), one.document.shape[1]
-        # A place more, for the -1 of pads.
-        codes = np.append(np.searchsorted(documents.keys, one.keys), -1).astype(np.int32)
-        document[first:last, :width], click[first:last, :width] = codes[one.document], one.click
-        first = last
-    weight = np.concatenate([np.empty(0), *(one.weight for one in chunks)])
-    return Sessions(document, click, weight, len(documents))
-
-
 def collapsed(sessions: Sessions) -> Sessions:
     """Like sessions once, with their weights summed; in an order that the log's own does not change."""
-    codes = _kernels.session_hash(sessions.document, sessions.click)
+    if not len(sessions):
+        return sessions
+    codes = np.broadcast_to(join(*(sessions.document * 2 + sessions.click).T).view(np.uint64), len(sessions))
     order = np.argsort(codes)
     codes = codes[order]
-    starts = np.flatnonzero(np.append(True, codes[1:] != codes[:-1])[: len(codes)])
-    if not len(starts):
-        return sessions
+    starts = np.flatnonzero(np.append(True, codes[1:] != codes[:-1]))
     first, weight = order[starts], np.add.reduceat(sessions.weight[order], starts)
     return Sessions(sessions.document[first], sessions.click[first], weight, sessions.documents)

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import asdict
 from importlib import metadata
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,38 +33,23 @@ _SMALL = 64
 """Arrays of up to so many numbers are written to be read by people."""
 
 
-class Kept(Protocol):
-    """What is written of a fitted model; see `Fitted`."""
-
-    @property
-    def model(self) -> object: ...
-
-    @property
-    def documents(self) -> Documents: ...
-
-    @property
-    def learnt(self) -> Learnt: ...
-
-    @property
-    def tally(self) -> Tally: ...
-
-    @property
-    def source(self) -> str: ...
-
-    @property
-    def training(self) -> Fingerprint | None: ...
-
-
-def write(path: str | os.PathLike[str], fitted: Kept) -> None:
+def write(
+    path: str | os.PathLike[str],
+    spelling: str,
+    documents: Documents,
+    learnt: Learnt,
+    tally: Tally,
+    source: str,
+    training: Fingerprint | None,
+) -> None:
     """Write a fitted model. What `facts` hold is written as plain numbers, words, lists and dicts."""
-    learnt = fitted.learnt
     found = {
         "format": FORMAT,
         "version": VERSION,
         "offrank": _version(),
-        "model": repr(fitted.model),
-        "by": fitted.documents.by,
-        "documents": encoded(fitted.documents.keys),
+        "model": spelling,
+        "by": documents.by,
+        "documents": encoded(documents.keys),
         "parameters": {name: encoded(table) for name, table in learnt.parameters.items()},
         "strength": {name: encoded(table) for name, table in learnt.strength.items()},
         "trace": encoded(np.asarray(learnt.trace, dtype=np.float64)),
@@ -72,22 +57,16 @@ def write(path: str | os.PathLike[str], fitted: Kept) -> None:
         "converged": learnt.converged,
         "facts": plain(dict(learnt.facts)),
         "cautions": [asdict(caution) for caution in learnt.cautions],
-        "tally": plain(asdict(fitted.tally)),
-        "source": fitted.source,
-        "training": _training(fitted.training),
+        "tally": plain(asdict(tally)),
+        "source": source,
+        "training": None if training is None else _training(training),
     }
     write_text(path, json.dumps(found, indent=1, allow_nan=False) + "\n")
 
 
-def _training(found: Fingerprint | None) -> dict[str, Any] | None:
-    if found is None:
-        return None
-    return {
-        "by": found.content.key,
-        "rows": found.rows,
-        "keys": encoded(found.keys.view(np.int64)),
-        "counts": encoded(found.counts),
-    }
+def _training(found: Fingerprint) -> dict[str, Any]:
+    keys, counts = encoded(found.keys.view(np.int64)), encoded(found.counts)
+    return {"by": found.content.key, "rows": found.rows, "keys": keys, "counts": counts}
 
 
 def read(path: str | os.PathLike[str]) -> Mapping[str, Any]:

@@ -105,7 +105,7 @@ def examination(given: Examination | None) -> Trained:
     if curve is None and given is not None:
         raise UsageError(
             f"{known!r} has no examination curve: what is looked at depends on more than the rank",
-            "fit pbm, or offrank.clicks.harvest a curve, or give a number per rank: [1, .5, .33]",
+            "fit pbm, or offrank.harvest_clicks a curve, or give a number per rank: [1, .5, .33]",
         )
     try:
         found = None if curve is None else tuple(float(p) for p in curve)

@@ -43,7 +43,7 @@ def evaluate(
     - logging: the policy that drew the log; `logged` uses the propensities written in it.
     - estimators: one or several, spelled such as `"snips"`, `"interpol(window=2)"`, `"clip(ips, 100)"`.
     - examination: probability that each rank is looked at, top first, for pbm and interpol; or what knows it: a
-      fitted click model, the file that it was saved to, or what `offrank.clicks.harvest` found.
+      fitted click model, the file that it was saved to, or what `offrank.harvest_clicks` found.
     - interval: `studentised` (delta method, longer towards a tail: Hall 1992), `normal` (delta method),
       `bootstrap` (Poisson, `replicates` of them, `seed`) or `bernstein` (empirical Bernstein), at level `confidence`.
     - cluster: a column whose equal values mark dependent rows, such as `query`; None for independent rows. By default

@@ -1,8 +1,8 @@
 """Which of several to believe, chosen from the data: windows of INTERPOL (`slope`), click models (`select`)."""
 
-from .candidates import Candidate
+from .candidates import MeasuredModel
 from .click_models import choose, select
 from .regret import average_regret, average_regrets, regret
 from .windows import Choice, slope
 
-__all__ = ["Candidate", "Choice", "average_regret", "average_regrets", "choose", "regret", "select", "slope"]
+__all__ = ["Choice", "MeasuredModel", "average_regret", "average_regrets", "choose", "regret", "select", "slope"]

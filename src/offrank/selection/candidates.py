@@ -30,7 +30,7 @@ Number = float | Doubted
 
 
 @dataclass(frozen=True)
-class Candidate:
+class MeasuredModel:
     """A click model: its in-distribution perplexity, nDCG and CMIP, as numbers or with their intervals.
 
     None: not measured; strategies that ask for it cannot be used.
@@ -65,8 +65,8 @@ class Candidate:
         return {"ppl": self.perplexity, "ndcg": self.ndcg, "cmip": self.cmip}[metric]
 
 
-def candidates(table: Any) -> list[Candidate]:
-    """Checked candidates: of a list of `Candidate`, of rows, or of an Arrow table.
+def candidates(table: Any) -> list[MeasuredModel]:
+    """Checked candidates: of a list of `MeasuredModel`, of rows, or of an Arrow table.
 
     A row has `name`, and of `perplexity`, `ndcg` and `cmip` what was measured; `cmip_low` and `cmip_high`, and
     likewise for the others, give intervals.
@@ -75,7 +75,7 @@ def candidates(table: Any) -> list[Candidate]:
         UsageError: nothing to choose from, a row without a name, a name that comes twice, a number that cannot be.
     """
     rows: Iterable[Any] = table.to_pylist() if hasattr(table, "to_pylist") else table
-    found = [row if isinstance(row, Candidate) else _of_row(row) for row in rows]
+    found = [row if isinstance(row, MeasuredModel) else _of_row(row) for row in rows]
     if not found:
         raise UsageError("there are no candidates", "give at least one model with its metrics")
     names = [one.name for one in found]
@@ -87,12 +87,13 @@ def candidates(table: Any) -> list[Candidate]:
     return found
 
 
-def _of_row(row: Any) -> Candidate:
+def _of_row(row: Any) -> MeasuredModel:
     if not isinstance(row, Mapping):
-        raise UsageError(f"{row!r} is no candidate", "give Candidate(name, perplexity, ndcg, cmip), or a dict of these")
+        remedy = "give MeasuredModel(name, perplexity, ndcg, cmip), or a dict of these"
+        raise UsageError(f"{row!r} is no candidate", remedy)
     if row.get("name") in {None, ""}:
         raise UsageError(f"a candidate has no name: {dict(row)}", "give each model a name of its own")
-    return Candidate(str(row["name"]), *(_number(row, column) for column in ("perplexity", "ndcg", "cmip")))
+    return MeasuredModel(str(row["name"]), *(_number(row, column) for column in ("perplexity", "ndcg", "cmip")))
 
 
 def _number(row: Mapping[str, Any], column: str) -> Number | None:
@@ -109,9 +110,8 @@ def _number(row: Mapping[str, Any], column: str) -> Number | None:
         raise UsageError(f"{column} of {row['name']} is {value!r}, {ends}", "give numbers") from error
 
 
-def _check(one: Candidate) -> None:
-    metrics: tuple[Metric, ...] = ("ppl", "ndcg", "cmip")
-    for metric in metrics:
+def _check(one: MeasuredModel) -> None:
+    for metric in WORDS:
         if one.measured(metric) and not math.isfinite(one.value(metric)):
             raise UsageError(f"{WORDS[metric]} of {one.name} is {one.value(metric)}", "give a finite number, or none")
     if one.perplexity is not None and one.value("ppl") < 1:

@@ -12,18 +12,19 @@ from typing import Any
 from ..clicks.storage import plain
 from ..errors import UsageError
 from ..frames import Tabular
-from .candidates import Candidate, candidates
-from .strategies import BEST, PRESETS, SIGNS, STRATEGIES, WORDS, Metric, Preset, Strategy, Top, strategy
+from ..report import terminal, words
+from ..report.sheet import Answer, Figures, Section, Sheet
+from .candidates import MeasuredModel, candidates
+from .strategies import BEST, PRESETS, SIGNS, STRATEGIES, WORDS, Keep, Metric, Preset, Strategy, strategy
 
-__all__ = ["BEST", "STRATEGIES", "Candidate", "Choice", "Selection", "choose", "select"]
+__all__ = ["BEST", "STRATEGIES", "MeasuredModel", "ModelChoice", "Selection", "choose", "select"]
 
 
-METRICS: tuple[Metric, ...] = ("ppl", "ndcg", "cmip")
 _ALONE = "CMIP alone commends a model that knows nothing: its relevance is independent of everything"
 
 
 @dataclass(frozen=True)
-class Choice:
+class ModelChoice:
     """What a strategy chose.
 
     - name: of the model. strategy: its spelling. kept: the models that were left for the last step.
@@ -41,7 +42,7 @@ class Choice:
         return f"{self.name} by `{self.strategy}`: {'; '.join(self.reasons)}{doubts}"
 
 
-def choose(models: Sequence[Candidate], by: str | Strategy = BEST, preset: Preset = "paper") -> Choice:
+def choose(models: Sequence[MeasuredModel], by: str | Strategy = BEST, preset: Preset = "paper") -> ModelChoice:
     """The model that a strategy chooses; of models tied in the last step, the one named first.
 
     preset: what remains where no model is in every top: `paper` all models, `published-code` the first top.
@@ -67,24 +68,24 @@ def choose(models: Sequence[Candidate], by: str | Strategy = BEST, preset: Prese
     chosen = min(kept, key=lambda one: _cost(one, asked.metric))
     reasons.append(_last(chosen, kept, asked))
     doubts += _doubts_of_last(chosen, kept, asked.metric)
-    return Choice(chosen.name, str(asked), tuple(one.name for one in kept), tuple(reasons), tuple(doubts))
+    return ModelChoice(chosen.name, str(asked), tuple(one.name for one in kept), tuple(reasons), tuple(doubts))
 
 
 @dataclass(frozen=True)
 class Selection(Tabular):
     """Candidates and what each strategy chose; left_out: strategies that could not be used, with the reason."""
 
-    candidates: tuple[Candidate, ...]
-    choices: dict[str, Choice]
+    candidates: tuple[MeasuredModel, ...]
+    choices: dict[str, ModelChoice]
     left_out: dict[str, str]
 
     headings = ("model", "metric", "value", "chosen")
 
-    def __getitem__(self, by: str) -> Choice:
+    def __getitem__(self, by: str) -> ModelChoice:
         return self.choices[str(strategy(by))]
 
     @property
-    def choice(self) -> Choice:
+    def choice(self) -> ModelChoice:
         """That of the one strategy; of several, that of the least average regret in the paper, or of the last."""
         return self.choices.get(BEST) or list(self.choices.values())[-1]
 
@@ -99,7 +100,7 @@ class Selection(Tabular):
         rows: list[dict[str, Any]] = []
         for one in self.candidates:
             chosen = "; ".join(name for name, choice in self.choices.items() if choice.name == one.name)
-            for metric in METRICS:
+            for metric in WORDS:
                 if one.measured(metric):
                     low, high = one.ends(metric)
                     numbers = {"value": one.value(metric), "low": low, "high": high}
@@ -111,27 +112,36 @@ class Selection(Tabular):
         choices = {name: plain(asdict(one)) for name, one in self.choices.items()}
         return {"measured": self.records(), "choices": choices, "not_used": dict(self.left_out)}
 
-    def __str__(self) -> str:
-        return "\n".join(self._lines())
+    def answer(self, severity: str = "ok") -> Answer:
+        """What to use, who says so, and what could have come out otherwise."""
+        one, strategies = self.choice, len(self.choices)
+        votes = f" {self.votes[one.name]} of {strategies} strategies choose it." if strategies > 1 else ""
+        said = f"{words.quote(one.name)} **is the choice** of {words.quote(one.strategy)}.{votes}"
+        return Answer(said, severity=severity, reasons=tuple(f"but: {doubt}" for doubt in one.doubts))
 
-    def _lines(self) -> Iterator[str]:
-        rows = [[one.name, *(_shown(one, metric) for metric in METRICS)] for one in self.candidates]
-        yield from _columns([["model", *(WORDS[metric] for metric in METRICS)], *rows])
-        yield ""
-        yield from _columns([["strategy", "chooses"], *([name, one.name] for name, one in self.choices.items())])
-        for name, why in self.left_out.items():
-            yield f"not used: {name} ({why})"
-        yield ""
-        yield str(self.choice)
-        if len(self.choices) > 1:
-            votes = self.votes[self.choice.name]
-            yield f"  {votes} of {len(self.choices)} strategies choose it"
+    def chosen(self) -> Section:
+        """The reasons of the choice, and what each strategy chooses."""
+        rows = tuple((name, one.name, ", ".join(one.kept)) for name, one in self.choices.items())
+        left = tuple(f"not used: {name} ({why})" for name, why in self.left_out.items())
+        table = Figures("Strategies", ("strategy", "chooses", "kept for the last step"), rows, extra=(2,))
+        return Section("The choice", items=(*self.choice.reasons, *left), tables=(table,))
+
+    def sheet(self) -> Sheet:
+        """What was measured, and what is chosen."""
+        rows = tuple((one.name, *(_shown(one, metric) for metric in WORDS)) for one in self.candidates)
+        measured = Figures("Measured", ("model", *WORDS.values()), rows)
+        lead = words.plural(len(rows), "model", "models")
+        sections = (Section("What was measured", tables=(measured,)), self.chosen())
+        return Sheet("Which click model?", lead, sections, (self.answer(),))
+
+    def __str__(self) -> str:
+        return terminal.render_text(self.sheet()).rstrip()
 
 
 def select(table: Any, by: str | Strategy | None = None, preset: Preset = "paper") -> Selection:
     """Choose among click models by one strategy, or by each of the paper's nine.
 
-    table: `Candidate`s, rows or an Arrow table; see `candidates`.
+    table: `MeasuredModel`s, rows or an Arrow table; see `candidates`.
 
     Raises:
         UsageError: as `choose`; of nine strategies, only where none can be used.
@@ -140,7 +150,7 @@ def select(table: Any, by: str | Strategy | None = None, preset: Preset = "paper
     if by is not None:
         choice = choose(given, by, preset)
         return Selection(tuple(given), {choice.strategy: choice}, {})
-    choices: dict[str, Choice] = {}
+    choices: dict[str, ModelChoice] = {}
     left_out: dict[str, str] = {}
     for name in STRATEGIES:
         lacking = _lacking(given, strategy(name))
@@ -153,7 +163,7 @@ def select(table: Any, by: str | Strategy | None = None, preset: Preset = "paper
     return Selection(tuple(given), choices, left_out)
 
 
-def _lacking(given: Sequence[Candidate], asked: Strategy) -> str:
+def _lacking(given: Sequence[MeasuredModel], asked: Strategy) -> str:
     """Which metric of which models is not there, or nothing."""
     for metric in asked.metrics:
         without = [one for one in given if not one.measured(metric)]
@@ -162,17 +172,17 @@ def _lacking(given: Sequence[Candidate], asked: Strategy) -> str:
     return ""
 
 
-def _cost(one: Candidate, metric: Metric) -> float:
+def _cost(one: MeasuredModel, metric: Metric) -> float:
     return SIGNS[metric] * one.value(metric)
 
 
-def _top(given: Sequence[Candidate], top: Top) -> list[Candidate]:
+def _top(given: Sequence[MeasuredModel], top: Keep) -> list[MeasuredModel]:
     """Those no worse than the last of the top; ties stay, and the order is that of the candidates."""
     last = sorted(_cost(one, top.metric) for one in given)[min(top.size, len(given)) - 1]
     return [one for one in given if _cost(one, top.metric) <= last]
 
 
-def _last(chosen: Candidate, kept: Sequence[Candidate], asked: Strategy) -> str:
+def _last(chosen: MeasuredModel, kept: Sequence[MeasuredModel], asked: Strategy) -> str:
     degree = "highest" if SIGNS[asked.metric] < 0 else "lowest"
     among = f"of those {chosen.name}" if asked.tops else chosen.name
     if len(kept) == 1:
@@ -180,7 +190,7 @@ def _last(chosen: Candidate, kept: Sequence[Candidate], asked: Strategy) -> str:
     return f"{among} has the {degree} {WORDS[asked.metric]} {chosen.value(asked.metric):.4f}"
 
 
-def _doubts_of_top(given: Sequence[Candidate], best: Sequence[Candidate], top: Top) -> Iterator[str]:
+def _doubts_of_top(given: Sequence[MeasuredModel], best: Sequence[MeasuredModel], top: Keep) -> Iterator[str]:
     dropped = [one for one in given if one not in best]
     if not dropped:
         yield f"`{top}` keeps all {len(given)} models, so that {WORDS[top.metric]} decides nothing"
@@ -190,31 +200,24 @@ def _doubts_of_top(given: Sequence[Candidate], best: Sequence[Candidate], top: T
             yield f"{one.name} was dropped, and its {WORDS[top.metric]} cannot be told from that of {_names(near)}"
 
 
-def _doubts_of_last(chosen: Candidate, kept: Sequence[Candidate], metric: Metric) -> Iterator[str]:
+def _doubts_of_last(chosen: MeasuredModel, kept: Sequence[MeasuredModel], metric: Metric) -> Iterator[str]:
     near = [one for one in kept if one is not chosen and _overlap(chosen, one, metric)]
     if near:
         yield f"by {WORDS[metric]} {chosen.name} cannot be told from {_names(near)}"
 
 
-def _overlap(one: Candidate, other: Candidate, metric: Metric) -> bool:
+def _overlap(one: MeasuredModel, other: MeasuredModel, metric: Metric) -> bool:
     (low, high), (least, most) = one.ends(metric), other.ends(metric)
     return low <= most and least <= high
 
 
-def _names(models: Sequence[Candidate]) -> str:
+def _names(models: Sequence[MeasuredModel]) -> str:
     return ", ".join(one.name for one in models)
 
 
-def _shown(one: Candidate, metric: Metric) -> str:
+def _shown(one: MeasuredModel, metric: Metric) -> str | None:
     if not one.measured(metric):
-        return "-"
+        return None
     low, high = one.ends(metric)
     value = f"{one.value(metric):.4f}"
     return value if low == high else f"{value} ({low:.4f} to {high:.4f})"
-
-
-def _columns(rows: Sequence[Sequence[str]]) -> Iterator[str]:
-    """Rows with every column as wide as it needs."""
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    for row in rows:
-        yield "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ..errors import UsageError
 from ..log.batch import Floats
-from .candidates import Candidate
+from .candidates import MeasuredModel
 from .click_models import choose
 from .strategies import SIGNS, Metric, Preset, Strategy, strategy
 
@@ -18,7 +18,7 @@ SIZES = (5, 6, 7)
 
 
 def regret(
-    models: Sequence[Candidate],
+    models: Sequence[MeasuredModel],
     out_of_distribution: Mapping[str, float],
     by: str | Strategy,
     preset: Preset = "paper",
@@ -33,7 +33,7 @@ def regret(
 
 
 def average_regret(
-    models: Sequence[Candidate],
+    models: Sequence[MeasuredModel],
     out_of_distribution: Mapping[str, float],
     by: str | Strategy,
     sizes: Sequence[int] = SIZES,
@@ -78,7 +78,7 @@ def average_regrets(
     return np.asarray((found - np.where(subsets, outcome, np.inf).min(axis=-1)).mean(axis=-1))
 
 
-def _outcomes(models: Sequence[Candidate], out_of_distribution: Mapping[str, float]) -> list[float]:
+def _outcomes(models: Sequence[MeasuredModel], out_of_distribution: Mapping[str, float]) -> list[float]:
     lacking = [one.name for one in models if one.name not in out_of_distribution]
     if lacking:
         raise UsageError(f"no out-of-distribution perplexity of {', '.join(lacking)}", "give that of every model")

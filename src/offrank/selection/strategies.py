@@ -22,7 +22,7 @@ _TOP = re.compile(r"top-(\d+)\s+(\w+)")
 
 
 @dataclass(frozen=True)
-class Top:
+class Keep:
     """Keeps the `size` candidates that are best by `metric`, and those tied with the last of them."""
 
     size: int
@@ -36,7 +36,7 @@ class Top:
 class Strategy:
     """The best by `metric` of the candidates that are in every one of `tops`."""
 
-    tops: tuple[Top, ...]
+    tops: tuple[Keep, ...]
     metric: Metric
 
     def __str__(self) -> str:
@@ -77,7 +77,7 @@ def strategy(spelling: str | Strategy) -> Strategy:
     if len(tops) > 1:
         raise _unreadable(spelling)
     read = [_TOP.fullmatch(part.strip()) for part in tops[0].split(",")] if tops else []
-    found = tuple(Top(int(match[1]), _metric(match[2], spelling)) for match in read if match)
+    found = tuple(Keep(int(match[1]), _metric(match[2], spelling)) for match in read if match)
     if len(found) < len(read) or any(top.size < 1 for top in found):
         raise _unreadable(spelling)
     return Strategy(found, _metric(last.strip(), spelling))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, ClassVar, final
 
@@ -17,10 +17,10 @@ from ..learnt import Learnt
 from ..model import ClickModel, Say
 from ..parameters import Parameters, Role, Roles
 from ..sessions import Sessions
-from .batches import Batches, Data, first_known, split
-from .cells import Array, Sight, Weights
+from .batches import Batches, TrainingSessions, first_known, split
+from .cells import Array, NetworkInput, Weights
 from .law import Recurrent
-from .training import Pace, Trained, libraries, train
+from .training import Schedule, TrainedNetwork, libraries, train
 
 GROUP = "query_of"
 """The parameter [documents + 1] that says which query each document belongs to: a row of the table of queries."""
@@ -32,7 +32,7 @@ Arrays = Mapping[str, Floats]
 Shapes = Mapping[str, tuple[int, int]]
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, repr=False, kw_only=True)
 class RecurrentModel(ClickModel, ABC):
     """A gated recurrent unit that reads a list from the top, together with the clicks above.
 
@@ -45,15 +45,15 @@ class RecurrentModel(ClickModel, ABC):
     """
 
     mixable: ClassVar[bool] = False
-    hidden: int = field(default=32, kw_only=True)
-    batch: int = field(default=512, kw_only=True)
-    rate: float = field(default=0.02, kw_only=True)
-    epochs: int = field(default=50, kw_only=True)
-    patience: int = field(default=3, kw_only=True)
-    validation: float = field(default=0.1, kw_only=True)
-    prior: float = field(default=0.1, kw_only=True)
-    dropped: float = field(default=0.01, kw_only=True)
-    seed: int = field(default=0, kw_only=True)
+    hidden: int = 32
+    batch: int = 512
+    rate: float = 0.02
+    epochs: int = 50
+    patience: int = 3
+    validation: float = 0.1
+    prior: float = 0.1
+    dropped: float = 0.01
+    seed: int = 0
 
     def __post_init__(self) -> None:
         for name in ("hidden", "batch", "epochs", "patience"):
@@ -79,7 +79,7 @@ class RecurrentModel(ClickModel, ABC):
         """Weights that begin where the click rate of the log has them: `output_bias` [1] and others."""
 
     @abstractmethod
-    def sight(self, rows: Mapping[str, Array], ranks: int, weights: Weights, xp: Any) -> Sight:
+    def inputs(self, rows: Mapping[str, Array], ranks: int, weights: Weights, xp: Any) -> NetworkInput:
         """What the network sees. rows: document [k, n, .] and query [n, .] embeddings, of the tables that it has."""
 
     @final
@@ -95,16 +95,16 @@ class RecurrentModel(ClickModel, ABC):
     @final
     def learn(self, data: Sessions, *, start: Parameters | None = None, say: Say = len) -> Learnt:
         libraries()
-        gathered, rng = Data.of(data), np.random.default_rng(self.seed)
+        gathered, rng = TrainingSessions.of(data), np.random.default_rng(self.seed)
         shapes = self.tables(data.documents, int(gathered.group[-1]))
         lengths = {name: shape[0] for name, shape in shapes.items()}
         known, held = split(data.weight, self.validation, rng)
         batches = Batches(gathered, known, self.batch, lengths, self.dropped), Batches(gathered, held, 4096, lengths)
         arrays = self._drawn(data, shapes, rng) if start is None else self._parted(start)
-        pace = Pace(self.rate, self.prior, self.epochs, self.patience)
+        schedule = Schedule(self.rate, self.prior, self.epochs, self.patience)
         # Models that compute the same share what is compiled.
         bare = replace(self, batch=1, rate=1.0, epochs=1, patience=1, validation=0.0, prior=1.0, dropped=0.0, seed=0)
-        trained = train(bare, *arrays, batches, pace=pace, rng=rng, say=say)
+        trained = train(bare, *arrays, batches, schedule=schedule, rng=rng, say=say)
         return self._learnt(trained, gathered, float(held.sum()))
 
     def _drawn(self, data: Sessions, shapes: Shapes, rng: np.random.Generator) -> tuple[Arrays, Arrays]:
@@ -118,7 +118,7 @@ class RecurrentModel(ClickModel, ABC):
             table[-1] = 0.0
         return {**dense, **flat, **self.levels(_click_rate(data))}, tables
 
-    def _learnt(self, trained: Trained, gathered: Data, held: float) -> Learnt:
+    def _learnt(self, trained: TrainedNetwork, gathered: TrainingSessions, held: float) -> Learnt:
         tables = {name + _TABLE: table for name, table in trained.tables.items()}
         groups = {GROUP: gathered.group.astype(np.float64)} if "query" in trained.tables else {}
         facts = {
@@ -147,12 +147,12 @@ class RecurrentModel(ClickModel, ABC):
         weights = {name: array for name, array in parameters.items() if roles.get(name) is Role.WEIGHTS}
         return weights, {name: parameters[name + _TABLE] for name in self.tables(1, 1)}
 
-    def _seen(self, parameters: Parameters, weights: Arrays, tables: Arrays, slots: Slots) -> Sight:
+    def _seen(self, parameters: Parameters, weights: Arrays, tables: Arrays, slots: Slots) -> NetworkInput:
         rows = {"document": tables["document"][slots.document.T]}
         if "query" in tables:
             query = parameters[GROUP].astype(np.int64)[first_known(np.where(slots.shown, slots.document, -1))]
             rows["query"] = tables["query"][query]
-        return self.sight(rows, slots.document.shape[1], weights, np)
+        return self.inputs(rows, slots.document.shape[1], weights, np)
 
 
 def _spread(shape: tuple[int, ...], rng: np.random.Generator) -> Floats:

@@ -8,10 +8,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import coo_array
+from scipy.sparse.csgraph import connected_components
 
 from ...log.batch import Floats, Integers
 from ..sessions import Sessions
-from . import _kernels
 
 
 class Batch(NamedTuple):
@@ -32,31 +33,51 @@ class Batch(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Data:
+class TrainingSessions:
     """Sessions, what was clicked above each rank [n, k], and group [documents + 1], the group of each document."""
 
     sessions: Sessions
-    previous: Integers
+    previous: NDArray[np.uint8]
     group: Integers
 
     @classmethod
-    def of(cls, sessions: Sessions) -> Data:
-        return cls(
-            sessions,
-            _kernels.previous(sessions.click, sessions.document >= 0),
-            _kernels.together(sessions.document, sessions.documents),
-        )
+    def of(cls, sessions: Sessions) -> TrainingSessions:
+        return cls(sessions, previous_clicks(sessions), shown_together(sessions))
 
     def groups(self) -> Integers:
         """[n] the group of each session's documents; one never seen for a session without any."""
         return self.group[first_known(self.sessions.document)]
 
 
+def previous_clicks(sessions: Sessions) -> NDArray[np.uint8]:
+    """[n, k] whether the nearest document above each rank was clicked: 0 or 1, and 2 where there is none above."""
+    shown = sessions.document >= 0
+    latest = np.maximum.accumulate(np.where(shown, np.arange(1, sessions.ranks + 1), 0), axis=1)
+    above = np.pad(latest[:, :-1], ((0, 0), (1, 0)))
+    click = np.take_along_axis(sessions.click, np.maximum(above - 1, 0), axis=1) > 0
+    return np.where(above > 0, click, 2).astype(np.uint8)
+
+
+def shown_together(sessions: Sessions) -> Integers:
+    """[documents + 1] number of each document's group: what was shown in one session is in one group.
+
+    Groups are numbered by their first document; the last place, for documents never seen, has a number of its own.
+    """
+    first, size = first_known(sessions.document), sessions.documents + 1
+    pairs = [
+        np.unique(first[shown] * size + document[shown])
+        for document, shown in zip(sessions.document.T, sessions.document.T >= 0, strict=True)
+    ]
+    left, right = np.divmod(np.concatenate([np.empty(0, np.int64), *pairs]), size)
+    links = coo_array((np.ones(len(left), np.bool_), (left, right)), shape=(size, size))
+    return connected_components(links, directed=False)[1].astype(np.int64)
+
+
 def first_known(document: NDArray[np.integer[Any]]) -> Integers:
     """[n] the first document of each slate that was learnt from, -1 where none was."""
     known = document >= 0
     first = document[np.arange(len(document)), known.argmax(axis=1)]
-    return np.where(known.any(axis=1), first, -1)
+    return np.where(known.any(axis=1), first, -1).astype(np.int64)
 
 
 def split(weight: Floats, share: float, rng: np.random.Generator) -> tuple[Floats, Floats]:
@@ -79,7 +100,9 @@ class Batches:
     groups, that are taken for ones never seen: so the last row of each table learns what to expect of those.
     """
 
-    def __init__(self, data: Data, weight: Floats, size: int, lengths: dict[str, int], dropped: float = 0.0) -> None:
+    def __init__(
+        self, data: TrainingSessions, weight: Floats, size: int, lengths: dict[str, int], dropped: float = 0.0
+    ) -> None:
         self.data, self.weight, self.dropped, self.lengths = data, weight, dropped, lengths
         self.kept = np.flatnonzero(weight > 0)
         self.size = max(min(size, len(self.kept)), 1)
@@ -87,7 +110,6 @@ class Batches:
         if "query" in lengths:
             self.codes["query"] = data.groups()[:, None].astype(np.int32)
         self.totals = {name: self._totals(name) for name in lengths}
-        self.numbers = {name: np.full(length, -1, np.int64) for name, length in lengths.items()}
 
     def passed(self, rng: np.random.Generator | None = None) -> Iterator[Batch]:
         """Every session once; in a random order, and with documents dropped, where there is an `rng`."""
@@ -98,20 +120,16 @@ class Batches:
     def _batch(self, chosen: Integers, rng: np.random.Generator | None) -> Batch:
         weight = np.zeros(self.size)
         weight[: len(chosen)] = self.weight[chosen]
-        sessions, turned = self.data.sessions, {}
-        for name, table in (
-            ("previous", self.data.previous),
-            ("shown", sessions.document >= 0),
-            ("click", sessions.click),
-        ):
-            turned[name] = self._padded(table[chosen], 0).T
+        sessions = self.data.sessions
+        chosen_rows = (self.data.previous[chosen], sessions.document[chosen] >= 0, sessions.click[chosen])
+        previous, shown, click = (self._padded(rows, 0).T for rows in chosen_rows)
         rows, place, share = {}, {}, {}
         for name, codes in self.codes.items():
             if name in self.lengths:
                 used = self._with_unseen(self._padded(codes[chosen], -1), name, rng)
                 rows[name], found, share[name] = self._renumbered(used, weight, name)
                 place[name] = found if name == "document" else found[0]
-        return Batch(rows, place, share, **turned, weight=weight.astype(np.float32))
+        return Batch(rows, place, share, previous, shown, click, weight.astype(np.float32))
 
     def _padded(self, table: Any, value: int) -> Any:
         missing = self.size - len(table)
@@ -124,12 +142,15 @@ class Batches:
         return np.where(hit, np.int32(self.lengths[name] - 1), codes)
 
     def _renumbered(self, codes: Any, weight: Floats, name: str) -> tuple[Any, Any, Any]:
-        length = self.lengths[name]
-        size = min(codes.size, length)
-        rows, behind = np.full(size, length, np.int32), np.zeros(size)
-        place = _kernels.renumbered(codes, weight, self.numbers[name], rows, behind)
-        total = np.append(self.totals[name], np.inf)[rows]
-        return rows, place, (behind / total).astype(np.float32)
+        """(rows, place, share) of codes [b, k] as `Batch` has them, of one table."""
+        known, length = codes >= 0, self.lengths[name]
+        used, found = np.unique(codes[known], return_inverse=True)
+        rows, share = np.full(min(codes.size, length), length, np.int32), np.zeros(min(codes.size, length), np.float32)
+        behind = np.bincount(found, np.broadcast_to(weight[:, None], codes.shape)[known])
+        rows[: len(used)], share[: len(used)] = used, behind / self.totals[name][used]
+        place = np.zeros(codes.shape, np.int32)
+        place[known] = found
+        return rows, place.T, share
 
     def _totals(self, name: str) -> Floats:
         """[rows] weight behind each row in a whole pass; infinite for the last, which has no prior."""

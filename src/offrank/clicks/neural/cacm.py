@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -13,10 +13,10 @@ from ..fit.em import logit
 from ..parameters import Parameters
 from . import cells
 from .base import RecurrentModel
-from .cells import Array, Sight, Weights
+from .cells import Array, NetworkInput, Weights
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, repr=False, kw_only=True)
 class CACM(RecurrentModel):
     """Examination from a recurrent network over ranks and clicks above, times the relevance of each document.
 
@@ -27,10 +27,10 @@ class CACM(RecurrentModel):
     """
 
     name: ClassVar[str] = "cacm"
-    rate: float = field(default=0.05, kw_only=True)
-    prior: float = field(default=1.5, kw_only=True)
-    embedding: int = field(default=4, kw_only=True)
-    click_embedding: int = field(default=4, kw_only=True)
+    rate: float = 0.05
+    prior: float = 1.5
+    embedding: int = 4
+    click_embedding: int = 4
 
     def tables(self, documents: int, queries: int) -> dict[str, tuple[int, int]]:
         return {"document": (documents + 1, 1)}
@@ -46,11 +46,11 @@ class CACM(RecurrentModel):
         # Half examined: as far from none as from all.
         return {"output_bias": np.zeros(1), "common": logit(np.array([min(2 * click_rate, 0.9)]))}
 
-    def sight(self, rows: Mapping[str, Array], ranks: int, weights: Weights, xp: Any) -> Sight:
+    def inputs(self, rows: Mapping[str, Array], ranks: int, weights: Weights, xp: Any) -> NetworkInput:
         document, known = rows["document"], weights["position"]
         position = known[np.minimum(np.arange(ranks), len(known) - 1)][:, None]
         nothing = xp.zeros((document.shape[1], self.hidden), dtype=document.dtype)
-        return Sight(nothing, position, document[..., 0] + weights["common"][0])
+        return NetworkInput(nothing, position, document[..., 0] + weights["common"][0])
 
     def relevance(self, parameters: Parameters, document: Integers) -> Floats:
         return cells.sigmoid(parameters["document_embedding"][document, 0] + parameters["common"][0], np)

@@ -14,7 +14,7 @@ Weights = Mapping[str, Array]
 
 
 @dataclass(frozen=True)
-class Sight:
+class NetworkInput:
     """What a network sees of slates before any click. Ranks come first: k ranks, n slates.
 
     start: [n, h] its state above the first rank. shown: [k, n, f] what it reads at each rank, beside the last click.
@@ -26,10 +26,10 @@ class Sight:
     attraction: Array | None
 
 
-def inputs(sight: Array, weights: Weights) -> Array:
+def shown_inputs(shown: Array, weights: Weights) -> Array:
     """[..., 3 h] what the gates get from what is shown, all clicks left out."""
-    width = sight.shape[-1]
-    return sight @ weights["input"][:width] + weights["bias"]
+    width = shown.shape[-1]
+    return shown @ weights["input"][:width] + weights["bias"]
 
 
 def click_inputs(weights: Weights, xp: Any) -> Array:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -13,7 +13,7 @@ from ...folds.counts import join
 from ...log.batch import Floats, Integers
 from ..documents import Slots
 from . import cells
-from .cells import Sight, Weights
+from .cells import NetworkInput, Weights
 
 HISTORIES = 1024
 """Histories of clicks that are followed at once: all that there are down to rank 11, so many random ones below."""
@@ -21,7 +21,7 @@ HISTORIES = 1024
 _ROWS = 2 * HISTORIES
 """Slates, or histories of slates, that are computed together: few enough for the cache."""
 
-See = Callable[[Slots], Sight]
+See = Callable[[Slots], NetworkInput]
 """What a network sees of slates."""
 
 Flags = NDArray[np.bool_]
@@ -52,31 +52,23 @@ class Recurrent:
         return self._marginals[1]
 
     def conditional(self, clicks: Floats) -> Floats:
-        def take(rows: slice) -> Callable[[int, Floats], Flags]:
-            return lambda rank, _: clicks[rows, rank] > 0
-
-        return np.concatenate([self._walk(rows, take(rows))[0] for rows in self._pieces()])
+        return self._walked(lambda rows, rank, _: clicks[rows, rank] > 0)[0]
 
     def sample(self, rng: np.random.Generator) -> Floats:
         draws = rng.random(self.slots.document.shape)
+        return self._walked(lambda rows, rank, chance: draws[rows, rank] < chance)[1]
 
-        def take(rows: slice) -> Callable[[int, Floats], Flags]:
-            return lambda rank, chance: draws[rows, rank] < chance
-
-        return np.concatenate([self._walk(rows, take(rows))[1] for rows in self._pieces()])
-
-    def _pieces(self) -> Iterator[slice]:
-        return (slice(first, first + _ROWS) for first in range(0, max(len(self.slots.document), 1), _ROWS))
-
-    def _walk(self, rows: slice, clicked: Callable[[int, Floats], Flags]) -> tuple[Floats, Floats]:
+    def _walked(self, clicked: Callable[[slice, int, Floats], Flags]) -> tuple[Floats, Floats]:
         """(chance of a click, click) [n, k]: down the ranks, with the clicks that `clicked` tells from the chance."""
-        walk = Histories.over(self.see, self.weights, Slots(self.slots.document[rows], self.slots.shown[rows]))
-        chances, clicks = np.zeros(walk.shown.T.shape), np.zeros(walk.shown.T.shape)
-        for rank in range(len(walk.shown)):
-            chance = walk.read(rank)
-            click = clicked(rank, chance[0]) & walk.shown[rank]
-            chances[:, rank], clicks[:, rank] = chance[0], click
-            walk.follow(rank, click[None])
+        chances, clicks = np.zeros((2, *self.slots.document.shape))
+        for first in range(0, len(chances), _ROWS):
+            rows = slice(first, first + _ROWS)
+            walk = Histories(self.see, self.weights, Slots(self.slots.document[rows], self.slots.shown[rows]))
+            for rank in range(len(walk.shown)):
+                chance = walk.read(rank)
+                click = clicked(rows, rank, chance[0]) & walk.shown[rank]
+                chances[rows, rank], clicks[rows, rank] = chance[0], click
+                walk.follow(rank, click[None])
         return chances, clicks
 
     @cached_property
@@ -94,7 +86,7 @@ class Recurrent:
         return mean[place], error[place]
 
     def _enumerated(self, slates: Integers) -> tuple[Floats, Floats]:
-        walk = Histories.over(self.see, self.weights, Slots(np.maximum(slates, -1), slates > -2))
+        walk = Histories(self.see, self.weights, Slots(np.maximum(slates, -1), slates > -2))
         mean, error = np.zeros(slates.shape), np.zeros(slates.shape)
         rng = None
         for rank in range(slates.shape[1]):
@@ -119,20 +111,17 @@ class Histories:
     above (2: there is none). given: [k, n, 3 h] what the gates get from what is shown.
     """
 
-    def __init__(self, sight: Sight, weights: Weights, shown: Flags) -> None:
-        self.weights, self.shown = weights, shown
-        self.given = cells.inputs(sight.shown, weights)
+    def __init__(self, see: See, weights: Weights, slots: Slots) -> None:
+        """The one empty history of each slate."""
+        seen = see(slots)
+        self.weights, self.shown = weights, np.ascontiguousarray(slots.shown.T)
+        self.given = cells.shown_inputs(seen.shown, weights)
         self.clicks = cells.click_inputs(weights, np)
-        self.attraction = None if sight.attraction is None else cells.sigmoid(sight.attraction, np)
-        self.hidden = sight.start[None]
+        self.attraction = None if seen.attraction is None else cells.sigmoid(seen.attraction, np)
+        self.hidden = seen.start[None]
         self.recurrent = self.hidden @ weights["recurrent"]
         self.above = np.full(self.hidden.shape[:2], 2)
         self.weight = np.ones(self.hidden.shape[:2])
-
-    @classmethod
-    def over(cls, see: See, weights: Weights, slots: Slots) -> Histories:
-        """The one empty history of each slate."""
-        return cls(see(slots), weights, np.ascontiguousarray(slots.shown.T))
 
     def read(self, rank: int) -> Floats:
         """[s, n] the chance of a click at a rank; 0 where nothing is shown."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -14,10 +14,10 @@ from ..fit.em import logit
 from ..parameters import Parameters
 from . import cells
 from .base import RecurrentModel
-from .cells import Array, Sight, Weights
+from .cells import Array, NetworkInput, Weights
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, repr=False, kw_only=True)
 class NCM(RecurrentModel):
     """Reads the query, then down the list each document with the last click above it; its state decides the click.
 
@@ -28,8 +28,8 @@ class NCM(RecurrentModel):
     """
 
     name: ClassVar[str] = "ncm"
-    embedding: int = field(default=64, kw_only=True)
-    click_embedding: int = field(default=4, kw_only=True)
+    embedding: int = 64
+    click_embedding: int = 4
 
     def tables(self, documents: int, queries: int) -> dict[str, tuple[int, int]]:
         return {"document": (documents + 1, self.embedding), "query": (queries + 1, self.embedding)}
@@ -44,10 +44,10 @@ class NCM(RecurrentModel):
     def levels(self, click_rate: float) -> dict[str, Floats]:
         return {"output_bias": logit(np.array([click_rate]))}
 
-    def sight(self, rows: Mapping[str, Array], ranks: int, weights: Weights, xp: Any) -> Sight:
+    def inputs(self, rows: Mapping[str, Array], ranks: int, weights: Weights, xp: Any) -> NetworkInput:
         read = rows["query"] @ weights["query_input"] + weights["bias"]
         nothing = xp.zeros((len(rows["query"]), self.hidden), dtype=read.dtype)
-        return Sight(cells.step(nothing, read, weights, xp), rows["document"], None)
+        return NetworkInput(cells.step(nothing, read, weights, xp), rows["document"], None)
 
     def relevance(self, parameters: Parameters, document: Integers) -> Floats:
         """The chance of a click on each document at the top of the list, as Borisov et al. have it."""

@@ -2,27 +2,38 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import lru_cache, partial
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ...errors import UsageError, optional
 from ...log.batch import Floats
+from . import cells
 from .batches import Batch, Batches
-from .cells import Array, Weights
-from .gradients import Network, loss_of, placed, slopes_of
+from .cells import Array, NetworkInput, Weights
 
+PIECE = 512
+"""Sessions whose gradient is taken at once on a CPU; an accelerator takes a batch whole."""
+
+_PLAIN = ("previous", "shown", "click", "weight")
+"""What a batch holds for each session, embeddings left out."""
 Tables = Mapping[str, Array]
 """Tables of embeddings by name: a row for each document or query, and one more for those never seen."""
 
 
+class Network(Hashable, Protocol):
+    """What training asks a model: hashable, equal to another where it computes the same."""
+
+    def inputs(self, rows: Mapping[str, Array], ranks: int, weights: Weights, xp: Any) -> NetworkInput: ...
+
+
 @dataclass(frozen=True)
-class Pace:
+class Schedule:
     """How training goes on. rate: of Adam. prior: standard deviation of embeddings. epochs, patience: when it ends."""
 
     rate: float
@@ -32,7 +43,7 @@ class Pace:
 
 
 @dataclass(frozen=True)
-class Trained:
+class TrainedNetwork:
     """The best state that was met. losses: held-out, and learnt: training, log-loss per session of each epoch."""
 
     weights: dict[str, Floats]
@@ -70,11 +81,11 @@ def train(
     tables: Mapping[str, NDArray[Any]],
     batches: tuple[Batches, Batches],
     *,
-    pace: Pace,
+    schedule: Schedule,
     rng: np.random.Generator,
     say: Callable[[str], object],
-) -> Trained:
-    """Adam until `pace.patience` epochs in a row were no better on held-out sessions; the best epoch's state, always.
+) -> TrainedNetwork:
+    """Adam until `patience` epochs in a row were no better on held-out sessions; the best epoch's state, always.
 
     batches: (to learn from, held out). The start counts as epoch 0: learning never ends worse than it began.
 
@@ -87,18 +98,18 @@ def train(
     best, losses, learnt = _copy(state), [_mean(loss, state, held)], list[float]()
     if not np.isfinite(losses[0]):
         raise UsageError("the parameters to start from give no finite likelihood", "start without them")
-    while len(losses) <= pace.epochs and len(losses) - 1 - _least(losses) < pace.patience:
+    while len(losses) <= schedule.epochs and len(losses) - 1 - _least(losses) < schedule.patience:
         sums = []
         for batch in learning.passed(rng):
-            state, total = advance(state, batch, pace.rate, pace.prior)
+            state, total = advance(state, batch, schedule.rate, schedule.prior)
             sums.append(total)
         learnt.append(_per_session(sums, learning))
         losses.append(_mean(loss, state, held))
         say(f"epoch {len(losses) - 1}: held-out log-loss {losses[-1]:.5f}, best {losses[_least(losses)]:.5f}")
         if _least(losses) == len(losses) - 1:
             best = _copy(state)
-    stopped = len(losses) - 1 - _least(losses) >= pace.patience
-    return Trained(*best, tuple(losses), tuple(learnt), _least(losses), stopped)
+    stopped = len(losses) - 1 - _least(losses) >= schedule.patience
+    return TrainedNetwork(*best, tuple(losses), tuple(learnt), _least(losses), stopped)
 
 
 def _least(losses: list[float]) -> int:
@@ -139,7 +150,7 @@ def _compiled(network: Network) -> tuple[Any, Any, Any]:
         change, moments = clipped.update(jax.tree.map(lambda slope: scale * slope, slopes), moments)
         for name, row in rows.items():
             row_slopes[name] = scale * (row_slopes[name] + batch.share[name][:, None] * row / prior**2)
-        tables, row_moments = _updated(tables, row_moments, row_slopes, batch, partial(_slowed, adam, rate), jax)
+        tables, row_moments = _updated(tables, row_moments, row_slopes, batch, adam, rate, jax)
         weights = {name: array - rate * change[name] for name, array in weights.items()}
         return (weights, tables, moments, row_moments), total
 
@@ -150,22 +161,83 @@ def _rows(tables: Tables, batch: Batch) -> dict[str, Array]:
     return {name: table.at[batch.rows[name]].get(mode="fill", fill_value=0.0) for name, table in tables.items()}
 
 
-def _updated(tables: Tables, moments: Any, slopes: Any, batch: Batch, update: Any, jax: Any) -> tuple[Any, Any]:
+def _updated(tables: Tables, moments: Any, slopes: Any, batch: Batch, adam: Any, rate: Any, jax: Any) -> Any:
     """Adam for the rows of this batch only, each with a clock of its own: a pass costs what it reads, not all rows."""
     tables, moments = dict(tables), dict(moments)
     for name, rows in batch.rows.items():
         held = jax.tree.map(lambda table, rows=rows: table.at[rows].get(mode="fill", fill_value=0), moments[name])
-        change, after = jax.vmap(update)(slopes[name], held)
-        put = partial(_put, rows)
-        tables[name] = tables[name].at[rows].add(change, mode="drop", unique_indices=True)
-        moments[name] = jax.tree.map(put, moments[name], after)
+        change, after = jax.vmap(adam.update)(slopes[name], held)
+        tables[name] = tables[name].at[rows].add(-rate * change, mode="drop", unique_indices=True)
+        moments[name] = jax.tree.map(partial(_put, rows), moments[name], after)
     return tables, moments
-
-
-def _slowed(adam: Any, rate: float, slope: Array, moments: Any) -> tuple[Array, Any]:
-    change, moments = adam.update(slope, moments)
-    return -rate * change, moments
 
 
 def _put(rows: Array, table: Array, values: Array) -> Array:
     return table.at[rows].set(values, mode="drop", unique_indices=True)
+
+
+def loss_of(network: Network, weights: Weights, placed: Mapping[str, Array], batch: Batch, jax: Any) -> Array:
+    """Minus the log-likelihood of sessions, by their weights: of each click given those above, summed over ranks."""
+    xp = jax.numpy
+    seen = network.inputs(placed, len(batch.click), weights, xp)
+    above = cells.click_vectors(batch.previous, weights)
+    shown = xp.broadcast_to(seen.shown, (*above.shape[:2], seen.shown.shape[-1]))
+    given = xp.concatenate([shown, above], axis=-1) @ weights["input"] + weights["bias"]
+
+    def down(hidden: Array, at: tuple[Array, Array]) -> tuple[Array, Array]:
+        after = xp.where(at[1][:, None], cells.step(hidden, at[0], weights, xp), hidden)
+        return after, cells.out(after, weights)
+
+    _, logit = jax.lax.scan(down, seen.start, (given, batch.shown), unroll=min(len(batch.click), 10))
+    log_click, log_skip = jax.nn.log_sigmoid(logit), jax.nn.log_sigmoid(-logit)
+    if seen.attraction is not None:
+        attracted = jax.nn.log_sigmoid(seen.attraction)
+        # 1 - e a = (1 - e) + e (1 - a), and so without loss of digits.
+        log_skip = xp.logaddexp(log_skip, log_click + jax.nn.log_sigmoid(-seen.attraction))
+        log_click = log_click + attracted
+    found = xp.where(batch.click > 0, log_click, log_skip)
+    return -(xp.where(batch.shown, found, 0.0).sum(axis=0) * batch.weight).sum()
+
+
+def placed(rows: Mapping[str, Array], batch: Batch) -> dict[str, Array]:
+    """Embeddings where they stand: [k, b, .] of documents, [b, .] of queries."""
+    return {name: row[batch.place[name]] for name, row in rows.items()}
+
+
+def slopes_of(
+    network: Network, weights: Weights, rows: Mapping[str, Array], batch: Batch, jax: Any
+) -> tuple[Array, dict[str, Array], dict[str, Array]]:
+    """(loss of a batch, its gradients by weights, and by rows), a few sessions at a time: as many as a cache holds."""
+    given = placed(rows, batch)
+    # Sessions are the last axis of what has no embedding, the last but one of what has.
+    parts = -(-len(batch.weight) // PIECE) if jax.default_backend() == "cpu" else 1
+    cut = partial(_cut, parts, jax.numpy)
+    pieces = {name: cut(row, row.ndim - 2) for name, row in given.items()}
+    rest = {name: cut(getattr(batch, name), getattr(batch, name).ndim - 1) for name in _PLAIN}
+
+    def piece(part: tuple[dict[str, Array], dict[str, Array]]) -> tuple[Array, Any]:
+        found = Batch({}, {}, {}, **part[1])
+        return jax.value_and_grad(lambda w, rows: loss_of(network, w, rows, found, jax), (0, 1))(weights, part[0])
+
+    totals, (slopes, placed_slopes) = jax.lax.map(piece, (pieces, rest))
+    row_slopes = {}
+    for name, slope in placed_slopes.items():
+        joined = _joined(slope, given[name], jax.numpy)
+        row_slopes[name] = jax.numpy.zeros_like(rows[name]).at[batch.place[name]].add(joined)
+    return totals.sum(), jax.tree.map(lambda slope: slope.sum(axis=0), slopes), row_slopes
+
+
+def _cut(parts: int, xp: Any, array: Array, axis: int) -> Array:
+    """[parts, ...]: an axis in as many pieces of one length, the last one filled up with zeros."""
+    missing = -array.shape[axis] % parts
+    padded = xp.pad(array, [(0, missing if i == axis else 0) for i in range(array.ndim)])
+    shape = (*array.shape[:axis], parts, padded.shape[axis] // parts, *array.shape[axis + 1 :])
+    return xp.moveaxis(padded.reshape(shape), axis, 0)
+
+
+def _joined(pieces: Array, like: Array, xp: Any) -> Array:
+    """What `_cut` has cut, whole again: of the shape of `like`, whose sessions are the last axis but one."""
+    axis = like.ndim - 2
+    moved = xp.moveaxis(pieces, 0, axis)
+    whole = moved.reshape((*like.shape[:axis], -1, like.shape[-1]))
+    return whole[..., : like.shape[axis], :]

@@ -6,31 +6,29 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from ...clicks.evaluate import evaluate
-from ...clicks.evaluated import Evaluations
+from ...clicks.evaluation import Evaluations, evaluate
 from ...clicks.fitted import Fitted
+from ...clicks.predictions import Predictor
+from ...clicks.summary import known
 from ...folds.estimate import Caution
-from ...log.source import Source
 from ...report.sheet import Sheet
 from ...running.executors import Executor, Progress
-from .. import arguments, document
-from ..pages.again import again, eyebrow
+from .. import arguments
+from ..pages.again import again
 from . import pages
-from .delivered import Delivered
-from .graded import GradedFold
-from .models import Models, models, query_column
-from .ndcg import Ranked, ndcg_by_query
+from .base import Delivered, Models, facts, models, predictors, query_column
+from .graded import GradedFold, Ranked
 
 
 @dataclass(frozen=True)
-class Judged(Delivered):
+class ClickEvaluation(Delivered):
     """Click models on a log.
 
     - here: on the log itself. elsewhere: on another log, such as of another ranking policy; None if not given.
     - ranked: nDCG; None without labels. facts: what else `to_dict` holds.
     """
 
-    models: Mapping[str, Fitted]
+    models: Mapping[str, Predictor]
     here: Evaluations
     elsewhere: Evaluations | None = None
     ranked: Ranked | None = None
@@ -42,10 +40,11 @@ class Judged(Delivered):
         found = {}
         for name, model in self.models.items():
             away = self.elsewhere[name].cautions if self.elsewhere else ()
-            found[name] = tuple(dict.fromkeys((*model.cautions, *self.here[name].cautions, *away)))
+            learnt = model.cautions if isinstance(model, Fitted) else ()
+            found[name] = tuple(dict.fromkeys((*learnt, *self.here[name].cautions, *away)))
         return found
 
-    headings = Evaluations.headings
+    headings = ("model", "quantity", "rank", "value", "difference")
 
     def records(self) -> list[dict[str, Any]]:
         """Those of what was measured on the log."""
@@ -64,16 +63,16 @@ class Judged(Delivered):
         first = next(iter(self.here.values()))
         away = next(iter(self.elsewhere.values())).tally if self.elsewhere else None
         parts = [
-            pages.known(self.told(), first.tally, away),
+            known(self.told(), first.tally, away),
             *pages.quantities(self.here, self.ranked, "On this log"),
         ]
         if self.elsewhere is not None:
             parts += pages.quantities(self.elsewhere, None, f"Out of distribution: {self.facts['other']}")
-        parts += pages.curves(self.models, first.confidence)
+        fitted = {name: model for name, model in self.models.items() if isinstance(model, Fitted)}
+        parts += pages.curves(fitted, first.confidence)
         parts.append(again(self.facts, "log", "other", "labels", "cluster", "spelling"))
         read = f"{first.sessions:,} sessions, {100 * first.confidence:g} % intervals"
-        answers, forests = (pages.answer(self.here, self.severity),), (pages.perplexities(self.here),)
-        return Sheet(str(self.facts["title"]), read, tuple(parts), answers, forests, eyebrow(self.facts))
+        return self._page(read, parts, pages.answer(self.here, self.severity), pages.perplexities(self.here))
 
 
 def evaluate_clicks(
@@ -87,40 +86,32 @@ def evaluate_clicks(
     cluster: str | None = None,
     executor: Executor | None = None,
     progress: Progress | None = None,
-) -> Judged:
+) -> ClickEvaluation:
     """Perplexity and likelihood of click models, on a log and on another one; nDCG where there are grades.
 
     - log: from `read_log`, or anything that it takes. other: a log of another policy, by the same users.
-    - model: fitted models or files of such, in a list or by name; differences are to the first.
+    - model: fitted models, files of such or simulated users: one, a list, or by name; differences are to the first.
     - labels: a column of grades beside the candidates (or the slate). by: the column of the queries, for nDCG.
     - cluster: a column whose equal values mark dependent sessions.
 
     Raises:
         UsageError: arguments that cannot work. LogError: a log breaks a rule, or lacks a column.
     """
-    found, source = models(model), arguments.source(log)
+    found, source = predictors(model), arguments.source(log)
     away = None if other is None else arguments.source(other)
-    column = None if labels is None else query_column(found, by)  # refused before anything is read
-    options: dict[str, Any] = {"confidence": confidence, "cluster": cluster, "executor": executor, "progress": progress}
-    here = evaluate(found, source, **options)
-    elsewhere = None if away is None else evaluate(found, away, **options)
-    ranked = None
-    if labels is not None and column is not None:
-        graded = GradedFold(found, labels, column).read(source, executor, progress)
-        relevance = list(graded.relevance.T)
-        ranked = ndcg_by_query(graded.query, graded.grade, relevance, confidence)
-    facts = _facts(found, source, away) | {"labels": labels, "confidence": confidence, "cluster": cluster}
-    return Judged(found, here, elsewhere, ranked, facts)
-
-
-def _facts(found: Mapping[str, Fitted], source: Source, away: Source | None) -> dict[str, Any]:
-    return {
-        "schema": 1,
-        "kind": "clicks",
-        "title": f"Click models on {source.describe()}",
-        "log": source.describe(),
-        "other": None if away is None else away.describe(),
-        "spelling": {name: repr(one.model) for name, one in found.items()},
-        "versions": document.versions(),
-        "created": document.now(),
-    }
+    fold = None if labels is None else GradedFold(fitted := models(found), labels, query_column(fitted, by))
+    how: dict[str, Any] = {"confidence": confidence, "cluster": cluster, "executor": executor, "progress": progress}
+    here = evaluate(found, source, **how)
+    elsewhere = None if away is None else evaluate(found, away, **how)
+    ranked = None if fold is None else fold.read(source, executor, progress).ndcg(confidence)
+    made = facts(
+        "clicks",
+        f"Click models on {source.describe()}",
+        source,
+        other=None if away is None else away.describe(),
+        spelling={name: repr(one) for name, one in found.items()},
+        labels=labels,
+        confidence=confidence,
+        cluster=cluster,
+    )
+    return ClickEvaluation(found, here, elsewhere, ranked, made)

@@ -3,33 +3,88 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass, field, replace
 from os import PathLike
 from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 from ...clicks.documents import grouping
 from ...clicks.fitted import Fitted
 from ...clicks.model import ClickModel
 from ...clicks.named import click_model
-from ...clicks.summary import summary
+from ...clicks.parameters import Role
+from ...clicks.storage import plain
 from ...errors import UsageError
+from ...folds.estimate import Caution
 from ...inference.spec import IntervalSpec
+from ...report import words
+from ...report.sheet import Answer, Sheet
 from ...running.executors import Executor, Progress
 from .. import arguments
+from ..pages.again import again
+from . import pages
+from .base import Delivered, facts
 
 
 @dataclass(frozen=True)
-class Learnt:
-    """A fitted click model, and the file that it was written to."""
+class ClickFit(Delivered):
+    """A fitted click model, and the file that it was written to; facts: what else `to_dict` holds."""
 
     fitted: Fitted
     path: str
     confidence: float = 0.95
+    facts: Mapping[str, Any] = field(default_factory=dict)
 
-    def __str__(self) -> str:
-        return summary(self.fitted, self.confidence, self.path)
+    headings = ("quantity", "rank", "value")
+
+    @property
+    def cautions(self) -> Mapping[str, tuple[Caution, ...]]:
+        return {"": self.fitted.cautions}
+
+    def records(self) -> list[dict[str, Any]]:
+        """A row per entry of each table of ranks, and of what all sessions share."""
+        learnt, rows = self.fitted.learnt, list[dict[str, Any]]()
+        for name, role in self.fitted.model.roles().items():
+            if role in (Role.RANK, Role.SHARED):
+                table = learnt.parameters[name]
+                none = np.full(table.shape, np.nan)
+                ends = self.fitted.interval(name, self.confidence) if name in learnt.strength else (none, none)
+                for at, numbers in enumerate(zip(*map(plain, (table, *ends)), strict=True), 1):
+                    place = {"quantity": name, "rank": at if role is Role.RANK else None}
+                    rows.append(place | dict(zip(("value", "low", "high"), numbers, strict=True)))
+        return rows
+
+    def to_dict(self) -> dict[str, Any]:
+        """What was learnt from, how learning ended, and the tables of ranks."""
+        fitted = self.fitted
+        return {
+            **self.facts,
+            "path": self.path,
+            "sessions": fitted.tally.impressions,
+            "documents": len(fitted.documents),
+            "rounds": fitted.learnt.rounds,
+            "converged": fitted.learnt.converged,
+            "learnt": self.records(),
+            "tally": asdict(fitted.tally),
+            "cautions": [asdict(caution) for caution in fitted.cautions],
+        }
+
+    def sheet(self) -> Sheet:
+        found, drawn = self.fitted.sheet(self.confidence), pages.curves({"": self.fitted}, self.confidence)
+        curve = (replace(one, tables=(), printed=False) for one in drawn)
+        parts = (*curve, *found.sections, again(self.facts, "log", "spelling"))
+        return self._page(f"{found.lead}, written to {self.path}", parts, self._answer())
+
+    def _answer(self) -> Answer:
+        """Whether it has settled, and how likely the last rank is looked at."""
+        curve = pages.curve_of(self.fitted, self.confidence)
+        known = words.plural(len(self.fitted.documents), "document", "documents")
+        said = f"**is learnt** for {known}" if self.fitted.learnt.converged else "**stopped before it settled**"
+        seen = "" if curve is None or len(curve) < 2 else f" {pages.looked_at(curve)}"
+        return Answer(f"{words.quote(repr(self.fitted))} {said}.{seen}", severity=self.severity)
 
 
 def fit_clicks(
@@ -42,7 +97,7 @@ def fit_clicks(
     executor: Executor | None = None,
     progress: Progress | None = None,
     say: Callable[[str], object] = len,
-) -> Learnt:
+) -> ClickFit:
     """Learn a click model from a log, and write it to a file.
 
     - log: from `read_log`, or anything that it takes, with slates and clicks. model: `dbn`, `mixture(pbm, dbn)` ...
@@ -60,4 +115,5 @@ def fit_clicks(
     grouping(source, by)  # columns that are not there are told before anything is read
     fitted = kind.fit(source, by=by, executor=executor, progress=progress, say=say)
     fitted.save(path)
-    return Learnt(fitted, str(path), confidence)
+    made = facts("click-model", f"{kind!r}, learnt from {source.describe()}", source, spelling=repr(kind))
+    return ClickFit(fitted, str(path), confidence, made)

@@ -1,10 +1,13 @@
-"""One pass over a log: its graded documents, each with what click models and the logging policy think of it."""
+"""One pass over a log: its graded documents, what click models and the logging policy think of each, and nDCG."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from functools import reduce
+from statistics import NormalDist
+from typing import Any
 
 import numpy as np
 
@@ -12,10 +15,16 @@ from ...clicks.fitted import Fitted
 from ...errors import EmptyLogError, LogError
 from ...folds.base import PlusFold, Turned
 from ...folds.counts import join
+from ...folds.estimate import Interval
 from ...log.batch import Contexts, Floats, Integers, LogBatch
 from ...log.source import Needs, Source, needs
+from ...metrics.ranking import ndcg
 from ...policies.base import Policy, all_items
 from ...running.executors import Executor, Progress, run
+from .. import document
+
+_ROUNDING = 1e-9
+"""Relevances that differ by less, relatively, are the same sum of weights in another order."""
 
 
 @dataclass(frozen=True)
@@ -40,7 +49,16 @@ class Graded:
     def __add__(self, other: Graded) -> Graded:
         if not len(self) or not len(other):
             return self if len(self) else other
-        return _merged(*(np.concatenate([getattr(self, one.name), getattr(other, one.name)]) for one in fields(self)))
+        names = [one.name for one in fields(self)]
+        return Graded(*(np.concatenate([getattr(self, name), getattr(other, name)]) for name in names)).once()
+
+    def once(self) -> Graded:
+        """Every document once, of any that came several times."""
+        order = np.argsort(self.key, kind="stable")
+        key, first = np.unique(self.key[order], return_index=True)
+        least, most = np.minimum.reduceat(self.least[order], first), np.maximum.reduceat(self.most[order], first)
+        sums, rows = np.add.reduceat(self.sums[order], first), order[first]
+        return Graded(key, self.query[rows], least, most, self.relevance[rows], sums)
 
     @property
     def grade(self) -> Floats:
@@ -58,6 +76,10 @@ class Graded:
     def rank(self) -> Floats:
         """[d] expected rank, the first is 1. Rounded, so that documents of the same rank tie."""
         return np.asarray(np.round(self.sums[:, 1] / self.sums[:, 0], 9))
+
+    def ndcg(self, confidence: float) -> Ranked:
+        """nDCG of each model."""
+        return ndcg_by_query(self.query, self.grade, list(self.relevance.T), confidence)
 
 
 @dataclass(frozen=True)
@@ -98,7 +120,7 @@ class GradedFold(Turned):
         grade: Floats = contexts.scores[self.grades]
         sums: Floats = ranks * weight[:, None, None]
         own = grade[inside]
-        return _merged(key[inside], query[inside], own, own, relevance[inside], sums[inside])
+        return Graded(key[inside], query[inside], own, own, relevance[inside], sums[inside]).once()
 
     def read(self, source: Source, executor: Executor | None, progress: Progress | None) -> Graded:
         """The documents of a log.
@@ -142,15 +164,55 @@ def _distinct(contexts: Contexts) -> tuple[Contexts, Integers]:
     return contexts.take(first), place
 
 
-def _merged(key: Integers, query: Integers, least: Floats, most: Floats, relevance: Floats, sums: Floats) -> Graded:
-    """Documents once each."""
-    order = np.argsort(key, kind="stable")
-    distinct, first = np.unique(key[order], return_index=True)
-    return Graded(
-        distinct,
-        query[order][first],
-        np.minimum.reduceat(least[order], first),
-        np.maximum.reduceat(most[order], first),
-        relevance[order][first],
-        np.add.reduceat(sums[order], first),
-    )
+@dataclass(frozen=True)
+class Ranked:
+    """nDCG of each model on each query: values [models, q]."""
+
+    values: Floats
+    confidence: float
+
+    def of(self, model: int) -> Interval:
+        """The mean over queries: each counts once, however often it was asked."""
+        return _mean(self.values[model], self.confidence)
+
+    def difference(self, left: int, right: int) -> Interval:
+        """left - right on the same queries."""
+        return _mean(self.values[left] - self.values[right], self.confidence)
+
+    def to_dict(self, names: Sequence[str]) -> dict[str, Any]:
+        """Plain dicts and numbers, by the names of the models; differences are to the first."""
+        found = {name: document.interval(self.of(index)) for index, name in enumerate(names)}
+        away = {name: document.interval(self.difference(index, 0)) for index, name in enumerate(names) if index}
+        return {"queries": self.values.shape[1], "models": found, "differences": away}
+
+
+def ndcg_by_query(query: Integers, grade: Floats, relevance: list[Floats], confidence: float) -> Ranked:
+    """Of documents [d], by each model's relevance of them.
+
+    Documents of equal relevance, but for rounding, stand in every order equally often: each gets their mean gain. A
+    query of which no document has a grade above 0 counts 0, as in paper cmip-debiasedness.
+    """
+    return Ranked(np.stack([_by_query(query, grade, one) for one in relevance]), confidence)
+
+
+def _by_query(query: Integers, grade: Floats, relevance: Floats) -> Floats:
+    order = np.lexsort((-relevance, query))
+    query, grade, relevance = query[order], grade[order], relevance[order]
+    starts = np.flatnonzero(np.concatenate([[True], query[1:] != query[:-1]]))
+    size = np.diff(np.append(starts, len(query)))
+    apart = ~np.isclose(relevance[1:], relevance[:-1], rtol=_ROUNDING, atol=0.0)
+    tied = np.concatenate([[True], (query[1:] != query[:-1]) | apart]).cumsum() - 1
+    gain = np.exp2(grade) - 1
+    shared = np.bincount(tied, gain)[tied] / np.bincount(tied)[tied]
+    row, rank = np.repeat(np.arange(len(size)), size), np.arange(len(query)) - np.repeat(starts, size)
+    # As grades: padded queries, with the mean gain of what is tied.
+    found, judged = np.zeros((2, len(size), size.max()))
+    found[row, rank], judged[row, rank] = np.log2(shared + 1), grade
+    return ndcg(found, judged=judged)
+
+
+def _mean(values: Floats, confidence: float) -> Interval:
+    value, n = float(values.mean()), len(values)
+    error = float(values.std(ddof=1)) / math.sqrt(n) if n > 1 else math.inf
+    half = NormalDist().inv_cdf(0.5 + confidence / 2) * error
+    return Interval(value, value - half, value + half, error)

@@ -2,23 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
 import numpy as np
 
-from ...clicks.harvested import Harvested
-from ...clicks.harvesting import Method, Weigh, harvest
+from ...clicks.harvesting import Harvested, Method, Weigh, harvest
 from ...clicks.storage import plain
+from ...clicks.summary import known
+from ...errors import UsageError
 from ...folds.estimate import Caution
-from ...report import words
-from ...report.sheet import Answer, Figures, Section, Sheet
+from ...log.batch import Floats
+from ...report.sheet import Answer, Cell, Figures, Section, Sheet
 from ...running.executors import Executor, Progress
-from .. import arguments, document
-from ..pages.again import again, eyebrow
+from .. import arguments
+from ..pages.again import again
 from . import pages
-from .delivered import Delivered
+from .base import Delivered, facts
 
 _HEADER = ("rank", "examination", "interval", "documents", "clicks")
 
@@ -33,6 +34,17 @@ class Curve(Delivered):
     @property
     def cautions(self) -> Mapping[str, tuple[Caution, ...]]:
         return {"": self.found.cautions}
+
+    def examination(self) -> Floats:
+        """The curve, as `pbm`, `interpol` and `evaluate(examination=...)` take it.
+
+        Raises:
+            UsageError: a rank is not linked to the first.
+        """
+        if np.isnan(self.found.curve).any():
+            (caution,) = (one for one in self.found.cautions if one.code == "unlinked-ranks")
+            raise UsageError(f"the harvested curve has holes: {caution.message}", caution.remedy)
+        return self.found.curve
 
     @property
     def option(self) -> str:
@@ -58,33 +70,29 @@ class Curve(Delivered):
         return {**self.facts, **numbers, "tally": tally, "cautions": cautions, "option": self.option or None}
 
     def sheet(self) -> Sheet:
-        found = self.found
-        curve = {found.method: (found.curve, found.low, found.high)}
+        found, curve = self.found, pages.numbers(self.found.curve, self.found.low, self.found.high)
+        table = Figures("", _HEADER, tuple(self._rows(curve)))
+        how = "In `offrank evaluate`, with -e pbm or -e 'interpol(window=1)':"
+        how = how if self.option else "The curve has holes: pbm and interpol cannot use it."
         parts = (
-            pages.examination(curve, table=Figures("", _HEADER, tuple(found.rows()))),
-            pages.known(self.told(), found.tally),
-            Section("How to use it", (self._next(),), code=self.option),
+            Section("Examination", charts=(pages.examination({found.method: curve}),), tables=(table,)),
+            known(self.told(), found.tally),
+            Section("How to use it", (how,), code=self.option),
             again(self.facts, "log", "by", "weigh", "seed"),
         )
-        read = f"{found.impressions:,} sessions, {100 * self.facts['confidence']:g} % intervals"
-        return Sheet(str(self.facts["title"]), read, parts, (self._answer(),), (), eyebrow(self.facts))
+        answer = Answer("**This log cannot say** how likely its ranks are looked at.", severity="serious")
+        if np.isfinite(found.curve).sum() > 1:
+            answer = Answer(pages.looked_at(curve), severity=self.severity)
+        return self._page(
+            f"{found.impressions:,} sessions, {100 * self.facts['confidence']:g} % intervals", parts, answer
+        )
 
-    def _answer(self) -> Answer:
-        """How much less than the first the last rank that is known is looked at."""
-        found = self.found
-        known = np.flatnonzero(np.isfinite(found.curve))
-        if len(known) < 2:
-            return Answer("**This log cannot say** how likely its ranks are looked at.", severity="serious")
-        last = int(known[-1])
-        low, high = (words.percent(float(end[last])) for end in (found.low, found.high))
-        first = f"rank {int(known[0]) + 1}"
-        said = f"Rank {last + 1} is looked at **{words.percent(float(found.curve[last]))}** as often as {first}"
-        return Answer(f"{said} ({low} to {high}).", severity=self.severity)
-
-    def _next(self) -> str:
-        if not self.option:
-            return "The curve has holes: pbm and interpol cannot use it."
-        return "In `offrank evaluate`, with -e pbm or -e 'interpol(window=1)':"
+    def _rows(self, curve: pages.Numbers) -> Iterator[tuple[Cell, ...]]:
+        """Of each rank: number, examination, interval, documents (at it and the rank with most in common), clicks."""
+        for rank, one in enumerate(curve):
+            shown = (f"{one.value:.3f}", pages.ends(one, ".3f")) if np.isfinite(one.value) else ("-", "-")
+            compared, clicks = f"{self.found.documents[rank].max(initial=0):,}", f"{self.found.clicks[rank]:,.0f}"
+            yield str(rank + 1), *shown, compared, clicks
 
 
 def harvest_clicks(
@@ -94,25 +102,28 @@ def harvest_clicks(
     by: str | None = "auto",
     weigh: Weigh = "views",
     confidence: float = 0.95,
+    replicates: int = 200,
     seed: int = 0,
     executor: Executor | None = None,
     progress: Progress | None = None,
 ) -> Curve:
-    """As `offrank.clicks.harvest`, ready to be shown and written: what `offrank clicks harvest` prints.
+    """The examination curve of a log: anything that `read_log` takes, with slates and clicks.
+
+    - method: `all_pairs` compares every two ranks, by maximum likelihood; `adjacent_chain` each rank with the next,
+      `pivot_one` each with the first. The last two use less of the log.
+    - by: the column of the queries, as of click models; a document is a pair of query and item.
+    - weigh: how much a document counts that was shown n and n' times at two ranks: n n' / (n + n') by `views`, or 1 as
+      published (`equal`). Either is unbiased; the first has less variance.
+    - confidence, replicates, seed: of the intervals, a bootstrap of the documents.
 
     Raises:
-        OffrankError: as `offrank.clicks.harvest`.
+        UsageError: an unknown method, or clicks that are no whole numbers.
+        SupportError: no document was shown at the first and at another rank.
+        LogError: the log breaks a rule, or is empty.
     """
     source = arguments.source(log)
     given: dict[str, Any] = {"by": by, "weigh": weigh, "confidence": confidence, "seed": seed}
-    found = harvest(source, method, **given, executor=executor, progress=progress)
-    facts = {
-        "schema": 1,
-        "kind": "examination",
-        "title": f"How likely each rank of {source.describe()} is looked at",
-        "log": source.describe(),
-        **given,
-        "versions": document.versions(),
-        "created": document.now(),
-    }
-    return Curve(found, facts)
+    how: dict[str, Any] = {**given, "replicates": replicates, "executor": executor, "progress": progress}
+    found = harvest(source, method, **how)
+    title = f"How likely each rank of {source.describe()} is looked at"
+    return Curve(found, facts("examination", title, source, **given))

@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
-from ...clicks.evaluate import evaluate
-from ...clicks.evaluated import Evaluations
-from ...clicks.fitted import Fitted
-from ...clicks.sessions import Tally
+from ...clicks.evaluation import Evaluations, evaluate
 from ...clicks.storage import plain
+from ...clicks.summary import known
 from ...errors import AbilityError
 from ...findings import about
 from ...findings.evidence_clicks import OfSelection
 from ...folds.estimate import Caution
-from ...log.batch import Floats
 from ...log.source import Source
 from ...metrics.cmip import Cmip, cmip
 from ...policies.base import Policy
@@ -25,16 +22,14 @@ from ...policies.prepared import prepared
 from ...policies.propensities import AnyPolicy, law, law_needs
 from ...report.sheet import Section, Sheet
 from ...running.executors import Executor, Progress
-from ...selection.candidates import Candidate
-from ...selection.click_models import Choice, Selection, select
+from ...selection.candidates import MeasuredModel
+from ...selection.click_models import ModelChoice, Selection, select
 from ...selection.strategies import strategy as read_strategy
-from .. import arguments, document
-from ..pages.again import again, eyebrow
+from .. import arguments
+from ..pages.again import again
 from . import pages
-from .delivered import Delivered
-from .graded import Graded, GradedFold
-from .models import Models, models, query_column
-from .ndcg import Ranked, ndcg_by_query
+from .base import Delivered, Models, facts, models, query_column
+from .graded import GradedFold, Ranked
 
 
 @dataclass(frozen=True)
@@ -57,12 +52,7 @@ class Selected(Delivered):
         return self.about
 
     @property
-    def tally(self) -> Tally:
-        """What was read, and what was left out."""
-        return next(iter(self.here.values())).tally
-
-    @property
-    def choice(self) -> Choice:
+    def choice(self) -> ModelChoice:
         """That of the one strategy, or of the one that the paper found best."""
         return self.selection.choice
 
@@ -86,13 +76,13 @@ class Selected(Delivered):
     def sheet(self) -> Sheet:
         read = f"{self.facts['sessions']:,} sessions, {self.facts['queries']:,} queries"
         lead = f"{read}, {self.facts['documents']:,} graded documents; {100 * self.facts['confidence']:g} % intervals."
-        answers = (pages.choice(self.selection, self.severity),)
-        doubts = Section("What could have come out otherwise", answers=answers, printed=False)
-        parts = [pages.measured(self.here, self.ranked, self.cmip), doubts, pages.chosen(self.selection)]
-        parts.append(pages.known(self.told(), self.tally))
+        answer, tally = self.selection.answer(self.severity), next(iter(self.here.values())).tally
+        doubts = Section("What could have come out otherwise", answers=(answer,), printed=False)
+        parts = [pages.measured(self.here, self.ranked, self.cmip), doubts, self.selection.chosen()]
+        parts.append(known(self.told(), tally))
         parts += (replace(one, folded=True, printed=False) for one in pages.quantities(self.here, None, "Perplexity"))
         parts.append(again(self.facts, "log", "labels", "logging", "method", "cluster", "seed"))
-        return Sheet(str(self.facts["title"]), lead, tuple(parts), answers, (), eyebrow(self.facts))
+        return self._page(lead, parts, answer)
 
 
 def select_clicks(
@@ -125,24 +115,34 @@ def select_clicks(
     found, source = models(model), arguments.source(log)
     if strategy is not None:
         read_strategy(strategy)  # refused before anything is read
-    column = query_column(found, by)
-    policy = _ranking(arguments.policy(logging), source, executor)
-    fold = GradedFold(found, labels, column, policy)
-    graded = fold.read(source, executor, progress)
-    options: dict[str, Any] = {"confidence": confidence, "cluster": cluster, "executor": executor, "progress": progress}
-    here = evaluate(found, source, **options)
-    relevance = dict(zip(found, graded.relevance.T, strict=True))
-    ranked = ndcg_by_query(graded.query, graded.grade, list(relevance.values()), confidence)
-    debiased = {name: _cmip(graded, one, method, confidence, seed) for name, one in relevance.items()}
-    candidates = [
-        Candidate(name, here[name].perplexity, ranked.of(index), debiased[name]) for index, name in enumerate(found)
+    policy, column = _ranking(arguments.policy(logging), source, executor), query_column(found, by)
+    graded = GradedFold(found, labels, column, policy).read(source, executor, progress)
+    here = evaluate(found, source, confidence=confidence, cluster=cluster, executor=executor, progress=progress)
+    how: dict[str, Any] = {"seed": seed, "confidence": confidence, "cluster": graded.query}
+    relevance = zip(found, graded.relevance.T, strict=True)
+    debiased = {name: cmip(one, graded.rank, graded.grade, method, **how) for name, one in relevance}
+    ranked = graded.ndcg(confidence)
+    measured = [
+        MeasuredModel(name, here[name].perplexity, ranked.of(index), debiased[name]) for index, name in enumerate(found)
     ]
+    counted = about(OfSelection(counted=policy is None))
     cautions = {
-        name: (*_known(one, policy), *here[name].cautions, *debiased[name].warnings) for name, one in found.items()
+        name: (*one.cautions, *counted, *here[name].cautions, *debiased[name].warnings) for name, one in found.items()
     }
-    facts = _facts(source, labels, logging, graded) | {"confidence": confidence, "method": method, "seed": seed}
-    facts["sessions"] = next(iter(here.values())).sessions
-    return Selected(select(candidates, strategy), here, ranked, debiased, cautions, facts)
+    made = facts(
+        "click-selection",
+        f"Which click model, judged on {source.describe()}?",
+        source,
+        labels=labels,
+        logging=str(logging),
+        documents=len(graded),
+        queries=len(np.unique(graded.query)),
+        sessions=next(iter(here.values())).sessions,
+        confidence=confidence,
+        method=method,
+        seed=seed,
+    )
+    return Selected(select(measured, strategy), here, ranked, debiased, cautions, made)
 
 
 def _ranking(policy: AnyPolicy, source: Source, executor: Executor | None) -> Policy | None:
@@ -152,28 +152,3 @@ def _ranking(policy: AnyPolicy, source: Source, executor: Executor | None) -> Po
         return law(prepared(policy, source, executor), "rank_probs")
     except AbilityError:
         return None
-
-
-def _known(model: Fitted, policy: AnyPolicy | None) -> Iterator[Caution]:
-    """What to know before anything is measured."""
-    yield from model.cautions
-    yield from about(OfSelection(counted=policy is None))
-
-
-def _cmip(graded: Graded, relevance: Floats, method: str, confidence: float, seed: int) -> Cmip:
-    return cmip(relevance, graded.rank, graded.grade, method, seed=seed, confidence=confidence, cluster=graded.query)
-
-
-def _facts(source: Source, labels: str, logging: str | AnyPolicy, graded: Graded) -> dict[str, Any]:
-    return {
-        "schema": 1,
-        "kind": "click-selection",
-        "title": f"Which click model, judged on {source.describe()}?",
-        "log": source.describe(),
-        "labels": labels,
-        "logging": str(logging),
-        "documents": len(graded),
-        "queries": len(np.unique(graded.query)),
-        "versions": document.versions(),
-        "created": document.now(),
-    }

@@ -13,7 +13,7 @@ from ...clicks.neural.base import RecurrentModel
 from ...clicks.neural.law import HISTORIES
 from ...clicks.predictions import CLIP
 from ...clicks.sessions import SessionsFold
-from ...jobs.clicks.ndcg import ndcg_by_query
+from ...jobs.clicks.graded import ndcg_by_query
 from ...log.batch import Floats
 from ...log.source import needs
 from ...metrics.cmip import cmip

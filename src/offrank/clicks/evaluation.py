@@ -4,22 +4,31 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
-from rich.console import RenderableType
-
-from ..errors import UsageError
+from ..errors import EmptyLogError, UsageError
+from ..findings import about
+from ..findings.evidence import OfTraining
+from ..findings.evidence_clicks import OfPrediction
+from ..folds.base import Together
 from ..folds.digits import with_half
-from ..folds.estimate import Caution, Interval, PlacedCaution
-from ..frames import Tabular
+from ..folds.estimate import Caution, Interval
+from ..folds.fingerprint import FingerprintFold
+from ..folds.same_log import share_learnt
+from ..inference.spec import IntervalSpec
 from ..inference.spread import Spread
-from . import text
-from .layout import QUANTITIES, Layout, Quantity, statistic
-from .sessions import Tally
+from ..log.source import Source
+from ..running.executors import Executor, Progress, run
+from .fitted import Fitted
+from .predictions import QUANTITIES, PredictionColumns, PredictionFold, Predictor, Quantity
+from .sessions import Tally, TallyFold
 
 RANKED = ("perplexity_at_rank", "conditional_perplexity_at_rank")
 """Quantities that are told for each rank."""
+
+_NOWHERE = Interval(math.nan, math.nan, math.nan, math.nan)
+"""At a rank that is empty in every session."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -53,38 +62,24 @@ class Evaluated:
     def __repr__(self) -> str:
         return f"Evaluated(perplexity {with_half(self.perplexity)}, {self.sessions:,} sessions)"
 
-    def __str__(self) -> str:
-        return text.rendered(self._parts()).rstrip()
-
-    def _parts(self) -> Iterator[RenderableType | str]:
-        yield _read(self)
-        yield from _table({"": self})
-        yield from text.reading(self.tally)
-        yield from text.told({"": self.cautions})
-
     def to_dict(self) -> dict[str, Any]:
         """Everything, as plain lists, dicts and numbers (None for what is not finite)."""
-        numbers: dict[str, Any] = {name: getattr(self, name).to_dict() for name in QUANTITIES}
         return {
-            **numbers,
+            **{name: getattr(self, name).to_dict() for name in QUANTITIES},
             **{name: [one.to_dict() for one in getattr(self, name)] for name in RANKED},
-            "sessions": self.sessions,
+            **{name: getattr(self, name) for name in ("sessions", "unseen", "impossible")},
             "sessions_at_rank": list(self.sessions_at_rank),
-            "unseen": self.unseen,
-            "impossible": self.impossible,
             "tally": asdict(self.tally),
             "cautions": [asdict(caution) for caution in self.cautions],
         }
 
 
 @dataclass(frozen=True, repr=False)
-class Evaluations(Mapping[str, Evaluated], Tabular):
+class Evaluations(Mapping[str, Evaluated]):
     """Several models on the same sessions, by name; `difference` compares two of them pair by pair."""
 
     found: Mapping[str, Evaluated]
     spread: Spread = field(repr=False)
-
-    headings = ("model", "quantity", "rank", "value", "difference")
 
     def __getitem__(self, name: str) -> Evaluated:
         return self.found[name]
@@ -97,16 +92,6 @@ class Evaluations(Mapping[str, Evaluated], Tabular):
 
     def __repr__(self) -> str:
         return f"Evaluations({', '.join(self.found)})"
-
-    def __str__(self) -> str:
-        return text.rendered(self._parts()).rstrip()
-
-    def _parts(self) -> Iterator[RenderableType | str]:
-        first = next(iter(self.values()))
-        yield _read(first)
-        yield from _table(self)
-        yield from text.reading(first.tally)
-        yield from text.told({name: one.cautions for name, one in self.items()})
 
     def difference(self, left: str, right: str, quantity: Quantity = "perplexity") -> Interval:
         """left - right of a quantity on the same sessions: their covariance is taken into account.
@@ -122,8 +107,8 @@ class Evaluations(Mapping[str, Evaluated], Tabular):
         value = getattr(self[left], quantity).value - getattr(self[right], quantity).value
         if not math.isfinite(value):
             return Interval(value, -math.inf, math.inf, math.inf)
-        names, layout = list(self.found), Layout(len(self.found))
-        both = [statistic(layout, names.index(name), quantity, self.spread) for name in (left, right)]
+        names, columns, sums = list(self.found), PredictionColumns(len(self.found)), self.spread.moments.sums
+        both = [columns.statistic(names.index(name), quantity, sums) for name in (left, right)]
         return self.spread.difference(*both)
 
     def records(self) -> list[dict[str, Any]]:
@@ -138,11 +123,6 @@ class Evaluations(Mapping[str, Evaluated], Tabular):
                 rows += [_row(name, ranked, rank, at) for rank, at in enumerate(getattr(one, ranked), 1)]
         return rows
 
-    @property
-    def findings(self) -> tuple[PlacedCaution, ...]:
-        """What to know of each model."""
-        return tuple(PlacedCaution(each, model=name) for name, one in self.found.items() for each in one.cautions)
-
     def to_dict(self) -> dict[str, Any]:
         """Everything, as plain lists, dicts and numbers; differences are to the first model."""
         first, *others = self.found
@@ -155,15 +135,76 @@ class Evaluations(Mapping[str, Evaluated], Tabular):
         }
 
 
-def _table(found: Mapping[str, Evaluated]) -> Iterator[RenderableType]:
-    """Each quantity of each model."""
-    rows = ([name, *(with_half(getattr(one, quantity)) for quantity in QUANTITIES)] for name, one in found.items())
-    yield text.table("", ["model", *(quantity.replace("_", " ") for quantity in QUANTITIES)], rows)
+def evaluate(
+    models: Mapping[str, Predictor],
+    source: Source,
+    *,
+    confidence: float = 0.95,
+    cluster: str | None = None,
+    executor: Executor | None = None,
+    progress: Progress | None = None,
+) -> Evaluations:
+    """Log-likelihood and perplexity of models by name, in one pass; see `offrank.evaluate_clicks`.
+
+    Raises:
+        UsageError: arguments that cannot work, or clicks that are no whole numbers.
+        LogError: the log breaks a rule, has no clicks, or lacks a column that a model reads.
+    """
+    fold = PredictionFold(tuple(models.values()), IntervalSpec("normal", confidence, cluster))
+    learnt = {name: one.training for name, one in models.items() if isinstance(one, Fitted) and one.training}
+    rows = Together({name: FingerprintFold.beside(one) for name, one in learnt.items()})
+    folds = Together({"sums": fold, "tally": TallyFold(), "rows": rows})
+    found = run(source.select(fold.needs()), folds, executor, progress)
+    if not found["tally"].impressions:
+        raise EmptyLogError(f"{source.describe()} has no sessions", "give a log with at least one impression")
+    spread = fold.inference.spread(found["sums"])
+    each = {
+        name: _evaluated(index, one, fold.columns, spread, found["tally"])
+        for index, (name, one) in enumerate(models.items())
+    }
+    for name, judged in found["rows"].items():
+        seen = about(OfTraining(share=share_learnt(learnt[name], judged), policy=False))
+        each[name] = replace(each[name], cautions=(*seen, *each[name].cautions))
+    return Evaluations(each, spread)
+
+
+def _evaluated(index: int, model: Predictor, columns: PredictionColumns, spread: Spread, tally: Tally) -> Evaluated:
+    """The numbers of a model, with what to know before they are relied on."""
+    sums = spread.moments.sums
+    used = columns.used(sums)
+    places = range(max(used, default=-1) + 1)
+
+    def at(rank: int, *, conditional: bool) -> Interval:
+        if rank not in used:
+            return _NOWHERE
+        return spread.ratio(columns.perplexity(index, [rank], conditional=conditional))
+
+    _, unseen, impossible = columns.of_model(index)
+    likely, before, given = (spread.ratio(columns.statistic(index, name, sums)) for name in QUANTITIES)
+    refuted, fitted = round(sums[impossible]), model if isinstance(model, Fitted) else None
+    missing = float(sums[unseen]) / float(sums[columns.shown]) if fitted and sums[columns.shown] else None
+    evidence = OfPrediction(
+        sessions=tally.impressions,
+        unseen=missing or 0.0,
+        learnt=fitted.tally.ranks if fitted else 0,
+        slots=columns.ranks(sums),
+        impossible=refuted,
+    )
+    return Evaluated(
+        Interval(-math.inf, -math.inf, -math.inf, math.inf) if refuted else likely,
+        before,
+        given,
+        tuple(at(rank, conditional=False) for rank in places),
+        tuple(at(rank, conditional=True) for rank in places),
+        tally.impressions,
+        tuple(float(sums[columns.width(rank)]) for rank in places),
+        missing,
+        refuted,
+        tally,
+        about(evidence),
+        spread.confidence,
+    )
 
 
 def _row(model: str, quantity: str, rank: int | None, found: Interval) -> dict[str, Any]:
     return {"model": model, "quantity": quantity, "rank": rank, **found.to_dict(), "difference": None}
-
-
-def _read(one: Evaluated) -> str:
-    return f"{one.sessions:,} sessions, {100 * one.confidence:g} % intervals"

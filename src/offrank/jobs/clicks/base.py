@@ -1,0 +1,147 @@
+"""What the jobs about click models share: the models that they are given, and results that are printed and written."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from os import PathLike
+from pathlib import Path
+from typing import Any, Self
+
+from ...clicks.fitted import Fitted
+from ...clicks.loading import load
+from ...clicks.predictions import Predictor
+from ...errors import UsageError
+from ...files import write_text
+from ...folds.estimate import Caution, PlacedCaution
+from ...frames import Tabular
+from ...log.source import Source
+from ...options import option
+from ...report import terminal
+from ...report.plots import Forest
+from ...report.sheet import Answer, Finding, Section, Sheet, of_models, worst
+from .. import document
+from ..pages.again import eyebrow
+
+Models = Mapping[str, Any] | Iterable[Any]
+
+
+def models(given: Models) -> dict[str, Fitted]:
+    """Fitted models by name: keys of a dict as they are; a file by its stem, a model by its spelling.
+
+    Raises:
+        UsageError: none, two of one name, or what is no fitted click model.
+    """
+    return {name: fitted(one) for name, one in predictors(given).items()}
+
+
+def predictors(given: Models) -> dict[str, Predictor]:
+    """The same, simulated users among them.
+
+    Raises:
+        UsageError: none, two of one name, or what does not predict clicks.
+    """
+    if isinstance(given, str | PathLike) or not isinstance(given, Iterable):
+        given = [given]
+    pairs = list(given.items()) if isinstance(given, Mapping) else [(_name(one), one) for one in given]
+    if not pairs:
+        raise UsageError("there is no model", "give a file that `offrank clicks fit` has written")
+    names = [str(name) for name, _ in pairs]
+    if twice := [name for name in names if names.count(name) > 1]:
+        raise UsageError(f"two models are called {twice[0]!r}", "give each a name: --model NAME=FILE")
+    return {str(name): _predictor(one) for name, one in pairs}
+
+
+def fitted(one: Any) -> Fitted:
+    """A fitted model.
+
+    Raises:
+        UsageError: it is none.
+    """
+    if not isinstance(one, Fitted):
+        raise UsageError(f"{one!r} is no fitted click model", "fit it first: PBM().fit(log), or `offrank clicks fit`")
+    return one
+
+
+def query_column(found: Mapping[str, Fitted], by: str | None = None) -> str:
+    """The column of the queries that graded documents belong to.
+
+    Raises:
+        UsageError: the models know of none, or of several, and none is named.
+    """
+    known = {model.documents.by for model in found.values()} - {None}
+    if by is None and len(known) != 1:
+        what = "know documents by different columns" if known else "know items by themselves, not by query"
+        raise UsageError(f"the models {what}", f"name the column of the queries: {option('by', 'query')}")
+    return by or str(known.pop())
+
+
+def facts(kind: str, title: str, log: Source, **more: Any) -> dict[str, Any]:
+    """What `to_dict` holds beside the numbers."""
+    made = {"versions": document.versions(), "created": document.now()}
+    return {"schema": 1, "kind": kind, "title": title, "log": log.describe(), **more, **made}
+
+
+class Delivered(Tabular):
+    """A result, which is a frozen dataclass. Printed, it is tables; facts: what else `to_dict` holds."""
+
+    facts: Mapping[str, Any]
+
+    @property
+    @abstractmethod
+    def cautions(self) -> Mapping[str, Sequence[Caution]]:
+        """What to know of each model."""
+
+    @abstractmethod
+    def sheet(self) -> Sheet:
+        """The page."""
+
+    @property
+    def trustworthy(self) -> bool:
+        """Nothing serious was found."""
+        return self.severity != "serious"
+
+    @property
+    def findings(self) -> tuple[PlacedCaution, ...]:
+        """What to know, and of which model."""
+        every = ((name, caution) for name, some in self.cautions.items() for caution in some)
+        return tuple(PlacedCaution(caution, model=name or None) for name, caution in every)
+
+    def told(self) -> tuple[Finding, ...]:
+        """Cautions by code, with the models that they are about where there are several."""
+        return of_models(self.cautions.items())
+
+    @property
+    def severity(self) -> str:
+        """The worst of what is to be known."""
+        return worst(one.severity for some in self.cautions.values() for one in some)
+
+    def with_facts(self, **facts: Any) -> Self:
+        """The same with facts replaced (title, command)."""
+        return replace(self, facts={**self.facts, **facts})  # type: ignore[type-var]
+
+    def show(self) -> None:
+        """Print it, in colour on a terminal."""
+        terminal.show(self.sheet())
+
+    def __str__(self) -> str:
+        return terminal.render_text(self.sheet())
+
+    def save_html(self, path: str | PathLike[str]) -> None:
+        """Write one self-contained page."""
+        write_text(path, self.sheet().render())
+
+    def _page(self, read: str, sections: Iterable[Section], answer: Answer, *forests: Forest) -> Sheet:
+        return Sheet(str(self.facts["title"]), read, tuple(sections), (answer,), forests, eyebrow(self.facts))
+
+
+def _name(one: Any) -> str:
+    if isinstance(one, Fitted):
+        return repr(one.model)
+    return Path(one).stem if isinstance(one, str | PathLike) else str(one)
+
+
+def _predictor(one: Any) -> Predictor:
+    found: Predictor = load(one) if isinstance(one, str | PathLike) else one
+    return found if not isinstance(found, type) and hasattr(found, "law") and hasattr(found, "needs") else fitted(one)
