@@ -8,8 +8,8 @@ import click
 
 import offrank
 
-from .options import column_or_none, confidence, output, queries_option, quiet, source, workers, written_options
-from .running import learning, safely
+from .options import arguments, confidence, output, queries_option, quiet, source, workers, written_options
+from .running import working
 
 
 @click.command()
@@ -20,22 +20,13 @@ from .running import learning, safely
 @confidence()
 @workers
 @quiet
-@safely
-def fit(log: str, model: str, path: str, by: str, **options: Any) -> None:
+def fit(log: str, **options: Any) -> None:
     """Learn a click model from LOG: slates, clicks and, best, the query.
 
     offrank clicks fit log.parquet --model dbn -o dbn.json
     """
-    with learning(options) as (progress, executor, say):
-        made = offrank.fit_clicks(
-            source(log, options),
-            model,
-            path,
-            by=column_or_none(by),
-            confidence=options["confidence"],
-            executor=executor,
-            progress=progress,
-            say=say,
-        )
+    with working(options) as (progress, executor, say):
+        how = {"executor": executor, "progress": progress, "say": say}
+        made = offrank.fit_clicks(source(log, options), **arguments(options), **how)
     if not options["quiet"]:
         click.echo(str(made), nl=False)
