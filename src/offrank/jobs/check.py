@@ -7,10 +7,9 @@ from dataclasses import asdict
 from typing import Any
 
 from ..checks.actions import ActionsFold
-from ..checks.impressions import ImpressionsFold
 from ..checks.log import LogFold, about_log
-from ..checks.slots import SlotsFold
-from ..checks.support import SupportFold
+from ..checks.propensities import SlotsFold, SupportFold
+from ..checks.rows import ImpressionsFold
 from ..errors import AbilityError, ColumnError, EmptyLogError, NoOverlapError
 from ..estimators.base import Estimator
 from ..estimators.family import family

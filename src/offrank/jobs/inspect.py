@@ -10,12 +10,11 @@ from typing import Any
 
 import numpy as np
 
-from ..checks.agreement import AgreementFold
 from ..checks.drawn import drawn
-from ..checks.impressions import ImpressionsFold
 from ..checks.log import OF_MEAN_WEIGHT, LogFold, about_log
 from ..checks.overview import OverviewFold
-from ..checks.ties import TiesFold
+from ..checks.propensities import AgreementFold
+from ..checks.rows import ImpressionsFold, TiesFold
 from ..errors import AbilityError, ColumnError, EmptyLogError, OffrankError
 from ..findings.few_rows_per_context import FEW_ROWS
 from ..folds.base import Together

@@ -11,9 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from ..checks.agreement import Agreement
 from ..checks.drawn import Drawn
 from ..checks.overview import Overview
+from ..checks.propensities import Agreement
 from ..clicks.storage import plain
 from ..files import write_text
 from ..folds.estimate import Caution

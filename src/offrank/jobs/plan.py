@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from ..checks.log import LogFold
-from ..checks.ties import TiesFold, sorts
+from ..checks.rows import TiesFold, sorts
 from ..errors import AbilityError, ColumnError, NoOverlapError
 from ..estimators.base import Estimator
 from ..estimators.family import Family

@@ -9,8 +9,8 @@ from functools import cached_property
 from statistics import NormalDist
 from typing import Any, Literal
 
-from ..checks.dependence import dependence
 from ..checks.log import explained, of_rows
+from ..checks.rows import dependence
 from ..errors import NoOverlapError
 from ..estimators.base import Estimator, Weighting
 from ..estimators.doubly_robust import DoublyRobust

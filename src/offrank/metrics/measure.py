@@ -8,8 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from ..checks.dependence import dependence
-from ..checks.impressions import Impressions, ImpressionsFold
+from ..checks.rows import Impressions, ImpressionsFold, dependence
 from ..errors import EmptyLogError, NoOverlapError
 from ..findings import about
 from ..findings.evidence_metrics import OfComparison

@@ -13,7 +13,7 @@ from functools import cached_property
 
 import numpy as np
 
-from ..checks.impressions import Impressions, ImpressionsFold
+from ..checks.rows import Impressions, ImpressionsFold
 from ..log.batch import Floats
 from ..metrics.measure import measure
 from ..metrics.measured import Measurements
