@@ -55,7 +55,7 @@ class Asked:
 
 
 def check(table: Any, drawn: Asked, target: Asked) -> None:
-    offrank.check(table, drawn, target)
+    offrank.check(table, target, drawn)
 
 
 def evaluate(table: Any, drawn: Asked, target: Asked) -> None:

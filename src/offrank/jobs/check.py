@@ -44,8 +44,8 @@ EPSILONS = (0.1, 0.5)
 
 def check(
     log: Any,
-    logging: str | AnyPolicy = "logged",
     target: str | AnyPolicy | None = None,
+    logging: str | AnyPolicy = "logged",
     *,
     confidence: float = 0.99,
     executor: Executor | None = None,

@@ -91,7 +91,7 @@ def demo(
     write(world, log)
     source = read_log(log)
     say("2. Checking the log: are its propensities right, and how far can it see?")
-    checked = check(source, LOGGING, progress=progress)
+    checked = check(source, logging=LOGGING, progress=progress)
     say(f"3. Evaluating a better and a worse ranker with {len(ESTIMATORS)} estimators, in one pass")
     evaluated = evaluate(source, TARGETS, LOGGING, ESTIMATORS, examination=list(world.examination), progress=progress)
     truths = {name: world.truth(target) for name, target in TARGETS.items()}

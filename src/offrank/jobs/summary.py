@@ -41,7 +41,7 @@ from ..inference.spec import AUTO, IntervalSpec
 from ..inference.spread import Spread
 from ..options import option
 from ..policies.propensities import AnyPolicy
-from .trained import NOTHING, Trained
+from .provenance import NOTHING, Provenance
 
 _BOUND = 100.0
 """The largest weight that a remedy names."""
@@ -80,7 +80,7 @@ class Summary:
     slots: int = 0
     about_log: tuple[Caution, ...] = ()
     ties: Mapping[AnyPolicy, float] = field(default_factory=dict)
-    trained: Trained = NOTHING
+    trained: Provenance = NOTHING
     designs: tuple[Design | None, ...] = ()
     made: dict[tuple[AnyPolicy, Estimator | SelfNormalised], Estimate | NoOverlapError] = field(
         default_factory=dict, init=False, compare=False, repr=False

@@ -8,7 +8,6 @@ from .measure import (
     counterfactual_disagreement,
     counterfactual_loss,
     counterfactual_ndcg,
-    measure,
     pairwise_disagreement,
 )
 from .measured import Measured, Measurements
@@ -29,7 +28,6 @@ __all__ = [
     "discount",
     "err",
     "mean",
-    "measure",
     "mrr",
     "ndcg",
     "pairwise_disagreement",

@@ -15,7 +15,7 @@ import numpy as np
 
 from ..checks.rows import Impressions, ImpressionsFold
 from ..log.batch import Floats
-from ..metrics.measure import measure
+from ..metrics.measure import measurements
 from ..metrics.measured import Measurements
 from ..report.charts import Chart, Series
 from ..report.sheet import Cell, Figures, Section, Sheet
@@ -57,12 +57,12 @@ class Study:
     @cached_property
     def found(self) -> Measurements:
         """On non-shuffled banners."""
-        return measure(self.world, self.world.model_names, self.world.logging, self.metrics)
+        return measurements(self.world, self.world.model_names, self.world.logging, self.metrics)
 
     @cached_property
     def reference(self) -> Measurements:
         """Pairwise disagreement on shuffled banners."""
-        return measure(replace(self.world, shuffled=True), self.world.model_names, "uniform", PAIRWISE)
+        return measurements(replace(self.world, shuffled=True), self.world.model_names, "uniform", PAIRWISE)
 
     def values(self, metric: str) -> Floats:
         """[models] on non-shuffled banners."""
