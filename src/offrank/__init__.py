@@ -94,7 +94,7 @@ _MODULES = {
     *("readers", "selection", "simulation", "testing"),
 }
 
-__all__ = [*_HOMES]
+__all__ = [*_HOMES]  # noqa: PLE0604
 
 
 if not TYPE_CHECKING:  # a type checker would believe that every name is there

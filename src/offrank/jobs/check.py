@@ -24,6 +24,7 @@ from ..folds.group_by import by_slots
 from ..folds.tried import Tried, given, refused
 from ..inference.spec import IntervalSpec
 from ..log.source import Source
+from ..options import option
 from ..policies.epsilon import EpsilonUniform
 from ..policies.prepared import counts, prepared
 from ..policies.propensities import AnyPolicy, ShownAbility, shown_needs
@@ -89,7 +90,8 @@ def _refuse_unknown(source: Source, policy: AnyPolicy) -> None:
     if len(errors) < len(_ABILITIES):
         return
     if isinstance(policy, Logged):
-        remedy = "log the propensity of each slate, or say which policy drew them: logging='plackett_luce(old_score)'"
+        drawn = option("logging", "plackett_luce(old_score)")
+        remedy = f"log the propensity of each slate, or say which policy drew them: {drawn}"
         raise ColumnError(f"{source.describe()} has no propensities to check", remedy) from errors[0]
     raise errors[0]
 
