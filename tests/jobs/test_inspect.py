@@ -89,6 +89,13 @@ def test_the_temperature_of_plackett_luce_is_found(temperature: float, tmp_path:
     assert not any(row["code"] == "miscalibrated" for row in document["checks"])
 
 
+def test_a_score_that_tells_nothing_is_no_target() -> None:
+    table = replaced(world("plackett_luce").drop_columns("new"), flat=np.ones((ROWS, ITEMS)).tolist())
+    found = offrank.inspect(table)
+    assert found.next is not None
+    assert (found.ties["flat"], found.next.target) == (1.0, "top(old)")
+
+
 def test_scores_may_be_logarithms_of_weights() -> None:
     (policy,) = fitting(offrank.inspect(world("logits", 0.5)))
     assert policy.log

@@ -34,4 +34,4 @@ def reproduce(name: str, log: str | None, folder: str | None, **options: Any) ->
     how = {"scale": options["scale"], "seed": options["seed"], "say": saying(options)}
     made = offrank.reproduce(name, folder, log=given, **how)
     if not options["quiet"]:
-        click.echo(str(made))
+        click.echo(str(made), nl=False)

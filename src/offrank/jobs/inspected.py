@@ -81,13 +81,12 @@ class Inspection(Printed):
     @property
     def command(self) -> str:
         """The command to run next; a click model where no logging policy is known. Empty without clicks or reward."""
-        said = [word for role, name in self.renamed.items() for word in ("--column", f"{role}={name}")]
-        said += ["--format", self.format] if self.format else []
-        said += ["--gaps", "close"] if self.gaps == "close" else []
-        said += ["--top-k", str(self.top_k)] if self.top_k else []
-        said += ["--skip-invalid"] if self.broken else []
-        drawn = [] if self.logging in (None, "logged") else ["--logging", str(self.logging)]
-        return self._asked(said, drawn)
+        words = [word for role, name in self.renamed.items() for word in ("--column", f"{role}={name}")]
+        words += ["--format", self.format] if self.format else []
+        words += ["--gaps", "close"] if self.gaps == "close" else []
+        words += ["--top-k", str(self.top_k)] if self.top_k else []
+        words += ["--skip-invalid"] if self.broken else []
+        return self._asked(words, [] if self.logging in (None, "logged") else ["--logging", str(self.logging)])
 
     def command_with(self, mapping: str) -> str:
         """The same, where `save` has written the mapping."""
@@ -119,11 +118,9 @@ class Inspection(Printed):
         """Write the mapping as TOML."""
         mapping = self.mapping()
         columns = mapping.pop("columns")
-        lines = [
-            f"# What is read as what in {' '.join(self.source.split())}; for --config of any verb.",
-            *_toml(mapping),
-        ]
-        write_text(path, "\n".join([*lines, *(["", "[columns]", *_toml(columns)] if columns else [])]) + "\n")
+        lines = [f"# What is read as what in {' '.join(self.source.split())}; for --config of any verb."]
+        lines += [*_toml(mapping), *(["", "[columns]", *_toml(columns)] if columns else [])]
+        write_text(path, "\n".join(lines) + "\n")
 
     def to_dict(self) -> dict[str, Any]:
         """Everything, as plain lists, dicts and numbers."""

@@ -148,12 +148,12 @@ def simulate(
     who = _user(user, preset)
     if documents is None:
         documents = 25 if isinstance(who, CarouselUser) else 10
+    names = [rankers] if isinstance(rankers, str) else list(rankers)
+    by_name = _rankers(names, preset)
     say(f"1. Judged queries: {data if isinstance(data, str | os.PathLike) else 'as given'}")
     judged = _judged(data, queries, world_seed, progress)
     sampled, left_out = stratified(judged, documents, world_seed, preset=preset)
-    names = [rankers] if isinstance(rankers, str) else list(rankers)
     say(f"2. Scores of {', '.join(dict.fromkeys([*names, *_ALWAYS]))}")
-    by_name = _rankers(names, preset)
     world = World.of(sampled, who, by_name, seed=world_seed, slots=slots, temperature=temperature, preset=preset)
     logging = world.policy(next(iter(by_name)))
     say(f"3. {sessions:,} sessions to {os.fspath(path)}")

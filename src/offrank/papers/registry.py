@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
 from functools import partial
@@ -13,8 +14,9 @@ from typing import Any, Literal
 from ..errors import UsageError
 from ..files import write_text
 from ..jobs import document
+from ..report import terminal
 from ..report.charts import chart_svg
-from ..report.sheet import Sheet
+from ..report.sheet import Answer, Section, Sheet
 from .cmip import sheet as cmip
 from .criteo_checks import sheet as criteo_checks
 from .criteo_learning import sheet as criteo_learning
@@ -62,9 +64,12 @@ class Reproduced:
         return self.folder / "index.html"
 
     def __str__(self) -> str:
-        claims = [claim for section in self.sheet.sections for claim in section.claims]
-        lines = [self.sheet.title, *(f"  [{claim.status}] {claim.text} {claim.evidence}" for claim in claims)]
-        return "\n".join([*lines, f"The page: {self.page}"])
+        claims = tuple(claim for section in self.sheet.sections for claim in section.claims)
+        counts = Counter(claim.status for claim in claims)
+        told = f"**{counts['confirmed']} of {len(claims) - counts['new']} claims of the paper are confirmed**"
+        told += f", {counts['in part']} in part." if counts["in part"] else "."
+        sections = (Section("Claims", claims=claims), Section("The page", code=f"\nThe page: {self.page}"))
+        return terminal.render_text(Sheet(self.sheet.title, "", sections, (Answer(told),)))
 
 
 def reproduce(
