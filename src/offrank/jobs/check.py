@@ -10,7 +10,7 @@ from ..checks.actions import ActionsFold
 from ..checks.log import LogFold, about_log
 from ..checks.propensities import SlotsFold, SupportFold
 from ..checks.rows import ImpressionsFold
-from ..errors import AbilityError, ColumnError, EmptyLogError, NoOverlapError
+from ..errors import AbilityError, ColumnError, EmptyLogError
 from ..estimators.base import Estimator
 from ..estimators.family import family
 from ..estimators.fold import TermsFold
@@ -19,7 +19,6 @@ from ..estimators.items import IPM
 from ..estimators.wrappers import SelfNormalised
 from ..findings.verdict import on_log
 from ..folds.base import Together
-from ..folds.estimate import Estimate
 from ..folds.group_by import by_slots
 from ..folds.tried import Tried, given, refused
 from ..inference.spec import IntervalSpec
@@ -32,7 +31,7 @@ from ..policies.uniform import Uniform
 from ..policies.written import Logged
 from ..running.executors import Executor, Progress, run
 from . import arguments, document, findings
-from .estimates import Estimates, Key
+from .estimates import Estimates
 from .plan import Plan
 from .result import Result
 from .summary import Summary, inner_fold
@@ -124,13 +123,19 @@ class _Checking:
         impressions = found["impressions"]
         if not impressions.n:
             raise EmptyLogError(f"{self.source.describe()} has no impressions", "give a log with some")
-        plans = {name: plan for name, plan in self.plans.items() if name in found}
-        summaries = {name: plan.summary(found[name]["whole"], slots=impressions.slots) for name, plan in plans.items()}
-        estimates, known = self._estimates(summaries), about_log(found["log"])
+        weights, slots = {name: found[name] for name in self.plans if name in found}, impressions.slots
+        summaries = self._summaries({name: one["whole"] for name, one in weights.items()}, slots)
+        numbers = next((one["groups"] for one in weights.values()), {})
+        groups = {
+            number: self._estimates(
+                self._summaries({name: one["groups"][number] for name, one in weights.items()}, min(slots, int(number)))
+            )
+            for number in (numbers if len(numbers) > 1 else ())
+        }
+        estimates = self._estimates(summaries)
         facts = self._facts(found, summaries, estimates)
         verdict = on_log(findings.cautions(facts["checks"]))
-        groups = self._groups(found, impressions.slots)
-        return Result(estimates, groups, facts, about_log=known, verdicts={"the log": verdict})
+        return Result(estimates, groups, facts, about_log=about_log(found["log"]), verdicts={"the log": verdict})
 
     def _weigh(self, name: str, bare: Estimator, targets: list[AnyPolicy]) -> None:
         """Plan the weights of some policies, and of the target."""
@@ -141,20 +146,14 @@ class _Checking:
         if self.tried.add(name, TermsFold(plan.layout, self.logging, inner, by=by_slots), plan.needs):
             self.plans[name] = plan
 
+    def _summaries(self, found: Mapping[str, Any], slots: int) -> dict[str, Summary]:
+        """What the weights came to, by plan."""
+        return {name: self.plans[name].summary(one, slots=slots) for name, one in found.items()}
+
     def _estimates(self, summaries: Mapping[str, Summary]) -> Estimates:
-        """Of the whole log."""
+        """Of the whole log, or of its rows with one number of slots."""
         every = [self.plans[name].estimates(summary).found for name, summary in summaries.items()]
         return Estimates({key: one for found in every for key, one in found.items()})
-
-    def _groups(self, found: Mapping[str, Any], slots: int) -> dict[str, Estimates]:
-        """By the number of slots, where that varies."""
-        groups: dict[str, dict[Key, Estimate | NoOverlapError]] = {}
-        for name, plan in self.plans.items():
-            parts = found[name]["groups"] if name in found else {}
-            for number, part in parts.items() if len(parts) > 1 else ():
-                made = plan.estimates(plan.summary(part, slots=min(slots, int(number))))
-                groups.setdefault(number, {}).update(made.found)
-        return {number: Estimates(part) for number, part in groups.items()}
 
     def _facts(
         self, found: Mapping[str, Any], summaries: Mapping[str, Summary], estimates: Estimates
