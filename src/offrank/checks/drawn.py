@@ -98,13 +98,13 @@ def _judged(one: Drawn, best: Drawn, compare: bool, sample: _Sampled) -> Drawn:
 
 @dataclass(frozen=True)
 class _Sampled:
-    """The sample, and what it is worth: rows of equal weight that are no copies."""
+    """The sample, and how many rows it counts for: rows of equal weight that are no copies."""
 
     rows: SampledRows
     copies: float
 
     @property
-    def worth(self) -> float:
+    def effective_rows(self) -> float:
         """Effective number of rows (Kish)."""
         weight = 1 / self.rows.inclusion
         return float(weight.sum() ** 2 / (weight**2).sum()) * (1 - self.copies)
@@ -116,8 +116,8 @@ class _Sampled:
 
     def known(self, policy: Policy, parameters: int = 0) -> Drawn:
         """A policy with this many fitted parameters."""
-        mean, worth = self.likelihood(policy), self.worth
-        return Drawn(policy, mean, worth * mean - parameters * math.log(max(worth, 1)) / 2)
+        mean, rows = self.likelihood(policy), self.effective_rows
+        return Drawn(policy, mean, rows * mean - parameters * math.log(max(rows, 1)) / 2)
 
 
 def _greedy(base: Top | Ranking, sample: _Sampled) -> Iterator[Drawn]:
@@ -171,7 +171,7 @@ def _fitted(
         return Drawn(make(scale(ends[1])), -math.inf, -math.inf)
     best = float(minimize_scalar(lambda at: -likelihood(at), bounds=ends, method="bounded").x)
     bent = (2 * likelihood(best) - likelihood(best - _STEP) - likelihood(best + _STEP)) / _STEP**2
-    away = min(2 / math.sqrt(bent * sample.worth), 1.0) if bent > 0 else 0.0
+    away = min(2 / math.sqrt(bent * sample.effective_rows), 1.0) if bent > 0 else 0.0
     return sample.known(make(_short(scale(best - away), scale(best), scale(best + away))), 1)
 
 

@@ -70,8 +70,8 @@ def check(
     wanted = None if target is None else prepared(arguments.policy(target), source, executor)
     for policy in (drawn, wanted or drawn):
         _refuse_unknown(source, policy)
-    doubt = IntervalSpec(confidence=confidence)
-    checking = _Checking(source, prepared(drawn, source, executor), wanted, doubt)
+    spec = IntervalSpec(confidence=confidence)
+    checking = _Checking(source, prepared(drawn, source, executor), wanted, spec)
     said = {"logging": repr(drawn), "target": None if wanted is None else repr(wanted), "confidence": confidence}
     defaults = {**(check.__kwdefaults__ or {}), "target": None}
     command = document.call("check", arguments.spelled_log(log), said, defaults)
@@ -98,8 +98,8 @@ def _refuse_unknown(source: Source, policy: AnyPolicy) -> None:
 class _Checking:
     """A check of one source, and what of it can be done."""
 
-    def __init__(self, source: Source, logging: AnyPolicy, target: AnyPolicy | None, doubt: IntervalSpec) -> None:
-        self.source, self.logging, self.target, self.doubt = source, logging, target, doubt
+    def __init__(self, source: Source, logging: AnyPolicy, target: AnyPolicy | None, spec: IntervalSpec) -> None:
+        self.source, self.logging, self.target, self.spec = source, logging, target, spec
         self.counted = counts(logging)
         self.tried, log = Tried(source), LogFold.of(source, logging)
         self.tried.sure(log.needs(), impressions=ImpressionsFold(), log=log)
@@ -141,8 +141,8 @@ class _Checking:
         """Plan the weights of some policies, and of the target."""
         wanted = {repr(policy): policy for policy in (*targets, self.target) if policy is not None}
         both = {repr(e): family(e, None) for e in (bare, SelfNormalised(bare))}
-        plan = Plan(wanted, self.logging, both, self.doubt)
-        inner = inner_fold(self.doubt, plan.layout, grouped=True)
+        plan = Plan(wanted, self.logging, both, self.spec)
+        inner = inner_fold(self.spec, plan.layout, grouped=True)
         if self.tried.add(name, TermsFold(plan.layout, self.logging, inner, by=by_slots), plan.needs):
             self.plans[name] = plan
 
@@ -167,14 +167,14 @@ class _Checking:
             "log": document.log_facts(impressions, self.source.describe()),
             "logging": repr(self.logging),
             "targets": {name: repr(one) for plan in plans for name, one in plan.targets.items()},
-            "confidence": self.doubt.confidence,
-            "interval": self.doubt.method,
+            "confidence": self.spec.confidence,
+            "interval": self.spec.method,
             "cluster": None,
             "by": "slots",
             "examination": None,
             "logged": document.interval(logged),
             "weights": [row for name, summary in summaries.items() for row in self.plans[name].histograms(summary)],
-            "ranks": document.rank_rows(impressions, self.doubt.confidence),
+            "ranks": document.rank_rows(impressions, self.spec.confidence),
             "checks": list(self._findings(found, estimates)),
             "slots": [asdict(row) for row in found.get("slots") or []],
             "versions": document.versions(),
