@@ -125,7 +125,7 @@ class _Checking:
             raise EmptyLogError(f"{self.source.describe()} has no impressions", "give a log with some")
         weights, slots = {name: found[name] for name in self.plans if name in found}, impressions.slots
         summaries = self._summaries({name: one["whole"] for name, one in weights.items()}, slots)
-        numbers = next((one["groups"] for one in weights.values()), {})
+        numbers: Mapping[str, Any] = next((one["groups"] for one in weights.values()), {})
         groups = {
             number: self._estimates(
                 self._summaries({name: one["groups"][number] for name, one in weights.items()}, min(slots, int(number)))
