@@ -102,8 +102,11 @@ def test_scores_may_be_logarithms_of_weights() -> None:
     assert policy.temperature == pytest.approx(0.5, rel=0.1)
 
 
-def test_a_uniform_log() -> None:
+def test_a_uniform_log(tmp_path: Path) -> None:
     found = offrank.inspect(world("uniform"))
+    assert "Other rankings can be judged by it, weighed by uniform." in str(found)
+    found.save_html(tmp_path / "found.html")
+    assert "Who has drawn it?" in (tmp_path / "found.html").read_text()
     assert fitting(found) == [offrank.Uniform()]
     # Plackett-Luce with a great temperature is as likely, and says no more.
     assert all("no more" in one.against for one in found.drawn[1:])
