@@ -36,10 +36,10 @@ def selection() -> Any:
 RESULTS = {
     "evaluate": lambda: offrank.evaluate(few(), NASTY, LOGGING, ["snips", "logged"], by="device"),
     "estimates": lambda: offrank.evaluate(few(), NASTY, LOGGING, "snips").estimates,
-    "check": lambda: offrank.check(few(), LOGGING),
+    "check": lambda: offrank.check(few(), logging=LOGGING),
     "compare": lambda: offrank.compare(few(), NASTY, LOGGING),
     "metrics": lambda: offrank.measure(few(), ["new_score", "old_score"], LOGGING, by="device"),
-    "measurements": lambda: offrank.metrics.measure(few(), "new_score", LOGGING),
+    "measurements": lambda: offrank.measure(few(), "new_score", LOGGING),
     "click models": evaluations,
     "harvest": lambda: offrank.harvest_clicks(few()),
     "selection": selection,
@@ -120,7 +120,7 @@ def test_findings_say_what_they_are_about() -> None:
     [refusal] = [one for one in never.findings if one.code == "no-overlap"]
     assert (refusal.severity, refusal.estimator) == ("serious", "ips")
     assert str(refusal).startswith("serious of ranking(best), ips: no-overlap: ")
-    wrong = offrank.check(search(), "plackett_luce(naive_score)")
+    wrong = offrank.check(search(), logging="plackett_luce(naive_score)")
     bad = [row for row in wrong.facts["checks"] if row["status"] in ("note", "warning", "serious")]
     assert [(one.code, one.severity) for one in wrong.findings] == [(row["code"], row["status"]) for row in bad]
     assert "serious" in {one.severity for one in wrong.findings}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
-if TYPE_CHECKING:
+if TYPE_CHECKING:  # what type checkers see; `_HOMES` and `_MODULES` say the same to who runs
     from . import clicks as clicks
     from . import errors as errors
     from . import estimators as estimators
@@ -20,35 +20,37 @@ if TYPE_CHECKING:
     from . import selection as selection
     from . import simulation as simulation
     from . import testing as testing
-    from .errors import OffrankError
-    from .findings.verdict import Verdict
-    from .folds.estimate import Caution, Estimate
-    from .jobs.check import check
-    from .jobs.clicks.evaluate import evaluate_clicks
-    from .jobs.clicks.fit import fit_clicks
-    from .jobs.clicks.harvest import harvest_clicks
-    from .jobs.clicks.select import select_clicks
-    from .jobs.compare import compare
-    from .jobs.demo import demo
-    from .jobs.evaluate import evaluate
-    from .jobs.inspect import inspect
-    from .jobs.inspected import Inspection
-    from .jobs.learn import learn
-    from .jobs.metrics import measure
-    from .jobs.result import Result
-    from .jobs.simulate import simulate
-    from .papers.registry import reproduce
-    from .policies.counted import Counted
-    from .policies.epsilon import EpsilonUniform
-    from .policies.linear import Linear
-    from .policies.plackett_luce import PlackettLuce
-    from .policies.ranking import Ranking
-    from .policies.swaps import Swaps
-    from .policies.top import Top
-    from .policies.uniform import Uniform
-    from .policies.written import Logged, Written
-    from .readers.convert import convert
-    from .readers.log import read_log
+    from .errors import OffrankError as OffrankError
+    from .findings.verdict import Verdict as Verdict
+    from .folds.estimate import Caution as Caution
+    from .folds.estimate import Estimate as Estimate
+    from .jobs.check import check as check
+    from .jobs.clicks.evaluate import evaluate_clicks as evaluate_clicks
+    from .jobs.clicks.fit import fit_clicks as fit_clicks
+    from .jobs.clicks.harvest import harvest_clicks as harvest_clicks
+    from .jobs.clicks.select import select_clicks as select_clicks
+    from .jobs.compare import compare as compare
+    from .jobs.demo import demo as demo
+    from .jobs.evaluate import evaluate as evaluate
+    from .jobs.inspect import inspect as inspect
+    from .jobs.inspected import Inspection as Inspection
+    from .jobs.learn import learn as learn
+    from .jobs.metrics import measure as measure
+    from .jobs.result import Result as Result
+    from .jobs.simulate import simulate as simulate
+    from .papers.registry import reproduce as reproduce
+    from .policies.counted import Counted as Counted
+    from .policies.epsilon import EpsilonUniform as EpsilonUniform
+    from .policies.linear import Linear as Linear
+    from .policies.plackett_luce import PlackettLuce as PlackettLuce
+    from .policies.ranking import Ranking as Ranking
+    from .policies.swaps import Swaps as Swaps
+    from .policies.top import Top as Top
+    from .policies.uniform import Uniform as Uniform
+    from .policies.written import Logged as Logged
+    from .policies.written import Written as Written
+    from .readers.convert import convert as convert
+    from .readers.log import read_log as read_log
 
 __version__ = "0.1.0"
 
@@ -86,58 +88,13 @@ _HOMES = {
     "select_clicks": "jobs.clicks.select",
     "simulate": "jobs.simulate",
 }
-
 # Of public names of their own, as `offrank.metrics.ndcg`.
-_MODULES = (
-    "clicks",
-    "errors",
-    "estimators",
-    "folds",
-    "frames",
-    "jobs",
-    "learning",
-    "log",
-    "metrics",
-    "policies",
-    "readers",
-    "selection",
-    "simulation",
-    "testing",
-)
+_MODULES = {
+    *("clicks", "errors", "estimators", "folds", "frames", "jobs", "learning", "log", "metrics", "policies"),
+    *("readers", "selection", "simulation", "testing"),
+}
 
-__all__ = [
-    "Caution",
-    "Counted",
-    "EpsilonUniform",
-    "Estimate",
-    "Inspection",
-    "Linear",
-    "Logged",
-    "OffrankError",
-    "PlackettLuce",
-    "Ranking",
-    "Result",
-    "Swaps",
-    "Top",
-    "Uniform",
-    "Verdict",
-    "Written",
-    "check",
-    "compare",
-    "convert",
-    "demo",
-    "evaluate",
-    "evaluate_clicks",
-    "fit_clicks",
-    "harvest_clicks",
-    "inspect",
-    "learn",
-    "measure",
-    "read_log",
-    "reproduce",
-    "select_clicks",
-    "simulate",
-]
+__all__ = [*_HOMES]  # noqa: PLE0604
 
 
 if not TYPE_CHECKING:  # a type checker would believe that every name is there

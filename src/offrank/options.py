@@ -1,10 +1,13 @@
-"""How remedies name an option: as an argument in Python, as an option on the command line."""
+"""How a verb speaks to who asks: remedies name an argument in Python, an option on the command line."""
 
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+
+Say = Callable[[str], object]
+"""Called with what is being done, in words."""
 
 _ASKED: list[str] = []
 """Who asks: of the whole process, for errors may be raised in any of its threads. Nobody: it is asked in Python."""
@@ -49,3 +52,7 @@ def column(role: str, name: str) -> str:
 def verb(name: str) -> str:
     """A job: `offrank.check(...)`, or `offrank check`."""
     return f"`offrank {name}`" if _ASKED else f"`offrank.{name}(...)`"
+
+
+def silent(_text: str) -> None:
+    """A `Say` for who does not want to know."""

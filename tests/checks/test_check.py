@@ -42,7 +42,7 @@ def test_a_good_log_passes_everything(seed: int) -> None:
     log = dice(4_000, seed)
     own = statuses(offrank.check(log))
     assert own == {"mean-weight": "ok", "inverse-propensity": "ok", "actions": "skipped", "support": "skipped"}
-    whole = offrank.check(log, DICE)
+    whole = offrank.check(log, logging=DICE)
     assert set(statuses(whole).values()) == {"ok"}
     assert set(statuses(whole)) == {
         "miscalibrated",
@@ -65,7 +65,7 @@ def test_a_mean_weight_of_one_but_for_rounding_is_no_news() -> None:
 
 
 def test_epsilon_policies_stand_between_logging_and_uniform() -> None:
-    result = offrank.check(search(), LOGGING)
+    result = offrank.check(search(), logging=LOGGING)
     weights = {name: result[name, "ips"].mean_weight for name, estimator in result.estimates if estimator == "ips"}
     uniform = weights.pop("uniform")
     assert uniform is not None
@@ -81,7 +81,7 @@ def test_propensities_times_a_constant(factor: float) -> None:
     assert found["status"] == "serious"
     assert found["value"] == pytest.approx(1 / factor, rel=0.05)
     assert f"{1 / factor:.2g}"[:1] in found["message"]
-    mismatch = row(offrank.check(log, DICE), "propensity-mismatch")
+    mismatch = row(offrank.check(log, logging=DICE), "propensity-mismatch")
     assert mismatch["status"] == "serious"
     assert f"{factor:.3g} times" in mismatch["message"]
 
@@ -101,7 +101,7 @@ def test_sub_sampling_corrected_twice_is_named_for_what_it_is() -> None:
     log, inclusion = log.filter(kept), inclusion[kept]
     once = replaced(log, inclusion=inclusion)
     assert row(offrank.check(once), "mean-weight", "uniform")["status"] == "ok"
-    assert statuses(offrank.check(once, DICE))["arithmetic"] == "ok"
+    assert statuses(offrank.check(once, logging=DICE))["arithmetic"] == "ok"
     twice = replaced(once, propensity=propensities(once) * inclusion)
     found = row(offrank.check(twice), "double-subsampling", "of uniform")
     assert (found["status"], found["expected"]) == ("serious", 1)
@@ -112,10 +112,10 @@ def test_sub_sampling_corrected_twice_is_named_for_what_it_is() -> None:
     "wrong", ["plackett_luce(old_score, temperature=2)", "plackett_luce(naive_score)", "uniform", "epsilon(uniform, 1)"]
 )
 def test_the_wrong_logging_policy_is_found_without_and_with_propensities(wrong: str) -> None:
-    blind = offrank.check(replaced(search(), propensity=None), wrong, "plackett_luce(new_score)")
+    blind = offrank.check(replaced(search(), propensity=None), "plackett_luce(new_score)", wrong)
     assert statuses(blind)["miscalibrated"] == "serious"
     assert "propensity" not in row(blind, "miscalibrated")["message"]
-    seen = offrank.check(search(), wrong)
+    seen = offrank.check(search(), logging=wrong)
     assert "the log's propensity is not the policy's either" in row(seen, "miscalibrated")["message"]
     for found in (blind, seen):
         # One cause, one finding: neither the mean weights nor the written propensities tell of another.
@@ -124,7 +124,7 @@ def test_the_wrong_logging_policy_is_found_without_and_with_propensities(wrong: 
 
 
 def test_one_item_with_a_wrong_probability_is_found_where_candidates_are_fixed() -> None:
-    result = offrank.check(dice(8_000, loaded=1.6), DICE)
+    result = offrank.check(dice(8_000, loaded=1.6), logging=DICE)
     assert row(result, "miscalibrated")["status"] == "serious"
     assert "at any rank, item 20 stood too often" in row(result, "miscalibrated")["message"]
     assert (row(result, "arithmetic")["status"], row(result, "harmonic")["status"]) == ("note", "note")
@@ -133,23 +133,23 @@ def test_one_item_with_a_wrong_probability_is_found_where_candidates_are_fixed()
 
 
 def test_candidates_that_vary_are_no_test_of_items() -> None:
-    found = row(offrank.check(search(), LOGGING), "actions")
+    found = row(offrank.check(search(), logging=LOGGING), "actions")
     assert (found["status"], found["message"]) == ("skipped", "Not checked: impressions have different candidates.")
 
 
 def test_what_logging_never_shows_is_counted_per_rank() -> None:
     log = coins(400, slate=[[1]] * 400, score=[[1.0, 2.0]] * 400, other=[[2.0, 1.0]] * 400, propensity=np.ones(400))
-    found = row(offrank.check(log, EpsilonUniform(Top("score"), 0), Top("other")), "support")
+    found = row(offrank.check(log, Top("other"), EpsilonUniform(Top("score"), 0)), "support")
     assert (found["status"], found["value"], found["expected"]) == ("serious", 1, 0)
     assert "100.0% at rank 1" in found["message"]
     assert row(offrank.check(log, Top("score"), Top("score")), "support")["status"] == "ok"
-    unasked = row(offrank.check(log, Top("score")), "support", "uniform")
+    unasked = row(offrank.check(log, logging=Top("score")), "support", "uniform")
     assert (unasked["status"], unasked["value"]) == ("warning", 0.5)
 
 
 def test_no_overlap_with_the_target_is_serious_and_no_exception() -> None:
     log = coins(400, slate=[[1]] * 400, score=[[1.0, 2.0]] * 400, propensity=np.ones(400), other=[[2.0, 1.0]] * 400)
-    result = offrank.check(log, Top("score"), Top("other"))
+    result = offrank.check(log, Top("other"), Top("score"))
     assert row(result, "no-overlap", "top(other)")["status"] == "serious"
     assert not result.trustworthy
 
@@ -157,7 +157,7 @@ def test_no_overlap_with_the_target_is_serious_and_no_exception() -> None:
 def test_a_log_without_randomness_is_said_to_be_one() -> None:
     log = coins(400, slate=[[1]] * 400, score=[[1.0, 2.0]] * 400, propensity=np.ones(400))
     for logging in ("logged", "top(score)"):
-        found = row(offrank.check(log, logging), "no-randomness")
+        found = row(offrank.check(log, logging=logging), "no-randomness")
         assert found["status"] == "serious"
         assert "model of users" in found["remedy"]
 
@@ -170,7 +170,7 @@ def test_one_huge_inverse_propensity_is_pointed_at() -> None:
 
 def test_what_makes_the_target_hard_to_judge_is_serious_and_of_others_a_note() -> None:
     log = WIDE
-    asked = offrank.check(log, LOGGING, "top(naive_score)")
+    asked = offrank.check(log, "top(naive_score)", LOGGING)
     assert row(asked, "low-ess", "top(naive_score)")["status"] == "serious"
     assert not asked.trustworthy
     hard = PlackettLuce("old_score", temperature=0.3)
@@ -187,7 +187,7 @@ def test_where_ranks_cannot_be_known_slates_still_are(candidates: int) -> None:
         def rank_probs(self, contexts: Any, items: Any) -> Any:
             raise offrank.errors.AbilityError(f"cannot rank {candidates} candidates")
 
-    result = offrank.check(WIDE, Unranked("old_score"))
+    result = offrank.check(WIDE, logging=Unranked("old_score"))
     skipped = {one["code"]: one["message"] for one in result.facts["checks"] if one["status"] == "skipped"}
     assert skipped.keys() == {"miscalibrated", "mean-weight", "actions", "support"}
     assert (
@@ -202,9 +202,9 @@ def test_where_ranks_cannot_be_known_slates_still_are(candidates: int) -> None:
 
 
 def test_counted_propensities_cannot_be_wrong_but_may_not_support_the_target() -> None:
-    found = row(offrank.check(search(), Counted()), "mean-weight", "Mean item weight")
+    found = row(offrank.check(search(), logging=Counted()), "mean-weight", "Mean item weight")
     assert (found["status"], "by construction" in found["message"]) == ("skipped", True)
-    result = offrank.check(search(), Counted(), "top(new_score)")
+    result = offrank.check(search(), "top(new_score)", Counted())
     assert row(result, "mean-weight", "Mean item weight of top(new_score)")["value"] == pytest.approx(1, abs=0.1)
     assert row(result, "counted-propensities", "top(new_score)")["status"] == "note"
     slates = row(result, "mean-weight", "Mean importance weight")
@@ -224,6 +224,6 @@ def test_slots_are_listed_and_grouped() -> None:
     log = dice(400).to_pylist()
     for one in log[:100]:
         one["slate"], one["clicks"] = one["slate"][:1], one["clicks"][:1]
-    result = offrank.check(log, DICE)
+    result = offrank.check(log, logging=DICE)
     assert [(one["slots"], one["impressions"]) for one in result.facts["slots"]] == [(1, 100), (2, 300)]
     assert {name: group["uniform", "ips"].n for name, group in result.groups.items()} == {"1": 100, "2": 300}

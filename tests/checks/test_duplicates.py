@@ -131,7 +131,7 @@ def test_propensities_counted_in_few_rows(rows: int, queries: int, warned: bool)
 
 def test_a_check_says_so_too() -> None:
     log = coins(800, query=np.arange(800) % 40)
-    codes = {row["code"]: row["status"] for row in offrank.check(log, Counted(), Uniform()).facts["checks"]}
+    codes = {row["code"]: row["status"] for row in offrank.check(log, Uniform(), Counted()).facts["checks"]}
     assert codes["few-rows-per-context"] == "warning"
 
 

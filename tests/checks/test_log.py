@@ -179,7 +179,7 @@ def test_the_cause_comes_before_what_follows_from_it() -> None:
 
 def test_check_finds_the_same() -> None:
     log = replaced(dice(2_000), propensity=0.5 * propensity(dice(2_000)))
-    checked, judged = offrank.check(log, DICE), evaluated(log, DICE)
+    checked, judged = offrank.check(log, logging=DICE), evaluated(log, DICE)
     assert checked.about_log == judged.about_log
     row = next(one for one in checked.facts["checks"] if one["code"] == "propensity-mismatch")
     assert (row["status"], row["message"]) == ("serious", judged.about_log[0].message)

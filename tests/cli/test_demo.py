@@ -47,6 +47,11 @@ def test_the_better_is_better_and_the_worse_is_worse(made: offrank.jobs.demo.Dem
     assert all(row["truth"] == made.evaluated.truths[row["target"]] for row in rows)
 
 
+def test_steps_are_printed_as_they_are_typed(made: offrank.jobs.demo.Demo) -> None:
+    assert all(f"\n  {step}\n" in str(made) for step in made.next_steps)
+    assert max(map(len, made.next_steps)) > 80  # longer than a line, and not broken
+
+
 def test_the_next_steps_run(made: offrank.jobs.demo.Demo, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.chdir(tmp_path)
     for step in made.next_steps:

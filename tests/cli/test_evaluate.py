@@ -103,7 +103,7 @@ def test_the_same_seed_gives_the_same_json_whatever_the_workers(tmp_path: Path, 
 
 def test_check_says_the_same_as_python(tmp_path: Path, log: Path) -> None:
     with command_line():
-        result = offrank.check(log, "plackett_luce(old_score)", "top(new_score)", confidence=0.9)
+        result = offrank.check(log, "top(new_score)", "plackett_luce(old_score)", confidence=0.9)
     found = saved(tmp_path, log, "check", *LOGGING, *TARGET, "--confidence", "0.9")
     assert found == {name: value for name, value in result.to_dict().items() if name in found}
 

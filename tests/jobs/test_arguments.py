@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any
+import inspect
+import itertools
+from collections.abc import Callable
+from typing import Any, get_args, get_type_hints
 
 import numpy as np
 import pytest
 
 import offrank
 from offrank import Counted, EpsilonUniform, OffrankError, PlackettLuce, Top, Uniform, errors
+from offrank.cli import main
+from offrank.cli.options import arguments
 from tests.jobs.logs import CURVE, LOGGING, TARGET, coins, replaced, search
 
 NAN = [1.0, float("nan"), 1.0, 1.0]
@@ -112,3 +117,36 @@ def test_a_policy_of_ones_own_needs_no_registration() -> None:
 def test_check_refuses_in_the_same_words(arguments: dict[str, Any], kind: type[OffrankError], words: str) -> None:
     with pytest.raises(kind, match=f"(?s){words}"):
         offrank.check(**{"log": search(), "logging": LOGGING, **arguments})
+
+
+VERBS: dict[str, Callable[..., Any]] = {
+    name: getattr(offrank, name)
+    for name in ("check", "compare", "evaluate", "inspect", "learn", "measure", "simulate", "demo", "convert")
+} | {f"{name} clicks": getattr(offrank, f"{name}_clicks") for name in ("evaluate", "fit", "harvest", "select")}
+
+
+def keywords(verb: Callable[..., Any]) -> set[str]:
+    """All that a verb can be given by name."""
+    named = {name for name, one in inspect.signature(verb).parameters.items() if one.kind is not one.VAR_KEYWORD}
+    shared = get_type_hints(verb).get("options")
+    return named if shared is None else named | set(get_type_hints(get_args(shared)[0]))
+
+
+def test_the_same_argument_stands_at_the_same_place_in_every_verb() -> None:
+    orders = [list(inspect.signature(verb).parameters) for verb in VERBS.values()]
+    assert all(order[0] in ("log", "path", "folder") for order in orders)
+    positional = [
+        [name for name, one in inspect.signature(verb).parameters.items() if one.kind is one.POSITIONAL_OR_KEYWORD]
+        for verb in VERBS.values()
+    ]
+    before = {pair for order in positional for pair in itertools.combinations(order, 2)}
+    assert not {(one, other) for one, other in before if (other, one) in before}
+    assert all(order.index("logging") >= 2 for order in positional if "logging" in order)
+
+
+def test_an_option_is_called_as_the_argument_in_python() -> None:
+    commands = {**main.commands, "fit clicks": main.commands["clicks"].commands["fit"]}
+    commands["harvest clicks"] = main.commands["clicks"].commands["harvest"]
+    for name in VERBS.keys() & commands.keys():
+        given = arguments({str(one.name): None for one in commands[name].params})
+        assert given.keys() - {"save", "config"} <= keywords(VERBS[name]), name

@@ -89,14 +89,24 @@ def test_the_temperature_of_plackett_luce_is_found(temperature: float, tmp_path:
     assert not any(row["code"] == "miscalibrated" for row in document["checks"])
 
 
+def test_a_score_that_tells_nothing_is_no_target() -> None:
+    table = replaced(world("plackett_luce").drop_columns("new"), flat=np.ones((ROWS, ITEMS)).tolist())
+    found = offrank.inspect(table)
+    assert found.next is not None
+    assert (found.ties["flat"], found.next.target) == (1.0, "top(old)")
+
+
 def test_scores_may_be_logarithms_of_weights() -> None:
     (policy,) = fitting(offrank.inspect(world("logits", 0.5)))
     assert policy.log
     assert policy.temperature == pytest.approx(0.5, rel=0.1)
 
 
-def test_a_uniform_log() -> None:
+def test_a_uniform_log(tmp_path: Path) -> None:
     found = offrank.inspect(world("uniform"))
+    assert "Other rankings can be judged by it, weighed by uniform." in str(found)
+    found.save_html(tmp_path / "found.html")
+    assert "Who has drawn it?" in (tmp_path / "found.html").read_text()
     assert fitting(found) == [offrank.Uniform()]
     # Plackett-Luce with a great temperature is as likely, and says no more.
     assert all("no more" in one.against for one in found.drawn[1:])
@@ -232,7 +242,7 @@ def test_rows_that_break_a_rule_are_counted_and_the_command_leaves_them_out(tmp_
     slates[7] = [slates[7][0]] * 3
     found = offrank.inspect(replaced(search(), slate=slates))
     assert (found.rows, dict(found.skipped)) == (999, {"duplicate-item": 1})
-    assert "left out    1 duplicate-item: holds an item twice; an item stands" in str(found)
+    assert "left out 1 duplicate-item: holds an item twice; an item stands" in " ".join(str(found).split())
     assert "--skip-invalid" in found.command
     assert runs(found, tmp_path, replaced(search(), slate=slates))["log"]["impressions"] == 999
     with pytest.raises(EmptyLogError, match="that can be read; all of them break a rule: 1,000 duplicate-item"):

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import offrank
-from offrank.checks.dependence import dependence
+from offrank.checks.rows import dependence
 from offrank.log.batch import Contexts, Floats, Integers
 from offrank.log.source import Needs
 from offrank.policies import Policy, policy
@@ -55,7 +55,7 @@ class Asked:
 
 
 def check(table: Any, drawn: Asked, target: Asked) -> None:
-    offrank.check(table, drawn, target)
+    offrank.check(table, target, drawn)
 
 
 def evaluate(table: Any, drawn: Asked, target: Asked) -> None:

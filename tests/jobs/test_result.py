@@ -125,7 +125,7 @@ RESULTS = {
     "several, grouped": two,
     "refused": refused,
     "one row": lambda: offrank.evaluate(coins(1, shop=["x"]), Uniform(), "logged", "ips", by="shop"),
-    "check": lambda: offrank.check(search(), LOGGING, TARGET),
+    "check": lambda: offrank.check(search(), TARGET, LOGGING),
     "check of the log's own": lambda: offrank.check(search()),
     "check of one row": lambda: offrank.check(coins(1)),
     "truths": lambda: two().with_truths({"new": WORLD.truth(TARGET)}),
@@ -207,7 +207,7 @@ def test_the_command_repeats_the_evaluation(name: str, tmp_path: Path) -> None:
 
 
 def test_the_command_repeats_the_check() -> None:
-    result = offrank.check(search(), LOGGING, TARGET, confidence=0.9)
+    result = offrank.check(search(), TARGET, LOGGING, confidence=0.9)
     again = eval(result.facts["command"], {"offrank": offrank, "log": search()})
     assert again.to_dict() | {"created": ""} == result.to_dict() | {"created": ""}
 

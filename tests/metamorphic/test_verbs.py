@@ -49,7 +49,7 @@ def asking(function: Any, *arguments: Any) -> Question:
 
 @pytest.mark.parametrize("shape", ["partial", "ragged"])
 def test_check(shape: str) -> None:
-    asks = {logging: asking(offrank.check, written_out(logging)) for logging in policies()}
+    asks = {logging: asking(offrank.check, None, written_out(logging)) for logging in policies()}
     assert unforeseen("check", asks, shape) == []
 
 
@@ -66,7 +66,7 @@ def test_inspect(shape: str) -> None:
 
 
 def test_check_of_a_target() -> None:
-    asks = {target: asking(offrank.check, "logged", written_out(target)) for target in policies()}
+    asks = {target: asking(offrank.check, written_out(target)) for target in policies()}
     assert unforeseen("check target", asks, "ragged") == []
 
 

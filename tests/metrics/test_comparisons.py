@@ -7,6 +7,7 @@ from itertools import permutations
 import numpy as np
 import pytest
 
+import offrank
 from offrank import metrics
 from offrank.errors import AbilityError, ImpossibleSlateError, NoOverlapError, SpellingError, UsageError
 from offrank.inference.spec import IntervalSpec
@@ -40,7 +41,7 @@ COSTS = {"disagreement": disagreement, "loss": logistic, "loss(form=hinge)": hin
 def test_the_exact_expectation_is_that_of_algorithm_2(shape: str, logging: object, cost: str) -> None:
     users = world(shape, "slate")
     log = users.source(logging)
-    found = metrics.measure(log, ["new", "logit"], logging, [f"counterfactual_{cost}", f"banner_{cost}"])
+    found = offrank.measure(log, ["new", "logit"], logging, [f"counterfactual_{cost}", f"banner_{cost}"])
     for name, again in (("counterfactual", reordered), ("banner", redrawn)):
         for model in ("new", "logit"):
             value, rejected = algorithm_2(users, logging, model, again, COSTS[cost])
@@ -57,7 +58,7 @@ def constant(users: World) -> World:
 @pytest.mark.parametrize("cost", COSTS)
 def test_on_shuffled_slates_of_one_size_it_is_the_pairwise_metric(cost: str) -> None:
     users = constant(world("top", "cascade"))
-    found = metrics.measure(users.source(Uniform()), "new", Uniform(), [f"pairwise_{cost}", f"counterfactual_{cost}"])
+    found = offrank.measure(users.source(Uniform()), "new", Uniform(), [f"pairwise_{cost}", f"counterfactual_{cost}"])
     assert found[f"pairwise_{cost}"].value == pytest.approx(found[f"counterfactual_{cost}"].value)
     assert found[f"pairwise_{cost}"].value == pytest.approx(
         algorithm_2(users, Uniform(), "new", shuffled, COSTS[cost])[0]
@@ -68,7 +69,7 @@ def test_on_shuffled_slates_of_one_size_the_ndcg_is_the_usual_one() -> None:
     users = constant(world("top", "position"))
     batch = users.batch(Uniform())
     scores = np.take_along_axis(batch.contexts.scores["logit"], batch.slates, axis=1)
-    found = metrics.measure(users.source(Uniform()), "logit", Uniform(), ["pairwise_ndcg", "counterfactual_ndcg"])
+    found = offrank.measure(users.source(Uniform()), "logit", Uniform(), ["pairwise_ndcg", "counterfactual_ndcg"])
     # Two items tie in one situation: a tie counts as the mean of both orders, here the first and the last kept first.
     first, last = (
         [metrics.ndcg(metrics.ranked(eye, np.tile(row[::way], (3, 1)))) for row in scores]
@@ -89,7 +90,7 @@ def test_the_best_model_wins_whatever_stood_at_the_top() -> None:
     best = f"model{orders.index((1.0, 2.0, 3.0))}"
     users = World((Situation(3, 3, {"old": (9.0, 3.0, 1.0), **models}),), position_based((relevance,), (1.0, 0.4, 0.1)))
     names = ["pairwise_disagreement", "counterfactual_disagreement", "counterfactual_loss", "counterfactual_ndcg"]
-    found = metrics.measure(users.source(PlackettLuce("old")), list(models), PlackettLuce("old"), names)
+    found = offrank.measure(users.source(PlackettLuce("old")), list(models), PlackettLuce("old"), names)
     values = {name: {model: found[model, name].value for model in models} for name in names}
     assert min(values[names[1]], key=values[names[1]].get) == best
     assert min(values[names[2]], key=values[names[2]].get) == best
@@ -102,7 +103,7 @@ def test_a_random_model_scores_one_half() -> None:
     tied = World(
         tuple(Situation(s.size, s.slots, {**s.scores, "flat": (1.0,) * s.size}) for s in users.situations), users.clicks
     )
-    found = metrics.measure(tied.source(Uniform()), "flat", Uniform(), list(METRICS))
+    found = offrank.measure(tied.source(Uniform()), "flat", Uniform(), list(METRICS))
     for name in ("pairwise", "counterfactual", "banner"):
         assert found[f"{name}_disagreement"].value == pytest.approx(0.5)
         assert found[f"{name}_loss"].value == pytest.approx(np.log(2))
@@ -111,7 +112,7 @@ def test_a_random_model_scores_one_half() -> None:
 def test_drawn_orders_approach_the_exact_expectation_and_are_keyed_by_row() -> None:
     users, logging = world("top", "position"), PlackettLuce("old")
     names = ["counterfactual_disagreement", "counterfactual_disagreement(draws=4000)"]
-    found = metrics.measure(users.source(logging), "new", logging, names)
+    found = offrank.measure(users.source(logging), "new", logging, names)
     assert found[names[1]].value == pytest.approx(found[names[0]].value, abs=0.01)
     fold = ComparisonsFold((metric("counterfactual_loss(draws=3, seed=5)"),), ("new",), logging, IntervalSpec())
     check_fold(fold, users.batch(logging), np.random.default_rng(0))
@@ -173,4 +174,4 @@ def test_a_metric_is_spelled_as_it_is_shown(name: str) -> None:
 )
 def test_metrics_that_do_not_exist_are_refused(wrong: object, error: type[Exception]) -> None:
     with pytest.raises(error):
-        metrics.measure(world("full", "slate").source(Uniform()), "new", Uniform(), wrong)
+        offrank.measure(world("full", "slate").source(Uniform()), "new", Uniform(), wrong)

@@ -50,7 +50,7 @@ def test_inclusion_weighs_rows() -> None:
 
 
 def test_groups_and_models_in_one_pass() -> None:
-    found = metrics.measure(ROWS, ["score", "other"], "uniform", ["pairwise_disagreement"], by="page")
+    found = offrank.measure(ROWS, ["score", "other"], "uniform", ["pairwise_disagreement"], by="page")
     assert found["other"].value == pytest.approx((1 + 0.5 + 1) / 4)
     assert found["other"].difference.value == pytest.approx((1 + 0.5 + 1) / 4 - 2 / 4)
     assert found.groups["a"]["score", "pairwise_disagreement"].value == 0
@@ -86,10 +86,10 @@ def test_every_interval_holds_the_truth_and_differences_are_paired(log: list[dic
 
 
 def test_cautions() -> None:
-    found = metrics.measure(ROWS, "score", "uniform", ["pairwise_disagreement"])["score"]
+    found = offrank.measure(ROWS, "score", "uniform", ["pairwise_disagreement"])["score"]
     assert [caution.code for caution in found.warnings] == ["few-comparisons"]
     assert not found.trustworthy
-    other = metrics.measure(ROWS, "score", metrics=["pairwise_disagreement"])["score"]
+    other = offrank.measure(ROWS, "score", metrics=["pairwise_disagreement"])["score"]
     assert "position-bias" in [caution.code for caution in other.warnings]
 
 
@@ -123,17 +123,17 @@ def test_the_command(tmp_path: Path, log: list[dict]) -> None:
 @pytest.mark.parametrize(
     ("options", "error"),
     [
-        ({"model": "nothing"}, ColumnError),
-        ({"model": []}, UsageError),
-        ({"model": "score", "confidence": 2}, UsageError),
-        ({"model": "score", "interval": "exact"}, UsageError),
-        ({"model": "score", "replicates": 2}, UsageError),
-        ({"model": "score", "interval": "bernstein", "cluster": "page"}, UsageError),
+        ({"score": "nothing"}, ColumnError),
+        ({"score": []}, UsageError),
+        ({"score": "score", "confidence": 2}, UsageError),
+        ({"score": "score", "interval": "exact"}, UsageError),
+        ({"score": "score", "replicates": 2}, UsageError),
+        ({"score": "score", "interval": "bernstein", "cluster": "page"}, UsageError),
     ],
 )
 def test_what_cannot_work_is_refused(options: dict, error: type[Exception]) -> None:
     with pytest.raises(error):
-        metrics.measure(ROWS, logging="uniform", **options)
+        offrank.measure(ROWS, logging="uniform", **options)
 
 
 def test_a_log_without_clicks_is_refused() -> None:
@@ -147,7 +147,7 @@ def test_a_mapping_holds_what_the_log_can_give(tmp_path: Path) -> None:
     # Slates of one item have nothing to compare the click with: `single` takes these alone.
     rows = [*ROWS[2:], {"slate": [9], "clicks": [1], "score": [1.0], "other": [1.0], "page": "a"}]
     names = ["pairwise_disagreement", "pairwise_disagreement(several=single)"]
-    for found in (metrics.measure(rows, "score", "uniform", names), offrank.measure(rows, "score", "uniform", names)):
+    for found in (offrank.measure(rows, "score", "uniform", names), offrank.measure(rows, "score", "uniform", names)):
         assert list(found) == [key for key, _ in found.items()] == [("score", names[0])]
         assert len(found) == 1
         assert dict(found)["score", names[0]] is found[names[0]]
@@ -158,7 +158,7 @@ def test_a_mapping_holds_what_the_log_can_give(tmp_path: Path) -> None:
 
 
 def test_asking_for_what_is_not_there_names_what_is() -> None:
-    found = metrics.measure(ROWS, ["score", "other"], "uniform", ["pairwise_disagreement", "pairwise_loss"])
+    found = offrank.measure(ROWS, ["score", "other"], "uniform", ["pairwise_disagreement", "pairwise_loss"])
     with pytest.raises(KeyError, match="several"):
         found["score"]
     with pytest.raises(KeyError, match="none"):

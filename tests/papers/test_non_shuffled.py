@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
-from offrank import metrics
+import offrank
 from offrank.cli import main
 from offrank.errors import UsageError
 from offrank.papers import REPRODUCTIONS, Reproduction, reproduce
@@ -79,7 +79,7 @@ def test_the_world_keeps_its_word(shuffled: bool) -> None:
 
 def test_models_are_measured_the_same_on_any_partition() -> None:
     names = ["pairwise_disagreement", "counterfactual_disagreement(draws=2)"]
-    found = metrics.measure(SMALL, SMALL.model_names, SMALL.logging, names)
-    again = metrics.measure(SMALL, SMALL.model_names[::-1], SMALL.logging, names[::-1])
+    found = offrank.measure(SMALL, SMALL.model_names, SMALL.logging, names)
+    again = offrank.measure(SMALL, SMALL.model_names[::-1], SMALL.logging, names[::-1])
     for key, one in found.items():
         assert one.value == pytest.approx(again[key].value, rel=1e-12)

@@ -1,10 +1,8 @@
 """Is the log fit for use, and can a number be trusted?"""
 
 from .actions import ActionsFold, ActionsTest
-from .agreement import Agreement, AgreementFold
-from .impressions import Impressions, ImpressionsFold, RankRow
-from .slots import SlotsFold, SlotsRow
-from .support import SupportFold
+from .propensities import Agreement, AgreementFold, SlotsFold, SlotsRow, SupportFold
+from .rows import Impressions, ImpressionsFold, RankRow
 
 __all__ = [
     "ActionsFold",

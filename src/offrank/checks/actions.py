@@ -7,11 +7,12 @@ engines (2015), taken to slates: an action is an item at a rank.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import ClassVar
 
 import numpy as np
 
-from ..folds.base import total
+from ..folds.base import PlusFold, Turned, total
 from ..log.batch import Floats, Integers, LogBatch
 from ..log.source import Needs
 from ..policies.propensities import AnyPolicy, is_law, propensities, shown_needs
@@ -55,14 +56,23 @@ class Actions:
     whether any row stands for others too.
     """
 
-    codes: Integers | None
-    sums: Floats
+    codes: Integers | None = None
+    sums: Floats = field(default_factory=lambda: np.zeros((0, 0, _SUMS)))
     varies: bool = False
     sampled: bool = False
 
+    def __add__(self, other: Actions) -> Actions:
+        if self.varies or other.varies:
+            return Actions(varies=True)
+        if self.codes is None or other.codes is None:
+            return other if self.codes is None else self
+        if not np.array_equal(self.codes, other.codes):
+            return Actions(varies=True)
+        return Actions(self.codes, total(self.sums, other.sums), sampled=self.sampled or other.sampled)
+
 
 @dataclass(frozen=True)
-class ActionsFold:
+class ActionsFold(Turned):
     """Counts how often each item stood at each rank, and how often the logging policy says it should.
 
     The arithmetic test needs the probabilities of all candidates, which only a law over any slate knows.
@@ -79,40 +89,29 @@ class ActionsFold:
         """Whether the probabilities of all candidates are known."""
         return is_law(self.logging)
 
-    def empty(self) -> Actions:
-        return Actions(None, np.zeros((0, 0, _SUMS)))
+    reducer: ClassVar = PlusFold(Actions())
 
-    def add(self, state: Actions, batch: LogBatch) -> Actions:
-        if state.varies or not len(batch):
-            return state
-        codes = np.sort(batch.contexts.candidates, axis=1)
-        same = (batch.contexts.size == codes.shape[1]).all() and (codes == codes[0]).all()
-        if not same or codes.shape[1] > MOST_ITEMS:
-            return Actions(None, state.sums, varies=True)
-        return self.merge(
-            state, Actions(codes[0], self._sums(batch, codes[0]), sampled=bool((batch.inclusion < 1).any()))
-        )
+    def turned(self, batch: LogBatch) -> Actions:
+        if not len(batch):
+            return Actions()
+        items = batch.contexts.candidates
+        ragged = (batch.contexts.size < items.shape[1]).any()
+        if items.shape[1] > MOST_ITEMS or ragged or not _alike(items[[0, -1]]) or not _alike(items):
+            return Actions(varies=True)  # where candidates vary, the first and the last row mostly tell
+        codes = np.sort(items[0])
+        return Actions(codes, self._sums(batch, codes), sampled=bool((batch.inclusion < 1).any()))
 
-    def merge(self, left: Actions, right: Actions) -> Actions:
-        if left.codes is None or right.codes is None:
-            if left.varies or right.varies:
-                return Actions(None, left.sums, varies=True)
-            return right if left.codes is None else left
-        if not np.array_equal(left.codes, right.codes):
-            return Actions(None, left.sums, varies=True)
-        return Actions(left.codes, total(left.sums, right.sums), sampled=left.sampled or right.sampled)
-
-    def finish(self, state: Actions) -> dict[str, ActionsTest] | None:
+    def told(self, found: Actions) -> dict[str, ActionsTest] | None:
         """The arithmetic and the harmonic test, or None where the candidates vary."""
-        if state.codes is None:
+        if found.codes is None:
             return None
-        shown, wanted, binomial, empirical, inverse, squared, expected, rows = np.moveaxis(state.sums, 2, 0)
-        found = {}
+        shown, wanted, binomial, empirical, inverse, squared, expected, rows = np.moveaxis(found.sums, 2, 0)
+        tests = {}
         if self.whole:
             # The binomial variance is exact where no row was left out; what was left out may depend on the clicks.
-            variance = np.maximum(binomial, empirical) if state.sampled else binomial
+            variance = np.maximum(binomial, empirical) if found.sampled else binomial
             enough = wanted**2 >= _FEWEST_EXPECTED * binomial
-            found["arithmetic"] = _worst(state, _in_errors(shown - wanted, variance, enough), shown, wanted)
+            tests["arithmetic"] = _worst(found, _in_errors(shown - wanted, variance, enough), shown, wanted)
         # h y / P has expectation 1. Its variance is known with P; else it is that of the rows that were seen, which
         # is too small where 1 / P varies much: the rows that make it large are those that are seldom seen.
         rows = np.where(rows > 0, rows, 1)
@@ -120,8 +119,8 @@ class ActionsFold:
         variance = np.maximum(np.maximum(squared - inverse**2 / rows, 0), expected) / rows**2
         even = _FEWEST_EFFECTIVE if self.whole else np.maximum(_FEWEST_EFFECTIVE, _EVEN * shown)
         enough = inverse**2 >= even * squared
-        found["harmonic"] = _worst(state, _in_errors(mean - 1, variance, enough), mean, np.ones_like(mean))
-        return found
+        tests["harmonic"] = _worst(found, _in_errors(mean - 1, variance, enough), mean, np.ones_like(mean))
+        return tests
 
     def _sums(self, batch: LogBatch, codes: Integers) -> Floats:
         contexts, h = batch.contexts, 1 / batch.inclusion
@@ -148,6 +147,12 @@ class ActionsFold:
         else:
             sums[:, :, 7] = h @ (np.arange(contexts.slots) < contexts.length[:, None])
         return sums
+
+
+def _alike(items: Integers) -> bool:
+    """Whether all rows have the same items, in any order."""
+    ordered = np.sort(items, axis=1)
+    return bool((ordered == ordered[0]).all())
 
 
 def _in_errors(away: Floats, variance: Floats, enough: np.ndarray) -> Floats:

@@ -62,6 +62,12 @@ class ShownCounts:
         variance = self.binomial if most == 1 else np.maximum(self.binomial, self.empirical)
         return np.minimum(2 * bennett(away, variance, most), 1.0)
 
+    def worst(self, most: float, shares: Floats) -> tuple[int, tuple[float, float, float]]:
+        """The comparison that is furthest off: observed, expected, chance. shares [c]: of the false alarms."""
+        chance = np.minimum(np.divide(self.chance(most), shares, out=np.ones(len(shares)), where=shares > 0), 1.0)
+        worst = _least(chance)
+        return worst, (float(self.observed[worst]), float(self.expected[worst]), float(chance[worst]))
+
 
 @dataclass(frozen=True)
 class CalibrationFold(Turned):
@@ -142,19 +148,13 @@ def _lifts(rows: SampledRows, probs: Floats, h: Floats, most: float, ranks: int)
     sums = np.zeros((4, len(LIFTS), ranks))
     _kernels.lifted_counts(probs, rows.slates, rows.contexts.size, h, np.array(LIFTS) * _ROUNDING, sums)
     for place, lift in enumerate(LIFTS):
-        counts = ShownCounts(*sums[:, place])
-        chance = np.minimum(counts.chance(most) / share, 1.0)
-        worst = _least(chance)
-        found = float(counts.observed[worst]), float(counts.expected[worst]), float(chance[worst])
+        worst, found = ShownCounts(*sums[:, place]).worst(most, np.full(ranks, share))
         yield Frequency(worst + 1, *found, lift=lift)
 
 
 def _worst_item(counts: ShownCounts, most: float, codes: Integers, rank: int | None, share: float) -> Frequency:
     """The item that is furthest off; items share the false alarms by how often they are expected."""
-    part = share * counts.expected / max(float(counts.expected.sum()), 1e-12)
-    chance = np.minimum(np.divide(counts.chance(most), part, out=np.ones(len(codes)), where=part > 0), 1.0)
-    worst = _least(chance)
-    found = float(counts.observed[worst]), float(counts.expected[worst]), float(chance[worst])
+    worst, found = counts.worst(most, share * counts.expected / max(float(counts.expected.sum()), 1e-12))
     return Frequency(rank, *found, item=int(codes[worst]))
 
 

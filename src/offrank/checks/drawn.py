@@ -73,13 +73,13 @@ def drawn(rows: SampledRows, copies: float = 0.0) -> list[Drawn]:
     tried += [list(_greedy(Ranking(name), sample)) for name in rankings]
     likeliest = (max(same, key=lambda one: one.criterion) for same in tried)
     found = sorted((one for one in likeliest if one.criterion > -math.inf), key=lambda one: -one.criterion)
-    likely = [one if one.policy == Uniform() or one.criterion > tried[0][0].criterion else _idle(one) for one in found]
+    uniform, idle = tried[0][0], "it tells no more of the slates than uniform"
+    likely = [
+        one if one.policy == uniform.policy or one.criterion > uniform.criterion else replace(one, against=idle)
+        for one in found
+    ]
     judged = [_judged(one, found[0], place < CHECKED, sample) for place, one in enumerate(likely)]
     return sorted(judged, key=lambda one: not one.fits)
-
-
-def _idle(one: Drawn) -> Drawn:
-    return replace(one, against="it tells no more of the slates than uniform")
 
 
 def _judged(one: Drawn, best: Drawn, compare: bool, sample: _Sampled) -> Drawn:
@@ -98,13 +98,13 @@ def _judged(one: Drawn, best: Drawn, compare: bool, sample: _Sampled) -> Drawn:
 
 @dataclass(frozen=True)
 class _Sampled:
-    """The sample, and what it is worth: rows of equal weight that are no copies."""
+    """The sample, and how many rows it counts for: rows of equal weight that are no copies."""
 
     rows: SampledRows
     copies: float
 
     @property
-    def worth(self) -> float:
+    def effective_rows(self) -> float:
         """Effective number of rows (Kish)."""
         weight = 1 / self.rows.inclusion
         return float(weight.sum() ** 2 / (weight**2).sum()) * (1 - self.copies)
@@ -116,14 +116,16 @@ class _Sampled:
 
     def known(self, policy: Policy, parameters: int = 0) -> Drawn:
         """A policy with this many fitted parameters."""
-        mean, worth = self.likelihood(policy), self.worth
-        return Drawn(policy, mean, worth * mean - parameters * math.log(max(worth, 1)) / 2)
+        mean, rows = self.likelihood(policy), self.effective_rows
+        return Drawn(policy, mean, rows * mean - parameters * math.log(max(rows, 1)) / 2)
 
 
 def _greedy(base: Top | Ranking, sample: _Sampled) -> Iterator[Drawn]:
     """A ranker without randomness, and one that shows a uniform slate now and then."""
+    from scipy.special import expit
+
     yield sample.known(base)
-    yield _fitted(lambda epsilon: EpsilonUniform(base, epsilon), _logistic, (-_SPAN * 2, _SPAN * 2), sample)
+    yield _fitted(lambda epsilon: EpsilonUniform(base, epsilon), expit, (-_SPAN * 2, _SPAN * 2), sample)
 
 
 def _plackett_luce(name: str, sample: _Sampled) -> Iterator[Drawn]:
@@ -140,10 +142,6 @@ def _plackett_luce(name: str, sample: _Sampled) -> Iterator[Drawn]:
 
 def _at(policy: PlackettLuce, temperature: float) -> PlackettLuce:
     return replace(policy, temperature=temperature)
-
-
-def _logistic(logit: float) -> float:
-    return 1 / (1 + math.exp(-logit))
 
 
 def _spread(values: Floats, inside: NDArray[np.bool_]) -> float:
@@ -171,7 +169,7 @@ def _fitted(
         return Drawn(make(scale(ends[1])), -math.inf, -math.inf)
     best = float(minimize_scalar(lambda at: -likelihood(at), bounds=ends, method="bounded").x)
     bent = (2 * likelihood(best) - likelihood(best - _STEP) - likelihood(best + _STEP)) / _STEP**2
-    away = min(2 / math.sqrt(bent * sample.worth), 1.0) if bent > 0 else 0.0
+    away = min(2 / math.sqrt(bent * sample.effective_rows), 1.0) if bent > 0 else 0.0
     return sample.known(make(_short(scale(best - away), scale(best), scale(best + away))), 1)
 
 

@@ -57,10 +57,12 @@ class Contents:
         return (1 - 1 / max(alarming)) * clearest / known if alarming else 0.0
 
     def _copies_of_some(self) -> float:
+        from scipy.special import pdtr  # P(Poisson <= count)
+
         once, twice, thrice = (int((self.counts == count).sum()) for count in (1, 2, 3))
         surely = max(twice - 3 * math.sqrt(twice), 0.0)
         expected = surely**2 / (1.5 * (once + 3 * math.sqrt(once) + 1))
-        if _poisson_tail(expected, thrice) >= _CHANCE:
+        if expected <= 0 or pdtr(thrice, expected) >= _CHANCE:
             return 0.0
         return (twice - min(twice, math.sqrt(1.5 * once * thrice))) / float(self.counts.sum())
 
@@ -113,10 +115,3 @@ def _bits(values: NDArray[np.generic]) -> Bits:
     if values.dtype.kind == "f":
         values = values.astype(np.float64, copy=False) + 0.0  # no negative zero
     return np.ascontiguousarray(values).view(np.uint64)
-
-
-def _poisson_tail(mean: float, count: int) -> float:
-    """P(Poisson(mean) <= count)."""
-    from scipy.special import pdtr
-
-    return float(pdtr(count, mean)) if mean > 0 else 1.0

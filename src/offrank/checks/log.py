@@ -5,30 +5,26 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar
-
-import numpy as np
+from typing import Any
 
 from .. import findings
 from ..findings.evidence import OfCounting, OfLog, OfRows
-from ..folds.base import Fold, Sample, Together, TotalFold, Turned
+from ..folds.base import Fold, Together, Turned
 from ..folds.estimate import Caution
-from ..folds.moments import Moments, MomentsFold
+from ..folds.moments import Moments
 from ..folds.optional import OptionalFolds, given, refused
 from ..inference.ratio import Ratio
 from ..inference.spread import Spread
-from ..log.batch import Floats, LogBatch
+from ..log.batch import LogBatch
 from ..log.source import Needs, Source
 from ..policies.prepared import counts
-from ..policies.propensities import AnyPolicy, is_law, propensities, shown_needs
-from ..policies.uniform import Uniform
+from ..policies.propensities import AnyPolicy, is_law
 from ..policies.written import WrittenPolicy
-from .agreement import AgreementFold
 from .calibration import CalibrationFold
-from .contexts import RowsPerContextFold, counted_by
 from .duplicates import ContentsFold
+from .propensities import AgreementFold, UniformWeightsFold
+from .rows import CandidatesFold, RowsPerContextFold, counted_by
 
-_UNIFORM = Uniform()
 _SHOWN = Needs(frozenset(["candidates"]))
 CONFIDENCE = 0.99
 
@@ -58,34 +54,6 @@ def of_rows(found: Iterable[Caution]) -> tuple[Caution, ...]:
 def explained(found: Iterable[Caution]) -> frozenset[str]:
     """The codes that say nothing new of an estimate, what is wrong with the log being known."""
     return frozenset(code for caution in found for code in EXPLAINED.get(caution.code, ()))
-
-
-@dataclass(frozen=True)
-class CandidatesFold(Turned):
-    """Reduces batches to [2]: rows, and those with candidates that were not shown."""
-
-    reducer: ClassVar = TotalFold((2,))
-
-    def turned(self, batch: LogBatch) -> Floats:
-        return np.array([len(batch), (batch.contexts.size > batch.contexts.length).sum()])
-
-
-@dataclass(frozen=True)
-class UniformWeightsFold(Turned):
-    """Reduces batches to the moments of 1 / inclusion and of the uniform policy's weights over the inclusion."""
-
-    logging: AnyPolicy
-
-    def needs(self) -> Needs:
-        """The columns that are read."""
-        return shown_needs(self.logging, "log_prob") | _UNIFORM.needs("log_prob")
-
-    reducer: ClassVar = MomentsFold(2, ((0, 1),))
-
-    def turned(self, batch: LogBatch) -> Sample:
-        ratio = propensities(_UNIFORM, batch).log_prob - propensities(self.logging, batch).log_prob
-        values = np.stack([np.ones(len(batch)), np.exp(np.minimum(ratio, 300))], axis=1) / batch.inclusion[:, None]
-        return Sample(values, batch.row)
 
 
 @dataclass(frozen=True)

@@ -32,7 +32,7 @@ EPSILONS = (0.0, *(2.0**-power for power in range(10, -1, -1)))
 
 
 @dataclass(frozen=True)
-class Mixture:
+class AtEpsilon:
     """What is estimated of the policy that is uniform with probability epsilon, else the logging one.
 
     mean_weight is C, which should be 1; plain is R by IPS, normalised is R / C; each per impression before
@@ -89,14 +89,14 @@ class Mixtures:
         """Where this is of the order of the log, no normal interval can be trusted."""
         return float(self.moments.largest[_INVERSE])
 
-    def at(self, epsilon: float, confidence: float = 0.99) -> Mixture:
+    def at(self, epsilon: float, confidence: float = 0.99) -> AtEpsilon:
         """The estimates for one epsilon: its weight (1 - epsilon) + epsilon w is linear in that of uniform."""
         mixed = self._mixed(epsilon)
         spread = Spread(mixed, "studentised", confidence)
         weight, plain, normalised = spread.ratio(Ratio(2, 0)), spread.ratio(Ratio(1, 0)), spread.ratio(Ratio(1, 2))
         ess = float(mixed.sums[2] ** 2 / mixed.squares[2])
         cautions = about(self._evidence(epsilon, mixed, weight, ess)) if epsilon else ()
-        return Mixture(epsilon, weight, plain, normalised, ess, cautions)
+        return AtEpsilon(epsilon, weight, plain, normalised, ess, cautions)
 
     def _mixed(self, epsilon: float) -> Moments:
         """Moments of 1, reward times weight, and weight, each divided by the inclusion."""

@@ -20,7 +20,7 @@ from .options import (
     with_options,
     written_options,
 )
-from .running import deliver, reading, safely
+from .running import deliver, reading
 
 judged_options = with_options(page_options, results_options, models_option, graded_by, confidence(), sessions_cluster)
 """What every verb takes that judges click models by a log."""
@@ -31,7 +31,6 @@ judged_options = with_options(page_options, results_options, models_option, grad
 @judged_options
 @click.option("--ood", metavar="LOG", help="Another log, such as of another ranking policy: judge on both.")
 @click.option("--labels", metavar="COLUMN", help="Grades beside the candidates (or the slate): nDCG.")
-@safely
 def evaluate(log: str, models: tuple[str, ...], ood: str | None, **options: Any) -> None:
     """How well does each MODEL predict the clicks of LOG? Differences are to the first.
 

@@ -9,7 +9,7 @@ import click
 import offrank
 
 from .options import (
-    column_or_none,
+    arguments,
     confidence,
     output,
     page_options,
@@ -18,7 +18,7 @@ from .options import (
     source,
     written_options,
 )
-from .running import deliver, learning, safely
+from .running import deliver, working
 
 
 @click.command()
@@ -29,14 +29,12 @@ from .running import deliver, learning, safely
 @page_options
 @results_options
 @confidence()
-@safely
-def fit(log: str, model: str, path: str, by: str, **options: Any) -> None:
+def fit(log: str, **options: Any) -> None:
     """Learn a click model from LOG: slates, clicks and, best, the query.
 
     offrank clicks fit log.parquet --model dbn -o dbn.json
     """
-    with learning(options) as (progress, executor, say):
-        how: dict[str, Any] = {"executor": executor, "progress": progress, "say": say}
-        level = options["confidence"]
-        result = offrank.fit_clicks(source(log, options), model, path, by=column_or_none(by), confidence=level, **how)
-    deliver(result, options)
+    with working(options) as (progress, executor, say):
+        how = {"executor": executor, "progress": progress, "say": say}
+        made = offrank.fit_clicks(source(log, options), **arguments(options), **how)
+    deliver(made, options)

@@ -7,7 +7,9 @@ import click
 import offrank
 
 from .check import check
-from .clicks import clicks
+from .clicks_evaluate import evaluate as clicks_evaluate
+from .clicks_fit import fit as clicks_fit
+from .clicks_harvest import harvest as clicks_harvest
 from .compare import compare
 from .convert import convert
 from .demo import demo
@@ -16,16 +18,21 @@ from .inspect import inspect
 from .learn import learn
 from .measure import measure
 from .reproduce import reproduce
+from .running import safely
 from .select import select
 from .simulate import simulate
 
 
 class _Group(click.Group):
-    """Remembers the words that it was called with, for the report."""
+    """Remembers the words that it was called with, for the report, and tells an error of any verb as one message."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         ctx.meta["offrank.words"] = list(args)
         return super().parse_args(ctx, args)
+
+    @safely
+    def invoke(self, ctx: click.Context) -> None:
+        super().invoke(ctx)
 
 
 @click.group(cls=_Group, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
@@ -34,15 +41,12 @@ def main() -> None:
     """What would a new ranking have earned, judged from the logs you already have?"""
 
 
-main.add_command(inspect)
-main.add_command(evaluate)
-main.add_command(compare)
-main.add_command(check)
-main.add_command(measure)
-main.add_command(convert)
-main.add_command(learn)
-main.add_command(demo)
-main.add_command(reproduce)
-main.add_command(clicks)
-main.add_command(select)
-main.add_command(simulate)
+@main.group()
+def clicks() -> None:
+    """Click models: how slates are clicked, learnt from a log."""
+
+
+for _verb in (clicks_fit, clicks_evaluate, clicks_harvest):
+    clicks.add_command(_verb)
+for _verb in (inspect, evaluate, compare, check, measure, convert, learn, demo, reproduce, select, simulate):
+    main.add_command(_verb)

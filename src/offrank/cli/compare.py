@@ -1,4 +1,4 @@
-"""The verb `compare`."""
+"""`offrank compare`."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ import click
 
 import offrank
 
-from .evaluate import evaluated, evaluation_options
-from .running import safely
+from .options import evaluation_options
+from .running import judge
 
 
 @click.command()
@@ -17,10 +17,9 @@ from .running import safely
 @click.option(
     "--baseline", metavar="NAME", help="What TARGETs are compared with: one of them, by default the first; logged."
 )
-@safely
-def compare(log: str, baseline: str | None, **options: Any) -> None:
+def compare(log: str, **options: Any) -> None:
     """Which TARGET would have earned more? Paired differences, on the same impressions of LOG.
 
     offrank compare log.parquet --target 'a=top(a)' --target 'b=top(b)' --logging 'plackett_luce(old_score)'
     """
-    evaluated(offrank.compare, log, options, baseline=baseline)
+    judge(offrank.compare, log, options)

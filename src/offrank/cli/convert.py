@@ -8,8 +8,8 @@ import click
 
 import offrank
 
-from .options import output, quiet, source, written_options
-from .running import reading, safely
+from .options import arguments, output, quiet, source, written_options
+from .running import reading
 
 
 @click.command()
@@ -17,13 +17,12 @@ from .running import reading, safely
 @output("LOG.PARQUET|LOG.ARROW")
 @click.option("--score", "scores", multiple=True, metavar="NAME", help="A score of the long layout; no other needs it.")
 @quiet
-@safely
-def convert(log: str, path: str, scores: tuple[str, ...], **options: Any) -> None:
+def convert(log: str, **options: Any) -> None:
     """Write LOG once as Parquet (small) or Arrow (large, quickest to read) in the wide layout.
 
     offrank convert banners.txt.gz --format criteo_paper -o banners.parquet
     """
     with reading(options) as (progress, _):
-        made = offrank.convert(source(log, options), path, scores=scores, progress=progress)
+        made = offrank.convert(source(log, options), **arguments(options), progress=progress)
     if not options["quiet"]:
         click.echo(str(made))

@@ -8,8 +8,8 @@ import click
 
 import offrank
 
-from .options import FILE, columns_of, json, quiet, reading_of, workers, writable, written_options
-from .running import reading, safely
+from .options import FILE, json, quiet, reading_of, workers, writable, written_options
+from .running import reading, tell
 
 
 @click.command()
@@ -18,23 +18,15 @@ from .running import reading, safely
 @json
 @workers
 @quiet
-@safely
 def inspect(log: str, **options: Any) -> None:
     """What is read as what in LOG, which policies may have drawn it, and what to ask next.
 
     offrank inspect log.parquet --save mapping.toml
     """
     with reading(options) as (progress, executor):
-        given = {**reading_of(options), "executor": executor, "progress": progress}
-        found = offrank.inspect(log, columns_of(options), **given)
-    if options["json"] == "-":
-        click.echo(found.to_json())
-    elif options["json"]:
-        found.to_json(options["json"])
-    silent = options["quiet"] or options["json"] == "-"
-    if not silent:
-        click.echo(str(found), nl=False)
+        found = offrank.inspect(log, **reading_of(options), executor=executor, progress=progress)
+    tell(found, options)
     if options["save"]:
         found.save(options["save"])
-        if not silent and found.command:
+        if found.command and not options["quiet"] and options["json"] != "-":
             click.echo(f"or, by what was saved,\n  {found.command_with(options['save'])}")

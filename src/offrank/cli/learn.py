@@ -8,8 +8,8 @@ import click
 
 import offrank
 
-from .options import FILE, confidence, quiet, source, source_options, workers, writable
-from .running import reading, safely, saying
+from .options import arguments, confidence, html, quiet, source, source_options, workers
+from .running import reading, saying, tell
 
 
 @click.command()
@@ -27,24 +27,17 @@ from .running import reading, safely, saying
 @click.option("--bits", default=20, show_default=True, help="Weights are a table of 2^bits.")
 @confidence()
 @click.option("--seed", default=0, show_default=True, help="The same seed gives the same policy.")
-@click.option("--html", type=FILE, callback=writable, help="Write a report for people.")
+@html
 @workers
 @quiet
-@safely
-def learn(log: str, method: str, path: str, **options: Any) -> None:
+def learn(log: str, **options: Any) -> None:
     """Learn a linear policy from a third of LOG, choose by another third, judge by the last.
 
     LOG has a column `features`.
 
     offrank learn log.parquet --method poem -o policy.npz
     """
-    how = ("logging", "criterion", "split", "interactions", "epochs", "bits", "confidence", "seed")
     with reading(options) as (progress, executor):
-        given = {name: options[name] for name in how} | {"executor": executor, "progress": progress}
-        made = offrank.learn(source(log, options), method, path, say=saying(options), **given)
-    if options["html"]:
-        made.save_html(options["html"])
-    if not options["quiet"]:
-        click.echo(str(made))
-        if made.tested is not None:
-            made.tested.show()
+        how = {"executor": executor, "progress": progress, "say": saying(options)}
+        made = offrank.learn(source(log, options), **arguments(options), **how)
+    tell(made, options)

@@ -1,4 +1,4 @@
-"""Options that several verbs share, and how their words are read."""
+"""Options that several verbs share, each named as the argument in Python, and how their words are read."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ from ..spelling import split
 from .config import COLUMNS, config_option
 
 Decorator = Callable[[Callable[..., None]], Callable[..., None]]
+Callback = Callable[[click.Context, click.Parameter, Any], Any]
 
 _NAMED = re.compile(r"^([A-Za-z][\w .-]*?)\s*=\s*(.+)$", re.DOTALL)
 
@@ -24,11 +25,81 @@ FILE = click.Path(dir_okay=False, writable=True)
 FILE_OR_DASH = click.Path(dir_okay=False, writable=True, allow_dash=True)
 
 
+def read_by(reader: Callable[[Any], Any]) -> Callback:
+    """A callback that reads the words of an option."""
+    return lambda _context, _option, given: reader(given)
+
+
 def writable(_context: click.Context, option: click.Parameter, path: str | None) -> str | None:
     """Refuse a place that cannot be written to before anything is read, not after hours."""
     if path is not None and not os.access(Path(path).parent, os.W_OK):
         raise click.BadParameter(f"there is no folder {str(Path(path).parent)!r} to write to", param=option)
     return path
+
+
+def listed(texts: tuple[str, ...]) -> list[str]:
+    """Estimators or metrics, also where several stand in one word: `-e "ips, clip(snips, 10)"`."""
+    return [spelling for text in texts for spelling in split(text)]
+
+
+def column_or_none(name: str | None) -> str | None:
+    """A column; the word `none` says that there is none."""
+    return None if name == "none" else name
+
+
+def examination(text: str | None) -> list[float] | str | None:
+    """Numbers, or else the name of a file.
+
+    Raises:
+        UsageError: numbers that cannot be read.
+    """
+    try:
+        return None if text is None else [float(word) for word in split(text)]
+    except ValueError as error:
+        if text is not None and "," not in text:
+            return text
+        raise UsageError(f"--examination {text!r}", "write numbers with commas: 1,.5,.33") from error
+
+
+def named_policies(texts: tuple[str, ...]) -> Any:
+    """One policy, or several by their names, `NAME=POLICY`; without a name its spelling is one.
+
+    Raises:
+        UsageError: two of one name.
+    """
+    pairs = [_named(text, text) for text in texts]
+    alone = len(texts) == 1 and pairs[0][0] == texts[0]
+    return texts[0] if alone else _distinct(pairs, "targets", "--target NAME=POLICY")
+
+
+def named_files(texts: tuple[str, ...]) -> dict[str, str]:
+    """Files by name, `NAME=FILE`; a file without a name has that of the file.
+
+    Raises:
+        UsageError: two of one name.
+    """
+    return _distinct([_named(text, Path(text).stem) for text in texts], "models", "--model NAME=FILE")
+
+
+def _named(text: str, otherwise: str) -> tuple[str, str]:
+    match = _NAMED.match(text)
+    return (match[1], match[2]) if match else (otherwise, text)
+
+
+def _distinct(pairs: list[tuple[str, str]], what: str, remedy: str) -> dict[str, str]:
+    names = [name for name, _ in pairs]
+    if twice := [name for name in names if names.count(name) > 1]:
+        raise UsageError(f"two {what} are called {twice[0]!r}", f"give each another name: {remedy}")
+    return dict(pairs)
+
+
+def _columns(context: click.Context, _option: click.Parameter, texts: tuple[str, ...]) -> dict[str, str]:
+    """Role -> column, of `--config` and of `--column`, which wins."""
+    pairs = [text.partition("=") for text in texts]
+    for text, (role, _, name) in zip(texts, pairs, strict=True):
+        if not (role and name):
+            raise UsageError(f"--column {text!r}", "write --column role=name, such as --column slate=shown")
+    return context.meta.get(COLUMNS, {}) | {role: name for role, _, name in pairs}
 
 
 def output(metavar: str) -> Decorator:
@@ -46,6 +117,7 @@ def confidence(level: float = 0.95) -> Decorator:
 workers = click.option("--workers", type=click.IntRange(1), help="Threads; by default one per core.")
 quiet = click.option("--quiet", is_flag=True, help="Print nothing but errors.")
 json = click.option("--json", type=FILE_OR_DASH, callback=writable, help="Write everything for programs; -: print it.")
+html = click.option("--html", type=FILE, callback=writable, help="Write a report for people.")
 
 logging_option = click.option("--logging", default="logged", show_default=True, help="The policy that drew the log.")
 cluster_option = click.option(
@@ -53,6 +125,7 @@ cluster_option = click.option(
     metavar="COLUMN",
     default="auto",
     show_default=True,
+    callback=read_by(column_or_none),
     help="Rows with the same value depend on each other; auto: query, user or session; none: independent rows.",
 )
 sessions_cluster = click.option(
@@ -67,7 +140,11 @@ models_option = click.option(
     help="A click model that `clicks fit` has written, or NAME=FILE.",
 )
 queries_option = click.option(
-    "--by", default="auto", metavar="COLUMN", help="The queries; `query` where there is one. none: items alone."
+    "--by",
+    default="auto",
+    metavar="COLUMN",
+    callback=read_by(column_or_none),
+    help="The queries; `query` where there is one. none: items alone.",
 )
 graded_by = click.option("--by", metavar="COLUMN", help="The queries of the grades; by default those of the models.")
 
@@ -86,11 +163,16 @@ def with_options(*options: Decorator) -> Decorator:
 written_options = with_options(
     click.argument("log"),
     config_option,
-    click.option("--column", "columns", multiple=True, metavar="ROLE=NAME", help="The log's name of a column."),
     click.option(
-        "--format",
-        "kind",
-        help="parquet, arrow, csv, tsv, json, or a reader of public data: 'open_bandit(n_items=34)'.",
+        "--column",
+        "columns",
+        multiple=True,
+        metavar="ROLE=NAME",
+        callback=_columns,
+        help="The log's name of a column.",
+    ),
+    click.option(
+        "--format", help="parquet, arrow, csv, tsv, json, or a reader of public data: 'open_bandit(n_items=34)'."
     ),
     click.option("--gaps", type=click.Choice(["raise", "close"]), default="raise", help="Missing positions."),
     click.option("--top-k", type=click.IntRange(1), help="Keep the first slots of each slate."),
@@ -98,10 +180,7 @@ written_options = with_options(
 )
 """Where a log is and how it is written."""
 
-page_options = with_options(
-    click.option("--html", type=FILE, callback=writable, help="Write a report for people."),
-    click.option("--title", help="The title of the report."),
-)
+page_options = with_options(html, click.option("--title", help="The title of the report."))
 """What every verb takes that can write a page."""
 
 worth_options = with_options(
@@ -136,106 +215,51 @@ interval_options = with_options(
 )
 """How intervals are made, and of which groups."""
 
-target_options = with_options(
+evaluation_options = with_options(
+    log_options,
     click.option(
-        "--target", "targets", multiple=True, required=True, help="A new policy: top(new_score), or NAME=POLICY."
+        "--target",
+        multiple=True,
+        required=True,
+        callback=read_by(named_policies),
+        help="A new policy: top(new_score), or NAME=POLICY.",
     ),
     click.option(
-        "-e", "--estimator", "estimators", multiple=True, help="ips, snips, interpol(window=2), clip(ips, 10) ..."
+        "-e",
+        "--estimator",
+        "estimators",
+        multiple=True,
+        default=("ips", "snips"),
+        callback=read_by(listed),
+        help="ips, snips, interpol(window=2), clip(ips, 10) ...",
     ),
     click.option(
         "--examination",
         metavar="P,P,...|MODEL",
+        callback=read_by(examination),
         help="Probability that each rank is looked at, or a click model's file.",
     ),
+    interval_options,
+    worth_options,
+    click.option("--held-out", metavar="POLICY.NPZ", help="Read only the third of LOG that `learn` kept apart."),
 )
-"""Which policies are judged, and by which estimators."""
+"""What the verbs take that ask what targets would have earned."""
+
+_OURS: tuple[str, ...] = ("columns", "format", "gaps", "top_k", "skip_invalid", "title", "unit", "worth")
+_OURS += ("html", "json", "strict", "workers", "quiet")
+"""Options of the command line: how LOG is read, and what is printed and written."""
 
 
-def listed(texts: tuple[str, ...]) -> list[str]:
-    """Estimators or metrics, also where several stand in one word: `-e "ips, clip(snips, 10)"`."""
-    return [spelling for text in texts for spelling in split(text)]
-
-
-def column_or_none(name: str | None) -> str | None:
-    """A column; the word `none` says that there is none."""
-    return None if name == "none" else name
-
-
-def examination(text: str | None) -> list[float] | str | None:
-    """Numbers, or else the name of a file.
-
-    Raises:
-        UsageError: numbers that cannot be read.
-    """
-    try:
-        return None if text is None else [float(word) for word in split(text)]
-    except ValueError as error:
-        if text is not None and "," not in text:
-            return text
-        raise UsageError(f"--examination {text!r}", "write numbers with commas: 1,.5,.33") from error
-
-
-def named_policies(texts: tuple[str, ...]) -> Any:
-    """One policy, or several by their names, `NAME=POLICY`; without a name its spelling is one.
-
-    Raises:
-        UsageError: two of one name.
-    """
-    pairs = [_named(text, text) for text in texts]
-    return (
-        texts[0] if len(texts) == 1 and pairs[0][0] == texts[0] else distinct(pairs, "targets", "--target NAME=POLICY")
-    )
-
-
-def named_files(texts: tuple[str, ...]) -> dict[str, str]:
-    """Files by name, `NAME=FILE`; a file without a name has that of the file.
-
-    Raises:
-        UsageError: two of one name.
-    """
-    return distinct([_named(text, Path(text).stem) for text in texts], "models", "--model NAME=FILE")
-
-
-def _named(text: str, otherwise: str) -> tuple[str, str]:
-    match = _NAMED.match(text)
-    return (match[1], match[2]) if match else (otherwise, text)
-
-
-def distinct(pairs: list[tuple[str, Any]], what: str, remedy: str) -> dict[str, Any]:
-    """A dict of pairs whose names must differ.
-
-    Raises:
-        UsageError: two of one name.
-    """
-    names = [name for name, _ in pairs]
-    if twice := [name for name in names if names.count(name) > 1]:
-        raise UsageError(f"two {what} are called {twice[0]!r}", f"give each another name: {remedy}")
-    return dict(pairs)
+def arguments(options: dict[str, Any]) -> dict[str, Any]:
+    """The other options: those that are keywords of the verb in Python."""
+    return {name: value for name, value in options.items() if name not in _OURS}
 
 
 def source(log: str, options: dict[str, Any]) -> Any:
     """The log that `written_options` describe."""
-    invalid: Any = "skip" if options["skip_invalid"] else "raise"
-    return offrank.read_log(log, columns_of(options), invalid=invalid, **reading_of(options))
+    return offrank.read_log(log, invalid="skip" if options["skip_invalid"] else "raise", **reading_of(options))
 
 
 def reading_of(options: dict[str, Any]) -> dict[str, Any]:
-    """How a log is written, but for its columns, as `read_log` takes it."""
-    return {"format": options["kind"], "gaps": options["gaps"], "top_k": options["top_k"]}
-
-
-def columns_of(options: dict[str, Any]) -> dict[str, str]:
-    """Role -> column, of `--config` and of `--column`, which wins.
-
-    Raises:
-        UsageError: not ROLE=NAME.
-    """
-    return click.get_current_context().meta.get(COLUMNS, {}) | dict(map(_pair, options["columns"]))
-
-
-def _pair(text: str) -> tuple[str, str]:
-    role, equals, name = text.partition("=")
-    if not (role and equals and name):
-        raise UsageError(f"--column {text!r}", "write --column role=name, such as --column slate=shown")
-    return role, name
+    """How a log is written, as `read_log` takes it."""
+    return {name: options[name] for name in ("columns", "format", "gaps", "top_k")}

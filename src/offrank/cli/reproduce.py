@@ -9,19 +9,18 @@ import click
 import offrank
 
 from .options import quiet
-from .running import safely, saying
+from .running import saying
 
 
 @click.command()
 @click.argument("name")
 @click.argument("log", required=False)
-@click.option("--format", "kind", help="Of LOG, such as criteo_paper; else by suffix.")
+@click.option("--format", help="Of LOG, such as criteo_paper; else by suffix.")
 @click.option("-o", "folder", metavar="FOLDER", help="Where to write; by default reproduce-NAME.")
 @click.option("--scale", default="full", show_default=True, help="full (1), the published size; small; or a number.")
 @click.option("--seed", default=4, show_default=True)
 @quiet
-@safely
-def reproduce(name: str, log: str | None, kind: str | None, folder: str | None, **options: Any) -> None:
+def reproduce(name: str, log: str | None, folder: str | None, **options: Any) -> None:
     """Reproduce a paper: its tables, pictures and claims beside what is found here.
 
     NAME is interpol (windows between two click models), non-shuffled (ranking metrics on non-shuffled traffic),
@@ -30,7 +29,8 @@ def reproduce(name: str, log: str | None, kind: str | None, folder: str | None, 
     its code has it). The criteo ones are of LOG, and cmip of judged queries (an MSLR fold, an SVMlight file), or of
     simulated ones. Interrupted, cmip goes on where it was when it is called again.
     """
-    given = log if log is None or kind is None else offrank.read_log(log, format=kind)
+    read = log is not None and options["format"] is not None
+    given = offrank.read_log(log, format=options["format"]) if read else log
     how = {"scale": options["scale"], "seed": options["seed"], "say": saying(options)}
     made = offrank.reproduce(name, folder, log=given, **how)
     if not options["quiet"]:

@@ -1,4 +1,4 @@
-"""What happens around a job: errors, progress, threads, and delivering what it found."""
+"""What happens around a verb: errors, progress, threads, and delivering what it found."""
 
 from __future__ import annotations
 
@@ -17,10 +17,11 @@ import click
 
 from ..errors import OffrankError, UsageError
 from ..files import remove_unfinished
-from ..options import command_line
+from ..options import command_line, silent
+from .options import arguments, source
 
 
-def safely(command: Callable[..., None]) -> Callable[..., None]:
+def safely(command: Callable[..., Any]) -> Callable[..., None]:
     """Errors as one message and an exit code, without a traceback."""
 
     @wraps(command)
@@ -64,15 +65,8 @@ def _leave(_number: int, _frame: FrameType | None) -> NoReturn:
 
 
 @contextmanager
-def reading(options: dict[str, Any]) -> Iterator[tuple[Any, Any]]:
-    """A progress bar on a terminal, and the executor that was asked for."""
-    with learning(options) as (progress, executor, _):
-        yield progress, executor
-
-
-@contextmanager
-def learning(options: dict[str, Any]) -> Iterator[tuple[Any, Any, Callable[[str], Any]]]:
-    """As `reading`, with what to call with what is being done: it stands beside the bar, on a terminal."""
+def working(options: dict[str, Any]) -> Iterator[tuple[Any, Any, Callable[[str], Any]]]:
+    """On a terminal a progress bar, the executor that was asked for, and what writes a text beside the bar."""
     from concurrent.futures import ThreadPoolExecutor
 
     from rich.console import Console
@@ -82,7 +76,7 @@ def learning(options: dict[str, Any]) -> Iterator[tuple[Any, Any, Callable[[str]
     executor = ThreadPoolExecutor(options["workers"]) if options.get("workers") else None
     try:
         if options["quiet"] or not sys.stderr.isatty():
-            yield None, executor, len
+            yield None, executor, silent
             return
         with Progress(console=Console(stderr=True), transient=True) as bars:
             task = bars.add_task("reading", total=None)
@@ -98,30 +92,50 @@ def learning(options: dict[str, Any]) -> Iterator[tuple[Any, Any, Callable[[str]
             executor.shutdown(wait=False, cancel_futures=True)
 
 
+@contextmanager
+def reading(options: dict[str, Any]) -> Iterator[tuple[Any, Any]]:
+    """A progress bar on a terminal, and the executor that was asked for."""
+    with working(options) as (progress, executor, _):
+        yield progress, executor
+
+
 def saying(options: dict[str, Any]) -> Callable[[str], object]:
     """What a verb calls with what it does, step by step."""
-    return len if options["quiet"] else partial(click.echo, err=True)
+    return silent if options["quiet"] else partial(click.echo, err=True)
+
+
+def judge(verb: Callable[..., Any], log: str, options: dict[str, Any]) -> None:
+    """Ask a verb of LOG, with the options that are its keywords, and deliver the result."""
+    with reading(options) as (progress, executor):
+        result = verb(source(log, options), **arguments(options), executor=executor, progress=progress)
+    deliver(result, options)
 
 
 def deliver(result: Any, options: dict[str, Any]) -> None:
     """Print, write, and exit with what the result is worth."""
     words = click.get_current_context().meta["offrank.words"]
-    told = {name: options[name] for name in ("title", "unit", "worth") if options.get(name) is not None}
-    result = result.with_facts(command=shlex.join(["offrank", *words]), **told)
-    if options["json"] == "-":
-        click.echo(result.to_json())
-    elif not options["quiet"]:
-        result.show()
-    if options.get("html"):
-        result.save_html(options["html"])
-    if options["json"] not in (None, "-"):
-        result.to_json(options["json"])
+    given = {name: options[name] for name in ("title", "unit", "worth") if options.get(name) is not None}
+    result = result.with_facts(command=shlex.join(["offrank", *words]), **given)
+    tell(result, options)
     if refused := _refusals(result):
         click.echo("\n".join(refused), err=True)
         sys.exit(1)
     if options["strict"] and not (result.usable if hasattr(result, "verdicts") else result.trustworthy):
         click.echo("not to be used: see the reasons above (--strict)", err=True)
         sys.exit(3)
+
+
+def tell(made: Any, options: dict[str, Any]) -> None:
+    """Print what a verb made, and write it as a page and as JSON where that is asked for."""
+    json, html = options.get("json"), options.get("html")
+    if json == "-":
+        click.echo(made.to_json())
+    elif not options["quiet"]:
+        made.show()
+    if html:
+        made.save_html(html)
+    if json not in (None, "-"):
+        made.to_json(json)
 
 
 def _refusals(result: Any) -> list[str]:

@@ -10,7 +10,7 @@ import offrank
 
 from .clicks_evaluate import judged_options
 from .options import named_files, source, source_options
-from .running import deliver, reading, safely
+from .running import deliver, reading
 
 
 @click.group()
@@ -25,7 +25,6 @@ def select() -> None:
 @click.option("--strategy", help="'top-4 cmip, top-4 ppl: ndcg' ...; by default all nine of the paper.")
 @click.option("--method", default="binned", show_default=True, help="Of CMIP: binned, classifier or paper.")
 @click.option("--seed", default=0, show_default=True, help="Seed of CMIP.")
-@safely
 def clicks(log: str, models: tuple[str, ...], labels: str, **options: Any) -> None:
     """Which click MODEL will predict clicks on rankings of another policy? By perplexity, nDCG and CMIP.
 

@@ -1,17 +1,15 @@
-"""The verb that makes a world: simulate."""
+"""`offrank simulate`."""
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 import click
 
 import offrank
 
-from ..files import write_text
-from .options import FILE_OR_DASH, output, quiet, writable
-from .running import reading, safely, saying
+from .options import arguments, json, output, quiet
+from .running import reading, saying, tell
 
 
 @click.command()
@@ -45,22 +43,13 @@ from .running import reading, safely, saying
 )
 @click.option("--seed", default=0, show_default=True, type=click.IntRange(0), help="Of the sessions.")
 @click.option("--world-seed", default=0, show_default=True, type=click.IntRange(0), help="Of documents and rankers.")
-@click.option("--json", type=FILE_OR_DASH, callback=writable, help="Write the truths for programs; -: print them.")
+@json
 @quiet
-@safely
-def simulate(path: str, **options: Any) -> None:
+def simulate(**options: Any) -> None:
     """Write a log of a world whose truth is known: judged queries, a ranker that draws, a user who clicks.
 
     offrank simulate -o log.parquet --user dbn --sessions 1000000
     """
-    how = {name: options.pop(name) for name in ("quiet", "json")}
-    with reading(how) as (progress, _):
-        made = offrank.simulate(path, progress=progress, say=saying(how), **options)
-    if how["json"] == "-":
-        click.echo(json.dumps(made.to_dict(), indent=2))
-    elif how["json"]:
-        write_text(how["json"], json.dumps(made.to_dict(), indent=2))
-    if not how["quiet"] and how["json"] != "-":
-        click.echo(f"{made}\nTry:")
-        for line in made.next_steps:
-            click.echo(f"  {line}")
+    with reading(options) as (progress, _):
+        made = offrank.simulate(**arguments(options), progress=progress, say=saying(options))
+    tell(made, options)

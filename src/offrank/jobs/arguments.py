@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from os import PathLike, fspath
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, Protocol, TypedDict, runtime_checkable
 
 from ..clicks.fitted import Fitted
 from ..clicks.loading import load
@@ -12,13 +12,15 @@ from ..errors import UsageError
 from ..estimators.base import Estimator
 from ..estimators.named import estimator as named_estimator
 from ..estimators.wrappers import SelfNormalised
+from ..inference.registry import Method
 from ..log.batch import Floats
 from ..log.source import Source
 from ..policies.mixture import is_policy
 from ..policies.named import policy as named_policy
 from ..policies.propensities import AnyPolicy
 from ..readers.log import read_log
-from .trained import Trained
+from ..running.executors import Executor, Progress
+from .provenance import Provenance
 
 Target = str | AnyPolicy | Mapping[str, str | AnyPolicy] | list[str | AnyPolicy]
 Estimators = str | Estimator | SelfNormalised | Sequence[str | Estimator | SelfNormalised]
@@ -33,6 +35,26 @@ class Examines(Protocol):
 
 
 Examination = Sequence[float] | Floats | Examines | str | PathLike[str]
+
+
+class Intervals(TypedDict, total=False):
+    """Keywords of the verbs that give intervals, by groups too; see `offrank.evaluate`, which says what they mean."""
+
+    confidence: float
+    interval: Method
+    cluster: str | None
+    by: str | None
+    replicates: int
+    seed: int
+    executor: Executor | None
+    progress: Progress | None
+
+
+class Evaluation(Intervals, total=False):
+    """Keywords of the verbs that judge targets."""
+
+    examination: Examination | None
+    held_out: str | PathLike[str] | None
 
 
 def source(log: Any) -> Source:
@@ -94,7 +116,7 @@ def estimators(given: Estimators) -> list[Estimator | SelfNormalised]:
     return found
 
 
-def examination(given: Examination | None) -> Trained:
+def examination(given: Examination | None) -> Provenance:
     """The probability that each rank is looked at, and the rows that it was learnt from where a click model says so.
 
     Raises:
@@ -111,4 +133,4 @@ def examination(given: Examination | None) -> Trained:
         found = None if curve is None else tuple(float(p) for p in curve)
     except (TypeError, ValueError) as error:
         raise UsageError(f"examination is {given!r}", "give a number per rank, top first: [1, .5, .33]") from error
-    return Trained(found, known.training if isinstance(known, Fitted) else None)
+    return Provenance(found, known.training if isinstance(known, Fitted) else None)

@@ -7,11 +7,10 @@ from dataclasses import asdict
 from typing import Any
 
 from ..checks.actions import ActionsFold
-from ..checks.impressions import ImpressionsFold
 from ..checks.log import LogFold, about_log
-from ..checks.slots import SlotsFold
-from ..checks.support import SupportFold
-from ..errors import AbilityError, ColumnError, EmptyLogError, NoOverlapError
+from ..checks.propensities import SlotsFold, SupportFold
+from ..checks.rows import ImpressionsFold
+from ..errors import AbilityError, ColumnError, EmptyLogError
 from ..estimators.base import Estimator
 from ..estimators.family import family
 from ..estimators.fold import TermsFold
@@ -20,11 +19,11 @@ from ..estimators.items import IPM
 from ..estimators.wrappers import SelfNormalised
 from ..findings.verdict import on_log
 from ..folds.base import Together
-from ..folds.estimate import Estimate
 from ..folds.group_by import by_slots
 from ..folds.optional import OptionalFolds, given, refused
 from ..inference.spec import IntervalSpec
 from ..log.source import Source
+from ..options import option
 from ..policies.epsilon import EpsilonUniform
 from ..policies.prepared import counts, prepared
 from ..policies.propensities import AnyPolicy, ShownAbility, shown_needs
@@ -32,7 +31,7 @@ from ..policies.uniform import Uniform
 from ..policies.written import Logged
 from ..running.executors import Executor, Progress, run
 from . import arguments, document, findings
-from .estimates import Estimates, Key
+from .estimates import Estimates
 from .plan import Plan
 from .result import Result
 from .summary import Summary, inner_fold
@@ -45,8 +44,8 @@ EPSILONS = (0.1, 0.5)
 
 def check(
     log: Any,
-    logging: str | AnyPolicy = "logged",
     target: str | AnyPolicy | None = None,
+    logging: str | AnyPolicy = "logged",
     *,
     confidence: float = 0.99,
     executor: Executor | None = None,
@@ -71,8 +70,8 @@ def check(
     wanted = None if target is None else prepared(arguments.policy(target), source, executor)
     for policy in (drawn, wanted or drawn):
         _refuse_unknown(source, policy)
-    doubt = IntervalSpec(confidence=confidence)
-    checking = _Checking(source, prepared(drawn, source, executor), wanted, doubt)
+    spec = IntervalSpec(confidence=confidence)
+    checking = _Checking(source, prepared(drawn, source, executor), wanted, spec)
     said = {"logging": repr(drawn), "target": None if wanted is None else repr(wanted), "confidence": confidence}
     defaults = {**(check.__kwdefaults__ or {}), "target": None}
     command = document.call("check", arguments.spelled_log(log), said, defaults)
@@ -90,7 +89,8 @@ def _refuse_unknown(source: Source, policy: AnyPolicy) -> None:
     if len(errors) < len(_ABILITIES):
         return
     if isinstance(policy, Logged):
-        remedy = "log the propensity of each slate, or say which policy drew them: logging='plackett_luce(old_score)'"
+        drawn = option("logging", "plackett_luce(old_score)")
+        remedy = f"log the propensity of each slate, or say which policy drew them: {drawn}"
         raise ColumnError(f"{source.describe()} has no propensities to check", remedy) from errors[0]
     raise errors[0]
 
@@ -98,8 +98,8 @@ def _refuse_unknown(source: Source, policy: AnyPolicy) -> None:
 class _Checking:
     """A check of one source, and what of it can be done."""
 
-    def __init__(self, source: Source, logging: AnyPolicy, target: AnyPolicy | None, doubt: IntervalSpec) -> None:
-        self.source, self.logging, self.target, self.doubt = source, logging, target, doubt
+    def __init__(self, source: Source, logging: AnyPolicy, target: AnyPolicy | None, spec: IntervalSpec) -> None:
+        self.source, self.logging, self.target, self.spec = source, logging, target, spec
         self.counted = counts(logging)
         self.tried, log = OptionalFolds(source), LogFold.of(source, logging)
         self.tried.sure(log.needs(), impressions=ImpressionsFold(), log=log)
@@ -123,37 +123,37 @@ class _Checking:
         impressions = found["impressions"]
         if not impressions.n:
             raise EmptyLogError(f"{self.source.describe()} has no impressions", "give a log with some")
-        plans = {name: plan for name, plan in self.plans.items() if name in found}
-        summaries = {name: plan.summary(found[name]["whole"], slots=impressions.slots) for name, plan in plans.items()}
-        estimates, known = self._estimates(summaries), about_log(found["log"])
+        weights, slots = {name: found[name] for name in self.plans if name in found}, impressions.slots
+        summaries = self._summaries({name: one["whole"] for name, one in weights.items()}, slots)
+        numbers: Mapping[str, Any] = next((one["groups"] for one in weights.values()), {})
+        groups = {
+            number: self._estimates(
+                self._summaries({name: one["groups"][number] for name, one in weights.items()}, min(slots, int(number)))
+            )
+            for number in (numbers if len(numbers) > 1 else ())
+        }
+        estimates = self._estimates(summaries)
         facts = self._facts(found, summaries, estimates)
         verdict = on_log(findings.cautions(facts["checks"]))
-        groups = self._groups(found, impressions.slots)
-        return Result(estimates, groups, facts, about_log=known, verdicts={"the log": verdict})
+        return Result(estimates, groups, facts, about_log=about_log(found["log"]), verdicts={"the log": verdict})
 
     def _weigh(self, name: str, bare: Estimator, targets: list[AnyPolicy]) -> None:
         """Plan the weights of some policies, and of the target."""
         wanted = {repr(policy): policy for policy in (*targets, self.target) if policy is not None}
         both = {repr(e): family(e, None) for e in (bare, SelfNormalised(bare))}
-        plan = Plan(wanted, self.logging, both, self.doubt)
-        inner = inner_fold(self.doubt, plan.layout, grouped=True)
+        plan = Plan(wanted, self.logging, both, self.spec)
+        inner = inner_fold(self.spec, plan.layout, grouped=True)
         if self.tried.add(name, TermsFold(plan.layout, self.logging, inner, by=by_slots), plan.needs):
             self.plans[name] = plan
 
+    def _summaries(self, found: Mapping[str, Any], slots: int) -> dict[str, Summary]:
+        """What the weights came to, by plan."""
+        return {name: self.plans[name].summary(one, slots=slots) for name, one in found.items()}
+
     def _estimates(self, summaries: Mapping[str, Summary]) -> Estimates:
-        """Of the whole log."""
+        """Of the whole log, or of its rows with one number of slots."""
         every = [self.plans[name].estimates(summary).found for name, summary in summaries.items()]
         return Estimates({key: one for found in every for key, one in found.items()})
-
-    def _groups(self, found: Mapping[str, Any], slots: int) -> dict[str, Estimates]:
-        """By the number of slots, where that varies."""
-        groups: dict[str, dict[Key, Estimate | NoOverlapError]] = {}
-        for name, plan in self.plans.items():
-            parts = found[name]["groups"] if name in found else {}
-            for number, part in parts.items() if len(parts) > 1 else ():
-                made = plan.estimates(plan.summary(part, slots=min(slots, int(number))))
-                groups.setdefault(number, {}).update(made.found)
-        return {number: Estimates(part) for number, part in groups.items()}
 
     def _facts(
         self, found: Mapping[str, Any], summaries: Mapping[str, Summary], estimates: Estimates
@@ -167,14 +167,14 @@ class _Checking:
             "log": document.log_facts(impressions, self.source.describe()),
             "logging": repr(self.logging),
             "targets": {name: repr(one) for plan in plans for name, one in plan.targets.items()},
-            "confidence": self.doubt.confidence,
-            "interval": self.doubt.method,
+            "confidence": self.spec.confidence,
+            "interval": self.spec.method,
             "cluster": None,
             "by": "slots",
             "examination": None,
             "logged": document.interval(logged),
             "weights": [row for name, summary in summaries.items() for row in self.plans[name].histograms(summary)],
-            "ranks": document.rank_rows(impressions, self.doubt.confidence),
+            "ranks": document.rank_rows(impressions, self.spec.confidence),
             "checks": list(self._findings(found, estimates)),
             "slots": [asdict(row) for row in found.get("slots") or []],
             "versions": document.versions(),

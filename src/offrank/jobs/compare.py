@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from os import PathLike
-from typing import Any
+from typing import Any, Unpack
 
-from ..inference.registry import Method
-from ..inference.spec import AUTO
 from ..policies.base import Policy
 from ..policies.propensities import AnyPolicy
-from ..running.executors import Executor, Progress
 from . import arguments
 from .evaluate import evaluate
 from .result import Result
@@ -22,16 +18,7 @@ def compare(
     estimators: arguments.Estimators = ("ips", "snips"),
     *,
     baseline: str | Policy | None = None,
-    examination: arguments.Examination | None = None,
-    confidence: float = 0.95,
-    interval: Method = "studentised",
-    cluster: str | None = AUTO,
-    by: str | None = None,
-    held_out: str | PathLike[str] | None = None,
-    replicates: int = 200,
-    seed: int = 0,
-    executor: Executor | None = None,
-    progress: Progress | None = None,
+    **options: Unpack[arguments.Evaluation],
 ) -> Result:
     """Compare what target policies would have earned, on the same rows, in one pass over the log.
 
@@ -43,29 +30,14 @@ def compare(
     - target: a dict of policies by name, or a list of policies.
     - baseline: the target that all others are compared with, or "logged"; by default the first target, of a single one
       the log.
-    - all else: as in `evaluate`.
+    - options, and all else: as in `evaluate`.
 
     Raises:
         UsageError: arguments that cannot work, such as a baseline that is no target.
         LogError: the log breaks a rule.
         NoOverlapError: no estimate at all can be given.
     """
-    found = evaluate(
-        log,
-        target,
-        logging,
-        estimators,
-        examination=examination,
-        confidence=confidence,
-        interval=interval,
-        cluster=cluster,
-        by=by,
-        held_out=held_out,
-        replicates=replicates,
-        seed=seed,
-        executor=executor,
-        progress=progress,
-    ).comparing(baseline)
+    found = evaluate(log, target, logging, estimators, **options).comparing(baseline)
     said = found.facts["command"].replace("offrank.evaluate(", "offrank.compare(", 1).removesuffix(")")
     return found.with_facts(
         command=said + ("" if baseline is None else f", baseline={found.facts['baseline']!r}") + ")"

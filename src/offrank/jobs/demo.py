@@ -4,21 +4,21 @@ from __future__ import annotations
 
 import os
 import shlex
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pyarrow.parquet as pq
 
 from ..files import atomic_write
+from ..options import Say, silent
 from ..policies.top import Top
 from ..readers.log import read_log
-from ..report import terminal
-from ..report.sheet import Sheet
+from ..report.sheet import Section, Sheet
 from ..running.executors import Progress
 from ..simulation.search import LOGGING, SearchWorld
 from .check import check
 from .evaluate import evaluate
+from .printed import Printed
 from .result import Result
 
 TARGETS = {"better": Top("new_score"), "worse": Top("naive_score")}
@@ -38,7 +38,7 @@ _PART_ROWS = 25_000
 
 
 @dataclass(frozen=True)
-class Demo:
+class Demo(Printed):
     """What the demo made: the log, its check, the evaluation beside the truth, and the report."""
 
     log: Path
@@ -46,15 +46,14 @@ class Demo:
     checked: Result
     evaluated: Result
 
-    def __str__(self) -> str:
+    def sheet(self) -> Sheet:
         """One screen: the question, the verdicts beside the truth, where the report is, and what to try."""
-        found = self.evaluated.sheet()
-        answers = tuple(replace(one, reasons=()) for one in found.answers)
+        answers = tuple(replace(one, reasons=()) for one in self.evaluated.sheet().answers)
         size = self.evaluated.facts["log"]["impressions"]
         title = "Would two new rankers have earned more clicks than the old one?"
-        told = terminal.render_text(Sheet(title, f"Asked of {size:,} simulated impressions.", (), answers))
-        steps = "".join(f"  {line}\n" for line in self.next_steps)
-        return f"{told}\nThe report: {self.report}\nTry it yourself:\n{steps}"
+        steps = ["", f"The report: {self.report}", "Try it yourself:", *(f"  {line}" for line in self.next_steps)]
+        again = Section("To try it yourself", code="\n".join(steps))
+        return Sheet(title, f"Asked of {size:,} simulated impressions.", (again,), answers)
 
     @property
     def next_steps(self) -> list[str]:
@@ -74,7 +73,7 @@ def demo(
     *,
     impressions: int = 200_000,
     seed: int = 7,
-    say: Callable[[str], object] = len,
+    say: Say = silent,
     progress: Progress | None = None,
 ) -> Demo:
     """Simulate a log, check it, evaluate a better and a worse ranker, and write the report.
@@ -92,7 +91,7 @@ def demo(
     write(world, log)
     source = read_log(log)
     say("2. Checking the log: are its propensities right, and how far can it see?")
-    checked = check(source, LOGGING, progress=progress)
+    checked = check(source, logging=LOGGING, progress=progress)
     say(f"3. Evaluating a better and a worse ranker with {len(ESTIMATORS)} estimators, in one pass")
     evaluated = evaluate(source, TARGETS, LOGGING, ESTIMATORS, examination=list(world.examination), progress=progress)
     truths = {name: world.truth(target) for name, target in TARGETS.items()}

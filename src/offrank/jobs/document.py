@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ..checks.impressions import Impressions
+from ..checks.rows import Impressions
 from ..errors import OffrankError
 from ..findings.assumptions import in_words
 from ..findings.verdict import Verdict

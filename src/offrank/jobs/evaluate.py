@@ -59,7 +59,7 @@ def evaluate(
         NoOverlapError: no estimate at all can be given.
     """
     source, drawn = arguments.source(log), arguments.policy(logging)
-    doubt = IntervalSpec(interval, confidence, cluster, replicates, seed).finding(source)
+    spec = IntervalSpec(interval, confidence, cluster, replicates, seed).finding(source)
     wanted, named = arguments.targets(target), arguments.estimators(estimators)
     examined = arguments.examination(examination)
     curve = examined.curve
@@ -70,7 +70,7 @@ def evaluate(
         {name: prepared(policy, source, executor) for name, policy in wanted.items()},
         prepared(drawn, source, executor),
         {repr(e): family(e, curve) for e in named},
-        doubt,
+        spec,
         by,
         examined,
     ).referenced(source)
@@ -85,18 +85,18 @@ def _command(
     log: str, plan: Plan, examination: Sequence[float] | None, several: bool, held_out: str | PathLike[str] | None
 ) -> str:
     """The call that repeats an evaluation."""
-    doubt = plan.doubt
+    spec = plan.doubt
     said = {
         "target": document.spelled(plan.targets) if several else repr(plan.only_target),
         "logging": repr(plan.logging),
         "estimators": list(plan.estimators),
         "examination": None if examination is None else list(examination),
-        "confidence": doubt.confidence,
-        "interval": doubt.method,
-        "cluster": doubt.cluster,
+        "confidence": spec.confidence,
+        "interval": spec.method,
+        "cluster": spec.cluster,
         "by": plan.by,
         "held_out": None if held_out is None else fspath(held_out),
-        "replicates": doubt.replicates,
-        "seed": doubt.seed,
+        "replicates": spec.replicates,
+        "seed": spec.seed,
     }
     return document.call("evaluate", log, said, evaluate.__kwdefaults__)

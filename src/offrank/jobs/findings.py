@@ -8,9 +8,9 @@ from dataclasses import replace
 from typing import Any
 
 from ..checks.actions import ActionsTest
-from ..checks.impressions import Impressions
 from ..checks.log import about_log, explained
-from ..checks.slots import SlotsRow
+from ..checks.propensities import SlotsRow
+from ..checks.rows import Impressions
 from ..errors import NoOverlapError
 from ..findings import about, title_of
 from ..findings.evidence import OfLog, OfPropensities, OfSkipped, OfSupport

@@ -10,12 +10,11 @@ from typing import Any
 
 import numpy as np
 
-from ..checks.agreement import AgreementFold
 from ..checks.drawn import drawn
-from ..checks.impressions import ImpressionsFold
 from ..checks.log import OF_MEAN_WEIGHT, LogFold, about_log
 from ..checks.overview import OverviewFold
-from ..checks.ties import TiesFold
+from ..checks.propensities import AgreementFold
+from ..checks.rows import ImpressionsFold, TiesFold
 from ..errors import AbilityError, ColumnError, EmptyLogError, OffrankError
 from ..findings.few_rows_per_context import FEW_ROWS
 from ..folds.base import Together
@@ -202,10 +201,13 @@ def _used(columns: Sequence[LogColumn], use: str) -> list[str]:
 
 
 def _targets(seen: Inspection, drawn_by: frozenset[str]) -> Iterator[Policy]:
-    """Rankers of the log, the likeliest first, but those that have drawn it and grades; then what overlaps with any."""
-    likely = [name for one in seen.drawn for name in one.policy.needs("log_prob").scores]
-    scores = list(map(Top, likely))
-    new = [one for one in scores if one.scores not in drawn_by and one.scores.lower() not in GRADES]
+    """Rankers of the log, the likeliest first, then what overlaps with any log.
+
+    Those that have drawn it, grades, and scores that tie everywhere come after the others.
+    """
+    scores = [Top(name) for one in seen.drawn for name in one.policy.needs("log_prob").scores]
+    last = {*drawn_by, *(name for name, share in seen.ties.items() if name.lower() in GRADES or share == 1)}
+    new = [one for one in scores if one.scores not in last]
     rankings = [Ranking(name) for name in sorted(_used(seen.columns, "ranking"))]
     rankers: list[Top | Ranking] = [*new, *rankings, *(one for one in scores if one not in new)]
     yield from rankers

@@ -7,20 +7,23 @@ import shlex
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, replace
 from os import PathLike
-from textwrap import wrap
 from typing import Any
 
-from ..checks.agreement import Agreement
+import numpy as np
+
 from ..checks.drawn import Drawn
 from ..checks.overview import Overview
+from ..checks.propensities import Agreement
 from ..clicks.storage import plain
 from ..files import write_text
 from ..folds.estimate import Caution
 from ..log import rules
 from ..readers.described import LogColumn
 from ..readers.wide import Gaps
+from ..report.sheet import Answer, Figures, Item, Section, Sheet
+from ..report.words import plural, quote
+from .printed import Printed, json_text
 
-_WIDTH = 80
 _NAMED = 12
 """Columns to group by that are named."""
 _RULES = {rule.code: f": {rule.broken}; {rule.remedy}" for rule in vars(rules).values() if isinstance(rule, rules.Rule)}
@@ -35,7 +38,7 @@ class Next:
 
 
 @dataclass(frozen=True)
-class Inspection:
+class Inspection(Printed):
     """What is read as what in a log, and who may have drawn it.
 
     - source, path: where the log is; format, gaps, top_k: to say when it is read. renamed: role -> column, as it was
@@ -78,13 +81,12 @@ class Inspection:
     @property
     def command(self) -> str:
         """The command to run next; a click model where no logging policy is known. Empty without clicks or reward."""
-        said = [word for role, name in self.renamed.items() for word in ("--column", f"{role}={name}")]
-        said += ["--format", self.format] if self.format else []
-        said += ["--gaps", "close"] if self.gaps == "close" else []
-        said += ["--top-k", str(self.top_k)] if self.top_k else []
-        said += ["--skip-invalid"] if self.broken else []
-        drawn = [] if self.logging in (None, "logged") else ["--logging", str(self.logging)]
-        return self._asked(said, drawn)
+        words = [word for role, name in self.renamed.items() for word in ("--column", f"{role}={name}")]
+        words += ["--format", self.format] if self.format else []
+        words += ["--gaps", "close"] if self.gaps == "close" else []
+        words += ["--top-k", str(self.top_k)] if self.top_k else []
+        words += ["--skip-invalid"] if self.broken else []
+        return self._asked(words, [] if self.logging in (None, "logged") else ["--logging", str(self.logging)])
 
     def command_with(self, mapping: str) -> str:
         """The same, where `save` has written the mapping."""
@@ -116,11 +118,9 @@ class Inspection:
         """Write the mapping as TOML."""
         mapping = self.mapping()
         columns = mapping.pop("columns")
-        lines = [
-            f"# What is read as what in {' '.join(self.source.split())}; for --config of any verb.",
-            *_toml(mapping),
-        ]
-        write_text(path, "\n".join([*lines, *(["", "[columns]", *_toml(columns)] if columns else [])]) + "\n")
+        lines = [f"# What is read as what in {' '.join(self.source.split())}; for --config of any verb."]
+        lines += [*_toml(mapping), *(["", "[columns]", *_toml(columns)] if columns else [])]
+        write_text(path, "\n".join(lines) + "\n")
 
     def to_dict(self) -> dict[str, Any]:
         """Everything, as plain lists, dicts and numbers."""
@@ -132,15 +132,38 @@ class Inspection:
 
     def to_json(self, path: str | PathLike[str] | None = None) -> str:
         """The same as JSON text; written to `path` if given."""
-        text = json.dumps(self.to_dict(), indent=2, allow_nan=False)
-        if path is not None:
-            write_text(path, text)
-        return text
+        return json_text(self.to_dict(), path)
 
-    def __str__(self) -> str:
-        return "\n".join([*_size(self), "", *_columns(self), "", *_drawn(self), "", *_advice(self)]) + "\n"
+    def sheet(self) -> Sheet:
+        """What is read as what, who may have drawn the log, and what to ask next."""
+        row = "an item" if self.layout == "long" else "an impression"
+        kind = f", format {self.format}" if self.format else ""
+        uses = tuple((column.name, column.type, _use(column, self)) for column in self.columns if _is_told(column))
+        columns = Figures("What is read as what", ("column", "type", "read as"), uses)
+        sections = [
+            Section("What it holds", items=tuple(_sizes(self))),
+            Section("Columns", tables=(columns,)),
+            Section("Other columns", items=tuple(_other_columns(self))),
+            Section("Who has drawn it?", items=tuple(_laws(self))),
+        ]
+        if self.command:
+            what = "What a click model says of users:"
+            what = what if self.next is None else f"What {quote(self.next.target)} would have earned:"
+            sections.append(Section("Next", (what,), code=f"  {self.command}"))
+        title = f"{self.source}: {self.layout} layout (a row is {row}){kind}"
+        return Sheet(title, "", tuple(sections), (self._answer(),))
 
-    __repr__ = __str__
+    def _answer(self) -> Answer:
+        """Whether other rankings can be judged by the log."""
+        if not self.command:
+            return Answer("**Nothing can be estimated from it**: log clicks, or a reward.", severity="serious")
+        if self.next is None:
+            none = "No random logging policy is known, so **no other ranking can be weighed by it**."
+            return Answer(none, severity="warning")
+        law = "the propensities that were logged" if self.logging == "logged" else quote(str(self.logging))
+        return Answer(f"**Other rankings can be judged by it**, weighed by {law}.")
+
+    __repr__ = Printed.__str__
 
 
 def _toml(values: Mapping[str, Any]) -> Iterator[str]:
@@ -148,88 +171,80 @@ def _toml(values: Mapping[str, Any]) -> Iterator[str]:
     return (f"{json.dumps(name)} = {json.dumps(value, ensure_ascii=False)}" for name, value in values.items())
 
 
-def _size(found: Inspection) -> Iterator[str]:
+def _sizes(found: Inspection) -> Iterator[Item]:
     overview, distinct = found.overview, found.overview.distinct
-    kind = f", format {found.format}" if found.format else ""
-    row = "an item" if found.layout == "long" else "an impression"
-    yield f"{found.source}: {found.layout} layout (a row is {row}){kind}"
-    groups = "".join(f", {_plural(count, name)}" for name, count in distinct.items() if name != "item")
-    yield from _line("rows", f"{found.rows:,} impressions{groups}")
+    groups = "".join(f", {_counted(count, name)}" for name, count in distinct.items() if name != "item")
+    yield Item(f"{found.rows:,} impressions{groups}", status="rows")
     for rule, count in found.skipped.items():
-        yield from _line("left out", f"{count:,} {rule}{_RULES.get(rule, '')}")
-    yield from _line("slots", _sizes(overview.slots))
-    yield from _line("candidates", f"{_sizes(overview.candidates)}, {_plural(distinct['item'], 'different item')}")
+        yield Item(f"{count:,} {rule}{_RULES.get(rule, '')}", status="left out")
+    yield Item(_spread(overview.slots), status="slots")
+    items = _counted(distinct["item"], "different item")
+    yield Item(f"{_spread(overview.candidates)}, {items}", status="candidates")
     if (earned := overview.earned) is not None:
-        yield from _line("earned", f"{earned.value:.3g} an impression ({earned.low:.3g} to {earned.high:.3g})")
+        yield Item(f"{earned.value:.3g} an impression ({earned.low:.3g} to {earned.high:.3g})", status="earned")
     else:
-        yield from _line("earned", "unknown: there are neither clicks nor a reward")
+        yield Item("unknown: there are neither clicks nor a reward", status="earned")
     for name, effect in overview.effects.items():
         if effect is not None:
-            yield from _line("dependence", f"by {name}: design effect {_number(effect)} of the mean reward")
-    yield from _line("duplicates", f"{found.copies:.0%} of the rows at least" if found.copies else "none found")
-
-
-def _line(name: str, text: str) -> list[str]:
-    return wrap(f"{name:<12}{text}", _WIDTH, initial_indent="  ", subsequent_indent=" " * 14)
+            yield Item(f"by {name}: design effect {_number(effect)} of the mean reward", status="dependence")
+    copies = f"{found.copies:.0%} of the rows at least" if found.copies else "none found"
+    yield Item(copies, status="duplicates")
 
 
 def _number(value: float) -> str:
     return f"{value:,.0f}" if value >= 100 else f"{value:.3g}"
 
 
-def _plural(count: int, name: str) -> str:
-    plural = f"{name[:-1]}ies" if name.endswith("y") else f"{name}s"
-    return f"{count:,} {name if count == 1 else plural}"
+def _counted(count: int, name: str) -> str:
+    return plural(count, name, f"{name[:-1]}ies" if name.endswith("y") else f"{name}s")
 
 
-def _sizes(rows: Mapping[int, int]) -> str:
+def _spread(rows: Mapping[int, int]) -> str:
     """How many there are in a row: `4 in every row`, `1 to 10, half of the rows at most 4`."""
-    sizes, total, below = list(rows), sum(rows.values()), 0
+    sizes, below = list(rows), np.cumsum(list(rows.values()))
     if len(sizes) == 1:
         return f"{sizes[0]:,} in every row"
-    for middle in sizes:
-        below += rows[middle]
-        if 2 * below >= total:
-            break
+    middle = sizes[int(np.argmax(2 * below >= below[-1]))]
     return f"{sizes[0]:,} to {sizes[-1]:,} in a row, half of the rows have at most {middle:,}"
 
 
-def _columns(found: Inspection) -> Iterator[str]:
-    yield "What is read as what"
-    plain = [column for column in found.columns if column.like or column.use not in ("group", "")]
-    width = max((len(column.name) for column in plain), default=0)
-    kinds = max((len(column.type) for column in plain), default=0)
-    for column in plain:
-        yield f"  {column.name:<{width}}  {column.type:<{kinds}}  {_use(column, found)}"
-    for use, words in (("group", "to group by (--by)"), ("", "not read")):
-        if names := [column.name for column in found.columns if column.use == use and not column.like]:
-            more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
-            told = f"{words}: {', '.join(names[:_NAMED])}{more}"
-            yield from wrap(told, _WIDTH, initial_indent="  ", subsequent_indent="    ", break_on_hyphens=False)
+def _is_told(column: LogColumn) -> bool:
+    """Whether the table has a line for a column."""
+    return bool(column.like) or column.use not in ("group", "")
 
 
 def _use(column: LogColumn, found: Inspection) -> str:
-    if column.like:
-        return f"not read; say --column {column.like}={column.name} if it is the {column.like}"
-    if column.use == "score":
-        ties = found.ties[column.name]
-        return f"score, tied in {ties:.1%} of the rows" if ties else "score"
-    return column.use
+    ties = found.ties.get(column.name) if column.use == "score" else None
+    return "not read" if column.like else f"score, tied in {ties:.1%} of the rows" if ties else column.use
 
 
-def _drawn(found: Inspection) -> Iterator[str]:
-    yield "Who has drawn it?"
+def _other_columns(found: Inspection) -> Iterator[str]:
+    for column in found.columns:
+        if column.like:
+            yield f"say --column {column.like}={column.name} if it is the {column.like}"
+    for use, told in (("group", "to group by (--by)"), ("", "not read")):
+        if names := [column.name for column in found.columns if column.use == use and not column.like]:
+            more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
+            yield f"{told}: {', '.join(names[:_NAMED])}{more}"
+
+
+def _laws(found: Inspection) -> Iterator[Item]:
+    """The policies that may have drawn the log, and what speaks against each."""
     if found.written:
-        yield from _item("written", ", ".join(found.written), _agreement(found))
+        yield Item(_said(", ".join(found.written), _agreement(found)), status="written")
     for one in found.drawn:
-        yield from _item("fits" if one.fits else "no", repr(one.policy), one.against)
+        yield Item(_said(repr(one.policy), one.against), status="fits" if one.fits else "no")
     if not any(one.fits for one in found.drawn):
-        yield "  None of the policies that were tried has drawn this log."
+        yield Item("None of the policies that were tried has drawn this log.")
     if queries := found.overview.distinct.get("query"):
         rows = f"{_number(found.rows / queries)} rows per query; it agrees with the log by construction"
-        yield from _item("counted", "counted(by=query)", rows)
+        yield Item(_said("counted(by=query)", rows), status="counted")
     for caution in found.about:
-        yield from wrap(f"{caution.severity}: {caution}", _WIDTH, initial_indent="  ", subsequent_indent="    ")
+        yield Item(str(caution), status=caution.severity)
+
+
+def _said(name: str, why: str) -> str:
+    return f"{name}: {why}" if why else name
 
 
 def _agreement(found: Inspection) -> str:
@@ -238,19 +253,3 @@ def _agreement(found: Inspection) -> str:
     law = next(one.policy for one in found.drawn if one.fits)
     apart = found.agreement.share_apart
     return f"they are those of {law!r}" + (f", but for {apart:.0%} of the rows" if apart else "")
-
-
-def _item(word: str, name: str, why: str) -> list[str]:
-    return wrap(f"{word:<9}{name}{': ' if why else ''}{why}", _WIDTH, initial_indent="  ", subsequent_indent=" " * 11)
-
-
-def _advice(found: Inspection) -> Iterator[str]:
-    if not found.command:
-        yield "Nothing can be estimated from it: log clicks, or a reward."
-        return
-    if found.next is None:
-        yield "No random logging policy is known, so no other ranking can be weighed by it. What a click"
-        yield "model says of users:"
-    else:
-        yield "Next"
-    yield f"  {found.command}"

@@ -3,35 +3,36 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from ..errors import NoOverlapError, UsageError
-from ..files import scratch, write_text
+from ..files import scratch
 from ..findings.verdict import Verdict
 from ..folds.estimate import Estimate, Interval
 from ..inference.spec import IntervalSpec
 from ..learning import splits
 from ..learning.examples import Checkpoint, Data
 from ..learning.named import learner
-from ..learning.preparation import Preparation, Survey
+from ..learning.preparation import Preparation
 from ..learning.search import Criterion, Search, Trial
+from ..options import Say, silent
 from ..policies.linear import Encoding, Linear, Model
 from ..policies.prepared import prepared
 from ..policies.propensities import AnyPolicy
-from ..report import terminal, words
+from ..report import words
 from ..report.sheet import Answer, Figures, Section, Sheet
 from ..running.executors import Executor, Progress
 from . import arguments
 from .evaluate import evaluate
 from .pages.again import eyebrow
+from .printed import Printed
 from .result import Result
 
 
 @dataclass(frozen=True)
-class Learnt:
+class LearntPolicy(Printed):
     """A learnt policy, and all that is known of it.
 
     - policy: read from the file that was written; `greedy` says how its method means it to be used.
@@ -120,13 +121,6 @@ class Learnt:
         answer, made = Answer(self.headline, severity=severity), eyebrow({"kind": "learn"})
         return Sheet("A learnt policy", lead, (tried, *found.sections), (answer,), found.forests, made)
 
-    def save_html(self, path: str | os.PathLike[str]) -> None:
-        """The report: one self-contained HTML file."""
-        write_text(path, self.sheet().render())
-
-    def __str__(self) -> str:
-        return terminal.render_text(self.sheet())
-
 
 def learn(
     log: Any,
@@ -144,8 +138,8 @@ def learn(
     test: bool = True,
     executor: Executor | None = None,
     progress: Progress | None = None,
-    say: Callable[[str], object] = len,
-) -> Learnt:
+    say: Say = silent,
+) -> LearntPolicy:
     """Learn a linear policy from a third of a log, choose its settings by another, judge it by the last.
 
     - log: from `read_log`, or anything that it takes, with `features` beside the candidates.
@@ -176,7 +170,7 @@ def learn(
         say("1. Reading the log, and encoding its features")
         data, survey = preparation.data(source, executor, progress)
         say(f"2. Learning from {data.train.rows:,} impressions, choosing by {data.validate.rows:,}")
-        tried = search.run(data, tried=lambda one: say(_line(one)))
+        tried = search.run(data, tried=lambda one: say(f"   {_spelled(one)}: ips {_interval(one.ips)}"))
     _model(search, data, tried[0].candidate, split).save(target)
     policy = Linear(str(target), greedy=search.learner.greedy)
     tested = None
@@ -185,7 +179,8 @@ def learn(
         targets = both(policy.path)
         third = splits.Split(source, "test", split)
         tested = evaluate(third, targets, drawn, confidence=confidence, executor=executor, progress=progress)
-    return Learnt(policy, method, criterion, tried, tested, *_counts(survey), interactions)
+    occurring, ignored = int(survey.seen.sum()), int(survey.context.sum())
+    return LearntPolicy(policy, method, criterion, tried, tested, occurring, ignored, interactions)
 
 
 def both(path: str) -> dict[str, AnyPolicy]:
@@ -206,14 +201,6 @@ def _target(path: str | os.PathLike[str]) -> Path:
     if not os.access(target.parent, os.W_OK):
         raise UsageError(f"there is no folder {str(target.parent)!r} to write to", "make it first")
     return target
-
-
-def _counts(survey: Survey) -> tuple[int, int]:
-    return int(survey.seen.sum()), int(survey.context.sum())
-
-
-def _line(judged: Trial) -> str:
-    return f"   {_spelled(judged)}: ips {_interval(judged.ips)}"
 
 
 def _spelled(judged: Trial) -> str:

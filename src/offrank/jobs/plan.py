@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from ..checks.log import LogFold
-from ..checks.ties import TiesFold, sorts
+from ..checks.rows import TiesFold, sorts
 from ..errors import AbilityError, ColumnError, NoOverlapError
 from ..estimators.base import Estimator, Reference
 from ..estimators.family import Family
@@ -28,8 +28,8 @@ from .choice import Chosen, chosen
 from .contradiction import compared
 from .estimates import Estimates
 from .judgement import Judgement, named
+from .provenance import NOTHING, Provenance
 from .summary import Summary
-from .trained import NOTHING, Trained
 
 
 @dataclass(frozen=True)
@@ -44,7 +44,7 @@ class Plan:
     estimators: Mapping[str, Family]
     doubt: IntervalSpec
     by: str | None = None
-    trained: Trained = NOTHING
+    trained: Provenance = NOTHING
     references: tuple[Reference, ...] = ()
 
     def referenced(self, source: Source) -> Plan:

@@ -7,8 +7,8 @@ from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from typing import Any
 
-from ..checks.impressions import Impressions, ImpressionsFold
 from ..checks.log import about_log
+from ..checks.rows import Impressions, ImpressionsFold
 from ..errors import EmptyLogError, NoOverlapError, SupportError, UsageError
 from ..estimators.design import design_fold
 from ..estimators.fold import TermsFold

@@ -2,31 +2,111 @@
 
 from __future__ import annotations
 
+import dataclasses
 import os
-from collections.abc import Callable, Sequence
+import shlex
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
+from ..clicks.documents import UNSEEN
+from ..clicks.fitted import Fitted
 from ..clicks.loading import load
 from ..errors import UsageError
 from ..log.judged import Judged
+from ..options import Say, silent
 from ..policies.base import Policy
 from ..policies.top import Top
-from ..readers.convert import convert
+from ..readers.convert import Converted, convert
 from ..readers.svmlight import read_svmlight
+from ..report import words
+from ..report.sheet import Answer, Figures, Section, Sheet
 from ..running.executors import Progress
 from ..simulation.judged import Preset, mslr_like, stratified
+from ..simulation.placed import Placed
 from ..simulation.rankers import NoisyOracle, Ranker, ranker
 from ..simulation.source import SimulatedSource
 from ..simulation.truth import Truth
 from ..simulation.users import GRADE, CarouselUser, User, user
 from ..simulation.worlds import World
-from .simulated import Simulated, notes
+from .printed import Printed, json_text
 
 GENERATED = "generated"
 _QUERIES = 1000
 _ALWAYS = ("noisy_oracle", "uniform")
+
+
+@dataclass(frozen=True)
+class Simulated(Printed):
+    """What was written, and what is true of it.
+
+    truths: policy -> expected clicks per session. logging: the policy that drew the log. left_out: queries with too
+    few documents. notes: what should be known of the world.
+    """
+
+    written: Converted
+    world: World
+    logging: Policy
+    truths: Mapping[str, Truth]
+    left_out: int = 0
+    notes: tuple[str, ...] = ()
+
+    @property
+    def next_steps(self) -> list[str]:
+        """Commands to try on the log."""
+        path = self.written.path
+        log, model = shlex.quote(str(path)), shlex.quote(str(path.with_name("pbm.json")))
+        steps = [
+            f"offrank clicks fit {log} --model pbm -o {model}",
+            f"offrank clicks evaluate {log} --model {model} --labels {GRADE}",
+        ]
+        if isinstance(self.logging, Placed):  # no words spell it, so that only its logged propensities are known
+            return [*steps, f"offrank check {log}"]
+        drawn = f"--logging {shlex.quote(repr(self.logging))}"
+        # A window is for lists of which much is not shown, see docs/choosing.md.
+        clicks = "pbm" if self.world.slots == self.world.documents else "'interpol(window=2)'"
+        target = f"offrank evaluate {log} --target 'top({GRADE})' {drawn} -e snipm -e {clicks} --examination {model}"
+        return [*steps, f"offrank check {log} {drawn}", target]
+
+    def to_dict(self) -> dict[str, Any]:
+        """For programs."""
+        return {
+            "log": str(self.written.path),
+            "sessions": self.written.rows,
+            "queries": len(self.world),
+            "documents": self.world.documents,
+            "left_out": self.left_out,
+            "user": repr(self.world.user),
+            "logging": repr(self.logging),
+            "truth": {name: dataclasses.asdict(truth) for name, truth in self.truths.items()},
+            "notes": list(self.notes),
+        }
+
+    def to_json(self, path: str | os.PathLike[str] | None = None) -> str:
+        """The same as JSON text; written to `path` if given."""
+        return json_text(self.to_dict(), path)
+
+    def sheet(self) -> Sheet:
+        """What earns most, what each policy earns, and what to try."""
+        best, most = max(self.truths.items(), key=lambda one: one[1].value)
+        left_out = f"; left out: {self.left_out:,} with fewer documents" if self.left_out else ""
+        answer = f"{words.quote(best)} **earns most in this world**: {most.value:.4f} clicks per session."
+        drawn = self.truths.get(repr(self.logging))
+        if drawn is not None:
+            answer += f" {words.quote(repr(self.logging))}, which has drawn the log, earns {drawn.value:.4f}."
+        rows = tuple((name, str(truth)) for name, truth in self.truths.items())
+        table = Figures("", ("policy", "clicks per session"), rows)
+        notes = tuple(f"note: {note}." for note in self.notes)
+        steps = "\n".join(["", "Try:", *(f"  {line}" for line in self.next_steps)])
+        return Sheet(
+            "A log of a world whose truth is known",
+            f"{self.written}: {len(self.world):,} queries of {self.world.documents} documents{left_out}.",
+            (Section("What policies earn", notes, tables=(table,)), Section("What to try", code=steps)),
+            (Answer(answer),),
+        )
 
 
 def simulate(
@@ -44,7 +124,7 @@ def simulate(
     seed: int = 0,
     world_seed: int = 0,
     progress: Progress | None = None,
-    say: Callable[[str], object] = len,
+    say: Say = silent,
 ) -> Simulated:
     """Write a log that a user clicked in a world of judged queries, and say what policies truly earn there.
 
@@ -67,18 +147,18 @@ def simulate(
     who = _user(user, preset)
     if documents is None:
         documents = 25 if isinstance(who, CarouselUser) else 10
+    names = [rankers] if isinstance(rankers, str) else list(rankers)
+    by_name = _rankers(names, preset)
     say(f"1. Judged queries: {data if isinstance(data, str | os.PathLike) else 'as given'}")
     judged = _judged(data, queries, world_seed, progress)
     sampled, left_out = stratified(judged, documents, world_seed, preset=preset)
-    names = [rankers] if isinstance(rankers, str) else list(rankers)
     say(f"2. Scores of {', '.join(dict.fromkeys([*names, *_ALWAYS]))}")
-    by_name = _rankers(names, preset)
     world = World.of(sampled, who, by_name, seed=world_seed, slots=slots, temperature=temperature, preset=preset)
     logging = world.policy(next(iter(by_name)))
     say(f"3. {sessions:,} sessions to {os.fspath(path)}")
     written = convert(SimulatedSource(world, sessions, logging, seed), path, progress=progress)
     say("4. What policies earn in this world")
-    return Simulated(written, world, logging, _truths(world), left_out, notes(world))
+    return Simulated(written, world, logging, _truths(world), left_out, _notes(world))
 
 
 def _user(given: str | os.PathLike[str] | User, preset: Preset) -> User:
@@ -115,3 +195,20 @@ def _truths(world: World) -> dict[str, Truth]:
             policy = world.placed(Top(name))
             policies.setdefault(repr(policy), policy)
     return {name: world.truth(policy) for name, policy in policies.items()}
+
+
+def _notes(world: World) -> tuple[str, ...]:
+    """What a reader of the numbers should know."""
+    found, user, most = [], world.user, float(world.grade.max())
+    highest = getattr(user, "highest", most)
+    if isinstance(user, Fitted):
+        unseen = float((user.documents.codes(world.contexts()) == UNSEEN).mean())
+        if unseen:
+            found.append(f"the model has never seen {unseen:.1%} of the documents: there its prior clicks")
+    elif most < highest:
+        found.append(f"no grade is above {most:g}, while the user knows {highest:g}: highest={most:g} clicks more")
+    if isinstance(world.policy(next(iter(world.scores))), Placed):
+        found.append(
+            "the page shows rankings in an order of its own (published-code): judge by the logged propensities"
+        )
+    return tuple(found)

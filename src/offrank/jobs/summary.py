@@ -9,8 +9,8 @@ from functools import cached_property
 from statistics import NormalDist
 from typing import Any, Literal
 
-from ..checks.dependence import dependence
 from ..checks.log import explained, of_rows
+from ..checks.rows import dependence
 from ..errors import NoOverlapError
 from ..estimators.base import Estimator, Weighting
 from ..estimators.doubly_robust import DoublyRobust
@@ -37,7 +37,7 @@ from ..inference.spec import AUTO, IntervalSpec
 from ..inference.spread import Spread
 from ..options import option
 from ..policies.propensities import AnyPolicy
-from .trained import NOTHING, Trained
+from .provenance import NOTHING, Provenance
 
 _BOUND = 100.0
 """The largest weight that a remedy names."""
@@ -76,7 +76,7 @@ class Summary:
     slots: int = 0
     about_log: tuple[Caution, ...] = ()
     ties: Mapping[AnyPolicy, float] = field(default_factory=dict)
-    trained: Trained = NOTHING
+    trained: Provenance = NOTHING
     designs: tuple[Design | None, ...] = ()
     made: dict[tuple[AnyPolicy, Estimator | SelfNormalised], Estimate | NoOverlapError] = field(
         default_factory=dict, init=False, compare=False, repr=False

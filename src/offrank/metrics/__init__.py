@@ -7,7 +7,6 @@ from .measure import (
     counterfactual_disagreement,
     counterfactual_loss,
     counterfactual_ndcg,
-    measure,
     pairwise_disagreement,
 )
 from .measured import Measured, Measurements
@@ -28,7 +27,6 @@ __all__ = [
     "discount",
     "err",
     "mean",
-    "measure",
     "mrr",
     "ndcg",
     "pairwise_disagreement",

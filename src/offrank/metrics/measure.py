@@ -8,8 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from ..checks.dependence import dependence
-from ..checks.impressions import Impressions, ImpressionsFold
+from ..checks.rows import Impressions, ImpressionsFold, dependence
 from ..errors import EmptyLogError, NoOverlapError
 from ..findings import about
 from ..findings.evidence import OfComparison
@@ -33,7 +32,7 @@ from .measured import Found, Measured, Measurements, refuse_empty
 Models = str | Sequence[str]
 
 
-def measure(
+def measurements(
     log: Any,
     model: Models,
     logging: str | AnyPolicy = "logged",
@@ -48,23 +47,7 @@ def measure(
     executor: Executor | None = None,
     progress: Progress | None = None,
 ) -> Measurements:
-    """Any number of metrics of any number of models, in one pass over the log.
-
-    - log: from `read_log`, or anything that it takes.
-    - model: the score column of a model, or several; differences are to the first.
-    - logging: the policy that drew the log. It is asked for the order of the shown items given which are
-      shown (`counterfactual_...`) or for the probability of each candidate at each rank (`banner_...`).
-    - metrics: spellings such as `"pairwise_disagreement"`, `"counterfactual_loss(form=hinge)"`,
-      `"counterfactual_disagreement(several=unclicked)"`; see `Comparison`.
-    - interval: `studentised`, `normal`, `bootstrap` or `bernstein`, at level `confidence`; see `offrank.evaluate`.
-    - cluster: a column whose equal values mark dependent rows, None for independent rows; by default found in the log
-      as in `offrank.evaluate`. by: a column to group by.
-
-    Raises:
-        UsageError: arguments that cannot work, or a logging policy that cannot know what a metric asks.
-        LogError: the log breaks a rule.
-        NoOverlapError: no click can be compared with anything.
-    """
+    """What `offrank.measure` reports. model: its `score`."""
     source: Source = log if hasattr(log, "batches") else read_log(log)
     fold = ComparisonsFold(
         comparisons.metrics(metrics),
@@ -84,7 +67,7 @@ def measure(
 def pairwise_disagreement(log: Any, model: Models, **options: Any) -> Measurements:
     """How often the model scores another shown item above the clicked one; for shuffled traffic.
 
-    0 for a perfect model, 1/2 for a random one, ties count 1/2. options: as `measure`, and `several`.
+    0 for a perfect model, 1/2 for a random one, ties count 1/2. options: as `offrank.measure`, and `several`.
     """
     return _one("pairwise_disagreement", log, model, options)
 
@@ -96,7 +79,7 @@ def counterfactual_disagreement(
 
     With clicked item p at rank k, P the law of the order given the shown items and f the model's score:
     sum over clicks of sum_{q != p} P(q at k) 1{f(q) > f(p)} / sum over clicks of (1 - P(p at k)), ties 1/2;
-    the expectation of Algorithm 2 of paper non-shuffled-traffic. options: as `measure`, and `several`, `draws`.
+    the expectation of Algorithm 2 of paper non-shuffled-traffic. options: as `offrank.measure`, and `several`, `draws`.
     """
     return _one("counterfactual_disagreement", log, model, {"logging": logging, **options})
 
@@ -209,7 +192,7 @@ def _one(name: str, log: Any, model: Models, options: dict[str, Any]) -> Measure
     own: dict[str, Any] = {key: given.pop(key) for key in ("several", "draws", "form") if key in given}
     if own.get("draws"):
         own["seed"] = given.get("seed", 0)
-    return measure(log, model, metrics=comparisons.METRICS[name](**own), **given)
+    return measurements(log, model, metrics=comparisons.METRICS[name](**own), **given)
 
 
 def _nothing_compared(metric: Comparison, logging: AnyPolicy, n: int) -> NoOverlapError:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..checks.mixtures import EPSILONS, Mixture, Mixtures, MixturesFold
+from ..checks.mixtures import EPSILONS, AtEpsilon, Mixtures, MixturesFold
 from ..folds.estimate import Interval
 from ..jobs import arguments
 from ..log.source import Source
@@ -131,7 +131,7 @@ def _charts(found: Mapping[int, Mixtures], truths: Truths) -> Iterator[Chart]:
 
 def _again(world: AdvertWorld, rows: int) -> Section:
     """How often intervals for the uniform policy hold the truth."""
-    made: dict[int, list[Mixture]] = {}
+    made: dict[int, list[AtEpsilon]] = {}
     for log in logs_of(world, rows):
         for slots, one in log.items():
             made.setdefault(slots, []).append(one.at(1.0))
@@ -157,7 +157,7 @@ def _again(world: AdvertWorld, rows: int) -> Section:
     return PAPER.section("again", facts, [chart], [figures])
 
 
-def _coverage(made: list[Mixture], truth: float) -> dict[str, float | None]:
+def _coverage(made: list[AtEpsilon], truth: float) -> dict[str, float | None]:
     """The cells of a row for one number of slots, from the same policy on many logs."""
     weights = [one.mean_weight.value for one in made]
     quiet = [one for one in made if not one.cautions]

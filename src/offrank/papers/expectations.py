@@ -22,6 +22,7 @@ from types import MappingProxyType
 from typing import Any
 
 from ..folds.estimate import Estimate, Interval
+from ..options import Say, silent
 from ..report.charts import Chart, Series
 from ..report.sheet import Cell, Claim, Figures, Section, Sheet, Status
 
@@ -30,13 +31,6 @@ Facts = Mapping[str, Any]
 
 Found = Mapping[str, Sequence[float | Interval | Sequence[float] | None]]
 """The rows of a table by name: numbers, or each with half of its interval."""
-
-Say = Callable[[str], object]
-"""Called with what is being done."""
-
-
-def unsaid(_: str) -> None:
-    """Nobody is told what is being done."""
 
 
 @dataclass(frozen=True)
@@ -51,7 +45,7 @@ class Run:
     seed: int = 4
     log: Any = None
     folder: Path = Path()
-    say: Say = unsaid
+    say: Say = silent
 
     def size(self, full: int, least: int) -> int:
         """The published size times the scale."""

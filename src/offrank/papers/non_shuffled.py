@@ -13,9 +13,9 @@ from functools import cached_property
 
 import numpy as np
 
-from ..checks.impressions import Impressions, ImpressionsFold
+from ..checks.rows import Impressions, ImpressionsFold
 from ..log.batch import Floats
-from ..metrics.measure import measure
+from ..metrics.measure import measurements
 from ..metrics.measured import Measured, Measurements
 from ..report.charts import Chart, Series
 from ..report.sheet import Cell, Figures, Section
@@ -56,13 +56,13 @@ class BannerStudy:
     @cached_property
     def found(self) -> Measurements:
         """On non-shuffled banners."""
-        return measure(self.world, self.world.model_names, self.world.logging, self.metrics)
+        return measurements(self.world, self.world.model_names, self.world.logging, self.metrics)
 
     @cached_property
     def reference(self) -> list[Measured]:
         """[models] pairwise disagreement on shuffled banners."""
         names = self.world.model_names
-        found = measure(replace(self.world, shuffled=True), names, "uniform", PAIRWISE)
+        found = measurements(replace(self.world, shuffled=True), names, "uniform", PAIRWISE)
         return [found[model] for model in names]
 
     @cached_property

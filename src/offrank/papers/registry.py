@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import sys
+from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
 from functools import partial
@@ -14,13 +15,14 @@ from typing import Any, Literal
 from ..errors import UsageError
 from ..files import write_text
 from ..jobs import document
+from ..options import Say, silent
 from ..report import terminal
 from ..report.charts import chart_svg
-from ..report.sheet import Section, Sheet
+from ..report.sheet import Answer, Section, Sheet
 from .cmip import sheet as cmip
 from .criteo_checks import sheet as criteo_checks
 from .criteo_learning import sheet as criteo_learning
-from .expectations import Run, unsaid
+from .expectations import Run
 from .interpol import sheet as interpol
 from .non_shuffled import sheet as non_shuffled
 from .slates_math import sheet as slates_math
@@ -65,9 +67,12 @@ class Reproduced:
 
     @property
     def summary(self) -> Sheet:
-        """What a terminal shows: each claim with its verdict."""
-        claimed = [Section(one.heading, claims=one.claims) for one in self.sheet.sections if one.claims]
-        return Sheet(self.sheet.title, "", tuple(claimed))
+        """What a terminal shows: how many claims of the paper were found, and each with its verdict."""
+        sections = tuple(Section(one.heading, claims=one.claims) for one in self.sheet.sections if one.claims)
+        counts = Counter(claim.status for section in sections for claim in section.claims)
+        told = f"**{counts['confirmed']} of {counts.total() - counts['new']} claims of the paper are confirmed**"
+        told += f", {counts['in part']} in part." if counts["in part"] else "."
+        return Sheet(self.sheet.title, "", sections, (Answer(told),) if sections else ())
 
     def show(self) -> None:
         """Print the summary, in colour on a terminal, and where the page is."""
@@ -85,7 +90,7 @@ def reproduce(
     log: Any = None,
     scale: float | str = 1.0,
     seed: int = 4,
-    say: Callable[[str], object] = unsaid,
+    say: Say = silent,
 ) -> Reproduced:
     """Reproduce a paper: `index.html`, `result.json`, and each table (CSV) and picture (SVG) in a folder.
 

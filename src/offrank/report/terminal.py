@@ -40,7 +40,7 @@ def print_sheet(sheet: Sheet, console: Console | None = None) -> None:
     console = console or Console()
     console.width = min(console.width, _WIDEST)
     for part in _parts(sheet, console):
-        console.print(part)
+        console.print(part, soft_wrap=isinstance(part, Text) and bool(part.no_wrap))
 
 
 def render_text(sheet: Sheet, width: int | None = None) -> str:
@@ -74,8 +74,8 @@ def _section(section: Section, marks: dict[str, int], console: Console) -> Itera
         yield _claim(claim, console)
     for table in section.tables:
         yield _spaced(_table(table, marks, console.width))
-    if section.code:  # to be copied: never broken
-        yield Text(words.printable(section.code), no_wrap=True, overflow="ignore")
+    for line in section.code.splitlines():  # to be copied: never broken
+        yield Text(words.printable(line), no_wrap=True, overflow="ignore")
     for finding in section.findings:
         yield _spaced(_finding(finding, marks[finding.code], console))
 

@@ -16,12 +16,12 @@ from ...clicks.named import click_model
 from ...log.batch import Floats
 from ...log.judged import Judged
 from ...metrics.ranking import ndcg, ranked
+from ...options import Say
 from ...readers.svmlight import read_svmlight
 from ...simulation.judged import Preset, mslr_like, stratified
 from ...simulation.rankers import LambdaMART, NoisyOracle
 from ...simulation.users import CarouselUser, DBNUser, MixtureDBNUser, PBMUser, User
 from ...simulation.worlds import World
-from ..expectations import Say
 
 ORACLE, LAMBDAMART, UNIFORM = POLICIES = ("noisy_oracle", "lambdamart", "uniform")
 LOGGING = (ORACLE, LAMBDAMART)

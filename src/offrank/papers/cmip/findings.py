@@ -14,8 +14,9 @@ from numpy.typing import ArrayLike
 from ...errors import optional
 from ...folds.estimate import Interval
 from ...log.batch import Floats, Integers
+from ...options import Say
 from ...selection.strategies import Metric
-from ..expectations import Expectations, Say
+from ..expectations import Expectations
 from .design import FIGURE, POLICIES, Study, StudyDesign, seed_of
 from .study import Found
 

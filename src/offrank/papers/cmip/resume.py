@@ -13,7 +13,7 @@ from dataclasses import asdict
 from pathlib import Path
 
 from ...files import write_text
-from ..expectations import Say
+from ...options import Say
 from .design import Study, StudyQueries
 from .study import Found, studied
 

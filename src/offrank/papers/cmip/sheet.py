@@ -16,10 +16,11 @@ from ...clicks.neural.base import RecurrentModel
 from ...clicks.neural.training import libraries
 from ...folds.estimate import Interval
 from ...log.batch import Floats
+from ...options import Say
 from ...report.charts import Chart, Series
 from ...report.sheet import Cell, Figures, Section, Sheet
 from ...simulation.judged import Preset
-from ..expectations import Facts, Run, Say, bars
+from ..expectations import Facts, Run, bars
 from .design import LOGGING, ORACLE, PBM, POLICIES, UNIFORM, Study, StudyDesign, StudyQueries
 from .findings import PAPER, Findings, Measure, over_runs, spearman, tree_scores, trees
 from .resume import all_studies

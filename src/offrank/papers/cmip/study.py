@@ -17,11 +17,11 @@ from ...jobs.clicks.graded import ndcg_by_query
 from ...log.batch import Floats
 from ...log.source import needs
 from ...metrics.cmip import cmip
+from ...options import Say
 from ...running.executors import run
 from ...simulation.source import SimulatedSource
 from ...simulation.users import User
 from ...simulation.worlds import World
-from ..expectations import Say
 from .design import FIGURE, ORACLE, PBM, POLICIES, Study, StudyQueries, seed_of
 
 Found = dict[str, Any]

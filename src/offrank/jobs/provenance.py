@@ -18,7 +18,7 @@ _ASKED = ("with_examination", "log_prob")
 
 
 @dataclass(frozen=True)
-class Trained:
+class Provenance:
     """Fingerprints of what was learnt.
 
     - curve, curve_rows: the examination curve of the evaluation, and the rows of the click model that it came from.
@@ -44,7 +44,7 @@ class Trained:
         """The columns that fingerprints are of."""
         return reduce(Needs.__or__, (one.content.needs() for one in self.of(*parts)), Needs())
 
-    def judged(self, parts: Iterable[Any], found: Mapping[str, Fingerprint]) -> Trained:
+    def judged(self, parts: Iterable[Any], found: Mapping[str, Fingerprint]) -> Provenance:
         """The same with the shares, from what `fold` found."""
         return replace(self, shares={one: share_learnt(one, found[str(i)]) for i, one in enumerate(self.of(*parts))})
 
@@ -57,7 +57,7 @@ class Trained:
         return max((self.shares.get(one, 0.0) for one in self.of(part)), default=0.0)
 
 
-NOTHING = Trained()
+NOTHING = Provenance()
 
 
 def _each(part: Any) -> Iterator[Any]:

@@ -1,0 +1,175 @@
+"""Can the logged propensities be what they are said to be, and how far do they reach?"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from ..errors import AbilityError
+from ..folds.base import Sample, TotalFold, Turned
+from ..folds.group_by import GroupBy, by_slots
+from ..folds.moments import Moments, MomentsFold
+from ..log.batch import Floats, LogBatch
+from ..log.source import Needs
+from ..options import option
+from ..policies.propensities import AnyPolicy, complete, is_law, law_needs, propensities, shown_needs
+from ..policies.uniform import Uniform
+from ..policies.written import Logged
+
+_UNIFORM = Uniform()
+_WRITTEN = Logged()
+CLOSE = 0.01
+"""Propensities within a per cent agree: scores are often logged in single precision."""
+
+
+@dataclass(frozen=True)
+class Agreement:
+    """Of `rows` impressions, how many have another propensity than the policy's, and the mean log-ratio of both.
+
+    log_ratio: sum over rows of log(written / policy's), impossible slates left out; apart: rows that
+    differ by more than `CLOSE`.
+    """
+
+    rows: int = 0
+    apart: int = 0
+    log_ratio: float = 0.0
+
+    @property
+    def share_apart(self) -> float:
+        """Share of the impressions whose propensities differ."""
+        return self.apart / self.rows if self.rows else 0.0
+
+    @property
+    def typical_ratio(self) -> float:
+        """Geometric mean of written / policy's propensity."""
+        return float(np.exp(self.log_ratio / self.rows)) if self.rows else 1.0
+
+
+@dataclass(frozen=True)
+class AgreementFold(Turned):
+    """Compares the column `propensity` with the logging policy, impression by impression."""
+
+    logging: AnyPolicy
+
+    def needs(self) -> Needs:
+        """The column, and what the policy reads."""
+        return shown_needs(self.logging, "log_prob") | shown_needs(_WRITTEN, "log_prob")
+
+    reducer: ClassVar = TotalFold((3,))
+
+    def turned(self, batch: LogBatch) -> Floats:
+        ratio = propensities(_WRITTEN, batch).log_prob - propensities(self.logging, batch).log_prob
+        apart = ~(np.abs(ratio) <= CLOSE)
+        return np.array([len(batch), apart.sum(), ratio[np.isfinite(ratio)].sum()])
+
+    def told(self, found: Floats) -> Agreement:
+        return Agreement(int(found[0]), int(found[1]), float(found[2]))
+
+
+@dataclass(frozen=True)
+class UniformWeightsFold(Turned):
+    """Reduces batches to the moments of 1 / inclusion and of the uniform policy's weights over the inclusion."""
+
+    logging: AnyPolicy
+
+    def needs(self) -> Needs:
+        """The columns that are read."""
+        return shown_needs(self.logging, "log_prob") | _UNIFORM.needs("log_prob")
+
+    reducer: ClassVar = MomentsFold(2, ((0, 1),))
+
+    def turned(self, batch: LogBatch) -> Sample:
+        ratio = propensities(_UNIFORM, batch).log_prob - propensities(self.logging, batch).log_prob
+        values = np.stack([np.ones(len(batch)), np.exp(np.minimum(ratio, 300))], axis=1) / batch.inclusion[:, None]
+        return Sample(values, batch.row)
+
+
+@dataclass(frozen=True)
+class SlotsRow:
+    """Impressions with this many slots: read, estimated before sub-sampling, and 1 / propensity."""
+
+    slots: int
+    impressions: int
+    estimated_impressions: float
+    mean_inverse_propensity: float
+    max_inverse_propensity: float
+
+
+@dataclass(frozen=True)
+class SlotsFold(Turned):
+    """Reduces batches to a `SlotsRow` for each number of slots.
+
+    The mean inverse propensity estimates the number of slates that could have been drawn; where
+    the largest is of the order of the log itself, no interval that assumes normality can be trusted.
+    """
+
+    logging: AnyPolicy
+
+    def needs(self) -> Needs:
+        """The columns that the logging policy reads."""
+        return shown_needs(self.logging, "log_prob")
+
+    reducer: ClassVar = GroupBy(MomentsFold(3))
+
+    def turned(self, batch: LogBatch) -> Sample:
+        inverse = np.exp(np.minimum(-propensities(self.logging, batch).log_prob, 300))  # of which squares are summed
+        h = 1 / batch.inclusion
+        return Sample(np.stack([h, h * inverse, inverse], axis=1), batch.row, groups=by_slots(batch))
+
+    def told(self, found: dict[str, Moments]) -> list[SlotsRow]:
+        sums = {slots: found[str(slots)] for slots in sorted(map(int, found))}
+        return [
+            SlotsRow(slots, one.n, float(one.sums[0]), float(one.sums[1] / one.sums[0]), float(one.largest[2]))
+            for slots, one in sums.items()
+        ]
+
+
+@dataclass(frozen=True)
+class SupportFold(Turned):
+    """Share of the target's mass on (item, rank) pairs that the logging policy never shows, per rank.
+
+    Between two laws it is known of all candidates. What was written in the log tells of the displayed items only,
+    which is enough where they are all candidates.
+    """
+
+    target: AnyPolicy
+    logging: AnyPolicy
+
+    def needs(self) -> Needs:
+        """The columns that both policies read."""
+        asked = [
+            law_needs(policy, "rank_probs") if self._of_any_slate else shown_needs(policy, "rank_law")
+            for policy in (self.target, self.logging)
+        ]
+        return asked[0] | asked[1] | Needs(frozenset(["candidates"]))
+
+    reducer: ClassVar = TotalFold((0, 2))
+
+    def turned(self, batch: LogBatch) -> Floats:
+        h = 1 / batch.inclusion[:, None, None]
+        wanted, drawn = (self._rank_probs(policy, batch) for policy in (self.target, self.logging))
+        never = wanted * (drawn == 0)
+        return np.stack([(never * h).sum(axis=(0, 1)), (wanted * h).sum(axis=(0, 1))], axis=1)
+
+    def told(self, found: Floats) -> Floats:
+        """[k] share without support at each rank."""
+        return np.divide(found[:, 0], found[:, 1], out=np.zeros(len(found)), where=found[:, 1] > 0)
+
+    @property
+    def _of_any_slate(self) -> bool:
+        return is_law(self.target) and is_law(self.logging)
+
+    def _rank_probs(self, policy: AnyPolicy, batch: LogBatch) -> Floats:
+        """[n, q, k] of every candidate, in the same order for both policies."""
+        if self._of_any_slate:
+            return propensities(policy, batch).candidate_ranks
+        if not complete(batch):
+            written = self.target if is_law(self.logging) else self.logging
+            raise AbilityError(
+                f"{written!r} tells of the displayed items only, and some candidates were not displayed",
+                "if the scores behind the slates were logged, name them: "
+                f"{option('logging', 'plackett_luce(old_score)')}",
+            )
+        return propensities(policy, batch).rank_law.written_out(batch.contexts.length)

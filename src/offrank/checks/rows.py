@@ -1,0 +1,177 @@
+"""What the rows of a log hold: clicks by rank, rows per context, ties; and how much rows depend on each other."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import reduce
+from statistics import NormalDist
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..findings.evidence import OfClusters
+from ..folds.base import PlusFold, TotalFold, Turned, total
+from ..folds.counts import KeyedCounts, KeyedCountsFold
+from ..folds.estimate import Interval
+from ..inference.ratio import Mean
+from ..inference.spread import Spread
+from ..log.batch import Contexts, Floats, Integers, LogBatch
+from ..log.source import Needs
+from ..policies.counted import Counted
+from ..policies.linear import Linear
+from ..policies.mixture import UniformMixture
+from ..policies.prepared import with_parts
+from ..policies.propensities import AnyPolicy, law_needs
+from ..policies.sorting import Sorting
+from . import _kernels
+
+
+@dataclass(frozen=True)
+class RankRow:
+    """Clicks at one rank (1 at the top): weighted impressions and clicks, and the click rate."""
+
+    rank: int
+    impressions: float
+    clicks: float
+    click_rate: Interval
+
+
+@dataclass(frozen=True)
+class Impressions:
+    """n rows read; estimated: rows before sub-sampling; skipped: rule -> count; ranks: [k, 6] sums."""
+
+    n: int
+    estimated: float
+    skipped: Mapping[str, int]
+    ranks: Floats
+
+    def __add__(self, other: Impressions) -> Impressions:
+        skipped = dict(Counter(self.skipped) + Counter(other.skipped))
+        ranks = total(self.ranks, other.ranks)
+        return Impressions(self.n + other.n, self.estimated + other.estimated, skipped, ranks)
+
+    @property
+    def slots(self) -> int:
+        """How many ranks have clicks, or could have; 0 where none are logged."""
+        return int(np.count_nonzero(self.ranks[:, 1]))
+
+    def by_rank(self, confidence: float) -> list[RankRow]:
+        """Click rate at each rank, with its interval."""
+        quantile = NormalDist().inv_cdf(0.5 + confidence / 2)
+        return [_click_rate(rank, sums, quantile) for rank, sums in enumerate(self.ranks, start=1)]
+
+
+@dataclass(frozen=True)
+class ImpressionsFold(Turned):
+    """Reduces batches to `Impressions`."""
+
+    reducer: ClassVar = PlusFold(Impressions(0, 0.0, {}, np.zeros((0, 6))))
+
+    def turned(self, batch: LogBatch) -> Impressions:
+        ranks = np.zeros((0, 6))
+        if batch.clicks is not None:
+            ranks = _kernels.rank_sums(batch.clicks, batch.contexts.length, batch.inclusion)
+        return Impressions(len(batch), float((1 / batch.inclusion).sum()), batch.skipped, ranks)
+
+
+def _click_rate(rank: int, sums: Floats, quantile: float) -> RankRow:
+    _, h, hc, hh, hhc, hhcc = (float(x) for x in sums)
+    rate = hc / h if h else 0.0
+    error = math.sqrt(max(hhcc - 2 * rate * hhc + rate**2 * hh, 0.0)) / h if h else 0.0
+    return RankRow(rank, h, hc, Interval(rate, rate - quantile * error, rate + quantile * error, error))
+
+
+@dataclass(frozen=True)
+class CandidatesFold(Turned):
+    """Reduces batches to [2]: rows, and those with candidates that were not shown."""
+
+    reducer: ClassVar = TotalFold((2,))
+
+    def turned(self, batch: LogBatch) -> Floats:
+        return np.array([len(batch), (batch.contexts.size > batch.contexts.length).sum()])
+
+
+def counted_by(policy: AnyPolicy) -> str | None:
+    """The column by whose values a policy, or one inside it, was counted in the log."""
+    return next((one.by for one in with_parts(policy) if isinstance(one, Counted)), None)
+
+
+@dataclass(frozen=True)
+class RowsPerContextFold(Turned):
+    """Reduces batches to the rows of each context; memory grows with the contexts, as it does for counting."""
+
+    by: str
+
+    def needs(self) -> Needs:
+        """The column of the contexts."""
+        return Needs(keys=frozenset([self.by]))
+
+    reducer: ClassVar = KeyedCountsFold()
+
+    def turned(self, batch: LogBatch) -> tuple[Integers, Floats]:
+        return batch.contexts.keys[self.by], np.ones(len(batch))
+
+    def told(self, found: KeyedCounts) -> float:
+        """Rows per context: the harmonic mean, over the rows, of how many rows the context of each has."""
+        return float(found.counts.sum()) / max(len(found.counts), 1)
+
+
+@dataclass(frozen=True)
+class TiesFold(Turned):
+    """Share of the impressions in which items that a policy would show have the same score as another candidate."""
+
+    policies: tuple[AnyPolicy, ...]
+
+    def needs(self) -> Needs:
+        """The columns that the policies sort by."""
+        return reduce(Needs.__or__, (law_needs(policy, "rank_probs") for policy in self.policies), Needs())
+
+    @property
+    def reducer(self) -> TotalFold:
+        return TotalFold((len(self.policies) + 1,))
+
+    def turned(self, batch: LogBatch) -> Floats:
+        h = 1 / batch.inclusion
+        return np.array([*(h[tied(policy, batch.contexts)].sum() for policy in self.policies), h.sum()])
+
+    def told(self, found: Floats) -> Floats:
+        """[policies] share of the impressions before sub-sampling."""
+        return np.asarray(found[:-1] / found[-1]) if found[-1] else found[:-1]
+
+
+def sorts(policy: AnyPolicy) -> bool:
+    """Whether it sorts by a score, at least most of the time."""
+    if isinstance(policy, UniformMixture):
+        return sorts(policy.base)
+    return isinstance(policy, Sorting) or (isinstance(policy, Linear) and policy.greedy)
+
+
+def tied(policy: AnyPolicy, contexts: Contexts) -> NDArray[np.bool_]:
+    """[n] whether the order of what a policy shows is left open by equal scores."""
+    if isinstance(policy, UniformMixture):
+        return tied(policy.base, contexts)
+    if isinstance(policy, Sorting | Linear):
+        return policy.tied(contexts)
+    return np.zeros(len(contexts), np.bool_)
+
+
+def dependence(spread: Spread, mean: Mean, weight: int, *, group: bool = False) -> OfClusters:
+    """What is known of the clusters of a mean.
+
+    weight: the column that says how much each row counts in it. group: it is of one of several groups of the log.
+    """
+    found = OfClusters(method=spread.method, group=group, chosen=spread.chosen)
+    if (used := spread.clustered(mean)) is not None:
+        effect = spread.design_effect(mean, used)
+        # Clusters of one size that they are worth, Satterthwaite's degrees of freedom + 1: the lesser of two, by what
+        # a cluster holds of the denominator of the mean, and of the weights.
+        effective = 1 + min(used.freedom(mean.denominator), used.freedom(weight))
+        found = replace(found, column=used.column, clusters=len(used), effective=effective, design_effect=effect)
+    if (apart := spread.passed_over(mean)) is not None:
+        missed = spread.design_effect(mean, apart)
+        found = replace(found, apart=apart.column, values=len(apart), missed=missed)
+    return found

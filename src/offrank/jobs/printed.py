@@ -1,0 +1,39 @@
+"""What every verb answers can be printed, and written as a page."""
+
+from __future__ import annotations
+
+import json
+from abc import ABC, abstractmethod
+from os import PathLike
+from typing import Any
+
+from ..files import write_text
+from ..report import terminal
+from ..report.sheet import Sheet
+
+
+class Printed(ABC):
+    """What is told as a document, see `sheet`."""
+
+    @abstractmethod
+    def sheet(self) -> Sheet:
+        """What the terminal and the page show."""
+
+    def __str__(self) -> str:
+        return terminal.render_text(self.sheet())
+
+    def show(self) -> None:
+        """Print it, in colour on a terminal."""
+        terminal.show(self.sheet())
+
+    def save_html(self, path: str | PathLike[str]) -> None:
+        """Write one self-contained page."""
+        write_text(path, self.sheet().render())
+
+
+def json_text(document: dict[str, Any], path: str | PathLike[str] | None = None) -> str:
+    """A document as JSON; written to `path` if given."""
+    text = json.dumps(document, indent=2, allow_nan=False)
+    if path is not None:
+        write_text(path, text)
+    return text
