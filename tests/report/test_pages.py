@@ -10,8 +10,8 @@ import pytest
 from scipy.stats import ttest_ind_from_stats
 
 from offrank.jobs.pages import evaluation, metrics
-from offrank.jobs.pages.heterogeneity import welch
-from offrank.jobs.pages.worth import priced
+from offrank.jobs.pages.document import priced
+from offrank.jobs.pages.estimates import welch
 from offrank.report import render_text
 from offrank.report.plots import Forest, Row, Span
 from offrank.report.sheet import Codes, Figures, Section, Sheet

@@ -8,8 +8,8 @@ import pytest
 
 from offrank.errors import UsageError
 from offrank.jobs.pages import evaluation
-from offrank.jobs.pages.plots import Plots
-from offrank.jobs.pages.weights import weights_chart, weights_of, weights_table
+from offrank.jobs.pages.diagnostics import weights_chart, weights_forest, weights_of, weights_table
+from offrank.jobs.pages.evaluation import Plots
 from offrank.report import plots
 from offrank.report.plots import Axis, Span
 from offrank.report.svg import forest_svg
@@ -110,7 +110,7 @@ def test_groups_show_their_differences_to_what_was_logged_there() -> None:
 
 
 def test_mean_weights_surround_one_and_skip_estimators_without() -> None:
-    plot = evaluation.weights_forest(sample.document(), "better")
+    plot = weights_forest(sample.document(), "better")
     assert [row.label for row in plot.rows] == ["ips", "snips", "ipm", "interpol(window=2)", "rips"]
     assert plot.reference == 1
     assert not plot.cut

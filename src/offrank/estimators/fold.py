@@ -22,7 +22,7 @@ from ..log.source import Needs
 from ..policies.base import Ability
 from ..policies.propensities import AnyPolicy, ShownAbility, law_needs, propensities, shown_needs
 from . import _kernels, _kernels_slots
-from .base import Asked, Estimator, Predicting, Terms, terms
+from .base import Asked, Estimator, Predicting, Terms, terms_of
 from .reference import Reference, reference_terms
 from .worth import BLOCKS, WorthLayout, WorthTerms, blocks
 from .wrappers import weighing
@@ -141,7 +141,7 @@ class TermsFold(Turned):
             if isinstance(estimator, Reference) and estimator in layout.references:
                 found = reference_terms(estimator, batch, logging, propensities(target, batch))
             else:
-                found = terms(estimator, batch, logging, propensities(target, batch))
+                found = terms_of(estimator, batch, self.logging, target)
             values[:, value], values[:, weight] = found.value, found.weight
             every[id(target), estimator] = found
         if layout.per_slot:

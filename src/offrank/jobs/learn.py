@@ -28,7 +28,7 @@ from ..report.sheet import Answer, Figures, Section, Sheet
 from ..running.executors import Executor, Progress
 from . import arguments
 from .evaluate import evaluate
-from .pages.again import eyebrow
+from .pages.document import eyebrow
 from .result import Result
 
 

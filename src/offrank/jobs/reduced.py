@@ -13,6 +13,7 @@ from ..errors import EmptyLogError, NoOverlapError, SupportError, UsageError
 from ..estimators.design import design_fold
 from ..estimators.fold import TermsFold
 from ..estimators.wrappers import bare
+from ..findings.verdict import Verdict
 from ..folds.base import Together
 from ..folds.estimate import Interval
 from ..folds.group_by import by_column
@@ -20,6 +21,7 @@ from ..log.cache import RunCache
 from ..log.source import Source
 from ..running.executors import Executor, Progress, run
 from . import document
+from .diagnostics import Diagnostics, Told
 from .estimates import Side
 from .judgement import Judgement
 from .paired import Difference, Pair
@@ -42,6 +44,8 @@ class Reduced:
     designs: Any
     impressions: Impressions
     where: str
+    behind: Mapping[str, Any]
+    diagnostics: Diagnostics
 
     def __getstate__(self) -> dict[str, Any]:
         return {one.name: getattr(self, one.name) for one in fields(self)}  # what follows from it is made anew
@@ -64,7 +68,7 @@ class Reduced:
         verdicts = {name: one.verdict(name, about_log) for name, one in self.judged.items()}
         told = {name: one for name, one in verdicts.items() if one is not None}
         used = dict.fromkeys(one.cluster for one in estimates.given.values() if one.cluster is not None)
-        facts = {**self._facts(), "cluster": ", ".join(used) or None}
+        facts = {**self._facts(), "cluster": ", ".join(used) or None, **self._behind(verdicts)}
         return Result(estimates, groups, facts, about_log=about_log, verdicts=told, reduced=self)
 
     def at(self, confidence: float) -> Result:
@@ -107,6 +111,20 @@ class Reduced:
         """Two targets by name, the second of which may be `logged`."""
         summary = self.summary if confidence in (None, self.plan.doubt.confidence) else self.summary.at(confidence)
         return Pair(summary, self.judged[target], self.judged.get(against), (target, against))
+
+    def _behind(self, verdicts: Mapping[str, Verdict | None]) -> dict[str, Any]:
+        """What stands behind the estimates that the verdicts take, and the first where one takes none."""
+        told, paths, sums = [], [], self.summary.moments.sums
+        for name, one in self.judged.items():
+            paths += [document.window_path(name, key, each) for key, each in one.found.items() if each.considered]
+            given = {key: each for key, each in one.candidates.items() if each.asked and each.estimate is not None}
+            taken = verdicts[name]
+            key = taken.estimator if taken is not None and taken.estimator in given else next(iter(given), None)
+            if key is not None and (estimate := given[key].estimate) is not None:
+                chosen = one.found[key]
+                _, value, _ = self.summary.layout.places[one.target, bare(chosen.estimator)]
+                told.append(Told(name, key, chosen.estimator, estimate, float(sums[value])))
+        return {**self.diagnostics.facts(self.behind, told, self.plan.doubt), "window_path": paths}
 
     def _facts(self) -> dict[str, Any]:
         plan, summary, doubt = self.plan, self.summary, self.plan.doubt
@@ -151,7 +169,8 @@ def read(plan: Plan, source: Source, executor: Executor | None, progress: Progre
     log = plan.log_fold(source)
     needed |= log.needs()
     folds: dict[str, Any] = {"terms": terms, "impressions": ImpressionsFold(), "log": log, "design": design}
-    folds |= {"ties": plan.ties, "rows": plan.trained.fold(plan.parts())}
+    diagnostics = Diagnostics.of(plan.targets, plan.logging, plan.estimators.values(), needed)
+    folds |= {"ties": plan.ties, "rows": plan.trained.fold(plan.parts()), "behind": diagnostics.fold}
     found = run(source.select(needed), Together(folds), executor, progress, cache)
     impressions: Impressions = found["impressions"]
     if not impressions.n:
@@ -161,4 +180,5 @@ def read(plan: Plan, source: Source, executor: Executor | None, progress: Progre
     ties = dict(zip(plan.ties.policies, found["ties"].tolist(), strict=True))
     trained = plan.trained.judged(plan.parts(), found["rows"])
     known = {"slots": impressions.slots, "ties": ties, "trained": trained, "about_log": about_log(found["log"])}
-    return Reduced(plan, whole, groups, known, found["design"], impressions, source.describe())
+    behind = found["behind"]
+    return Reduced(plan, whole, groups, known, found["design"], impressions, source.describe(), behind, diagnostics)

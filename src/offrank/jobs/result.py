@@ -19,12 +19,12 @@ from ..report.sheet import Sheet
 from . import document
 from .estimates import Asked, Estimates, Key, Named, Side, among
 from .pages import evaluation
-from .pages.plots import Plots
+from .pages.evaluation import Plots
 from .paired import Difference
 
 LOGGED = "logged"
 """What stands for the log itself where targets are compared."""
-_OF_LEVEL = ("confidence", "logged", "ranks", "comparisons", "simultaneous")
+_OF_LEVEL = ("confidence", "logged", "ranks", "comparisons", "simultaneous", "clip_path", "window_path", "heaviest")
 """Facts that depend on the level of intervals."""
 
 

@@ -14,7 +14,7 @@ from ...log.source import Source
 from ...report.sheet import Sheet
 from ...running.executors import Executor, Progress
 from .. import arguments, document
-from ..pages.again import again, eyebrow
+from ..pages.document import again, eyebrow
 from . import pages
 from .delivered import Delivered
 from .graded import GradedFold

@@ -16,7 +16,7 @@ from ...report import words
 from ...report.sheet import Answer, Figures, Section, Sheet
 from ...running.executors import Executor, Progress
 from .. import arguments, document
-from ..pages.again import again, eyebrow
+from ..pages.document import again, eyebrow
 from . import pages
 from .delivered import Delivered
 

@@ -30,7 +30,7 @@ from ...selection.candidates import Candidate
 from ...selection.click_models import Choice, Selection, select
 from ...selection.strategies import strategy as read_strategy
 from .. import arguments, document
-from ..pages.again import again, eyebrow
+from ..pages.document import again, eyebrow
 from . import pages
 from .delivered import Delivered
 from .graded import Graded, GradedFold

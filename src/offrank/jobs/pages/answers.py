@@ -6,8 +6,8 @@ from dataclasses import replace
 
 from ...report import words
 from ...report.sheet import Answer
-from . import facts
-from .facts import Document, Record, error_of
+from . import document as of
+from .document import Document, Record, error_of
 
 WORDS = {"use": "Use", "use with care": "Use with care", "do not use": "Do not use"}
 _SEVERITY = {"use": "ok", "use with care": "warning", "do not use": "serious"}
@@ -15,10 +15,10 @@ _SEVERITY = {"use": "ok", "use with care": "warning", "do not use": "serious"}
 
 def answers(document: Document) -> list[Answer]:
     """The document in a few sentences: what is wrong with the log, then the verdict on each target."""
-    found = ((name, facts.estimates_of(document, name)) for name in facts.targets(document))
+    found = ((name, of.estimates_of(document, name)) for name in of.targets(document))
     lines = _checks(document)
     if document.get("kind") == "check" and lines:
-        word = (facts.verdict_of(document, "the log") or {}).get("word")
+        word = (of.verdict_of(document, "the log") or {}).get("word")
         return [replace(lines[0], text=f"**{WORDS[word]}.** {lines[0].text}"), *lines[1:]] if word else lines
     compared = document.get("comparisons") or []
     lines += [_compared(document, one) for one in compared]
@@ -27,8 +27,8 @@ def answers(document: Document) -> list[Answer]:
 
 
 def _target(document: Document, target: str, found: list[Record]) -> Answer:
-    verdict = facts.verdict_of(document, target)
-    if verdict is None and all(facts.is_logged(one) and facts.is_sound(one) for one in found):
+    verdict = of.verdict_of(document, target)
+    if verdict is None and all(of.is_logged(one) and of.is_sound(one) for one in found):
         return _logged(document, target, found[0])
     word = "do not use" if verdict is None else verdict["word"]
     reasons = tuple(_reason(one) for one in (verdict or {}).get("reasons") or [])
@@ -192,7 +192,7 @@ def _checks(document: Document) -> list[Answer]:
     if doubtful := titles.get("warning"):
         number = words.plural(len(doubtful), "check of the log warns", "checks of the log warn")
         return [Answer(f"**{number}** ({words.listing(list(doubtful))}): see the checks below.", severity="warning")]
-    if checks and (document.get("kind") == "check" or not facts.estimates(document)):
+    if checks and (document.get("kind") == "check" or not of.estimates(document)):
         made = words.plural(sum(check.get("status") != "skipped" for check in checks), "check", "checks")
         if noted := titles.get("note"):
             found = (

@@ -5,10 +5,8 @@ from __future__ import annotations
 from ...report import words
 from ...report.plots import Forest, Row, Side, Span
 from ...report.sheet import Answer, Cell, Figures, Section, Sheet, findings, worst
-from . import facts
-from .again import again, eyebrow
-from .amounts import amount, interval, number, refusal
-from .facts import Document, Record
+from . import document as of
+from .document import Document, Record, again, amount, eyebrow, interval, number, refusal
 
 _HEADER = ("model", "value", "interval", "to the first", "interval", "rejected", "worth")
 
@@ -21,7 +19,7 @@ def sheet(document: Document) -> Sheet:
     told = findings(
         (caution, _place(one), one["group"] is not None)
         for one in sorted(rows, key=lambda one: one["group"] is not None)
-        for caution in facts.cautions(one)
+        for caution in of.cautions(one)
     )
     sections = [_section(name, found, index == 0) for index, (name, found) in enumerate(whole.items())]
     if document.get("by"):
@@ -51,7 +49,7 @@ def _answer(metric: str, found: list[Record]) -> Answer:
         return Answer(
             f"**This log cannot say** how well the models agree with its clicks: {metric}.", severity="serious"
         )
-    severity = worst(caution.severity for one in found for caution in facts.cautions(one))
+    severity = worst(caution.severity for one in found for caution in of.cautions(one))
     first, sign = given[0], 1 if _better(metric) == "right" else -1
     best = max(given, key=lambda one: sign * one["value"])
     way = "higher" if sign > 0 else "lower"

@@ -1,4 +1,4 @@
-"""What a result document says: which estimates belong together, and how sound they are."""
+"""A document of numbers, such as `Result.to_dict` makes, for pages: which of them belong together, and in words."""
 
 from __future__ import annotations
 
@@ -7,10 +7,13 @@ from typing import Any
 
 from ...folds.estimate import Caution
 from ...report import words
-from ...report.sheet import worst
+from ...report.sheet import Section, worst
 
 Document = Mapping[str, Any]
 Record = Mapping[str, Any]
+
+_NUMBERS = ("value", "low", "high", "standard_error", "detectable", "truth")
+_INTERVALS = ("difference", "logged", "value")
 
 
 def targets(document: Document) -> list[str]:
@@ -91,3 +94,78 @@ def told(document: Document) -> Iterator[tuple[Caution, str, bool]]:
         if of_group:
             place += f" in {document.get('by') or 'group'} {words.quote(str(one['group']))}"
         yield from ((found, place, of_group) for found in cautions(one))
+
+
+def number(record: Record, signed: bool = False) -> str:
+    """The value."""
+    return words.number(record.get("value"), _places(record), signed)
+
+
+def interval(record: Record, signed: bool = False) -> str:
+    """The ends of its interval, as "0.405 to 0.419"."""
+    return words.interval(record.get("low"), record.get("high"), _places(record), signed)
+
+
+def amount(record: Record, signed: bool = False) -> str:
+    """The value with its interval."""
+    return words.amount(record.get("value"), record.get("low"), record.get("high"), error_of(record), signed)
+
+
+def share(record: Record) -> str:
+    """A relative change with its interval; nothing where there is none."""
+    return "" if not record else f"{words.percent(record['value'], signed=True)} ({share_ends(record)})"
+
+
+def share_ends(record: Record) -> str:
+    """The ends of a relative change."""
+    return " to ".join(words.percent(record.get(end), signed=True) for end in ("low", "high"))
+
+
+def refusal(record: Record) -> str:
+    """Why there are no numbers, in two words; nothing where there are some."""
+    error = record.get("error")
+    return str(error["code"]).replace("-", " ") if error else ""
+
+
+def _places(record: Record) -> int:
+    return words.decimals(record.get("value"), error_of(record))
+
+
+def priced(document: Document) -> dict[str, Any]:
+    """The document with every amount multiplied by its `worth`; shares, weights and click rates stay as they are."""
+    factor = document.get("worth")
+    if factor is None:
+        return dict(document)
+
+    def times(record: Record) -> dict[str, Any]:
+        found = dict(record)
+        for name in _NUMBERS:
+            if isinstance(found.get(name), float | int):
+                found[name] = found[name] * factor
+        for name in _INTERVALS:
+            if isinstance(found.get(name), Mapping):
+                found[name] = times(found[name])
+        return found
+
+    verdicts = {name: times(one) for name, one in (document.get("verdicts") or {}).items()}
+    rows = {name: [times(one) for one in document.get(name) or []] for name in ("estimates", "comparisons")}
+    for name in ("clip_path", "window_path"):
+        rows[name] = [{**path, "rows": [times(one) for one in path["rows"]]} for path in document.get(name) or []]
+    logged = document.get("logged")
+    return {**document, **rows, "verdicts": verdicts, "logged": None if logged is None else times(logged)}
+
+
+def again(document: Document, *names: str) -> Section:
+    """How a document was made; names: parts that belong to the question."""
+    asked = tuple(f"{name}: `{document[name]}`" for name in names if document.get(name))
+    made = f"Made on {document['created']}" if document.get("created") else ""
+    versions = ", ".join(f"{name} {version}" for name, version in (document.get("versions") or {}).items())
+    prose = " with ".join(filter(None, [made, versions]))
+    told = (prose,) if prose else ()
+    return Section("To repeat this", told, items=asked, code=document.get("command") or "", folded=True, printed=False)
+
+
+def eyebrow(document: Document) -> str:
+    """What made a document, and when."""
+    kind, day = str(document.get("kind") or "").replace("-", " "), str(document.get("created") or "")[:10]
+    return " \u00b7 ".join(filter(None, [f"offrank {kind}".strip(), day]))
