@@ -60,10 +60,15 @@ class Reduced:
         """The estimates of each target."""
         return self.plan.judged(self.summary)
 
+    @cached_property
+    def by_group(self) -> dict[str, tuple[Summary, dict[str, Judgement]]]:
+        """The same of each group."""
+        parts = {name: self.plan.summary(part, **self.known, group=True) for name, part in self.groups.items()}
+        return {name: (part, self.plan.judged(part, len(parts))) for name, part in parts.items()}
+
     def result(self) -> Result:
         """Everything that was asked for."""
-        parts = {name: self.plan.summary(part, **self.known, group=True) for name, part in self.groups.items()}
-        groups = {name: listed(self.plan.judged(part, len(parts))) for name, part in parts.items()}
+        groups = {name: listed(judged) for name, (_, judged) in self.by_group.items()}
         estimates, about_log = listed(self.judged), self.summary.about_log
         verdicts = {name: one.verdict(name, about_log) for name, one in self.judged.items()}
         told = {name: one for name, one in verdicts.items() if one is not None}
@@ -76,10 +81,11 @@ class Reduced:
         plan = replace(self.plan, doubt=replace(self.plan.doubt, confidence=confidence))
         return replace(self, plan=plan).result()
 
-    def difference(self, one: Side, other: Side, *, relative: bool = False) -> Interval:
+    def difference(self, one: Side, other: Side, *, relative: bool = False, group: str | None = None) -> Interval:
         """One target less another, or less what was logged; where no estimator is named, that of the verdict on it."""
         (target, mine), (against, theirs) = one, other
-        pair = self.pair(target, against)
+        summary, judged = (self.summary, self.judged) if group is None else self.by_group[group]
+        pair = Pair(summary, judged[target], judged.get(against), (target, against))
         if mine is None and theirs is None:
             told = pair.verdict(self.summary.about_log)
             away = None if told is None else told.relative if relative else told.difference
@@ -88,7 +94,7 @@ class Reduced:
             mine = pair.least_assuming() if told is None or told.estimator is None else told.estimator
         both = [(target, mine or theirs)] + ([] if pair.other is None else [(against, theirs or mine)])
         for name, key in both:
-            found = self.judged[name].estimates[str(key)]
+            found = judged[name].estimates[str(key)]
             if isinstance(found, NoOverlapError):
                 raise found
         mine, theirs = (str(both[place][1]) for place in (0, -1))
@@ -102,15 +108,11 @@ class Reduced:
 
     def comparison(self, target: str, against: str, confidence: float) -> Difference:
         """The verdict on the difference of two targets, its interval at this level."""
-        found = self.pair(target, against, confidence).verdict(self.summary.about_log)
+        pair = Pair(self.summary.at(confidence), self.judged[target], self.judged.get(against), (target, against))
+        found = pair.verdict(self.summary.about_log)
         if found is None:
             raise UsageError("only what was logged was asked for", "name an estimator of the targets, such as 'snips'")
         return Difference(target, against, found, self.summary.moments.n)
-
-    def pair(self, target: str, against: str, confidence: float | None = None) -> Pair:
-        """Two targets by name, the second of which may be `logged`."""
-        summary = self.summary if confidence in (None, self.plan.doubt.confidence) else self.summary.at(confidence)
-        return Pair(summary, self.judged[target], self.judged.get(against), (target, against))
 
     def _behind(self, verdicts: Mapping[str, Verdict | None]) -> dict[str, Any]:
         """What stands behind the estimates that the verdicts take, and the first where one takes none."""

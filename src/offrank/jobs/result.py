@@ -34,8 +34,8 @@ class Kept(Protocol):
     def at(self, confidence: float) -> Result:
         """The same at another level."""
 
-    def difference(self, one: Side, other: Side, *, relative: bool = False) -> Interval:
-        """One target less another, or less what was logged."""
+    def difference(self, one: Side, other: Side, *, relative: bool = False, group: str | None = None) -> Interval:
+        """One target less another, or less what was logged; in the whole log or a group."""
 
     def comparison(self, target: str, against: str, confidence: float) -> Difference:
         """The verdict on the difference of two targets, its interval at this level."""
@@ -134,7 +134,13 @@ class Result(Mapping[Key, Estimate], Tabular):
         return replace(found, truths=self.truths, facts={**self.facts, **facts})
 
     def difference(
-        self, one: Asked | Policy, other: Asked | Policy, *, estimator: Named | None = None, relative: bool = False
+        self,
+        one: Asked | Policy,
+        other: Asked | Policy,
+        *,
+        estimator: Named | None = None,
+        relative: bool = False,
+        group: str | None = None,
     ) -> Interval:
         """By how much `one` earns more than `other`, on the same rows: `result.difference("b", "a")`.
 
@@ -146,14 +152,17 @@ class Result(Mapping[Key, Estimate], Tabular):
         - estimator: of both. By default that of the verdict on this very difference, with its interval: the least
           assuming one that decides. Where nothing is sound, the least assuming one that both have.
         - relative: as a share of what `other` earns.
+        - group: a value of the `by` column, by default the whole log.
 
         Raises:
-            KeyError: no such target or estimator. NoOverlapError: the log cannot give one of the estimates.
+            KeyError: no such target, estimator or group. NoOverlapError: the log cannot give one of the estimates.
             SupportError: what `other` earns is not clearly above 0, so that there is no share of it.
             UsageError: estimates of unlike outcomes, or a result that keeps nothing of its log, as that of `check`.
         """
         sides = self._side(one, estimator), self._side(other, estimator, logged=True)
-        return self._kept().difference(*sides, relative=relative)
+        if group is not None and group not in self.groups:
+            raise KeyError(f"no group {group!r}; there are: {list(self.groups)}")
+        return self._kept().difference(*sides, relative=relative, group=group)
 
     def _kept(self) -> Kept:
         if self.reduced is None:

@@ -258,7 +258,9 @@ class Summary:
         return self._interval(RelativeChange(one, other)) if self._interval(other).low > 0 else None
 
     def at(self, confidence: float) -> Summary:
-        """The same at another level."""
+        """The same at this level."""
+        if confidence == self.doubt.confidence:
+            return self
         return replace(self, doubt=replace(self.doubt, confidence=confidence))
 
     @property

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from html import escape
 
 from . import words
@@ -34,7 +34,7 @@ class Series:
 class Chart:
     """Series on two axes. diagonal: a line where both are equal. log_x, log_y: by powers of ten.
 
-    whole_x: marks on the axis at whole numbers only, as of ranks.
+    whole_x: marks on the axis at whole numbers only, as of ranks. zero_y: the axis begins at 0.
     """
 
     title: str
@@ -45,6 +45,7 @@ class Chart:
     log_x: bool = False
     log_y: bool = False
     whole_x: bool = False
+    zero_y: bool = False
 
     @property
     def x_axis(self) -> Axis:
@@ -55,7 +56,8 @@ class Chart:
     def y_axis(self) -> Axis:
         """Wide enough for every point and interval."""
         ends = [end for one in self.series for end in (one.y, one.low or (), one.high or ())]
-        return _axis([value for end in ends for value in end], self.log_y)
+        axis = _axis([value for end in ends for value in end], self.log_y)
+        return replace(axis, low=0.0) if self.zero_y else axis
 
 
 def chart_svg(chart: Chart) -> str:

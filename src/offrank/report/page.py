@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection
+from contextlib import suppress
 from functools import cache
+from importlib import metadata
 from typing import Any
 
 from jinja2 import Environment, PackageLoader, Template
@@ -25,7 +27,18 @@ def render(sheet: Any) -> str:
     load anything.
     """
     codes = [finding.code for section in sheet.sections for finding in section.findings]
-    return _template().render(sheet=sheet, codes=dict.fromkeys(codes))
+    return _template().render(sheet=sheet, codes=dict.fromkeys(codes), docs=documentation())
+
+
+def documentation() -> str:
+    """The address of the documentation that the installed package names, ending in a slash; empty where it names none.
+
+    It is `Documentation` under `[project.urls]`, so that it is written down once.
+    """
+    with suppress(metadata.PackageNotFoundError):
+        named = (url.partition(", ") for url in metadata.metadata("offrank").get_all("Project-URL") or [])
+        return next((url.rstrip("/") + "/" for name, _, url in named if name == "Documentation"), "")
+    return ""
 
 
 @cache
@@ -51,8 +64,8 @@ def _marked(piece: str, codes: Collection[str]) -> Markup | str:
     if _MARKS.fullmatch(piece) and piece.startswith("`"):
         return Markup('<code class="name">{}</code>').format(piece[1:-1])
     if _MARKS.fullmatch(piece):
-        return Markup("<strong>{}</strong>").format(piece[2:-2])
-    return piece
+        return Markup("<strong>{}</strong>").format(words.typographic(piece[2:-2]))
+    return words.typographic(piece)
 
 
 def cell(value: Any) -> str:

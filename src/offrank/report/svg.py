@@ -135,7 +135,7 @@ def _label(row: Row, y: float) -> str:
 
 
 def _number(row: Row, y: float) -> str:
-    kind = "number" if row.span.value is not None else "number refused"
+    kind = ("number" if row.span.value is not None else "number refused") + ("" if row.aside else " single")
     text = f'<text class="{kind}" x="100%" y="{y + _TEXT}" text-anchor="end">{escape(typographic(row.summary))}</text>'
     if row.aside:
         aside = escape(typographic(row.aside))

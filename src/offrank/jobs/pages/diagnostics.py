@@ -17,7 +17,7 @@ Weights = tuple[str, list[Record]]
 
 _NEAR = (Span(0.95, None, None), Span(1.05, None, None))
 """Mean weights that differ by less are not worth a closer look."""
-_UNCLIPPED = "no clip"
+_UNCLIPPED = "as it is"
 _PROBABILITIES = ("target_probability", "logging_probability")
 
 
@@ -154,7 +154,7 @@ def _heaviest(document: Document) -> Section:
     tables = []
     for one in found:
         rows = tuple(
-            (str(row["row"]), _plain(row["weight"]), _plain(row["reward"]), words.percent(row["share"]))
+            (str(row["row"]), _plain(row["weight"]), f"{row['reward']:.4g}", words.percent(row["share"]))
             for row in one["rows"]
         )
         caption = f"{words.quote(one['target'])} by {words.quote(one['estimator'])}"
@@ -171,7 +171,9 @@ def overlap_chart(document: Document, target: str) -> Chart:
         ranks, shares = [one["rank"] for one in known], [100 * one[key] for one in known]
         lines.append(Series(name, ranks, shares, line=True))
     drawn = tuple(line for line in lines if line.x)
-    return Chart(f"Overlap of {target} with the log", "rank", "% of the displayed items", drawn, whole_x=True)
+    return Chart(
+        f"Overlap of {target} with the log", "rank", "% of the displayed items", drawn, whole_x=True, zero_y=True
+    )
 
 
 def _overlap(document: Document) -> Section:
@@ -195,7 +197,7 @@ def _rankings(document: Document) -> Section:
     prose, tables = "", []
     if found:
         depths = [one["depth"] for one in found[0]["overlap"]]
-        header = ("target", "lists that change", *(f"first {depth} in common" for depth in depths))
+        header = ("target", "changed", *(f"top {depth}" for depth in depths))
         rows = tuple(
             (one["target"], words.percent(one["changed"]), *(words.percent(each["share"]) for each in one["overlap"]))
             for one in found
