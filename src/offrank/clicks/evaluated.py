@@ -10,8 +10,8 @@ from typing import Any
 from rich.console import RenderableType
 
 from ..errors import UsageError
-from ..folds.digits import with_half
 from ..folds.estimate import Caution, Interval, PlacedCaution
+from ..formatting import with_half
 from ..frames import Tabular
 from ..inference.spread import Spread
 from . import text

@@ -9,8 +9,8 @@ from typing import Any, Protocol
 import numpy as np
 from rich.console import RenderableType
 
-from ..folds.digits import with_ends
 from ..folds.estimate import Caution, Interval
+from ..formatting import with_ends
 from ..log.batch import Floats
 from . import text
 from .counts import rank_of

@@ -11,7 +11,7 @@ from rich.console import Console, Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from ..folds import digits
+from .. import formatting as digits
 from ..folds.estimate import Caution
 from .sessions import Tally
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from .. import formatting as words
 from ..errors import NoOverlapError, UsageError
 from ..files import scratch, write_text
 from ..findings.verdict import Verdict
@@ -23,7 +24,7 @@ from ..learning.validation import Criterion, Judged
 from ..policies.linear import Encoding, Linear, Model
 from ..policies.prepared import prepared
 from ..policies.propensities import AnyPolicy
-from ..report import terminal, words
+from ..report import terminal
 from ..report.sheet import Answer, Figures, Section, Sheet
 from ..running.executors import Executor, Progress
 from . import arguments
@@ -225,4 +226,4 @@ def _spelled(judged: Judged) -> str:
 
 
 def _interval(found: Interval) -> str:
-    return words.amount(found.value, found.low, found.high, found.standard_error)
+    return words.Span(found.value, found.low, found.high, found.standard_error).text()

@@ -6,9 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from html import escape
 
-from . import words
+from ..formatting import printable, shorten, typographic
 from .plots import Axis
-from .words import typographic
 
 Numbers = Sequence[float]
 
@@ -135,7 +134,7 @@ def _legend(chart: Chart) -> tuple[str, int]:
     """The names of the series below the axes, and how high that is."""
     drawn, x, y = "", float(_LEFT), _HEIGHT + 8
     for index, series in enumerate(chart.series if len(chart.series) > 1 else ()):
-        name, colour = words.shorten(words.printable(series.name), 40), _COLOURS[index % len(_COLOURS)]
+        name, colour = shorten(printable(series.name), 40), _COLOURS[index % len(_COLOURS)]
         width = 30 + _LETTER * len(name)
         if x > _LEFT and x + width > _WIDTH + 16:  # the gap after the last name may stand out
             x, y = float(_LEFT), y + _LINE

@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 
+from ... import formatting as words
 from ...clicks.harvested import Harvested
 from ...clicks.harvesting import Method, Weigh, harvest
 from ...clicks.storage import plain
 from ...folds.estimate import Caution
-from ...report import words
 from ...report.sheet import Answer, Figures, Section, Sheet
 from ...running.executors import Executor, Progress
 from .. import arguments, document

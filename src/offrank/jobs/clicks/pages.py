@@ -7,18 +7,18 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 
+from ... import formatting as words
 from ...clicks import text
 from ...clicks.evaluated import Evaluations
 from ...clicks.fitted import Fitted
 from ...clicks.layout import QUANTITIES
 from ...clicks.sessions import Tally
-from ...folds.digits import with_ends, with_half
 from ...folds.estimate import Interval
+from ...formatting import Span, with_ends, with_half
 from ...log.batch import Floats
 from ...metrics.cmip_result import Cmip
-from ...report import words
 from ...report.charts import Chart, Series
-from ...report.plots import Forest, Row, Span
+from ...report.plots import Forest, ForestRow
 from ...report.sheet import Answer, Cell, Figures, Finding, Section
 from ...selection.click_models import Selection
 from .ndcg import Ranked
@@ -143,7 +143,7 @@ def _forests(found: Evaluations, first: str | None = None) -> tuple[Forest, ...]
         each = {name: getattr(one, quantity) for name, one in found.items()}
         if first is not None:
             each = {name: found.difference(name, first, quantity) for name in found if name != first}
-        rows = tuple(Row(name, _span(one), _told(one, first is not None)) for name, one in each.items())
+        rows = tuple(ForestRow(name, _span(one), _told(one, first is not None)) for name, one in each.items())
         title, line, label = (
             heading.capitalize(),
             None if first is None else 0.0,

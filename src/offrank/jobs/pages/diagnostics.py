@@ -5,12 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 
-from ...report import words
+from ...formatting import Span, count, number, percent, quote
 from ...report.charts import Chart, Series
-from ...report.plots import Forest, Row, Span
+from ...report.plots import Forest, ForestRow
 from ...report.sheet import Figures, Section
 from . import document as of
-from .document import Document, Record, amount, interval, number
+from .document import Document, Record
 
 Weights = tuple[str, list[Record]]
 """A target, and the histograms of its estimators."""
@@ -37,7 +37,8 @@ def weights_forest(document: Document, target: str) -> Forest:
     """The mean weight of each estimator that has one, around the 1 that it should be."""
     found = [one for one in of.estimates_of(document, target) if one.get("mean_weight") is not None]
     rows = (
-        Row(one["estimator"], Span(*(one.get(f"mean_weight{end}") for end in ("", "_low", "_high")))) for one in found
+        ForestRow(one["estimator"], Span(*(one.get(f"mean_weight{end}") for end in ("", "_low", "_high"))))
+        for one in found
     )
     title = f"Mean importance weight for {target}, which should be 1"
     return Forest(title, tuple(rows), 1.0, "1", others=_NEAR)
@@ -47,14 +48,16 @@ def forest_of_checks(document: Document) -> Forest:
     """What checks measured that should be 1."""
     found = [one for one in document.get("checks") or [] if one.get("expected") == 1 and one.get("low") is not None]
     lights = {"ok": "use", "note": "use", "warning": "use with care", "serious": "do not use"}
-    rows = (Row(_short(one["title"]), Span.of(one), light=lights.get(one["status"], "")) for one in found)
+    rows = (ForestRow(_short(one["title"]), Span.of(one), light=lights.get(one["status"], "")) for one in found)
     return Forest("Mean weights, which should be 1", tuple(rows), 1.0, "1", others=_NEAR)
 
 
 def ranks_forest(document: Document) -> Forest:
     """Clicks per impression at each rank, as bars from zero with intervals."""
     found = document.get("ranks") or []
-    rows = (Row(f"rank {one['rank']}", Span(one.get("click_rate"), one.get("low"), one.get("high"))) for one in found)
+    rows = (
+        ForestRow(f"rank {one['rank']}", Span(one.get("click_rate"), one.get("low"), one.get("high"))) for one in found
+    )
     return Forest("Clicks per impression at each rank", tuple(rows), bars=True)
 
 
@@ -85,9 +88,9 @@ def weights_table(found: Weights) -> Figures:
     rows = []
     for one in found[1]:
         largest = max((edge for edge, number in zip(one["edges"][1:], one["counts"], strict=True) if number), default=0)
-        shares = (words.percent(number / _total(one)) for number in (one["zeros"], sum(one["negative_counts"])))
-        rows.append((one["estimator"], *shares, words.number(largest, words.decimals(largest, None))))
-    return Figures(f"Weights of {words.quote(found[0])}", ("estimator", "zero", "negative", "all below"), tuple(rows))
+        shares = (percent(number / _total(one)) for number in (one["zeros"], sum(one["negative_counts"])))
+        rows.append((one["estimator"], *shares, number(largest)))
+    return Figures(f"Weights of {quote(found[0])}", ("estimator", "zero", "negative", "all below"), tuple(rows))
 
 
 def _weights(document: Document) -> Section:
@@ -102,7 +105,7 @@ def _weights(document: Document) -> Section:
 
 def clips_forest(path: Record) -> Forest:
     """The estimate of a target under each clip, and without one."""
-    rows = tuple(Row(_clip(one), Span.of(one), amount(one)) for one in path["rows"])
+    rows = tuple(ForestRow(_clip(one), Span.of(one)) for one in path["rows"])
     title = f"{path['target']} by {path['estimator']}, no weight beyond"
     return Forest(title, rows, path["rows"][-1]["value"], _UNCLIPPED)
 
@@ -119,9 +122,12 @@ def _clips(document: Document) -> Section:
     )
     tables = tuple(
         Figures(
-            f"{words.quote(path['target'])} by {words.quote(path['estimator'])}",
+            f"{quote(path['target'])} by {quote(path['estimator'])}",
             ("no weight beyond", "rows clipped", "estimate", "interval"),
-            tuple((_clip(one), words.percent(one["clipped"]), number(one), interval(one)) for one in path["rows"]),
+            tuple(
+                (_clip(one), percent(one["clipped"]), (span := Span.of(one)).number(), span.interval())
+                for one in path["rows"]
+            ),
             folded=True,
         )
         for path in found
@@ -131,7 +137,7 @@ def _clips(document: Document) -> Section:
 
 def windows_forest(path: Record) -> Forest:
     """The estimate of a target by each window from which the data chose."""
-    rows = tuple(Row(one["estimator"], Span.of(one), amount(one)) for one in path["rows"])
+    rows = tuple(ForestRow(one["estimator"], Span.of(one)) for one in path["rows"])
     chosen = next((one["value"] for one in path["rows"] if one["chosen"]), None)
     return Forest(f"{path['target']} by each window of {path['estimator']}", rows, chosen, "chosen")
 
@@ -154,10 +160,15 @@ def _heaviest(document: Document) -> Section:
     tables = []
     for one in found:
         rows = tuple(
-            (str(row["row"]), _plain(row["weight"]), f"{row['reward']:.4g}", words.percent(row["share"]))
+            (
+                str(row["row"]),
+                number(row["weight"]),
+                f"{row['reward']:.4g}",
+                percent(row["share"]),
+            )
             for row in one["rows"]
         )
-        caption = f"{words.quote(one['target'])} by {words.quote(one['estimator'])}"
+        caption = f"{quote(one['target'])} by {quote(one['estimator'])}"
         tables.append(Figures(caption, ("row", "weight", "reward", "share"), rows))
     return _folded("The heaviest impressions", prose, tables=tuple(tables))
 
@@ -184,8 +195,7 @@ def _overlap(document: Document) -> Section:
         "that hardly ever happens, the log says little of what the target shows."
     )
     rows = tuple(
-        (f"{one['target']}, rank {one['rank']}", *(words.percent(one[name]) for name in _PROBABILITIES))
-        for one in found
+        (f"{one['target']}, rank {one['rank']}", *(percent(one[name]) for name in _PROBABILITIES)) for one in found
     )
     tables = (Figures("Overlap by rank", ("displayed items", "target", "logging policy"), rows, folded=True),)
     charts = tuple(overlap_chart(document, target) for target in targets)
@@ -199,11 +209,15 @@ def _rankings(document: Document) -> Section:
         depths = [one["depth"] for one in found[0]["overlap"]]
         header = ("target", "changed", *(f"top {depth}" for depth in depths))
         rows = tuple(
-            (one["target"], words.percent(one["changed"]), *(words.percent(each["share"]) for each in one["overlap"]))
+            (
+                one["target"],
+                percent(one["changed"]),
+                *(percent(each["share"]) for each in one["overlap"]),
+            )
             for one in found
         )
         prose = (
-            f"Beside what was shown, over {words.count(found[0]['rows'])} random impressions: the share of lists that "
+            f"Beside what was shown, over {count(found[0]['rows'])} random impressions: the share of lists that "
             "the target would change, and of the items on the first ranks those that it too shows there."
         )
         tables.append(Figures("", header, rows))
@@ -221,10 +235,6 @@ def _folded(
     if not forests and not any(one.rows for one in tables):
         return Section(heading)
     return Section(heading, (prose,), charts=charts, tables=tables, forests=forests, folded=True, printed=False)
-
-
-def _plain(value: float | None) -> str:
-    return words.number(value, words.decimals(value, None))
 
 
 def _short(title: str) -> str:

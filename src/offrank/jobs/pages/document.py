@@ -1,4 +1,4 @@
-"""A document of numbers, such as `Result.to_dict` makes, for pages: which of them belong together, and in words."""
+"""A document of numbers, such as `Result.to_dict` makes, for pages: which of them belong together."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from ...folds.estimate import Caution
-from ...report import words
+from ...formatting import quote
 from ...report.sheet import Section, worst
 
 Document = Mapping[str, Any]
@@ -47,12 +47,6 @@ def groups(document: Document, target: str) -> dict[str, dict[str, Record]]:
     return dict(sorted(found.items(), key=lambda item: -max(one.get("n") or 0 for one in item[1].values())))
 
 
-def error_of(estimate: Record) -> float | None:
-    """The standard error of an estimate, read off its interval where it is not given."""
-    given = estimate.get("standard_error")
-    return words.doubt(estimate.get("low"), estimate.get("high")) if given is None else given
-
-
 def cautions(estimate: Record) -> list[Caution]:
     """Warnings of an estimate; its refusal counts as a serious one."""
     refusal = estimate.get("error")
@@ -88,47 +82,18 @@ def told(document: Document) -> Iterator[tuple[Caution, str, bool]]:
         yield caution(one), "the log", False
     for one in sorted(estimates(document), key=lambda one: one.get("group") is not None):
         of_group = one.get("group") is not None
-        place = words.quote(one["estimator"])
+        place = quote(one["estimator"])
         if several:
-            place += f" for {words.quote(one['target'])}"
+            place += f" for {quote(one['target'])}"
         if of_group:
-            place += f" in {document.get('by') or 'group'} {words.quote(str(one['group']))}"
+            place += f" in {document.get('by') or 'group'} {quote(str(one['group']))}"
         yield from ((found, place, of_group) for found in cautions(one))
-
-
-def number(record: Record, signed: bool = False) -> str:
-    """The value."""
-    return words.number(record.get("value"), _places(record), signed)
-
-
-def interval(record: Record, signed: bool = False) -> str:
-    """The ends of its interval, as "0.405 to 0.419"."""
-    return words.interval(record.get("low"), record.get("high"), _places(record), signed)
-
-
-def amount(record: Record, signed: bool = False) -> str:
-    """The value with its interval."""
-    return words.amount(record.get("value"), record.get("low"), record.get("high"), error_of(record), signed)
-
-
-def share(record: Record) -> str:
-    """A relative change with its interval; nothing where there is none."""
-    return "" if not record else f"{words.percent(record['value'], signed=True)} ({share_ends(record)})"
-
-
-def share_ends(record: Record) -> str:
-    """The ends of a relative change."""
-    return " to ".join(words.percent(record.get(end), signed=True) for end in ("low", "high"))
 
 
 def refusal(record: Record) -> str:
     """Why there are no numbers, in two words; nothing where there are some."""
     error = record.get("error")
     return str(error["code"]).replace("-", " ") if error else ""
-
-
-def _places(record: Record) -> int:
-    return words.decimals(record.get("value"), error_of(record))
 
 
 def priced(document: Document) -> dict[str, Any]:

@@ -7,11 +7,11 @@ from collections.abc import Sequence
 import numpy as np
 from scipy.special import fdtrc
 
-from ...report import words
-from ...report.plots import Forest, Row, Span
+from ...formatting import MISSING, Span, count, number, percent, plural, quote
+from ...report.plots import Forest, ForestRow
 from ...report.sheet import Cell, Codes, Figures, Section
 from . import document as of
-from .document import Document, Record, amount, error_of, interval, number, refusal
+from .document import Document, Record, refusal
 
 MOST_GROUPS = 10
 _MOST_ROWS = 200
@@ -26,7 +26,7 @@ def estimators(document: Document, target: str) -> Section:
     if not found:
         return Section("")
     spelling = str((document.get("targets") or {}).get(target, target))
-    heading = words.quote(target) + ("" if spelling == target else f" is {words.quote(spelling)}")
+    heading = quote(target) + ("" if spelling == target else f" is {quote(spelling)}")
     rows = [_cells(one, one["estimator"]) for one in found]
     tables = (_table(target, "estimator", rows),)
     return Section(heading, forests=(estimates_forest(document, target),), tables=tables)
@@ -38,7 +38,7 @@ def estimates_forest(document: Document, target: str) -> Forest:
     logged = document.get("logged") or {}
     others = tuple(map(_drawn, whole))
     rows = [_row(one) for one in of.estimates_of(document, target)]
-    label = "" if not logged else f"logged {number(logged)}"
+    label = "" if not logged else f"logged {Span.of(logged).number()}"
     title = f"Estimates for {target} with their intervals"
     return Forest(title, tuple(rows), logged.get("value"), label, Span.of(logged), others, better="right")
 
@@ -50,9 +50,9 @@ def groups_forest(document: Document, target: str) -> Forest:
     rows = []
     for group, each in found:
         one = each.get(estimator) or {"estimator": estimator}
-        change, severity = one.get("difference") or {}, of.severity(one)
-        text = refusal(one) or amount(change, signed=True)
-        rows.append(Row(str(group), Span.of(change), text, severity=severity))
+        change, severity = Span.of(one.get("difference")), of.severity(one)
+        text = refusal(one) or change.text(signed=True)
+        rows.append(ForestRow(str(group), change, text, severity=severity))
     by = document.get("by") or "group"
     title = f"{target} against what was logged, by {by} ({estimator})"
     return Forest(title, tuple(rows), 0.0, "no difference", better="right")
@@ -75,11 +75,11 @@ def largest_groups(document: Document, target: str) -> Section:
     prose = [_test(found, estimator)]
     if (hidden := len(rows) - MOST_GROUPS) > 0:
         prose.append(
-            f"The {MOST_GROUPS} largest are shown; {words.plural(hidden, 'smaller one is', 'smaller ones are')} not."
+            f"The {MOST_GROUPS} largest are shown; {plural(hidden, 'smaller one is', 'smaller ones are')} not."
         )
     table = _table(f"{target} by {estimator}", by, rows[:MOST_GROUPS])
     forest = groups_forest(document, target)
-    return Section(f"By {by}: {words.quote(target)}", tuple(prose), forests=(forest,), tables=(table,))
+    return Section(f"By {by}: {quote(target)}", tuple(prose), forests=(forest,), tables=(table,))
 
 
 def all_groups(document: Document, target: str) -> Section:
@@ -89,17 +89,17 @@ def all_groups(document: Document, target: str) -> Section:
     rows = [(str(name), *(_brief(one.get(key)) for key in every)) for name, one in found.items()]
     more = "" if len(rows) <= _MOST_ROWS else f"the {_MOST_ROWS} largest; the JSON has the others"
     tables = (Figures(more, (by, *every), tuple(rows[:_MOST_ROWS])),) if rows else ()
-    return Section(f"All estimators by {by}: {words.quote(target)}", tables=tables, folded=True, printed=False)
+    return Section(f"All estimators by {by}: {quote(target)}", tables=tables, folded=True, printed=False)
 
 
 def _test(found: dict[str, dict[str, Record]], estimator: str) -> str:
     """Whether the differences to the log differ between groups."""
     told = [one[estimator] for one in found.values() if estimator in one and of.is_sound(one[estimator])]
     told = [one for one in told if (one.get("difference") or {}).get("low") is not None]
-    changes = [one["difference"] for one in told]
-    errors = [error_of(change) or 0.0 for change in changes]
+    changes = [Span.of(one["difference"]) for one in told]
+    errors = [change.scale or 0.0 for change in changes]
     sizes = [one.get("effective_clusters") or one.get("ess") or 0.0 for one in told]
-    p = welch([change["value"] for change in changes], errors, sizes)
+    p = welch([change.value or 0.0 for change in changes], errors, sizes)
     if p is None:
         return "Whether groups differ cannot be tested: fewer than two have a sound interval."
     said = (
@@ -113,8 +113,8 @@ def _test(found: dict[str, dict[str, Record]], estimator: str) -> str:
 
 def _brief(one: Record | None) -> str:
     if one is None:
-        return words.MISSING
-    return refusal(one) or amount(one)
+        return MISSING
+    return refusal(one) or Span.of(one).text()
 
 
 def welch(values: Sequence[float], errors: Sequence[float], sizes: Sequence[float]) -> float | None:
@@ -137,10 +137,10 @@ def welch(values: Sequence[float], errors: Sequence[float], sizes: Sequence[floa
     return float(fdtrc(k - 1, (k**2 - 1) / (3 * doubt), statistic))
 
 
-def _row(one: Record) -> Row:
+def _row(one: Record) -> ForestRow:
     span, severity = _drawn(one), of.severity(one)
-    text = refusal(one) or amount(one)
-    return Row(one["estimator"], span, text, truth=one.get("truth"), severity=severity)
+    text = refusal(one) or Span.of(one).text()
+    return ForestRow(one["estimator"], span, text, truth=one.get("truth"), severity=severity)
 
 
 def _drawn(estimate: Record) -> Span:
@@ -161,18 +161,18 @@ def _cells(one: Record, label: str) -> tuple[Cell, ...]:
     see = Codes(of.severity(one), codes)
     if refused := refusal(one):
         return (label, "", refused, *[""] * 7, see)
-    change, mean = one.get("difference") or {}, [one.get(f"mean_weight{end}") for end in ("", "_low", "_high")]
-    places = words.decimals(mean[0], words.doubt(*mean[1:]))
+    span, change = Span.of(one), Span.of(one.get("difference"))
+    mean = Span(*(one.get(f"mean_weight{end}") for end in ("", "_low", "_high")))
     return (
         label,
-        number(one),
-        interval(one),
-        number(change, signed=True) if change else words.MISSING,
-        interval(change, signed=True) if change else words.MISSING,
-        words.count(one.get("ess")),
-        words.number(mean[0], places),
-        words.percent(one.get("max_weight_share")),
-        words.number(one.get("tail_index"), 2),
-        "" if one.get("truth") is None else number({**one, "value": one["truth"]}),
+        span.number(),
+        span.interval(),
+        change.number(signed=True),
+        change.interval(signed=True),
+        count(one.get("ess")),
+        mean.number(),
+        percent(one.get("max_weight_share")),
+        number(one.get("tail_index"), 2),
+        "" if one.get("truth") is None else Span.of({**one, "value": one["truth"]}).number(),
         see,
     )

@@ -5,14 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 
 from ...errors import UsageError
-from ...report import words
-from ...report.plots import Forest, Row, Span
+from ...formatting import MISSING, Span, count, percent, quote
+from ...report.plots import Forest, ForestRow
 from ...report.sheet import Figures, Item, Section, Sheet, findings
 from ...report.svg import standalone
 from . import document as of
 from .answers import answers
 from .diagnostics import diagnostics, forest_of_checks, ranks_forest, weights_forest
-from .document import Document, Record, again, amount, eyebrow, interval, number, priced, share, share_ends
+from .document import Document, Record, again, eyebrow, priced
 from .estimates import all_groups, estimates_forest, estimators, groups_forest, largest_groups
 
 _ORDER = ("serious", "warning", "note", "ok", "skipped")
@@ -54,7 +54,7 @@ def forest(document: Document) -> Forest:
     verdicts = document.get("verdicts") or {}
     first = next((one["logged"] for one in verdicts.values() if one.get("logged")), None)
     earned = first or logged
-    rows = [] if earned is None else [Row("what was logged", Span.of(earned), amount(earned))]
+    rows = [] if earned is None else [ForestRow("what was logged", Span.of(earned))]
     rows += [_verdict(document, name, one) for name, one in verdicts.items()]
     reference = None if earned is None or len(rows) == 1 else earned["value"]
     unit = document.get("unit") or "clicks per impression"
@@ -67,39 +67,38 @@ def comparisons(document: Document) -> Section:
     found = document.get("comparisons") or []
     rows, cells = [], []
     for one in found:
-        change, part = one.get("difference") or {}, one.get("relative") or {}
+        change, part = Span.of(one.get("difference")), Span.of(one.get("relative"))
         name = f"{one['target']} - {one['against']}"
         none = one.get("word") == "do not use"
         light = one.get("word", "use") if none or one.get("decided") else ""
-        text, ends = amount(change, signed=True), interval(change, signed=True)
-        rows.append(Row(name, Span.of(change), text, share(part), light))
+        rows.append(ForestRow(name, change, change.text(signed=True), part.share(), light))
         said = "do not use" if none else "decided" if one.get("decided") else "not clear"
-        shares = (words.percent(part.get("value"), signed=True), share_ends(part) if part else words.MISSING)
-        cells.append((name, one["estimator"], number(change, signed=True), ends, *shares, said))
+        shares = (percent(part.value, signed=True), part.percents())
+        cells.append((name, one["estimator"], change.number(signed=True), change.interval(signed=True), *shares, said))
     header = ("compared", "estimator", "difference", "interval", "relative", "interval", "it is")
     plot = Forest("Paired differences, on the same impressions", tuple(rows), 0.0, "no difference", better="right")
     return Section("Which is better?", forests=(plot,), tables=(Figures("", header, tuple(cells), extra=(1,)),))
 
 
-def _verdict(document: Document, name: str, verdict: Record) -> Row:
+def _verdict(document: Document, name: str, verdict: Record) -> ForestRow:
     """One target on the first screen: its value, and its difference to the log, absolute and relative."""
     value, light = verdict.get("value"), verdict["word"]
     if not value:
-        return Row(name, Span.of(None), "do not use", light=light)
-    change, part = verdict.get("difference") or {}, verdict.get("relative_change") or {}
+        return ForestRow(name, Span.of(None), "do not use", light=light)
+    change, part = Span.of(verdict.get("difference")), Span.of(verdict.get("relative_change"))
     aside = ""
-    if change.get("value") is not None:
-        aside = ", ".join(filter(None, [amount(change, signed=True), share(part)]))
+    if change.value is not None:
+        aside = ", ".join(filter(None, [change.text(signed=True), part.share()]))
     truths = (one.get("truth") for one in of.estimates_of(document, name))
-    return Row(name, Span.of(value), amount(value), aside, light, next((t for t in truths if t is not None), None))
+    return ForestRow(name, Span.of(value), None, aside, light, next((t for t in truths if t is not None), None))
 
 
 def _left_out(document: Document) -> Section:
     """What was left out while reading, never in silence."""
     log = document.get("log") or {}
-    items = [f"{words.count(number)} for `{rule}`" for rule, number in (log.get("skipped") or {}).items() if number]
+    items = [f"{count(number)} for `{rule}`" for rule, number in (log.get("skipped") or {}).items() if number]
     if learnt := log.get("learnt_from"):
-        items.append(f"{words.count(learnt)} impressions that the policy was learnt from")
+        items.append(f"{count(learnt)} impressions that the policy was learnt from")
     return Section("Left out while reading", items=tuple(items))
 
 
@@ -109,7 +108,7 @@ def _checks(document: Document, folded: bool) -> Section:
     for check in sorted(document.get("checks") or [], key=lambda one: _ORDER.index(one.get("status") or "ok")):
         status, said = check.get("status") or "ok", str(check.get("title") or check["code"])
         if check.get("value") is not None:
-            said += f": {Span.of(check).text}"
+            said += f": {Span.of(check).text()}"
         if check.get("expected") is not None:
             said += f", expected {check['expected']:g}"
         more = "" if status == "ok" and check.get("value") is not None else check.get("message") or ""
@@ -123,8 +122,8 @@ def _slots(document: Document, folded: bool) -> Section:
     rows = tuple(
         (
             str(one["slots"]),
-            words.count(one["impressions"]),
-            words.count(one["estimated_impressions"]),
+            count(one["impressions"]),
+            count(one["estimated_impressions"]),
             *(f"{one[name]:.4g}" for name in ("mean_inverse_propensity", "max_inverse_propensity")),
         )
         for one in document.get("slots") or []
@@ -138,17 +137,17 @@ def _log(document: Document) -> Section:
     log = document.get("log") or {}
     estimated, confidence = log.get("estimated_impressions"), document.get("confidence")
     known = {
-        "Source": words.quote(str(log["source"])) if log.get("source") else "",
-        "Impressions": words.count(log.get("impressions")),
-        "Left out, learnt from": words.count(log.get("learnt_from")),
-        "Before sub-sampling": "" if estimated == log.get("impressions") else words.count(estimated),
-        "Logging policy": words.quote(document["logging"]) if document.get("logging") else "",
+        "Source": quote(str(log["source"])) if log.get("source") else "",
+        "Impressions": count(log.get("impressions")),
+        "Left out, learnt from": count(log.get("learnt_from")),
+        "Before sub-sampling": "" if estimated == log.get("impressions") else count(estimated),
+        "Logging policy": quote(document["logging"]) if document.get("logging") else "",
         "Examination by rank": ", ".join(f"{one:g}" for one in document.get("examination") or []),
         "Intervals": f"{document.get('interval') or ''} {100 * confidence:g} %".strip() if confidence else "",
         "Dependent rows": _dependent(document),
-        "Worth of one unit of the log": words.count(document.get("worth")),
+        "Worth of one unit of the log": count(document.get("worth")),
     }
-    items = tuple(f"{name}: {value}" for name, value in known.items() if value not in ("", words.MISSING))
+    items = tuple(f"{name}: {value}" for name, value in known.items() if value not in ("", MISSING))
     return Section("The log", items=items, folded=True, printed=False)
 
 
@@ -158,7 +157,7 @@ def _dependent(document: Document) -> str:
         return ""
     effects = [one["design_effect"] for one in of.estimates(document) if one.get("design_effect")]
     widest = f" (design effect up to {max(effects):.1f})" if effects else ""
-    return f"taken together by {words.quote(document['cluster'])}{widest}"
+    return f"taken together by {quote(document['cluster'])}{widest}"
 
 
 @dataclass(frozen=True)
