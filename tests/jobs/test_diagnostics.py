@@ -12,7 +12,7 @@ import offrank
 from tests.jobs.schema import assert_document
 from tests.metamorphic.logs import log
 
-OLD, NEW = "plackett_luce(old)", "plackett_luce(new, temperature=0.3)"
+OLD, NEW = "plackett_luce(old)", "plackett_luce(new, temperature=0.15)"
 
 
 def path(found: Any, name: str) -> dict[str, Any]:
@@ -27,7 +27,7 @@ def test_a_clip_path_holds_what_clipping_gives(spelling: str, interval: Any) -> 
     found = path(offrank.evaluate(table, NEW, OLD, spelling, interval=interval, cluster=None), "clip_path")
     *clipped, free = found["rows"]
     assert (found["estimator"], free["clip"], free["clipped"]) == (spelling, None, 0.0)
-    assert len(clipped) > 2
+    assert clipped
     base = offrank.estimators.estimator(spelling)
     limits = [one["clip"] for one in clipped]
     asked = [offrank.estimators.clip(base, limit) for limit in limits]

@@ -28,11 +28,13 @@ from ..inference.spec import IntervalSpec
 from ..log.batch import Floats, Integers, LogBatch, Shown
 from ..log.source import Needs
 from ..policies.propensities import AnyPolicy, law_needs, propensities
+from .judgement import Chosen
+from .summary import AnyEstimator
 
 ROWS, VALUE, WEIGHT = 0, 1, 2
 """The columns whose moments a clip has, as every sample has them for one estimator."""
-CLIPS = tuple(digit * 10.0**power for power in range(6) for digit in (1, 2, 5))[1:]
-"""The largest weights that are tried: 2, 5, 10, ... 500,000."""
+CLIPS = tuple(digit * 10.0**power for power in range(1, 6) for digit in (1, 2, 5))
+"""The largest weights that are tried: 10, 20, 50, ... 500,000. Smaller ones would cut many rows, and take their time."""
 HEAVIEST = 10
 DEPTHS = (1, 3, 5)
 """How many of the first ranks two rankings are compared at, besides all."""
@@ -79,13 +81,17 @@ class ClipsFold:
             weights = terms.weights
             if weights is None or isinstance(estimator, Predicting):
                 continue
-            size = np.abs(weights.weight).reshape(len(batch), -1).max(axis=1)
-            place = np.searchsorted(CLIPS, size)
-            for at in np.unique(place).tolist():
-                rows = np.flatnonzero(place == at)
-                found[number, at, False] = _moments(batch, terms.value[rows], terms.weight[rows], rows)
-            for at in range(min(int(place.max()), len(CLIPS))):
-                rows = np.flatnonzero(place > at)
+            size = np.abs(weights.weight)
+            size = size if size.ndim == 1 else reduce(np.maximum, size.T)
+            high = np.flatnonzero(size > CLIPS[0])
+            place = np.searchsorted(CLIPS, size[high])
+            bins = [(0, np.flatnonzero(size <= CLIPS[0]) if len(high) else np.arange(len(batch)))]
+            bins += [(at, high[place == at]) for at in range(1, int(place.max(initial=0)) + 1)]
+            for at, rows in bins:
+                if len(rows):
+                    found[number, at, False] = _moments(batch, terms.value[rows], terms.weight[rows], rows)
+            for at in range(min(int(place.max(initial=0)), len(CLIPS))):
+                rows = high[place > at]
                 found[number, at, True] = _moments(batch, *_clipped(estimator, CLIPS[at], weights, batch, rows), rows)
         return self.merge(state, found)
 
@@ -117,7 +123,10 @@ def _clipped(estimator: Any, maximum: float, free: Weights, batch: LogBatch, row
 
 
 def _moments(batch: LogBatch, value: Floats, weight: Floats, rows: Integers) -> Moments:
-    columns = np.stack([np.ones(len(rows)), value, weight], axis=1) / batch.inclusion[rows, None]
+    columns, inclusion = np.ones((len(rows), 3)), batch.inclusion[rows]
+    columns[:, VALUE], columns[:, WEIGHT] = value, weight
+    if (inclusion != 1).any():
+        columns /= inclusion[:, None]
     return _TERMS.add(_TERMS.empty(), Sample(columns, batch.row[rows]))
 
 
@@ -313,23 +322,23 @@ class Told:
 
     target: str
     name: str
-    estimator: Estimator | SelfNormalised
+    estimator: AnyEstimator
     estimate: Estimate
     total: float
 
 
-def _weighs(estimator: Estimator | SelfNormalised) -> bool:
+def _weighs(estimator: AnyEstimator) -> bool:
     weighed = weighing(estimator)
     return weighed is not None and not isinstance(weighed, LoggedMean)
 
 
-def _clips(estimator: Estimator | SelfNormalised) -> bool:
+def _clips(estimator: AnyEstimator) -> bool:
     """Whether its clips are means of the terms of rows: not where each slot is divided by a weight of its own."""
     by_slot = isinstance(estimator, SelfNormalised) and estimator.by_slot
     return not (by_slot or isinstance(bare(estimator), Predicting | LoggedMean))
 
 
-def _mean(estimator: Estimator | SelfNormalised, moments: Moments) -> Mean:
+def _mean(estimator: AnyEstimator, moments: Moments) -> Mean:
     if isinstance(estimator, SelfNormalised) and estimator.controlled:
         return Controlled.best(moments, VALUE, WEIGHT, ROWS)
     return Ratio(VALUE, WEIGHT if isinstance(estimator, SelfNormalised) else ROWS)
@@ -345,3 +354,14 @@ def _by_rank(target: str, found: Likeness | None, logging: Likeness | None) -> I
 def _ranking(target: str, found: Likeness) -> dict[str, Any]:
     overlap = [{"depth": depth, "share": share} for depth, share in found.overlap.items()]
     return {"target": target, "rows": found.rows, "changed": found.changed, "overlap": overlap}
+
+
+def window_path(target: str, key: str, found: Chosen) -> dict[str, Any]:
+    """All that the data chose from, the one that assumes least first."""
+    rows = []
+    for name, (estimator, estimate) in found.considered.items():
+        chosen = estimator == found.estimator
+        whole = Interval(estimate.value, estimate.low, estimate.high, estimate.standard_error)
+        window = getattr(bare(estimator), "window", None)
+        rows.append({"estimator": name, "window": window, "chosen": chosen, **whole.to_dict()})
+    return {"target": target, "estimator": key, "rows": rows}

@@ -13,12 +13,10 @@ import numpy as np
 
 from ..checks.impressions import Impressions
 from ..errors import OffrankError
-from ..estimators.wrappers import bare
 from ..findings.assumptions import in_words
 from ..findings.verdict import Verdict
 from ..folds.estimate import Estimate, Interval
 from ..folds.histogram import Histogram
-from .choice import Chosen
 from .paired import Difference
 
 NUMBERS = (
@@ -148,17 +146,6 @@ def histogram_row(target: str, estimator: str, found: Histogram) -> dict[str, An
         "negative_counts": found.negative_counts.tolist(),
         "zeros": found.zeros,
     }
-
-
-def window_path(target: str, key: str, found: Chosen) -> dict[str, Any]:
-    """All that the data chose from, the one that assumes least first."""
-    rows = []
-    for name, (estimator, estimate) in found.considered.items():
-        chosen = estimator == found.estimator
-        whole = Interval(estimate.value, estimate.low, estimate.high, estimate.standard_error)
-        window = getattr(bare(estimator), "window", None)
-        rows.append({"estimator": name, "window": window, "chosen": chosen, **whole.to_dict()})
-    return {"target": target, "estimator": key, "rows": rows}
 
 
 def versions() -> dict[str, str]:
