@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from offrank.jobs.pages.document import Document
+from offrank.jobs.pages.document import Record
 
 LOGGED = {"value": 0.3812, "low": 0.3784, "high": 0.3840, "standard_error": 0.00143}
 IMPRESSIONS = 200_000
@@ -112,7 +112,7 @@ UNCHECKED = {
 }
 
 
-def verdict(answer: Document, word: str = "use", reasons: Sequence[Document] = (), **fields: Any) -> dict[str, Any]:
+def verdict(answer: Record, word: str = "use", reasons: Sequence[Record] = (), **fields: Any) -> dict[str, Any]:
     """The verdict of which an estimate is the answer; the log earned what is said above."""
     numbers = ("value", "low", "high", "standard_error")
     change = answer.get("difference")
@@ -133,7 +133,7 @@ def verdict(answer: Document, word: str = "use", reasons: Sequence[Document] = (
     }
 
 
-def refusal(*reasons: Document) -> dict[str, Any]:
+def refusal(*reasons: Record) -> dict[str, Any]:
     """The verdict where there is no answer."""
     numbers = ("value", "logged", "difference", "relative_change", "detectable", "anchor", "estimator")
     return {
@@ -353,7 +353,7 @@ def slots(number: int) -> dict[str, Any]:
     }
 
 
-def only(*estimates: Document, **verdicts: Document) -> dict[str, Any]:
+def only(*estimates: Record, **verdicts: Record) -> dict[str, Any]:
     """A document that holds nothing but these estimates, and verdicts by target."""
     targets = {one["target"]: one["target"] for one in estimates}
     behind = ("clip_path", "window_path", "heaviest", "overlap", "rankings")

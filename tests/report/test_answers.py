@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from offrank.jobs.pages.answers import answers
-from offrank.jobs.pages.document import Document, groups, told
+from offrank.jobs.pages.document import Record, groups, told
 from offrank.jobs.pages.estimates import grouped_estimator
 from offrank.report.sheet import Answer, Finding, findings
 from tests.report import sample
@@ -20,7 +20,7 @@ def plain(value: float, error: float, estimator: str = "snips", **fields: Any) -
     return {**sample.estimate("better", "ipm"), **about, "difference": None, **ends, **fields}
 
 
-def listed(document: Document) -> tuple[Finding, ...]:
+def listed(document: Record) -> tuple[Finding, ...]:
     """What the document says of its estimates, by code."""
     return findings(told(document))
 

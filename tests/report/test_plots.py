@@ -131,7 +131,7 @@ def test_tiny_click_rates_keep_their_digits() -> None:
     assert evaluation.ranks_forest({"ranks": [rank]}).rows[0].summary == "0.00420 (0.00380 to 0.00470)"
 
 
-@pytest.mark.parametrize("draw", ["forest", "groups", "weights", "ranks"])
+@pytest.mark.parametrize("draw", ["forest", "groups", "weights", "ranks", "clips", "windows"])
 def test_a_picture_can_be_had_as_a_whole_svg(draw: str) -> None:
     drawn = getattr(Plots(sample.document()), draw)()
     root = ET.fromstring(drawn)

@@ -34,7 +34,7 @@ from .summary import AnyEstimator
 ROWS, VALUE, WEIGHT = 0, 1, 2
 """The columns whose moments a clip has, as every sample has them for one estimator."""
 CLIPS = tuple(digit * 10.0**power for power in range(1, 6) for digit in (1, 2, 5))
-"""The largest weights that are tried: 10, 20, 50, ... 500,000. Smaller ones would cut many rows, and take their time."""
+"""The largest weights that are tried: 10, 20, 50, ... 500,000. Smaller ones cut many rows, which would take long."""
 HEAVIEST = 10
 DEPTHS = (1, 3, 5)
 """How many of the first ranks two rankings are compared at, besides all."""

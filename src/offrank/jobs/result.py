@@ -256,7 +256,14 @@ class Result(Mapping[Key, Estimate], Tabular):
         return replace(self, facts={**self.facts, **facts, "simultaneous": level}, comparisons=found)
 
     def to_dict(self) -> dict[str, Any]:
-        """Everything, as plain lists, dicts and numbers (None for what is not known)."""
+        """Everything, as plain lists, dicts and numbers (None for what is not known).
+
+        Behind the estimate that each verdict takes: `clip_path` has it with no weight beyond each of some clips,
+        `heaviest` the impressions of largest weight; `window_path` all windows from which the data chose. `overlap` has
+        the probability of the displayed item at its rank, under the target and the logging policy, and `rankings` how
+        much of what was shown the target would show: both of a random sample of rows, for policies with a law over any
+        slate.
+        """
         verdicts = {name: document.verdict_row(one) for name, one in self.verdicts.items()}
         log_findings = [asdict(caution) for caution in self.about_log]
         return {**self.facts, "verdicts": verdicts, "log_findings": log_findings, "estimates": self._rows()}

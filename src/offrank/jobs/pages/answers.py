@@ -7,13 +7,13 @@ from dataclasses import replace
 from ...formatting import Span, count, listing, number, percent, plural, quote
 from ...report.sheet import Answer
 from . import document as of
-from .document import Document, Record
+from .document import Record
 
 WORDS = {"use": "Use", "use with care": "Use with care", "do not use": "Do not use"}
 _SEVERITY = {"use": "ok", "use with care": "warning", "do not use": "serious"}
 
 
-def answers(document: Document) -> list[Answer]:
+def answers(document: Record) -> list[Answer]:
     """The document in a few sentences: what is wrong with the log, then the verdict on each target."""
     found = ((name, of.estimates_of(document, name)) for name in of.targets(document))
     lines = _checks(document)
@@ -26,7 +26,7 @@ def answers(document: Document) -> list[Answer]:
     return lines or [Answer("There is nothing to report: the document holds neither estimates nor checks.")]
 
 
-def _target(document: Document, target: str, found: list[Record]) -> Answer:
+def _target(document: Record, target: str, found: list[Record]) -> Answer:
     verdict = of.verdict_of(document, target)
     if verdict is None and all(of.is_logged(one) and of.is_sound(one) for one in found):
         return _logged(document, target, found[0])
@@ -40,7 +40,7 @@ def _target(document: Document, target: str, found: list[Record]) -> Answer:
     return Answer(text + _against(verdict), aside, _SEVERITY[word], reasons, quote(target))
 
 
-def _compared(document: Document, found: Record) -> Answer:
+def _compared(document: Record, found: Record) -> Answer:
     """Which of two targets earns more, and by how much; or how many rows would tell."""
     names = [quote(found["target"]), _named(document, found["against"])]
     reasons, severity = tuple(_reason(one) for one in found["reasons"]), _SEVERITY[found["word"]]
@@ -75,7 +75,7 @@ def _size(share: Span) -> tuple[str, str]:
     return percent(abs(value)), Span(abs(value), low, high).percents(signed=False)
 
 
-def _named(document: Document, against: str) -> str:
+def _named(document: Record, against: str) -> str:
     logged = against == "logged" and against not in (document.get("targets") or {})
     return "the logged ranking" if logged else quote(against)
 
@@ -92,7 +92,7 @@ def _about(rows: int) -> str:
     return count(float(f"{rows:.1e}"))
 
 
-def _logged(document: Document, target: str, mean: Record) -> Answer:
+def _logged(document: Record, target: str, mean: Record) -> Answer:
     """Nothing was asked but what the log earned: that is an answer, if only about the logged ranking."""
     text = f"The logged ranking earned {_amount(document, mean)}."
     if target in ("logged", document.get("logging")):
@@ -107,7 +107,7 @@ def _reason(reason: Record) -> str:
     return f"{quote(reason['code'])}{about}: {reason['message']} {reason['remedy']}".strip()
 
 
-def _amount(document: Document, found: Record) -> str:
+def _amount(document: Record, found: Record) -> str:
     unit = document.get("unit") or "clicks per impression"
     confidence = f"{100 * (document.get('confidence') or 0.95):g} %"
     value, ends = _in_words(found)
@@ -165,7 +165,7 @@ def _truth(verdict: Record, found: list[Record]) -> str:
     return f" In this simulated world the truth is known: {told}, {inside} the interval."
 
 
-def _checks(document: Document) -> list[Answer]:
+def _checks(document: Record) -> list[Answer]:
     checks = document.get("checks") or []
     titles: dict[str, dict[str, None]] = {}
     for check in checks:  # each title once: slates and items may fail by the same name

@@ -10,7 +10,7 @@ from ...report.charts import Chart, Series
 from ...report.plots import Forest, ForestRow
 from ...report.sheet import Figures, Section
 from . import document as of
-from .document import Document, Record
+from .document import Record
 
 Weights = tuple[str, list[Record]]
 """A target, and the histograms of its estimators."""
@@ -21,7 +21,7 @@ _UNCLIPPED = "as it is"
 _PROBABILITIES = ("target_probability", "logging_probability")
 
 
-def diagnostics(document: Document) -> Iterator[Section]:
+def diagnostics(document: Record) -> Iterator[Section]:
     """A section each, of what there is."""
     yield _weights(document)
     yield _clips(document)
@@ -33,7 +33,7 @@ def diagnostics(document: Document) -> Iterator[Section]:
     yield Section("Clicks by rank", forests=(plot,) if plot.rows else (), folded=True, printed=False)
 
 
-def weights_forest(document: Document, target: str) -> Forest:
+def weights_forest(document: Record, target: str) -> Forest:
     """The mean weight of each estimator that has one, around the 1 that it should be."""
     found = [one for one in of.estimates_of(document, target) if one.get("mean_weight") is not None]
     rows = (
@@ -44,7 +44,7 @@ def weights_forest(document: Document, target: str) -> Forest:
     return Forest(title, tuple(rows), 1.0, "1", others=_NEAR)
 
 
-def forest_of_checks(document: Document) -> Forest:
+def forest_of_checks(document: Record) -> Forest:
     """What checks measured that should be 1."""
     found = [one for one in document.get("checks") or [] if one.get("expected") == 1 and one.get("low") is not None]
     lights = {"ok": "use", "note": "use", "warning": "use with care", "serious": "do not use"}
@@ -52,7 +52,7 @@ def forest_of_checks(document: Document) -> Forest:
     return Forest("Mean weights, which should be 1", tuple(rows), 1.0, "1", others=_NEAR)
 
 
-def ranks_forest(document: Document) -> Forest:
+def ranks_forest(document: Record) -> Forest:
     """Clicks per impression at each rank, as bars from zero with intervals."""
     found = document.get("ranks") or []
     rows = (
@@ -61,7 +61,7 @@ def ranks_forest(document: Document) -> Forest:
     return Forest("Clicks per impression at each rank", tuple(rows), bars=True)
 
 
-def weights_of(document: Document) -> list[Weights]:
+def weights_of(document: Record) -> list[Weights]:
     """The histograms of each target that hold any weight."""
     found: dict[str, list[Record]] = {}
     for one in document.get("weights") or []:
@@ -93,7 +93,7 @@ def weights_table(found: Weights) -> Figures:
     return Figures(f"Weights of {quote(found[0])}", ("estimator", "zero", "negative", "all below"), tuple(rows))
 
 
-def _weights(document: Document) -> Section:
+def _weights(document: Record) -> Section:
     forests = (weights_forest(document, name) for name in of.targets(document))
     shown, found = tuple(one for one in forests if one.rows), weights_of(document)
     prose = "If the logged propensities are right and the log covers the target, the mean weight is 1."
@@ -114,7 +114,7 @@ def _clip(row: Record) -> str:
     return _UNCLIPPED if row["clip"] is None else f"{row['clip']:,.0f}"
 
 
-def _clips(document: Document) -> Section:
+def _clips(document: Record) -> Section:
     found = document.get("clip_path") or []
     prose = (
         "A clip bounds every weight: less variance, more bias. Where the estimate moves as soon as it is clipped, a "
@@ -142,7 +142,7 @@ def windows_forest(path: Record) -> Forest:
     return Forest(f"{path['target']} by each window of {path['estimator']}", rows, chosen, "chosen")
 
 
-def _windows(document: Document) -> Section:
+def _windows(document: Record) -> Section:
     found = document.get("window_path") or []
     prose = (
         "A wider window assumes more of users and varies less. The estimates agree within their intervals as far as "
@@ -151,7 +151,7 @@ def _windows(document: Document) -> Section:
     return _folded("By window", prose, tuple(map(windows_forest, found)))
 
 
-def _heaviest(document: Document) -> Section:
+def _heaviest(document: Record) -> Section:
     found = [one for one in document.get("heaviest") or [] if one["rows"]]
     prose = (
         "The impressions of largest weight, the first row of the log being 0, and the share of all weighted rewards "
@@ -173,7 +173,7 @@ def _heaviest(document: Document) -> Section:
     return _folded("The heaviest impressions", prose, tables=tuple(tables))
 
 
-def overlap_chart(document: Document, target: str) -> Chart:
+def overlap_chart(document: Record, target: str) -> Chart:
     """How likely the displayed item is at its rank, under the target and under the logging policy."""
     found = [one for one in document.get("overlap") or [] if one["target"] == target]
     lines = []
@@ -187,7 +187,7 @@ def overlap_chart(document: Document, target: str) -> Chart:
     )
 
 
-def _overlap(document: Document) -> Section:
+def _overlap(document: Record) -> Section:
     found = document.get("overlap") or []
     targets = dict.fromkeys(one["target"] for one in found)
     prose = (
@@ -202,7 +202,7 @@ def _overlap(document: Document) -> Section:
     return _folded("Overlap of target and log by rank", prose, tables=tables, charts=charts)
 
 
-def _rankings(document: Document) -> Section:
+def _rankings(document: Record) -> Section:
     found = document.get("rankings") or []
     prose, tables = "", []
     if found:

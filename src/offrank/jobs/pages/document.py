@@ -9,36 +9,35 @@ from ...folds.estimate import Caution
 from ...formatting import quote
 from ...report.sheet import Section, worst
 
-Document = Mapping[str, Any]
 Record = Mapping[str, Any]
 
 _NUMBERS = ("value", "low", "high", "standard_error", "detectable", "truth")
 _INTERVALS = ("difference", "logged", "value")
 
 
-def targets(document: Document) -> list[str]:
+def targets(document: Record) -> list[str]:
     """Names of the targets, in the order in which they were estimated."""
     named = dict.fromkeys(str(name) for name in document.get("targets") or {})
     return list(named | dict.fromkeys(estimate["target"] for estimate in estimates(document)))
 
 
-def estimates(document: Document) -> list[Record]:
+def estimates(document: Record) -> list[Record]:
     """All estimates of the document, of groups too."""
     return list(document.get("estimates") or [])
 
 
-def estimates_of(document: Document, target: str, group: str | None = None) -> list[Record]:
+def estimates_of(document: Record, target: str, group: str | None = None) -> list[Record]:
     """Estimates of one target for the whole log, or for one group of it."""
     return [one for one in estimates(document) if one["target"] == target and one.get("group") == group]
 
 
-def verdict_of(document: Document, target: str) -> Record | None:
+def verdict_of(document: Record, target: str) -> Record | None:
     """The verdict on a target; None where there is none."""
     found: Record | None = (document.get("verdicts") or {}).get(target)
     return found
 
 
-def groups(document: Document, target: str) -> dict[str, dict[str, Record]]:
+def groups(document: Record, target: str) -> dict[str, dict[str, Record]]:
     """Estimates by group and estimator, the largest groups (most impressions) first."""
     found: dict[str, dict[str, Record]] = {}
     for one in estimates(document):
@@ -75,7 +74,7 @@ def is_sound(estimate: Record) -> bool:
     return numbers and severity(estimate) != "serious"
 
 
-def told(document: Document) -> Iterator[tuple[Caution, str, bool]]:
+def told(document: Record) -> Iterator[tuple[Caution, str, bool]]:
     """What is wrong with the log, and the warnings of all estimates, with whom they are about; groups come last."""
     several = len(targets(document)) > 1
     for one in document.get("log_findings") or []:
@@ -96,7 +95,7 @@ def refusal(record: Record) -> str:
     return str(error["code"]).replace("-", " ") if error else ""
 
 
-def priced(document: Document) -> dict[str, Any]:
+def priced(document: Record) -> dict[str, Any]:
     """The document with every amount multiplied by its `worth`; shares, weights and click rates stay as they are."""
     factor = document.get("worth")
     if factor is None:
@@ -120,7 +119,7 @@ def priced(document: Document) -> dict[str, Any]:
     return {**document, **rows, "verdicts": verdicts, "logged": None if logged is None else times(logged)}
 
 
-def again(document: Document, *names: str) -> Section:
+def again(document: Record, *names: str) -> Section:
     """How a document was made; names: parts that belong to the question."""
     asked = tuple(f"{name}: `{document[name]}`" for name in names if document.get(name))
     made = f"Made on {document['created']}" if document.get("created") else ""
@@ -130,7 +129,7 @@ def again(document: Document, *names: str) -> Section:
     return Section("To repeat this", told, items=asked, code=document.get("command") or "", folded=True, printed=False)
 
 
-def eyebrow(document: Document) -> str:
+def eyebrow(document: Record) -> str:
     """What made a document, and when."""
     kind, day = str(document.get("kind") or "").replace("-", " "), str(document.get("created") or "")[:10]
     return " \u00b7 ".join(filter(None, [f"offrank {kind}".strip(), day]))

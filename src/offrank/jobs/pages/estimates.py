@@ -11,7 +11,7 @@ from ...formatting import MISSING, Span, count, number, percent, plural, quote
 from ...report.plots import Forest, ForestRow
 from ...report.sheet import Cell, Codes, Figures, Section
 from . import document as of
-from .document import Document, Record, refusal
+from .document import Record, refusal
 
 MOST_GROUPS = 10
 _MOST_ROWS = 200
@@ -20,7 +20,7 @@ _SPARE = (4, 7, 8)
 """Columns that a narrow terminal leaves out: the interval of the change, the largest share and the tail index."""
 
 
-def estimators(document: Document, target: str) -> Section:
+def estimators(document: Record, target: str) -> Section:
     """All estimators of one target: a picture, and a table."""
     found = of.estimates_of(document, target)
     if not found:
@@ -32,7 +32,7 @@ def estimators(document: Document, target: str) -> Section:
     return Section(heading, forests=(estimates_forest(document, target),), tables=tables)
 
 
-def estimates_forest(document: Document, target: str) -> Forest:
+def estimates_forest(document: Record, target: str) -> Forest:
     """The estimates of one target; the axis is the same for all targets, so that plots can be compared."""
     whole = [one for one in of.estimates(document) if one.get("group") is None]
     logged = document.get("logged") or {}
@@ -43,7 +43,7 @@ def estimates_forest(document: Document, target: str) -> Forest:
     return Forest(title, tuple(rows), logged.get("value"), label, Span.of(logged), others, better="right")
 
 
-def groups_forest(document: Document, target: str) -> Forest:
+def groups_forest(document: Record, target: str) -> Forest:
     """The difference to what the log earned in each of the largest groups."""
     estimator = grouped_estimator(document, target)
     found = list(of.groups(document, target).items())[:MOST_GROUPS]
@@ -58,14 +58,14 @@ def groups_forest(document: Document, target: str) -> Forest:
     return Forest(title, tuple(rows), 0.0, "no difference", better="right")
 
 
-def grouped_estimator(document: Document, target: str) -> str:
+def grouped_estimator(document: Record, target: str) -> str:
     """The estimator whose groups are shown: the one that answers for the whole log."""
     best = (of.verdict_of(document, target) or {}).get("estimator")
     names = dict.fromkeys(name for each in of.groups(document, target).values() for name in each)
     return best if best in names else next(iter(names), "")
 
 
-def largest_groups(document: Document, target: str) -> Section:
+def largest_groups(document: Record, target: str) -> Section:
     """The largest groups of one target, and whether groups differ."""
     found, by = of.groups(document, target), str(document.get("by") or "group")
     if not found:
@@ -82,7 +82,7 @@ def largest_groups(document: Document, target: str) -> Section:
     return Section(f"By {by}: {quote(target)}", tuple(prose), forests=(forest,), tables=(table,))
 
 
-def all_groups(document: Document, target: str) -> Section:
+def all_groups(document: Record, target: str) -> Section:
     """Every estimator in every group."""
     found, by = of.groups(document, target), str(document.get("by") or "group")
     every = dict.fromkeys(name for one in found.values() for name in one)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
 from ...errors import UsageError
@@ -11,14 +12,14 @@ from ...report.sheet import Figures, Item, Section, Sheet, findings
 from ...report.svg import standalone
 from . import document as of
 from .answers import answers
-from .diagnostics import diagnostics, forest_of_checks, ranks_forest, weights_forest
-from .document import Document, Record, again, eyebrow, priced
+from .diagnostics import clips_forest, diagnostics, forest_of_checks, ranks_forest, weights_forest, windows_forest
+from .document import Record, again, eyebrow, priced
 from .estimates import all_groups, estimates_forest, estimators, groups_forest, largest_groups
 
 _ORDER = ("serious", "warning", "note", "ok", "skipped")
 
 
-def sheet(document: Document) -> Sheet:
+def sheet(document: Record) -> Sheet:
     """The page of a result document; see `Result.to_dict`."""
     document = priced(document)
     found, compared = answers(document), comparisons(document) if document.get("comparisons") else None
@@ -48,7 +49,7 @@ def sheet(document: Document) -> Sheet:
     )
 
 
-def forest(document: Document) -> Forest:
+def forest(document: Record) -> Forest:
     """What the log earned and the answer for each target, on one axis."""
     logged = document.get("logged")
     verdicts = document.get("verdicts") or {}
@@ -62,7 +63,7 @@ def forest(document: Document) -> Forest:
     return Forest(f"Earned, in {unit}", tuple(rows), reference, "logged", band, better="right")
 
 
-def comparisons(document: Document) -> Section:
+def comparisons(document: Record) -> Section:
     """Paired differences between targets."""
     found = document.get("comparisons") or []
     rows, cells = [], []
@@ -80,7 +81,7 @@ def comparisons(document: Document) -> Section:
     return Section("Which is better?", forests=(plot,), tables=(Figures("", header, tuple(cells), extra=(1,)),))
 
 
-def _verdict(document: Document, name: str, verdict: Record) -> ForestRow:
+def _verdict(document: Record, name: str, verdict: Record) -> ForestRow:
     """One target on the first screen: its value, and its difference to the log, absolute and relative."""
     value, light = verdict.get("value"), verdict["word"]
     if not value:
@@ -93,7 +94,7 @@ def _verdict(document: Document, name: str, verdict: Record) -> ForestRow:
     return ForestRow(name, Span.of(value), None, aside, light, next((t for t in truths if t is not None), None))
 
 
-def _left_out(document: Document) -> Section:
+def _left_out(document: Record) -> Section:
     """What was left out while reading, never in silence."""
     log = document.get("log") or {}
     items = [f"{count(number)} for `{rule}`" for rule, number in (log.get("skipped") or {}).items() if number]
@@ -102,7 +103,7 @@ def _left_out(document: Document) -> Section:
     return Section("Left out while reading", items=tuple(items))
 
 
-def _checks(document: Document, folded: bool) -> Section:
+def _checks(document: Record, folded: bool) -> Section:
     """What was checked."""
     items = []
     for check in sorted(document.get("checks") or [], key=lambda one: _ORDER.index(one.get("status") or "ok")):
@@ -117,7 +118,7 @@ def _checks(document: Document, folded: bool) -> Section:
     return Section("Checks of the log", items=tuple(items), folded=folded)
 
 
-def _slots(document: Document, folded: bool) -> Section:
+def _slots(document: Record, folded: bool) -> Section:
     """The inverse propensities per slot count."""
     rows = tuple(
         (
@@ -132,7 +133,7 @@ def _slots(document: Document, folded: bool) -> Section:
     return Section("Inverse propensities by length of the slate", tables=(table,) if rows else (), folded=folded)
 
 
-def _log(document: Document) -> Section:
+def _log(document: Record) -> Section:
     """What is known about the log; what is not known is left out."""
     log = document.get("log") or {}
     estimated, confidence = log.get("estimated_impressions"), document.get("confidence")
@@ -151,7 +152,7 @@ def _log(document: Document) -> Section:
     return Section("The log", items=items, folded=True, printed=False)
 
 
-def _dependent(document: Document) -> str:
+def _dependent(document: Record) -> str:
     """What rows are clustered by, and how much that widens the intervals."""
     if not document.get("cluster"):
         return ""
@@ -167,7 +168,7 @@ class Plots:
     Each raises UsageError where there is no such target, or nothing to draw. target: by default the first.
     """
 
-    document: Document = field(repr=False)
+    document: Record = field(repr=False)
     width: int = 800
 
     def forest(self, target: str | None = None) -> str:
@@ -184,9 +185,21 @@ class Plots:
         """The mean weight of each estimator, which should be 1."""
         return self._drawn(weights_forest(self.document, self._known(target)))
 
+    def clips(self, target: str | None = None) -> str:
+        """The estimate that the verdict takes, under each clip of its weights."""
+        return self._path("clip_path", clips_forest, target)
+
+    def windows(self, target: str | None = None) -> str:
+        """The estimate by each window, where the data chose one."""
+        return self._path("window_path", windows_forest, target)
+
     def ranks(self) -> str:
         """Clicks per impression at each rank."""
         return self._drawn(ranks_forest(self.document))
+
+    def _path(self, name: str, draw: Callable[[Record], Forest], target: str | None) -> str:
+        known, paths = self._known(target), priced(self.document).get(name) or []
+        return self._drawn(next((draw(one) for one in paths if one["target"] == known), Forest("", ())))
 
     def _known(self, target: str | None) -> str:
         names = of.targets(self.document)

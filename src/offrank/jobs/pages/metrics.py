@@ -6,12 +6,12 @@ from ...formatting import Span, count, listing, percent, quote
 from ...report.plots import Forest, ForestRow, Side
 from ...report.sheet import Answer, Cell, Figures, Section, Sheet, findings, worst
 from . import document as of
-from .document import Document, Record, again, eyebrow, refusal
+from .document import Record, again, eyebrow, refusal
 
 _HEADER = ("model", "value", "interval", "to the first", "interval", "rejected", "worth")
 
 
-def sheet(document: Document) -> Sheet:
+def sheet(document: Record) -> Sheet:
     """The page of what `offrank.measure` found; see its `to_dict`."""
     rows = list(document.get("metrics") or [])
     names = list(dict.fromkeys(one["metric"] for one in rows))
@@ -90,7 +90,7 @@ def _section(metric: str, found: list[Record], drawn: bool) -> Section:
     return Section(metric, forests=tuple(forests), tables=(Figures(caption, _HEADER[:5], _rows(found)),))
 
 
-def _by_group(document: Document, metric: str, rows: list[Record]) -> Section:
+def _by_group(document: Record, metric: str, rows: list[Record]) -> Section:
     found = [one for one in rows if one["metric"] == metric and one["group"] is not None]
     cells = tuple((f"{one['group']}: {one['model']}", *_cells(one)[1:]) for one in found)
     by = str(document["by"])
