@@ -15,8 +15,8 @@ import pyarrow as pa
 
 from .errors import MissingExtraError, NoOverlapError
 from .files import write_text
-from .folds.digits import printable, with_ends
 from .folds.estimate import Interval
+from .formatting import printable, with_ends
 
 Record = Mapping[str, Any]
 Key = tuple[str, str]

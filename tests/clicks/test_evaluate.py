@@ -15,7 +15,7 @@ import offrank
 from offrank.clicks import PBM, Evaluated, Evaluations
 from offrank.clicks.predictions import PredictionFold
 from offrank.errors import ColumnError, OffrankError, UsageError
-from offrank.folds.digits import with_half
+from offrank.formatting import with_half
 from offrank.inference.spec import IntervalSpec
 from offrank.readers.log import read_log
 from tests.clicks.readers import CLICKS, SLATES, Reader, drawn, log

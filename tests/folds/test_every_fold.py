@@ -132,7 +132,7 @@ def terms(inner: Any) -> TermsFold:
 EVERYTHING = Needs(
     frozenset(["features"]), scores=frozenset(["old"]), rankings=frozenset(["written"]), keys=frozenset(["query"])
 )
-SCORES = Needs(scores=frozenset(["old", "new", "tied"]))
+SCORES = Needs(frozenset(["candidates"]), scores=frozenset(["old", "new", "tied"]))
 OLD, NEW = policy("plackett_luce(old)"), policy("plackett_luce(new)")
 COLUMNS = 3 + 2 * 2 * 3
 SAMPLES: dict[str, Callable[[Any], Any]] = {
@@ -174,6 +174,9 @@ LOGS: dict[str, Callable[[Any], Any]] = {
     "estimators.pseudoinverse.overlap.OverlapFold": lambda kind: kind(NEW, OLD),
     "folds.fingerprint.FingerprintFold": lambda kind: kind(Content(features=True), keep=50),
     "folds.sums.SumsFold": lambda kind: terms(kind(layout().worth.columns)),
+    "jobs.diagnostics.ClipsFold": lambda kind: kind(tuple(pair[:2] for pair in layout().pairs())[:2], OLD),
+    "jobs.diagnostics.HeaviestFold": lambda kind: kind(tuple(pair[:2] for pair in layout().pairs()), OLD, 7),
+    "jobs.diagnostics.LikenessFold": lambda kind: kind((NEW, policy("top(tied)"), OLD), SCORES, 40),
     "jobs.clicks.graded.GradedFold": lambda kind: kind({"rctr": fitted("rctr")}, "grades", "query"),
     "learning.splits.LearntRowsFold": lambda kind: kind("hash"),
     "learning.preparation.SurveyFold": lambda kind: kind(5),

@@ -63,6 +63,14 @@ def shape(fields: Mapping[str, Check]) -> Check:
 
 TEXT, WHOLE, NUMBER, MAYBE = kind(str), kind(int), kind(float), optional(kind(float))
 INTERVAL = shape(dict.fromkeys(("value", "low", "high"), MAYBE))
+
+
+def path(fields: Mapping[str, Check]) -> Check:
+    """An estimate under several choices."""
+    row = shape({**dict.fromkeys(("value", "low", "high", "standard_error"), MAYBE), **fields})
+    return shape({"target": TEXT, "estimator": TEXT, "rows": many(row)})
+
+
 SEVERITY = one_of("note", "warning", "serious")
 ESTIMATE = shape(
     {
@@ -139,6 +147,42 @@ DOCUMENT = shape(
     }
 )
 
+#: what stands behind estimates; a check has none
+BEHIND = shape(
+    {
+        "clip_path": many(
+            # the estimate that the verdict takes, no weight beyond `clip`; last (None) as it is. clipped: share of rows
+            path({"clip": MAYBE, "clipped": NUMBER})
+        ),
+        # all from which the data chose, where an estimator leaves the window to them
+        "window_path": many(path({"estimator": TEXT, "window": optional(WHOLE), "chosen": kind(bool)})),
+        # the ten impressions of largest weight; row: number in the log; share: of all weighted rewards
+        "heaviest": many(
+            shape(
+                {
+                    **dict.fromkeys(("target", "estimator"), TEXT),
+                    "rows": many(shape({"row": WHOLE, "weight": NUMBER, "reward": NUMBER, "share": MAYBE})),
+                }
+            )
+        ),
+        # how likely the displayed item is at its rank
+        "overlap": many(
+            shape({"target": TEXT, "rank": WHOLE, "target_probability": NUMBER, "logging_probability": MAYBE})
+        ),
+        # beside what was shown, over a random sample of so many rows: the share of lists that the target changes, and
+        # of the items on the first `depth` ranks those that it too shows there
+        "rankings": many(
+            shape(
+                {
+                    "target": TEXT,
+                    "rows": WHOLE,
+                    "changed": MAYBE,
+                    "overlap": many(shape({"depth": WHOLE, "share": NUMBER})),
+                }
+            )
+        ),
+    }
+)
 
 COMPARISON = shape(
     {
@@ -159,6 +203,8 @@ COMPARISON = shape(
 def assert_document(document: Any) -> None:
     """Fail where a document breaks the contract."""
     DOCUMENT(document, "document")
+    if document["kind"] != "check":
+        BEHIND(document, "document")
     assert ("comparisons" in document) == (document["kind"] == "compare")
     many(COMPARISON)(document.get("comparisons", []), "comparisons")
     assert json.loads(json.dumps(document, allow_nan=False)) == document

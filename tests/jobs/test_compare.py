@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 import pytest
 
@@ -152,6 +153,19 @@ def test_any_two_can_be_asked_for() -> None:
     single = offrank.evaluate(search(), Top("new_score"), LOGGING, ["snips", "snipm"])
     paired = single.difference("snips", "snipm")
     assert paired.value == pytest.approx(single["snips"].value - single["snipm"].value, rel=1e-9)
+
+
+def test_a_difference_within_a_group_is_that_of_its_rows() -> None:
+    found, table = close(cluster=None, by="device"), search()
+    for group in found.groups:
+        alone = offrank.evaluate(table.filter(pc.equal(table["device"], group)), CLOSE, LOGGING, "snipm", cluster=None)
+        for relative in (False, True):
+            away = found.difference("b", "a", estimator="snipm", group=group, relative=relative)
+            expected = alone.difference("b", "a", estimator="snipm", relative=relative)
+            assert (away.value, away.low, away.high) == pytest.approx((expected.value, expected.low, expected.high))
+    assert found.difference("b", "a", group=group).standard_error > 0
+    with pytest.raises(KeyError, match="no group 'tv'; there are"):
+        found.difference("b", "a", group="tv")
 
 
 def test_what_cannot_be_compared_says_why() -> None:

@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from offrank.jobs.pages.facts import Document
+from offrank.jobs.pages.document import Record
 
 LOGGED = {"value": 0.3812, "low": 0.3784, "high": 0.3840, "standard_error": 0.00143}
 IMPRESSIONS = 200_000
@@ -48,6 +48,11 @@ def document() -> dict[str, Any]:
         "verdicts": {target: verdict(estimate(target, "ipm"), "use with care", [UNCHECKED]) for target in TARGETS},
         "estimates": estimates,
         "weights": [weights(target, name) for target in TARGETS for name in ESTIMATORS if name != "pbm"],
+        "clip_path": [clip_path(target) for target in TARGETS],
+        "window_path": [window_path("better")],
+        "heaviest": [heaviest(target) for target in TARGETS],
+        "overlap": [overlap(target, number) for target in TARGETS for number in range(1, 6)],
+        "rankings": [ranking(target) for target in TARGETS],
         "ranks": [rank(number) for number in range(1, 6)],
         "checks": checks(),
         "slots": [slots(number) for number in range(1, 6)],
@@ -107,7 +112,7 @@ UNCHECKED = {
 }
 
 
-def verdict(answer: Document, word: str = "use", reasons: Sequence[Document] = (), **fields: Any) -> dict[str, Any]:
+def verdict(answer: Record, word: str = "use", reasons: Sequence[Record] = (), **fields: Any) -> dict[str, Any]:
     """The verdict of which an estimate is the answer; the log earned what is said above."""
     numbers = ("value", "low", "high", "standard_error")
     change = answer.get("difference")
@@ -128,7 +133,7 @@ def verdict(answer: Document, word: str = "use", reasons: Sequence[Document] = (
     }
 
 
-def refusal(*reasons: Document) -> dict[str, Any]:
+def refusal(*reasons: Record) -> dict[str, Any]:
     """The verdict where there is no answer."""
     numbers = ("value", "logged", "difference", "relative_change", "detectable", "anchor", "estimator")
     return {
@@ -205,6 +210,50 @@ def weights(target: str, name: str) -> dict[str, Any]:
         "negative_counts": [],
         "zeros": 41_000.0 if spread > 0.4 else 0.0,
     }
+
+
+def clip_path(target: str) -> dict[str, Any]:
+    """The estimate under four clips and without one."""
+    shares = {2.0: 0.31, 5.0: 0.11, 10.0: 0.024, 20.0: 0.00021, None: 0.0}
+    rows = [{"clip": clip, "clipped": share, **moved(target, 1 - share)} for clip, share in shares.items()]
+    return {"target": target, "estimator": "ipm", "rows": rows}
+
+
+def window_path(target: str) -> dict[str, Any]:
+    """Three windows, of which the data chose the second."""
+    names = [f"interpol(window={window})" for window in range(3)]
+    rows = [
+        {"estimator": name, "window": window, "chosen": window == 1, **moved(target, 1 + window / 300)}
+        for window, name in enumerate(names)
+    ]
+    return {"target": target, "estimator": "interpol(window=slope)", "rows": rows}
+
+
+def moved(target: str, factor: float) -> dict[str, float]:
+    """The answer for a target, times something."""
+    answer = estimate(target, "ipm")
+    return {name: factor * answer[name] for name in ("value", "low", "high", "standard_error")}
+
+
+def heaviest(target: str) -> dict[str, Any]:
+    """Ten impressions."""
+    rows = [
+        {"row": 7919 * place % IMPRESSIONS, "weight": 41.7 / place, "reward": float(place % 3), "share": 0.004 / place}
+        for place in range(1, 11)
+    ]
+    return {"target": target, "estimator": "ipm", "rows": rows}
+
+
+def overlap(target: str, number: int) -> dict[str, Any]:
+    """How likely the displayed item is at one rank."""
+    probabilities = {"target_probability": 0.31 / number**0.3, "logging_probability": 0.35 / number**0.2}
+    return {"target": target, "rank": number, **probabilities}
+
+
+def ranking(target: str) -> dict[str, Any]:
+    """A target beside what was shown."""
+    shares = [{"depth": depth, "share": 0.2 + 0.14 * depth} for depth in (1, 3, 5)]
+    return {"target": target, "rows": 2048, "changed": 0.973, "overlap": shares}
 
 
 def rank(number: int) -> dict[str, Any]:
@@ -304,9 +353,10 @@ def slots(number: int) -> dict[str, Any]:
     }
 
 
-def only(*estimates: Document, **verdicts: Document) -> dict[str, Any]:
+def only(*estimates: Record, **verdicts: Record) -> dict[str, Any]:
     """A document that holds nothing but these estimates, and verdicts by target."""
     targets = {one["target"]: one["target"] for one in estimates}
-    nothing: dict[str, Any] = {name: [] for name in ("weights", "ranks", "checks", "slots")}
+    behind = ("clip_path", "window_path", "heaviest", "overlap", "rankings")
+    nothing: dict[str, Any] = {name: [] for name in ("weights", "ranks", "checks", "slots", *behind)}
     about = {"kind": "evaluate", "title": "Only this", "targets": targets, "verdicts": verdicts, "logged": None}
     return {**document(), **nothing, **about, "estimates": list(estimates)}

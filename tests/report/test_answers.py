@@ -6,8 +6,9 @@ from typing import Any
 
 import pytest
 
-from offrank.jobs.pages import evaluation, facts
 from offrank.jobs.pages.answers import answers
+from offrank.jobs.pages.document import Record, groups, told
+from offrank.jobs.pages.estimates import grouped_estimator
 from offrank.report.sheet import Answer, Finding, findings
 from tests.report import sample
 
@@ -19,9 +20,9 @@ def plain(value: float, error: float, estimator: str = "snips", **fields: Any) -
     return {**sample.estimate("better", "ipm"), **about, "difference": None, **ends, **fields}
 
 
-def listed(document: facts.Document) -> tuple[Finding, ...]:
+def listed(document: Record) -> tuple[Finding, ...]:
     """What the document says of its estimates, by code."""
-    return findings(facts.told(document))
+    return findings(told(document))
 
 
 def warning(severity: str, code: str = "low-ess") -> list[dict[str, str]]:
@@ -108,9 +109,9 @@ def test_a_known_truth_is_said_to_be_inside_or_outside() -> None:
 
 
 def test_groups_are_those_of_the_estimator_that_answers() -> None:
-    assert evaluation.grouped_estimator(sample.document(), "better") == "ipm"
+    assert grouped_estimator(sample.document(), "better") == "ipm"
     refused = sample.document() | {"verdicts": {}}
-    assert evaluation.grouped_estimator(refused, "better") == "ips"
+    assert grouped_estimator(refused, "better") == "ips"
 
 
 def test_the_logged_mean_alone_is_said_to_be_that_of_the_logged_ranking() -> None:
@@ -172,7 +173,7 @@ def test_warnings_of_groups_alone_are_shown() -> None:
 
 
 def test_groups_come_largest_first() -> None:
-    assert list(facts.groups(sample.document(), "better")) == list(sample.GROUPS)
+    assert list(groups(sample.document(), "better")) == list(sample.GROUPS)
 
 
 def test_each_message_keeps_its_own_severity_the_worst_first() -> None:

@@ -5,8 +5,11 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
+from email.message import Message
 from html.parser import HTMLParser
+from importlib import metadata
 from itertools import pairwise
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -66,7 +69,25 @@ def test_the_page_is_well_formed_with_headings_in_order() -> None:
     assert ("html", {"lang": "en"}) in reader.tags
 
 
-def test_nothing_is_fetched_or_run() -> None:
+def installed(monkeypatch: pytest.MonkeyPatch, *urls: str) -> None:
+    """The package as its metadata would name these addresses."""
+    named = Message()
+    for url in urls:
+        named["Project-URL"] = url
+    monkeypatch.setattr(metadata, "metadata", lambda _: named)
+
+
+def test_codes_link_to_the_documentation_that_the_package_names(monkeypatch: pytest.MonkeyPatch) -> None:
+    installed(monkeypatch, "Source, https://example.org/code", "Documentation, https://example.org/docs")
+    page = render(sample.document())
+    anchors = {*re.findall(r'href="https://example.org/docs/trust.html#([^"]+)"', page)}
+    assert anchors == {"heavy-tail", "low-ess", "no-overlap"}
+    headings = Path(__file__).parents[2].joinpath("docs/trust.md").read_text(encoding="utf-8")
+    assert all(f"\n### {code}\n" in headings for code in anchors)
+
+
+def test_nothing_is_fetched_or_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    installed(monkeypatch)
     page = render(sample.document())
     reader = Reader(page)
     assert not re.search(r"https?://|url\(|@import", page)
@@ -107,6 +128,11 @@ def test_all_sections_are_there() -> None:
         "Checks of the log",
         "Inverse propensities by length of the slate",
         "Importance weights",
+        "If weights were clipped",
+        "By window",
+        "The heaviest impressions",
+        "Overlap of target and log by rank",
+        "Rankings side by side",
         "Clicks by rank",
         "The log",
         "To repeat this",

@@ -9,11 +9,12 @@ import numpy as np
 import pytest
 from scipy.stats import ttest_ind_from_stats
 
+from offrank.formatting import Span
 from offrank.jobs.pages import evaluation, metrics
-from offrank.jobs.pages.heterogeneity import welch
-from offrank.jobs.pages.worth import priced
+from offrank.jobs.pages.document import priced
+from offrank.jobs.pages.estimates import welch
 from offrank.report import render_text
-from offrank.report.plots import Forest, Row, Span
+from offrank.report.plots import Forest, ForestRow
 from offrank.report.sheet import Codes, Figures, Section, Sheet
 from offrank.report.svg import forest_svg
 from tests.jobs.schema import assert_document
@@ -177,7 +178,11 @@ def test_a_table_that_is_too_wide_is_shown_in_pieces() -> None:
 
 
 def test_nothing_is_drawn_beyond_the_axis() -> None:
-    rows = (Row("near", Span(-0.6, -0.9, -0.3)), Row("close", Span(-0.5, -0.7, -0.3)), Row("far", Span(860, 790, 920)))
+    rows = (
+        ForestRow("near", Span(-0.6, -0.9, -0.3)),
+        ForestRow("close", Span(-0.5, -0.7, -0.3)),
+        ForestRow("far", Span(860, 790, 920)),
+    )
     plot = Forest("Differences", rows, 0.0)
     assert plot.cut
     drawn = forest_svg(plot)

@@ -7,11 +7,12 @@ from xml.etree import ElementTree as ET
 import pytest
 
 from offrank.errors import UsageError
+from offrank.formatting import Span
 from offrank.jobs.pages import evaluation
-from offrank.jobs.pages.plots import Plots
-from offrank.jobs.pages.weights import weights_chart, weights_of, weights_table
+from offrank.jobs.pages.diagnostics import weights_chart, weights_forest, weights_of, weights_table
+from offrank.jobs.pages.evaluation import Plots
 from offrank.report import plots
-from offrank.report.plots import Axis, Span
+from offrank.report.plots import Axis
 from offrank.report.svg import forest_svg
 from tests.report import sample
 
@@ -110,7 +111,7 @@ def test_groups_show_their_differences_to_what_was_logged_there() -> None:
 
 
 def test_mean_weights_surround_one_and_skip_estimators_without() -> None:
-    plot = evaluation.weights_forest(sample.document(), "better")
+    plot = weights_forest(sample.document(), "better")
     assert [row.label for row in plot.rows] == ["ips", "snips", "ipm", "interpol(window=2)", "rips"]
     assert plot.reference == 1
     assert not plot.cut
@@ -130,7 +131,7 @@ def test_tiny_click_rates_keep_their_digits() -> None:
     assert evaluation.ranks_forest({"ranks": [rank]}).rows[0].summary == "0.00420 (0.00380 to 0.00470)"
 
 
-@pytest.mark.parametrize("draw", ["forest", "groups", "weights", "ranks"])
+@pytest.mark.parametrize("draw", ["forest", "groups", "weights", "ranks", "clips", "windows"])
 def test_a_picture_can_be_had_as_a_whole_svg(draw: str) -> None:
     drawn = getattr(Plots(sample.document()), draw)()
     root = ET.fromstring(drawn)

@@ -12,10 +12,10 @@ from ..findings import about
 from ..findings.evidence import OfTraining
 from ..findings.evidence_clicks import OfPrediction
 from ..folds.base import Together
-from ..folds.digits import with_half
 from ..folds.estimate import Caution, Interval
 from ..folds.fingerprint import FingerprintFold
 from ..folds.same_log import share_learnt
+from ..formatting import with_half
 from ..inference.spec import IntervalSpec
 from ..inference.spread import Spread
 from ..log.source import Source

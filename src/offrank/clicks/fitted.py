@@ -9,12 +9,13 @@ from typing import Protocol
 
 import numpy as np
 
+from .. import formatting as words
 from ..errors import UsageError
 from ..folds.estimate import Caution
 from ..folds.fingerprint import Fingerprint
 from ..log.batch import Contexts, Floats, Integers
 from ..log.source import Needs
-from ..report import terminal, words
+from ..report import terminal
 from ..report.sheet import Sheet, of_models
 from . import storage
 from .documents import Documents, Slots, needs

@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from ..folds.digits import with_ends
+from .. import formatting as words
 from ..folds.estimate import Interval
+from ..formatting import with_ends
 from ..log.batch import Floats
-from ..report import words
 from ..report.sheet import Figures, Finding, Section
 from .counts import rank_of
 from .learnt import Learnt

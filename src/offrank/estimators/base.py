@@ -16,11 +16,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import ImpossibleSlateError
-from ..log.batch import Floats, LogBatch
+from ..log.batch import Floats, Integers, LogBatch
 from ..log.source import Needs
 from ..options import option
 from ..policies.base import Ability
-from ..policies.propensities import AnyPolicy, Propensities, ShownAbility
+from ..policies.propensities import AnyPolicy, Propensities, ShownAbility, propensities
 from ..spelling import Spelled
 from . import _kernels
 
@@ -160,13 +160,24 @@ class Reference(Weighting):
         return replace(found, value=np.clip(found.value, -_FAR, _FAR))
 
 
+def terms_of(estimator: Estimator, batch: LogBatch, logging: AnyPolicy, target: AnyPolicy) -> Terms:
+    """The terms of an estimator between two policies; the same object for everybody who asks this batch."""
+    both = propensities(logging, batch), propensities(target, batch)
+    return batch.once(("terms", estimator, id(logging), id(target)), lambda: estimator.terms(batch, *both))
+
+
 def _weighted_outcome(batch: LogBatch, weights: Weights) -> Terms:
     """The logged reward or clicks, weighted."""
+    return rewarded(weights, batch.reward, batch.clicks, batch.contexts.length)
+
+
+def rewarded(weights: Weights, reward: Floats, clicks: Floats | None, length: Integers) -> Terms:
+    """The terms of weights, beside the rewards [n], the clicks [n, k] and the lengths [n] of the slates."""
     if weights.weight.ndim == 1:
-        return Terms(weights.weight * batch.reward, weights.control, weights)
-    if batch.clicks is None:
+        return Terms(weights.weight * reward, weights.control, weights)
+    if clicks is None:
         raise ValueError("slot weights need clicks")
-    value, mean = _kernels.slot_terms(weights.weight, weights.control, batch.clicks, batch.contexts.length)
+    value, mean = _kernels.slot_terms(weights.weight, weights.control, clicks, length)
     return Terms(value, mean, weights)
 
 

@@ -21,7 +21,7 @@ from ..log.source import Needs
 from ..policies.base import Ability
 from ..policies.propensities import AnyPolicy, ShownAbility, law_needs, propensities, shown_needs
 from . import _kernels, _kernels_slots
-from .base import Asked, Estimator, Reference, Terms
+from .base import Asked, Estimator, Reference, Terms, terms_of
 from .worth import BLOCKS, WorthLayout, WorthTerms, blocks
 from .wrappers import weighing
 
@@ -137,7 +137,10 @@ class TermsFold(Turned):
         every: dict[tuple[int, Estimator], Terms] = {}
         lenient: dict[Estimator, Any] = {one: one.lenient_terms for one in layout.references}
         for target, estimator, value, weight in layout.pairs():
-            found: Terms = lenient.get(estimator, estimator.terms)(batch, logging, propensities(target, batch))
+            if estimator in lenient:
+                found: Terms = lenient[estimator](batch, logging, propensities(target, batch))
+            else:
+                found = terms_of(estimator, batch, self.logging, target)
             values[:, value], values[:, weight] = found.value, found.weight
             every[id(target), estimator] = found
         if layout.per_slot:

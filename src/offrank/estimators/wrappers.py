@@ -44,7 +44,10 @@ class Clip(Weighting):
         return replace(self, base=self.base.with_examination(examination))
 
     def weights(self, batch: LogBatch, logging: Propensities, target: Propensities) -> Weights:
-        free = self.base.weights(batch, logging, target)
+        return self.bound(self.base.weights(batch, logging, target))
+
+    def bound(self, free: Weights) -> Weights:
+        """Weights of the base, none beyond the maximum."""
         weight = np.clip(free.weight, -self.maximum, self.maximum)
         if free.control is free.weight:
             return Weights(weight, weight)

@@ -31,9 +31,8 @@ from ..policies.uniform import Uniform
 from ..policies.written import Logged
 from ..running.executors import Executor, Progress, run
 from . import arguments, document, findings
-from .estimates import Estimates
 from .plan import Plan
-from .result import Result
+from .result import Estimates, Result
 from .summary import Summary, inner_fold
 
 _ABILITIES: tuple[ShownAbility, ...] = ("log_prob", "rank_law")

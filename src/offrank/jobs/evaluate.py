@@ -14,8 +14,7 @@ from ..policies.prepared import prepared
 from ..policies.propensities import AnyPolicy
 from ..running.executors import Executor, Progress
 from . import arguments, document
-from .plan import Plan
-from .reduced import read
+from .plan import Plan, read
 from .result import Result, refuse_empty
 
 

@@ -19,7 +19,7 @@ from ..folds.estimate import Caution, Estimate
 from ..log.batch import Floats
 from ..policies.propensities import AnyPolicy
 from .document import number
-from .estimates import Estimates
+from .result import Estimates
 
 Row = dict[str, Any]
 

@@ -17,11 +17,11 @@ from ..checks.propensities import Agreement
 from ..clicks.storage import plain
 from ..files import write_text
 from ..folds.estimate import Caution
+from ..formatting import plural, quote
 from ..log import rules
 from ..readers.described import LogColumn
 from ..readers.wide import Gaps
 from ..report.sheet import Answer, Figures, Item, Section, Sheet
-from ..report.words import plural, quote
 from .printed import Printed, json_text
 
 _NAMED = 12

@@ -1,27 +1,82 @@
-"""The estimates of one target, held against each other, and the verdict on it."""
+"""What is said of one target: the estimate of each spelling, held against what assumes less, and the verdict."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
+from itertools import permutations
 
 from ..errors import NoOverlapError
-from ..estimators.base import Estimator, Reference
+from ..estimators.base import Reference
+from ..estimators.family import Family
 from ..estimators.logged import LoggedMean
 from ..estimators.named import REFERENCES
-from ..estimators.wrappers import SelfNormalised, bare
+from ..estimators.wrappers import Clip, SelfNormalised, bare, weighing
+from ..findings import about
+from ..findings.evidence import OfChoice, OfDisagreement
 from ..findings.verdict import Candidate, Verdict, verdict
-from ..folds.estimate import Caution, Estimate
+from ..folds.estimate import Caution, Estimate, Interval
 from ..policies.propensities import AnyPolicy
-from .choice import Chosen, Given
-from .contradiction import contradicted
-from .summary import Summary
+from ..selection.windows import slope
+from .summary import AnyEstimator, Summary
+
+Given = dict[str, tuple[AnyEstimator, Estimate]]
+"""Estimators by their spelling, each with what it estimates."""
+LUCKY = frozenset({"heavy-tail", "large-weight", "hidden-mass", "few-rewards"})
+"""Warnings of an error that may be larger than the log shows: such an estimate contradicts nobody."""
 
 
-def named(reference: Reference) -> Estimator | SelfNormalised:
-    """The estimator that a reference is reported as: whole slates self-normalised, where clicks are frequent surer."""
-    return SelfNormalised(reference) if reference == REFERENCES[0] else reference
+@dataclass(frozen=True)
+class Chosen:
+    """An estimate or why there is none, the estimator that it is from, and all that this was chosen from.
+
+    held_to: the estimator whose interval it spans too, where the data chose.
+    """
+
+    estimator: AnyEstimator
+    estimate: Estimate | NoOverlapError
+    considered: Given = field(default_factory=dict)
+    held_to: AnyEstimator | None = None
+
+
+def chosen(summary: Summary, target: AnyPolicy, family: Family) -> Chosen:
+    """The estimate of a family of estimators; of most spellings it has one member.
+
+    The interval spans that of the chosen estimate and that of the first which can be trusted, so that where the
+    assumption of that one holds it covers the truth at least as often as that one does, whatever was chosen.
+    """
+    made = {name: (estimator, summary.estimate(target, estimator)) for name, estimator in family.items()}
+    if len(made) == 1:
+        return Chosen(*next(iter(made.values())))
+    given = {name: (estimator, e) for name, (estimator, e) in made.items() if isinstance(e, Estimate)}
+    if not given:
+        return Chosen(*next(reversed(made.values())))
+    names, estimates = list(given), [estimate for _, estimate in given.values()]
+    known = [summary.knows_error(target, estimator, estimate) for estimator, estimate in given.values()]
+    # An error that is not known contradicts nothing.
+    half_widths = [e.standard_error if sure else math.inf for e, sure in zip(estimates, known, strict=True)]
+    choice = slope([estimate.value for estimate in estimates], half_widths)
+    trusted = next((place for place, half in enumerate(half_widths) if math.isfinite(half)), None)
+    name, first, found = names[choice.index], estimates[trusted or 0], estimates[choice.index]
+    choice_made = OfChoice(names=tuple(names), chosen=choice.index, refuted=choice.refuted, trusted=trusted)
+    honest = replace(
+        found,
+        low=min(first.low, found.low),
+        high=max(first.high, found.high),
+        difference=span(first.difference, found.difference),
+        warnings=(*found.warnings, *about(choice_made)),
+        chosen=name,
+    )
+    return Chosen(given[name][0], honest, given, given[names[trusted or 0]][0])
+
+
+def span(one: Interval | None, other: Interval | None) -> Interval | None:
+    """The interval of `other`, widened to hold that of `one`."""
+    if one is None or other is None:
+        return other
+    return replace(other, low=min(one.low, other.low), high=max(one.high, other.high))
 
 
 @dataclass(frozen=True)
@@ -59,21 +114,99 @@ class Judgement:
         return {one.name: one for one in (*more, *asked) if one is not None}
 
     def _candidate(
-        self, key: str, estimator: Estimator | SelfNormalised, found: Estimate | NoOverlapError, asked: bool = True
+        self, key: str, estimator: AnyEstimator, found: Estimate | NoOverlapError, asked: bool = True
     ) -> Candidate | None:
         plain, summary = bare(estimator), self.summary
         if isinstance(plain, LoggedMean):
             return None
-        given = found if isinstance(found, Estimate) else None
-        refusal = None if given else Caution(found.code, "serious", found.message, found.remedy)  # type: ignore[union-attr]
+        given, logged, relative, refusal = None, None, None, None
+        if isinstance(found, Estimate):
+            given, logged = found, summary.logged(plain)
+            relative = summary.relative(summary.mean(self.target, estimator), summary.layout.logged(plain))
+        else:
+            refusal = Caution(found.code, "serious", found.message, found.remedy)
         return Candidate(
             key,
             plain.assumes,
             given,
-            None if given is None else summary.logged(plain),
-            None if given is None else summary.relative(self.target, estimator),
+            logged,
+            relative,
             refusal,
             "clicks" if plain.earns == "clicks" and not summary.rewards_are_clicks else "reward",
             plain.asks_logging is not None,
             asked,
         )
+
+
+def named(reference: Reference) -> AnyEstimator:
+    """The estimator that a reference is reported as: whole slates self-normalised, where clicks are frequent surer."""
+    return SelfNormalised(reference) if reference == REFERENCES[0] else reference
+
+
+def contradicted(
+    summary: Summary, target: AnyPolicy, found: Mapping[str, Chosen], references: Given, pairs: int
+) -> dict[str, Estimate]:
+    """The estimates of a target by name, with a warning on those that differ from one which assumes less.
+
+    Where the further assumption holds, both estimate the same and their paired difference has mean 0
+    (Hausman's test of a specification). Estimates whose error is not known contradict nobody, nor do those that are
+    contradicted themselves; clipped ones neither contradict nor are contradicted, for their bias is known, as is that
+    of unseen items. Where the data chose an estimator, those that they did not choose may contradict it too.
+
+    references: estimates that nobody asked for; they are among the answers. pairs: compared in the whole run.
+    """
+    listed = {name: (one.estimator, one.estimate) for name, one in found.items() if isinstance(one.estimate, Estimate)}
+    considered = {name: given for one in found.values() for name, given in one.considered.items()}
+    every = listed | {name: given for name, given in (considered | references).items() if name not in listed}
+    judged: dict[str, Estimate] = {}
+    holding: Given = {}
+    for name, (estimator, estimate) in sorted(every.items(), key=lambda one: len(bare(one[1][0]).assumes)):
+        worst = _against(summary, target, (estimator, estimate), holding, pairs)
+        judged[name] = estimate if worst is None else replace(estimate, warnings=(worst, *estimate.warnings))
+        if worst is None and _may_contradict(summary, target, estimator, estimate):
+            holding[name] = estimator, estimate
+    return {name: judged[name] for name in (*listed, *references)}
+
+
+def compared(estimators: Iterable[AnyEstimator], rewards_are_clicks: bool) -> int:
+    """How many pairs of some estimators are held against each other."""
+    return sum(_comparable(one, other, rewards_are_clicks) for one, other in permutations(estimators, 2))
+
+
+def _against(
+    summary: Summary, target: AnyPolicy, given: tuple[AnyEstimator, Estimate], holding: Given, pairs: int
+) -> Caution | None:
+    """The worst contradiction of an estimate by those that assume less."""
+    estimator, estimate = given
+    if any(caution.code == "unseen-items" for caution in estimate.warnings):
+        return None  # why it is off is said already
+    evidence = [
+        OfDisagreement(
+            other=name,
+            difference=summary.spread.difference(summary.mean(target, estimator), summary.mean(target, other)),
+            width=estimate.high - estimate.low,
+            further=bare(estimator).assumes - bare(other).assumes,
+            other_assumes=bare(other).assumes,
+            other_sound=reference.trustworthy,
+            luck=summary.luck(target, other),
+            pairs=pairs,
+        )
+        for name, (other, reference) in holding.items()
+        if _comparable(estimator, other, summary.rewards_are_clicks)
+    ]
+    # Of a sound one that assumes nothing the advice is clear; else the furthest speaks.
+    said = [(not pair.decisive, -pair.deviations, one) for pair in evidence for one in about(pair)]
+    return min(said, key=lambda one: one[:2])[2] if said else None
+
+
+def _may_contradict(summary: Summary, target: AnyPolicy, estimator: AnyEstimator, estimate: Estimate) -> bool:
+    lucky = any(one.code in LUCKY and one.severity != "note" for one in estimate.warnings)
+    return summary.knows_error(target, estimator, estimate) and not lucky
+
+
+def _comparable(estimator: AnyEstimator, other: AnyEstimator, rewards_are_clicks: bool) -> bool:
+    """Whether `other` estimates the same thing and assumes less."""
+    one, two = bare(estimator), bare(other)
+    if any(isinstance(weighing(e), Clip | LoggedMean) for e in (one, two)):
+        return False
+    return two.assumes < one.assumes and (one.earns == two.earns or rewards_are_clicks)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from .. import formatting as words
 from ..errors import NoOverlapError, UsageError
 from ..files import scratch
 from ..findings.verdict import Verdict
@@ -21,12 +22,11 @@ from ..options import Say, silent
 from ..policies.linear import Encoding, Linear, Model
 from ..policies.prepared import prepared
 from ..policies.propensities import AnyPolicy
-from ..report import words
 from ..report.sheet import Answer, Figures, Section, Sheet
 from ..running.executors import Executor, Progress
 from . import arguments
 from .evaluate import evaluate
-from .pages.again import eyebrow
+from .pages.document import eyebrow
 from .printed import Printed
 from .result import Result
 
@@ -209,4 +209,4 @@ def _spelled(judged: Trial) -> str:
 
 
 def _interval(found: Interval) -> str:
-    return words.amount(found.value, found.low, found.high, found.standard_error)
+    return words.Span(found.value, found.low, found.high, found.standard_error).text()

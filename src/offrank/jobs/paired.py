@@ -8,16 +8,13 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from ..errors import SupportError, UsageError
-from ..estimators.base import Estimator
-from ..estimators.wrappers import SelfNormalised, bare
+from ..estimators.wrappers import bare
 from ..findings.verdict import Candidate, Verdict, verdict
 from ..folds.estimate import Caution, Interval
 from ..inference.ratio import Mean
-from .choice import span
-from .judgement import Judgement
-from .summary import Summary
+from .judgement import Judgement, span
+from .summary import AnyEstimator, Summary
 
-_Any = Estimator | SelfNormalised
 _ORDER = {"serious": 0, "warning": 1, "note": 2}
 
 
@@ -92,12 +89,12 @@ class Pair:
 
     def difference(self, mine: str, theirs: str | None = None) -> Interval:
         """By these estimators; of the second target by default the same. Where the data chose, an interval of all."""
-        first, *more = (self.summary.paired(*means) for means in self._means(mine, theirs or mine))
+        first, *more = (self.summary.spread.difference(*means) for means in self._means(mine, theirs or mine))
         return self._widened(first, more)
 
     def relative(self, mine: str, theirs: str | None = None) -> Interval | None:
         """The same as a share of what the second earns; None where that is not clearly above 0."""
-        found = [self.summary.relative_change(*means) for means in self._means(mine, theirs or mine)]
+        found = [self.summary.relative(*means) for means in self._means(mine, theirs or mine)]
         known = [one for one in found if one is not None]
         return self._widened(known[0], known[1:]) if len(known) == len(found) else None
 
@@ -113,7 +110,7 @@ class Pair:
         for one, other in dict.fromkeys(every):
             yield self.summary.mean(self.one.target, one), self._second(one, other)
 
-    def _second(self, one: _Any, other: _Any | None) -> Mean:
+    def _second(self, one: AnyEstimator, other: AnyEstimator | None) -> Mean:
         """What is subtracted: of the second target, or what the log earned."""
         if self.other is None or other is None:
             return self.summary.layout.logged(bare(one))
@@ -165,7 +162,7 @@ class Pair:
         return tuple(sorted(found, key=lambda one: _ORDER[one.severity]))
 
 
-def _estimator(of: Judgement, name: str, held: bool = False) -> _Any:
+def _estimator(of: Judgement, name: str, held: bool = False) -> AnyEstimator:
     """What a spelling stands for; held: what the data's choice is held to, where there is one."""
     if name not in of.found:
         return of.references[name][0]

@@ -1,35 +1,43 @@
-"""What an evaluation asks of a log, ready to run on any source."""
+"""An evaluation: what it asks of a log, and the log once it was read, from which every number of a result follows."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
+from functools import cached_property
 from typing import Any
 
-from ..checks.log import LogFold
-from ..checks.rows import TiesFold, sorts
-from ..errors import AbilityError, ColumnError, NoOverlapError
+from ..checks.log import LogFold, about_log
+from ..checks.rows import Impressions, ImpressionsFold, TiesFold, sorts
+from ..errors import AbilityError, ColumnError, EmptyLogError, NoOverlapError, SupportError, UsageError
 from ..estimators.base import Estimator, Reference
+from ..estimators.design import design_fold
 from ..estimators.family import Family
-from ..estimators.fold import Layout, needs
+from ..estimators.fold import Layout, TermsFold, needs
 from ..estimators.logged import LoggedMean
 from ..estimators.named import REFERENCES
 from ..estimators.wrappers import SelfNormalised, bare, weighing
 from ..findings import about
 from ..findings.evidence import OfCurve
+from ..findings.verdict import Verdict
+from ..folds.base import Together
+from ..folds.estimate import Interval
+from ..folds.group_by import by_column
 from ..folds.sums import Products
 from ..inference.ratio import Controlled
 from ..inference.spec import IntervalSpec
+from ..log.cache import RunCache
 from ..log.source import Needs, Source
 from ..policies.prepared import counts
 from ..policies.propensities import AnyPolicy
+from ..running.executors import Executor, Progress, run
 from . import document
-from .choice import Chosen, chosen
-from .contradiction import compared
-from .estimates import Estimates
-from .judgement import Judgement, named
+from .diagnostics import Diagnostics, Told, window_path
+from .judgement import Chosen, Judgement, chosen, compared, named
+from .paired import Difference, Pair
 from .provenance import NOTHING, Provenance
-from .summary import Summary
+from .result import Estimates, Result, Side
+from .summary import AnyEstimator, Summary, inner_fold
 
 
 @dataclass(frozen=True)
@@ -68,10 +76,14 @@ class Plan:
         return found
 
     @property
-    def _asked(self) -> list[Estimator | SelfNormalised]:
-        """The estimators that somebody asked for and that speak of the target."""
-        every = (e for members in self.estimators.values() for e in members.values())
-        return [one for one in every if not isinstance(bare(one), LoggedMean)]
+    def members(self) -> list[AnyEstimator]:
+        """The estimators of all spellings."""
+        return [one for members in self.estimators.values() for one in members.values()]
+
+    @property
+    def _asked(self) -> list[AnyEstimator]:
+        """Those that speak of the target."""
+        return [one for one in self.members if not isinstance(bare(one), LoggedMean)]
 
     @property
     def only_target(self) -> AnyPolicy:
@@ -81,9 +93,8 @@ class Plan:
     @property
     def layout(self) -> Layout:
         """Every different weighting once: ips and snips share theirs."""
-        named = [e for members in self.estimators.values() for e in members.values()]
-        weighed, targets = dict.fromkeys(map(bare, named)), dict.fromkeys(self.targets.values())
-        per_slot = dict.fromkeys(bare(e) for e in named if isinstance(e, SelfNormalised) and e.by_slot)
+        weighed, targets = dict.fromkeys(map(bare, self.members)), dict.fromkeys(self.targets.values())
+        per_slot = dict.fromkeys(bare(e) for e in self.members if isinstance(e, SelfNormalised) and e.by_slot)
         return Layout(tuple(targets), (*weighed, *self.references), tuple(per_slot), self.references)
 
     @property
@@ -101,8 +112,7 @@ class Plan:
         """The products of columns that a bootstrap sums too: those from which it learns slopes anew."""
         if self.doubt.method != "bootstrap":
             return ()
-        every = [e for members in self.estimators.values() for e in members.values()]
-        controlled = {bare(e) for e in every if isinstance(e, SelfNormalised) and e.controlled}
+        controlled = {bare(e) for e in self.members if isinstance(e, SelfNormalised) and e.controlled}
         found = [
             pair
             for _, estimator, value, weight in self.layout.pairs()
@@ -118,7 +128,7 @@ class Plan:
 
     def parts(self) -> list[Any]:
         """Everything that may have been learnt."""
-        return [*self.targets.values(), *(one for members in self.estimators.values() for one in members.values())]
+        return [*self.targets.values(), *self.members]
 
     def summary(self, folded: Any, **known: Any) -> Summary:
         """What the folds found, ready to be asked. known: as in `Summary`."""
@@ -143,7 +153,7 @@ class Plan:
 
     def examination(self) -> list[float] | None:
         """The curve that an estimator rests on."""
-        inner = (part for members in self.estimators.values() for one in members.values() for part in _parts(one))
+        inner = (part for one in self.members for part in _parts(one))
         curves = (getattr(part, "examination", None) for part in inner)
         return next((list(curve) for curve in curves if curve), None)
 
@@ -156,10 +166,167 @@ class Plan:
             for estimator, key in named.items():
                 if weighing(estimator) is None:
                     continue
-                yield document.histogram_row(name, key, summary.histogram(target, estimator))
+                place, _, _ = summary.layout.places[target, estimator]
+                yield document.histogram_row(name, key, summary.folded["histogram"][place])
 
 
-def _parts(estimator: Estimator | SelfNormalised) -> Iterator[Any]:
+@dataclass(frozen=True)
+class Reduced:
+    """A log that was read under a plan: from it follow all numbers, at any level, and the difference of any two.
+
+    whole, groups: what the folds found. known, designs: as in `Summary`. where: the log in words.
+    """
+
+    plan: Plan
+    whole: Any
+    groups: Mapping[str, Any]
+    known: Mapping[str, Any]
+    designs: Any
+    impressions: Impressions
+    where: str
+    behind: Mapping[str, Any]
+    diagnostics: Diagnostics
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {one.name: getattr(self, one.name) for one in fields(self)}  # what follows from it is made anew
+
+    @cached_property
+    def summary(self) -> Summary:
+        """Of the whole log, ready to be asked."""
+        return self.plan.summary(self.whole, **self.known, designs=self.designs)
+
+    @cached_property
+    def judged(self) -> dict[str, Judgement]:
+        """The estimates of each target."""
+        return self.plan.judged(self.summary)
+
+    @cached_property
+    def by_group(self) -> dict[str, tuple[Summary, dict[str, Judgement]]]:
+        """The same of each group."""
+        parts = {name: self.plan.summary(part, **self.known, group=True) for name, part in self.groups.items()}
+        return {name: (part, self.plan.judged(part, len(parts))) for name, part in parts.items()}
+
+    def result(self) -> Result:
+        """Everything that was asked for."""
+        groups = {name: listed(judged) for name, (_, judged) in self.by_group.items()}
+        estimates, about_log = listed(self.judged), self.summary.about_log
+        verdicts = {name: one.verdict(name, about_log) for name, one in self.judged.items()}
+        told = {name: one for name, one in verdicts.items() if one is not None}
+        used = dict.fromkeys(one.cluster for one in estimates.given.values() if one.cluster is not None)
+        facts = {**self._facts(), "cluster": ", ".join(used) or None, **self._behind(verdicts)}
+        return Result(estimates, groups, facts, about_log=about_log, verdicts=told, reduced=self)
+
+    def at(self, confidence: float) -> Result:
+        """The same at another level."""
+        plan = replace(self.plan, doubt=replace(self.plan.doubt, confidence=confidence))
+        return replace(self, plan=plan).result()
+
+    def difference(self, one: Side, other: Side, *, relative: bool = False, group: str | None = None) -> Interval:
+        """One target less another, or less what was logged; where no estimator is named, that of the verdict on it."""
+        (target, mine), (against, theirs) = one, other
+        summary, judged = (self.summary, self.judged) if group is None else self.by_group[group]
+        pair = Pair(summary, judged[target], judged.get(against), (target, against))
+        if mine is None and theirs is None:
+            told = pair.verdict(self.summary.about_log)
+            away = None if told is None else told.relative if relative else told.difference
+            if away is not None:
+                return away
+            mine = pair.least_assuming() if told is None or told.estimator is None else told.estimator
+        both = [(target, mine or theirs)] + ([] if pair.other is None else [(against, theirs or mine)])
+        for name, key in both:
+            found = judged[name].estimates[str(key)]
+            if isinstance(found, NoOverlapError):
+                raise found
+        mine, theirs = (str(both[place][1]) for place in (0, -1))
+        away = pair.relative(mine, theirs) if relative else pair.difference(mine, theirs)
+        if away is None:
+            raise SupportError(
+                f"what {against} earns is not clearly above 0, so that nothing can be told as a share of it",
+                "ask for the absolute difference: relative=False",
+            )
+        return away
+
+    def comparison(self, target: str, against: str, confidence: float) -> Difference:
+        """The verdict on the difference of two targets, its interval at this level."""
+        pair = Pair(self.summary.at(confidence), self.judged[target], self.judged.get(against), (target, against))
+        found = pair.verdict(self.summary.about_log)
+        if found is None:
+            raise UsageError("only what was logged was asked for", "name an estimator of the targets, such as 'snips'")
+        return Difference(target, against, found, self.summary.moments.n)
+
+    def _behind(self, verdicts: Mapping[str, Verdict | None]) -> dict[str, Any]:
+        """What stands behind the estimates that the verdicts take, and the first where one takes none."""
+        told, paths, sums = [], [], self.summary.moments.sums
+        for name, one in self.judged.items():
+            paths += [window_path(name, key, each) for key, each in one.found.items() if each.considered]
+            given = {key: each for key, each in one.candidates.items() if each.asked and each.estimate is not None}
+            taken = verdicts[name]
+            key = taken.estimator if taken is not None and taken.estimator in given else next(iter(given), None)
+            if key is not None and (estimate := given[key].estimate) is not None:
+                chosen = one.found[key]
+                _, value, _ = self.summary.layout.places[one.target, bare(chosen.estimator)]
+                told.append(Told(name, key, chosen.estimator, estimate, float(sums[value])))
+        return {**self.diagnostics.facts(self.behind, told, self.plan.doubt), "window_path": paths}
+
+    def _facts(self) -> dict[str, Any]:
+        plan, summary, doubt = self.plan, self.summary, self.plan.doubt
+        earned = {bare(one).earns for one in plan.members}
+        one_unit = len(earned) == 1 or summary.rewards_are_clicks
+        clicked = summary.moments.sums[1] == summary.moments.sums[2] or earned == {"clicks"}
+        return {
+            "schema": 1,
+            "kind": "evaluate",
+            "title": "What the new ranking would have earned",
+            "log": document.log_facts(self.impressions, self.where),
+            "logging": repr(plan.logging),
+            "targets": document.spelled(plan.targets),
+            "confidence": doubt.confidence,
+            "interval": doubt.method,
+            "by": plan.by,
+            "examination": plan.examination(),
+            "logged": document.interval(summary.logged(summary.layout.estimators[0])) if one_unit else None,
+            "unit": "clicks per impression" if one_unit and clicked else "per impression",
+            "weights": list(plan.histograms(summary)),
+            "ranks": document.rank_rows(self.impressions, doubt.confidence),
+            "checks": [],
+            "slots": [],
+            "versions": document.versions(),
+            "created": document.now(),
+        }
+
+
+def read(plan: Plan, source: Source, executor: Executor | None, progress: Progress | None) -> Reduced:
+    """Read the source once.
+
+    Raises:
+        EmptyLogError: it has no impressions.
+    """
+    layout, products = plan.layout, plan.products
+    by, grouped = (None, False) if plan.by is None else (by_column(plan.by), True)
+    inner = inner_fold(plan.doubt, layout, products, grouped=grouped)
+    terms = TermsFold(layout, plan.logging, inner, plan.doubt.columns, by)
+    needed = plan.needs() | plan.trained.needs(plan.parts())
+    cache = RunCache()
+    design, needed = design_fold(layout, plan.logging, source, needed, cache)
+    log = plan.log_fold(source)
+    needed |= log.needs()
+    folds: dict[str, Any] = {"terms": terms, "impressions": ImpressionsFold(), "log": log, "design": design}
+    diagnostics = Diagnostics.of(plan.targets, plan.logging, plan.estimators.values(), needed)
+    folds |= {"ties": plan.ties, "rows": plan.trained.fold(plan.parts()), "behind": diagnostics.fold}
+    found = run(source.select(needed), Together(folds), executor, progress, cache)
+    impressions: Impressions = found["impressions"]
+    if not impressions.n:
+        skipped = f"; {sum(impressions.skipped.values())} were skipped" if impressions.skipped else ""
+        raise EmptyLogError(f"{source.describe()} has no impressions{skipped}", "give a log with some")
+    whole, groups = found["terms"]["whole"], found["terms"].get("groups", {})
+    ties = dict(zip(plan.ties.policies, found["ties"].tolist(), strict=True))
+    trained = plan.trained.judged(plan.parts(), found["rows"])
+    known = {"slots": impressions.slots, "ties": ties, "trained": trained, "about_log": about_log(found["log"])}
+    behind = found["behind"]
+    return Reduced(plan, whole, groups, known, found["design"], impressions, source.describe(), behind, diagnostics)
+
+
+def _parts(estimator: AnyEstimator) -> Iterator[Any]:
     """An estimator and what it wraps."""
     inner: Any = estimator
     while inner is not None:

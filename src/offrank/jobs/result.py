@@ -2,40 +2,83 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from os import PathLike
 from typing import Any, Protocol
 
 from ..errors import NoOverlapError, UsageError
+from ..estimators.base import Estimator
+from ..estimators.named import estimator as named_estimator
+from ..estimators.wrappers import SelfNormalised
 from ..files import write_text
 from ..findings.verdict import Verdict
 from ..folds.estimate import Caution, Estimate, Interval, PlacedCaution
-from ..frames import Tabular
+from ..frames import Given, Tabular
 from ..policies.base import Policy
 from ..policies.named import policy as named_policy
 from ..report import terminal
 from ..report.sheet import Sheet
 from . import document
-from .estimates import Asked, Estimates, Key, Named, Side, among
 from .pages import evaluation
-from .pages.plots import Plots
+from .pages.evaluation import Plots
 from .paired import Difference
 
+Key = tuple[str, str]
+Side = tuple[str, str | None]
+"""What is compared: a target, or `logged`, and an estimator, or the one that the verdict takes."""
+Named = str | Estimator | SelfNormalised
+Asked = Named | tuple[str | Policy, Named]
 LOGGED = "logged"
 """What stands for the log itself where targets are compared."""
-_OF_LEVEL = ("confidence", "logged", "ranks", "comparisons", "simultaneous")
+_OF_LEVEL = ("confidence", "logged", "ranks", "comparisons", "simultaneous", "clip_path", "window_path", "heaviest")
 """Facts that depend on the level of intervals."""
 
 
-class Kept(Protocol):
+@dataclass(frozen=True)
+class Estimates(Given[Estimate]):
+    """Estimates by (target, estimator), or by estimator alone where there is one target.
+
+    Both may be spelled in any way, or be the objects.
+    """
+
+    found: Mapping[Key, Estimate | NoOverlapError]
+
+    headings = ("target", "estimator", "value", "difference", "ess", "mean_weight", "warnings", "error")
+
+    def records(self) -> list[dict[str, Any]]:
+        """A row per estimate."""
+        return [document.estimate_row(key, None, value, None) for key, value in self.found.items()]
+
+    def to_dict(self) -> dict[str, Any]:
+        return {"estimates": self.records()}
+
+    def known(self, key: Any) -> Key:
+        """The key that is meant, found or refused: the estimator may be spelled in any way, or be the object itself."""
+        targets = list(dict.fromkeys(target for target, _ in self.found))
+        target, name = key if isinstance(key, tuple) and len(key) == 2 else (None, key)
+        if target is None:
+            if len(targets) > 1:
+                raise KeyError(f"there are several targets: ask for result[name, estimator], name in {targets}")
+            target = "".join(targets)
+        known = among(targets, target, named_policy)
+        if known is None:
+            raise KeyError(f"no target {target!r}; there are: {targets}")
+        names = [name for other, name in self.found if other == known]
+        estimator = among(names, name, named_estimator)
+        if estimator is None:
+            raise KeyError(f"no estimate {name!r}; there are: {names}")
+        return known, estimator
+
+
+class KeptLog(Protocol):
     """What a result keeps of its log."""
 
     def at(self, confidence: float) -> Result:
         """The same at another level."""
 
-    def difference(self, one: Side, other: Side, *, relative: bool = False) -> Interval:
-        """One target less another, or less what was logged."""
+    def difference(self, one: Side, other: Side, *, relative: bool = False, group: str | None = None) -> Interval:
+        """One target less another, or less what was logged; in the whole log or a group."""
 
     def comparison(self, target: str, against: str, confidence: float) -> Difference:
         """The verdict on the difference of two targets, its interval at this level."""
@@ -63,7 +106,7 @@ class Result(Mapping[Key, Estimate], Tabular):
     about_log: tuple[Caution, ...] = ()
     verdicts: Mapping[str, Verdict] = field(default_factory=dict)
     comparisons: tuple[Difference, ...] = ()
-    reduced: Kept | None = field(default=None, repr=False, compare=False)
+    reduced: KeptLog | None = field(default=None, repr=False, compare=False)
 
     headings = (
         *("status", "title", "target", "against", "estimator", "group", "value", "difference", "relative", "truth"),
@@ -134,7 +177,13 @@ class Result(Mapping[Key, Estimate], Tabular):
         return replace(found, truths=self.truths, facts={**self.facts, **facts})
 
     def difference(
-        self, one: Asked | Policy, other: Asked | Policy, *, estimator: Named | None = None, relative: bool = False
+        self,
+        one: Asked | Policy,
+        other: Asked | Policy,
+        *,
+        estimator: Named | None = None,
+        relative: bool = False,
+        group: str | None = None,
     ) -> Interval:
         """By how much `one` earns more than `other`, on the same rows: `result.difference("b", "a")`.
 
@@ -146,16 +195,19 @@ class Result(Mapping[Key, Estimate], Tabular):
         - estimator: of both. By default that of the verdict on this very difference, with its interval: the least
           assuming one that decides. Where nothing is sound, the least assuming one that both have.
         - relative: as a share of what `other` earns.
+        - group: a value of the `by` column, by default the whole log.
 
         Raises:
-            KeyError: no such target or estimator. NoOverlapError: the log cannot give one of the estimates.
+            KeyError: no such target, estimator or group. NoOverlapError: the log cannot give one of the estimates.
             SupportError: what `other` earns is not clearly above 0, so that there is no share of it.
             UsageError: estimates of unlike outcomes, or a result that keeps nothing of its log, as that of `check`.
         """
         sides = self._side(one, estimator), self._side(other, estimator, logged=True)
-        return self._kept().difference(*sides, relative=relative)
+        if group is not None and group not in self.groups:
+            raise KeyError(f"no group {group!r}; there are: {list(self.groups)}")
+        return self._kept().difference(*sides, relative=relative, group=group)
 
-    def _kept(self) -> Kept:
+    def _kept(self) -> KeptLog:
         if self.reduced is None:
             raise UsageError("this result keeps nothing of its log", "ask the result of `evaluate` or `compare`")
         return self.reduced
@@ -204,7 +256,14 @@ class Result(Mapping[Key, Estimate], Tabular):
         return replace(self, facts={**self.facts, **facts, "simultaneous": level}, comparisons=found)
 
     def to_dict(self) -> dict[str, Any]:
-        """Everything, as plain lists, dicts and numbers (None for what is not known)."""
+        """Everything, as plain lists, dicts and numbers (None for what is not known).
+
+        Behind the estimate that each verdict takes: `clip_path` has it with no weight beyond each of some clips,
+        `heaviest` the impressions of largest weight; `window_path` all windows from which the data chose. `overlap` has
+        the probability of the displayed item at its rank, under the target and the logging policy, and `rankings` how
+        much of what was shown the target would show: both of a random sample of rows, for policies with a law over any
+        slate.
+        """
         verdicts = {name: document.verdict_row(one) for name, one in self.verdicts.items()}
         log_findings = [asdict(caution) for caution in self.about_log]
         return {**self.facts, "verdicts": verdicts, "log_findings": log_findings, "estimates": self._rows()}
@@ -266,3 +325,14 @@ def _cautions(found: Estimate | NoOverlapError) -> tuple[Caution, ...]:
     if isinstance(found, Estimate):
         return found.warnings
     return (Caution(found.code, "serious", found.message, found.remedy),)
+
+
+def among(known: list[str], asked: object, read: Callable[[Any], object]) -> str | None:
+    """The spelling that results use for what is asked: `clip(ips, 10)` for `clip(ips, 1e1)`; None for what is none."""
+    if str(asked) in known:
+        return str(asked)
+    try:
+        spelled = repr(read(asked))
+    except UsageError:
+        return None
+    return spelled if spelled in known else None

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from .. import formatting as words
 from ..clicks.documents import UNSEEN
 from ..clicks.fitted import Fitted
 from ..clicks.loading import load
@@ -22,7 +23,6 @@ from ..policies.base import Policy
 from ..policies.top import Top
 from ..readers.convert import Converted, convert
 from ..readers.svmlight import read_svmlight
-from ..report import words
 from ..report.sheet import Answer, Figures, Section, Sheet
 from ..running.executors import Progress
 from ..simulation.judged import Preset, mslr_like, stratified

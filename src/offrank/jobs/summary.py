@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from statistics import NormalDist
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
 from ..checks.log import explained, of_rows
 from ..checks.rows import dependence
@@ -39,6 +39,7 @@ from ..options import option
 from ..policies.propensities import AnyPolicy
 from .provenance import NOTHING, Provenance
 
+AnyEstimator = Estimator | SelfNormalised
 _BOUND = 100.0
 """The largest weight that a remedy names."""
 POWER = 0.8
@@ -78,15 +79,14 @@ class Summary:
     ties: Mapping[AnyPolicy, float] = field(default_factory=dict)
     trained: Provenance = NOTHING
     designs: tuple[Design | None, ...] = ()
-    made: dict[tuple[AnyPolicy, Estimator | SelfNormalised], Estimate | NoOverlapError] = field(
+    made: dict[tuple[AnyPolicy, AnyEstimator], Estimate | NoOverlapError] = field(
         default_factory=dict, init=False, compare=False, repr=False
     )
 
     @property
     def moments(self) -> Moments:
         """Of all columns of the layout."""
-        found: Moments = self.folded["moments"]
-        return found
+        return cast(Moments, self.folded["moments"])
 
     @cached_property
     def spread(self) -> Spread:
@@ -106,22 +106,22 @@ class Summary:
 
     def logged(self, estimator: Estimator) -> Interval:
         """What the logging policy earned, in the outcome that the estimator weighs."""
-        return self._interval(self.layout.logged(estimator))
+        return self.spread.ratio(self.layout.logged(estimator))
 
-    def estimate(self, target: AnyPolicy, estimator: Estimator | SelfNormalised) -> Estimate | NoOverlapError:
+    def estimate(self, target: AnyPolicy, estimator: AnyEstimator) -> Estimate | NoOverlapError:
         """The estimate of one estimator for one target, or why there is none."""
         if (target, estimator) not in self.made:
             self.made[target, estimator] = self._estimate(target, estimator)
         return self.made[target, estimator]
 
-    def _estimate(self, target: AnyPolicy, estimator: Estimator | SelfNormalised) -> Estimate | NoOverlapError:
+    def _estimate(self, target: AnyPolicy, estimator: AnyEstimator) -> Estimate | NoOverlapError:
         weighting = bare(estimator)
-        index, value, weight = self._columns(target, weighting)
+        index, value, weight = self.layout.places[target, weighting]
         if not self.moments.sums[weight] > 0:
             cancelled = bool(self.moments.squares[weight] > 0)
             return self._no_overlap(target, estimator, cancelled=cancelled)
         ratio = self.mean(target, estimator)
-        earned = self._interval(ratio)
+        earned = self.spread.ratio(ratio)
         made = Estimate(
             earned.value,
             earned.low,
@@ -131,7 +131,7 @@ class Summary:
             ess=math.nan,
             mean_weight=None,
             max_weight_share=math.nan,
-            difference=self._interval(ratio, self.layout.logged(weighting)),
+            difference=self.spread.difference(ratio, self.layout.logged(weighting)),
         )
         depending = dependence(self.spread, ratio, weight, group=self.group)
         if depending.column is not None:
@@ -152,9 +152,7 @@ class Summary:
         warnings = tuple(caution for caution in about(*evidence) if caution.code not in known)
         return replace(made, warnings=warnings, about_log=about_log)
 
-    def _no_overlap(
-        self, target: AnyPolicy, estimator: Estimator | SelfNormalised, *, cancelled: bool
-    ) -> NoOverlapError:
+    def _no_overlap(self, target: AnyPolicy, estimator: AnyEstimator, *, cancelled: bool) -> NoOverlapError:
         n, weighed = self.moments.n, weighing(estimator)
         if weighed is None:
             return NoOverlapError(
@@ -180,7 +178,7 @@ class Summary:
         mean_weight = self._alone.ratio(Ratio(weight, ROWS)) if weighed.normalised else None
         return replace(
             made,
-            ess=self._worth(made.standard_error, estimator, weighed, index, value),
+            ess=self._ess(made.standard_error, estimator, weighed, index, value),
             mean_weight=None if mean_weight is None else mean_weight.value,
             max_weight_share=float(self.moments.largest[weight] / sums[weight]),
             tail_index=tail_index(self.folded["largest"][index], self.moments.n),
@@ -191,13 +189,11 @@ class Summary:
         """The effective number of weights that such logs typically have over that of this log, at most 1."""
         if design is None:
             return 1.0
-        sums = self.moments.sums
-        kish = Worth(self.layout.worth, self.folded["worth"], float(sums[ROWS])).kish(index, float(sums[weight]))
-        return min(design.visible / kish, 1.0)
+        return min(design.visible / self._worth.kish(index, float(self.moments.sums[weight])), 1.0)
 
-    def luck(self, target: AnyPolicy, estimator: Estimator | SelfNormalised) -> float:
+    def luck(self, target: AnyPolicy, estimator: AnyEstimator) -> float:
         """How many times the error of this log such logs typically have, at least 1."""
-        index, _, weight = self._columns(target, bare(estimator))
+        index, _, weight = self.layout.places[target, bare(estimator)]
         luck = self._luck(self.designs[index] if self.designs else None, index, weight)
         return 1 / math.sqrt(luck) if luck > 0 else math.inf
 
@@ -213,48 +209,39 @@ class Summary:
         deviates = sum(map(NormalDist().inv_cdf, (0.5 + self.doubt.confidence / 2, POWER)))
         return deviates * difference.standard_error / math.sqrt(luck)
 
-    def _worth(self, error: float, estimator: Estimator, weighed: Weighting, index: int, value: int) -> float:
+    @cached_property
+    def _worth(self) -> Worth:
+        return Worth(self.layout.worth, self.folded["worth"], float(self.moments.sums[ROWS]))
+
+    def _ess(self, error: float, estimator: Estimator, weighed: Weighting, index: int, value: int) -> float:
         """How many impressions of the target an estimate of this standard error is worth."""
         moments, weight = self.moments, float(self.moments.sums[value + 1])
-        found = Worth(self.layout.worth, self.folded["worth"], float(moments.sums[ROWS]))
         logged = float(self.layout.logged(estimator).value(moments.sums)), outcome(estimator)
         each_slot, normalised = weighed.each_slot, weighed.normalised
-        variance = found.variance(index, weight, logged, normalised=normalised, each_slot=each_slot)
-        kish = found.kish(index, weight)
+        variance = self._worth.variance(index, weight, logged, normalised=normalised, each_slot=each_slot)
+        kish = self._worth.kish(index, weight)
         known = kish >= FEW_EFFECTIVE and self._effective_rewards(estimator, value) >= FEW_REWARDS
         return worth(variance * moments.n / max(moments.n - 1, 1), error, kish, known=known)
 
-    def knows_error(self, target: AnyPolicy, estimator: Estimator | SelfNormalised, estimate: Estimate) -> bool:
+    def knows_error(self, target: AnyPolicy, estimator: AnyEstimator, estimate: Estimate) -> bool:
         """Whether the standard error is good enough to hold the estimate against others.
 
         An estimate may be worth few impressions of the target, and yet say well how little it is worth: if enough
         impressions of the log have a weight, and nothing else is wrong with these.
         """
-        _, _, weight = self._columns(target, bare(estimator))
+        _, _, weight = self.layout.places[target, bare(estimator)]
         rows = float(self.moments.sums[weight] ** 2 / self.moments.squares[weight])
         sound = all(one.severity != "serious" or one.code == "low-ess" for one in estimate.warnings)
         return sound and rows >= FEW_EFFECTIVE and estimate.standard_error > 0
 
-    def difference(
-        self, target: AnyPolicy, one: Estimator | SelfNormalised, other: Estimator | SelfNormalised
-    ) -> Interval:
-        """One estimate less another of the same target, paired."""
-        return self.paired(self.mean(target, one), self.mean(target, other))
-
-    def relative(self, target: AnyPolicy, estimator: Estimator | SelfNormalised) -> Interval | None:
-        """By how much of what was logged the target earns more; None where the log's mean is not clearly above 0."""
-        return self.relative_change(self.mean(target, estimator), self.layout.logged(bare(estimator)))
-
-    def paired(self, one: Mean, other: Mean) -> Interval:
-        """One mean less another, on the same rows."""
-        return self._interval(one, other)
-
-    def relative_change(self, one: Mean, other: Mean) -> Interval | None:
-        """The same as a share of the other; None where that is not clearly above 0."""
-        return self._interval(RelativeChange(one, other)) if self._interval(other).low > 0 else None
+    def relative(self, one: Mean, other: Mean) -> Interval | None:
+        """One mean less another as a share of the other; None where that is not clearly above 0."""
+        return self.spread.ratio(RelativeChange(one, other)) if self.spread.ratio(other).low > 0 else None
 
     def at(self, confidence: float) -> Summary:
-        """The same at another level."""
+        """The same at this level."""
+        if confidence == self.doubt.confidence:
+            return self
         return replace(self, doubt=replace(self.doubt, confidence=confidence))
 
     @property
@@ -262,26 +249,15 @@ class Summary:
         """Whether no outcome is below 0."""
         return bool(self.moments.least[REWARD] >= 0)
 
-    def mean(self, target: AnyPolicy, estimator: Estimator | SelfNormalised) -> Mean:
+    def mean(self, target: AnyPolicy, estimator: AnyEstimator) -> Mean:
         """What an estimate is, as a function of the columns' sums."""
         weighting = bare(estimator)
-        _, value, weight = self._columns(target, weighting)
+        _, value, weight = self.layout.places[target, weighting]
         if isinstance(estimator, SelfNormalised) and estimator.controlled:
             return Controlled.best(self.moments, value, weight, ROWS)
         if isinstance(estimator, SelfNormalised) and estimator.by_slot:
             return self.layout.by_slot(target, weighting, len(self.moments.mean))
         return Ratio(value, weight if isinstance(estimator, SelfNormalised) else ROWS)
-
-    def _interval(self, ratio: Mean, other: Mean | None = None) -> Interval:
-        """A ratio, or its difference to another; without ends where there is but one impression or cluster."""
-        return self.spread.ratio(ratio) if other is None else self.spread.difference(ratio, other)
-
-    def histogram(self, target: AnyPolicy, estimator: Estimator) -> Any:
-        """How the weights of an estimator are spread."""
-        return self.folded["histogram"][self._columns(target, estimator)[0]]
-
-    def _columns(self, target: AnyPolicy, estimator: Estimator) -> tuple[int, int, int]:
-        return self.layout.places[target, estimator]
 
     @property
     def rewards_are_clicks(self) -> bool:
@@ -289,9 +265,7 @@ class Summary:
         reward, clicks = self.moments.sums[[REWARD, CLICKS]]
         return bool(reward == clicks or not clicks or not reward)
 
-    def _evidence(
-        self, made: Estimate, target: AnyPolicy, estimator: Estimator | SelfNormalised, value: int
-    ) -> OfEstimate:
+    def _evidence(self, made: Estimate, target: AnyPolicy, estimator: AnyEstimator, value: int) -> OfEstimate:
         """What findings look at, besides clusters and the log itself."""
         weighting, weighed, sums = bare(estimator), weighing(estimator), self.moments.sums
         found = OfEstimate(
@@ -310,7 +284,7 @@ class Summary:
         if (design := made.design) is not None:
             found = replace(
                 found,
-                luck=self._luck(design, *self._columns(target, weighting)[::2]),
+                luck=self._luck(design, *self.layout.places[target, weighting][::2]),
                 hidden=design.hidden if weighed.normalised else 0.0,
                 unsupported=design.unsupported if weighed.normalised else 0.0,
                 visible=design.visible,
@@ -345,7 +319,7 @@ def _kind(weighed: Weighting | None) -> Literal["slates", "items", "model", "log
     return "items" if isinstance(weighed, IPM | Interpol | PositionBased) else "slates"
 
 
-def _bounded(estimator: Estimator | SelfNormalised) -> Estimator | SelfNormalised:
+def _bounded(estimator: AnyEstimator) -> AnyEstimator:
     """The estimator with its weights clipped, or those of what corrects a click model."""
     plain = bare(estimator)
     if not isinstance(plain, DoublyRobust):

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from html import escape
 
-from . import words
+from ..formatting import printable, shorten, typographic
 from .plots import Axis
-from .words import typographic
 
 Numbers = Sequence[float]
 
@@ -34,7 +33,7 @@ class Series:
 class Chart:
     """Series on two axes. diagonal: a line where both are equal. log_x, log_y: by powers of ten.
 
-    whole_x: marks on the axis at whole numbers only, as of ranks.
+    whole_x: marks on the axis at whole numbers only, as of ranks. zero_y: the axis begins at 0.
     """
 
     title: str
@@ -45,6 +44,7 @@ class Chart:
     log_x: bool = False
     log_y: bool = False
     whole_x: bool = False
+    zero_y: bool = False
 
     @property
     def x_axis(self) -> Axis:
@@ -55,7 +55,8 @@ class Chart:
     def y_axis(self) -> Axis:
         """Wide enough for every point and interval."""
         ends = [end for one in self.series for end in (one.y, one.low or (), one.high or ())]
-        return _axis([value for end in ends for value in end], self.log_y)
+        axis = _axis([value for end in ends for value in end], self.log_y)
+        return replace(axis, low=0.0) if self.zero_y else axis
 
 
 def chart_svg(chart: Chart) -> str:
@@ -133,7 +134,7 @@ def _legend(chart: Chart) -> tuple[str, int]:
     """The names of the series below the axes, and how high that is."""
     drawn, x, y = "", float(_LEFT), _HEIGHT + 8
     for index, series in enumerate(chart.series if len(chart.series) > 1 else ()):
-        name, colour = words.shorten(words.printable(series.name), 40), _COLOURS[index % len(_COLOURS)]
+        name, colour = shorten(printable(series.name), 40), _COLOURS[index % len(_COLOURS)]
         width = 30 + _LETTER * len(name)
         if x > _LEFT and x + width > _WIDTH + 16:  # the gap after the last name may stand out
             x, y = float(_LEFT), y + _LINE

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection
+from contextlib import suppress
 from functools import cache
+from importlib import metadata
 from typing import Any
 
 from jinja2 import Environment, PackageLoader, Template
 from markupsafe import Markup
 
-from . import words
+from ..formatting import printable, together, typographic
 from .charts import Chart, chart_svg
 from .plots import Forest
 from .svg import forest_svg
@@ -25,7 +27,18 @@ def render(sheet: Any) -> str:
     load anything.
     """
     codes = [finding.code for section in sheet.sections for finding in section.findings]
-    return _template().render(sheet=sheet, codes=dict.fromkeys(codes))
+    return _template().render(sheet=sheet, codes=dict.fromkeys(codes), docs=documentation())
+
+
+def documentation() -> str:
+    """The address of the documentation that the installed package names, ending in a slash; empty where it names none.
+
+    It is `Documentation` under `[project.urls]`, so that it is written down once.
+    """
+    with suppress(metadata.PackageNotFoundError):
+        named = (url.partition(", ") for url in metadata.metadata("offrank").get_all("Project-URL") or [])
+        return next((url.rstrip("/") + "/" for name, _, url in named if name == "Documentation"), "")
+    return ""
 
 
 @cache
@@ -33,7 +46,7 @@ def _template() -> Template:
     environment = Environment(
         loader=PackageLoader("offrank.report", "templates"), autoescape=True, trim_blocks=True, lstrip_blocks=True
     )
-    environment.filters |= {"prose": prose, "cell": cell, "drawn": _drawn, "printable": words.printable}
+    environment.filters |= {"prose": prose, "cell": cell, "drawn": _drawn, "printable": printable}
     return environment.get_template("page.html.jinja")
 
 
@@ -42,7 +55,7 @@ def prose(text: str, codes: Collection[str] = ()) -> Markup:
 
     codes: what is linked to the place on the page where all is said about it.
     """
-    return Markup().join(_marked(piece, codes) for piece in _MARKS.split(words.together(words.printable(text))))
+    return Markup().join(_marked(piece, codes) for piece in _MARKS.split(together(printable(text))))
 
 
 def _marked(piece: str, codes: Collection[str]) -> Markup | str:
@@ -51,8 +64,8 @@ def _marked(piece: str, codes: Collection[str]) -> Markup | str:
     if _MARKS.fullmatch(piece) and piece.startswith("`"):
         return Markup('<code class="name">{}</code>').format(piece[1:-1])
     if _MARKS.fullmatch(piece):
-        return Markup("<strong>{}</strong>").format(piece[2:-2])
-    return piece
+        return Markup("<strong>{}</strong>").format(typographic(piece[2:-2]))
+    return typographic(piece)
 
 
 def cell(value: Any) -> str:
@@ -60,8 +73,8 @@ def cell(value: Any) -> str:
     if value is None:
         return "\u2013"
     if isinstance(value, float):
-        return words.typographic(f"{value:,.4g}")
-    return f"{value:,}" if isinstance(value, int) else words.typographic(words.printable(value))
+        return typographic(f"{value:,.4g}")
+    return f"{value:,}" if isinstance(value, int) else typographic(printable(value))
 
 
 def _drawn(plot: Chart | Forest) -> Markup:

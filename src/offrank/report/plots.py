@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
-from . import words
+from ..formatting import Span, number
 
 Side = Literal["left", "right", ""]
 """Where good values lie."""
@@ -46,43 +46,14 @@ class Axis:
         step = _round_step((self.high - self.low) / most)
         places = max(0, -math.floor(math.log10(step)))
         first, last = math.ceil(self.low / step), math.floor(self.high / step)
-        return tuple(Tick(self.position(i * step), words.number(i * step, places)) for i in range(first, last + 1))
-
-
-@dataclass(frozen=True)
-class Span:
-    """A value with the ends of its interval; a missing value is a refused one."""
-
-    value: float | None
-    low: float | None
-    high: float | None
-
-    @classmethod
-    def of(cls, found: Mapping[str, Any] | None) -> Span:
-        """Of a record with such fields, or of nothing."""
-        return cls(*((found or {}).get(name) for name in ("value", "low", "high")))
-
-    @property
-    def ends(self) -> list[float]:
-        """The value and what is known of its ends; nothing where there is no value."""
-        return [end for end in (self.value, self.low, self.high) if end is not None and self.value is not None]
-
-    @property
-    def width(self) -> float | None:
-        """Length of the interval."""
-        return None if self.low is None or self.high is None else self.high - self.low
-
-    @property
-    def text(self) -> str:
-        """The value with its interval, in words."""
-        return words.amount(self.value, self.low, self.high)
+        return tuple(Tick(self.position(i * step), number(i * step, places)) for i in range(first, last + 1))
 
 
 NOTHING = Span(None, None, None)
 
 
 @dataclass(frozen=True)
-class Row:
+class ForestRow:
     """What a row of a forest plot shows: a span, its label, what to write beside it and below that.
 
     light: what to do with it: `use`, `use with care` or `do not use`. logged: what the log earned there.
@@ -100,7 +71,7 @@ class Row:
     @property
     def summary(self) -> str:
         """What to write beside it: by default the numbers."""
-        return self.span.text if self.text is None else self.text
+        return self.span.text() if self.text is None else self.text
 
 
 @dataclass(frozen=True)
@@ -112,7 +83,7 @@ class Forest:
     """
 
     title: str
-    rows: tuple[Row, ...]
+    rows: tuple[ForestRow, ...]
     reference: float | None = None
     label: str = ""
     band: Span = NOTHING

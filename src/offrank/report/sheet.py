@@ -12,7 +12,8 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from ..folds.estimate import Caution
-from . import page, words
+from ..formatting import listing, plural, quote
+from . import page
 from .charts import Chart
 from .plots import Forest
 
@@ -116,7 +117,7 @@ class Finding:
     @property
     def _worst_first(self) -> list[tuple[Caution, str]]:
         ordered = sorted(self.told.values(), key=lambda one: -SEVERITIES.index(one[0].severity))
-        return [(caution, words.listing(list(filter(None, places)))) for caution, places in ordered]
+        return [(caution, listing(list(filter(None, places)))) for caution, places in ordered]
 
     def shown(self, most: int = 3) -> list[tuple[str, str]]:
         """Messages and whom they are about, the worst first, the end of a long list left out."""
@@ -132,15 +133,15 @@ class Finding:
         for one, places in self._worst_first[:most]:
             if one.remedy:
                 found.setdefault(one.remedy, []).append(places)
-        return [(words.listing(places) if len(found) > 1 else "", remedy) for remedy, places in found.items()]
+        return [(listing(places) if len(found) > 1 else "", remedy) for remedy, places in found.items()]
 
     def rest(self, most: int = 3) -> str:
-        """What `shown` leaves out, in words."""
+        """What `shown` leaves out, in formatting."""
         hidden = len(self.told) - most
-        more = [words.plural(hidden, "more message", "more messages")] if hidden > 0 else []
+        more = [plural(hidden, "more message", "more messages")] if hidden > 0 else []
         if self.of_groups:
-            more.append(words.plural(self.of_groups, "estimate of a group", "estimates of groups"))
-        return f"Also {words.listing(more)} with this code." if more else ""
+            more.append(plural(self.of_groups, "estimate of a group", "estimates of groups"))
+        return f"Also {listing(more)} with this code." if more else ""
 
 
 @dataclass(frozen=True)
@@ -210,4 +211,4 @@ def findings(found: Iterable[tuple[Caution, str, bool]]) -> tuple[Finding, ...]:
 def of_models(cautions: Iterable[tuple[str, Iterable[Caution]]]) -> tuple[Finding, ...]:
     """Cautions about several models, or about the only one."""
     every = [(name, list(some)) for name, some in cautions]
-    return findings((one, words.quote(name) if len(every) > 1 else "", False) for name, some in every for one in some)
+    return findings((one, quote(name) if len(every) > 1 else "", False) for name, some in every for one in some)

@@ -8,9 +8,8 @@ from __future__ import annotations
 from html import escape
 from importlib.resources import files
 
-from . import words
-from .plots import Axis, Forest, Row, Tick
-from .words import typographic
+from ..formatting import printable, shorten, typographic
+from .plots import Axis, Forest, ForestRow, Tick
 
 _ROW, _TALL, _TOP, _FOOT = 42, 66, 22, 26
 _TEXT = 15
@@ -36,7 +35,7 @@ def standalone(plot: Forest, width: int = 800) -> str:
     )
     size = f'width="{width}" height="{height}" viewBox="0 0 {width} {height}"'
     content = f'<g class="forest wide{" tall" if plot.tall else ""}">{placed}</g>'
-    name = escape(words.printable(plot.title))
+    name = escape(printable(plot.title))
     start = f'<svg xmlns="http://www.w3.org/2000/svg" class="alone" role="img" aria-label="{name}" {size}>'
     return f"{start}<style>{escape(style, quote=False)}</style>{content}</svg>"
 
@@ -71,7 +70,7 @@ def _parts(plot: Forest) -> dict[str, str]:
 
 
 def _figure(kind: str, title: str, height: float, content: str) -> str:
-    name = escape(words.printable(title))
+    name = escape(printable(title))
     size = f'width="100%" height="{height:g}"'
     return f'<svg class="{kind}" role="img" aria-label="{name}" {size}><title>{name}</title>{content}</svg>'
 
@@ -92,7 +91,7 @@ def _reference(plot: Forest, axis: Axis, top: float, bottom: float) -> str:
     return band + _line("reference", at, at, top - 4, bottom) + label
 
 
-def _marks(plot: Forest, axis: Axis, row: Row, y: float) -> str:
+def _marks(plot: Forest, axis: Axis, row: ForestRow, y: float) -> str:
     span, drawn = row.span, ""
     if span.value is None:
         return ""
@@ -127,15 +126,15 @@ def _end(position: float, y: float, cut: bool, side: int) -> str:
     return _line("interval", position, position, y - 4, y + 4)
 
 
-def _label(row: Row, y: float) -> str:
-    name = words.printable(row.label) or "(empty)"
-    full = f"<title>{escape(name)}</title>" if words.shorten(name) != name else ""
+def _label(row: ForestRow, y: float) -> str:
+    name = printable(row.label) or "(empty)"
+    full = f"<title>{escape(name)}</title>" if shorten(name) != name else ""
     light = f'<circle class="light {_LIGHTS[row.light]}" cx="6" cy="{y - 4}" r="5.5"/>' if row.light else ""
-    return f'{light}<text class="label" x="{18 if light else 0}" y="{y}">{escape(words.shorten(name))}{full}</text>'
+    return f'{light}<text class="label" x="{18 if light else 0}" y="{y}">{escape(shorten(name))}{full}</text>'
 
 
-def _number(row: Row, y: float) -> str:
-    kind = "number" if row.span.value is not None else "number refused"
+def _number(row: ForestRow, y: float) -> str:
+    kind = ("number" if row.span.value is not None else "number refused") + ("" if row.aside else " single")
     text = f'<text class="{kind}" x="100%" y="{y + _TEXT}" text-anchor="end">{escape(typographic(row.summary))}</text>'
     if row.aside:
         aside = escape(typographic(row.aside))

@@ -14,7 +14,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from . import words
+from ..formatting import printable, shorten, together
 from .page import cell
 from .sheet import SIGNS, Answer, Cell, Claim, Codes, Figures, Finding, Item, Section, Sheet
 
@@ -52,7 +52,7 @@ def render_text(sheet: Sheet, width: int | None = None) -> str:
 
 
 def _parts(sheet: Sheet, console: Console) -> Iterator[RenderableType]:
-    yield Text(words.printable(sheet.title), style="bold")
+    yield Text(printable(sheet.title), style="bold")
     if sheet.lead:
         yield _prose(sheet.lead, console)
     for answer in sheet.answers:
@@ -66,7 +66,7 @@ def _parts(sheet: Sheet, console: Console) -> Iterator[RenderableType]:
 
 def _section(section: Section, marks: dict[str, int], console: Console) -> Iterator[RenderableType]:
     if section.prose or section.items or section.claims:
-        yield _spaced(Text(words.printable(section.heading.replace("`", "")), style="bold"))
+        yield _spaced(Text(printable(section.heading.replace("`", "")), style="bold"))
     for text in section.prose:
         yield _prose(text, console)
     yield from _items(section.items, console)
@@ -75,7 +75,7 @@ def _section(section: Section, marks: dict[str, int], console: Console) -> Itera
     for table in section.tables:
         yield _spaced(_table(table, marks, console.width))
     for line in section.code.splitlines():  # to be copied: never broken
-        yield Text(words.printable(line), no_wrap=True, overflow="ignore")
+        yield Text(printable(line), no_wrap=True, overflow="ignore")
     for finding in section.findings:
         yield _spaced(_finding(finding, marks[finding.code], console))
 
@@ -110,7 +110,7 @@ def _table(figures: Figures, marks: dict[str, int], width: int) -> RenderableTyp
         pieces[-1].append(place)
     gap = 2 if all(needed(piece, 2) <= width for piece in pieces) else 1
     drawn = [_piece(figures, columns, piece, first, gap) for piece in pieces]
-    title = [Text(words.printable(figures.caption.replace("`", "")), style="bold")] if figures.caption else []
+    title = [Text(printable(figures.caption.replace("`", "")), style="bold")] if figures.caption else []
     return Group(*title, *drawn)
 
 
@@ -119,7 +119,7 @@ def _piece(
 ) -> RenderableType:
     table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, gap - 1, 0, 0))
     for place in places:
-        name, most = Text(words.printable(figures.header[place])), None if place else first
+        name, most = Text(printable(figures.header[place])), None if place else first
         justify: Literal["left", "right"] = "left" if figures.named[place] else "right"
         table.add_column(name, justify=justify, no_wrap=bool(place), overflow="fold", max_width=most)
     for row, cells in zip(figures.rows, zip(*columns, strict=True), strict=True):
@@ -133,7 +133,7 @@ def _words(value: Cell, marks: dict[str, int]) -> Text:
         see = ",".join(str(marks[code]) for code in value.codes if code in marks)
         return Text(f"{SIGNS[value.severity]} {see}".strip())
     shown = value if isinstance(value, str) else cell(value)
-    return Text(words.shorten(words.printable(shown.replace("\u2212", "-")), 60))
+    return Text(shorten(printable(shown.replace("\u2212", "-")), 60))
 
 
 def _finding(finding: Finding, mark: int, console: Console) -> Text:
@@ -176,6 +176,6 @@ def _prose(text: str, console: Console) -> Text:
     """
     found = []
     for line in text.replace("**", "").replace("`", "").split("\n"):
-        joined = Text(words.together(words.printable(line).replace("\u00a0", " "), _JOINT))
+        joined = Text(together(printable(line).replace("\u00a0", " "), _JOINT))
         found += [part.plain.rstrip().replace(_JOINT, " ") for part in joined.wrap(console, console.width)] or [""]
     return Text("\n".join(found), style="not bold", no_wrap=True, overflow="ignore")

@@ -9,10 +9,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from .. import formatting as words
 from ..clicks.storage import plain
 from ..errors import UsageError
 from ..frames import Tabular
-from ..report import terminal, words
+from ..report import terminal
 from ..report.sheet import Answer, Figures, Section, Sheet
 from .candidates import MeasuredModel, candidates
 from .strategies import BEST, PRESETS, SIGNS, STRATEGIES, WORDS, Keep, Metric, Preset, Strategy, strategy

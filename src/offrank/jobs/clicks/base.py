@@ -22,7 +22,7 @@ from ...report import terminal
 from ...report.plots import Forest
 from ...report.sheet import Answer, Finding, Section, Sheet, of_models, worst
 from .. import document
-from ..pages.again import eyebrow
+from ..pages.document import eyebrow
 
 Models = Mapping[str, Any] | Iterable[Any]
 

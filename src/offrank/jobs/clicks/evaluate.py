@@ -14,7 +14,7 @@ from ...folds.estimate import Caution
 from ...report.sheet import Sheet
 from ...running.executors import Executor, Progress
 from .. import arguments
-from ..pages.again import again
+from ..pages.document import again
 from . import pages
 from .base import Delivered, Models, facts, models, predictors, query_column
 from .graded import GradedFold, Ranked

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from ... import formatting as words
 from ...clicks.documents import grouping
 from ...clicks.fitted import Fitted
 from ...clicks.model import ClickModel
@@ -20,11 +21,10 @@ from ...clicks.storage import plain
 from ...errors import UsageError
 from ...folds.estimate import Caution
 from ...inference.spec import IntervalSpec
-from ...report import words
 from ...report.sheet import Answer, Sheet
 from ...running.executors import Executor, Progress
 from .. import arguments
-from ..pages.again import again
+from ..pages.document import again
 from . import pages
 from .base import Delivered, facts
 

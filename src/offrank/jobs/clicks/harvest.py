@@ -17,7 +17,7 @@ from ...log.batch import Floats
 from ...report.sheet import Answer, Cell, Figures, Section, Sheet
 from ...running.executors import Executor, Progress
 from .. import arguments
-from ..pages.again import again
+from ..pages.document import again
 from . import pages
 from .base import Delivered, facts
 

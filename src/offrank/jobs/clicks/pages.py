@@ -7,16 +7,16 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 
+from ... import formatting as words
 from ...clicks.evaluation import Evaluations
 from ...clicks.fitted import Fitted
 from ...clicks.predictions import QUANTITIES
-from ...folds.digits import with_ends, with_half
 from ...folds.estimate import Interval
+from ...formatting import Span, with_ends, with_half
 from ...log.batch import Floats
 from ...metrics.cmip import Cmip
-from ...report import words
 from ...report.charts import Chart, Series
-from ...report.plots import Forest, Row, Span
+from ...report.plots import Forest, ForestRow
 from ...report.sheet import Answer, Cell, Figures, Section
 from .graded import Ranked
 
@@ -143,7 +143,9 @@ def _forests(found: Evaluations, first: str | None = None) -> tuple[Forest, ...]
         if first is not None:
             title, line, label = f"{title}, less {first}", 0.0, "no difference"
             each = {name: found.difference(name, first, quantity) for name in found if name != first}
-        rows = (Row(name, Span.of(one.to_dict()), with_half(one, first is not None)) for name, one in each.items())
+        rows = (
+            ForestRow(name, Span.of(one.to_dict()), with_half(one, first is not None)) for name, one in each.items()
+        )
         made.append(Forest(title, tuple(rows), line, label, better="left"))
     return tuple(made)
 

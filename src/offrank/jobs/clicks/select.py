@@ -26,7 +26,7 @@ from ...selection.candidates import MeasuredModel
 from ...selection.click_models import ModelChoice, Selection, select
 from ...selection.strategies import strategy as read_strategy
 from .. import arguments
-from ..pages.again import again
+from ..pages.document import again
 from . import pages
 from .base import Delivered, Models, facts, models, query_column
 from .graded import GradedFold, Ranked

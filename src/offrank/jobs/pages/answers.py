@@ -4,21 +4,21 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from ...report import words
+from ...formatting import Span, count, listing, number, percent, plural, quote
 from ...report.sheet import Answer
-from . import facts
-from .facts import Document, Record, error_of
+from . import document as of
+from .document import Record
 
 WORDS = {"use": "Use", "use with care": "Use with care", "do not use": "Do not use"}
 _SEVERITY = {"use": "ok", "use with care": "warning", "do not use": "serious"}
 
 
-def answers(document: Document) -> list[Answer]:
+def answers(document: Record) -> list[Answer]:
     """The document in a few sentences: what is wrong with the log, then the verdict on each target."""
-    found = ((name, facts.estimates_of(document, name)) for name in facts.targets(document))
+    found = ((name, of.estimates_of(document, name)) for name in of.targets(document))
     lines = _checks(document)
     if document.get("kind") == "check" and lines:
-        word = (facts.verdict_of(document, "the log") or {}).get("word")
+        word = (of.verdict_of(document, "the log") or {}).get("word")
         return [replace(lines[0], text=f"**{WORDS[word]}.** {lines[0].text}"), *lines[1:]] if word else lines
     compared = document.get("comparisons") or []
     lines += [_compared(document, one) for one in compared]
@@ -26,38 +26,38 @@ def answers(document: Document) -> list[Answer]:
     return lines or [Answer("There is nothing to report: the document holds neither estimates nor checks.")]
 
 
-def _target(document: Document, target: str, found: list[Record]) -> Answer:
-    verdict = facts.verdict_of(document, target)
-    if verdict is None and all(facts.is_logged(one) and facts.is_sound(one) for one in found):
+def _target(document: Record, target: str, found: list[Record]) -> Answer:
+    verdict = of.verdict_of(document, target)
+    if verdict is None and all(of.is_logged(one) and of.is_sound(one) for one in found):
         return _logged(document, target, found[0])
     word = "do not use" if verdict is None else verdict["word"]
     reasons = tuple(_reason(one) for one in (verdict or {}).get("reasons") or [])
     if verdict is None or word == "do not use":
-        text = f"**{WORDS[word]}.** This log cannot say what {words.quote(target)} would have earned."
-        return Answer(text, severity=_SEVERITY[word], reasons=reasons, about=words.quote(target))
-    text = f"**{WORDS[word]}.** {words.quote(target)} would have earned {_amount(document, verdict['value'])}"
+        text = f"**{WORDS[word]}.** This log cannot say what {quote(target)} would have earned."
+        return Answer(text, severity=_SEVERITY[word], reasons=reasons, about=quote(target))
+    text = f"**{WORDS[word]}.** {quote(target)} would have earned {_amount(document, verdict['value'])}"
     aside = _source(verdict) + _truth(verdict, found)
-    return Answer(text + _against(verdict), aside, _SEVERITY[word], reasons, words.quote(target))
+    return Answer(text + _against(verdict), aside, _SEVERITY[word], reasons, quote(target))
 
 
-def _compared(document: Document, found: Record) -> Answer:
+def _compared(document: Record, found: Record) -> Answer:
     """Which of two targets earns more, and by how much; or how many rows would tell."""
-    names = [words.quote(found["target"]), _named(document, found["against"])]
+    names = [quote(found["target"]), _named(document, found["against"])]
     reasons, severity = tuple(_reason(one) for one in found["reasons"]), _SEVERITY[found["word"]]
     if found["word"] == "do not use":
-        text = f"This log cannot say which of {words.listing(names)} would have earned more."
+        text = f"This log cannot say which of {listing(names)} would have earned more."
         return Answer(f"**Do not use.** {text}", severity=severity, reasons=reasons)
     value, ends = _in_words(found["difference"], signed=True)
     absolute = f"{value} ({ends}) {document.get('unit') or 'per impression'}"
-    share = found["relative"] and _percent(found["relative"])
+    share = Span.of(found["relative"])
     if found["decided"]:
         side = "more" if found["difference"]["value"] > 0 else "less"
-        size, between = _percent(found["relative"], signed=False) if share else (value.lstrip("-+"), ends)
+        size, between = _size(share) if found["relative"] else (value.lstrip("-+"), ends)
         text = f"**{WORDS[found['word']]}.** {names[0]} would have earned **{size} {side}** than {names[1]} ({between})"
-        text += f", which is {absolute}." if share else "."
+        text += f", which is {absolute}." if found["relative"] else "."
     else:
-        text = f"This log **cannot tell** which of {words.listing(names)} would have earned more: "
-        also = f", {share[0]} ({share[1]})" if share else ""
+        text = f"This log **cannot tell** which of {listing(names)} would have earned more: "
+        also = f", {share.share()}" if found["relative"] else ""
         text += f"the difference is {absolute}{also}.{_more_rows(found)}"
     aside, several = _source(found), len(document["comparisons"])
     if several > 1:
@@ -66,20 +66,18 @@ def _compared(document: Document, found: Record) -> Answer:
     return Answer(text, aside, severity, reasons)
 
 
-def _percent(found: Record, signed: bool = True) -> tuple[str, str]:
-    """A share and its interval; unsigned, how large it is, where the interval holds no 0."""
-    value, low, high = (found[end] for end in ("value", "low", "high"))
-    if signed or not low * high > 0:
-        return words.percent(
-            value, signed=True
-        ), f"{words.percent(low, signed=True)} to {words.percent(high, signed=True)}"
+def _size(share: Span) -> tuple[str, str]:
+    """How large a share is, with its interval; with its sign where that holds 0."""
+    value, low, high = share.value or 0.0, share.low or 0.0, share.high or 0.0
+    if not low * high > 0:
+        return percent(value, signed=True), share.percents()
     low, high = sorted((abs(low), abs(high)))
-    return words.percent(abs(value)), f"{words.percent(low)} to {words.percent(high)}"
+    return percent(abs(value)), Span(abs(value), low, high).percents(signed=False)
 
 
-def _named(document: Document, against: str) -> str:
+def _named(document: Record, against: str) -> str:
     logged = against == "logged" and against not in (document.get("targets") or {})
-    return "the logged ranking" if logged else words.quote(against)
+    return "the logged ranking" if logged else quote(against)
 
 
 def _more_rows(found: Record) -> str:
@@ -91,27 +89,25 @@ def _more_rows(found: Record) -> str:
 
 def _about(rows: int) -> str:
     """A large number, to two digits."""
-    return words.count(float(f"{rows:.1e}"))
+    return count(float(f"{rows:.1e}"))
 
 
-def _logged(document: Document, target: str, mean: Record) -> Answer:
+def _logged(document: Record, target: str, mean: Record) -> Answer:
     """Nothing was asked but what the log earned: that is an answer, if only about the logged ranking."""
     text = f"The logged ranking earned {_amount(document, mean)}."
     if target in ("logged", document.get("logging")):
         return Answer(text)
-    return Answer(
-        text, f"What {words.quote(target)} would have earned was not asked: name an estimator such as `snips`."
-    )
+    return Answer(text, f"What {quote(target)} would have earned was not asked: name an estimator such as `snips`.")
 
 
 def _reason(reason: Record) -> str:
     """A finding in words, with the estimators that it is about where it does not name them."""
-    names = [words.quote(name) for name in reason.get("estimators") or []]
-    about = f" ({words.listing(names)})" if any(name not in reason["message"] for name in names) else ""
-    return f"{words.quote(reason['code'])}{about}: {reason['message']} {reason['remedy']}".strip()
+    names = [quote(name) for name in reason.get("estimators") or []]
+    about = f" ({listing(names)})" if any(name not in reason["message"] for name in names) else ""
+    return f"{quote(reason['code'])}{about}: {reason['message']} {reason['remedy']}".strip()
 
 
-def _amount(document: Document, found: Record) -> str:
+def _amount(document: Record, found: Record) -> str:
     unit = document.get("unit") or "clicks per impression"
     confidence = f"{100 * (document.get('confidence') or 0.95):g} %"
     value, ends = _in_words(found)
@@ -120,10 +116,9 @@ def _amount(document: Document, found: Record) -> str:
 
 def _in_words(found: Record, signed: bool = False) -> tuple[str, str]:
     """A value and its interval; an end that is 0 is called so."""
-    low, high = found.get("low"), found.get("high")
-    places = words.decimals(found["value"], error_of(found))
-    ends = ["0" if end == 0 else words.number(end, places, signed=signed) for end in (low, high)]
-    return words.number(found["value"], places, signed=signed), " to ".join(ends)
+    span = Span.of(found)
+    ends = ["0" if end == 0 else number(end, span.places, signed) for end in (span.low, span.high)]
+    return span.number(signed), " to ".join(ends)
 
 
 def _against(verdict: Record) -> str:
@@ -132,10 +127,8 @@ def _against(verdict: Record) -> str:
     if not difference or not logged or difference["value"] is None:
         return "."
     earned = "; the logged ranking earned {} ({})".format(*_in_words(logged))
-    low, high, change = difference["low"], difference["high"], ""
-    if share := verdict.get("relative_change"):
-        ends = [words.percent(share[end], signed=True) for end in ("low", "high")]
-        change = f", {words.percent(share['value'], signed=True)} ({' to '.join(ends)})"
+    low, high = difference["low"], difference["high"]
+    change = f", {share}" if (share := Span.of(verdict.get("relative_change")).share()) else ""
     value, between = _in_words(difference, signed=True)
     if low is None or high is None or low <= 0 <= high:
         return f"{earned}: **not clearly different**, {value} ({between}){change}.{_power(verdict)}"
@@ -145,59 +138,53 @@ def _against(verdict: Record) -> str:
 
 def _power(verdict: Record) -> str:
     least = verdict.get("detectable")
-    if least is None:
-        return ""
-    return (
-        f" A difference of {words.number(least, words.decimals(least, None))} would be seen in four of five such logs."
-    )
+    return "" if least is None else f" A difference of {number(least)} would be seen in four of five such logs."
 
 
 def _source(verdict: Record) -> str:
     """Which estimator the answer is from, what that assumes, and what it was held against."""
     told = any(one["code"] == "assumed" for one in verdict.get("reasons") or [])
-    text = f"This is {words.quote(verdict['estimator'])}"
+    text = f"This is {quote(verdict['estimator'])}"
     if not told:
         that = "that " if verdict.get("assumes") else ""
         text += f", which assumes {that}{verdict.get('assumes_in_words') or 'nothing of users'}"
     anchor = verdict.get("anchor")
     if anchor:
         span = "holds the interval" if anchor["spans"] else "was widened to hold the value"
-        return f"{text}. The interval {span} of {words.quote(anchor['estimator'])}, which assumes less."
+        return f"{text}. The interval {span} of {quote(anchor['estimator'])}, which assumes less."
     return f"{text}."
 
 
 def _truth(verdict: Record, found: list[Record]) -> str:
     truth = next((one["truth"] for one in found if one.get("truth") is not None), None)
-    value = verdict["value"]
     if truth is None:
         return ""
-    places = words.decimals(value["value"], error_of(value))
+    value = verdict["value"]
     inside = "inside" if value["low"] <= truth <= value["high"] else "outside"
-    return f" In this simulated world the truth is known: {words.number(truth, places)}, {inside} the interval."
+    told = number(truth, Span.of(value).places)
+    return f" In this simulated world the truth is known: {told}, {inside} the interval."
 
 
-def _checks(document: Document) -> list[Answer]:
+def _checks(document: Record) -> list[Answer]:
     checks = document.get("checks") or []
     titles: dict[str, dict[str, None]] = {}
     for check in checks:  # each title once: slates and items may fail by the same name
         titles.setdefault(check.get("status") or "ok", {})[str(check.get("title") or check["code"])] = None
     if failed := titles.get("serious"):
-        number = words.plural(len(failed), "check of the log fails", "checks of the log fail")
+        number = plural(len(failed), "check of the log fails", "checks of the log fail")
         return [
             Answer(
-                f"**{number}** ({words.listing(list(failed))}): read why before you believe a number.",
+                f"**{number}** ({listing(list(failed))}): read why before you believe a number.",
                 severity="serious",
             )
         ]
     if doubtful := titles.get("warning"):
-        number = words.plural(len(doubtful), "check of the log warns", "checks of the log warn")
-        return [Answer(f"**{number}** ({words.listing(list(doubtful))}): see the checks below.", severity="warning")]
-    if checks and (document.get("kind") == "check" or not facts.estimates(document)):
-        made = words.plural(sum(check.get("status") != "skipped" for check in checks), "check", "checks")
+        number = plural(len(doubtful), "check of the log warns", "checks of the log warn")
+        return [Answer(f"**{number}** ({listing(list(doubtful))}): see the checks below.", severity="warning")]
+    if checks and (document.get("kind") == "check" or not of.estimates(document)):
+        made = plural(sum(check.get("status") != "skipped" for check in checks), "check", "checks")
         if noted := titles.get("note"):
-            found = (
-                f"**No check of the log fails**: {made} made. But note what they say of {words.listing(list(noted))}."
-            )
+            found = f"**No check of the log fails**: {made} made. But note what they say of {listing(list(noted))}."
             return [Answer(found, severity="note")]
         return [Answer(f"**Nothing speaks against this log**: {made} made.")]
     return []

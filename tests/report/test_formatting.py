@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from offrank.report import words
+from offrank.formatting import count, decimals, interval, listing, number, percent, printable, quote, shorten
 
 
 @pytest.mark.parametrize(
@@ -25,17 +25,17 @@ from offrank.report import words
     ],
 )
 def test_digits_come_from_the_standard_error(value: float, error: float | None, shown: str) -> None:
-    assert words.number(value, words.decimals(value, error)) == shown
+    assert number(value, decimals(value, error)) == shown
 
 
 def test_a_rounded_zero_has_no_sign() -> None:
-    assert words.number(-0.0004, 2) == "0.00"
-    assert words.number(0.0, 2, signed=True) == "0.00"
-    assert words.interval(-0.001, 0.2, 1) == "0.0 to 0.2"
+    assert number(-0.0004, 2) == "0.00"
+    assert number(0.0, 2, signed=True) == "0.00"
+    assert interval(-0.001, 0.2, 1) == "0.0 to 0.2"
 
 
 def test_what_is_missing_is_a_dash() -> None:
-    assert words.number(None, 2) == words.interval(None, 1.0, 2) == words.count(None) == words.percent(None) == "-"
+    assert number(None, 2) == interval(None, 1.0, 2) == count(None) == percent(None) == "-"
 
 
 @pytest.mark.parametrize(
@@ -51,40 +51,40 @@ def test_what_is_missing_is_a_dash() -> None:
     ],
 )
 def test_percentages_have_two_digits(share: float, shown: str) -> None:
-    assert words.percent(share) == shown
+    assert percent(share) == shown
 
 
 def test_percentages_with_sign() -> None:
-    assert words.percent(0.081, signed=True) == "+8.1 %"
-    assert words.percent(-0.23, signed=True) == "-23 %"
+    assert percent(0.081, signed=True) == "+8.1 %"
+    assert percent(-0.23, signed=True) == "-23 %"
 
 
 @pytest.mark.parametrize(("value", "shown"), [(123456.0, "123,456"), (3.26, "3.3"), (3.0, "3"), (0.0, "0")])
 def test_counts(value: float, shown: str) -> None:
-    assert words.count(value) == shown
+    assert count(value) == shown
 
 
 def test_long_names_are_cut_before_their_end() -> None:
-    assert words.shorten("interpol(window=2)") == "interpol(window=2)"
-    cut = words.shorten("plackett_luce(a_very_long_score_name, temperature=0.5)")
+    assert shorten("interpol(window=2)") == "interpol(window=2)"
+    cut = shorten("plackett_luce(a_very_long_score_name, temperature=0.5)")
     assert len(cut) == 24
     assert cut == "plackett_luce(a_ver\u20260.5)"
 
 
 def test_wide_letters_count_twice() -> None:
-    assert len(words.shorten("推荐" * 20)) <= 13
+    assert len(shorten("推荐" * 20)) <= 13
 
 
 def test_control_characters_do_not_reach_a_terminal() -> None:
-    assert words.printable("a\x1b[31mb\u202ec\nd") == "a\ufffd[31mb\ufffdc d"
-    assert words.printable("é 推荐 \U0001f469\u200d\U0001f4bb\u00a0x") == "é 推荐 \U0001f469\u200d\U0001f4bb\u00a0x"
+    assert printable("a\x1b[31mb\u202ec\nd") == "a\ufffd[31mb\ufffdc d"
+    assert printable("é 推荐 \U0001f469\u200d\U0001f4bb\u00a0x") == "é 推荐 \U0001f469\u200d\U0001f4bb\u00a0x"
 
 
 def test_listing_counts_what_it_leaves_out() -> None:
-    assert words.listing(["a"]) == "a"
-    assert words.listing(["a", "b", "c"]) == "a, b and c"
-    assert words.listing(list("abcdefgh"), most=3) == "a, b and 6 more"
+    assert listing(["a"]) == "a"
+    assert listing(["a", "b", "c"]) == "a, b and c"
+    assert listing(list("abcdefgh"), most=3) == "a, b and 6 more"
 
 
 def test_quoted_names_cannot_end_the_quote() -> None:
-    assert words.quote("a`b") == "`a\u2019b`"
+    assert quote("a`b") == "`a\u2019b`"

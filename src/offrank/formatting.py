@@ -1,0 +1,218 @@
+"""Numbers and names as a reader should see them: every number is rounded to the precision of its standard error."""
+
+from __future__ import annotations
+
+import math
+import re
+import unicodedata
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from .folds.estimate import Interval
+
+MISSING = "-"
+_WIDEST = 1e9
+_MINUS = re.compile(r"(?<![\w.)-])-(?=[\d.]|inf)|(?<=\de)-(?=\d)")
+_TOGETHER = re.compile(
+    r"(?<=\d) (?=%|to [-+\d]|\u00b1)|(?<=\d %) (?=to [-+\d])|(?<=\bto) (?=[-+]?\d)|(?<=\u00b1) (?=\d)"
+)
+
+
+@dataclass(frozen=True)
+class Span:
+    """A value with the ends of its interval; a missing value is a refused one. error: its standard error, if known."""
+
+    value: float | None
+    low: float | None
+    high: float | None
+    error: float | None = None
+
+    @classmethod
+    def of(cls, found: Mapping[str, Any] | None) -> Span:
+        """Of a record with such fields, or of nothing."""
+        return cls(*((found or {}).get(name) for name in ("value", "low", "high", "standard_error")))
+
+    @property
+    def ends(self) -> list[float]:
+        """The value and what is known of its ends; nothing where there is no value."""
+        return [end for end in (self.value, self.low, self.high) if end is not None and self.value is not None]
+
+    @property
+    def width(self) -> float | None:
+        """Length of the interval."""
+        return None if self.low is None or self.high is None else self.high - self.low
+
+    @property
+    def scale(self) -> float | None:
+        """The standard error; where it is not known, about one, read off the interval."""
+        return doubt(self.low, self.high) if self.error is None else self.error
+
+    @property
+    def places(self) -> int:
+        """Digits after the point."""
+        return decimals(self.value, self.scale)
+
+    def number(self, signed: bool = False) -> str:
+        """The value."""
+        return number(self.value, self.places, signed)
+
+    def interval(self, signed: bool = False) -> str:
+        """The ends, as "0.405 to 0.419"."""
+        return interval(self.low, self.high, self.places, signed)
+
+    def text(self, signed: bool = False) -> str:
+        """The value with its interval."""
+        ends = self.interval(signed)
+        return self.number(signed) if ends == MISSING else f"{self.number(signed)} ({ends})"
+
+    def percents(self, signed: bool = True) -> str:
+        """The ends as percentages."""
+        return MISSING if self.low is None else f"{percent(self.low, signed)} to {percent(self.high, signed)}"
+
+    def share(self) -> str:
+        """A relative change with its interval; nothing where there is none."""
+        return "" if self.value is None else f"{percent(self.value, signed=True)} ({self.percents()})"
+
+
+def decimals(value: float | None, error: float | None) -> int:
+    """Digits after the point that a value with this standard error deserves.
+
+    Two significant digits of the error where it starts below 3.55, else one (the rule of the Particle Data
+    Group), at most six significant digits of the value, and never so few that a value reads as zero that is
+    not. Without an error: three significant digits of the value.
+    """
+    size = _exponent(value)
+    if error is None or not math.isfinite(error) or error <= 0:
+        return max(0, 2 - size)
+    power = _exponent(error)
+    digits = 2 if error / 10.0**power < 3.55 else 1
+    wanted = digits - 1 - power
+    if value:
+        wanted = max(min(wanted, 5 - size), -size)
+    return max(0, wanted)
+
+
+def number(value: float | None, places: int | None = None, signed: bool = False) -> str:
+    """A number with so many digits after the point; very large and very small ones in powers of ten.
+
+    places: by default as many as a number deserves whose error is not known.
+    """
+    if value is None:
+        return MISSING
+    places = decimals(value, None) if places is None else places
+    sign = "+" if signed else ""
+    if abs(value) >= _WIDEST or places > 8:
+        return f"{value:{sign}.2e}"
+    text = f"{value:{sign},.{places}f}"
+    return text.lstrip("-+") if float(text.replace(",", "")) == 0 else text
+
+
+def interval(low: float | None, high: float | None, places: int, signed: bool = False) -> str:
+    """Both ends of an interval, as "0.405 to 0.419"."""
+    if low is None or high is None:
+        return MISSING
+    return f"{number(low, places, signed)} to {number(high, places, signed)}"
+
+
+def doubt(low: float | None, high: float | None) -> float | None:
+    """About one standard error, read off an interval; only to choose digits."""
+    return None if low is None or high is None else (high - low) / 4
+
+
+def with_half(found: Interval, signed: bool = False) -> str:
+    """`1.2342 ± 0.0021`, rounded to the precision of the error."""
+    if not math.isfinite(found.value):
+        return "-inf" if found.value < 0 else MISSING
+    half = (found.high - found.low) / 2
+    places = decimals(found.value, doubt(found.low, found.high))
+    text = number(found.value, places, signed)
+    return f"{text} ± {number(half, places)}" if math.isfinite(half) else text
+
+
+def with_ends(found: Interval) -> str:
+    """`0.803 (0.799 to 0.806)`; the value alone where it is given, not learnt."""
+    if not (math.isfinite(found.low) and math.isfinite(found.high)) or found.low == found.high:
+        return f"{found.value:.4g}"
+    return Span(found.value, found.low, found.high).text()
+
+
+def count(value: float | None) -> str:
+    """A number of things: thousands apart, a decimal only where it matters (below ten)."""
+    if value is None:
+        return MISSING
+    return number(value, 0 if value >= 10 or float(value).is_integer() else 1)
+
+
+def percent(share: float | None, signed: bool = False) -> str:
+    """A share as a percentage with two significant digits."""
+    if share is None:
+        return MISSING
+    value = 100 * share
+    if value != 0 and abs(value) < 0.01 and not signed:
+        return "< 0.01 %"
+    rounded = float(f"{value:.1e}")
+    return f"{number(value, min(4, max(0, 1 - _exponent(rounded))), signed)} %"
+
+
+def together(text: str, joint: str = "\u00a0") -> str:
+    """Text in which no line ends inside a number with its unit, or inside an interval."""
+    return _TOGETHER.sub(joint, text)
+
+
+def typographic(text: str) -> str:
+    """Numbers with a true minus sign, and a dash for what is missing; hyphens stay."""
+    return "\u2013" if text == MISSING else _MINUS.sub("\u2212", text)
+
+
+def quote(name: str) -> str:
+    """A name between backticks, which the page sets as code."""
+    return "`" + name.replace("`", "\u2019") + "`"
+
+
+def listing(words: list[str], most: int = 6) -> str:
+    """Words as "a, b and c", the end of a long list only counted."""
+    shown = words if len(words) <= most else [*words[: most - 1], f"{len(words) - most + 1:,} more"]
+    return "".join(shown) if len(shown) < 2 else ", ".join(shown[:-1]) + " and " + shown[-1]
+
+
+def plural(number_of: int, one: str, many: str) -> str:
+    """A count with its noun, as in "1 check" and "3 checks"."""
+    return f"{number_of:,} {one if number_of == 1 else many}"
+
+
+def printable(name: str) -> str:
+    """The text without control characters, which could rewrite a terminal or a line."""
+    return "".join(" " if letter in "\n\t" else "\ufffd" if _controls(letter) else letter for letter in name)
+
+
+def shorten(name: str, columns: int = 24) -> str:
+    """The name cut before its end to so many columns, counting wide letters as two."""
+    if sum(map(_columns, name)) <= columns:
+        return name
+    end = columns // 5
+    head, tail = _take(name, columns - end - 1), _take(name[::-1], end)
+    return f"{head}\u2026{tail[::-1]}"
+
+
+def _exponent(value: float | None) -> int:
+    """Of the first digit; 0 for what has none."""
+    return math.floor(math.log10(abs(value))) if value and math.isfinite(value) else 0
+
+
+def _controls(letter: str) -> bool:
+    joins = letter in "\u200c\u200d"  # inside words of some scripts, and inside emoji
+    return unicodedata.category(letter) in ("Cc", "Cf", "Cs", "Zl", "Zp") and not joins
+
+
+def _columns(letter: str) -> int:
+    return 2 if unicodedata.east_asian_width(letter) in "WF" else 1
+
+
+def _take(name: str, columns: int) -> str:
+    used = 0
+    for index, letter in enumerate(name):
+        used += _columns(letter)
+        if used > columns:
+            return name[:index]
+    return name

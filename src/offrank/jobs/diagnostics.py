@@ -1,0 +1,366 @@
+"""What stands behind an estimate, found in the same pass: clips, the heaviest rows, overlap by rank, and rankings."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from functools import cached_property, reduce
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..errors import AbilityError, OffrankError
+from ..estimators.base import Estimator, Weights, rewarded, terms_of
+from ..estimators.family import Family
+from ..estimators.logged import LoggedMean
+from ..estimators.predicted import Predicting
+from ..estimators.wrappers import Clip, SelfNormalised, bare, weighing
+from ..folds.base import Sample, Together, Turned
+from ..folds.estimate import Estimate, Interval
+from ..folds.moments import Moments, MomentsFold
+from ..folds.sampled import SampledRows, SampledRowsFold
+from ..inference.ratio import Controlled, Mean, Ratio
+from ..inference.spec import IntervalSpec
+from ..log.batch import Floats, Integers, LogBatch, Shown
+from ..log.source import Needs
+from ..policies.propensities import AnyPolicy, law_needs, propensities
+from .judgement import Chosen
+from .summary import AnyEstimator
+
+ROWS, VALUE, WEIGHT = 0, 1, 2
+"""The columns whose moments a clip has, as every sample has them for one estimator."""
+CLIPS = tuple(digit * 10.0**power for power in range(1, 6) for digit in (1, 2, 5))
+"""The largest weights that are tried: 10, 20, 50, ... 500,000. Smaller ones cut many rows, which would take long."""
+HEAVIEST = 10
+DEPTHS = (1, 3, 5)
+"""How many of the first ranks two rankings are compared at, besides all."""
+SAMPLED = 2048
+"""Rows of which rankings are compared: a share of them is known to one or two parts in a hundred."""
+_CELLS = 300_000
+"""Pairs of a candidate and a rank in them at most."""
+_TERMS = MomentsFold(3, ((ROWS, VALUE, WEIGHT),))
+_HEAVY = ("weight", "row", "value", "reward")
+
+Pairs = tuple[tuple[AnyPolicy, Estimator], ...]
+"""Targets and what weighs the log for them."""
+Clips = dict[tuple[int, int, bool], Moments]
+"""By the number of a pair, a place in CLIPS, and whether rows are clipped there."""
+
+
+@dataclass(frozen=True)
+class Clipped:
+    """The terms of an estimator, no weight beyond `maximum`. rows: how many have a larger one."""
+
+    maximum: float
+    rows: int
+    moments: Moments
+
+
+@dataclass(frozen=True)
+class ClipsFold:
+    """For each pair the moments of its terms at every clip that changes any of them.
+
+    State: moments of (1, value, weight) / inclusion. A row is summed as it is at the first clip that does not change
+    it, and anew under each clip that does.
+    """
+
+    pairs: Pairs
+    logging: AnyPolicy
+
+    def empty(self) -> Clips:
+        return {}
+
+    def add(self, state: Clips, batch: LogBatch) -> Clips:
+        found = {}
+        for number, (target, estimator) in enumerate(self.pairs if len(batch) else ()):
+            terms = terms_of(estimator, batch, self.logging, target)
+            weights = terms.weights
+            if weights is None or isinstance(estimator, Predicting):
+                continue
+            size = np.abs(weights.weight)
+            size = size if size.ndim == 1 else reduce(np.maximum, size.T)
+            high = np.flatnonzero(size > CLIPS[0])
+            place = np.searchsorted(CLIPS, size[high])
+            bins = [(0, np.flatnonzero(size <= CLIPS[0]) if len(high) else np.arange(len(batch)))]
+            bins += [(at, high[place == at]) for at in range(1, int(place.max(initial=0)) + 1)]
+            for at, rows in bins:
+                if len(rows):
+                    found[number, at, False] = _moments(batch, terms.value[rows], terms.weight[rows], rows)
+            for at in range(min(int(place.max(initial=0)), len(CLIPS))):
+                rows = high[place > at]
+                found[number, at, True] = _moments(batch, *_clipped(estimator, CLIPS[at], weights, batch, rows), rows)
+        return self.merge(state, found)
+
+    def merge(self, left: Clips, right: Clips) -> Clips:
+        merged = {**left, **right}
+        return merged | {key: _TERMS.merge(left[key], right[key]) for key in left.keys() & right.keys()}
+
+    def finish(self, state: Clips) -> tuple[tuple[Clipped, ...], ...]:
+        return tuple(tuple(self._path(state, number)) for number in range(len(self.pairs)))
+
+    def _path(self, state: Clips, number: int) -> Iterator[Clipped]:
+        free = _TERMS.empty()
+        for at, maximum in enumerate(CLIPS):
+            free = _TERMS.merge(free, state.get((number, at, False), _TERMS.empty()))
+            clipped = state.get((number, at, True))
+            if clipped is not None:
+                yield Clipped(maximum, clipped.n, _TERMS.merge(free, clipped))
+
+
+def _clipped(estimator: Any, maximum: float, free: Weights, batch: LogBatch, rows: Integers) -> tuple[Floats, Floats]:
+    """Value and weight of some rows, as `clip(estimator, maximum)` has them."""
+    weight = free.weight[rows]
+    control = weight if free.control is free.weight else free.control[rows]
+    bound = Clip(estimator, maximum).bound(Weights(weight, control))
+    slots = None if weight.ndim == 1 or batch.clicks is None else batch.clicks[rows]
+    reward = batch.reward[rows] if weight.ndim == 1 else weight[:, 0]
+    found = rewarded(bound, reward, slots, batch.contexts.length[rows])
+    return found.value, found.weight
+
+
+def _moments(batch: LogBatch, value: Floats, weight: Floats, rows: Integers) -> Moments:
+    columns, inclusion = np.ones((len(rows), 3)), batch.inclusion[rows]
+    columns[:, VALUE], columns[:, WEIGHT] = value, weight
+    if (inclusion != 1).any():
+        columns /= inclusion[:, None]
+    return _TERMS.add(_TERMS.empty(), Sample(columns, batch.row[rows]))
+
+
+@dataclass(frozen=True)
+class HeaviestFold:
+    """For each pair the rows of largest weight, of equal ones the first: their weight, number, value and reward.
+
+    Weight and value are divided by the inclusion probability, as in every sum.
+    """
+
+    pairs: Pairs
+    logging: AnyPolicy
+    keep: int = HEAVIEST
+
+    def empty(self) -> list[Floats]:
+        return [np.empty((0, len(_HEAVY))) for _ in self.pairs]
+
+    def add(self, state: list[Floats], batch: LogBatch) -> list[Floats]:
+        found = self.empty()
+        for number, (target, estimator) in enumerate(self.pairs if len(batch) else ()):
+            terms = terms_of(estimator, batch, self.logging, target)
+            value, weight = (one / batch.inclusion for one in (terms.value, terms.weight))
+            rows = _largest(np.abs(weight), batch.row, self.keep)
+            found[number] = np.stack([weight[rows], batch.row[rows], value[rows], batch.reward[rows]], axis=1)
+        return self.merge(state, found)
+
+    def merge(self, left: list[Floats], right: list[Floats]) -> list[Floats]:
+        both = (np.concatenate(pair) for pair in zip(left, right, strict=True))
+        return [one[np.lexsort((one[:, 1], -np.abs(one[:, 0])))[: self.keep]] for one in both]
+
+    def finish(self, state: list[Floats]) -> list[list[dict[str, float]]]:
+        return [[dict(zip(_HEAVY, row, strict=True)) for row in rows.tolist()] for rows in state]
+
+
+def _largest(size: Floats, number: NDArray[np.uint64], keep: int) -> Integers:
+    """Where the largest are; of those that tie for the last place the first by number."""
+    if len(size) <= keep:
+        return np.arange(len(size))
+    least = np.partition(size, -keep)[-keep]
+    tied = np.flatnonzero(size == least)
+    return np.concatenate([np.flatnonzero(size > least), tied[np.argsort(number[tied], kind="stable")[:keep]]])
+
+
+@dataclass(frozen=True)
+class Likeness:
+    """How much of what was shown a policy would show, over a random sample of the log's rows.
+
+    - rows: how many were looked at. probability: [k] of the displayed item at its own rank, on average.
+    - overlap: by depth the expected share of the first ranks' items that are among the first of the policy too.
+    - changed: the probability of another slate, on average; None where the policy cannot tell.
+    """
+
+    rows: int
+    probability: Floats
+    overlap: Mapping[int, float]
+    changed: float | None
+
+
+@dataclass(frozen=True)
+class LikenessFold(Turned):
+    """Keeps a random sample of the log's rows; at the end, for each policy its `Likeness`, or None.
+
+    read: the columns of the contexts that are read anyway; None for a policy that asks for more, or is no law.
+    """
+
+    policies: tuple[AnyPolicy, ...]
+    read: Needs
+    kept: int = SAMPLED
+
+    @property
+    def reducer(self) -> SampledRowsFold:
+        return SampledRowsFold(reduce(Needs.__or__, self.able.values(), Needs()), self.kept, cells=_CELLS)
+
+    @cached_property
+    def able(self) -> dict[int, Needs]:
+        """By number, the policies whose columns are read, and these columns."""
+        found = {}
+        for number, policy in enumerate(self.policies):
+            with suppress(AbilityError):
+                wanted = law_needs(policy, "rank_probs")
+                if replace(self.read | wanted, exchangeable=self.read.exchangeable) == self.read:
+                    found[number] = wanted
+        return found
+
+    def told(self, state: SampledRows) -> list[Likeness | None]:
+        batch = LogBatch(state.contexts, Shown(state.slates), None, None, state.inclusion, state.key)
+        return [
+            self._likeness(policy, batch) if number in self.able else None
+            for number, policy in enumerate(self.policies)
+        ]
+
+    def _likeness(self, policy: AnyPolicy, batch: LogBatch) -> Likeness | None:
+        contexts, slates, counts = batch.contexts, batch.slates, 1 / batch.inclusion
+        if not len(batch):
+            return None
+        changed, found = None, propensities(policy, batch)
+        try:
+            probs = found.rank_law.written_out(contexts.length)
+            with suppress(AbilityError):
+                changed = 1 - float(counts @ np.exp(found.log_prob) / counts.sum())
+        except (OffrankError, NotImplementedError):  # what is said beside an estimate does not end it
+            return None
+        there = np.arange(slates.shape[1]) < contexts.length[:, None]
+        own = np.diagonal(probs, axis1=1, axis2=2)
+        depths = dict.fromkeys(depth for depth in (*DEPTHS, slates.shape[1]) if depth <= slates.shape[1])
+        overlap = {
+            depth: float(counts @ (probs[:, :depth, :depth].sum(axis=(1, 2)) / np.clip(contexts.length, 1, depth)))
+            / float(counts.sum())
+            for depth in depths
+        }
+        return Likeness(len(batch), (counts @ own) / (counts @ there), overlap, changed)
+
+
+@dataclass(frozen=True)
+class Diagnostics:
+    """What is looked at beside the estimates of some targets.
+
+    - weighed: what weighs the log for each target. clipped: those of them whose weights may be clipped.
+    - read: the columns that are read anyway.
+    """
+
+    targets: Mapping[str, AnyPolicy]
+    logging: AnyPolicy
+    weighed: Pairs
+    clipped: Pairs
+    read: Needs
+
+    @classmethod
+    def of(
+        cls, targets: Mapping[str, AnyPolicy], logging: AnyPolicy, estimators: Iterable[Family], read: Needs
+    ) -> Diagnostics:
+        """Of the estimators that weigh anything; no clip of those from which the data choose is an estimate."""
+        families = list(estimators)
+        every = [one for members in families for one in members.values() if _weighs(one)]
+        alone = [one for members in families if len(members) == 1 for one in members.values() if _clips(one)]
+        unlike = tuple(dict.fromkeys(targets.values()))
+        weighed, clipped = (tuple(dict.fromkeys((t, bare(e)) for t in unlike for e in some)) for some in (every, alone))
+        return cls(targets, logging, weighed, clipped, read)
+
+    @property
+    def fold(self) -> Together:
+        """Everything in one pass."""
+        policies = (*self.targets.values(), self.logging)
+        return Together(
+            {
+                "clips": ClipsFold(self.clipped, self.logging),
+                "heaviest": HeaviestFold(self.weighed, self.logging),
+                "likeness": LikenessFold(policies, self.read),
+            }
+        )
+
+    def facts(self, found: Mapping[str, Any], told: Sequence[Told], doubt: IntervalSpec) -> dict[str, Any]:
+        """What `fold` found, for the document. told: the estimates that it is told of."""
+        likeness = dict(zip(self.targets, found["likeness"], strict=False))
+        return {
+            "clip_path": [one for each in told for one in self._clip_path(found["clips"], each, doubt)],
+            "heaviest": [one for each in told for one in self._heaviest(found["heaviest"], each)],
+            "overlap": [row for name, one in likeness.items() for row in _by_rank(name, one, found["likeness"][-1])],
+            "rankings": [_ranking(name, one) for name, one in likeness.items() if one is not None],
+        }
+
+    def _clip_path(self, found: Any, told: Told, doubt: IntervalSpec) -> Iterator[dict[str, Any]]:
+        """The estimate at every clip that changes it, each with its interval, as wide by clusters as the estimate's."""
+        pair = self.targets[told.target], bare(told.estimator)
+        path = found[self.clipped.index(pair)] if _clips(told.estimator) and pair in self.clipped else ()
+        if not path:
+            return
+        estimate, rows = told.estimate, []
+        spec = IntervalSpec("normal" if doubt.method == "bootstrap" else doubt.method, doubt.confidence)
+        stretch = math.sqrt(estimate.design_effect or 1.0)
+        for one in path:
+            made = spec.spread({"moments": one.moments}).ratio(_mean(told.estimator, one.moments))
+            low, high = (made.value + stretch * (end - made.value) for end in (made.low, made.high))
+            ends = replace(made, low=low, high=high, standard_error=stretch * made.standard_error)
+            rows.append({"clip": one.maximum, "clipped": one.rows / estimate.n, **ends.to_dict()})
+        whole = Interval(estimate.value, estimate.low, estimate.high, estimate.standard_error)
+        free = {"clip": None, "clipped": 0.0, **whole.to_dict()}
+        yield {"target": told.target, "estimator": told.name, "rows": [*rows, free]}
+
+    def _heaviest(self, found: Any, told: Told) -> Iterator[dict[str, Any]]:
+        pair = self.targets[told.target], bare(told.estimator)
+        if pair in self.weighed:
+            rows = found[self.weighed.index(pair)]
+            shares = [row["value"] / told.total if told.total else None for row in rows]
+            kept = [{"row": int(row["row"]), "weight": row["weight"], "reward": row["reward"]} for row in rows]
+            rows = [{**row, "share": share} for row, share in zip(kept, shares, strict=True)]
+            yield {"target": told.target, "estimator": told.name, "rows": rows}
+
+
+@dataclass(frozen=True)
+class Told:
+    """An estimate that is looked behind: whose, by which estimator, and the sum of its weighted rewards."""
+
+    target: str
+    name: str
+    estimator: AnyEstimator
+    estimate: Estimate
+    total: float
+
+
+def _weighs(estimator: AnyEstimator) -> bool:
+    weighed = weighing(estimator)
+    return weighed is not None and not isinstance(weighed, LoggedMean)
+
+
+def _clips(estimator: AnyEstimator) -> bool:
+    """Whether its clips are means of the terms of rows: not where each slot is divided by a weight of its own."""
+    by_slot = isinstance(estimator, SelfNormalised) and estimator.by_slot
+    return not (by_slot or isinstance(bare(estimator), Predicting | LoggedMean))
+
+
+def _mean(estimator: AnyEstimator, moments: Moments) -> Mean:
+    if isinstance(estimator, SelfNormalised) and estimator.controlled:
+        return Controlled.best(moments, VALUE, WEIGHT, ROWS)
+    return Ratio(VALUE, WEIGHT if isinstance(estimator, SelfNormalised) else ROWS)
+
+
+def _by_rank(target: str, found: Likeness | None, logging: Likeness | None) -> Iterator[dict[str, Any]]:
+    """How likely the displayed item is at each rank, under the target and under the logging policy."""
+    for rank, probability in enumerate([] if found is None else found.probability.tolist()):
+        logged = None if logging is None else float(logging.probability[rank])
+        yield {"target": target, "rank": rank + 1, "target_probability": probability, "logging_probability": logged}
+
+
+def _ranking(target: str, found: Likeness) -> dict[str, Any]:
+    overlap = [{"depth": depth, "share": share} for depth, share in found.overlap.items()]
+    return {"target": target, "rows": found.rows, "changed": found.changed, "overlap": overlap}
+
+
+def window_path(target: str, key: str, found: Chosen) -> dict[str, Any]:
+    """All that the data chose from, the one that assumes least first."""
+    rows = []
+    for name, (estimator, estimate) in found.considered.items():
+        chosen = estimator == found.estimator
+        whole = Interval(estimate.value, estimate.low, estimate.high, estimate.standard_error)
+        window = getattr(bare(estimator), "window", None)
+        rows.append({"estimator": name, "window": window, "chosen": chosen, **whole.to_dict()})
+    return {"target": target, "estimator": key, "rows": rows}
