@@ -1,4 +1,4 @@
-"""Judged documents in SVMlight's format: the compiled parser, one thread, against scikit-learn's loader.
+"""Judged documents in SVMlight's format, read by one thread, against scikit-learn's loader.
 
 The sets are simulated (`mslr_like`: 136 features with six decimals, written out) and, beside them, numbers with as many
 digits as a double has. scikit-learn reads a smaller piece and is compared by rate.
@@ -38,7 +38,7 @@ read_svmlight(sys.argv[1])
 before = high()
 judged = read_svmlight(sys.argv[2])
 print(high() - before, judged.features.nbytes / 2**20)
-"""  # the small set first, so that the compiled loops and the libraries are not counted
+"""  # the small set first, so that the libraries are not counted
 
 
 def digits(judged: Judged) -> Judged:

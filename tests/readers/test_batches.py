@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 from pathlib import Path
 
 import numpy as np
@@ -108,3 +109,12 @@ def test_errors_name_the_row_of_the_file_in_every_part(tmp_path: Path) -> None:
     pq.write_table(log.slice(3), tmp_path / "1.parquet", row_group_size=4)
     with pytest.raises(offrank.OffrankError, match=r"1\.parquet, row 6 "):
         batches(offrank.read_log(tmp_path))
+
+
+def test_a_file_that_is_written_anew_is_read_anew(tmp_path: Path) -> None:
+    pq.write_table(ragged(np.full(10, 2)), tmp_path / "log.parquet", row_group_size=4)
+    log = offrank.read_log(tmp_path)
+    assert {len(row["slate"]) for row in contents(log)} == {2}
+    pq.write_table(ragged(np.full(10, 30)), tmp_path / "log.parquet", row_group_size=4, compression="none")
+    assert {len(row["slate"]) for row in contents(log)} == {30}
+    assert {len(row["slate"]) for row in contents(pickle.loads(pickle.dumps(log)))} == {30}

@@ -114,9 +114,23 @@ class ParquetTable(StoredTable):
         """Rows of all files, as their metadata say."""
         return sum(self._open(path).metadata.num_rows for path in self.files.paths)
 
+    @cached_property
+    def _footer(self) -> dict[Any, pq.FileMetaData]:
+        """That of the file read last, as it was then: row groups of one file are read one after another."""
+        return {}
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in vars(self).items() if name != "_footer"}
+
     def _open(self, path: str) -> pq.ParquetFile:
         with reading(path, "parquet"):
-            return pq.ParquetFile(self.files.system.open_input_file(path))
+            info = self.files.system.get_file_info(path)
+            key = path, info.size, info.mtime_ns
+            file = pq.ParquetFile(self.files.system.open_input_file(path), metadata=self._footer.get(key))
+        if key not in self._footer:
+            self._footer.clear()
+            self._footer[key] = file.metadata
+        return file
 
     def _schema(self, path: str) -> pa.Schema:
         return self._open(path).schema_arrow
