@@ -35,13 +35,21 @@ def test_the_papers_main_claims_hold(tmp_path: Path) -> None:
 
 
 def test_a_reproduction_is_written_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    claims = (Claim("It rains.", "confirmed", "Seen."), Claim("It snows.", "not confirmed", "Not seen."))
+    claims = (
+        Claim("It rains.", "confirmed", "Seen " + 11 * "often "),
+        Claim("It snows.", "not confirmed", "Not seen."),
+    )
     sheet = Sheet("A title & more", "lead", (Section("Weather", ("Prose.",), claims), Section("Nothing", ("More.",))))
     monkeypatch.setitem(REPRODUCTIONS, "empty", Reproduction(lambda _: sheet))
     done = CliRunner().invoke(main, ["reproduce", "empty", "-o", str(tmp_path / "new")])
     assert done.exit_code == 0, done.output
-    told = ["A title & more", "", "Weather", "[confirmed] It rains. Seen.", "[not confirmed] It snows. Not seen."]
-    assert done.output.splitlines() == [*told, "", f"The page: {tmp_path / 'new' / 'index.html'}"]
+    told = [
+        "[confirmed] It rains. Seen " + 8 * "often " + "often",
+        "often often",
+        "[not confirmed] It snows. Not seen.",
+    ]
+    page = f"The page: {tmp_path / 'new' / 'index.html'}"
+    assert done.output.splitlines() == ["A title & more", "", "Weather", *told, "", page]
     assert "A title &amp; more" in (tmp_path / "new" / "index.html").read_text()
     assert json.loads((tmp_path / "new" / "result.json").read_text())["title"] == "A title & more"
 

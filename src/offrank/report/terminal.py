@@ -161,8 +161,9 @@ def _items(items: Sequence[str | Item], console: Console) -> Iterator[Renderable
 
 def _claim(claim: Claim, console: Console) -> Text:
     style = "yellow" if claim.status == "in part" else "bold red" if claim.status.startswith("not ") else ""
-    status = Text(f"[{claim.status}]", style=style)
-    return status.append(" ").append_text(_prose(f"{claim.text} {claim.evidence}", console))
+    text = _prose(f"[{claim.status}] {claim.text} {claim.evidence}", console)
+    text.stylize(style, 0, len(claim.status) + 2)
+    return text
 
 
 def _spaced(part: RenderableType) -> Padding:

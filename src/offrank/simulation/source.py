@@ -101,8 +101,15 @@ class SimulatedSource:
         contexts = self.world.contexts(rows, read)
         slates = policy.sample(contexts, shown)
         clicks = self.world.user.law(contexts, slates).sample(clicked)
+        kept = Contexts(
+            contexts.candidates,
+            contexts.size,
+            contexts.length,
+            {name: contexts.scores[name] for name in self.needed.scores},
+            keys={name: contexts.keys[name] for name in self.needed.keys},
+        )
         return LogBatch(
-            self._kept(contexts),
+            kept,
             Shown(slates, self._written(contexts, slates, rows)),
             clicks,
             None,
@@ -127,16 +134,6 @@ class SimulatedSource:
         if "rank_propensity" in roles:
             found["rank_propensity"] = self._rank_law[rows[:, None], slates]
         return found
-
-    def _kept(self, contexts: Contexts) -> Contexts:
-        """What was asked for."""
-        return Contexts(
-            contexts.candidates,
-            contexts.size,
-            contexts.length,
-            {name: contexts.scores[name] for name in self.needed.scores},
-            keys={name: contexts.keys[name] for name in self.needed.keys},
-        )
 
     @cached_property
     def _rank_law(self) -> Floats:

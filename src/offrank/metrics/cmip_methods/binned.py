@@ -86,7 +86,13 @@ class Rung:
     columns: int
     margins: float
     freedom: int
-    cells: int
+
+    @classmethod
+    def of(cls, x: Integers, y: Integers, columns: int) -> Rung:
+        """With what follows from the codes."""
+        log, margins = _corrected_logs(len(x)), (np.bincount(x), np.bincount(y))
+        contribution = log[len(x)] - sum(float(counts @ log[counts]) for counts in margins) / len(x)
+        return cls(x, y, columns, float(contribution), (len(margins[0]) - 1) * (len(margins[1]) - 1))
 
     def information(self, y: Integers) -> float:
         """Corrected mutual information of x and y."""
@@ -111,7 +117,7 @@ class Ladder:
             (x, rows), (y, columns) = (ranked.codes(bins) for ranked in ranks)
             if rungs and rows * columns * PER_CELL > len(x):
                 return cls(rungs, exhausted=False)
-            rungs.append(_rung(x, y, columns))
+            rungs.append(Rung.of(x, y, columns))
             if all(ranked.distinct <= bins for ranked in ranks):
                 return cls(rungs, exhausted=True)
             bins *= 2
@@ -130,26 +136,18 @@ class Ladder:
 
     def _climbed(self, levels: Floats) -> Floats:
         """[...] the sum of the shrunk increments and of those beyond the last rung; levels [..., rungs]."""
-        shares = self._shares()
+        # What an increment is expected to be as a share of the one before it, and the degrees of freedom that it adds.
+        shares = [EXPECTED[place] if place < len(EXPECTED) else DECAY for place in range(len(self.rungs) - 1)]
+        gained = np.maximum(np.diff([rung.freedom for rung in self.rungs]), 0)
         found = step = levels[..., 0]
-        for place, (share, noise) in enumerate(zip(shares, self.noises()[1:], strict=True), 1):
+        for place, (share, freedom) in enumerate(zip(shares, gained, strict=True), 1):
+            noise = NOISE * float(np.sqrt(freedom / 2)) / len(self.rungs[0].x)
             step = _shrunk(levels[..., place] - levels[..., place - 1], share * step, noise)
             found = found + step
         if self.exhausted:
             return np.asarray(found)
         beyond = [*EXPECTED[len(shares) :], DECAY]
         return np.asarray(found + step * (np.cumprod(beyond).sum() + np.prod(beyond) * DECAY / (1 - DECAY)))
-
-    def _shares(self) -> list[float]:
-        """What an increment is expected to be as a share of the one before it."""
-        return [EXPECTED[place] if place < len(EXPECTED) else DECAY for place in range(len(self.rungs) - 1)]
-
-    def noises(self) -> list[float]:
-        """Standard deviation of each increment where the two are independent."""
-        freedom = [0, *(rung.freedom for rung in self.rungs)]
-        n = len(self.rungs[0].x)
-        gained = np.maximum(np.diff(freedom), 0)
-        return [NOISE * float(np.sqrt(one / 2)) / n for one in gained]
 
 
 def _shrunk(increment: Floats, expected: Floats, noise: float) -> Floats:
@@ -183,15 +181,6 @@ class _Ranked:
             return self.place, self.distinct
         _, used = np.unique((self.middle * bins).astype(np.int64), return_inverse=True)
         return used[self.place], int(used[-1]) + 1
-
-
-def _rung(x: Integers, y: Integers, columns: int) -> Rung:
-    n = len(x)
-    log = _corrected_logs(n)
-    margins = [np.bincount(x), np.bincount(y)]
-    contribution = log[n] - sum(float(counts @ log[counts]) for counts in margins) / n
-    freedom = (len(margins[0]) - 1) * (len(margins[1]) - 1)
-    return Rung(x, y, columns, float(contribution), freedom, len(margins[0]) * len(margins[1]))
 
 
 @lru_cache(maxsize=2)

@@ -10,7 +10,7 @@ import numpy as np
 from ...clicks.laws import Independent
 from ...log.batch import Contexts, Floats, Integers
 from ..judged import Preset
-from .base import GradeReader, check, gain, probability_of_relevance, seen
+from .base import GradeReader, check, probability_of_relevance, seen
 
 
 @dataclass(frozen=True, repr=False)
@@ -59,9 +59,7 @@ class TrustUser(GradeReader):
         return Independent(on.of((relevant * relevance + other * (1 - relevance)) / rank))
 
     def relevance_of(self, grade: Floats) -> Floats:
-        if self.preset == "paper":
-            return probability_of_relevance(grade, self.highest)
-        return gain(grade, self.highest)
+        return probability_of_relevance(grade, self.highest, 0.1 if self.preset == "paper" else 0.0)
 
 
 def _ranks(slates: Integers) -> Floats:
