@@ -17,7 +17,7 @@ from ..findings import about
 from ..findings.evidence_clicks import OfFit
 from ..findings.examination_unknown import ERROR, RESTLESS
 from ..folds.estimate import Caution
-from ..log.batch import Floats, Integers
+from ..log.batch import Floats
 from .documents import Slots
 from .fit import _kernels
 from .fit.em import Climb, climb, expit, logit
@@ -101,10 +101,6 @@ class Chain(ClickModel):
         (after_click, after_skip), (n, k) = self.going_on(parameters), slots.document.shape
         clicked = np.tile(of_ranks(after_click, k), (n, 1)) if self.by_rank else of_documents(after_click, slots)
         return Cascading(of_documents(parameters["attraction"], slots), clicked, np.full((n, k), float(after_skip)))
-
-    def relevance(self, parameters: Parameters, document: Integers) -> Floats:
-        """The attraction."""
-        return np.asarray(parameters["attraction"][document])
 
     @final
     def learn(self, data: Sessions, *, start: Parameters | None = None, say: Say = silent) -> Learnt:

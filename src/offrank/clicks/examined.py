@@ -11,7 +11,7 @@ import numpy as np
 from ..findings import about
 from ..findings.evidence_clicks import OfFit
 from ..folds.estimate import Caution
-from ..log.batch import Floats, Integers
+from ..log.batch import Floats
 from .counts import Counts
 from .fit.curve import ExaminationCurve, fit_curve
 from .fit.posterior import Attractions, Chances, fit_attractions
@@ -61,9 +61,6 @@ class Examined(WithPrior, ABC):
         likely = Beta.of(_mean(data, value), 0.2) if start is None else Beta.at(start["attraction_prior"])
         found = fit_attractions(data, chances, None, prior, likely, tolerance=100 * self.tolerance, say=say)
         return _learnt(curve, value, found, about(OfFit(hidden=_hidden(data, curve))))
-
-    def relevance(self, parameters: Parameters, document: Integers) -> Floats:
-        return parameters["attraction"][document]
 
 
 def _mean(data: Counts, examination: Floats) -> float:

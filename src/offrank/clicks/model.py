@@ -118,9 +118,9 @@ class ClickModel(Spelled, ABC):
     def law(self, parameters: Parameters, slots: Slots) -> ClickLaw:
         """How slates are clicked; document -1 is one that was never seen, shown = False no document at all."""
 
-    @abstractmethod
     def relevance(self, parameters: Parameters, document: Integers) -> Floats:
-        """The model's relevance of each document (any shape), in the field's definition for this model."""
+        """The model's relevance of each document (any shape), as the field defines it; its attraction unless said."""
+        return np.asarray(parameters["attraction"][document])
 
     def examination(self, parameters: Parameters) -> Floats | None:
         """[k] probability that each rank is looked at, whatever is shown; None where it depends on more."""

@@ -9,7 +9,6 @@ import numpy as np
 
 from ..findings import about
 from ..findings.evidence_clicks import OfFit
-from ..log.batch import Floats, Integers
 from .counts import Counts
 from .documents import Slots
 from .fit.curve import fit_curve
@@ -69,9 +68,6 @@ class TrustBias(WithPrior):
         hit, false = (of_ranks(parameters[name], slots.shown.shape[1]) for name in ("hit", "false"))
         chance = false + (hit - false) * of_documents(parameters["attraction"], slots)
         return Independent(np.where(slots.shown, chance, 0.0))
-
-    def relevance(self, parameters: Parameters, document: Integers) -> Floats:
-        return parameters["attraction"][document]
 
 
 def _chances(data: Counts) -> tuple[Chances, Free]:
