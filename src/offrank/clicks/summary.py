@@ -29,7 +29,7 @@ Ends = Callable[[str], tuple[Floats, Floats]]
 
 def learnt_section(learnt: Learnt, roles: Roles, ends: Ends, confidence: float) -> Section:
     """How learning ended, tables that are no documents', and what is expected of a document that was never seen."""
-    items, others, tables = [*course(learnt)], [], []
+    items, others, tables = [*_course(learnt)], [], []
     items += [f"{name.replace('_', ' ')}: {_spelled(value)}" for name, value in learnt.facts.items()]
     for name, values in learnt.parameters.items():
         role = roles[name]
@@ -53,14 +53,6 @@ def learnt_section(learnt: Learnt, roles: Roles, ends: Ends, confidence: float) 
     return Section("What was learnt", items=tuple(items), tables=tuple(tables))
 
 
-def course(learnt: Learnt) -> Iterator[str]:
-    """How learning ended, where it took rounds."""
-    if learnt.rounds:
-        end = "settled" if learnt.converged else "stopped before it settled"
-        posterior = f", log-posterior {learnt.trace[-1]:,.2f}" if learnt.trace else ""
-        yield f"{words.plural(learnt.rounds, 'round', 'rounds')}, {end}{posterior}"
-
-
 def known(findings: Sequence[Finding], tally: Tally, other: Tally | None = None) -> Section:
     """What to know before the numbers are relied on, and what reading this log and the other one left out."""
     prose = () if findings else ("Nothing was found that speaks against the numbers.",)
@@ -77,6 +69,14 @@ def _reading(tally: Tally, what: str = "") -> Iterator[str]:
     for rule, count in tally.skipped.items():
         unit = "clicks" if rule.startswith("click-") else "sessions"
         yield f"note: {count:,} {unit}{what} were left out while reading: {rule}"
+
+
+def _course(learnt: Learnt) -> Iterator[str]:
+    """How learning ended, where it took rounds."""
+    if learnt.rounds:
+        end = "settled" if learnt.converged else "stopped before it settled"
+        posterior = f", log-posterior {learnt.trace[-1]:,.2f}" if learnt.trace else ""
+        yield f"{words.plural(learnt.rounds, 'round', 'rounds')}, {end}{posterior}"
 
 
 def _entries(learnt: Learnt, name: str, ends: Ends) -> list[str]:

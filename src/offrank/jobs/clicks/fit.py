@@ -52,7 +52,7 @@ class ClickFit(Delivered):
                 table = learnt.parameters[name]
                 none = np.full(table.shape, np.nan)
                 ends = self.fitted.interval(name, self.confidence) if name in learnt.strength else (none, none)
-                for at, numbers in enumerate(zip(*map(plain, (table, *ends)), strict=True), 1):
+                for at, numbers in enumerate(zip(*(plain(one.ravel()) for one in (table, *ends)), strict=True), 1):
                     place = {"quantity": name, "rank": at if role is Role.RANK else None}
                     rows.append(place | dict(zip(("value", "low", "high"), numbers, strict=True)))
         return rows

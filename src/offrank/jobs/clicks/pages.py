@@ -136,16 +136,14 @@ def measured(here: Evaluations, ranked: Ranked, cmip: Mapping[str, Cmip]) -> Sec
 
 def _forests(found: Evaluations, first: str | None = None) -> tuple[Forest, ...]:
     """Both perplexities of each model, or (first) their paired differences to one of them."""
-    made = []
+    made, signed = [], first is not None
     for quantity, heading in zip(QUANTITIES[1:], HEADINGS[1:], strict=True):
         title, line, label = heading.capitalize(), None, ""
         each = {name: getattr(one, quantity) for name, one in found.items()}
         if first is not None:
             title, line, label = f"{title}, less {first}", 0.0, "no difference"
             each = {name: found.difference(name, first, quantity) for name in found if name != first}
-        rows = (
-            ForestRow(name, Span.of(one.to_dict()), with_half(one, first is not None)) for name, one in each.items()
-        )
+        rows = (ForestRow(name, Span.of(one.to_dict()), with_half(one, signed)) for name, one in each.items())
         made.append(Forest(title, tuple(rows), line, label, better="left"))
     return tuple(made)
 
