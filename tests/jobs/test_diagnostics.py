@@ -89,11 +89,11 @@ def test_the_heaviest_rows_overlap_and_rankings_of_a_small_log() -> None:
     found = offrank.evaluate(small(), {"new": "top(new)"}, "uniform", "ips", cluster=None)
     assert_document(found.to_dict())
     rows = path(found, "heaviest")["rows"]
-    assert [one["row"] for one in rows] == [12, 0, 3, 6, 9, 15, 18, 21, 1, 2]
+    assert [one["row"] for one in rows] == [12, 21, 18, 15, 9, 6, 3, 0, 23, 22]
     assert [one["weight"] for one in rows] == pytest.approx([12.0] + [6.0] * 7 + [0.0] * 2)
-    assert [one["reward"] for one in rows] == [12, 0, 3, 6, 9, 15, 18, 21, 1, 2]
+    assert [one["reward"] for one in rows] == [12, 21, 18, 15, 9, 6, 3, 0, 23, 22]
     total = 12 * 12 + 6 * (0 + 3 + 6 + 9 + 15 + 18 + 21)
-    assert [one["share"] for one in rows[:3]] == pytest.approx([144 / total, 0, 18 / total])
+    assert [one["share"] for one in rows[:3]] == pytest.approx([144 / total, 126 / total, 108 / total])
     one, two = found.facts["overlap"]
     # each third of the rows shows (0, 1), (0, 2), (2, 1); row 12, of the first kind, counts twice
     assert (one["rank"], two["rank"]) == (1, 2)

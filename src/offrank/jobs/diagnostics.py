@@ -10,7 +10,6 @@ from functools import cached_property, reduce
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..errors import AbilityError, OffrankError
 from ..estimators.base import Estimator, Weights, rewarded, terms_of
@@ -42,7 +41,7 @@ SAMPLED = 2048
 _CELLS = 300_000
 """Pairs of a candidate and a rank in them at most."""
 _TERMS = MomentsFold(3, ((ROWS, VALUE, WEIGHT),))
-_HEAVY = ("weight", "row", "value", "reward")
+_HEAVY = ("weight", "value", "reward", "row")
 
 Pairs = tuple[tuple[AnyPolicy, Estimator], ...]
 """Targets and what weighs the log for them."""
@@ -81,7 +80,7 @@ class ClipsFold:
             if weights is None or isinstance(estimator, Predicting):
                 continue
             size = np.abs(weights.weight)
-            size = size if size.ndim == 1 else reduce(np.maximum, size.T)
+            size = size if size.ndim == 1 else reduce(np.maximum, size.T, np.zeros(len(batch)))
             high = np.flatnonzero(size > CLIPS[0])
             place = np.searchsorted(CLIPS, size[high])
             bins = [(0, np.flatnonzero(size <= CLIPS[0]) if len(high) else np.arange(len(batch)))]
@@ -131,9 +130,10 @@ def _moments(batch: LogBatch, value: Floats, weight: Floats, rows: Integers) -> 
 
 @dataclass(frozen=True)
 class HeaviestFold:
-    """For each pair the rows of largest weight, of equal ones the first: their weight, number, value and reward.
+    """For each pair the rows of largest weight: their weight, value, reward and number.
 
-    Weight and value are divided by the inclusion probability, as in every sum.
+    Weight and value are divided by the inclusion probability, as in every sum. Of equal weights the largest values come
+    first, then the largest rewards, so that the order of the rows does not decide.
     """
 
     pairs: Pairs
@@ -148,25 +148,35 @@ class HeaviestFold:
         for number, (target, estimator) in enumerate(self.pairs if len(batch) else ()):
             terms = terms_of(estimator, batch, self.logging, target)
             value, weight = (one / batch.inclusion for one in (terms.value, terms.weight))
-            rows = _largest(np.abs(weight), batch.row, self.keep)
-            found[number] = np.stack([weight[rows], batch.row[rows], value[rows], batch.reward[rows]], axis=1)
+            found[number] = self._largest(np.stack([weight, value, batch.reward, batch.row], axis=1))
         return self.merge(state, found)
 
     def merge(self, left: list[Floats], right: list[Floats]) -> list[Floats]:
-        both = (np.concatenate(pair) for pair in zip(left, right, strict=True))
-        return [one[np.lexsort((one[:, 1], -np.abs(one[:, 0])))[: self.keep]] for one in both]
+        both = (self._largest(np.concatenate(pair)) for pair in zip(left, right, strict=True))
+        return [one[np.lexsort(_keys(one)[::-1])[::-1]] for one in both]
 
     def finish(self, state: list[Floats]) -> list[list[dict[str, float]]]:
         return [[dict(zip(_HEAVY, row, strict=True)) for row in rows.tolist()] for rows in state]
 
+    def _largest(self, rows: Floats) -> Floats:
+        """As many as are kept, in any order."""
+        left, kept = rows, [rows[:0]]
+        for number in range(len(_HEAVY)):
+            more = self.keep - sum(map(len, kept))
+            if len(left) <= more or not more:
+                break
+            key = _keys(left)[number]
+            least = np.partition(key, -more)[-more]
+            kept.append(left[key > least])
+            left = left[key == least]
+        return np.concatenate([*kept, left[: self.keep - sum(map(len, kept))]])
 
-def _largest(size: Floats, number: NDArray[np.uint64], keep: int) -> Integers:
-    """Where the largest are; of those that tie for the last place the first by number."""
-    if len(size) <= keep:
-        return np.arange(len(size))
-    least = np.partition(size, -keep)[-keep]
-    tied = np.flatnonzero(size == least)
-    return np.concatenate([np.flatnonzero(size > least), tied[np.argsort(number[tied], kind="stable")[:keep]]])
+
+def _keys(rows: Floats) -> tuple[Floats, ...]:
+    """What rows are ranked by, in so few digits that numbers which differ by rounding alone tie."""
+    with np.errstate(over="ignore"):
+        weight, value, reward = rows[:, :3].astype(np.float32).T
+    return np.abs(weight), np.abs(value), reward, -rows[:, 3]
 
 
 @dataclass(frozen=True)

@@ -35,7 +35,7 @@ Question = Callable[[Any], Any]
 Leaves = dict[str, Any]
 """An answer taken apart: where it stands in it, such as `estimates[top(new), ips].low`, -> text or number."""
 
-OMITTED = frozenset({"command", "created", "log", "other", "source", "title", "versions"})
+OMITTED = frozenset({"command", "created", "log", "other", "row", "source", "title", "versions"})
 """What an answer says of the call rather than of the log; compared is, of these, `log` where it tells what was read."""
 
 NAMES = ("target", "estimator", "model", "metric", "group")
