@@ -119,7 +119,8 @@ class Model:
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write one `.npz`, whole or not at all; only what differs from its default takes room."""
-        encoding, rows, training = self.encoding, self.training, {}
+        encoding, rows = self.encoding, self.training
+        training: dict[str, Any] = {}
         if rows is not None:
             training = {"rows": np.array(rows.rows), "row_keys": rows.keys.view(np.int64), "row_counts": rows.counts}
         used, scaled = np.flatnonzero(self.weights), np.flatnonzero(encoding.scale != 1)

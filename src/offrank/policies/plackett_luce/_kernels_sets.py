@@ -59,61 +59,15 @@ def slot_probs(values, size, slates, logs):
 
 
 @_jit
-def _block_weights(logs, size, first, rows, weights, positive):
-    """Write the weights [m, lanes] of some rows, relative to each row's largest, 0 beyond a row's candidates.
-
-    Lanes without a row repeat the last one. positive: [lanes] how many are above zero. False where one of those is so
-    small that sums may underflow.
-    """
-    fine = True
-    for lane in range(weights.shape[1]):
-        row = first + min(lane, rows - 1)
-        largest, positive[lane] = -np.inf, 0
+def _block_weights(logs, size, block, weights):
+    """Write the weights [m, lanes] of the rows `block` [lanes], relative to each row's largest; 0 beyond its items."""
+    for lane, row in enumerate(block):
+        largest = -np.inf
         for item in range(size[row]):
             largest = max(largest, logs[row, item])
         for item in range(len(weights)):
-            weights[item, lane] = 0.0
-            if item < size[row] and logs[row, item] > -np.inf:
-                weights[item, lane] = np.exp(logs[row, item] - largest)
-                positive[lane] += 1
-                fine &= weights[item, lane] > 1e-200
-    return fine
-
-
-@_jit
-def _sum_over_sets(weights, m, depth, drawn, chance, mass, law):
-    """Add up `law` [m, slots, lanes] for rows side by side; drawn[S]: size of the set S."""
-    full, lanes = (1 << m) - 1, weights.shape[1]
-    share = np.empty(lanes)
-    # Loops, not slices: a slice that is assigned to takes half a second to compile.
-    for above in range(full + 1):
-        for lane in range(lanes):
-            chance[above, lane] = above == 0
-    for item in range(m):
-        for rank in range(depth):
-            for lane in range(lanes):
-                law[item, rank, lane] = 0.0
-    for lane in range(lanes):
-        mass[0, lane] = 0.0
-    for item in range(m):
-        for below in range(1 << item):
-            for lane in range(lanes):
-                mass[(1 << item) | below, lane] = mass[below, lane] + weights[item, lane]
-    for above in range(full):
-        rank = drawn[above]
-        if rank >= depth:
-            continue
-        for lane in range(lanes):
-            rest = mass[full ^ above, lane]
-            share[lane] = chance[above, lane] / rest if rest > 0.0 else 0.0
-        for item in range(m):
-            if above & (1 << item):
-                continue
-            after = above | (1 << item)
-            for lane in range(lanes):
-                p = share[lane] * weights[item, lane]
-                law[item, rank, lane] += p
-                chance[after, lane] += p
+            inside = item < size[row] and logs[row, item] > -np.inf
+            weights[item, lane] = np.exp(logs[row, item] - largest) if inside else 0.0
 
 
 @_jit
@@ -134,37 +88,53 @@ def rescale(logs, above, weights):
 
 
 @_jit
-def _sum_far_apart(logs, depth, drawn, chance, mass, law):
-    """As `_sum_over_sets`, for one row whose weights differ by more than a float can hold."""
-    m = len(logs)
-    full, weights = (1 << m) - 1, np.empty(m)
+def _sum_over_sets(logs, size, block, weights, m, depth, drawn, chance, mass, law):
+    """Add up `law` [m, slots, lanes] for the rows `block` side by side; drawn[S]: size of the set S.
+
+    Where what is left weighs next to nothing, as weights of zero do, a row is given a scale of its own.
+    """
+    full, lanes = (1 << m) - 1, weights.shape[1]
+    share, own = np.empty(lanes), np.empty(m)
+    # Loops, not slices: a slice that is assigned to takes half a second to compile.
     for above in range(full + 1):
-        chance[above] = above == 0
+        for lane in range(lanes):
+            chance[above, lane] = above == 0
     for item in range(m):
         for rank in range(depth):
-            law[item, rank] = 0.0
-    rescale(logs, 0, weights)
-    mass[0] = 0.0
+            for lane in range(lanes):
+                law[item, rank, lane] = 0.0
+    for lane in range(lanes):
+        mass[0, lane] = 0.0
     for item in range(m):
         for below in range(1 << item):
-            mass[(1 << item) | below] = mass[below] + weights[item]
+            for lane in range(lanes):
+                mass[(1 << item) | below, lane] = mass[below, lane] + weights[item, lane]
     for above in range(full):
         rank = drawn[above]
-        if chance[above] == 0.0 or rank >= depth:
+        if rank >= depth:
             continue
-        rest = mass[full ^ above]
-        tiny = rest < 1e-200
-        if tiny:
-            rest = rescale(logs, above, weights)
-        share = chance[above] / rest
+        tiny = False
+        for lane in range(lanes):
+            rest = mass[full ^ above, lane]
+            tiny |= rest <= 1e-200
+            share[lane] = chance[above, lane] / rest if rest > 1e-200 else 0.0
+        for lane in range(lanes if tiny else 0):
+            if mass[full ^ above, lane] > 1e-200 or chance[above, lane] == 0.0:
+                continue
+            row = block[lane]
+            total = rescale(logs[row, : size[row]], above, own)
+            for item in range(size[row]):
+                if not above & (1 << item):
+                    law[item, rank, lane] += chance[above, lane] * own[item] / total
+                    chance[above | (1 << item), lane] += chance[above, lane] * own[item] / total
         for item in range(m):
             if above & (1 << item):
                 continue
-            p = share * weights[item]
-            law[item, rank] += p
-            chance[above | (1 << item)] += p
-        if tiny:
-            rescale(logs, 0, weights)
+            after = above | (1 << item)
+            for lane in range(lanes):
+                p = share[lane] * weights[item, lane]
+                law[item, rank, lane] += p
+                chance[after, lane] += p
 
 
 @_jit
@@ -181,27 +151,22 @@ def rank_probs(logs, size, length, items, out):
     lanes = 64  # rows side by side, so that the innermost loops are vectors
     chance, mass = np.empty((1 << widest, lanes)), np.empty((1 << widest, lanes))
     law, weights = np.empty((widest, slots, lanes)), np.empty((widest, lanes))
-    positive, drawn = np.empty(lanes, dtype=np.int64), np.zeros(1 << widest, dtype=np.int64)
+    block, drawn = np.empty(lanes, dtype=np.int64), np.zeros(1 << widest, dtype=np.int64)
     for above in range(1 << widest):
         drawn[above] = drawn[above >> 1] + (above & 1)
     for first in range(0, n, lanes):
-        rows = min(lanes, n - first)
-        fine = _block_weights(logs, size, first, rows, weights, positive)
-        if fine:
-            m, depth = 0, 0
-            for row in range(first, first + rows):
-                m, depth = max(m, size[row]), max(depth, min(length[row], size[row]))
-            _sum_over_sets(weights, m, depth, drawn, chance, mass, law)
-        for row in range(first, first + rows):
-            lane, depth = row - first, min(length[row], size[row])
-            if not fine:
-                _sum_far_apart(logs[row, : size[row]], depth, drawn, chance[:, lane], mass[:, lane], law[:, :, lane])
+        m, depth = 0, 0
+        for lane in range(lanes):
+            row = block[lane] = min(first + lane, n - 1)  # lanes without a row repeat the last one
+            m, depth = max(m, size[row]), max(depth, min(length[row], size[row]))
+        _block_weights(logs, size, block, weights)
+        _sum_over_sets(logs, size, block, weights, m, depth, drawn, chance, mass, law)
+        for row in range(first, min(first + lanes, n)):
             for j in range(q):
                 item = items[row, j]
                 for rank in range(slots):
-                    out[row, j, rank] = law[item, rank, lane] if item >= 0 and rank < depth else 0.0
-                    if fine and item >= 0 and weights[item, lane] == 0.0 and positive[lane] <= rank < depth:
-                        out[row, j, rank] = 1.0 / (size[row] - positive[lane])
+                    shown = item >= 0 and rank < min(length[row], size[row])
+                    out[row, j, rank] = law[item, rank, row - first] if shown else 0.0
 
 
 @_jit
