@@ -22,7 +22,7 @@ from rich.table import Table
 import offrank
 from offrank.folds import BootstrapFold, Moments, Sample
 from offrank.folds.clusters import Clusters
-from offrank.inference import Ratio, Spread
+from offrank.inference import Inference, Ratio
 from offrank.simulation import SearchWorld
 
 PER_QUERY = 30
@@ -62,7 +62,7 @@ def truth() -> float:
     return 1.5 / 5.5 * float((share * weight * rise(weight)).sum()) / math.sqrt(2 * math.pi)
 
 
-def spreads(values: np.ndarray, rows: np.ndarray) -> dict[str, Spread]:
+def spreads(values: np.ndarray, rows: np.ndarray) -> dict[str, Inference]:
     """What the three kinds of intervals are made from."""
     extremes = values.min(axis=0), values.max(axis=0)
     moments = Moments(len(values), values.mean(axis=0), (len(values) - 1) * np.cov(values.T), *extremes)
@@ -71,10 +71,10 @@ def spreads(values: np.ndarray, rows: np.ndarray) -> dict[str, Spread]:
     drawn = fold.add(fold.empty(), Sample(sums, np.arange(len(rows), dtype=np.uint64)))
     clusters = Clusters("query", sums, rows.astype(float), len(rows), drawn)
     return {
-        "rows alone": Spread(moments, "normal", 0.95),
-        "normal": Spread(moments, "normal", 0.95, (clusters,)),
-        "studentised": Spread(moments, "studentised", 0.95, (clusters,)),
-        "bootstrap": Spread(moments, "bootstrap", 0.95, (clusters,)),
+        "rows alone": Inference(moments, "normal", 0.95),
+        "normal": Inference(moments, "normal", 0.95, (clusters,)),
+        "studentised": Inference(moments, "studentised", 0.95, (clusters,)),
+        "bootstrap": Inference(moments, "bootstrap", 0.95, (clusters,)),
     }
 
 

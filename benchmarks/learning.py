@@ -27,7 +27,7 @@ from sklearn.linear_model import SGDClassifier
 
 import offrank
 from offrank.learning import regression
-from offrank.learning.descent import Weighted, quantile
+from offrank.learning.descent import WeightedObjective, quantile
 from offrank.learning.examples import Data, Examples, Store
 from offrank.learning.preparation import Preparation
 from offrank.learning.reductions import passes
@@ -73,7 +73,7 @@ def throughput(data: Data, repeats: int) -> None:
     show(
         f"One pass over {store.rows:,} impressions, the product shown", times, store.rows, "scikit-learn SGDClassifier"
     )
-    terms, zeros = Weighted.of(data.train, quantile(data.train, 0.97)), np.zeros(size)
+    terms, zeros = WeightedObjective.of(data.train, quantile(data.train, 0.97)), np.zeros(size)
     moved = replace(terms, baseline=0.01)
     jobs = {
         "regression, products shown": lambda: list(passes(data.train, regression.of_rewards, 0.1, 1, size, 0)),

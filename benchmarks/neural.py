@@ -18,7 +18,7 @@ from rich.console import Console
 from rich.table import Table
 
 from offrank.clicks import CACM, NCM, PBM, ClickModel
-from offrank.clicks.documents import Slots
+from offrank.clicks.documents import SlateDocuments
 from offrank.clicks.laws import Cascading, ClickLaw, Independent, chance_of
 from offrank.clicks.sessions import Sessions, collapsed
 
@@ -91,7 +91,9 @@ def qualities(user: User, models: list[type[ClickModel]], queries: int, n: int) 
         start = time.perf_counter()
         learnt = model.learn(model.from_sessions(data))
         seconds = time.perf_counter() - start
-        found = [model.law(learnt.parameters, Slots(d, np.full(d.shape, True))).conditional(c) for d, c, _ in tests]
+        found = [
+            model.law(learnt.parameters, SlateDocuments(d, np.full(d.shape, True))).conditional(c) for d, c, _ in tests
+        ]
         numbers = [perplexity(chance, test[1]) for chance, test in zip(found, tests, strict=True)]
         table.add_row(model.name, f"{seconds:.1f}", str(learnt.rounds), *(f"{number:.5f}" for number in numbers))
     truth = [perplexity(law.conditional(clicks), clicks) for _, clicks, law in tests]

@@ -8,7 +8,7 @@ from functools import cached_property
 import numpy as np
 
 from offrank.clicks import ClickModel
-from offrank.clicks.documents import Documents, Slots
+from offrank.clicks.documents import Documents, SlateDocuments
 from offrank.clicks.fitted import Fitted
 from offrank.clicks.learnt import Learnt
 from offrank.clicks.sessions import Sessions, Tally
@@ -32,14 +32,14 @@ class World:
     def parameters(self) -> dict[str, np.ndarray]:
         return {"attraction": np.append(self.attraction, 0.2), **self.chances}
 
-    def slates(self, n: int, seed: int, order: float = 4.0) -> Slots:
+    def slates(self, n: int, seed: int, order: float = 4.0) -> SlateDocuments:
         """Plackett-Luce by attraction; order 0 is uniform."""
         rng = np.random.default_rng(seed)
         first = rng.integers(0, self.queries, n)[:, None] * RANKS
         document = first + np.arange(RANKS)
         score = order * self.attraction[document] + rng.gumbel(size=document.shape)
         document = np.take_along_axis(document, np.argsort(-score, axis=1), axis=1)
-        return Slots(document, document >= 0)
+        return SlateDocuments(document, document >= 0)
 
     def sessions(self, n: int, seed: int, order: float = 4.0) -> Sessions:
         slots = self.slates(n, seed, order)

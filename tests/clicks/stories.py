@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from offrank.clicks import CCM, CM, DBN, DCM, SDBN, ClickModel, Mixture
-from offrank.clicks.documents import Slots
+from offrank.clicks.documents import SlateDocuments
 from offrank.clicks.laws import ClickLaw
 from offrank.clicks.sessions import Sessions
 from tests.clicks import click_patterns as stories
@@ -37,9 +37,9 @@ class Told:
         return self.model.law(self.parameters, slots(slates))
 
 
-def slots(slates: list[list[int | None]]) -> Slots:
+def slots(slates: list[list[int | None]]) -> SlateDocuments:
     shown = np.array([[one is not HOLE for one in slate] for slate in slates])
-    return Slots(np.array([[-1 if one is HOLE else one for one in slate] for slate in slates]), shown)
+    return SlateDocuments(np.array([[-1 if one is HOLE else one for one in slate] for slate in slates]), shown)
 
 
 def of(table: list[float], slate: list[int | None]) -> list[float]:
@@ -98,5 +98,5 @@ def drawn(told: Told, n: int, seed: int, *, lists: int = 40, ranks: int = 4) -> 
     slates = np.argsort(rng.random((lists, documents)), axis=1)[:, :ranks]
     slates[np.arange(ranks) >= rng.integers(max(ranks - 2, 1), ranks + 1, lists)[:, None]] = -1
     document = slates[rng.integers(0, lists, n)]
-    click = told.model.law(told.parameters, Slots(document, document >= 0)).sample(rng)
+    click = told.model.law(told.parameters, SlateDocuments(document, document >= 0)).sample(rng)
     return Sessions(document.astype(np.int32), click.astype(np.uint8), np.ones(n), documents)

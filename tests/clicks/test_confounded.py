@@ -10,7 +10,7 @@ import pytest
 
 from offrank.clicks import CCM, DBN, DCM
 from offrank.clicks.chain import Chain, restlessness
-from offrank.clicks.documents import Documents, Slots
+from offrank.clicks.documents import Documents, SlateDocuments
 from offrank.clicks.fitted import Fitted
 from offrank.clicks.learnt import Learnt
 from offrank.clicks.sessions import Sessions, Tally, collapsed
@@ -33,7 +33,7 @@ def drawn(name: str, *, oracle: bool, temperature: float = 0.1, seed: int = 0) -
     document = query[:, None] * RANKS + order
     attraction = np.append(relevance.ravel(), relevance.mean())
     true = {"attraction": attraction, "satisfaction": attraction / 2, "continuation": np.array(TRUE[name])}
-    click = MODELS[name].law(true, Slots(document, document >= 0)).sample(rng)
+    click = MODELS[name].law(true, SlateDocuments(document, document >= 0)).sample(rng)
     return collapsed(Sessions(document.astype(np.int32), click.astype(np.uint8), np.ones(N), QUERIES * RANKS))
 
 

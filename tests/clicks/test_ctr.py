@@ -8,7 +8,7 @@ import pytest
 import offrank
 from offrank.clicks import DCTR, GCTR, RCTR, RDCTR, ClickModel
 from offrank.clicks.counts import Counts
-from offrank.clicks.documents import Slots
+from offrank.clicks.documents import SlateDocuments
 from tests.clicks.click_patterns import independent
 from tests.clicks.readers import log
 from tests.clicks.same_law import assert_same_law
@@ -23,7 +23,7 @@ COUNTS = Counts(
     3,
     2,
 )
-SLOTS = Slots(np.array([[0, 2, -1, 1]]), np.array([[True, True, True, False]]))
+SLOTS = SlateDocuments(np.array([[0, 2, -1, 1]]), np.array([[True, True, True, False]]))
 """Two documents, one that was never seen, and none; two ranks lower than the log goes."""
 
 

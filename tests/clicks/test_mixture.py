@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from offrank.clicks import DBN, SDBN, ClickModel, Mixture, click_model
-from offrank.clicks.documents import Documents, Slots
+from offrank.clicks.documents import Documents, SlateDocuments
 from offrank.clicks.fitted import Fitted
 from offrank.clicks.laws import log_probs
 from offrank.clicks.learnt import Learnt
@@ -72,7 +72,7 @@ def test_weights_know_their_doubt(learnt: Learnt) -> None:
 
 def test_a_mixture_predicts_new_sessions_better_than_its_part(sessions: Sessions, learnt: Learnt) -> None:
     fresh = drawn(BOTH, 6000, 9, ranks=8)
-    seen, click = Slots(fresh.document.astype(np.int64), fresh.document >= 0), fresh.click.astype(float)
+    seen, click = SlateDocuments(fresh.document.astype(np.int64), fresh.document >= 0), fresh.click.astype(float)
     alone, both, best = (
         log_probs(model.law(parameters, seen), click).mean()
         for model, parameters in (

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from offrank.clicks.documents import Slots
+from offrank.clicks.documents import SlateDocuments
 from offrank.clicks.laws import log_probs
 from offrank.clicks.neural import CACM, NCM
 from offrank.clicks.neural.base import RecurrentModel
@@ -38,8 +38,8 @@ def made(model: RecurrentModel, ranks: int = RANKS, scale: float = 1.5) -> dict[
     return found | ({"query_of": np.array(QUERY_OF)} if model.name == "ncm" else {})
 
 
-def slots(slates: np.ndarray) -> Slots:
-    return Slots(np.maximum(slates, -1), slates > -9)
+def slots(slates: np.ndarray) -> SlateDocuments:
+    return SlateDocuments(np.maximum(slates, -1), slates > -9)
 
 
 def squash(x: float) -> float:

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from offrank.clicks.documents import Slots
+from offrank.clicks.documents import SlateDocuments
 from offrank.clicks.laws import log_probs
 from offrank.clicks.learnt import Learnt
 from offrank.clicks.neural import CACM, NCM, training
@@ -24,8 +24,8 @@ from offrank.errors import UsageError
 from tests.clicks.readers import log
 
 
-def slots(slates: np.ndarray) -> Slots:
-    return Slots(slates, np.full(slates.shape, True))
+def slots(slates: np.ndarray) -> SlateDocuments:
+    return SlateDocuments(slates, np.full(slates.shape, True))
 
 
 # Batches ------------------------------------------------------------------------------------------------------------
@@ -120,7 +120,7 @@ def learnt(model: RecurrentModel, data: Sessions = MIXED, **how: Any) -> Learnt:
 
 
 def law_of(model: RecurrentModel, found: Learnt, data: Sessions) -> Recurrent:
-    return model.law(found.parameters, Slots(data.document, data.document >= 0))
+    return model.law(found.parameters, SlateDocuments(data.document, data.document >= 0))
 
 
 def log_loss(model: RecurrentModel, found: Learnt, data: Sessions) -> float:

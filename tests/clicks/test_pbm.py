@@ -9,7 +9,7 @@ from scipy.integrate import quad
 import offrank
 from offrank.clicks import PBM
 from offrank.clicks.counts import Counts
-from offrank.clicks.documents import Slots
+from offrank.clicks.documents import SlateDocuments
 from offrank.clicks.fit.curve import fit_curve
 from offrank.clicks.fit.posterior import Chances, fit_attractions
 from offrank.clicks.fit.priors import Beta
@@ -31,7 +31,7 @@ def learnt() -> Learnt:
 
 def test_the_law_is_its_story() -> None:
     """Documents 0 and 1, a hole, one that was never seen a rank below the lowest known, a pad."""
-    slots = Slots(np.array([[1, 0, 0, -1, -1]]), np.array([[True, True, False, True, False]]))
+    slots = SlateDocuments(np.array([[1, 0, 0, -1, -1]]), np.array([[True, True, False, True, False]]))
     story = position_based([0.8, 0.3, 0.0, 0.25, 0.0], [1.0, 0.6, 0.3, 0.3, 0.3])
     assert_same_law(PBM().law(TABLES, slots), story)
 
@@ -162,7 +162,7 @@ def test_a_log_that_never_changes_its_rankings_does_not_tell() -> None:
     assert [caution.code for caution in learnt.cautions] == ["examination-unknown"]
     assert "67%" in learnt.cautions[0].message
     # What was logged is predicted all the same.
-    law = PBM().law(learnt.parameters, Slots(np.array([[0, 1, 2]]), np.ones((1, 3), bool)))
+    law = PBM().law(learnt.parameters, SlateDocuments(np.array([[0, 1, 2]]), np.ones((1, 3), bool)))
     assert law.marginal()[0] == pytest.approx([0.3, 0.2, 0.1], abs=0.02)
     assert not PBM().learn(PBM().from_sessions(sessions)).cautions
 

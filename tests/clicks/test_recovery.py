@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from offrank.clicks import CCM, CM, DBN, DCM, SDBN, ClickModel
-from offrank.clicks.documents import Documents, Slots
+from offrank.clicks.documents import Documents, SlateDocuments
 from offrank.clicks.fitted import Fitted
 from offrank.clicks.laws import ClickLaw, log_probs
 from offrank.clicks.learnt import Learnt
@@ -41,7 +41,7 @@ def shown(n: int, seed: int) -> np.ndarray:
 
 
 def law(name: str, parameters: dict[str, np.ndarray], document: np.ndarray) -> ClickLaw:
-    return MODELS[name][0].law(parameters, Slots(document, document >= 0))
+    return MODELS[name][0].law(parameters, SlateDocuments(document, document >= 0))
 
 
 @pytest.fixture(scope="module", params=MODELS)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from offrank.clicks import PBM, TrustBias
-from offrank.clicks.documents import Slots
+from offrank.clicks.documents import SlateDocuments
 from offrank.clicks.learnt import Learnt
 from tests.clicks.click_patterns import trust_bias
 from tests.clicks.examined import RANKS, World, covered
@@ -28,7 +28,7 @@ def learnt() -> Learnt:
 
 def test_the_law_is_its_story() -> None:
     tables = {"attraction": np.array([0.3, 0.8, 0.25]), "hit": np.array([0.9, 0.45]), "false": np.array([0.2, 0.05])}
-    slots = Slots(np.array([[1, 0, -1, 0]]), np.array([[True, True, True, False]]))
+    slots = SlateDocuments(np.array([[1, 0, -1, 0]]), np.array([[True, True, True, False]]))
     law = TrustBias().law(tables, slots)
     # At the third rank, as at the second, half the users look; a fourth has no document: nothing to be fooled by.
     first = trust_bias([0.8, 0.3, 0.25, 0.0], [1.0, 0.5, 0.5, 0.0], [0.9, 0.9, 0.9, 0.0], [0.2, 0.1, 0.1, 0.0])

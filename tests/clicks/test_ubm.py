@@ -7,7 +7,7 @@ import pytest
 
 from offrank.clicks import PBM, UBM
 from offrank.clicks.counts import browsing_cell
-from offrank.clicks.documents import Slots
+from offrank.clicks.documents import SlateDocuments
 from offrank.clicks.learnt import Learnt
 from offrank.clicks.ubm import cells_table
 from tests.clicks.click_patterns import browsing
@@ -30,7 +30,7 @@ def learnt() -> Learnt:
 
 def test_the_law_is_its_story() -> None:
     """A hole, and one that was never seen two ranks below the lowest known: as that one, at the same distance."""
-    slots = Slots(np.array([[1, 0, 0, 1, -1]]), np.array([[True, True, False, True, True]]))
+    slots = SlateDocuments(np.array([[1, 0, 0, 1, -1]]), np.array([[True, True, False, True, True]]))
     lines = [*LINES, [0.3, 0.4, 0.4, 0.8], [0.3, 0.4, 0.4, 0.4, 0.8]]
     assert_same_law(UBM().law(TABLES, slots), browsing([0.8, 0.3, 0.0, 0.8, 0.25], lines))
 

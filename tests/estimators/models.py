@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from offrank.clicks import Fitted
-from offrank.clicks.documents import Documents, Slots
+from offrank.clicks.documents import Documents, SlateDocuments
 from offrank.clicks.laws import Cascading, ClickLaw, Independent, Mixed
 from offrank.clicks.learnt import Learnt
 from offrank.clicks.model import of_documents
@@ -35,7 +35,7 @@ class Positions(Hand):
 
     curve: tuple[float, ...]
 
-    def law(self, parameters: Tables, slots: Slots) -> ClickLaw:
+    def law(self, parameters: Tables, slots: SlateDocuments) -> ClickLaw:
         return Independent(of_documents(parameters["attraction"], slots) * np.array(self.curve)[: slots.shown.shape[1]])
 
     def examination(self, parameters: Tables) -> Floats | None:
@@ -48,7 +48,7 @@ class Reading(Hand):
 
     on: float
 
-    def law(self, parameters: Tables, slots: Slots) -> ClickLaw:
+    def law(self, parameters: Tables, slots: SlateDocuments) -> ClickLaw:
         attraction = of_documents(parameters["attraction"], slots)
         return Cascading(attraction, np.full(attraction.shape, self.on), np.ones(attraction.shape))
 
@@ -60,7 +60,7 @@ class Either(Hand):
     first: Positions
     second: Positions
 
-    def law(self, parameters: Tables, slots: Slots) -> ClickLaw:
+    def law(self, parameters: Tables, slots: SlateDocuments) -> ClickLaw:
         laws = [one.law(parameters, slots) for one in (self.first, self.second)]
         return Mixed(laws, np.array([0.25, 0.75]))
 

@@ -14,7 +14,7 @@ from offrank.estimators import SelfNormalised, estimator
 from offrank.folds import BootstrapFold
 from offrank.folds.base import Sample
 from offrank.folds.moments import Moments, MomentsFold
-from offrank.inference import Controlled, Ratio, Spread
+from offrank.inference import Controlled, Inference, Ratio
 from offrank.jobs.evaluate import evaluate
 from offrank.log.batch import Floats
 from offrank.policies import policy
@@ -40,13 +40,13 @@ def test_the_best_slope_is_that_of_the_regression() -> None:
     slope = np.cov(value, weight)[0, 1] / weight.var(ddof=1)
     assert found.slope == pytest.approx(slope)
     assert found.value(values.sum(axis=0)) == pytest.approx(value.mean() - slope * (weight.mean() - 1))
-    error = Spread(moments(values), "normal", 0.95).ratio(found).standard_error
+    error = Inference(moments(values), "normal", 0.95).ratio(found).standard_error
     assert error == pytest.approx(float((value - slope * weight).std(ddof=1)) / np.sqrt(2000))
 
 
 def test_it_has_the_least_error_of_the_three() -> None:
     values = columns(5000, np.random.default_rng(1), mean=0.3)
-    spread = Spread(moments(values), "normal", 0.95)
+    spread = Inference(moments(values), "normal", 0.95)
     best = spread.ratio(Controlled.best(moments(values), 1, 2, 0)).standard_error
     assert best <= spread.ratio(Ratio(1, 0)).standard_error
     # Division by the mean weight scales the reported error too.
@@ -58,7 +58,7 @@ def test_its_errors_are_as_large_as_reported() -> None:
     found = []
     for _ in range(400):
         kept = moments(columns(300, rng))
-        found.append(Spread(kept, "normal", 0.95).ratio(Controlled.best(kept, 1, 2, 0)))
+        found.append(Inference(kept, "normal", 0.95).ratio(Controlled.best(kept, 1, 2, 0)))
     values = np.array([interval.value for interval in found])
     errors = np.array([interval.standard_error for interval in found])
     assert values.std() / errors.mean() == pytest.approx(1, abs=0.15)

@@ -10,7 +10,7 @@ import pytest
 
 from offrank.folds import MomentsFold, Sample
 from offrank.folds.estimate import Interval
-from offrank.inference import Ratio, Spread
+from offrank.inference import Inference, Ratio
 from offrank.policies import policy
 from offrank.testing import Situation, law
 
@@ -33,7 +33,7 @@ def interval(rng: np.random.Generator, ratio: Ratio, confidence: float) -> tuple
     w = WEIGHT[drawn][kept]
     fold = MomentsFold(3)
     sample = Sample(np.column_stack([h, h * w * click[kept], h * w]), np.arange(len(h), dtype=np.uint64))
-    return Spread(fold.add(fold.empty(), sample), "normal", confidence).ratio(ratio), len(h)
+    return Inference(fold.add(fold.empty(), sample), "normal", confidence).ratio(ratio), len(h)
 
 
 @cache

@@ -12,7 +12,7 @@ from offrank.estimators import IPM, RIPS, Clip, SelfNormalised, clip, estimator
 from offrank.folds.base import Sample
 from offrank.folds.estimate import Estimate
 from offrank.folds.moments import Moments, MomentsFold
-from offrank.inference import Spread
+from offrank.inference import Inference
 from offrank.inference.ratio import BySlot
 from offrank.jobs.evaluate import evaluate
 from offrank.log.batch import Contexts, Floats, LogBatch, Shown
@@ -157,7 +157,7 @@ def test_its_errors_are_as_large_as_reported_and_smaller_than_pooled_ones() -> N
         w = weights * (rng.random((300, 2)) < 1 / weights)
         value = w * (rng.random((300, 2)) < rates)
         columns = np.column_stack([np.ones(300), value[:, 0], w[:, 0], value[:, 1], w[:, 1]])
-        found.append(Spread(moments(columns), "normal", 0.95).ratio(slot))
+        found.append(Inference(moments(columns), "normal", 0.95).ratio(slot))
         pooled.append(value.sum() / w.mean(axis=1).sum())
     values = np.array([one.value for one in found])
     assert abs(values.mean() - 1) < 4 * values.std() / 20

@@ -184,7 +184,7 @@ def test_without_an_interval_there_is_no_answer(ends: tuple[float, float]) -> No
 
 def test_what_is_wrong_with_the_log_binds_what_asks_how_it_was_drawn() -> None:
     wrong = caution("serious", "propensity-mismatch")
-    pair = one("ips", 0.5, 0.05), one("pbm", 0.45, 0.01, asks_logging=False)
+    pair = one("ips", 0.5, 0.05), one("pbm", 0.45, 0.01, requires_logging=False)
     assert judged(pair[0], about_log=[wrong]).word == "do not use"
     assert judged(pair[0], about_log=[replace(wrong, severity="warning")]).word == "use with care"
     assert judged(pair[0], about_log=[replace(wrong, severity="note")]).word == "use"

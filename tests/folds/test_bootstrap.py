@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from offrank.folds import BootstrapFold, MomentsFold, Sample
-from offrank.inference import Ratio, Spread
+from offrank.inference import Inference, Ratio
 from offrank.log.batch import Floats
 
 ROWS, REPLICATES = 500, 1200
@@ -80,7 +80,7 @@ def test_the_interval_is_that_of_the_replicates() -> None:
     values = np.column_stack([np.ones(300), rng.random(300), rng.lognormal(0, 1, 300)])
     batch = Sample(values, np.arange(300, dtype=np.uint64))
     fold, moments = BootstrapFold(3, 199), MomentsFold(3)
-    spread = Spread(moments.add(moments.empty(), batch), "bootstrap", 0.9, replicates=fold.add(fold.empty(), batch))
+    spread = Inference(moments.add(moments.empty(), batch), "bootstrap", 0.9, replicates=fold.add(fold.empty(), batch))
     sums = multiplicities(np.arange(300), replicates=199) @ values
     ratio, plain = np.sort(sums[:, 2] / sums[:, 1]), sums[:, 1] / sums[:, 0]
     found = spread.ratio(Ratio(2, 1))
@@ -96,5 +96,5 @@ def test_replicates_without_weight_do_not_count() -> None:
     fold, moments = BootstrapFold(2, 200), MomentsFold(2)
     replicates = fold.add(fold.empty(), batch)
     assert (replicates[:, 1] == 0).any()
-    found = Spread(moments.add(moments.empty(), batch), "bootstrap", 0.9, replicates=replicates).ratio(Ratio(0, 1))
+    found = Inference(moments.add(moments.empty(), batch), "bootstrap", 0.9, replicates=replicates).ratio(Ratio(0, 1))
     assert np.isfinite([found.low, found.high, found.standard_error]).all()

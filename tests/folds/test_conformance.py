@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from offrank.errors import AbilityError
 from offrank.estimators import estimator
 from offrank.estimators.fold import Layout, TermsFold
-from offrank.folds import BootstrapFold, BucketsFold, HistogramFold, LargestFold, MomentsFold, Together
+from offrank.folds import BootstrapFold, BucketsFold, HistogramFold, LargestFold, MomentsFold, Tee
 from offrank.folds.base import Fold, Sample
 from offrank.folds.counts import KeyedCountsFold, join
 from offrank.folds.group_by import Grouping, by_column, by_slots, with_groups
@@ -31,7 +31,7 @@ SAMPLE_FOLDS: dict[str, Fold[Any, Sample, Any]] = {
     "buckets": BucketsFold(3),
     "histogram": HistogramFold((0, 2)),
     "largest": LargestFold((1, 2), keep=7),
-    "together": Together({"moments": MomentsFold(3), "largest": LargestFold((0,), keep=200)}),
+    "together": Tee({"moments": MomentsFold(3), "largest": LargestFold((0,), keep=200)}),
     "attempt": OptionalFold(MomentsFold(3)),
 }
 ORDERLESS = {"histogram", "largest"}
@@ -62,7 +62,7 @@ LAYOUT = Layout(
     ),
     (estimator("ipm"), estimator("rips")),  # type: ignore[arg-type]
 )
-TERMS = TermsFold(LAYOUT, policy("plackett_luce(old)"), Together({"moments": MomentsFold(LAYOUT.columns)}))
+TERMS = TermsFold(LAYOUT, policy("plackett_luce(old)"), Tee({"moments": MomentsFold(LAYOUT.columns)}))
 
 
 def by(groups: Grouping, each: Fold[Any, Sample, Any]) -> TermsFold:

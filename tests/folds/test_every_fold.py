@@ -18,7 +18,7 @@ from offrank.clicks import click_model
 from offrank.estimators import estimator
 from offrank.estimators.fold import Layout, TermsFold
 from offrank.folds import BucketsFold, MomentsFold
-from offrank.folds.base import Sample, Turned
+from offrank.folds.base import MappedFold, Sample
 from offrank.folds.fingerprint import Content
 from offrank.folds.group_by import by_slots, with_groups
 from offrank.inference.spec import IntervalSpec
@@ -70,7 +70,7 @@ class Keyed:
         return state
 
 
-class Values(Turned):
+class Values(MappedFold):
     """A fold of arrays as one of samples: of unlike length, unless there is a least one."""
 
     def __init__(self, reducer: Any, least: int = 0) -> None:
@@ -80,7 +80,7 @@ class Values(Turned):
     def reducer(self) -> Any:
         return self._reducer
 
-    def turned(self, batch: Sample) -> Any:
+    def mapped(self, batch: Sample) -> Any:
         by_key = np.zeros((max(int(batch.key.max(initial=0)), self._least), 3))
         np.add.at(by_key, batch.key.astype(np.int64) - 1, batch.values)
         return by_key
@@ -137,7 +137,7 @@ OLD, NEW = policy("plackett_luce(old)"), policy("plackett_luce(new)")
 COLUMNS = 3 + 2 * 2 * 3
 SAMPLES: dict[str, Callable[[Any], Any]] = {
     "folds.optional.OptionalFold": lambda kind: kind(MomentsFold(3)),
-    "folds.base.Together": lambda kind: kind({"moments": MomentsFold(3), "buckets": BucketsFold(3)}),
+    "folds.base.Tee": lambda kind: kind({"moments": MomentsFold(3), "buckets": BucketsFold(3)}),
     "folds.sums.BootstrapFold": lambda kind: kind(3, replicates=9, seed=1),
     "folds.sums.BucketsFold": lambda kind: kind(3),
     "folds.counts.KeyedCountsFold": lambda kind: Keyed(kind()),

@@ -100,7 +100,7 @@ TWICE = {
         "Expected",
     ),
     *("Finding", "Gathered", "Grid", "Histogram", "Judged", "Kept", "Kind", "Layout", "Learnt", "Measured", "Mixture"),
-    *("PBM", "Reader", "Row", "Seen", "Shown", "Simulated", "Slots", "Solution", "Spread", "Study", "Summary"),
+    *("PBM", "Reader", "Row", "Seen", "Shown", "Simulated", "Slots", "Solution", "Inference", "Study", "Summary"),
     *("Table", "Terms", "Top", "Trained", "Truth", "Uniform", "World"),
 }
 

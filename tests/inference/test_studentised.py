@@ -14,7 +14,7 @@ import offrank
 from offrank.folds import Interval, MomentsFold, Sample
 from offrank.folds.clusters import Clusters
 from offrank.folds.estimate import transformed, untransformed
-from offrank.inference import METHODS, IntervalSpec, Method, Ratio, Spread
+from offrank.inference import METHODS, Inference, IntervalSpec, Method, Ratio
 from offrank.log.batch import Floats
 from tests.estimators.simulated import LOGGING, TARGET, log, source
 
@@ -22,7 +22,7 @@ Z = NormalDist().inv_cdf(0.975)
 PLAIN = Ratio(1, 0)
 
 
-def spread(values: Floats, method: Method = "studentised", confidence: float = 0.95, parts: int = 1) -> Spread:
+def spread(values: Floats, method: Method = "studentised", confidence: float = 0.95, parts: int = 1) -> Inference:
     """Of rows of these values."""
     sample = Sample(np.column_stack([np.ones(len(values)), values]), np.arange(len(values), dtype=np.uint64))
     spec = IntervalSpec(method, confidence, replicates=20)
@@ -135,7 +135,7 @@ def test_skewness_of_ratios_and_differences(top: int, bottom: int) -> None:
     fold = MomentsFold(5, ((0, 1, 2), (0, 1, 3, 4)))
     parts = [Sample(part, np.arange(len(part), dtype=np.uint64)) for part in np.array_split(values, [90, 200])]
     left, middle, right = (fold.add(fold.empty(), part) for part in parts)
-    found = Spread(fold.merge(left, fold.merge(middle, right)), "studentised", 0.95)
+    found = Inference(fold.merge(left, fold.merge(middle, right)), "studentised", 0.95)
     ratio = values[:, top].sum() / values[:, bottom].sum()
     away = (values[:, top] - ratio * values[:, bottom]) / values[:, bottom].mean()
     expected = (away**3).sum() / (away**2).sum() ** 1.5
@@ -150,7 +150,7 @@ def test_skewness_of_ratios_and_differences(top: int, bottom: int) -> None:
 def test_without_third_moments_nothing_counts_as_skewed() -> None:
     fold = MomentsFold(3, ((0, 1),))
     values = np.column_stack([np.ones(60), exponential(60), exponential(60)])
-    found = Spread(fold.add(fold.empty(), Sample(values, np.arange(60, dtype=np.uint64))), "studentised", 0.95)
+    found = Inference(fold.add(fold.empty(), Sample(values, np.arange(60, dtype=np.uint64))), "studentised", 0.95)
     assert found.ratio(PLAIN).skewness > 0.2
     assert found.ratio(Ratio(2, 0)).skewness == 0
 
@@ -161,8 +161,8 @@ def test_clusters_are_skewed_by_their_sums() -> None:
     fold = MomentsFold(2, ((0, 1),))
     rows = Sample(np.repeat(sums / 5, 5, axis=0), np.arange(200, dtype=np.uint64))
     moments = fold.add(fold.empty(), rows)
-    alone = Spread(moments, "studentised", 0.95).ratio(PLAIN)
-    found = Spread(moments, "studentised", 0.95, (clusters,)).ratio(PLAIN)
+    alone = Inference(moments, "studentised", 0.95).ratio(PLAIN)
+    found = Inference(moments, "studentised", 0.95, (clusters,)).ratio(PLAIN)
     away = exponential(40) - exponential(40).mean()
     assert found.skewness == pytest.approx((away**3).sum() / (away @ away) ** 1.5, rel=1e-9)
     assert alone.skewness < 0.6 * found.skewness

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from scipy.optimize import check_grad
 
-from offrank.learning.descent import Descent, EmpiricalRisk, Weighted, quantile
+from offrank.learning.descent import Descent, EmpiricalRisk, WeightedObjective, quantile
 from offrank.learning.reductions import Scorer
 from tests.learning.worlds import examples, prepared, store
 
@@ -19,11 +19,11 @@ RNG = np.random.default_rng(1)
 MODEL = Scorer(RNG.normal(size=SIZE), -0.5)
 
 
-def terms(kind: str, slots: int) -> Weighted:
+def terms(kind: str, slots: int) -> WeightedObjective:
     data = store(examples(1, slots), examples(2, slots))
     if kind == "robust":
-        return Weighted(data, 2.5, 1.7, model=MODEL)
-    return Weighted(data, 2.5 if kind == "clipped" else math.inf, 1.7, baseline=0.3)
+        return WeightedObjective(data, 2.5, 1.7, model=MODEL)
+    return WeightedObjective(data, 2.5 if kind == "clipped" else math.inf, 1.7, baseline=0.3)
 
 
 CASES = [*itertools.product(["weighted", "clipped"], [1, 3]), ("robust", 1)]
@@ -73,13 +73,13 @@ def test_bound_lies_above_and_touches(distance: float) -> None:
 METHODS = ["poem", "snpoem", "dr-poem"]
 
 
-def of_method(kind: str) -> Weighted:
+def of_method(kind: str) -> WeightedObjective:
     """The terms that a method descends on, of impressions of one slot."""
     data = store(examples(1), examples(2))
     made = {
-        "poem": Weighted.of(data, 4.0),
-        "snpoem": Weighted.of(data, 4.0, normalised=True).refreshed(np.zeros(SIZE)),
-        "dr-poem": Weighted(data, 4.0, 1.7, model=MODEL),
+        "poem": WeightedObjective.of(data, 4.0),
+        "snpoem": WeightedObjective.of(data, 4.0, normalised=True).refreshed(np.zeros(SIZE)),
+        "dr-poem": WeightedObjective(data, 4.0, 1.7, model=MODEL),
     }
     return made[kind]
 
@@ -131,7 +131,7 @@ def test_objective_never_rises(kind: str) -> None:
     train = prepared()[0].train
     clip = quantile(train, 0.97)
     model = Scorer(np.zeros(1 << 12), -5.0)
-    made = Weighted.of(train, clip, model=model if kind == "robust" else None)
+    made = WeightedObjective.of(train, clip, model=model if kind == "robust" else None)
     descent = Descent(train, 1 << 12, variance=2.0, l2=1e-3, rounds=5)
     found = [descent.objective(made, weights) for weights in [np.zeros(1 << 12), *descent.run(made)]]
     assert (np.diff(found) <= 1e-12).all()
@@ -140,7 +140,7 @@ def test_objective_never_rises(kind: str) -> None:
 
 def test_self_normalised_ratio_never_falls() -> None:
     train = prepared()[0].train
-    made = Weighted.of(train, quantile(train, 0.97), normalised=True)
+    made = WeightedObjective.of(train, quantile(train, 0.97), normalised=True)
     descent = Descent(train, 1 << 12, variance=0.0, l2=0.0, rounds=4)
     ratios = [made.refreshed(weights).baseline for weights in [np.zeros(1 << 12), *descent.run(made)]]
     assert (np.diff(ratios) >= -1e-12).all()
@@ -148,9 +148,9 @@ def test_self_normalised_ratio_never_falls() -> None:
 
 def test_a_constant_added_to_rewards_is_added_to_the_baseline() -> None:
     given, weights = examples(3), np.random.default_rng(0).normal(size=SIZE)
-    plain = Weighted(store(given), math.inf, 1.0, normalised=True).refreshed(weights).baseline
+    plain = WeightedObjective(store(given), math.inf, 1.0, normalised=True).refreshed(weights).baseline
     moved = (
-        Weighted(store(replace(given, reward=given.reward + 2)), math.inf, 1.0, normalised=True)
+        WeightedObjective(store(replace(given, reward=given.reward + 2)), math.inf, 1.0, normalised=True)
         .refreshed(weights)
         .baseline
     )

@@ -39,7 +39,7 @@ from offrank.papers.cmip.findings import (
 from offrank.papers.cmip.study import perplexities
 from offrank.papers.expectations import Expectations, Run
 from offrank.readers.svmlight import write_svmlight
-from offrank.report.sheet import Sheet
+from offrank.report.document import Document
 from offrank.selection.candidates import MeasuredModel
 from offrank.selection.regret import average_regret
 from offrank.selection.strategies import BEST
@@ -120,7 +120,7 @@ def test_it_goes_on_where_it_was_interrupted(tmp_path: Path, monkeypatch: pytest
     check_page(sheet)
 
 
-def check_page(sheet: Sheet) -> None:
+def check_page(sheet: Document) -> None:
     headings = [section.heading for section in sheet.sections]
     assert [heading[-9:-1] for heading in headings[1:5]] == ["Figure 1", "Figure 2", "(Table 1", "(Table 2"]
     claims = [claim for section in sheet.sections for claim in section.claims]
@@ -364,9 +364,9 @@ def test_queries_of_ones_own(tmp_path: Path) -> None:
 def test_sizes_have_names(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[Run] = []
 
-    def fake(run: Run) -> Sheet:
+    def fake(run: Run) -> Document:
         asked.append(run)
-        return Sheet("empty", "", ())
+        return Document("empty", "", ())
 
     for name in ("cmip", "interpol"):
         monkeypatch.setitem(REPRODUCTIONS, name, replace(REPRODUCTIONS[name], sheet=fake))

@@ -13,7 +13,7 @@ import offrank
 from offrank.cli import main
 from offrank.errors import UsageError
 from offrank.papers import REPRODUCTIONS, Reproduction, reproduce
-from offrank.report.sheet import Claim, Section, Sheet
+from offrank.report.document import Claim, Document, Section
 from offrank.simulation.banners import BannerWorld
 
 SMALL = BannerWorld(6_000, slots=(3, 4), candidates=6, models=4, queries=50)
@@ -39,7 +39,9 @@ def test_a_reproduction_is_written_whole(tmp_path: Path, monkeypatch: pytest.Mon
         Claim("It rains.", "confirmed", "Seen " + 11 * "often "),
         Claim("It snows.", "not confirmed", "Not seen."),
     )
-    sheet = Sheet("A title & more", "lead", (Section("Weather", ("Prose.",), claims), Section("Nothing", ("More.",))))
+    sheet = Document(
+        "A title & more", "lead", (Section("Weather", ("Prose.",), claims), Section("Nothing", ("More.",)))
+    )
     monkeypatch.setitem(REPRODUCTIONS, "empty", Reproduction(lambda _: sheet))
     done = CliRunner().invoke(main, ["reproduce", "empty", "-o", str(tmp_path / "new")])
     assert done.exit_code == 0, done.output

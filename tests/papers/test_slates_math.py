@@ -7,7 +7,7 @@ import pytest
 
 from offrank.papers import slates_math
 from offrank.papers.expectations import Run
-from offrank.report.sheet import Claim
+from offrank.report.document import Claim
 
 
 def claims(seed: int) -> list[Claim]:

@@ -9,7 +9,7 @@ import pytest
 from offrank.jobs.pages.answers import answers
 from offrank.jobs.pages.document import Record, groups, told
 from offrank.jobs.pages.estimates import grouped_estimator
-from offrank.report.sheet import Answer, Finding, findings
+from offrank.report.document import Answer, Finding, findings
 from tests.report import sample
 
 

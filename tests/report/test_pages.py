@@ -14,8 +14,8 @@ from offrank.jobs.pages import evaluation, metrics
 from offrank.jobs.pages.document import priced
 from offrank.jobs.pages.estimates import welch
 from offrank.report import render_text
+from offrank.report.document import Codes, Document, Figures, Section
 from offrank.report.plots import Forest, ForestRow
-from offrank.report.sheet import Codes, Figures, Section, Sheet
 from offrank.report.svg import forest_svg
 from tests.jobs.schema import assert_document
 from tests.report import sample
@@ -169,12 +169,12 @@ def test_no_line_ends_inside_a_number_or_an_interval(width: int) -> None:
 def test_a_table_that_is_too_wide_is_shown_in_pieces() -> None:
     header = ("model", *(f"quantity {number}" for number in range(9)), "see")
     rows = tuple((f"model {name}", *["-0.00061 \u00b1 0.00026"] * 9, Codes("warning", ("code",))) for name in "ab")
-    text = render_text(Sheet("Wide", "", (Section("", tables=(Figures("All", header, rows),)),)), 80)
+    text = render_text(Document("Wide", "", (Section("", tables=(Figures("All", header, rows),)),)), 80)
     assert max(map(len, text.splitlines())) <= 80
     assert text.count("-0.00061 \u00b1 0.00026") == 18  # whole
     assert text.count("model a") == 3  # beside each piece
     narrow = Figures("All", header, rows, extra=tuple(range(2, 10)))
-    assert render_text(Sheet("", "", (Section("", tables=(narrow,)),)), 80).count("\u00b1") == 2
+    assert render_text(Document("", "", (Section("", tables=(narrow,)),)), 80).count("\u00b1") == 2
 
 
 def test_nothing_is_drawn_beyond_the_axis() -> None:

@@ -20,7 +20,7 @@ import pytest
 from offrank.errors import ImpossibleSlateError
 from offrank.estimators import estimator
 from offrank.estimators.fold import Layout, TermsFold
-from offrank.folds import BootstrapFold, BucketsFold, LargestFold, MomentsFold, Together
+from offrank.folds import BootstrapFold, BucketsFold, LargestFold, MomentsFold, Tee
 from offrank.log.batch import LogBatch
 from offrank.policies import policy
 from offrank.running import run
@@ -28,7 +28,7 @@ from offrank.testing import MemorySource, same, take
 from tests.exact.worlds import world
 
 LAYOUT = Layout((policy("plackett_luce(new)"), policy("top(new)")), (estimator("ips"), estimator("rips")))  # type: ignore[arg-type]
-INNER = Together(
+INNER = Tee(
     {
         "moments": MomentsFold(LAYOUT.columns),
         "replicates": BootstrapFold(LAYOUT.columns, 20),

@@ -12,7 +12,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from ..folds.base import PlusFold, Turned, total
+from ..folds.base import MappedFold, PlusFold, total
 from ..log.batch import Floats, Integers, LogBatch
 from ..log.source import Needs
 from ..policies.propensities import AnyPolicy, is_law, propensities, shown_needs
@@ -72,7 +72,7 @@ class Actions:
 
 
 @dataclass(frozen=True)
-class ActionsFold(Turned):
+class ActionsFold(MappedFold):
     """Counts how often each item stood at each rank, and how often the logging policy says it should.
 
     The arithmetic test needs the probabilities of all candidates, which only a law over any slate knows.
@@ -91,7 +91,7 @@ class ActionsFold(Turned):
 
     reducer: ClassVar = PlusFold(Actions())
 
-    def turned(self, batch: LogBatch) -> Actions:
+    def mapped(self, batch: LogBatch) -> Actions:
         if not len(batch):
             return Actions()
         items = batch.contexts.candidates

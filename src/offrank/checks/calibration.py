@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..findings.evidence import Frequency
-from ..folds.base import Turned
+from ..folds.base import MappedFold
 from ..folds.sampled import CELLS, KEPT, SampledRows, SampledRowsFold
 from ..log.batch import Floats, Integers
 from ..log.source import Needs
@@ -70,7 +70,7 @@ class ShownCounts:
 
 
 @dataclass(frozen=True)
-class CalibrationFold(Turned):
+class CalibrationFold(MappedFold):
     """Compares what was shown with what a law over any slate says, in a sample of the rows."""
 
     logging: AnyPolicy

@@ -9,12 +9,12 @@ from typing import Any
 
 from .. import findings
 from ..findings.evidence import OfCounting, OfLog, OfRows
-from ..folds.base import Fold, Together, Turned
+from ..folds.base import Fold, MappedFold, Tee
 from ..folds.estimate import Caution
 from ..folds.moments import Moments
 from ..folds.optional import OptionalFolds, given, refused
 from ..inference.ratio import Ratio
-from ..inference.spread import Spread
+from ..inference.spread import Inference
 from ..log.batch import LogBatch
 from ..log.source import Needs, Source
 from ..policies.prepared import counts
@@ -57,7 +57,7 @@ def explained(found: Iterable[Caution]) -> frozenset[str]:
 
 
 @dataclass(frozen=True)
-class LogFold(Turned):
+class LogFold(MappedFold):
     """Reduces a log to the evidence that there is against it, whatever the estimate.
 
     folds: what can be looked at; unknown: what cannot, and why.
@@ -90,8 +90,8 @@ class LogFold(Turned):
         return self.read
 
     @property
-    def reducer(self) -> Together:
-        return Together(self.folds)
+    def reducer(self) -> Tee:
+        return Tee(self.folds)
 
     def told(self, found: dict[str, Any]) -> OfLog:
         known = given(found)
@@ -115,7 +115,7 @@ class LogFold(Turned):
 def _of_weights(found: Moments) -> dict[str, Any]:
     rows, weight = found.sums
     return {
-        "mean_weight": Spread(found, "normal", CONFIDENCE).ratio(Ratio(1, 0)),
+        "mean_weight": Inference(found, "normal", CONFIDENCE).ratio(Ratio(1, 0)),
         "sampling_factor": float(found.squares[0] / rows),
         "ess": float(weight**2 / found.squares[1]) if found.squares[1] else 0.0,
     }

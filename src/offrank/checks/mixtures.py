@@ -9,14 +9,14 @@ import numpy as np
 
 from ..findings import about
 from ..findings.evidence import OfEstimate
-from ..folds.base import Sample, Together, Turned
+from ..folds.base import MappedFold, Sample, Tee
 from ..folds.estimate import Caution, Interval
 from ..folds.group_by import GroupBy, by_slots
 from ..folds.largest import LargestFold
 from ..folds.moments import Block, Moments, MomentsFold
 from ..inference.pareto import tail_index
 from ..inference.ratio import Ratio
-from ..inference.spread import Spread
+from ..inference.spread import Inference
 from ..log.batch import Floats, LogBatch
 from ..log.source import Needs
 from ..policies.propensities import AnyPolicy, propensities, shown_needs
@@ -92,7 +92,7 @@ class Mixtures:
     def at(self, epsilon: float, confidence: float = 0.99) -> AtEpsilon:
         """The estimates for one epsilon: its weight (1 - epsilon) + epsilon w is linear in that of uniform."""
         mixed = self._mixed(epsilon)
-        spread = Spread(mixed, "studentised", confidence)
+        spread = Inference(mixed, "studentised", confidence)
         weight, plain, normalised = spread.ratio(Ratio(2, 0)), spread.ratio(Ratio(1, 0)), spread.ratio(Ratio(1, 2))
         ess = float(mixed.sums[2] ** 2 / mixed.squares[2])
         cautions = about(self._evidence(epsilon, mixed, weight, ess)) if epsilon else ()
@@ -125,7 +125,7 @@ class Mixtures:
 
 
 @dataclass(frozen=True)
-class MixturesFold(Turned):
+class MixturesFold(MappedFold):
     """Reduces batches to `Mixtures` for each number of slots. The log has a reward or clicks."""
 
     logging: AnyPolicy
@@ -134,9 +134,9 @@ class MixturesFold(Turned):
         """The columns that are read."""
         return shown_needs(self.logging, "log_prob") | _UNIFORM.needs("log_prob") | Needs(frozenset(["reward"]))
 
-    reducer: ClassVar = GroupBy(Together({"moments": MomentsFold(7, _THIRD), "largest": LargestFold((_WEIGHT,))}))
+    reducer: ClassVar = GroupBy(Tee({"moments": MomentsFold(7, _THIRD), "largest": LargestFold((_WEIGHT,))}))
 
-    def turned(self, batch: LogBatch) -> Sample:
+    def mapped(self, batch: LogBatch) -> Sample:
         inverse = np.exp(-propensities(self.logging, batch).log_prob)
         slates = np.exp(-propensities(_UNIFORM, batch).log_prob)
         weight, ones = inverse / slates, np.ones(len(batch))

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..folds.base import Sample, Together
+from ..folds.base import Sample, Tee
 from ..folds.clusters import Clusters
 from ..folds.estimate import Interval
 from ..inference.ratio import Ratio
@@ -90,8 +90,8 @@ class OverviewFold:
         return Overview(slots, candidates, distinct, alone.ratio(_MEAN), effects)
 
     @property
-    def _earned(self) -> Together:
-        return Together(IntervalSpec(cluster="auto", found=self.columns).folds(2))
+    def _earned(self) -> Tee:
+        return Tee(IntervalSpec(cluster="auto", found=self.columns).folds(2))
 
 
 def _counted(sizes: NDArray[np.int64]) -> Counter[int]:

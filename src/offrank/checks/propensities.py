@@ -8,7 +8,7 @@ from typing import ClassVar
 import numpy as np
 
 from ..errors import AbilityError
-from ..folds.base import Sample, TotalFold, Turned
+from ..folds.base import MappedFold, Sample, TotalFold
 from ..folds.group_by import GroupBy, by_slots
 from ..folds.moments import Moments, MomentsFold
 from ..log.batch import Floats, LogBatch
@@ -48,7 +48,7 @@ class Agreement:
 
 
 @dataclass(frozen=True)
-class AgreementFold(Turned):
+class AgreementFold(MappedFold):
     """Compares the column `propensity` with the logging policy, impression by impression."""
 
     logging: AnyPolicy
@@ -59,7 +59,7 @@ class AgreementFold(Turned):
 
     reducer: ClassVar = TotalFold((3,))
 
-    def turned(self, batch: LogBatch) -> Floats:
+    def mapped(self, batch: LogBatch) -> Floats:
         ratio = propensities(_WRITTEN, batch).log_prob - propensities(self.logging, batch).log_prob
         apart = ~(np.abs(ratio) <= CLOSE)
         return np.array([len(batch), apart.sum(), ratio[np.isfinite(ratio)].sum()])
@@ -69,7 +69,7 @@ class AgreementFold(Turned):
 
 
 @dataclass(frozen=True)
-class UniformWeightsFold(Turned):
+class UniformWeightsFold(MappedFold):
     """Reduces batches to the moments of 1 / inclusion and of the uniform policy's weights over the inclusion."""
 
     logging: AnyPolicy
@@ -80,7 +80,7 @@ class UniformWeightsFold(Turned):
 
     reducer: ClassVar = MomentsFold(2, ((0, 1),))
 
-    def turned(self, batch: LogBatch) -> Sample:
+    def mapped(self, batch: LogBatch) -> Sample:
         ratio = propensities(_UNIFORM, batch).log_prob - propensities(self.logging, batch).log_prob
         values = np.stack([np.ones(len(batch)), np.exp(np.minimum(ratio, 300))], axis=1) / batch.inclusion[:, None]
         return Sample(values, batch.row)
@@ -98,7 +98,7 @@ class SlotsRow:
 
 
 @dataclass(frozen=True)
-class SlotsFold(Turned):
+class SlotsFold(MappedFold):
     """Reduces batches to a `SlotsRow` for each number of slots.
 
     The mean inverse propensity estimates the number of slates that could have been drawn; where
@@ -113,7 +113,7 @@ class SlotsFold(Turned):
 
     reducer: ClassVar = GroupBy(MomentsFold(3))
 
-    def turned(self, batch: LogBatch) -> Sample:
+    def mapped(self, batch: LogBatch) -> Sample:
         inverse = np.exp(np.minimum(-propensities(self.logging, batch).log_prob, 300))  # of which squares are summed
         h = 1 / batch.inclusion
         return Sample(np.stack([h, h * inverse, inverse], axis=1), batch.row, groups=by_slots(batch))
@@ -127,7 +127,7 @@ class SlotsFold(Turned):
 
 
 @dataclass(frozen=True)
-class SupportFold(Turned):
+class SupportFold(MappedFold):
     """Share of the target's mass on (item, rank) pairs that the logging policy never shows, per rank.
 
     Between two laws it is known of all candidates. What was written in the log tells of the displayed items only,
@@ -147,7 +147,7 @@ class SupportFold(Turned):
 
     reducer: ClassVar = TotalFold((0, 2))
 
-    def turned(self, batch: LogBatch) -> Floats:
+    def mapped(self, batch: LogBatch) -> Floats:
         h = 1 / batch.inclusion[:, None, None]
         wanted, drawn = (self._rank_probs(policy, batch) for policy in (self.target, self.logging))
         never = wanted * (drawn == 0)

@@ -14,11 +14,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..findings.evidence import OfClusters
-from ..folds.base import PlusFold, TotalFold, Turned, total
+from ..folds.base import MappedFold, PlusFold, TotalFold, total
 from ..folds.counts import KeyedCounts, KeyedCountsFold
 from ..folds.estimate import Interval
 from ..inference.ratio import Mean
-from ..inference.spread import Spread
+from ..inference.spread import Inference
 from ..log.batch import Contexts, Floats, Integers, LogBatch
 from ..log.source import Needs
 from ..policies.counted import Counted
@@ -66,12 +66,12 @@ class Impressions:
 
 
 @dataclass(frozen=True)
-class ImpressionsFold(Turned):
+class ImpressionsFold(MappedFold):
     """Reduces batches to `Impressions`."""
 
     reducer: ClassVar = PlusFold(Impressions(0, 0.0, {}, np.zeros((0, 6))))
 
-    def turned(self, batch: LogBatch) -> Impressions:
+    def mapped(self, batch: LogBatch) -> Impressions:
         ranks = np.zeros((0, 6))
         if batch.clicks is not None:
             ranks = _kernels.rank_sums(batch.clicks, batch.contexts.length, batch.inclusion)
@@ -86,12 +86,12 @@ def _click_rate(rank: int, sums: Floats, quantile: float) -> RankRow:
 
 
 @dataclass(frozen=True)
-class CandidatesFold(Turned):
+class CandidatesFold(MappedFold):
     """Reduces batches to [2]: rows, and those with candidates that were not shown."""
 
     reducer: ClassVar = TotalFold((2,))
 
-    def turned(self, batch: LogBatch) -> Floats:
+    def mapped(self, batch: LogBatch) -> Floats:
         return np.array([len(batch), (batch.contexts.size > batch.contexts.length).sum()])
 
 
@@ -101,7 +101,7 @@ def counted_by(policy: AnyPolicy) -> str | None:
 
 
 @dataclass(frozen=True)
-class RowsPerContextFold(Turned):
+class RowsPerContextFold(MappedFold):
     """Reduces batches to the rows of each context; memory grows with the contexts, as it does for counting."""
 
     by: str
@@ -112,7 +112,7 @@ class RowsPerContextFold(Turned):
 
     reducer: ClassVar = KeyedCountsFold()
 
-    def turned(self, batch: LogBatch) -> tuple[Integers, Floats]:
+    def mapped(self, batch: LogBatch) -> tuple[Integers, Floats]:
         return batch.contexts.keys[self.by], np.ones(len(batch))
 
     def told(self, found: KeyedCounts) -> float:
@@ -121,7 +121,7 @@ class RowsPerContextFold(Turned):
 
 
 @dataclass(frozen=True)
-class TiesFold(Turned):
+class TiesFold(MappedFold):
     """Share of the impressions in which items that a policy would show have the same score as another candidate."""
 
     policies: tuple[AnyPolicy, ...]
@@ -134,7 +134,7 @@ class TiesFold(Turned):
     def reducer(self) -> TotalFold:
         return TotalFold((len(self.policies) + 1,))
 
-    def turned(self, batch: LogBatch) -> Floats:
+    def mapped(self, batch: LogBatch) -> Floats:
         h = 1 / batch.inclusion
         return np.array([*(h[tied(policy, batch.contexts)].sum() for policy in self.policies), h.sum()])
 
@@ -159,7 +159,7 @@ def tied(policy: AnyPolicy, contexts: Contexts) -> NDArray[np.bool_]:
     return np.zeros(len(contexts), np.bool_)
 
 
-def dependence(spread: Spread, mean: Mean, weight: int, *, group: bool = False) -> OfClusters:
+def dependence(spread: Inference, mean: Mean, weight: int, *, group: bool = False) -> OfClusters:
     """What is known of the clusters of a mean.
 
     weight: the column that says how much each row counts in it. group: it is of one of several groups of the log.

@@ -18,7 +18,7 @@ from ..findings.evidence_clicks import OfFit
 from ..findings.examination_unknown import ERROR, RESTLESS
 from ..folds.estimate import Caution
 from ..log.batch import Floats
-from .documents import Slots
+from .documents import SlateDocuments
 from .fit import _kernels
 from .fit.em import Climb, climb, expit, logit
 from .fit.priors import FLAT, Beta, EvidenceGrid
@@ -97,14 +97,14 @@ class Chain(ClickModel):
         return {**dict.fromkeys(self.tables, Role.DOCUMENT), **shared, **priors}
 
     @final
-    def law(self, parameters: Parameters, slots: Slots) -> ClickLaw:
+    def law(self, parameters: Parameters, slots: SlateDocuments) -> ClickLaw:
         (after_click, after_skip), (n, k) = self.going_on(parameters), slots.document.shape
         clicked = np.tile(of_ranks(after_click, k), (n, 1)) if self.by_rank else of_documents(after_click, slots)
         return Cascading(of_documents(parameters["attraction"], slots), clicked, np.full((n, k), float(after_skip)))
 
     @final
     def learn(self, data: Sessions, *, start: Parameters | None = None, say: Say = silent) -> Learnt:
-        """Together under common priors; then the continuation on its own; then the documents, given that."""
+        """Tee under common priors; then the continuation on its own; then the documents, given that."""
         sessions, cautions = self.readable(data)
         em = EM(self, Tails.of(sessions, by_rank=self.by_rank), say)
         if start is None:

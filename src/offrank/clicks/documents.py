@@ -17,7 +17,7 @@ UNSEEN = -1
 
 
 @dataclass(frozen=True)
-class Slots:
+class SlateDocuments:
     """What a model sees of slates.
 
     document: [n, k] index into the tables of parameters; UNSEEN (-1) for what was not in the log that was learnt from:
@@ -43,9 +43,9 @@ class Documents:
         """[n, m] index of each candidate, UNSEEN where it was never learnt."""
         return self._places(keys(contexts, self.by))
 
-    def slots(self, contexts: Contexts, slates: Integers) -> Slots:
+    def slots(self, contexts: Contexts, slates: Integers) -> SlateDocuments:
         """The documents of slates [n, k], which are indices into the candidates."""
-        return Slots(self._places(shown_keys(contexts, slates, self.by)), slates >= 0)
+        return SlateDocuments(self._places(shown_keys(contexts, slates, self.by)), slates >= 0)
 
     def _places(self, wanted: Integers) -> Integers:
         found = pc.index_in(pa.array(wanted.ravel()), value_set=pa.array(self.keys)).fill_null(UNSEEN)

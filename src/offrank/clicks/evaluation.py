@@ -11,13 +11,13 @@ from ..errors import EmptyLogError, UsageError
 from ..findings import about
 from ..findings.evidence import OfTraining
 from ..findings.evidence_clicks import OfPrediction
-from ..folds.base import Together
+from ..folds.base import Tee
 from ..folds.estimate import Caution, Interval
 from ..folds.fingerprint import FingerprintFold
 from ..folds.same_log import share_learnt
 from ..formatting import with_half
 from ..inference.spec import IntervalSpec
-from ..inference.spread import Spread
+from ..inference.spread import Inference
 from ..log.source import Source
 from ..running.executors import Executor, Progress, run
 from .fitted import Fitted
@@ -79,7 +79,7 @@ class Evaluations(Mapping[str, Evaluated]):
     """Several models on the same sessions, by name; `difference` compares two of them pair by pair."""
 
     found: Mapping[str, Evaluated]
-    spread: Spread = field(repr=False)
+    spread: Inference = field(repr=False)
 
     def __getitem__(self, name: str) -> Evaluated:
         return self.found[name]
@@ -152,8 +152,8 @@ def evaluate(
     """
     fold = PredictionFold(tuple(models.values()), IntervalSpec("normal", confidence, cluster))
     learnt = {name: one.training for name, one in models.items() if isinstance(one, Fitted) and one.training}
-    rows = Together({name: FingerprintFold.beside(one) for name, one in learnt.items()})
-    folds = Together({"sums": fold, "tally": TallyFold(), "rows": rows})
+    rows = Tee({name: FingerprintFold.beside(one) for name, one in learnt.items()})
+    folds = Tee({"sums": fold, "tally": TallyFold(), "rows": rows})
     found = run(source.select(fold.needs()), folds, executor, progress)
     if not found["tally"].impressions:
         raise EmptyLogError(f"{source.describe()} has no sessions", "give a log with at least one impression")
@@ -168,7 +168,7 @@ def evaluate(
     return Evaluations(each, spread)
 
 
-def _evaluated(index: int, model: Predictor, columns: PredictionColumns, spread: Spread, tally: Tally) -> Evaluated:
+def _evaluated(index: int, model: Predictor, columns: PredictionColumns, spread: Inference, tally: Tally) -> Evaluated:
     """The numbers of a model, with what to know before they are relied on."""
     sums = spread.moments.sums
     used = columns.used(sums)

@@ -16,9 +16,9 @@ from ..folds.fingerprint import Fingerprint
 from ..log.batch import Contexts, Floats, Integers
 from ..log.source import Needs
 from ..report import terminal
-from ..report.sheet import Sheet, of_models
+from ..report.document import Document, of_models
 from . import storage
-from .documents import Documents, Slots, needs
+from .documents import Documents, SlateDocuments, needs
 from .laws import ClickLaw
 from .learnt import Learnt
 from .parameters import Parameters, Roles
@@ -31,7 +31,7 @@ class ModelKind(Protocol):
 
     def roles(self) -> Roles: ...
 
-    def law(self, parameters: Parameters, slots: Slots) -> ClickLaw: ...
+    def law(self, parameters: Parameters, slots: SlateDocuments) -> ClickLaw: ...
 
     def relevance(self, parameters: Parameters, document: Integers) -> Floats: ...
 
@@ -60,7 +60,7 @@ class Fitted:
     def __str__(self) -> str:
         return terminal.render_text(self.sheet()).rstrip()
 
-    def sheet(self, confidence: float = 0.95) -> Sheet:
+    def sheet(self, confidence: float = 0.95) -> Document:
         """What it has learnt from, how that ended, tables that are no documents', and what is doubtful."""
         sessions = words.plural(self.tally.impressions, "session", "sessions")
         documents = words.plural(len(self.documents), "document", "documents")
@@ -68,7 +68,7 @@ class Fitted:
         title, ends = f"{self.model!r}, learnt from {self.source}", partial(self.interval, confidence=confidence)
         found = learnt_section(self.learnt, self.model.roles(), ends, confidence)
         about = known(of_models([("", self.cautions)]), self.tally)
-        return Sheet(title, f"{sessions}, {documents} ({what})", (found, about))
+        return Document(title, f"{sessions}, {documents} ({what})", (found, about))
 
     def law(self, contexts: Contexts, slates: Integers) -> ClickLaw:
         """The joint law of the clicks on these slates."""

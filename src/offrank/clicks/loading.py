@@ -12,7 +12,7 @@ from ..errors import MissingExtraError, SpellingError, UsageError
 from ..folds.estimate import Caution
 from ..folds.fingerprint import Fingerprint
 from . import storage
-from .documents import Documents, Slots
+from .documents import Documents, SlateDocuments
 from .fitted import Fitted
 from .learnt import Learnt
 from .named import click_model
@@ -98,6 +98,6 @@ def _try(fitted: Fitted) -> None:
     check(parameters, model.roles(), len(fitted.documents))
     document = np.array([[0, len(fitted.documents) - 1, -1]])
     relevance = model.relevance(parameters, document)
-    click = model.law(parameters, Slots(document, np.ones(document.shape, np.bool_))).marginal()
+    click = model.law(parameters, SlateDocuments(document, np.ones(document.shape, np.bool_))).marginal()
     if not (np.isfinite(relevance).all() and ((click >= 0) & (click <= 1)).all()):
         raise ValueError("its probabilities are none")

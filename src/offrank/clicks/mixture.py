@@ -11,7 +11,7 @@ import numpy as np
 from ..errors import UsageError
 from ..log.batch import Floats, Integers
 from ..spelling import spell
-from .documents import Slots
+from .documents import SlateDocuments
 from .fit.em import Climb, climb, expit, logit
 from .laws import ClickLaw, Mixed, log_probs
 from .learnt import Learnt
@@ -86,7 +86,7 @@ class Mixture(ClickModel):
         parts = {f"{place}.{name}": role for place, roles in each for name, role in roles.items()}
         return {**parts, "weight": Role.SHARED}
 
-    def law(self, parameters: Parameters, slots: Slots) -> ClickLaw:
+    def law(self, parameters: Parameters, slots: SlateDocuments) -> ClickLaw:
         laws = [model.law(part, slots) for model, part in self._parts(parameters)]
         return Mixed(laws, parameters["weight"])
 
@@ -171,7 +171,7 @@ class Mixture(ClickModel):
         for begin in range(0, len(data), _BLOCK):
             rows = slice(begin, begin + _BLOCK)
             click, document = data.click[rows].astype(np.float64), data.document[rows]
-            slots = Slots(document.astype(np.int64), document >= 0)
+            slots = SlateDocuments(document.astype(np.int64), document >= 0)
             logs = [log_probs(model.law(part, slots), click) for model, part in self._parts(here)]
             joint = np.stack(logs, axis=1) + np.log(here["weight"] / here["weight"].sum())
             total = np.logaddexp.reduce(joint, axis=1)

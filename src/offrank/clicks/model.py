@@ -11,7 +11,7 @@ import numpy as np
 
 from ..findings import about
 from ..findings.evidence_clicks import OfFit
-from ..folds.base import Fold, Together
+from ..folds.base import Fold, Tee
 from ..folds.fingerprint import Content, Fingerprint, FingerprintFold
 from ..log.batch import Floats, Integers
 from ..log.source import Source
@@ -20,7 +20,7 @@ from ..running.executors import Executor, Progress, run
 from ..spelling import Spelled
 from . import documents
 from .counts import Counts, CountsFold, counted
-from .documents import Slots
+from .documents import SlateDocuments
 from .fit.priors import Prior, given
 from .fitted import Fitted
 from .laws import ClickLaw
@@ -78,7 +78,7 @@ class ClickModel(Spelled, ABC):
         """
         opened: Source = log if hasattr(log, "batches") else read_log(log)
         source, column = documents.grouping(opened, by)
-        folds = Together({"gathered": self.gather(column), "training": FingerprintFold(Content(column))})
+        folds = Tee({"gathered": self.gather(column), "training": FingerprintFold(Content(column))})
         found = run(source, folds, executor, progress)
         return self.of(found["gathered"], say=say, source=opened.describe(), training=found["training"])
 
@@ -115,7 +115,7 @@ class ClickModel(Spelled, ABC):
         """What each of its tables is about, by name."""
 
     @abstractmethod
-    def law(self, parameters: Parameters, slots: Slots) -> ClickLaw:
+    def law(self, parameters: Parameters, slots: SlateDocuments) -> ClickLaw:
         """How slates are clicked; document -1 is one that was never seen, shown = False no document at all."""
 
     def relevance(self, parameters: Parameters, document: Integers) -> Floats:
@@ -160,7 +160,7 @@ def _clicked(data: Any) -> bool:
     return bool((data.click if isinstance(data, Sessions) else data.clicked).any())
 
 
-def of_documents(table: Floats, slots: Slots) -> Floats:
+def of_documents(table: Floats, slots: SlateDocuments) -> Floats:
     """[n, k] each document's entry of a table; 0 where nothing is shown."""
     return np.where(slots.shown, table[slots.document], 0.0)
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from ..log.batch import Floats
 from .counts import Counts
-from .documents import Slots
+from .documents import SlateDocuments
 from .examined import Examined
 from .laws import ClickLaw, Independent
 from .learnt import Learnt
@@ -34,7 +34,7 @@ class PBM(Examined):
     def learn(self, data: Counts, *, start: Parameters | None = None, say: Say = silent) -> Learnt:
         return super().learn(data.by_rank(), start=start, say=say)
 
-    def law(self, parameters: Parameters, slots: Slots) -> ClickLaw:
+    def law(self, parameters: Parameters, slots: SlateDocuments) -> ClickLaw:
         examination = of_ranks(parameters["examination"], slots.shown.shape[1])
         return Independent(examination * of_documents(parameters["attraction"], slots))
 

@@ -10,7 +10,7 @@ from typing import ClassVar, Literal, Protocol, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from ..folds.base import Sample, Together, Turned
+from ..folds.base import MappedFold, Sample, Tee
 from ..folds.moments import Moments
 from ..inference.ratio import Ratio
 from ..inference.spec import IntervalSpec
@@ -109,7 +109,7 @@ class MeanPower:
 
 
 @dataclass(frozen=True)
-class PredictionFold(Turned):
+class PredictionFold(MappedFold):
     """Reduces batches to sums in `PredictionColumns`: more of them where a later slate is longer."""
 
     models: tuple[Predictor, ...]
@@ -126,10 +126,10 @@ class PredictionFold(Turned):
         return PredictionColumns(len(self.models))
 
     @property
-    def reducer(self) -> Together:
-        return Together(self.inference.folds(self.columns.width(0)))  # later samples have more columns
+    def reducer(self) -> Tee:
+        return Tee(self.inference.folds(self.columns.width(0)))  # later samples have more columns
 
-    def turned(self, batch: LogBatch) -> Sample:
+    def mapped(self, batch: LogBatch) -> Sample:
         clicks, shown, columns = whole_clicks(batch), batch.slates >= 0, self.columns
         values = np.zeros((len(batch), columns.width(shown.shape[1])))
         values[:, columns.sessions], values[:, columns.shown] = 1.0, shown.sum(axis=1)

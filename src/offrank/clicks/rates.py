@@ -9,7 +9,7 @@ import numpy as np
 
 from ..log.batch import Floats, Integers
 from .counts import Counts
-from .documents import Slots
+from .documents import SlateDocuments
 from .fit.priors import FLAT, fit_rates, given
 from .laws import ClickLaw, Independent
 from .learnt import Learnt
@@ -35,7 +35,7 @@ class GCTR(Countable):
         rate, strength = np.array([(clicked + 1) / (shown + 2)]), np.array([shown + 2])
         return Learnt({"rate": rate}, {"rate": strength})
 
-    def law(self, parameters: Parameters, slots: Slots) -> ClickLaw:
+    def law(self, parameters: Parameters, slots: SlateDocuments) -> ClickLaw:
         return Independent(np.where(slots.shown, parameters["rate"][0], 0.0))
 
     def relevance(self, parameters: Parameters, document: Integers) -> Floats:
@@ -59,7 +59,7 @@ class RCTR(Countable):
         shown, clicked = data.by_rank().by_cell()
         return Learnt({"rate": (clicked + 1) / (shown + 2)}, {"rate": shown + 2})
 
-    def law(self, parameters: Parameters, slots: Slots) -> ClickLaw:
+    def law(self, parameters: Parameters, slots: SlateDocuments) -> ClickLaw:
         rates = of_ranks(parameters["rate"], slots.shown.shape[1])
         return Independent(np.where(slots.shown, rates, 0.0))
 
@@ -87,7 +87,7 @@ class DCTR(WithPrior):
         tables = {"rate": prior.posterior_mean(clicked, shown), "rate_prior": prior.table}
         return Learnt(tables, {"rate": shown + prior.strength}, facts={"rate_prior": [prior.a, prior.b]})
 
-    def law(self, parameters: Parameters, slots: Slots) -> ClickLaw:
+    def law(self, parameters: Parameters, slots: SlateDocuments) -> ClickLaw:
         return Independent(of_documents(parameters["rate"], slots))
 
     def relevance(self, parameters: Parameters, document: Integers) -> Floats:
@@ -122,7 +122,7 @@ class RDCTR(WithPrior):
         tables = {"rate": rate, "rate_prior": priors, "rank_rate": ranks}
         return Learnt(tables, {"rate": strength}, facts={"rate_prior": priors.tolist()})
 
-    def law(self, parameters: Parameters, slots: Slots) -> ClickLaw:
+    def law(self, parameters: Parameters, slots: SlateDocuments) -> ClickLaw:
         rate, ranks = parameters["rate"], np.arange(slots.shown.shape[1])
         return Independent(np.where(slots.shown, rate[slots.document, np.minimum(ranks, rate.shape[1] - 1)], 0.0))
 

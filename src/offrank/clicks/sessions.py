@@ -12,7 +12,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from ..errors import EmptyLogError, UsageError
-from ..folds.base import PlusFold, Turned
+from ..folds.base import MappedFold, PlusFold
 from ..folds.counts import join
 from ..log.batch import Floats, Integers, LogBatch
 from .documents import Documents, shown_keys
@@ -181,7 +181,7 @@ class Pile:
 
 
 @dataclass(frozen=True)
-class SessionsFold(Turned):
+class SessionsFold(MappedFold):
     """Reduces a log to its distinct sessions.
 
     Memory: 5 bytes per rank and 8 of each session of the log, while it is read; three times that in the end.
@@ -191,7 +191,7 @@ class SessionsFold(Turned):
 
     reducer: ClassVar = PlusFold(Pile())
 
-    def turned(self, batch: LogBatch) -> Pile:
+    def mapped(self, batch: LogBatch) -> Pile:
         return Pile((Chunk.of(batch, self.by),) if len(batch) else (), tally(batch))
 
     def told(self, found: Pile) -> Gathered:
@@ -208,12 +208,12 @@ class SessionsFold(Turned):
 
 
 @dataclass(frozen=True)
-class TallyFold(Turned):
+class TallyFold(MappedFold):
     """Reduces a log to its `Tally`."""
 
     reducer: ClassVar = PlusFold(Tally())
 
-    def turned(self, batch: LogBatch) -> Tally:
+    def mapped(self, batch: LogBatch) -> Tally:
         return tally(batch)
 
 

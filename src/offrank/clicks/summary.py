@@ -12,7 +12,7 @@ from .. import formatting as words
 from ..folds.estimate import Interval
 from ..formatting import with_ends
 from ..log.batch import Floats
-from ..report.sheet import Figures, Finding, Section
+from ..report.document import Figures, Finding, Section
 from .counts import rank_of
 from .learnt import Learnt
 from .parameters import Role, Roles, ranks_of

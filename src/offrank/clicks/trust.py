@@ -10,7 +10,7 @@ import numpy as np
 from ..findings import about
 from ..findings.evidence_clicks import OfFit
 from .counts import Counts
-from .documents import Slots
+from .documents import SlateDocuments
 from .fit.curve import fit_curve
 from .fit.posterior import Chances, Free, fit_attractions
 from .fit.priors import Beta, given
@@ -64,7 +64,7 @@ class TrustBias(WithPrior):
             cautions=about(OfFit(steeper=_steeper(data))),
         )
 
-    def law(self, parameters: Parameters, slots: Slots) -> ClickLaw:
+    def law(self, parameters: Parameters, slots: SlateDocuments) -> ClickLaw:
         hit, false = (of_ranks(parameters[name], slots.shown.shape[1]) for name in ("hit", "false"))
         chance = false + (hit - false) * of_documents(parameters["attraction"], slots)
         return Independent(np.where(slots.shown, chance, 0.0))

@@ -9,7 +9,7 @@ import numpy as np
 
 from ..log.batch import Floats, Integers
 from .counts import Counts, browsing_cell, rank_of
-from .documents import Slots
+from .documents import SlateDocuments
 from .examined import Examined
 from .fit.curve import fit_curve
 from .laws import Browsing, ClickLaw
@@ -37,7 +37,7 @@ class UBM(Examined):
         curve = fit_curve(ranks, rank_rates(ranks), tolerance=1e-4).value
         return np.asarray(np.clip(curve, 1e-3, None)[rank_of(np.arange(data.cells))])
 
-    def law(self, parameters: Parameters, slots: Slots) -> ClickLaw:
+    def law(self, parameters: Parameters, slots: SlateDocuments) -> ClickLaw:
         examination = cells_table(parameters["examination"], slots.shown.shape[1])
         return Browsing(of_documents(parameters["attraction"], slots), examination)
 

@@ -1,6 +1,6 @@
 """Log batches in, a value and a weight per impression out; a file per named method."""
 
-from .base import Estimator, Terms, Weighting, Weights
+from .base import Estimator, Terms, Weighted, Weights
 from .direct import Direct
 from .doubly_robust import DoublyRobust
 from .family import InterpolWindows
@@ -8,7 +8,7 @@ from .ips import IPS
 from .items import IPM, Interpol, PositionBased
 from .logged import LoggedMean
 from .named import ESTIMATORS, estimator
-from .predicted import Predicting
+from .predicted import ModelBased
 from .pseudoinverse.estimator import PI
 from .rips import RIPS
 from .wrappers import Clip, SelfNormalised, clip
@@ -26,11 +26,11 @@ __all__ = [
     "Interpol",
     "InterpolWindows",
     "LoggedMean",
+    "ModelBased",
     "PositionBased",
-    "Predicting",
     "SelfNormalised",
     "Terms",
-    "Weighting",
+    "Weighted",
     "Weights",
     "clip",
     "estimator",

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from ..log.batch import Floats, LogBatch, Shown
 from ..policies.propensities import Propensities, ShownAbility
 from ..policies.rank_law import RankLaw
-from .base import Estimator, Reference, Weighting
+from .base import Estimator, Reference, Weighted
 from .ips import IPS
 from .items import Interpol, PositionBased
 from .rips import RIPS
@@ -44,7 +44,7 @@ class Atoms:
     chance: Floats
 
 
-def weighted(estimator: Estimator) -> tuple[Weighting | None, Weighting | None]:
+def weighted(estimator: Estimator) -> tuple[Weighted | None, Weighted | None]:
     """What an estimator weights by, and the same without any clipping; None where it weights nothing."""
     weighting = plain = estimator.weighting
     while isinstance(plain, Clip):
@@ -52,20 +52,20 @@ def weighted(estimator: Estimator) -> tuple[Weighting | None, Weighting | None]:
     return weighting, plain
 
 
-def asked(plain: Weighting | None) -> ShownAbility | None:
+def asked(plain: Weighted | None) -> ShownAbility | None:
     """What of the logging policy the atoms of an estimator follow from; None where they are not known."""
     if not isinstance(plain, Reference | Interpol | PositionBased):
         return None
     return cast(ShownAbility, plain.requires_target)
 
 
-def atoms(weighting: Weighting, plain: Weighting, visits: Visits) -> Atoms:
+def atoms(weighting: Weighted, plain: Weighted, visits: Visits) -> Atoms:
     """The weights of an estimator that `asked` knows."""
     find = _turned if isinstance(plain, Interpol | PositionBased) else _ratios
     return find(weighting, plain, visits)
 
 
-def _ratios(weighting: Weighting, plain: Weighting, visits: Visits) -> Atoms:
+def _ratios(weighting: Weighted, plain: Weighted, visits: Visits) -> Atoms:
     """Of weights that are expectations of the ratio of slates."""
     batch, drawn = visits.batch, _Possible(visits.drawn)
     filled = (batch.slates >= 0) | ~visits.slots
@@ -87,7 +87,7 @@ def _ratios(weighting: Weighting, plain: Weighting, visits: Visits) -> Atoms:
     return Atoms(visits.row, weight, weight, free, chance)
 
 
-def _turned(weighting: Weighting, plain: Weighting, visits: Visits) -> Atoms:
+def _turned(weighting: Weighted, plain: Weighted, visits: Visits) -> Atoms:
     """Of weights of the target's items at every rank: each slate is turned down by a slot, round and round."""
     slates = visits.batch.slates
     small = 2 * slates.size * slates.shape[1] ** 2 <= KEPT

@@ -24,7 +24,7 @@ from ..policies.propensities import AnyPolicy, Propensities, ShownAbility, prope
 from ..spelling import Spelled
 from . import _kernels
 
-Earns = Literal["reward", "clicks"]
+Outcome = Literal["reward", "clicks"]
 Asked = ShownAbility | Ability
 """Of shown slates (`log_prob`, `slot_probs`, `rank_law`), or of any slate: what only a law can tell."""
 _FAR = 1e60
@@ -65,12 +65,12 @@ class Estimator(Spelled, ABC):
     """
 
     @property
-    def earns(self) -> Earns:
+    def earns(self) -> Outcome:
         """Which outcome it estimates."""
         return "clicks"
 
     @property
-    def asks_logging(self) -> Asked | None:
+    def requires_logging(self) -> Asked | None:
         """What it must know of the logging policy."""
         return None
 
@@ -96,7 +96,7 @@ class Estimator(Spelled, ABC):
 
     @property
     @abstractmethod
-    def weighting(self) -> Weighting | None:
+    def weighting(self) -> Weighted | None:
         """How it weights what was logged; None where it does not look at that."""
 
     def with_examination(self, examination: Sequence[float] | None) -> Self:
@@ -116,11 +116,11 @@ class Estimator(Spelled, ABC):
         """
 
 
-class Weighting(Estimator):
+class Weighted(Estimator):
     """A weighting of logged rewards."""
 
     @property
-    def weighting(self) -> Weighting:
+    def weighting(self) -> Weighted:
         return self
 
     @abstractmethod
@@ -136,7 +136,7 @@ def forwarded(field: str, name: str) -> Any:
     return property(lambda self: getattr(getattr(self, field), name))
 
 
-class Reference(Weighting):
+class Reference(Weighted):
     """A weighting by the ratio of what target and logging policy say of what was shown; others are held against it."""
 
     @abstractmethod

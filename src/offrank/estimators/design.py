@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from ..errors import AbilityError, OffrankError
-from ..folds.base import Turned
+from ..folds.base import MappedFold
 from ..folds.estimate import Design
 from ..folds.sampled import SampledRows, SampledRowsFold
 from ..log.batch import Floats, Integers
@@ -45,7 +45,7 @@ _ROUNDING = 1e-9
 
 
 @dataclass(frozen=True)
-class DesignFold(Turned):
+class DesignFold(MappedFold):
     """Keeps a random sample of a log's contexts; at the end, for each pair of the layout a `Design` or None.
 
     able: by number, the pairs whose columns are read. None for others, and where a policy cannot know what is asked:

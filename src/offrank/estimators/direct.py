@@ -10,11 +10,11 @@ from ..findings import assumptions
 from ..log.batch import LogBatch
 from ..policies.propensities import Propensities
 from .base import Terms
-from .predicted import Predicting
+from .predicted import ModelBased
 
 
 @dataclass(frozen=True, repr=False)
-class Direct(Predicting):
+class Direct(ModelBased):
     """Mean over the logged contexts of the clicks that a model expects of the target's slate; no click is looked at.
 
     Right if the model is. The interval tells how contexts differ, not how wrong the model may be.

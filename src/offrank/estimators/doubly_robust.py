@@ -10,14 +10,14 @@ from ..clicks.fitted import Fitted
 from ..errors import UsageError
 from ..log.batch import LogBatch
 from ..policies.propensities import Propensities
-from .base import Terms, Weighting, forwarded
+from .base import Terms, Weighted, forwarded
 from .family import InterpolWindows
 from .ips import IPS
-from .predicted import Predicting
+from .predicted import ModelBased
 
 
 @dataclass(frozen=True, repr=False)
-class DoublyRobust(Predicting):
+class DoublyRobust(ModelBased):
     """direct(model) + sum of weight * (click - click that the model expected), weighted as `residual` says.
 
     With whole slates (ips) unbiased if the propensities are right or the model is (Dudik, Langford and Li 2011). With
@@ -30,24 +30,24 @@ class DoublyRobust(Predicting):
     """
 
     name: ClassVar[str] = "dr"
-    asks_logging = forwarded("residual", "asks_logging")
+    requires_logging = forwarded("residual", "requires_logging")
     requires_target = forwarded("residual", "requires_target")
     normalised = forwarded("residual", "normalised")
     assumes = forwarded("residual", "assumes")
     model: str | Fitted
-    residual: Weighting = field(default=IPS(), kw_only=True)
+    residual: Weighted = field(default=IPS(), kw_only=True)
     draws: int = field(default=32, kw_only=True)
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if isinstance(self.residual, InterpolWindows) or not isinstance(self.residual, Weighting):
+        if isinstance(self.residual, InterpolWindows) or not isinstance(self.residual, Weighted):
             raise UsageError(
                 f"residual is {self.residual!r}, which is no single weighting",
                 "give one such as ips, ipm, rips, interpol(window=1) or clip(ips, 100)",
             )
 
     @property
-    def weighting(self) -> Weighting:
+    def weighting(self) -> Weighted:
         return self.residual
 
     def with_examination(self, examination: Sequence[float] | None) -> DoublyRobust:

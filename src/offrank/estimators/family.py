@@ -10,7 +10,7 @@ from ..errors import UsageError
 from ..findings.assumptions import ITEM_POSITION
 from ..log.batch import LogBatch
 from ..policies.propensities import Propensities
-from .base import Asked, Estimator, Weighting, Weights
+from .base import Asked, Estimator, Weighted, Weights
 from .items import Form, Interpol
 from .wrappers import SelfNormalised
 
@@ -19,7 +19,7 @@ Family = dict[str, Estimator | SelfNormalised]
 
 
 @dataclass(frozen=True, repr=False)
-class InterpolWindows(Weighting):
+class InterpolWindows(Weighted):
     """INTERPOL of every window; which one answers is chosen from the data when all have been estimated.
 
     The windows are 0, 1, ... up to the last rank of the examination curve. It can be wrapped like any estimator,
@@ -27,7 +27,7 @@ class InterpolWindows(Weighting):
     """
 
     name: ClassVar[str] = "interpol"
-    asks_logging: ClassVar[Asked] = "rank_law"
+    requires_logging: ClassVar[Asked] = "rank_law"
     requires_target: ClassVar[Asked] = "rank_law"
     assumes: ClassVar[frozenset[str]] = ITEM_POSITION
     window: Literal["slope"] = field(kw_only=True)

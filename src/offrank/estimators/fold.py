@@ -11,7 +11,7 @@ from typing import Any, cast, get_args
 import numpy as np
 
 from ..errors import ImpossibleSlateError, OffrankError, RowError
-from ..folds.base import Fold, Sample, Turned
+from ..folds.base import Fold, MappedFold, Sample
 from ..folds.group_by import Grouping
 from ..folds.moments import Block
 from ..inference.ratio import BySlot, Ratio
@@ -22,7 +22,7 @@ from ..policies.base import Ability
 from ..policies.propensities import AnyPolicy, ShownAbility, law_needs, propensities, shown_needs
 from . import _kernels, _kernels_slots
 from .base import Asked, Estimator, Reference, Terms, terms_of
-from .worth import BLOCKS, WorthLayout, WorthTerms, blocks
+from .worth import BLOCKS, EffectiveSizeLayout, EffectiveSizeTerms, blocks
 from .wrappers import weighing
 
 ROWS, REWARD, CLICKS = 0, 1, 2
@@ -60,11 +60,11 @@ class Layout:
         return 1 + 2 * len(self.targets) * len(self.per_slot) if self.per_slot else 0
 
     @cached_property
-    def worth(self) -> WorthLayout:
+    def worth(self) -> EffectiveSizeLayout:
         """The sums that say what estimates are worth."""
         weighed = (weighing(estimator) for estimator in self.estimators)
         slotted = tuple(one is not None and one.earns == "clicks" for one in weighed)
-        return WorthLayout(slotted * len(self.targets))
+        return EffectiveSizeLayout(slotted * len(self.targets))
 
     def pairs(self) -> Iterator[tuple[AnyPolicy, Estimator, int, int]]:
         """Every (target, estimator, value column, weight column)."""
@@ -108,7 +108,7 @@ class Layout:
 
 
 @dataclass(frozen=True)
-class TermsFold(Turned):
+class TermsFold(MappedFold):
     """Turns batches into samples and hands them to `reducer`.
 
     clusters: columns whose values mark dependent rows. by: which group each row belongs to.
@@ -124,7 +124,7 @@ class TermsFold(Turned):
     def reducer(self) -> Fold[Any, Sample, Any]:
         return self.inner
 
-    def turned(self, batch: LogBatch) -> Sample:
+    def mapped(self, batch: LogBatch) -> Sample:
         """The rows of terms of a batch."""
         layout = self.layout
         values = np.zeros((len(batch), layout.columns + layout.stride * blocks(batch.slates.shape[1])))
@@ -146,7 +146,7 @@ class TermsFold(Turned):
         if layout.per_slot:
             self._slots(values, batch, every)
         rewards, earned = (values[:, REWARD].copy(), values[:, CLICKS].copy()), [outcome(one) for _, one in every]
-        summed = WorthTerms(layout.worth, batch, rewards, tuple(zip(every.values(), earned, strict=True)))
+        summed = EffectiveSizeTerms(layout.worth, batch, rewards, tuple(zip(every.values(), earned, strict=True)))
         if (batch.inclusion != 1).any():
             values /= batch.inclusion[:, None]
         row, column = _kernels.settle(values, 1 / LARGEST, LARGEST)
@@ -204,8 +204,8 @@ def needs(layout: Layout, logging: AnyPolicy) -> Needs:
     found: list[Any] = [Needs(frozenset(["reward"]))]
     for estimator in layout.estimators:
         found.append(Needs(frozenset([estimator.earns])))
-        if estimator.asks_logging is not None:
-            found.append(_needs(logging, estimator.asks_logging))
+        if estimator.requires_logging is not None:
+            found.append(_needs(logging, estimator.requires_logging))
         if estimator.requires_target is not None:
             found += [_needs(target, estimator.requires_target) for target in layout.targets]
         found += [estimator.needs(target) for target in layout.targets]

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from ..log.batch import Floats, LogBatch
 from ..policies.propensities import Propensities
-from .base import Asked, Earns, Reference
+from .base import Asked, Outcome, Reference
 
 
 @dataclass(frozen=True, repr=False)
@@ -18,8 +18,8 @@ class IPS(Reference):
     """w = target(slate) / logging(slate); unbiased under full support (paper criteo-test-bed, Eq. 3)."""
 
     name: ClassVar[str] = "ips"
-    earns: ClassVar[Earns] = "reward"
-    asks_logging: ClassVar[Asked] = "log_prob"
+    earns: ClassVar[Outcome] = "reward"
+    requires_logging: ClassVar[Asked] = "log_prob"
     requires_target: ClassVar[Asked] = "log_prob"
 
     def ratios(self, batch: LogBatch, logging: Propensities, target: Propensities) -> tuple[Floats, NDArray[np.bool_]]:

@@ -15,7 +15,7 @@ from ..log.batch import Floats, LogBatch
 from ..options import option
 from ..policies.propensities import Propensities
 from . import _kernels
-from .base import Asked, Reference, Weighting, Weights, refuse_impossible
+from .base import Asked, Reference, Weighted, Weights, refuse_impossible
 
 Form = Literal["paper", "windowed"]
 
@@ -31,7 +31,7 @@ class IPM(Reference):
     """
 
     name: ClassVar[str] = "ipm"
-    asks_logging: ClassVar[Asked] = "rank_law"
+    requires_logging: ClassVar[Asked] = "rank_law"
     requires_target: ClassVar[Asked] = "rank_law"
     each_slot: ClassVar[bool] = True
     assumes: ClassVar[frozenset[str]] = assumptions.ITEM_POSITION
@@ -44,7 +44,7 @@ class IPM(Reference):
 
 
 @dataclass(frozen=True, repr=False)
-class Interpol(Weighting):
+class Interpol(Weighted):
     """INTERPOL (paper interpol, Eq. 5): the item-position model of a window of ranks.
 
     A click counts if the target puts the item within `window` ranks of where it was shown, is
@@ -55,7 +55,7 @@ class Interpol(Weighting):
     """
 
     name: ClassVar[str] = "interpol"
-    asks_logging: ClassVar[Asked] = "rank_law"
+    requires_logging: ClassVar[Asked] = "rank_law"
     requires_target: ClassVar[Asked] = "rank_law"
     window: int = field(kw_only=True)
     form: Form = field(default="paper", kw_only=True)
@@ -101,7 +101,7 @@ class Interpol(Weighting):
 
 
 @dataclass(frozen=True, repr=False)
-class PositionBased(Weighting):
+class PositionBased(Weighted):
     """Position-based model: w = p(target's rank) / p(logged rank) (paper interpol, Eq. 3).
 
     Needs no logging policy. Unbiased under the position-based model with the right examination, where

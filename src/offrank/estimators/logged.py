@@ -10,15 +10,15 @@ import numpy as np
 from ..findings import assumptions
 from ..log.batch import LogBatch
 from ..policies.propensities import Propensities
-from .base import Earns, Weighting, Weights
+from .base import Outcome, Weighted, Weights
 
 
 @dataclass(frozen=True, repr=False)
-class LoggedMean(Weighting):
+class LoggedMean(Weighted):
     """The on-policy mean: what the logging policy earned, whatever the target."""
 
     name: ClassVar[str] = "logged"
-    earns: ClassVar[Earns] = "reward"
+    earns: ClassVar[Outcome] = "reward"
     assumes: ClassVar[frozenset[str]] = frozenset({assumptions.LOGGED})
 
     def weights(self, batch: LogBatch, logging: Propensities, target: Propensities) -> Weights:

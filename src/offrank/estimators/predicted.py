@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
-from ..clicks.documents import UNSEEN, Slots
+from ..clicks.documents import UNSEEN, SlateDocuments
 from ..clicks.fitted import Fitted
 from ..clicks.laws import ClickLaw, Independent, Mixed
 from ..clicks.loading import load
@@ -41,7 +41,7 @@ class Predicted:
     known: Floats
 
 
-class Predicting(Estimator):
+class ModelBased(Estimator):
     """An estimator that asks a click model what the target would earn.
 
     Where nothing is weighted, the weight of its terms is the share of what the target shows that the model knows.
@@ -92,7 +92,7 @@ _loaded = lru_cache(maxsize=4)(lambda path, _: load(path))
 
 def separable(fitted: Fitted) -> bool:
     """Whether a click depends on its own item and rank only: then rank probabilities say all of a policy."""
-    one = Slots(np.full((1, 1), UNSEEN), np.ones((1, 1), np.bool_))
+    one = SlateDocuments(np.full((1, 1), UNSEEN), np.ones((1, 1), np.bool_))
     return _separable(fitted.model.law(fitted.learnt.parameters, one))
 
 
@@ -127,7 +127,7 @@ def _by_rank(fitted: Fitted, contexts: Contexts, policy: Policy) -> Floats:
     chance = policy.rank_probs(contexts, items)
     n, m, k = chance.shape
     document = np.repeat(codes.reshape(n * m, 1), k, axis=1)
-    slots = Slots(document, np.repeat(items.reshape(n * m, 1) >= 0, k, axis=1))
+    slots = SlateDocuments(document, np.repeat(items.reshape(n * m, 1) >= 0, k, axis=1))
     click = fitted.model.law(fitted.learnt.parameters, slots).marginal().reshape(n, m, k)
     at_all = chance.sum(axis=2)
     clicks = np.einsum("nmk,nmk->n", chance, click)

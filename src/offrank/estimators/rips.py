@@ -25,7 +25,7 @@ class RIPS(Reference):
     """
 
     name: ClassVar[str] = "rips"
-    asks_logging: ClassVar[Asked] = "slot_probs"
+    requires_logging: ClassVar[Asked] = "slot_probs"
     requires_target: ClassVar[Asked] = "slot_probs"
     each_slot: ClassVar[bool] = True
     assumes: ClassVar[frozenset[str]] = frozenset({assumptions.FROM_TOP})

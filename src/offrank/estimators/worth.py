@@ -75,7 +75,7 @@ class Slots:
 
 
 @dataclass(frozen=True)
-class WorthLayout:
+class EffectiveSizeLayout:
     """Which sum is where, each divided by the inclusion probability. slotted: which of the pairs weigh clicks.
 
     Columns 0 and 1: squares of the logged reward, and of an impression's logged clicks. Then for each pair of target
@@ -101,19 +101,19 @@ class WorthLayout:
 
 
 @dataclass(frozen=True)
-class WorthTerms:
+class EffectiveSizeTerms:
     """What some rows of a batch add to the sums. rewards: [n] logged reward, and clicks.
 
     found: of each pair its terms, and which of the two rewards it weighs. rows: those that count, None for all.
     """
 
-    layout: WorthLayout
+    layout: EffectiveSizeLayout
     batch: LogBatch
     rewards: tuple[Floats, Floats]
     found: tuple[tuple[Terms, int], ...]
     rows: Integers | None = None
 
-    def take(self, rows: Integers) -> WorthTerms:
+    def take(self, rows: Integers) -> EffectiveSizeTerms:
         """Some of the rows."""
         return replace(self, rows=rows if self.rows is None else self.rows[rows])
 
@@ -139,10 +139,10 @@ class WorthTerms:
 
 
 @dataclass(frozen=True)
-class Worth:
+class EffectiveSize:
     """What the sums of a log say of what estimates are worth. rows: sum of 1 / inclusion."""
 
-    layout: WorthLayout
+    layout: EffectiveSizeLayout
     sums: Floats
     rows: float
 

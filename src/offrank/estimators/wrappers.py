@@ -13,22 +13,22 @@ from ..findings.assumptions import CLIPPED
 from ..log.batch import LogBatch
 from ..policies.propensities import Propensities
 from ..spelling import Spelled, spell
-from .base import Estimator, Weighting, Weights, forwarded
+from .base import Estimator, Weighted, Weights, forwarded
 
 Normaliser = Literal["slot", "pooled"]
 
 
 @dataclass(frozen=True, repr=False)
-class Clip(Weighting):
+class Clip(Weighted):
     """The base estimator with no weight beyond `maximum`, up to its sign: less variance, some bias."""
 
     name: ClassVar[str] = "clip"
     earns = forwarded("base", "earns")
-    asks_logging = forwarded("base", "asks_logging")
+    requires_logging = forwarded("base", "requires_logging")
     requires_target = forwarded("base", "requires_target")
     normalised = forwarded("base", "normalised")
     each_slot = forwarded("base", "each_slot")
-    base: Weighting
+    base: Weighted
     maximum: float
 
     def __post_init__(self) -> None:
@@ -76,7 +76,7 @@ class SelfNormalised(Spelled):
     normaliser: Normaliser = field(default="slot", kw_only=True)
 
     def __post_init__(self) -> None:
-        if not isinstance(self.base, Weighting) and not (self.controlled and self.base.normalised):
+        if not isinstance(self.base, Weighted) and not (self.controlled and self.base.normalised):
             raise UsageError(
                 f"{self.base!r} has no self-normalised form: a prediction has no weight to divide by",
                 "use it plain, or controlled(dr(...)), which corrects by the mean weight",
@@ -120,7 +120,7 @@ def bare(estimator: Estimator | SelfNormalised) -> Estimator:
     return estimator.base if isinstance(estimator, SelfNormalised) else estimator
 
 
-def weighing(estimator: Estimator | SelfNormalised) -> Weighting | None:
+def weighing(estimator: Estimator | SelfNormalised) -> Weighted | None:
     """How an estimator weights what was logged; None where it does not."""
     return bare(estimator).weighting
 
@@ -143,8 +143,8 @@ def controlled(base: Estimator | SelfNormalised) -> SelfNormalised:
     return SelfNormalised(base, controlled=True)
 
 
-def _weighting(estimator: Estimator) -> Weighting:
-    if not isinstance(estimator, Weighting):
+def _weighting(estimator: Estimator) -> Weighted:
+    if not isinstance(estimator, Weighted):
         raise UsageError(
             f"{estimator!r} is no weighting, so there is nothing to clip",
             "clip what it adds to the prediction: dr(model, residual=clip(ips, 10))",

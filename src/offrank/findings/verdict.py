@@ -40,7 +40,7 @@ class Candidate:
     - estimate: or, where the log cannot give it, the refusal.
     - logged, relative: what the log earned, and by how much of that the target earns more, on the same rows.
     - earns: which outcome it estimates; only estimates of one outcome are compared.
-    - asks_logging: whether it rests on the logging policy, and so on what is wrong with that.
+    - requires_logging: whether it rests on the logging policy, and so on what is wrong with that.
     """
 
     name: str
@@ -50,7 +50,7 @@ class Candidate:
     relative: Interval | None = None
     refusal: Caution | None = None
     earns: str = "reward"
-    asks_logging: bool = True
+    requires_logging: bool = True
     asked: bool = True
 
     @property
@@ -138,7 +138,7 @@ def verdict(
     if not asked:
         return None
     broken = any(one.severity == "serious" for one in about_log)
-    usable = [one for one in candidates if one.sound and not (broken and one.asks_logging)]
+    usable = [one for one in candidates if one.sound and not (broken and one.requires_logging)]
     outcome = "reward" if any(one.earns == "reward" for one in asked) else "clicks"
     ladder = sorted((one for one in usable if one.asked), key=lambda one: _place(one, outcome))
     if not ladder:
@@ -244,7 +244,7 @@ def _binding(ladder: Sequence[Candidate], found: Verdict, about_log: Sequence[Ca
     """Warnings of the log and of the estimate that answers."""
     [own] = [one for one in ladder if one.name == found.estimator]
     known = () if own.estimate is None else own.estimate.about_log
-    of_log = [*known, *(about_log if own.asks_logging else ())]
+    of_log = [*known, *(about_log if own.requires_logging else ())]
     said = [*(("", one) for one in of_log), *((own.name, one) for one in own.cautions)]
     return _reasons(pair for pair in said if pair[1].severity != "note")
 

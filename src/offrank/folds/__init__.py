@@ -1,6 +1,6 @@
 """How a log is reduced: empty, add, merge, finish."""
 
-from .base import Fold, Sample, Together
+from .base import Fold, Sample, Tee
 from .estimate import Caution, Estimate, Interval
 from .group_by import GroupBy
 from .histogram import Histogram, HistogramFold
@@ -24,6 +24,6 @@ __all__ = [
     "MomentsFold",
     "OptionalFold",
     "Sample",
-    "Together",
+    "Tee",
     "Unavailable",
 ]

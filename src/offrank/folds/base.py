@@ -65,7 +65,7 @@ class Sample:
         return Sample(self.values[rows], self.key[rows], clusters, summed, groups)
 
 
-class Turned(ABC):
+class MappedFold(ABC):
     """A fold that gives another one, the `reducer`, what it makes of each batch."""
 
     @property
@@ -73,7 +73,7 @@ class Turned(ABC):
     def reducer(self) -> Fold[Any, Any, Any]:
         """What keeps the state."""
 
-    def turned(self, batch: Any) -> Any:
+    def mapped(self, batch: Any) -> Any:
         """What it is given of a batch; by default the batch."""
         return batch
 
@@ -87,7 +87,7 @@ class Turned(ABC):
 
     @final
     def add(self, state: Any, batch: Any) -> Any:
-        return self.reducer.add(state, self.turned(batch))
+        return self.reducer.add(state, self.mapped(batch))
 
     @final
     def merge(self, left: Any, right: Any) -> Any:
@@ -145,7 +145,7 @@ class TotalFold:
 
 
 @dataclass(frozen=True)
-class Together:
+class Tee:
     """Several folds over the same batches, each under a name."""
 
     folds: Mapping[str, Fold[Any, Any, Any]]

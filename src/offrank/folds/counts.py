@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from ..log.batch import Floats, Integers
 from ..log.hashing import ODD, SEED, finish
-from .base import PlusFold, Turned
+from .base import MappedFold, PlusFold
 
 K = TypeVar("K", bound=np.generic)
 W = TypeVar("W", bound=np.generic)
@@ -35,12 +35,12 @@ class KeyedCounts:
 
 
 @dataclass(frozen=True)
-class KeyedCountsFold(Turned):
+class KeyedCountsFold(MappedFold):
     """Reduces (keys [n], weights [n]) to the weight of each distinct key."""
 
     reducer: ClassVar = PlusFold(KeyedCounts(np.empty(0, np.int64), np.empty(0)))
 
-    def turned(self, batch: tuple[Integers, Floats]) -> KeyedCounts:
+    def mapped(self, batch: tuple[Integers, Floats]) -> KeyedCounts:
         return KeyedCounts(*summed([batch[0]], [batch[1]]))
 
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from ..errors import UsageError
 from ..log.batch import Labels, LogBatch
-from .base import Fold, Sample, Together
+from .base import Fold, Sample, Tee
 
 S = TypeVar("S")
 R = TypeVar("R")
@@ -54,9 +54,9 @@ class GroupBy(Generic[S, R]):
         return {name: self.fold.finish(state[name]) for name in sorted(state)}
 
 
-def with_groups(whole: Fold[Any, Sample, Any], each: Fold[Any, Sample, Any] | None) -> Together:
+def with_groups(whole: Fold[Any, Sample, Any], each: Fold[Any, Sample, Any] | None) -> Tee:
     """Reduces the samples of the `whole` log, and those of `each` of its `groups`; none where that is None."""
-    return Together({"whole": whole} if each is None else {"whole": whole, "groups": GroupBy(each)})
+    return Tee({"whole": whole} if each is None else {"whole": whole, "groups": GroupBy(each)})
 
 
 Grouping = Callable[[LogBatch], Labels]

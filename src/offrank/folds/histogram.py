@@ -8,7 +8,7 @@ import numpy as np
 
 from ..log.batch import Floats, Integers
 from . import _kernels
-from .base import Sample, TotalFold, Turned
+from .base import MappedFold, Sample, TotalFold
 
 _BINS = 4096  # of one sign
 
@@ -29,7 +29,7 @@ class Histogram:
 
 
 @dataclass(frozen=True)
-class HistogramFold(Turned):
+class HistogramFold(MappedFold):
     """Counts rows of the chosen columns in bins with edges 2^e and 1.5 * 2^e on either side of zero."""
 
     columns: tuple[int, ...]
@@ -38,7 +38,7 @@ class HistogramFold(Turned):
     def reducer(self) -> TotalFold:
         return TotalFold((len(self.columns), 2 * _BINS))
 
-    def turned(self, batch: Sample) -> Floats:
+    def mapped(self, batch: Sample) -> Floats:
         counts = np.zeros((len(self.columns), 2 * _BINS))
         _kernels.half_octaves(counts, batch.values, np.array(self.columns, dtype=np.int64))
         return counts

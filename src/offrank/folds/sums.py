@@ -13,7 +13,7 @@ import numpy as np
 from ..log.batch import Floats
 from ..log.hashing import ODD
 from . import _kernels
-from .base import Sample, TotalFold, Turned
+from .base import MappedFold, Sample, TotalFold
 
 BUCKETS = 4096
 BUCKETS_OF_A_GROUP = 512
@@ -30,7 +30,7 @@ def with_products(values: Floats, products: Products) -> Floats:
 
 
 @dataclass(frozen=True)
-class SumsFold(Turned):
+class SumsFold(MappedFold):
     """Reduces the `summed` columns of samples to their sums [columns, or more]."""
 
     columns: int
@@ -39,13 +39,13 @@ class SumsFold(Turned):
     def reducer(self) -> TotalFold:
         return TotalFold((self.columns,))
 
-    def turned(self, batch: Sample) -> Floats:
+    def mapped(self, batch: Sample) -> Floats:
         assert batch.summed is not None
         return batch.summed.sum()
 
 
 @dataclass(frozen=True)
-class BootstrapFold(Turned):
+class BootstrapFold(MappedFold):
     """Reduces samples to the sums [replicates, products + columns or more] of each replicate."""
 
     columns: int
@@ -57,7 +57,7 @@ class BootstrapFold(Turned):
     def reducer(self) -> TotalFold:
         return TotalFold((self.replicates, self.columns + len(self.products)))
 
-    def turned(self, batch: Sample) -> Floats:
+    def mapped(self, batch: Sample) -> Floats:
         values = with_products(batch.values, self.products)
         sums = np.zeros((values.shape[1], self.replicates))
         # The golden-ratio multiple keeps the keys of two seeds apart.
@@ -67,7 +67,7 @@ class BootstrapFold(Turned):
 
 
 @dataclass(frozen=True)
-class BucketsFold(Turned):
+class BucketsFold(MappedFold):
     """Reduces samples to the sums [buckets, 1 + products + columns or more] of each bucket; the first counts rows.
 
     cluster: the clusters of a sample that are put into buckets; by default its key. buckets: a power of two.
@@ -82,7 +82,7 @@ class BucketsFold(Turned):
     def reducer(self) -> TotalFold:
         return TotalFold((self.buckets, self.columns + len(self.products) + 1))
 
-    def turned(self, batch: Sample) -> Floats:
+    def mapped(self, batch: Sample) -> Floats:
         values = with_products(batch.values, self.products)
         sums = np.zeros((self.buckets, 1 + values.shape[1]))
         _kernels.bucket_sums(sums, values, batch.key if self.cluster is None else batch.clusters[self.cluster])

@@ -8,6 +8,6 @@ from .pareto import tail_index
 from .ratio import Controlled, Mean, Ratio
 from .registry import Method
 from .spec import METHODS, IntervalSpec
-from .spread import Spread
+from .spread import Inference
 
-__all__ = ["METHODS", "Controlled", "IntervalSpec", "Mean", "Method", "Ratio", "Spread", "tail_index"]
+__all__ = ["METHODS", "Controlled", "Inference", "IntervalSpec", "Mean", "Method", "Ratio", "tail_index"]

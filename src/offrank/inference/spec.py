@@ -17,7 +17,7 @@ from ..folds.sums import BUCKETS, BootstrapFold, BucketsFold, Products
 from ..log.batch import Floats
 from ..log.source import Needs, Source, has
 from .registry import IntervalKind, Method, kinds
-from .spread import Spread
+from .spread import Inference
 
 METHODS: tuple[str, ...] = tuple(kinds())
 AUTO = "auto"
@@ -96,7 +96,7 @@ class IntervalSpec:
             made[BUCKETS_OF + name] = BucketsFold(columns, name, buckets, products)
         return made
 
-    def spread(self, folded: Mapping[str, Any], products: Products = ()) -> Spread:
+    def spread(self, folded: Mapping[str, Any], products: Products = ()) -> Inference:
         """What intervals are made from, out of the states of `folds`."""
         every = [Clusters.of(name, folded[BUCKETS_OF + name], products) for name in self.columns]
         dropped: list[Clusters] = []
@@ -110,7 +110,7 @@ class IntervalSpec:
         if replicates is not None:
             replicates = np.roll(replicates, -len(products), axis=1)
         made = moments, self.method, self.confidence, tuple(every), replicates, products
-        return Spread(*made, tuple(dropped), self.cluster == AUTO)
+        return Inference(*made, tuple(dropped), self.cluster == AUTO)
 
     def _redrawn(self, clusters: Clusters) -> Floats:
         """Replicates that take or leave whole clusters."""

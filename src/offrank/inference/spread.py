@@ -21,7 +21,7 @@ Signed = tuple[tuple[Mean, float], ...]
 
 
 @dataclass(frozen=True)
-class Spread:
+class Inference:
     """All that intervals are made from.
 
     clusters: sums of dependent rows, by one column or several, of which each mean takes the one that makes it most

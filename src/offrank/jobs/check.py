@@ -18,7 +18,7 @@ from ..estimators.ips import IPS
 from ..estimators.items import IPM
 from ..estimators.wrappers import SelfNormalised
 from ..findings.verdict import on_log
-from ..folds.base import Together
+from ..folds.base import Tee
 from ..folds.group_by import by_slots
 from ..folds.optional import OptionalFolds, given, refused
 from ..inference.spec import IntervalSpec
@@ -116,7 +116,7 @@ class _Checking:
 
     def run(self, executor: Executor | None, progress: Progress | None) -> Result:
         """Read the source once, and say what was found."""
-        every = run(self.source.select(self.tried.needs), Together(self.tried.folds), executor, progress)
+        every = run(self.source.select(self.tried.needs), Tee(self.tried.folds), executor, progress)
         self.tried.reasons |= refused(every)
         found = given(every)
         impressions = found["impressions"]

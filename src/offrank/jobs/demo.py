@@ -13,7 +13,7 @@ from ..files import atomic_write
 from ..options import Say, silent
 from ..policies.top import Top
 from ..readers.log import read_log
-from ..report.sheet import Section, Sheet
+from ..report.document import Document, Section
 from ..running.executors import Progress
 from ..simulation.search import LOGGING, SearchWorld
 from .check import check
@@ -46,14 +46,14 @@ class Demo(Printed):
     checked: Result
     evaluated: Result
 
-    def sheet(self) -> Sheet:
+    def sheet(self) -> Document:
         """One screen: the question, the verdicts beside the truth, where the report is, and what to try."""
         answers = tuple(replace(one, reasons=()) for one in self.evaluated.sheet().answers)
         size = self.evaluated.facts["log"]["impressions"]
         title = "Would two new rankers have earned more clicks than the old one?"
         steps = ["", f"The report: {self.report}", "Try it yourself:", *(f"  {line}" for line in self.next_steps)]
         again = Section("To try it yourself", code="\n".join(steps))
-        return Sheet(title, f"Asked of {size:,} simulated impressions.", (again,), answers)
+        return Document(title, f"Asked of {size:,} simulated impressions.", (again,), answers)
 
     @property
     def next_steps(self) -> list[str]:

@@ -15,9 +15,9 @@ from ..errors import AbilityError, OffrankError
 from ..estimators.base import Estimator, Weights, rewarded, terms_of
 from ..estimators.family import Family
 from ..estimators.logged import LoggedMean
-from ..estimators.predicted import Predicting
+from ..estimators.predicted import ModelBased
 from ..estimators.wrappers import Clip, SelfNormalised, bare, weighing
-from ..folds.base import Sample, Together, Turned
+from ..folds.base import MappedFold, Sample, Tee
 from ..folds.estimate import Estimate, Interval
 from ..folds.moments import Moments, MomentsFold
 from ..folds.sampled import SampledRows, SampledRowsFold
@@ -77,7 +77,7 @@ class ClipsFold:
         for number, (target, estimator) in enumerate(self.pairs if len(batch) else ()):
             terms = terms_of(estimator, batch, self.logging, target)
             weights = terms.weights
-            if weights is None or isinstance(estimator, Predicting):
+            if weights is None or isinstance(estimator, ModelBased):
                 continue
             size = np.abs(weights.weight)
             size = size if size.ndim == 1 else reduce(np.maximum, size.T, np.zeros(len(batch)))
@@ -195,7 +195,7 @@ class Likeness:
 
 
 @dataclass(frozen=True)
-class LikenessFold(Turned):
+class LikenessFold(MappedFold):
     """Keeps a random sample of the log's rows; at the end, for each policy its `Likeness`, or None.
 
     read: the columns of the contexts that are read anyway; None for a policy that asks for more, or is no law.
@@ -276,10 +276,10 @@ class Diagnostics:
         return cls(targets, logging, weighed, clipped, read)
 
     @property
-    def fold(self) -> Together:
+    def fold(self) -> Tee:
         """Everything in one pass."""
         policies = (*self.targets.values(), self.logging)
-        return Together(
+        return Tee(
             {
                 "clips": ClipsFold(self.clipped, self.logging),
                 "heaviest": HeaviestFold(self.weighed, self.logging),
@@ -344,7 +344,7 @@ def _weighs(estimator: AnyEstimator) -> bool:
 def _clips(estimator: AnyEstimator) -> bool:
     """Whether its clips are means of the terms of rows: not where each slot is divided by a weight of its own."""
     by_slot = isinstance(estimator, SelfNormalised) and estimator.by_slot
-    return not (by_slot or isinstance(bare(estimator), Predicting | LoggedMean))
+    return not (by_slot or isinstance(bare(estimator), ModelBased | LoggedMean))
 
 
 def _mean(estimator: AnyEstimator, moments: Moments) -> Mean:

@@ -17,7 +17,7 @@ from ..checks.propensities import AgreementFold
 from ..checks.rows import ImpressionsFold, TiesFold
 from ..errors import AbilityError, ColumnError, EmptyLogError, OffrankError
 from ..findings.few_rows_per_context import FEW_ROWS
-from ..folds.base import Together
+from ..folds.base import Tee
 from ..folds.sampled import SampledRows, SampledRowsFold
 from ..log.schema import GROUPING, WRITTEN
 from ..log.source import Needs, Source
@@ -132,7 +132,7 @@ def _read(source: Source, executor: Executor | None, progress: Progress | None) 
         "ties": TiesFold(tuple(map(Top, scores))),
         "sample": SampledRowsFold(needed),
     }
-    found = run(source.select(needed | log.needs()), Together(folds), executor, progress)
+    found = run(source.select(needed | log.needs()), Tee(folds), executor, progress)
     impressions, copies = found["impressions"], found["log"].copies
     if not impressions.n:
         broken = ", ".join(f"{count:,} {rule}" for rule, count in impressions.skipped.items())

@@ -21,7 +21,7 @@ from ..formatting import plural, quote
 from ..log import rules
 from ..readers.described import LogColumn
 from ..readers.wide import Gaps
-from ..report.sheet import Answer, Figures, Item, Section, Sheet
+from ..report.document import Answer, Document, Figures, Item, Section
 from .printed import Printed, json_text
 
 _NAMED = 12
@@ -134,7 +134,7 @@ class Inspection(Printed):
         """The same as JSON text; written to `path` if given."""
         return json_text(self.to_dict(), path)
 
-    def sheet(self) -> Sheet:
+    def sheet(self) -> Document:
         """What is read as what, who may have drawn the log, and what to ask next."""
         row = "an item" if self.layout == "long" else "an impression"
         kind = f", format {self.format}" if self.format else ""
@@ -151,7 +151,7 @@ class Inspection(Printed):
             what = what if self.next is None else f"What {quote(self.next.target)} would have earned:"
             sections.append(Section("Next", (what,), code=f"  {self.command}"))
         title = f"{self.source}: {self.layout} layout (a row is {row}){kind}"
-        return Sheet(title, "", tuple(sections), (self._answer(),))
+        return Document(title, "", tuple(sections), (self._answer(),))
 
     def _answer(self) -> Answer:
         """Whether other rankings can be judged by the log."""

@@ -133,7 +133,7 @@ class Judgement:
             relative,
             refusal,
             "clicks" if plain.earns == "clicks" and not summary.rewards_are_clicks else "reward",
-            plain.asks_logging is not None,
+            plain.requires_logging is not None,
             asked,
         )
 

@@ -22,7 +22,7 @@ from ..options import Say, silent
 from ..policies.linear import Encoding, Linear, Model
 from ..policies.prepared import prepared
 from ..policies.propensities import AnyPolicy
-from ..report.sheet import Answer, Figures, Section, Sheet
+from ..report.document import Answer, Document, Figures, Section
 from ..running.executors import Executor, Progress
 from . import arguments
 from .evaluate import evaluate
@@ -104,9 +104,9 @@ class LearntPolicy(Printed):
         how = "Worse" if away.high < 0 and verdict.usable else "Not better"
         return f"{how} than the logging policy, as far as the last third can tell: {said}{why}."
 
-    def sheet(self) -> Sheet:
+    def sheet(self) -> Document:
         """What is shown: whether the policy is better, how it was judged, and what was tried."""
-        found = Sheet("", "", ()) if self.tested is None else self.tested.sheet()
+        found = Document("", "", ()) if self.tested is None else self.tested.sheet()
         severity = next((one.severity for one in found.answers if one.about == words.quote(self._used)), "note")
         rows = tuple((_spelled(one), _interval(one.ips), _interval(one.snips), one.mean_weight) for one in self.tried)
         table = Figures("", ("settings", "ips", "snips", "mean weight"), rows)
@@ -119,7 +119,7 @@ class LearntPolicy(Printed):
         tried = Section("What was tried, on the validation third", prose, tables=(table,))
         lead = f"{words.quote(repr(self.policy))}, learnt by {self.method}."
         answer, made = Answer(self.headline, severity=severity), eyebrow({"kind": "learn"})
-        return Sheet("A learnt policy", lead, (tried, *found.sections), (answer,), found.forests, made)
+        return Document("A learnt policy", lead, (tried, *found.sections), (answer,), found.forests, made)
 
 
 def learn(

@@ -9,7 +9,7 @@ from ..metrics.comparisons import Metrics
 from ..metrics.measure import Models, measurements
 from ..metrics.measured import Measurements
 from ..policies.propensities import AnyPolicy
-from ..report.sheet import Sheet
+from ..report.document import Document
 from . import document
 from .arguments import Intervals
 from .pages import metrics as page
@@ -53,7 +53,7 @@ class MetricsReport(Printed, Measurements):
         """The same: what `evaluate` calls its numbers."""
         return self
 
-    def sheet(self) -> Sheet:
+    def sheet(self) -> Document:
         """What the report and the terminal show."""
         return page.sheet(self.to_dict())
 

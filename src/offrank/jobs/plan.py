@@ -20,7 +20,7 @@ from ..estimators.wrappers import SelfNormalised, bare, weighing
 from ..findings import about
 from ..findings.evidence import OfCurve
 from ..findings.verdict import Verdict
-from ..folds.base import Together
+from ..folds.base import Tee
 from ..folds.estimate import Interval
 from ..folds.group_by import by_column
 from ..folds.sums import Products
@@ -104,7 +104,7 @@ class Plan:
 
     def log_fold(self, source: Source) -> LogFold:
         """What is looked at whatever the estimate; of the logging policy where any estimator asks for it."""
-        asked = any(bare(estimator).asks_logging is not None for estimator in self._asked)
+        asked = any(bare(estimator).requires_logging is not None for estimator in self._asked)
         return LogFold.of(source, self.logging if asked else None)
 
     @property
@@ -313,7 +313,7 @@ def read(plan: Plan, source: Source, executor: Executor | None, progress: Progre
     folds: dict[str, Any] = {"terms": terms, "impressions": ImpressionsFold(), "log": log, "design": design}
     diagnostics = Diagnostics.of(plan.targets, plan.logging, plan.estimators.values(), needed)
     folds |= {"ties": plan.ties, "rows": plan.trained.fold(plan.parts()), "behind": diagnostics.fold}
-    found = run(source.select(needed), Together(folds), executor, progress, cache)
+    found = run(source.select(needed), Tee(folds), executor, progress, cache)
     impressions: Impressions = found["impressions"]
     if not impressions.n:
         skipped = f"; {sum(impressions.skipped.values())} were skipped" if impressions.skipped else ""

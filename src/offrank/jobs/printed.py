@@ -9,14 +9,14 @@ from typing import Any
 
 from ..files import write_text
 from ..report import terminal
-from ..report.sheet import Sheet
+from ..report.document import Document
 
 
 class Printed(ABC):
     """What is told as a document, see `sheet`."""
 
     @abstractmethod
-    def sheet(self) -> Sheet:
+    def sheet(self) -> Document:
         """What the terminal and the page show."""
 
     def __str__(self) -> str:

@@ -8,7 +8,7 @@ from functools import reduce
 from typing import Any
 
 from ..findings.evidence import OfTraining
-from ..folds.base import Together
+from ..folds.base import Tee
 from ..folds.fingerprint import Fingerprint, FingerprintFold
 from ..folds.same_log import share_learnt
 from ..log.source import Needs
@@ -36,9 +36,9 @@ class Provenance:
         rows += [self.curve_rows for one in found if self.curve and getattr(one, "examination", None) == self.curve]
         yield from dict.fromkeys(one for one in rows if one is not None)
 
-    def fold(self, parts: Iterable[Any]) -> Together:
+    def fold(self, parts: Iterable[Any]) -> Tee:
         """What reduces the judged log to what fingerprints are compared with; nothing where nothing was learnt."""
-        return Together({str(index): FingerprintFold.beside(one) for index, one in enumerate(self.of(*parts))})
+        return Tee({str(index): FingerprintFold.beside(one) for index, one in enumerate(self.of(*parts))})
 
     def needs(self, parts: Iterable[Any]) -> Needs:
         """The columns that fingerprints are of."""

@@ -18,7 +18,7 @@ from ..frames import Given, Tabular
 from ..policies.base import Policy
 from ..policies.named import policy as named_policy
 from ..report import terminal
-from ..report.sheet import Sheet
+from ..report.document import Document
 from . import document
 from .pages import evaluation
 from .pages.evaluation import Plots
@@ -293,7 +293,7 @@ class Result(Mapping[Key, Estimate], Tabular):
         """The report: one self-contained HTML file."""
         write_text(path, self.sheet().render())
 
-    def sheet(self) -> Sheet:
+    def sheet(self) -> Document:
         """What the report and the terminal show."""
         return evaluation.sheet(self.to_dict())
 

@@ -23,7 +23,7 @@ from ..policies.base import Policy
 from ..policies.top import Top
 from ..readers.convert import Converted, convert
 from ..readers.svmlight import read_svmlight
-from ..report.sheet import Answer, Figures, Section, Sheet
+from ..report.document import Answer, Document, Figures, Section
 from ..running.executors import Progress
 from ..simulation.judged import Preset, mslr_like, stratified
 from ..simulation.placed import Placed
@@ -89,7 +89,7 @@ class Simulated(Printed):
         """The same as JSON text; written to `path` if given."""
         return json_text(self.to_dict(), path)
 
-    def sheet(self) -> Sheet:
+    def sheet(self) -> Document:
         """What earns most, what each policy earns, and what to try."""
         best, most = max(self.truths.items(), key=lambda one: one[1].value)
         left_out = f"; left out: {self.left_out:,} with fewer documents" if self.left_out else ""
@@ -101,7 +101,7 @@ class Simulated(Printed):
         table = Figures("", ("policy", "clicks per session"), rows)
         notes = tuple(f"note: {note}." for note in self.notes)
         steps = "\n".join(["", "Try:", *(f"  {line}" for line in self.next_steps)])
-        return Sheet(
+        return Document(
             "A log of a world whose truth is known",
             f"{self.written}: {len(self.world):,} queries of {self.world.documents} documents{left_out}.",
             (Section("What policies earn", notes, tables=(table,)), Section("What to try", code=steps)),

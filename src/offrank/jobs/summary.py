@@ -12,19 +12,19 @@ from typing import Any, Literal, cast
 from ..checks.log import explained, of_rows
 from ..checks.rows import dependence
 from ..errors import NoOverlapError
-from ..estimators.base import Estimator, Weighting
+from ..estimators.base import Estimator, Weighted
 from ..estimators.doubly_robust import DoublyRobust
 from ..estimators.fold import CLICKS, REWARD, ROWS, Layout, outcome
 from ..estimators.items import IPM, Interpol, PositionBased
 from ..estimators.logged import LoggedMean
-from ..estimators.worth import Worth, worth
+from ..estimators.worth import EffectiveSize, worth
 from ..estimators.wrappers import Clip, SelfNormalised, bare, clip, weighing
 from ..findings import about
 from ..findings.advice import items_help
 from ..findings.evidence import OfEstimate
 from ..findings.few_rewards import FEW as FEW_REWARDS
 from ..findings.low_ess import FEW_EFFECTIVE
-from ..folds.base import Together
+from ..folds.base import Tee
 from ..folds.estimate import Caution, Design, Estimate, Interval
 from ..folds.group_by import with_groups
 from ..folds.histogram import HistogramFold
@@ -34,7 +34,7 @@ from ..folds.sums import BUCKETS_OF_A_GROUP, Products, SumsFold
 from ..inference.pareto import tail_index
 from ..inference.ratio import Controlled, Mean, Ratio, RelativeChange
 from ..inference.spec import AUTO, IntervalSpec
-from ..inference.spread import Spread
+from ..inference.spread import Inference
 from ..options import option
 from ..policies.propensities import AnyPolicy
 from .provenance import NOTHING, Provenance
@@ -46,14 +46,14 @@ POWER = 0.8
 """The chance with which a difference is to be seen, where a log is asked which one it could show."""
 
 
-def inner_fold(doubt: IntervalSpec, layout: Layout, products: Products = (), *, grouped: bool = False) -> Together:
+def inner_fold(doubt: IntervalSpec, layout: Layout, products: Products = (), *, grouped: bool = False) -> Tee:
     """What reduces samples to what the estimates need; one of many groups has no histograms, and fewer buckets."""
     weights = tuple(weight for _, _, _, weight in layout.pairs())
     worth, third = {"worth": SumsFold(layout.worth.columns)}, layout.blocks
     whole = {**doubt.folds(layout.columns, products, blocks=third), **worth, "histogram": HistogramFold(weights)}
     each = {**doubt.folds(layout.columns, products, BUCKETS_OF_A_GROUP, third), **worth}
-    groups = Together({**each, "largest": LargestFold(weights, keep=256)}) if grouped else None
-    return with_groups(Together({**whole, "largest": LargestFold(weights)}), groups)
+    groups = Tee({**each, "largest": LargestFold(weights, keep=256)}) if grouped else None
+    return with_groups(Tee({**whole, "largest": LargestFold(weights)}), groups)
 
 
 @dataclass(frozen=True)
@@ -89,12 +89,12 @@ class Summary:
         return cast(Moments, self.folded["moments"])
 
     @cached_property
-    def spread(self) -> Spread:
+    def spread(self) -> Inference:
         """What intervals are made from."""
         return self.doubt.spread(self.folded, self.products)
 
     @cached_property
-    def _alone(self) -> Spread:
+    def _alone(self) -> Inference:
         """The same of independent rows, unless clusters were asked for.
 
         Whatever the context, weights have expectation 1, so those of one query are uncorrelated if slates were drawn
@@ -147,7 +147,7 @@ class Summary:
         made = replace(made, design=design, detectable=self.detectable(made.difference, made.standard_error, luck))
         made = made if weighed is None else self._of_weights(made, weighting, weighed, index, value)
         evidence = [self._evidence(made, target, estimator, value), depending, self.trained.evidence(target, estimator)]
-        about_log = self.about_log if weighting.asks_logging else of_rows(self.about_log)
+        about_log = self.about_log if weighting.requires_logging else of_rows(self.about_log)
         known = explained(about_log)
         warnings = tuple(caution for caution in about(*evidence) if caution.code not in known)
         return replace(made, warnings=warnings, about_log=about_log)
@@ -172,7 +172,7 @@ class Summary:
             + "evaluate a policy closer to the logging one, or log more randomly",
         )
 
-    def _of_weights(self, made: Estimate, estimator: Estimator, weighed: Weighting, index: int, value: int) -> Estimate:
+    def _of_weights(self, made: Estimate, estimator: Estimator, weighed: Weighted, index: int, value: int) -> Estimate:
         """The estimate with what is known of its weights."""
         sums, weight = self.moments.sums, value + 1
         mean_weight = self._alone.ratio(Ratio(weight, ROWS)) if weighed.normalised else None
@@ -210,10 +210,10 @@ class Summary:
         return deviates * difference.standard_error / math.sqrt(luck)
 
     @cached_property
-    def _worth(self) -> Worth:
-        return Worth(self.layout.worth, self.folded["worth"], float(self.moments.sums[ROWS]))
+    def _worth(self) -> EffectiveSize:
+        return EffectiveSize(self.layout.worth, self.folded["worth"], float(self.moments.sums[ROWS]))
 
-    def _ess(self, error: float, estimator: Estimator, weighed: Weighting, index: int, value: int) -> float:
+    def _ess(self, error: float, estimator: Estimator, weighed: Weighted, index: int, value: int) -> float:
         """How many impressions of the target an estimate of this standard error is worth."""
         moments, weight = self.moments, float(self.moments.sums[value + 1])
         logged = float(self.layout.logged(estimator).value(moments.sums)), outcome(estimator)
@@ -276,7 +276,7 @@ class Summary:
             control=float(sums[value + 1] / sums[ROWS]),
             effective_rewards=self._effective_rewards(weighting, value),
             ties=self.ties.get(target, 0.0),
-            counted=self.counted and weighting.asks_logging is not None,
+            counted=self.counted and weighting.requires_logging is not None,
             other_outcome=weighting.earns == "clicks" and not self.rewards_are_clicks,
         )
         if weighed is None:
@@ -311,7 +311,7 @@ class Summary:
         return math.inf if losses else float(sums[value] ** 2 / squares[value])
 
 
-def _kind(weighed: Weighting | None) -> Literal["slates", "items", "model", "logged"]:
+def _kind(weighed: Weighted | None) -> Literal["slates", "items", "model", "logged"]:
     while isinstance(weighed, Clip):
         weighed = weighed.base
     if weighed is None or isinstance(weighed, LoggedMean):

@@ -43,7 +43,7 @@ class EmpiricalRisk:
 
 
 @dataclass(frozen=True)
-class Weighted:
+class WeightedObjective:
     """The terms u of every row, what the log says was lost, so that less is better.
 
     u = -(reward - baseline) min(w, clip) / inclusion, times `unit`; w is the importance weight. A row is corrected for
@@ -65,7 +65,7 @@ class Weighted:
     @classmethod
     def of(
         cls, store: Store, clip: float = math.inf, *, normalised: bool = False, model: Scorer | None = None
-    ) -> Weighted:
+    ) -> WeightedObjective:
         """Of rewards that are centred already, or that a model is to predict."""
         unit = store.rows / store.impressions / store.deviation()
         return cls(store, clip, unit, normalised=normalised, model=model)
@@ -79,7 +79,7 @@ class Weighted:
             squares += float(terms @ terms)
         return total, squares
 
-    def refreshed(self, weights: Floats) -> Weighted:
+    def refreshed(self, weights: Floats) -> WeightedObjective:
         """The terms for another round, where they depend on the weights so far."""
         if not self.normalised:
             return self
@@ -118,13 +118,13 @@ class Descent:
     rounds: int
     steps: int = 8
 
-    def objective(self, terms: Weighted, weights: Floats) -> float:
+    def objective(self, terms: WeightedObjective, weights: Floats) -> float:
         """What is minimised."""
         found = self._risk(terms, weights)
         penalty = self.variance * found.deviation / math.sqrt(found.n)
         return found.mean + penalty + self.l2 / 2 * float(weights @ weights)
 
-    def run(self, terms: Weighted) -> Iterator[Floats]:
+    def run(self, terms: WeightedObjective) -> Iterator[Floats]:
         """The weights after each round."""
         weights, seen = np.zeros(self.size), np.zeros(self.size, dtype=np.bool_)
         for examples in self.store:
@@ -136,10 +136,12 @@ class Descent:
             weights = self._minimised(terms, weights, active, linear, square)
             yield weights.copy()
 
-    def _risk(self, terms: Weighted, weights: Floats) -> EmpiricalRisk:
+    def _risk(self, terms: WeightedObjective, weights: Floats) -> EmpiricalRisk:
         return EmpiricalRisk.of(self.store.rows, *terms.sums(weights, 1.0, 0.0, np.zeros(self.size)))
 
-    def _minimised(self, terms: Weighted, weights: Floats, active: np.ndarray, linear: float, square: float) -> Floats:
+    def _minimised(
+        self, terms: WeightedObjective, weights: Floats, active: np.ndarray, linear: float, square: float
+    ) -> Floats:
         from scipy.optimize import minimize
 
         n, full = self.store.rows, weights.copy()
@@ -176,7 +178,7 @@ class Penalised(ABC):
     epochs: int = 8
 
     @abstractmethod
-    def terms(self, data: Data, seed: int) -> Weighted:
+    def terms(self, data: Data, seed: int) -> WeightedObjective:
         """What is descended on, without a clip."""
 
     @final

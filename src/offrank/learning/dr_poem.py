@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from .descent import Penalised, Weighted
+from .descent import Penalised, WeightedObjective
 from .examples import Data
 from .regression import reward_model
 
@@ -20,5 +20,5 @@ class DoublyRobustPoem(Penalised):
 
     one_slot: ClassVar[bool] = True
 
-    def terms(self, data: Data, seed: int) -> Weighted:
-        return Weighted.of(data.train.from_zero_to_one(), model=reward_model(data, seed))
+    def terms(self, data: Data, seed: int) -> WeightedObjective:
+        return WeightedObjective.of(data.train.from_zero_to_one(), model=reward_model(data, seed))

@@ -13,7 +13,7 @@ from .reductions import Reduction, Targets
 
 @dataclass(frozen=True)
 class InversePropensity(Reduction):
-    """Weighted one-against-all (paper criteo-test-bed, section 4.2, method 3).
+    """WeightedObjective one-against-all (paper criteo-test-bed, section 4.2, method 3).
 
     An impression is an example of the class "product shown" with weight reward / propensity; each candidate's score
     is a logistic regression of whether it is that product. In expectation candidate a is positive as often as it

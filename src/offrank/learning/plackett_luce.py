@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from .descent import Penalised, Weighted
+from .descent import Penalised, WeightedObjective
 from .examples import Data
 
 
@@ -19,5 +19,5 @@ class SlateGradient(Penalised):
     l2: tuple[float, ...] = (1e-3, 1e-2, 1e-1)
     clips: tuple[float, ...] = (1.0,)
 
-    def terms(self, data: Data, seed: int) -> Weighted:
-        return Weighted.of(data.train.centred())
+    def terms(self, data: Data, seed: int) -> WeightedObjective:
+        return WeightedObjective.of(data.train.centred())

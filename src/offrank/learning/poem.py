@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from .descent import Penalised, Weighted
+from .descent import Penalised, WeightedObjective
 from .examples import Data
 
 
@@ -14,5 +14,5 @@ class Poem(Penalised):
 
     clips: tuple[float, ...] = (0.97, 1.0)
 
-    def terms(self, data: Data, seed: int) -> Weighted:
-        return Weighted.of(data.train.centred())
+    def terms(self, data: Data, seed: int) -> WeightedObjective:
+        return WeightedObjective.of(data.train.centred())

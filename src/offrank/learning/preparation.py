@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..estimators.base import refuse_impossible
-from ..folds.base import PlusFold, Together, Turned
+from ..folds.base import MappedFold, PlusFold, Tee
 from ..log.batch import Floats, LogBatch
 from ..log.source import Needs, Source
 from ..policies.linear import Encoding
@@ -62,7 +62,7 @@ class Survey:
 
 
 @dataclass(frozen=True)
-class SurveyFold(Turned):
+class SurveyFold(MappedFold):
     """Looks at every candidate of a log once."""
 
     bits: int
@@ -71,7 +71,7 @@ class SurveyFold(Turned):
     def reducer(self) -> PlusFold:
         return PlusFold(self._none())
 
-    def turned(self, batch: LogBatch) -> Survey:
+    def mapped(self, batch: LogBatch) -> Survey:
         lines, found = Encoding.plain(self.bits).lines(batch.contexts), self._none()
         lines.survey(found.seen, found.differs, found.largest)
         return replace(found, rows=len(batch), lines=int(lines.starts[-1]), entries=len(lines.indices))
@@ -136,7 +136,7 @@ class Preparation:
         """Both thirds that learning looks at, in three passes over the log."""
         features = Needs(frozenset(["candidates", "features", "reward"]))
         chosen = source.select(shown_needs(self.logging, "log_prob") | features)
-        folds = Together({"survey": SurveyFold(self.bits), "training": LearntRowsFold(self.by)})
+        folds = Tee({"survey": SurveyFold(self.bits), "training": LearntRowsFold(self.by)})
         found = run(chosen, folds, executor, progress)
         survey: Survey = found["survey"]
         encoding = survey.encoding(self.bits, self.interactions)

@@ -13,7 +13,7 @@ from ..folds.base import Sample
 from ..folds.estimate import Interval
 from ..folds.moments import MomentsFold
 from ..inference.ratio import Ratio
-from ..inference.spread import Spread
+from ..inference.spread import Inference
 from ..log.batch import Floats
 from ..policies.linear import slate_log_prob
 from .examples import Checkpoint, Data, Examples, Learner, Store
@@ -117,7 +117,7 @@ def judge(candidate: Checkpoint, store: Store, greedy: bool, confidence: float, 
         gain = examples.reward - baseline
         values = np.stack([np.ones(len(weight)), weight * gain, weight], axis=1)
         state = _FOLD.add(state, Sample(values / examples.inclusion[:, None], np.zeros(len(weight), dtype=np.uint64)))
-    spread = Spread(state, "normal", confidence)
+    spread = Inference(state, "normal", confidence)
     control = float(Ratio(2, 0).value(state.sums))
     snips = spread.ratio(Ratio(1, 2)) if control > 0 else Interval(-np.inf, -np.inf, -np.inf, np.inf)
     return Trial(candidate, _moved(spread.ratio(Ratio(1, 0)), baseline), _moved(snips, baseline), control)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from .descent import Penalised, Weighted
+from .descent import Penalised, WeightedObjective
 from .examples import Data
 
 
@@ -16,5 +16,5 @@ class SelfNormalisedPoem(Penalised):
     searched: each round takes the ratio reached so far, under which the ratio can only rise (Dinkelbach 1967).
     """
 
-    def terms(self, data: Data, seed: int) -> Weighted:
-        return Weighted.of(data.train.centred(), normalised=True)
+    def terms(self, data: Data, seed: int) -> WeightedObjective:
+        return WeightedObjective.of(data.train.centred(), normalised=True)

@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Literal, get_args
 import numpy as np
 
 from ..errors import UsageError
-from ..folds.base import Turned
+from ..folds.base import MappedFold
 from ..folds.fingerprint import Content, FingerprintFold
 from ..log.batch import Integers, LogBatch
 from ..log.hashing import ODD, hashed
@@ -90,14 +90,14 @@ def rows_of(batch: LogBatch, part: Part, by: By) -> Integers:
 
 
 @dataclass(frozen=True)
-class LearntRowsFold(Turned):
+class LearntRowsFold(MappedFold):
     """Reduces a log to the fingerprint of the two thirds that are learnt from and chosen by."""
 
     by: By
 
     reducer: ClassVar = FingerprintFold(CONTENT)
 
-    def turned(self, batch: LogBatch) -> LogBatch:
+    def mapped(self, batch: LogBatch) -> LogBatch:
         return batch.take(np.setdiff1d(np.arange(len(batch)), rows_of(batch, "test", self.by)))
 
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from ..errors import AbilityError
 from ..estimators.base import refuse_impossible
-from ..folds.base import Sample, Together, Turned
+from ..folds.base import MappedFold, Sample, Tee
 from ..folds.group_by import with_groups
 from ..inference.spec import IntervalSpec
 from ..log.batch import Floats, Integers, LogBatch
@@ -27,7 +27,7 @@ _MOST_NUMBERS = 4_000_000  # of a law [n, q, k]: rows are taken in pieces below 
 
 
 @dataclass(frozen=True)
-class ComparisonsFold(Turned):
+class ComparisonsFold(MappedFold):
     """Reduces batches to sums of the columns "clicks", ("weight", metric) and ("cost", metric, model).
 
     Rows without a click would add zeros to all of them and are left out. Every column is divided by the
@@ -66,7 +66,7 @@ class ComparisonsFold(Turned):
         return reduce(Needs.__or__, asked)
 
     @property
-    def reducer(self) -> Together:
+    def reducer(self) -> Tee:
         columns, first = self.columns, self.models[:1]
         compared = [(*first, other) for other in self.models[1:]] or [first]
         blocks = tuple(
@@ -74,10 +74,10 @@ class ComparisonsFold(Turned):
             for metric in self.metrics
             for models in compared
         )
-        every = Together(self.doubt.folds(len(columns), blocks=blocks))
+        every = Tee(self.doubt.folds(len(columns), blocks=blocks))
         return with_groups(every, None if self.by is None else every)
 
-    def turned(self, batch: LogBatch) -> Sample:
+    def mapped(self, batch: LogBatch) -> Sample:
         banner = any(metric.against == "banner" for metric in self.metrics)
         numbers, found = [np.empty(0, np.int64)], [np.empty((0, len(self.columns)))]
         for piece in clicked(batch, banner=banner):  # one after another: their laws are large

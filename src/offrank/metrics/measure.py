@@ -12,11 +12,11 @@ from ..checks.rows import Impressions, ImpressionsFold, dependence
 from ..errors import EmptyLogError, NoOverlapError
 from ..findings import about
 from ..findings.evidence import OfComparison
-from ..folds.base import Together
+from ..folds.base import Tee
 from ..inference.ratio import Ratio
 from ..inference.registry import Method
 from ..inference.spec import AUTO, IntervalSpec
-from ..inference.spread import Spread
+from ..inference.spread import Inference
 from ..log.source import Source
 from ..policies.named import policy as named_policy
 from ..policies.prepared import counts, prepared
@@ -56,7 +56,7 @@ def measurements(
         IntervalSpec(interval, confidence, cluster, replicates, seed).finding(source),
         by,
     )
-    folds = Together({"comparisons": fold, "impressions": ImpressionsFold()})
+    folds = Tee({"comparisons": fold, "impressions": ImpressionsFold()})
     found = run(source.select(fold.needs()), folds, executor, progress)
     impressions: Impressions = found["impressions"]
     if not impressions.n:
@@ -133,13 +133,13 @@ class Comparisons:
         }
         return Measurements(self._of(whole), groups, facts)
 
-    def _clusters(self, spread: Spread) -> list[str]:
+    def _clusters(self, spread: Inference) -> list[str]:
         """What rows are clustered by; metrics may differ in what makes their rows depend on each other."""
         pairs = itertools.product(self.fold.metrics, self.fold.models)
         used = [spread.clustered(self._cost(metric, model)) for metric, model in pairs]
         return list(dict.fromkeys(one.column for one in used if one is not None))
 
-    def _of(self, spread: Spread, *, group: bool = False) -> Found:
+    def _of(self, spread: Inference, *, group: bool = False) -> Found:
         return {
             (model, repr(metric)): self._measured(metric, model, spread, group)
             for model in self.fold.models
@@ -153,7 +153,7 @@ class Comparisons:
     def _cost(self, metric: Comparison, model: str) -> Ratio:
         return Ratio(self._columns["cost", metric, model], self._columns["weight", metric])
 
-    def _measured(self, metric: Comparison, model: str, spread: Spread, group: bool) -> Measured | NoOverlapError:
+    def _measured(self, metric: Comparison, model: str, spread: Inference, group: bool) -> Measured | NoOverlapError:
         n, sums, squares = spread.moments.n, spread.moments.sums, spread.moments.squares
         clicks, weight = self._columns["clicks"], self._columns["weight", metric]
         if not n:

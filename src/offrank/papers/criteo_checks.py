@@ -14,7 +14,7 @@ from ..log.source import Source
 from ..policies.uniform import Uniform
 from ..policies.written import Logged
 from ..report.charts import Chart, Series
-from ..report.sheet import Cell, Section
+from ..report.document import Cell, Section
 from ..running.executors import run
 from ..simulation.adverts import AdvertWorld
 from .expectations import Expectations, Run, bars, by_columns, half_of, same_size, times

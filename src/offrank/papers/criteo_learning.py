@@ -29,7 +29,7 @@ from ..policies.propensities import AnyPolicy, is_law, law
 from ..policies.uniform import Uniform
 from ..policies.written import Logged
 from ..report.charts import Chart, Series
-from ..report.sheet import Cell, Claim, Section
+from ..report.document import Cell, Claim, Section
 from ..simulation.adverts import AdvertWorld
 from .criteo_checks import holds_truth, logs_of
 from .expectations import Expectations, Run, bars, half_of, same_size, times

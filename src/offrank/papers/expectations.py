@@ -24,7 +24,7 @@ from typing import Any
 from ..folds.estimate import Estimate, Interval
 from ..options import Say, silent
 from ..report.charts import Chart, Series
-from ..report.sheet import Cell, Claim, Figures, Section, Sheet, Status
+from ..report.document import Cell, Claim, Document, Figures, Section, Status
 
 Facts = Mapping[str, Any]
 """What was found, by name: numbers, words, intervals, and lists or tables of them."""
@@ -122,13 +122,13 @@ class Expectations:
         """From the file of that name."""
         return cls(json.loads((files(__package__) / "expected" / f"{name}.json").read_text(encoding="utf-8")))
 
-    def page(self, sections: Callable[[Run], Iterable[Section]]) -> Callable[[Run], Sheet]:
+    def page(self, sections: Callable[[Run], Iterable[Section]]) -> Callable[[Run], Document]:
         """A reproduction, from the function that finds its sections."""
         return lambda asked: self.sheet(sections(asked))
 
-    def sheet(self, sections: Iterable[Section], title: str = "") -> Sheet:
+    def sheet(self, sections: Iterable[Section], title: str = "") -> Document:
         """The page; title: what follows its title."""
-        return Sheet(self.content["title"] + title, self.content["lead"], tuple(sections))
+        return Document(self.content["title"] + title, self.content["lead"], tuple(sections))
 
     def section(
         self,

@@ -14,7 +14,7 @@ import numpy as np
 
 from ..log.batch import Floats
 from ..report.charts import Chart, Series
-from ..report.sheet import Cell, Figures, Section
+from ..report.document import Cell, Figures, Section
 from ..simulation import toy
 from .expectations import Expectations, Facts, Run
 from .interpol_numbers import IMPRESSIONS, POWERS, SIZES, STAYS, WINDOWS, Exact, SimulatedLogs, curve

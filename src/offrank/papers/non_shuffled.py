@@ -18,7 +18,7 @@ from ..log.batch import Floats
 from ..metrics.measure import measurements
 from ..metrics.measured import Measured, Measurements
 from ..report.charts import Chart, Series
-from ..report.sheet import Cell, Figures, Section
+from ..report.document import Cell, Figures, Section
 from ..running.executors import run
 from ..simulation.banners import BannerWorld
 from .expectations import Expectations, Facts, Run, by_columns

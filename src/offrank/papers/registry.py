@@ -18,7 +18,7 @@ from ..jobs import document
 from ..options import Say, silent
 from ..report import terminal
 from ..report.charts import chart_svg
-from ..report.sheet import Answer, Section, Sheet
+from ..report.document import Answer, Document, Section
 from .cmip import sheet as cmip
 from .criteo_checks import sheet as criteo_checks
 from .criteo_learning import sheet as criteo_learning
@@ -36,7 +36,7 @@ class Reproduction:
     small: the scale of that name.
     """
 
-    sheet: Callable[[Run], Sheet]
+    sheet: Callable[[Run], Document]
     takes: Literal["nothing", "log", "judged"] = "nothing"
     small: float = 0.1
 
@@ -57,7 +57,7 @@ REPRODUCTIONS: dict[str, Reproduction] = {
 class Reproduced:
     """What was found, and the folder where it stands."""
 
-    sheet: Sheet
+    sheet: Document
     folder: Path
 
     @property
@@ -66,13 +66,13 @@ class Reproduced:
         return self.folder / "index.html"
 
     @property
-    def summary(self) -> Sheet:
+    def summary(self) -> Document:
         """What a terminal shows: how many claims of the paper were found, and each with its verdict."""
         sections = tuple(Section(one.heading, claims=one.claims) for one in self.sheet.sections if one.claims)
         counts = Counter(claim.status for section in sections for claim in section.claims)
         told = f"**{counts['confirmed']} of {counts.total() - counts['new']} claims of the paper are confirmed**"
         told += f", {counts['in part']} in part." if counts["in part"] else "."
-        return Sheet(self.sheet.title, "", sections, (Answer(told),) if sections else ())
+        return Document(self.sheet.title, "", sections, (Answer(told),) if sections else ())
 
     def show(self) -> None:
         """Print the summary, in colour on a terminal, and where the page is."""

@@ -18,7 +18,7 @@ from ..estimators.pseudoinverse.gamma import Inverse, UniformInverse, pseudoinve
 from ..estimators.pseudoinverse.overlap import Overlap
 from ..log.batch import Floats, Integers
 from ..report.charts import Chart, Series
-from ..report.sheet import Figures, Section
+from ..report.document import Figures, Section
 from .expectations import Expectations, Facts, Run, by_columns
 
 PAPER = Expectations.of("slates-math")

@@ -7,7 +7,7 @@ from typing import ClassVar, NoReturn
 
 import numpy as np
 
-from ..folds.base import Turned
+from ..folds.base import MappedFold
 from ..folds.counts import KeyedCounts, KeyedCountsFold, join
 from ..log.batch import Contexts, Floats, Integers, LogBatch
 from ..log.source import Needs, Source
@@ -84,14 +84,14 @@ class Counted(Spelled, Fits):
 
 
 @dataclass(frozen=True)
-class _ShownFold(Turned):
+class _ShownFold(MappedFold):
     """Counts impressions per context, and per (context, item, rank), each divided by its inclusion."""
 
     by: str
 
     reducer: ClassVar = KeyedCountsFold()
 
-    def turned(self, batch: LogBatch) -> tuple[Integers, Floats]:
+    def mapped(self, batch: LogBatch) -> tuple[Integers, Floats]:
         context, weight = batch.contexts.keys[self.by], 1.0 / batch.inclusion
         row, rank = np.nonzero(batch.slates >= 0)
         code = batch.contexts.candidates[row, batch.slates[row, rank]]

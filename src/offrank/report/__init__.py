@@ -1,6 +1,6 @@
 """Documents for people: `page` writes one self-contained HTML file, `terminal` prints.
 
-Everything here is a function of a `Sheet`, which verbs fill.
+Everything here is a function of a `Document`, which verbs fill.
 """
 
 from offrank.report.page import render

@@ -21,7 +21,7 @@ _MARKS = re.compile(r"(`[^`]+`|\*\*[^*`]+\*\*)")
 
 
 def render(sheet: Any) -> str:
-    """The page of a `Sheet`, as text.
+    """The page of a `Document`, as text.
 
     Sections without content are left out. By its content security policy the page forbids itself to run scripts or to
     load anything.

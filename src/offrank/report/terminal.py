@@ -15,8 +15,8 @@ from rich.table import Table
 from rich.text import Text
 
 from ..formatting import printable, shorten, together
+from .document import SIGNS, Answer, Cell, Claim, Codes, Document, Figures, Finding, Item, Section
 from .page import cell
-from .sheet import SIGNS, Answer, Cell, Claim, Codes, Figures, Finding, Item, Section, Sheet
 
 _STYLES = {"ok": "", "note": "cyan", "warning": "yellow", "serious": "bold red"}
 _JOINT = "\ue000"
@@ -27,7 +27,7 @@ _NAMES = 18
 """Columns that names keep, however many numbers stand beside them."""
 
 
-def show(sheet: Sheet) -> None:
+def show(sheet: Document) -> None:
     """Print a document: in colour on a terminal, else as `render_text` has it."""
     if Console().is_terminal:
         print_sheet(sheet)
@@ -35,7 +35,7 @@ def show(sheet: Sheet) -> None:
         sys.stdout.write(render_text(sheet))
 
 
-def print_sheet(sheet: Sheet, console: Console | None = None) -> None:
+def print_sheet(sheet: Document, console: Console | None = None) -> None:
     """Print a document; in colour only where the console is a terminal that shows it."""
     console = console or Console()
     console.width = min(console.width, _WIDEST)
@@ -43,7 +43,7 @@ def print_sheet(sheet: Sheet, console: Console | None = None) -> None:
         console.print(part, soft_wrap=isinstance(part, Text) and bool(part.no_wrap))
 
 
-def render_text(sheet: Sheet, width: int | None = None) -> str:
+def render_text(sheet: Document, width: int | None = None) -> str:
     """The same as plain text without colour, as wide as the terminal (80 columns where there is none)."""
     width = width or shutil.get_terminal_size((80, 24)).columns
     written = io.StringIO()
@@ -51,7 +51,7 @@ def render_text(sheet: Sheet, width: int | None = None) -> str:
     return "\n".join(line.rstrip() for line in written.getvalue().splitlines()) + "\n"
 
 
-def _parts(sheet: Sheet, console: Console) -> Iterator[RenderableType]:
+def _parts(sheet: Document, console: Console) -> Iterator[RenderableType]:
     yield Text(printable(sheet.title), style="bold")
     if sheet.lead:
         yield _prose(sheet.lead, console)

@@ -14,7 +14,7 @@ from ..clicks.storage import plain
 from ..errors import UsageError
 from ..frames import Tabular
 from ..report import terminal
-from ..report.sheet import Answer, Figures, Section, Sheet
+from ..report.document import Answer, Document, Figures, Section
 from .candidates import MeasuredModel, candidates
 from .strategies import BEST, PRESETS, SIGNS, STRATEGIES, WORDS, Keep, Metric, Preset, Strategy, strategy
 
@@ -127,13 +127,13 @@ class Selection(Tabular):
         table = Figures("Strategies", ("strategy", "chooses", "kept for the last step"), rows, extra=(2,))
         return Section("The choice", items=(*self.choice.reasons, *left), tables=(table,))
 
-    def sheet(self) -> Sheet:
+    def sheet(self) -> Document:
         """What was measured, and what is chosen."""
         rows = tuple((one.name, *(_shown(one, metric) for metric in WORDS)) for one in self.candidates)
         measured = Figures("Measured", ("model", *WORDS.values()), rows)
         lead = words.plural(len(rows), "model", "models")
         sections = (Section("What was measured", tables=(measured,)), self.chosen())
-        return Sheet("Which click model?", lead, sections, (self.answer(),))
+        return Document("Which click model?", lead, sections, (self.answer(),))
 
     def __str__(self) -> str:
         return terminal.render_text(self.sheet()).rstrip()

@@ -9,7 +9,7 @@ from itertools import permutations
 
 import numpy as np
 
-from ..estimators.base import Weighting
+from ..estimators.base import Weighted
 from ..log.batch import Contexts, Floats, Integers, LogBatch, Shown
 from ..log.source import Needs, refuse_unknown_clusters
 from ..policies.propensities import propensities
@@ -94,7 +94,7 @@ def placements() -> LogBatch:
     return _log(contexts(len(shown)), shown, np.isin(shown, RELEVANT) * EXAMINATION)
 
 
-def moments(world: ToyWorld, estimators: Sequence[Weighting]) -> tuple[Floats, Floats]:
+def moments(world: ToyWorld, estimators: Sequence[Weighted]) -> tuple[Floats, Floats]:
     """Expectation and variance [estimators] of what one impression contributes to an estimate, exactly.
 
     Given the placement, clicks are independent of each other. The estimators are of the kind that weighs clicks.

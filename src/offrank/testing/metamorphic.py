@@ -27,7 +27,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from ..errors import OffrankError, UsageError
-from ..estimators import Predicting, SelfNormalised, estimator
+from ..estimators import ModelBased, SelfNormalised, estimator
 
 Question = Callable[[Any], Any]
 """Whatever `read_log` takes -> a result with `to_dict`, a dataclass, or plain dicts, lists and numbers."""
@@ -310,7 +310,7 @@ def _moves(kind: Any, mean_weight: float | None) -> tuple[float, bool] | None:
         return None
     if isinstance(kind, SelfNormalised):
         return None if kind.by_slot else (1.0, True)
-    if isinstance(kind, Predicting) and kind.weighting is None:
+    if isinstance(kind, ModelBased) and kind.weighting is None:
         return 0.0, True
     return (mean_weight, False) if kind.normalised and mean_weight is not None else None
 

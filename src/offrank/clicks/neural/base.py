@@ -12,7 +12,7 @@ import numpy as np
 
 from ...errors import UsageError
 from ...log.batch import Floats
-from ..documents import Slots
+from ..documents import SlateDocuments
 from ..learnt import Learnt
 from ..model import ClickModel, Say
 from ..parameters import Parameters, Role, Roles
@@ -137,7 +137,7 @@ class RecurrentModel(ClickModel, ABC):
         )
 
     @final
-    def law(self, parameters: Parameters, slots: Slots) -> Recurrent:
+    def law(self, parameters: Parameters, slots: SlateDocuments) -> Recurrent:
         weights, tables = self._parted(parameters)
         return Recurrent(partial(self._seen, parameters, weights, tables), weights, slots)
 
@@ -147,7 +147,7 @@ class RecurrentModel(ClickModel, ABC):
         weights = {name: array for name, array in parameters.items() if roles.get(name) is Role.WEIGHTS}
         return weights, {name: parameters[name + _TABLE] for name in self.tables(1, 1)}
 
-    def _seen(self, parameters: Parameters, weights: Arrays, tables: Arrays, slots: Slots) -> NetworkInput:
+    def _seen(self, parameters: Parameters, weights: Arrays, tables: Arrays, slots: SlateDocuments) -> NetworkInput:
         rows = {"document": tables["document"][slots.document.T]}
         if "query" in tables:
             query = parameters[GROUP].astype(np.int64)[first_known(np.where(slots.shown, slots.document, -1))]

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from ...folds.counts import join
 from ...log.batch import Floats, Integers
-from ..documents import Slots
+from ..documents import SlateDocuments
 from . import cells
 from .cells import NetworkInput, Weights
 
@@ -21,7 +21,7 @@ HISTORIES = 1024
 _ROWS = 2 * HISTORIES
 """Slates, or histories of slates, that are computed together: few enough for the cache."""
 
-See = Callable[[Slots], NetworkInput]
+See = Callable[[SlateDocuments], NetworkInput]
 """What a network sees of slates."""
 
 Flags = NDArray[np.bool_]
@@ -36,7 +36,7 @@ class Recurrent:
 
     see: See
     weights: Weights
-    slots: Slots
+    slots: SlateDocuments
 
     def marginal(self) -> Floats:
         """[n, k] P(C_k = 1): exact down to rank 11, below it the mean over 1,024 random histories of each slate.
@@ -63,7 +63,7 @@ class Recurrent:
         chances, clicks = np.zeros((2, *self.slots.document.shape))
         for first in range(0, len(chances), _ROWS):
             rows = slice(first, first + _ROWS)
-            walk = Histories(self.see, self.weights, Slots(self.slots.document[rows], self.slots.shown[rows]))
+            walk = Histories(self.see, self.weights, SlateDocuments(self.slots.document[rows], self.slots.shown[rows]))
             for rank in range(len(walk.shown)):
                 chance = walk.read(rank)
                 click = clicked(rows, rank, chance[0]) & walk.shown[rank]
@@ -86,7 +86,7 @@ class Recurrent:
         return mean[place], error[place]
 
     def _enumerated(self, slates: Integers) -> tuple[Floats, Floats]:
-        walk = Histories(self.see, self.weights, Slots(np.maximum(slates, -1), slates > -2))
+        walk = Histories(self.see, self.weights, SlateDocuments(np.maximum(slates, -1), slates > -2))
         mean, error = np.zeros(slates.shape), np.zeros(slates.shape)
         rng = None
         for rank in range(slates.shape[1]):
@@ -111,7 +111,7 @@ class Histories:
     above (2: there is none). given: [k, n, 3 h] what the gates get from what is shown.
     """
 
-    def __init__(self, see: See, weights: Weights, slots: Slots) -> None:
+    def __init__(self, see: See, weights: Weights, slots: SlateDocuments) -> None:
         """The one empty history of each slate."""
         seen = see(slots)
         self.weights, self.shown = weights, np.ascontiguousarray(slots.shown.T)

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ...log.batch import Floats, Integers
-from ..documents import Slots
+from ..documents import SlateDocuments
 from ..fit.em import logit
 from ..parameters import Parameters
 from . import cells
@@ -52,6 +52,6 @@ class NCM(RecurrentModel):
     def relevance(self, parameters: Parameters, document: Integers) -> Floats:
         """The chance of a click on each document at the top of the list, as Borisov et al. have it."""
         distinct, place = np.unique(document, return_inverse=True)
-        alone = Slots(distinct[:, None], np.ones((len(distinct), 1), np.bool_))
+        alone = SlateDocuments(distinct[:, None], np.ones((len(distinct), 1), np.bool_))
         chance = self.law(parameters, alone).conditional(np.zeros((len(distinct), 1)))[:, 0]
         return np.asarray(chance[place].reshape(document.shape))

@@ -21,7 +21,7 @@ from ...policies.ranking import Ranking
 from ...policies.sorting import Sorting, certain, shown_slates
 from ...policies.top import Top
 from ...policies.uniform import Uniform
-from ..base import Asked, Earns, Weighting, Weights, refuse_impossible
+from ..base import Asked, Outcome, Weighted, Weights, refuse_impossible
 from ..items import IPM
 from . import _kernels
 from .grouping import Grouped, content, distinct, relevant, single
@@ -35,7 +35,7 @@ MOST_NUMBERS = 1 << 22
 
 
 @dataclass(frozen=True, repr=False)
-class PI(Weighting):
+class PI(Weighted):
     """w = q_target' Gamma_logging^+ 1_slate (paper slate-pseudoinverse, Eq. 6).
 
     Unbiased where a slate's reward is a sum of unobserved rewards, one for each item and slot; needs
@@ -49,7 +49,7 @@ class PI(Weighting):
 
     name: ClassVar[str] = "pi"
     prefix: ClassVar[str] = "w"
-    earns: ClassVar[Earns] = "reward"
+    earns: ClassVar[Outcome] = "reward"
     assumes: ClassVar[frozenset[str]] = frozenset({ADDITIVE})
     slots: Slots = field(default="joint", kw_only=True)
     samples: int = field(default=0, kw_only=True)
@@ -63,7 +63,7 @@ class PI(Weighting):
             raise UsageError(f"{self!r}: nothing to sample", "with independent slots leave samples away")
 
     @property
-    def asks_logging(self) -> Asked:
+    def requires_logging(self) -> Asked:
         return "pair_probs" if self.slots == "joint" else "rank_law"
 
     @property

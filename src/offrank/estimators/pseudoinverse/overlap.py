@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from scipy.optimize import linear_sum_assignment
 
 from ...errors import EmptyLogError, UsageError
-from ...folds.base import Sample, Turned
+from ...folds.base import MappedFold, Sample
 from ...folds.estimate import Interval
 from ...folds.moments import Moments, MomentsFold
 from ...log.batch import Contexts, Floats, Integers, LogBatch
@@ -135,7 +135,7 @@ def overlap(
 
 
 @dataclass(frozen=True)
-class OverlapFold(Turned):
+class OverlapFold(MappedFold):
     """Reduces batches to an `Overlap`."""
 
     target: Policy
@@ -144,7 +144,7 @@ class OverlapFold(Turned):
 
     reducer: ClassVar = MomentsFold(6)
 
-    def turned(self, batch: LogBatch) -> Sample:
+    def mapped(self, batch: LogBatch) -> Sample:
         here = overlap(self.logging, self.target, batch.contexts, self.samples, batch.run)
         means = np.column_stack([np.ones(len(batch)), here.sigma2, here.supported, here.sampling])
         return Sample(np.column_stack([means / batch.inclusion[:, None], here.rho, batch.inclusion]), batch.row)

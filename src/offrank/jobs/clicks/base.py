@@ -19,8 +19,8 @@ from ...frames import Tabular
 from ...log.source import Source
 from ...options import option
 from ...report import terminal
+from ...report.document import Answer, Document, Finding, Section, of_models, worst
 from ...report.plots import Forest
-from ...report.sheet import Answer, Finding, Section, Sheet, of_models, worst
 from .. import document
 from ..pages.document import eyebrow
 
@@ -94,7 +94,7 @@ class Delivered(Tabular):
         """What to know of each model."""
 
     @abstractmethod
-    def sheet(self) -> Sheet:
+    def sheet(self) -> Document:
         """The page."""
 
     @property
@@ -132,8 +132,8 @@ class Delivered(Tabular):
         """Write one self-contained page."""
         write_text(path, self.sheet().render())
 
-    def _page(self, read: str, sections: Iterable[Section], answer: Answer, *forests: Forest) -> Sheet:
-        return Sheet(str(self.facts["title"]), read, tuple(sections), (answer,), forests, eyebrow(self.facts))
+    def _page(self, read: str, sections: Iterable[Section], answer: Answer, *forests: Forest) -> Document:
+        return Document(str(self.facts["title"]), read, tuple(sections), (answer,), forests, eyebrow(self.facts))
 
 
 def _name(one: Any) -> str:

@@ -11,7 +11,7 @@ from ...clicks.fitted import Fitted
 from ...clicks.predictions import Predictor
 from ...clicks.summary import known
 from ...folds.estimate import Caution
-from ...report.sheet import Sheet
+from ...report.document import Document
 from ...running.executors import Executor, Progress
 from .. import arguments
 from ..pages.document import again
@@ -59,7 +59,7 @@ class ClickEvaluation(Delivered):
             found["ndcg"] = self.ranked.to_dict(list(self.models))
         return found
 
-    def sheet(self) -> Sheet:
+    def sheet(self) -> Document:
         first = next(iter(self.here.values()))
         away = next(iter(self.elsewhere.values())).tally if self.elsewhere else None
         parts = [

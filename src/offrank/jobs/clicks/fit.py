@@ -21,7 +21,7 @@ from ...clicks.storage import plain
 from ...errors import UsageError
 from ...folds.estimate import Caution
 from ...inference.spec import IntervalSpec
-from ...report.sheet import Answer, Sheet
+from ...report.document import Answer, Document
 from ...running.executors import Executor, Progress
 from .. import arguments
 from ..pages.document import again
@@ -72,7 +72,7 @@ class ClickFit(Delivered):
             "cautions": [asdict(caution) for caution in fitted.cautions],
         }
 
-    def sheet(self) -> Sheet:
+    def sheet(self) -> Document:
         found, drawn = self.fitted.sheet(self.confidence), pages.curves({"": self.fitted}, self.confidence)
         curve = (replace(one, tables=(), printed=False) for one in drawn)
         parts = (*curve, *found.sections, again(self.facts, "log", "spelling"))

@@ -13,7 +13,7 @@ import numpy as np
 
 from ...clicks.fitted import Fitted
 from ...errors import EmptyLogError, LogError
-from ...folds.base import PlusFold, Turned
+from ...folds.base import MappedFold, PlusFold
 from ...folds.counts import join
 from ...folds.estimate import Interval
 from ...log.batch import Contexts, Floats, Integers, LogBatch
@@ -83,7 +83,7 @@ class Graded:
 
 
 @dataclass(frozen=True)
-class GradedFold(Turned):
+class GradedFold(MappedFold):
     """Reduces a log to `Graded`. grades: the column beside the candidates; by: the column of the queries.
 
     policy: asked for the rank of each candidate; None: the ranks that the log shows are averaged. Memory grows with the
@@ -108,7 +108,7 @@ class GradedFold(Turned):
         none, no = np.empty(0, np.int64), np.empty(0)
         return PlusFold(Graded(none, none, no, no, np.empty((0, len(self.models))), np.empty((0, 2))))
 
-    def turned(self, batch: LogBatch) -> Graded:
+    def mapped(self, batch: LogBatch) -> Graded:
         contexts, place = _distinct(batch.contexts)
         items = all_items(contexts)
         inside = items >= 0

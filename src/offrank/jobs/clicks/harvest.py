@@ -14,7 +14,7 @@ from ...clicks.summary import known
 from ...errors import UsageError
 from ...folds.estimate import Caution
 from ...log.batch import Floats
-from ...report.sheet import Answer, Cell, Figures, Section, Sheet
+from ...report.document import Answer, Cell, Document, Figures, Section
 from ...running.executors import Executor, Progress
 from .. import arguments
 from ..pages.document import again
@@ -69,7 +69,7 @@ class Curve(Delivered):
         tally = asdict(self.found.tally)
         return {**self.facts, **numbers, "tally": tally, "cautions": cautions, "option": self.option or None}
 
-    def sheet(self) -> Sheet:
+    def sheet(self) -> Document:
         found, curve = self.found, pages.numbers(self.found.curve, self.found.low, self.found.high)
         table = Figures("", _HEADER, tuple(self._rows(curve)))
         how = "In `offrank evaluate`, with -e pbm or -e 'interpol(window=1)':"

@@ -16,8 +16,8 @@ from ...formatting import Span, with_ends, with_half
 from ...log.batch import Floats
 from ...metrics.cmip import Cmip
 from ...report.charts import Chart, Series
+from ...report.document import Answer, Cell, Figures, Section
 from ...report.plots import Forest, ForestRow
-from ...report.sheet import Answer, Cell, Figures, Section
 from .graded import Ranked
 
 Numbers = Sequence[Interval]

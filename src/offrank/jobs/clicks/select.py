@@ -20,7 +20,7 @@ from ...metrics.cmip import Cmip, cmip
 from ...policies.base import Policy
 from ...policies.prepared import prepared
 from ...policies.propensities import AnyPolicy, law, law_needs
-from ...report.sheet import Section, Sheet
+from ...report.document import Document, Section
 from ...running.executors import Executor, Progress
 from ...selection.candidates import MeasuredModel
 from ...selection.click_models import ModelChoice, Selection, select
@@ -73,7 +73,7 @@ class Selected(Delivered):
             "choice": self.choice.name,
         }
 
-    def sheet(self) -> Sheet:
+    def sheet(self) -> Document:
         read = f"{self.facts['sessions']:,} sessions, {self.facts['queries']:,} queries"
         lead = f"{read}, {self.facts['documents']:,} graded documents; {100 * self.facts['confidence']:g} % intervals."
         answer, tally = self.selection.answer(self.severity), next(iter(self.here.values())).tally

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from ...formatting import Span, count, listing, number, percent, plural, quote
-from ...report.sheet import Answer
+from ...report.document import Answer
 from . import document as of
 from .document import Record
 

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 
 from ...formatting import Span, count, number, percent, quote
 from ...report.charts import Chart, Series
+from ...report.document import Figures, Section
 from ...report.plots import Forest, ForestRow
-from ...report.sheet import Figures, Section
 from . import document as of
 from .document import Record
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from ...folds.estimate import Caution
 from ...formatting import quote
-from ...report.sheet import Section, worst
+from ...report.document import Section, worst
 
 Record = Mapping[str, Any]
 

@@ -8,8 +8,8 @@ import numpy as np
 from scipy.special import fdtrc
 
 from ...formatting import MISSING, Span, count, number, percent, plural, quote
+from ...report.document import Cell, Codes, Figures, Section
 from ...report.plots import Forest, ForestRow
-from ...report.sheet import Cell, Codes, Figures, Section
 from . import document as of
 from .document import Record, refusal
 

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field, replace
 
 from ...errors import UsageError
 from ...formatting import MISSING, Span, count, percent, quote
+from ...report.document import Document, Figures, Item, Section, findings
 from ...report.plots import Forest, ForestRow
-from ...report.sheet import Figures, Item, Section, Sheet, findings
 from ...report.svg import standalone
 from . import document as of
 from .answers import answers
@@ -19,7 +19,7 @@ from .estimates import all_groups, estimates_forest, estimators, groups_forest, 
 _ORDER = ("serious", "warning", "note", "ok", "skipped")
 
 
-def sheet(document: Record) -> Sheet:
+def sheet(document: Record) -> Document:
     """The page of a result document; see `Result.to_dict`."""
     document = priced(document)
     found, compared = answers(document), comparisons(document) if document.get("comparisons") else None
@@ -44,7 +44,7 @@ def sheet(document: Record) -> Sheet:
     if compared:
         pictures.insert(0, compared.forests[0])
     title = document.get("title") or "offrank report"
-    return Sheet(
+    return Document(
         title, "", tuple(sections), tuple(found), tuple(one for one in pictures if one.rows), eyebrow(document)
     )
 

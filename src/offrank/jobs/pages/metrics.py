@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from ...formatting import Span, count, listing, percent, quote
+from ...report.document import Answer, Cell, Document, Figures, Section, findings, worst
 from ...report.plots import Forest, ForestRow, Side
-from ...report.sheet import Answer, Cell, Figures, Section, Sheet, findings, worst
 from . import document as of
 from .document import Record, again, eyebrow, refusal
 
 _HEADER = ("model", "value", "interval", "to the first", "interval", "rejected", "worth")
 
 
-def sheet(document: Record) -> Sheet:
+def sheet(document: Record) -> Document:
     """The page of what `offrank.measure` found; see its `to_dict`."""
     rows = list(document.get("metrics") or [])
     names = list(dict.fromkeys(one["metric"] for one in rows))
@@ -30,7 +30,7 @@ def sheet(document: Record) -> Sheet:
     answers = tuple(_answer(name, found) for name, found in whole.items())
     first = next(iter(whole.items()), None)
     pictures = () if first is None else (_forest(*first),)
-    return Sheet(str(document["title"]), lead, tuple(sections), answers, pictures, eyebrow(document))
+    return Document(str(document["title"]), lead, tuple(sections), answers, pictures, eyebrow(document))
 
 
 def _place(one: Record) -> str:

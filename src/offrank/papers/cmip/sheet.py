@@ -18,7 +18,7 @@ from ...folds.estimate import Interval
 from ...log.batch import Floats
 from ...options import Say
 from ...report.charts import Chart, Series
-from ...report.sheet import Cell, Figures, Section, Sheet
+from ...report.document import Cell, Document, Figures, Section
 from ...simulation.judged import Preset
 from ..expectations import Facts, Run, bars
 from .design import LOGGING, ORACLE, PBM, POLICIES, UNIFORM, Study, StudyDesign, StudyQueries
@@ -33,12 +33,12 @@ _VARIANTS = {
 }
 
 
-def sheet(asked: Run, preset: Preset = "paper") -> Sheet:
+def sheet(asked: Run, preset: Preset = "paper") -> Document:
     """The reproduction; see the module. Its folder keeps what is done: interrupted, the same call goes on."""
     return made(StudyDesign.of(asked.scale, asked.seed, preset), asked.log, asked.folder, asked.say)
 
 
-def made(design: StudyDesign, log: Any, folder: Path, say: Say) -> Sheet:
+def made(design: StudyDesign, log: Any, folder: Path, say: Say) -> Document:
     """The reproduction at any size."""
     trees()
     if any(isinstance(model, RecurrentModel) for model in design.made.values()):

@@ -8,7 +8,7 @@ import numpy as np
 
 from ...jobs.document import number
 from ...log.batch import Floats
-from ...report.sheet import Figures, Section
+from ...report.document import Figures, Section
 from ...selection.regret import average_regrets
 from ...selection.strategies import BEST, STRATEGIES
 from ..expectations import Facts

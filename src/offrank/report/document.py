@@ -173,7 +173,7 @@ class Section:
 
 
 @dataclass(frozen=True)
-class Sheet:
+class Document:
     """A document: what to read first, and sections.
 
     - lead: what was read. answers, forests: the first screen. eyebrow: what made it, and when.
