@@ -88,7 +88,7 @@ def enumerated(shape: str, logging: str, target: str, name: str, n: int) -> Desi
     given = propensities(policy(logging), batch), propensities(policy(target), batch)
     weights, free = weighting.weights(batch, *given), plain.weights(batch, *given)
     chance, length = 1 / batch.inclusion, batch.contexts.length
-    if plain.earns == "reward":
+    if plain.outcome == "reward":
         length = np.ones_like(length)
     weight, control, uncut = (part.reshape(len(batch), -1) for part in (weights.weight, weights.control, free.control))
     slots = np.arange(weight.shape[1]) < length[:, None]

@@ -95,7 +95,7 @@ def test_clipping_is_a_wrapper() -> None:
     assert repr(clip(SelfNormalised(IPS()), 5)) == "clip(snips, 5)"
     inner = Clip(Interpol(window=1), 3.0).with_examination(EXAMINATION)
     assert inner.base == Interpol(window=1, examination=EXAMINATION)
-    assert (inner.earns, inner.requires_logging, inner.requires_target) == ("clicks", "rank_law", "rank_law")
+    assert (inner.outcome, inner.requires_logging, inner.requires_target) == ("clicks", "rank_law", "rank_law")
 
 
 @pytest.mark.parametrize("target", POLICIES)

@@ -33,7 +33,7 @@ def caution(severity: Any, code: str = "low-ess") -> Caution:
 
 
 def assumed(name: str) -> frozenset[str]:
-    return bare(estimator(name)).assumes
+    return bare(estimator(name)).assumptions
 
 
 def one(name: str, value: float, half: float, *warnings: Caution, **fields: Any) -> Candidate:
@@ -125,7 +125,7 @@ CASES: dict[str, tuple[list[Candidate], str, str | None, tuple[float, float] | N
         None,
     ),
     "of another outcome nothing is checked": (
-        [one(IPM, 0.45, 0.01, earns="clicks"), hidden("snips", 0.46, 0.05)],
+        [one(IPM, 0.45, 0.01, outcome="clicks"), hidden("snips", 0.46, 0.05)],
         "use with care",
         IPM,
         (0.44, 0.46),
@@ -138,7 +138,7 @@ CASES: dict[str, tuple[list[Candidate], str, str | None, tuple[float, float] | N
         (0.41, 0.51),
     ),
     "the reward is asked before clicks": (
-        [one(IPM, 0.45, 0.01, earns="clicks"), one("pi", 0.5, 0.05)],
+        [one(IPM, 0.45, 0.01, outcome="clicks"), one("pi", 0.5, 0.05)],
         "use with care",
         "pi",
         (0.45, 0.55),

@@ -65,7 +65,7 @@ class Estimator(Spelled, ABC):
     """
 
     @property
-    def earns(self) -> Outcome:
+    def outcome(self) -> Outcome:
         """Which outcome it estimates."""
         return "clicks"
 
@@ -90,7 +90,7 @@ class Estimator(Spelled, ABC):
         return False
 
     @property
-    def assumes(self) -> frozenset[str]:
+    def assumptions(self) -> frozenset[str]:
         """What is assumed of users, as `findings.assumptions` names it; nothing by ips. A subset assumes less."""
         return frozenset()
 

@@ -139,7 +139,7 @@ class _Sampled:
             self._visits = slates.visits(*given, self.cache, self.draws)
         visits, order = self._visits
         found = atoms(weighting, plain, visits)
-        length = np.ones(len(order)) if plain.earns == "reward" else self.contexts.length[order]
+        length = np.ones(len(order)) if plain.outcome == "reward" else self.contexts.length[order]
         number = (np.arange(found.weight.shape[1]) < length[:, None]).astype(np.float64)
         return _design(found, number, 1 / self.inclusion[order], self.state.read)
 

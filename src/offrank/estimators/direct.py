@@ -26,7 +26,7 @@ class Direct(ModelBased):
 
     name: ClassVar[str] = "direct"
     normalised: ClassVar[bool] = False
-    assumes: ClassVar[frozenset[str]] = assumptions.POSITION_BASED | {assumptions.MODEL}
+    assumptions: ClassVar[frozenset[str]] = assumptions.POSITION_BASED | {assumptions.MODEL}
     weighting: ClassVar[None] = None
     model: str | Fitted
     draws: int = field(default=32, kw_only=True)

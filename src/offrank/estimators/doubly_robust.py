@@ -33,7 +33,7 @@ class DoublyRobust(ModelBased):
     requires_logging = forwarded("residual", "requires_logging")
     requires_target = forwarded("residual", "requires_target")
     normalised = forwarded("residual", "normalised")
-    assumes = forwarded("residual", "assumes")
+    assumptions = forwarded("residual", "assumptions")
     model: str | Fitted
     residual: Weighted = field(default=IPS(), kw_only=True)
     draws: int = field(default=32, kw_only=True)

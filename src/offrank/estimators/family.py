@@ -29,7 +29,7 @@ class InterpolWindows(Weighted):
     name: ClassVar[str] = "interpol"
     requires_logging: ClassVar[Asked] = "rank_law"
     requires_target: ClassVar[Asked] = "rank_law"
-    assumes: ClassVar[frozenset[str]] = ITEM_POSITION
+    assumptions: ClassVar[frozenset[str]] = ITEM_POSITION
     window: Literal["slope"] = field(kw_only=True)
     form: Form = field(default="paper", kw_only=True)
     examination: tuple[float, ...] | None = field(default=None, kw_only=True)

@@ -63,7 +63,7 @@ class Layout:
     def worth(self) -> EffectiveSizeLayout:
         """The sums that say what estimates are worth."""
         weighed = (weighing(estimator) for estimator in self.estimators)
-        slotted = tuple(one is not None and one.earns == "clicks" for one in weighed)
+        slotted = tuple(one is not None and one.outcome == "clicks" for one in weighed)
         return EffectiveSizeLayout(slotted * len(self.targets))
 
     def pairs(self) -> Iterator[tuple[AnyPolicy, Estimator, int, int]]:
@@ -104,7 +104,7 @@ class Layout:
 
     def logged(self, estimator: Estimator) -> Ratio:
         """What the logging policy earned, in the outcome that the estimator weighs."""
-        return Ratio(REWARD if estimator.earns == "reward" else CLICKS, ROWS)
+        return Ratio(REWARD if estimator.outcome == "reward" else CLICKS, ROWS)
 
 
 @dataclass(frozen=True)
@@ -145,7 +145,7 @@ class TermsFold(MappedFold):
             every[id(target), estimator] = found
         if layout.per_slot:
             self._slots(values, batch, every)
-        rewards, earned = (values[:, REWARD].copy(), values[:, CLICKS].copy()), [outcome(one) for _, one in every]
+        rewards, earned = (values[:, REWARD].copy(), values[:, CLICKS].copy()), [outcome_index(one) for _, one in every]
         summed = EffectiveSizeTerms(layout.worth, batch, rewards, tuple(zip(every.values(), earned, strict=True)))
         if (batch.inclusion != 1).any():
             values /= batch.inclusion[:, None]
@@ -167,7 +167,7 @@ class TermsFold(MappedFold):
                     "and the examination curve, or bound the weights: clip(ips, 100)",
                 )
             if column == value:
-                return self._outcome(batch, place, estimator.earns, number)
+                return self._outcome(batch, place, estimator.outcome, number)
         names = ("inclusion", "reward", "clicks")
         return self._outcome(batch, place, names[column] if column < len(names) else "clicks", number)
 
@@ -189,9 +189,9 @@ class TermsFold(MappedFold):
             _kernels_slots.normalising(weight, control, batch.clicks, length, values, first, layout.stride, BLOCKS)
 
 
-def outcome(estimator: Estimator) -> int:
+def outcome_index(estimator: Estimator) -> int:
     """0 where an estimator weighs the logged reward, 1 where clicks."""
-    return 0 if estimator.earns == "reward" else 1
+    return 0 if estimator.outcome == "reward" else 1
 
 
 def needs(layout: Layout, logging: AnyPolicy) -> Needs:
@@ -203,7 +203,7 @@ def needs(layout: Layout, logging: AnyPolicy) -> Needs:
     # The logged reward is always read: whether it is something else than the clicks must not depend on who else asks.
     found: list[Any] = [Needs(frozenset(["reward"]))]
     for estimator in layout.estimators:
-        found.append(Needs(frozenset([estimator.earns])))
+        found.append(Needs(frozenset([estimator.outcome])))
         if estimator.requires_logging is not None:
             found.append(_needs(logging, estimator.requires_logging))
         if estimator.requires_target is not None:

@@ -18,7 +18,7 @@ class IPS(Reference):
     """w = target(slate) / logging(slate); unbiased under full support (paper criteo-test-bed, Eq. 3)."""
 
     name: ClassVar[str] = "ips"
-    earns: ClassVar[Outcome] = "reward"
+    outcome: ClassVar[Outcome] = "reward"
     requires_logging: ClassVar[Asked] = "log_prob"
     requires_target: ClassVar[Asked] = "log_prob"
 

@@ -34,7 +34,7 @@ class IPM(Reference):
     requires_logging: ClassVar[Asked] = "rank_law"
     requires_target: ClassVar[Asked] = "rank_law"
     each_slot: ClassVar[bool] = True
-    assumes: ClassVar[frozenset[str]] = assumptions.ITEM_POSITION
+    assumptions: ClassVar[frozenset[str]] = assumptions.ITEM_POSITION
 
     def ratios(self, batch: LogBatch, logging: Propensities, target: Propensities) -> tuple[Floats, NDArray[np.bool_]]:
         weight = _kernels.item_position(
@@ -72,7 +72,7 @@ class Interpol(Weighted):
         _tidy(self)
 
     @property
-    def assumes(self) -> frozenset[str]:
+    def assumptions(self) -> frozenset[str]:
         return assumptions.window(self.window)
 
     def with_examination(self, examination: Sequence[float] | None) -> Interpol:
@@ -111,7 +111,7 @@ class PositionBased(Weighted):
     name: ClassVar[str] = "pbm"
     requires_target: ClassVar[Asked] = "rank_law"
     normalised: ClassVar[bool] = False
-    assumes: ClassVar[frozenset[str]] = assumptions.POSITION_BASED
+    assumptions: ClassVar[frozenset[str]] = assumptions.POSITION_BASED
     examination: tuple[float, ...] | None = field(default=None, kw_only=True)
 
     def __post_init__(self) -> None:

@@ -18,8 +18,8 @@ class LoggedMean(Weighted):
     """The on-policy mean: what the logging policy earned, whatever the target."""
 
     name: ClassVar[str] = "logged"
-    earns: ClassVar[Outcome] = "reward"
-    assumes: ClassVar[frozenset[str]] = frozenset({assumptions.LOGGED})
+    outcome: ClassVar[Outcome] = "reward"
+    assumptions: ClassVar[frozenset[str]] = frozenset({assumptions.LOGGED})
 
     def weights(self, batch: LogBatch, logging: Propensities, target: Propensities) -> Weights:
         ones = np.ones(len(batch))

@@ -28,7 +28,7 @@ class RIPS(Reference):
     requires_logging: ClassVar[Asked] = "slot_probs"
     requires_target: ClassVar[Asked] = "slot_probs"
     each_slot: ClassVar[bool] = True
-    assumes: ClassVar[frozenset[str]] = frozenset({assumptions.FROM_TOP})
+    assumptions: ClassVar[frozenset[str]] = frozenset({assumptions.FROM_TOP})
 
     def ratios(self, batch: LogBatch, logging: Propensities, target: Propensities) -> tuple[Floats, NDArray[np.bool_]]:
         weight = _kernels.prefix_weights(target.slot_probs, logging.slot_probs, batch.contexts.length)

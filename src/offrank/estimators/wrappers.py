@@ -23,7 +23,7 @@ class Clip(Weighted):
     """The base estimator with no weight beyond `maximum`, up to its sign: less variance, some bias."""
 
     name: ClassVar[str] = "clip"
-    earns = forwarded("base", "earns")
+    outcome = forwarded("base", "outcome")
     requires_logging = forwarded("base", "requires_logging")
     requires_target = forwarded("base", "requires_target")
     normalised = forwarded("base", "normalised")
@@ -37,8 +37,8 @@ class Clip(Weighted):
             raise UsageError(f"maximum is {self.maximum}", "give a weight above zero")
 
     @property
-    def assumes(self) -> frozenset[str]:
-        return self.base.assumes | {CLIPPED}
+    def assumptions(self) -> frozenset[str]:
+        return self.base.assumptions | {CLIPPED}
 
     def with_examination(self, examination: Sequence[float] | None) -> Clip:
         return replace(self, base=self.base.with_examination(examination))

@@ -39,7 +39,7 @@ class Candidate:
     - name, assumes: the estimator's spelling, and what it assumes of users.
     - estimate: or, where the log cannot give it, the refusal.
     - logged, relative: what the log earned, and by how much of that the target earns more, on the same rows.
-    - earns: which outcome it estimates; only estimates of one outcome are compared.
+    - outcome: which outcome it estimates; only estimates of one outcome are compared.
     - requires_logging: whether it rests on the logging policy, and so on what is wrong with that.
     """
 
@@ -49,7 +49,7 @@ class Candidate:
     logged: Interval | None = None
     relative: Interval | None = None
     refusal: Caution | None = None
-    earns: str = "reward"
+    outcome: str = "reward"
     requires_logging: bool = True
     asked: bool = True
 
@@ -139,17 +139,17 @@ def verdict(
         return None
     broken = any(one.severity == "serious" for one in about_log)
     usable = [one for one in candidates if one.sound and not (broken and one.requires_logging)]
-    outcome = "reward" if any(one.earns == "reward" for one in asked) else "clicks"
-    ladder = sorted((one for one in usable if one.asked), key=lambda one: _place(one, outcome))
+    wanted = "reward" if any(one.outcome == "reward" for one in asked) else "clicks"
+    ladder = sorted((one for one in usable if one.asked), key=lambda one: _place(one, wanted))
     if not ladder:
         return Verdict("do not use", target, reasons=_refused(asked, about_log))
     first = ladder[0]
-    ladder = [one for one in ladder if one.earns == first.earns]
+    ladder = [one for one in ladder if one.outcome == first.outcome]
     anchor = _anchor(first, usable)
     found = _answer(target, ladder, anchor)
     checked = not found.assumes or (found.spans and not anchor.assumes)
     reasons = [*_binding(ladder, found, about_log), *([] if checked else [_assumed(found, anchor)])]
-    if reasons or first.earns != outcome:
+    if reasons or first.outcome != wanted:
         off = _reasons([(first.name, one) for one in first.cautions if one.code == "clicks-not-reward"])
         found = replace(found, word="use with care", reasons=(*reasons, *off)[:MOST_REASONS])
     return _from_zero(found) if nonnegative else found
@@ -163,15 +163,15 @@ def on_log(cautions: Sequence[Caution]) -> Verdict:
     return Verdict(words[worst], "the log", reasons=tuple(_reasons(found))[:MOST_REASONS])
 
 
-def _place(one: Candidate, outcome: str) -> tuple[Any, ...]:
+def _place(one: Candidate, wanted: str) -> tuple[Any, ...]:
     """Where it stands in the order of assumptions; of equals the one without a warning, then the surer one."""
     error = math.inf if one.estimate is None else one.estimate.standard_error
-    return one.earns != outcome, len(one.assumes), one.warned, error, one.name
+    return one.outcome != wanted, len(one.assumes), one.warned, error, one.name
 
 
 def _anchor(first: Candidate, usable: Iterable[Candidate]) -> Candidate:
     """What the answers are held to: the least assuming asked estimate, or a reference that assumes still less."""
-    references = [one for one in usable if not (one.asked or one.warned) and one.earns == first.earns]
+    references = [one for one in usable if not (one.asked or one.warned) and one.outcome == first.outcome]
     less = [one for one in references if one.assumes < first.assumes]
     return min(less, key=lambda one: len(one.assumes), default=first)
 

@@ -127,12 +127,12 @@ class Judgement:
             refusal = Caution(found.code, "serious", found.message, found.remedy)
         return Candidate(
             key,
-            plain.assumes,
+            plain.assumptions,
             given,
             logged,
             relative,
             refusal,
-            "clicks" if plain.earns == "clicks" and not summary.rewards_are_clicks else "reward",
+            "clicks" if plain.outcome == "clicks" and not summary.rewards_are_clicks else "reward",
             plain.requires_logging is not None,
             asked,
         )
@@ -160,7 +160,7 @@ def contradicted(
     every = listed | {name: given for name, given in (considered | references).items() if name not in listed}
     judged: dict[str, Estimate] = {}
     holding: Given = {}
-    for name, (estimator, estimate) in sorted(every.items(), key=lambda one: len(bare(one[1][0]).assumes)):
+    for name, (estimator, estimate) in sorted(every.items(), key=lambda one: len(bare(one[1][0]).assumptions)):
         worst = _against(summary, target, (estimator, estimate), holding, pairs)
         judged[name] = estimate if worst is None else replace(estimate, warnings=(worst, *estimate.warnings))
         if worst is None and _may_contradict(summary, target, estimator, estimate):
@@ -185,8 +185,8 @@ def _against(
             other=name,
             difference=summary.spread.difference(summary.mean(target, estimator), summary.mean(target, other)),
             width=estimate.high - estimate.low,
-            further=bare(estimator).assumes - bare(other).assumes,
-            other_assumes=bare(other).assumes,
+            further=bare(estimator).assumptions - bare(other).assumptions,
+            other_assumes=bare(other).assumptions,
             other_sound=reference.trustworthy,
             luck=summary.luck(target, other),
             pairs=pairs,
@@ -209,4 +209,4 @@ def _comparable(estimator: AnyEstimator, other: AnyEstimator, rewards_are_clicks
     one, two = bare(estimator), bare(other)
     if any(isinstance(weighing(e), Clip | LoggedMean) for e in (one, two)):
         return False
-    return two.assumes < one.assumes and (one.earns == two.earns or rewards_are_clicks)
+    return two.assumptions < one.assumptions and (one.outcome == two.outcome or rewards_are_clicks)

@@ -114,9 +114,9 @@ class Pair:
         """What is subtracted: of the second target, or what the log earned."""
         if self.other is None or other is None:
             return self.summary.layout.logged(bare(one))
-        if bare(one).earns != bare(other).earns and not self.summary.rewards_are_clicks:
+        if bare(one).outcome != bare(other).outcome and not self.summary.rewards_are_clicks:
             raise UsageError(
-                f"`{one!r}` estimates {bare(one).earns}, `{other!r}` {bare(other).earns}",
+                f"`{one!r}` estimates {bare(one).outcome}, `{other!r}` {bare(other).outcome}",
                 "compare estimates of the same outcome",
             )
         return self.summary.mean(self.other.target, other)

@@ -63,7 +63,7 @@ class Plan:
         """
         found, needed = self, self.needs()
         for one in REFERENCES:
-            if one in self.layout.estimators or not any(one.assumes < bare(e).assumes for e in self._asked):
+            if one in self.layout.estimators or not any(one.assumptions < bare(e).assumptions for e in self._asked):
                 continue
             more = replace(found, references=(*found.references, one))
             try:
@@ -270,7 +270,7 @@ class Reduced:
 
     def _facts(self) -> dict[str, Any]:
         plan, summary, doubt = self.plan, self.summary, self.plan.doubt
-        earned = {bare(one).earns for one in plan.members}
+        earned = {bare(one).outcome for one in plan.members}
         one_unit = len(earned) == 1 or summary.rewards_are_clicks
         clicked = summary.moments.sums[1] == summary.moments.sums[2] or earned == {"clicks"}
         return {

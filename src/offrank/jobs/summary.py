@@ -14,7 +14,7 @@ from ..checks.rows import dependence
 from ..errors import NoOverlapError
 from ..estimators.base import Estimator, Weighted
 from ..estimators.doubly_robust import DoublyRobust
-from ..estimators.fold import CLICKS, REWARD, ROWS, Layout, outcome
+from ..estimators.fold import CLICKS, REWARD, ROWS, Layout, outcome_index
 from ..estimators.items import IPM, Interpol, PositionBased
 from ..estimators.logged import LoggedMean
 from ..estimators.worth import EffectiveSize, worth
@@ -216,7 +216,7 @@ class Summary:
     def _ess(self, error: float, estimator: Estimator, weighed: Weighted, index: int, value: int) -> float:
         """How many impressions of the target an estimate of this standard error is worth."""
         moments, weight = self.moments, float(self.moments.sums[value + 1])
-        logged = float(self.layout.logged(estimator).value(moments.sums)), outcome(estimator)
+        logged = float(self.layout.logged(estimator).value(moments.sums)), outcome_index(estimator)
         each_slot, normalised = weighed.each_slot, weighed.normalised
         variance = self._worth.variance(index, weight, logged, normalised=normalised, each_slot=each_slot)
         kish = self._worth.kish(index, weight)
@@ -277,7 +277,7 @@ class Summary:
             effective_rewards=self._effective_rewards(weighting, value),
             ties=self.ties.get(target, 0.0),
             counted=self.counted and weighting.requires_logging is not None,
-            other_outcome=weighting.earns == "clicks" and not self.rewards_are_clicks,
+            other_outcome=weighting.outcome == "clicks" and not self.rewards_are_clicks,
         )
         if weighed is None:
             return found
@@ -307,7 +307,7 @@ class Summary:
         sums, squares = self.moments.sums, self.moments.squares
         if not squares[value]:
             return 0.0
-        losses = estimator.earns == "reward" and bool(self.moments.least[REWARD] < 0)
+        losses = estimator.outcome == "reward" and bool(self.moments.least[REWARD] < 0)
         return math.inf if losses else float(sums[value] ** 2 / squares[value])
 
 

@@ -49,8 +49,8 @@ class PI(Weighted):
 
     name: ClassVar[str] = "pi"
     prefix: ClassVar[str] = "w"
-    earns: ClassVar[Outcome] = "reward"
-    assumes: ClassVar[frozenset[str]] = frozenset({ADDITIVE})
+    outcome: ClassVar[Outcome] = "reward"
+    assumptions: ClassVar[frozenset[str]] = frozenset({ADDITIVE})
     slots: Slots = field(default="joint", kw_only=True)
     samples: int = field(default=0, kw_only=True)
 
