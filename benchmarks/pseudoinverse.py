@@ -13,8 +13,7 @@ from _timing import in_turn, show
 
 from offrank.estimators import PI
 from offrank.estimators.pseudoinverse.gamma import pseudoinverse
-from offrank.log.batch import Contexts, Floats, LogBatch, Shown
-from offrank.log.cache import RunCache
+from offrank.log.batch import Contexts, Floats, LogBatch, RunCache, Shown
 from offrank.policies import EpsilonUniform, PlackettLuce, Policy, Top, Uniform, propensities
 from offrank.policies.base import all_items
 from offrank.policies.pair_law import pair_probs, uniform_pairs

@@ -27,7 +27,7 @@ COMMANDS = {
     "import offrank": ["-c", "import offrank"],
     "import numpy": ["-c", "import numpy"],
     "offrank --help": ["-m", "offrank", "--help"],
-    "import offrank.jobs.evaluate": ["-c", "import offrank; offrank.evaluate"],
+    "import offrank.verbs.evaluate": ["-c", "import offrank; offrank.evaluate"],
     "evaluate 200 rows, compiled before": ["-c", EVALUATE],
 }
 

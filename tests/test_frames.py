@@ -14,7 +14,7 @@ import offrank
 from offrank.clicks import PBM
 from offrank.errors import MissingExtraError
 from offrank.selection.click_models import MeasuredModel, select
-from tests.jobs.logs import LOGGING, TARGET, coins, search
+from tests.verbs.logs import LOGGING, TARGET, coins, search
 
 NASTY = {"a|b": TARGET, "<b>": "uniform"}
 

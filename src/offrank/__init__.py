@@ -11,7 +11,6 @@ if TYPE_CHECKING:  # what type checkers see; `_HOMES` and `_MODULES` say the sam
     from . import estimators as estimators
     from . import folds as folds
     from . import frames as frames
-    from . import jobs as jobs
     from . import learning as learning
     from . import log as log
     from . import metrics as metrics
@@ -20,24 +19,11 @@ if TYPE_CHECKING:  # what type checkers see; `_HOMES` and `_MODULES` say the sam
     from . import selection as selection
     from . import simulation as simulation
     from . import testing as testing
+    from . import verbs as verbs
     from .errors import OffrankError as OffrankError
     from .findings.verdict import Verdict as Verdict
     from .folds.estimate import Caution as Caution
     from .folds.estimate import Estimate as Estimate
-    from .jobs.check import check as check
-    from .jobs.clicks.evaluate import evaluate_clicks as evaluate_clicks
-    from .jobs.clicks.fit import fit_clicks as fit_clicks
-    from .jobs.clicks.harvest import harvest_clicks as harvest_clicks
-    from .jobs.clicks.select import select_clicks as select_clicks
-    from .jobs.compare import compare as compare
-    from .jobs.demo import demo as demo
-    from .jobs.evaluate import evaluate as evaluate
-    from .jobs.inspect import inspect as inspect
-    from .jobs.inspected import Inspection as Inspection
-    from .jobs.learn import learn as learn
-    from .jobs.metrics import measure as measure
-    from .jobs.result import Result as Result
-    from .jobs.simulate import simulate as simulate
     from .papers.registry import reproduce as reproduce
     from .policies.counted import Counted as Counted
     from .policies.epsilon import EpsilonUniform as EpsilonUniform
@@ -51,6 +37,20 @@ if TYPE_CHECKING:  # what type checkers see; `_HOMES` and `_MODULES` say the sam
     from .policies.written import Written as Written
     from .readers.convert import convert as convert
     from .readers.log import read_log as read_log
+    from .verbs.check import check as check
+    from .verbs.clicks.evaluate import evaluate_clicks as evaluate_clicks
+    from .verbs.clicks.fit import fit_clicks as fit_clicks
+    from .verbs.clicks.harvest import harvest_clicks as harvest_clicks
+    from .verbs.clicks.select import select_clicks as select_clicks
+    from .verbs.compare import compare as compare
+    from .verbs.demo import demo as demo
+    from .verbs.evaluate import evaluate as evaluate
+    from .verbs.inspect import inspect as inspect
+    from .verbs.inspected import Inspection as Inspection
+    from .verbs.learn import learn as learn
+    from .verbs.measure import measure as measure
+    from .verbs.result import Result as Result
+    from .verbs.simulate import simulate as simulate
 
 __version__ = "0.1.0"
 
@@ -60,37 +60,37 @@ _HOMES = {
     "Counted": "policies.counted",
     "EpsilonUniform": "policies.epsilon",
     "Estimate": "folds.estimate",
-    "Inspection": "jobs.inspected",
+    "Inspection": "verbs.inspected",
     "Linear": "policies.linear",
     "Logged": "policies.written",
     "OffrankError": "errors",
     "PlackettLuce": "policies.plackett_luce",
     "Ranking": "policies.ranking",
-    "Result": "jobs.result",
+    "Result": "verbs.result",
     "Swaps": "policies.swaps",
     "Top": "policies.top",
     "Uniform": "policies.uniform",
     "Verdict": "findings.verdict",
     "Written": "policies.written",
-    "check": "jobs.check",
-    "compare": "jobs.compare",
+    "check": "verbs.check",
+    "compare": "verbs.compare",
     "convert": "readers.convert",
-    "demo": "jobs.demo",
-    "evaluate": "jobs.evaluate",
-    "evaluate_clicks": "jobs.clicks.evaluate",
-    "fit_clicks": "jobs.clicks.fit",
-    "harvest_clicks": "jobs.clicks.harvest",
-    "inspect": "jobs.inspect",
-    "learn": "jobs.learn",
-    "measure": "jobs.metrics",
+    "demo": "verbs.demo",
+    "evaluate": "verbs.evaluate",
+    "evaluate_clicks": "verbs.clicks.evaluate",
+    "fit_clicks": "verbs.clicks.fit",
+    "harvest_clicks": "verbs.clicks.harvest",
+    "inspect": "verbs.inspect",
+    "learn": "verbs.learn",
+    "measure": "verbs.measure",
     "read_log": "readers.log",
     "reproduce": "papers.registry",
-    "select_clicks": "jobs.clicks.select",
-    "simulate": "jobs.simulate",
+    "select_clicks": "verbs.clicks.select",
+    "simulate": "verbs.simulate",
 }
 # Of public names of their own, as `offrank.metrics.ndcg`.
 _MODULES = {
-    *("clicks", "errors", "estimators", "folds", "frames", "jobs", "learning", "log", "metrics", "policies"),
+    *("clicks", "errors", "estimators", "folds", "frames", "verbs", "learning", "log", "metrics", "policies"),
     *("readers", "selection", "simulation", "testing"),
 }
 

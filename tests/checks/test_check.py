@@ -12,7 +12,7 @@ import offrank
 from offrank import Counted, EpsilonUniform, PlackettLuce, Top
 from offrank.errors import RowError
 from offrank.simulation import SearchWorld
-from tests.jobs.logs import LOGGING, coins, dice, replaced, search
+from tests.verbs.logs import LOGGING, coins, dice, replaced, search
 
 DICE = PlackettLuce("score")
 WIDE = SearchWorld(impressions=600, queries=20, candidates=20, slots=2, seed=2).table(600, 0)

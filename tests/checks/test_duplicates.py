@@ -16,7 +16,7 @@ from offrank.findings.evidence import OfCounting
 from offrank.simulation import SearchWorld
 from offrank.testing import check_fold
 from tests.exact.worlds import world
-from tests.jobs.logs import LOGGING, coins, dice, search
+from tests.verbs.logs import LOGGING, coins, dice, search
 
 
 def warnings(log: Any, target: Any = "uniform", logging: Any = "logged") -> dict[str, str]:

@@ -14,7 +14,7 @@ from offrank.checks.log import CAUSES, LogFold, about_log
 from offrank.errors import AbilityError
 from offrank.findings.evidence import Frequency, OfLog
 from offrank.folds.estimate import Interval
-from tests.jobs.logs import LOGGING, TARGET, coins, dice, replaced, search
+from tests.verbs.logs import LOGGING, TARGET, coins, dice, replaced, search
 
 DICE = PlackettLuce("score")
 WRONG = "plackett_luce(naive_score)"

@@ -15,7 +15,7 @@ import pyarrow.parquet as pq
 from click.testing import CliRunner, Result
 
 from offrank.cli import main
-from tests.jobs.logs import search
+from tests.verbs.logs import search
 
 TARGET = ("--target", "top(new_score)")
 LOGGING = ("--logging", "plackett_luce(old_score)")

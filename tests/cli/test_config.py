@@ -12,7 +12,7 @@ import pytest
 
 from offrank.cli import main
 from tests.cli.commands import call
-from tests.jobs.logs import search
+from tests.verbs.logs import search
 
 MAPPING = """
 logging = "plackett_luce(old_score)"

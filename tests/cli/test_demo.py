@@ -10,17 +10,17 @@ import pytest
 
 import offrank
 from tests.cli.commands import call
-from tests.jobs.schema import assert_document
+from tests.verbs.schema import assert_document
 
 GOOD = ["ips", "snips", "rips", "snrips", "ipm", "snipm", "interpol(window=1)", "interpol(window=1, form=windowed)"]
 
 
 @pytest.fixture(scope="module")
-def made(tmp_path_factory: pytest.TempPathFactory) -> offrank.jobs.demo.Demo:
+def made(tmp_path_factory: pytest.TempPathFactory) -> offrank.verbs.demo.Demo:
     return offrank.demo(tmp_path_factory.mktemp("demo"), impressions=20_000)
 
 
-def test_the_files_are_there_and_the_document_keeps_the_contract(made: offrank.jobs.demo.Demo) -> None:
+def test_the_files_are_there_and_the_document_keeps_the_contract(made: offrank.verbs.demo.Demo) -> None:
     assert sorted(path.name for path in made.log.parent.iterdir()) == ["log.parquet", "report.html", "result.json"]
     document = json.loads((made.log.parent / "result.json").read_text())
     assert_document(document)
@@ -33,12 +33,12 @@ def test_the_files_are_there_and_the_document_keeps_the_contract(made: offrank.j
 
 @pytest.mark.parametrize("name", GOOD)
 @pytest.mark.parametrize("target", ["better", "worse"])
-def test_good_estimators_find_the_truth(made: offrank.jobs.demo.Demo, target: str, name: str) -> None:
+def test_good_estimators_find_the_truth(made: offrank.verbs.demo.Demo, target: str, name: str) -> None:
     found, truth = made.evaluated[target, name], made.evaluated.truths[target]
     assert abs(found.value - truth) < 4 * found.standard_error
 
 
-def test_the_better_is_better_and_the_worse_is_worse(made: offrank.jobs.demo.Demo) -> None:
+def test_the_better_is_better_and_the_worse_is_worse(made: offrank.verbs.demo.Demo) -> None:
     for target, sign in (("better", 1), ("worse", -1)):
         difference = made.evaluated[target, "interpol(window=1)"].difference
         assert difference is not None
@@ -47,12 +47,12 @@ def test_the_better_is_better_and_the_worse_is_worse(made: offrank.jobs.demo.Dem
     assert all(row["truth"] == made.evaluated.truths[row["target"]] for row in rows)
 
 
-def test_steps_are_printed_as_they_are_typed(made: offrank.jobs.demo.Demo) -> None:
+def test_steps_are_printed_as_they_are_typed(made: offrank.verbs.demo.Demo) -> None:
     assert all(f"\n  {step}\n" in str(made) for step in made.next_steps)
     assert max(map(len, made.next_steps)) > 80  # longer than a line, and not broken
 
 
-def test_the_next_steps_run(made: offrank.jobs.demo.Demo, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_the_next_steps_run(made: offrank.verbs.demo.Demo, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.chdir(tmp_path)
     for step in made.next_steps:
         words = shlex.split(step)

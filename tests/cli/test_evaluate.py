@@ -17,8 +17,8 @@ from offrank.estimators import DoublyRobust, Interpol, clip
 from offrank.options import command_line
 from offrank.readers import read_log
 from tests.cli.commands import LOGGING, TARGET, call, written
-from tests.jobs.logs import coins, replaced, search
-from tests.jobs.schema import assert_document
+from tests.verbs.logs import coins, replaced, search
+from tests.verbs.schema import assert_document
 
 ALL_OPTIONS = [
     *("--target", "new=top(new_score)", "--target", "b = epsilon(top(naive_score), 0.5)"),

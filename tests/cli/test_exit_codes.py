@@ -12,7 +12,7 @@ import pytest
 
 from offrank.cli import main
 from tests.cli.commands import LOGGING, TARGET, call, ended, process, written
-from tests.jobs.logs import coins
+from tests.verbs.logs import coins
 
 
 @pytest.fixture

@@ -15,9 +15,9 @@ from offrank.folds import BootstrapFold
 from offrank.folds.base import Sample
 from offrank.folds.moments import Moments, MomentsFold
 from offrank.inference import Controlled, Inference, Ratio
-from offrank.jobs.evaluate import evaluate
 from offrank.log.batch import Floats
 from offrank.policies import policy
+from offrank.verbs.evaluate import evaluate
 from tests.estimators.simulated import LOGGING, TARGET, log, source
 from tests.exact.additive import world
 

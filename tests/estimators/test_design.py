@@ -15,8 +15,7 @@ from offrank.estimators.design import design_fold
 from offrank.estimators.fold import Layout
 from offrank.estimators.wrappers import bare, weighing
 from offrank.folds.estimate import Design
-from offrank.log.batch import LogBatch
-from offrank.log.cache import RunCache
+from offrank.log.batch import LogBatch, RunCache
 from offrank.log.source import Needs
 from offrank.policies import policy, propensities
 from offrank.policies.base import unable

@@ -11,8 +11,8 @@ import pytest
 from scipy import stats
 
 from offrank.folds.estimate import Estimate
-from offrank.jobs.evaluate import evaluate
 from offrank.log.batch import Floats
+from offrank.verbs.evaluate import evaluate
 from tests.estimators.simulated import LOGGING, TARGET, Rows, log, rows, source
 
 NAMES = ["ips", "snips"]

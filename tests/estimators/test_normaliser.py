@@ -14,9 +14,9 @@ from offrank.folds.estimate import Estimate
 from offrank.folds.moments import Moments, MomentsFold
 from offrank.inference import Inference
 from offrank.inference.ratio import BySlot
-from offrank.jobs.evaluate import evaluate
 from offrank.log.batch import Contexts, Floats, LogBatch, Shown
 from offrank.testing import MemorySource, take
+from offrank.verbs.evaluate import evaluate
 from tests.estimators.simulated import LOGGING, TARGET, log, source
 
 

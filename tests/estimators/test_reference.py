@@ -14,7 +14,7 @@ from offrank.folds.moments import MomentsFold
 from offrank.log.batch import LogBatch
 from offrank.policies.named import policy
 from offrank.policies.propensities import propensities
-from tests.jobs.logs import LOGGING, TARGET, coins, search
+from tests.verbs.logs import LOGGING, TARGET, coins, search
 
 
 def batch(log: object, estimator: Reference, logging: str, target: str) -> LogBatch:

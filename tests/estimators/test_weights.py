@@ -9,10 +9,10 @@ import pytest
 
 from offrank.errors import UsageError
 from offrank.estimators import IPM, IPS, RIPS, Clip, Estimator, Interpol, PositionBased, SelfNormalised, clip, estimator
-from offrank.jobs.evaluate import evaluate
 from offrank.log.batch import Floats
 from offrank.policies import policy, propensities
 from offrank.testing import Situation, World
+from offrank.verbs.evaluate import evaluate
 from tests.exact.worlds import EXAMINATION, world
 
 POLICIES = ["plackett_luce(new)", "top(new)", "epsilon(top(new), 0.3)"]

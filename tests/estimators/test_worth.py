@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 from offrank.folds.estimate import Estimate
-from offrank.jobs.evaluate import evaluate
 from offrank.log.batch import Contexts, Floats, Integers, Labels, LogBatch, Shown
 from offrank.policies import policy
 from offrank.testing import MemorySource, take
+from offrank.verbs.evaluate import evaluate
 
 TARGET = "top(new)"
 QUERIES = 20

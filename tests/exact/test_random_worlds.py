@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
-from offrank.jobs.evaluate import evaluate
 from offrank.policies import Policy
 from offrank.testing import Situation, World, law
 from offrank.testing.strategies import policies, situations, supported
 from offrank.testing.users import position_based, whole_slate
+from offrank.verbs.evaluate import evaluate
 
 RELEVANCE = ((0.9, 0.1, 0.5, 0.3),)
 CURVE = (1.0, 0.7, 0.4, 0.2)

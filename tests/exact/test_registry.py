@@ -12,12 +12,12 @@ import pytest
 from offrank.clicks import Fitted
 from offrank.errors import AbilityError
 from offrank.estimators import ESTIMATORS, Direct, DoublyRobust
-from offrank.jobs.evaluate import evaluate
 from offrank.log.batch import LogBatch, SparseFeatures
 from offrank.policies import Policy, policy
 from offrank.policies.linear import Encoding, Linear, Model
 from offrank.policies.named import POLICIES
 from offrank.testing.exact import MemorySource
+from offrank.verbs.evaluate import evaluate
 from tests.estimators.models import Positions, fitted
 from tests.exact.test_estimators import LOGGING, TARGETS
 from tests.exact.worlds import EXAMINATION, NEW, RELEVANCE, world

@@ -16,7 +16,7 @@ from offrank.cli.command import main
 from offrank.findings import about
 from offrank.findings.evidence import OfClusters, OfEstimate, OfTraining
 from offrank.options import column, command_line, estimator, option, verb
-from tests.jobs.logs import LOGGING, TARGET, coins, replaced, search
+from tests.verbs.logs import LOGGING, TARGET, coins, replaced, search
 
 FEW = np.arange(200) < 20
 

@@ -121,10 +121,10 @@ def test_drawn_orders_approach_the_exact_expectation_and_are_keyed_by_row() -> N
 @pytest.mark.parametrize(
     "doubt", [IntervalSpec(), IntervalSpec("bootstrap", replicates=20), IntervalSpec(cluster="query")]
 )
-def test_the_fold_keeps_its_laws(doubt: IntervalSpec) -> None:
+def test_the_fold_keeps_its_laws(spec: IntervalSpec) -> None:
     names = ("pairwise_disagreement", "counterfactual_loss", "banner_ndcg", "counterfactual_ndcg(several=unclicked)")
     logging = PlackettLuce("old")
-    fold = ComparisonsFold(tuple(map(metric, names)), ("new", "logit"), logging, doubt, by="situation")
+    fold = ComparisonsFold(tuple(map(metric, names)), ("new", "logit"), logging, spec, by="situation")
     check_fold(fold, world("top", "slate").batch(logging), np.random.default_rng(1))
 
 

@@ -11,14 +11,14 @@ import numpy as np
 import pytest
 
 from offrank.errors import AbilityError
-from offrank.jobs.evaluate import evaluate
 from offrank.log.batch import Contexts, Floats, Integers, LogBatch, Shown
 from offrank.log.source import Needs
 from offrank.policies import Counted, Logged, policy, propensities
 from offrank.policies.base import Ability, all_items
-from offrank.policies.prepared import counts, prepared
+from offrank.policies.fit import counts, fitted
 from offrank.policies.propensities import shown_needs
 from offrank.testing import MemorySource, take
+from offrank.verbs.evaluate import evaluate
 from tests.exact.worlds import world
 
 ABILITIES: tuple[Ability, ...] = ("sample", "log_prob", "slot_probs", "rank_probs")
@@ -87,15 +87,15 @@ def test_counted_must_be_prepared_once() -> None:
     with pytest.raises(AbilityError) as error:
         bare.rank_probs(whole.contexts, whole.slates)
     assert "fit(log)" in error.value.remedy
-    ready = prepared(bare, pieces(whole, 1))
-    assert prepared(ready, pieces(whole, 1)) is ready
+    ready = fitted(bare, pieces(whole, 1))
+    assert fitted(ready, pieces(whole, 1)) is ready
     assert (ready, repr(ready)) == (bare, "counted(by=query)")
     assert hash(ready) == hash(bare)
 
 
 def test_what_wraps_counted_is_prepared_too() -> None:
     whole, mixed = log(), policy("epsilon(counted, 0.25)")
-    ready = prepared(mixed, pieces(whole, 1))
+    ready = fitted(mixed, pieces(whole, 1))
     inner = Counted().fit(pieces(whole, 1)).rank_probs(whole.contexts, whole.slates)
     uniform = policy("uniform").rank_probs(whole.contexts, whole.slates)
     found = ready.rank_probs(whole.contexts, whole.slates)
@@ -103,7 +103,7 @@ def test_what_wraps_counted_is_prepared_too() -> None:
     assert counts(mixed)
     assert not counts(policy("epsilon(top(old), 0.1)"))
     fixed = policy("epsilon(top(old), 0.1)")
-    assert prepared(fixed, pieces(whole, 1)) is fixed
+    assert fitted(fixed, pieces(whole, 1)) is fixed
 
 
 def test_logged_is_what_was_written() -> None:
@@ -151,7 +151,7 @@ class Mix:
 
 def test_counted_is_prepared_wherever_it_stands_in_another_policy() -> None:
     whole, bare = log(), policy("uniform")
-    ready = prepared(Mix(bare, (Counted(), bare)), pieces(whole, 2))
+    ready = fitted(Mix(bare, (Counted(), bare)), pieces(whole, 2))
     inner = Counted().fit(pieces(whole, 2)).rank_probs(whole.contexts, whole.slates)
     uniform = bare.rank_probs(whole.contexts, whole.slates)
     assert ready.rank_probs(whole.contexts, whole.slates) == pytest.approx((inner + 2 * uniform) / 3)

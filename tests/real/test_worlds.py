@@ -10,7 +10,7 @@ import pytest
 
 import offrank
 from offrank.readers.svmlight import read_svmlight
-from offrank.simulation import SimulatedSource, World, stratified
+from offrank.simulation import JudgedWorld, SimulatedSource, stratified
 from offrank.simulation.users import user
 
 SETS = {
@@ -20,11 +20,11 @@ SETS = {
 }
 
 
-def world(shared_data: Path, name: str, spelling: str, documents: int = 8, temperature: float = 1.0) -> World:
+def world(shared_data: Path, name: str, spelling: str, documents: int = 8, temperature: float = 1.0) -> JudgedWorld:
     path, queries, highest = SETS[name]
     judged, dropped = stratified(read_svmlight(shared_data / path), documents)
     assert len(judged) + dropped == queries
-    return World.of(judged, user(spelling, highest=highest), temperature=temperature)
+    return JudgedWorld.of(judged, user(spelling, highest=highest), temperature=temperature)
 
 
 @pytest.mark.parametrize("name", SETS)

@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from offrank.jobs.pages.document import Record
+from offrank.verbs.pages.document import Record
 
 LOGGED = {"value": 0.3812, "low": 0.3784, "high": 0.3840, "standard_error": 0.00143}
 IMPRESSIONS = 200_000

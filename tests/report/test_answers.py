@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from offrank.jobs.pages.answers import answers
-from offrank.jobs.pages.document import Record, groups, told
-from offrank.jobs.pages.estimates import grouped_estimator
 from offrank.report.document import Answer, Finding, findings
+from offrank.verbs.pages.answers import answers
+from offrank.verbs.pages.document import Record, groups, told
+from offrank.verbs.pages.estimates import grouped_estimator
 from tests.report import sample
 
 

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from offrank.jobs.pages.evaluation import sheet
+from offrank.verbs.pages.evaluation import sheet
 from tests.report import sample
 
 PHONE, DESKTOP = 360, 1200

@@ -10,15 +10,15 @@ import pytest
 from scipy.stats import ttest_ind_from_stats
 
 from offrank.formatting import Span
-from offrank.jobs.pages import evaluation, metrics
-from offrank.jobs.pages.document import priced
-from offrank.jobs.pages.estimates import welch
 from offrank.report import render_text
 from offrank.report.document import Codes, Document, Figures, Section
 from offrank.report.plots import Forest, ForestRow
 from offrank.report.svg import forest_svg
-from tests.jobs.schema import assert_document
+from offrank.verbs.pages import evaluation, metrics
+from offrank.verbs.pages.document import priced
+from offrank.verbs.pages.estimates import welch
 from tests.report import sample
+from tests.verbs.schema import assert_document
 
 
 def test_samples_keep_the_contract_of_the_jobs() -> None:

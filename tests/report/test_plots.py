@@ -8,12 +8,12 @@ import pytest
 
 from offrank.errors import UsageError
 from offrank.formatting import Span
-from offrank.jobs.pages import evaluation
-from offrank.jobs.pages.diagnostics import weights_chart, weights_forest, weights_of, weights_table
-from offrank.jobs.pages.evaluation import Plots
 from offrank.report import plots
 from offrank.report.plots import Axis
 from offrank.report.svg import forest_svg
+from offrank.verbs.pages import evaluation
+from offrank.verbs.pages.diagnostics import weights_chart, weights_forest, weights_of, weights_table
+from offrank.verbs.pages.evaluation import Plots
 from tests.report import sample
 
 

@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 from rich.console import Console
 
-from offrank.jobs.pages.evaluation import sheet
 from offrank.report import print_sheet
 from offrank.report import render_text as render_sheet
+from offrank.verbs.pages.evaluation import sheet
 from tests.report import sample
 
 

@@ -22,7 +22,7 @@ from offrank.log.batch import Floats, LogBatch
 from offrank.log.judged import Judged
 from offrank.log.source import Needs
 from offrank.policies.base import Policy
-from offrank.simulation import SimulatedSource, World, mslr_like, stratified
+from offrank.simulation import JudgedWorld, SimulatedSource, mslr_like, stratified
 from offrank.simulation import source as source_module
 from offrank.simulation import truth as truth_module
 from offrank.simulation.placed import Placed
@@ -36,13 +36,13 @@ EVERYTHING = Needs(
 )
 
 
-def small(one: User | None = None, slots: int = SLOTS, temperature: float = 0.5) -> World:
+def small(one: User | None = None, slots: int = SLOTS, temperature: float = 0.5) -> JudgedWorld:
     """Queries 100 to 104 of four documents each; `old` orders some of them wrongly, `new` knows the grades."""
     rng = np.random.default_rng(3)
     grade = rng.integers(0, 5, size=(QUERIES, DOCUMENTS)).astype(float)
     document = 1000 + np.arange(grade.size).reshape(grade.shape)
     scores = {"old": grade + rng.normal(size=grade.shape), "new": grade}
-    return World(
+    return JudgedWorld(
         np.arange(100, 105), document, grade, scores, PBMUser() if one is None else one, slots, temperature=temperature
     )
 
@@ -61,7 +61,7 @@ def plackett_luce(scores: Sequence[float], slate: Sequence[int], temperature: fl
     return chance
 
 
-def worth(world: World, query: int, slate: Sequence[int]) -> float:
+def worth(world: JudgedWorld, query: int, slate: Sequence[int]) -> float:
     """Expected clicks on a slate."""
     return float(world.user.law(world.contexts(np.array([query])), np.array([slate])).marginal().sum())
 
@@ -90,7 +90,7 @@ def test_truth_of_a_sorted_ranking_is_that_of_its_slate(name: str) -> None:
 
 
 def test_truth_of_the_position_based_user_is_arithmetic() -> None:
-    world = World(np.array([1]), np.array([[7, 8]]), np.array([[4.0, 0.0]]), {"s": np.array([[1.0, 1.0]])})
+    world = JudgedWorld(np.array([1]), np.array([[7, 8]]), np.array([[4.0, 0.0]]), {"s": np.array([[1.0, 1.0]])})
     uniform = (1 + 0.1 / 2 + 0.1 + 1 / 2) / 2
     assert world.truth(world.policy("s")).value == pytest.approx(uniform, rel=1e-14)
     assert world.truth(offrank.Top("grade")).value == pytest.approx(1 + 0.1 / 2, rel=1e-14)
@@ -350,12 +350,12 @@ def test_a_fitted_click_model_can_be_the_user() -> None:
 
 def test_a_world_of_judged_documents() -> None:
     judged, _ = stratified(mslr_like(30, (10, 30), seed=2), documents=6)
-    world = World.of(judged, seed=3)
+    world = JudgedWorld.of(judged, seed=3)
     assert (len(world), world.documents, world.slots) == (30, 6, 6)
     assert set(world.scores) == {"noisy_oracle", "uniform"}
     assert np.array_equal(world.grade.ravel(), judged.grade)
     noise = (world.scores["noisy_oracle"] - world.grade).ravel()
-    published = World.of(judged, seed=3, preset="published-code")
+    published = JudgedWorld.of(judged, seed=3, preset="published-code")
     assert (published.scores["noisy_oracle"] - published.grade).ravel() == pytest.approx(noise / math.sqrt(2))
     assert not world.scores["uniform"].any()
 
@@ -363,7 +363,7 @@ def test_a_world_of_judged_documents() -> None:
 def test_worlds_that_cannot_be_are_refused() -> None:
     ragged = Judged(np.array([1, 2]), np.array([0, 1, 3]), np.zeros(3), np.zeros((3, 1)), np.arange(3))
     with pytest.raises(UsageError, match="no table"):
-        World.of(ragged)
+        JudgedWorld.of(ragged)
     with pytest.raises(UsageError, match="slots"):
         replace(small(), slots=9)
     with pytest.raises(UsageError, match="grade"):

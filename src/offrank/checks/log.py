@@ -17,7 +17,7 @@ from ..inference.ratio import Ratio
 from ..inference.spread import Inference
 from ..log.batch import LogBatch
 from ..log.source import Needs, Source
-from ..policies.prepared import counts
+from ..policies.fit import counts
 from ..policies.propensities import AnyPolicy, is_law
 from ..policies.written import WrittenPolicy
 from .calibration import CalibrationFold

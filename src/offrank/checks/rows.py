@@ -22,9 +22,9 @@ from ..inference.spread import Inference
 from ..log.batch import Contexts, Floats, Integers, LogBatch
 from ..log.source import Needs
 from ..policies.counted import Counted
+from ..policies.fit import with_parts
 from ..policies.linear import Linear
 from ..policies.mixture import UniformMixture
-from ..policies.prepared import with_parts
 from ..policies.propensities import AnyPolicy, law_needs
 from ..policies.sorting import Sorting
 from . import _kernels

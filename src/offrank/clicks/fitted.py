@@ -9,7 +9,7 @@ from typing import Protocol
 
 import numpy as np
 
-from .. import formatting as words
+from .. import formatting
 from ..errors import UsageError
 from ..folds.estimate import Caution
 from ..folds.fingerprint import Fingerprint
@@ -62,8 +62,8 @@ class Fitted:
 
     def sheet(self, confidence: float = 0.95) -> Document:
         """What it has learnt from, how that ended, tables that are no documents', and what is doubtful."""
-        sessions = words.plural(self.tally.impressions, "session", "sessions")
-        documents = words.plural(len(self.documents), "document", "documents")
+        sessions = formatting.plural(self.tally.impressions, "session", "sessions")
+        documents = formatting.plural(len(self.documents), "document", "documents")
         what = "items" if self.documents.by is None else f"pairs of {self.documents.by} and item"
         title, ends = f"{self.model!r}, learnt from {self.source}", partial(self.interval, confidence=confidence)
         found = learnt_section(self.learnt, self.model.roles(), ends, confidence)

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from .. import formatting as words
+from .. import formatting
 from ..folds.estimate import Interval
 from ..formatting import with_ends
 from ..log.batch import Floats
@@ -76,7 +76,7 @@ def _course(learnt: Learnt) -> Iterator[str]:
     if learnt.rounds:
         end = "settled" if learnt.converged else "stopped before it settled"
         posterior = f", log-posterior {learnt.trace[-1]:,.2f}" if learnt.trace else ""
-        yield f"{words.plural(learnt.rounds, 'round', 'rounds')}, {end}{posterior}"
+        yield f"{formatting.plural(learnt.rounds, 'round', 'rounds')}, {end}{posterior}"
 
 
 def _entries(learnt: Learnt, name: str, ends: Ends) -> list[str]:

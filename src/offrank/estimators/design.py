@@ -17,8 +17,7 @@ from ..errors import AbilityError, OffrankError
 from ..folds.base import MappedFold
 from ..folds.estimate import Design
 from ..folds.sampled import SampledRows, SampledRowsFold
-from ..log.batch import Floats, Integers
-from ..log.cache import RunCache
+from ..log.batch import Floats, Integers, RunCache
 from ..log.source import Needs, Source, has
 from ..policies.propensities import AnyPolicy, is_law, law, law_needs, shown_needs
 from . import visits as slates

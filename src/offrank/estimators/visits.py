@@ -11,8 +11,7 @@ from functools import cached_property
 import numpy as np
 
 from ..errors import AbilityError
-from ..log.batch import Contexts, Floats, Integers, LogBatch, Shown
-from ..log.cache import RunCache
+from ..log.batch import Contexts, Floats, Integers, LogBatch, RunCache, Shown
 from ..log.contexts import reordered
 from ..log.source import Needs
 from ..policies.base import Ability, Policy, all_items

@@ -2,14 +2,14 @@
 
 from .cmip import Cmip, cmip
 from .comparisons import Comparison
-from .measure import (
+from .measured import Measured, Measurements
+from .measurements import (
     banner_disagreement,
     counterfactual_disagreement,
     counterfactual_loss,
     counterfactual_ndcg,
     pairwise_disagreement,
 )
-from .measured import Measured, Measurements
 from .ranking import average_precision, dcg, discount, err, mean, mrr, ndcg, ranked
 
 __all__ = [

@@ -37,7 +37,7 @@ class ComparisonsFold(MappedFold):
     metrics: tuple[Comparison, ...]
     models: tuple[str, ...]
     logging: AnyPolicy
-    doubt: IntervalSpec
+    spec: IntervalSpec
     by: str | None = None
 
     @property
@@ -55,7 +55,7 @@ class ComparisonsFold(MappedFold):
             AbilityError: the logging policy does not know what a metric asks.
         """
         against = {metric.against for metric in self.metrics}
-        asked = [Needs(frozenset(["clicks", "candidates"]), scores=frozenset(self.models)), self.doubt.needs()]
+        asked = [Needs(frozenset(["clicks", "candidates"]), scores=frozenset(self.models)), self.spec.needs()]
         if "counterfactual" in against:
             asked.append(order_needs(self.logging))
         if "banner" in against:
@@ -74,7 +74,7 @@ class ComparisonsFold(MappedFold):
             for metric in self.metrics
             for models in compared
         )
-        every = Tee(self.doubt.folds(len(columns), blocks=blocks))
+        every = Tee(self.spec.folds(len(columns), blocks=blocks))
         return with_groups(every, None if self.by is None else every)
 
     def mapped(self, batch: LogBatch) -> Sample:
@@ -84,7 +84,7 @@ class ComparisonsFold(MappedFold):
             numbers.append(piece)
             found.append(self._values(piece, batch))
         rows, values = np.concatenate(numbers), np.concatenate(found)
-        clusters = {name: codes[rows] for name, codes in batch.dependent(self.doubt.columns).items()}
+        clusters = {name: codes[rows] for name, codes in batch.dependent(self.spec.columns).items()}
         groups = None if self.by is None else batch.labels[self.by].take(rows)
         return Sample(values, batch.row[rows], clusters, groups=groups)
 

@@ -9,7 +9,6 @@ import numpy as np
 
 from ..checks.mixtures import EPSILONS, AtEpsilon, Mixtures, MixturesFold
 from ..folds.estimate import Interval
-from ..jobs import arguments
 from ..log.source import Source
 from ..policies.uniform import Uniform
 from ..policies.written import Logged
@@ -17,6 +16,7 @@ from ..report.charts import Chart, Series
 from ..report.document import Cell, Section
 from ..running.executors import run
 from ..simulation.adverts import AdvertWorld
+from ..verbs import arguments
 from .expectations import Expectations, Run, bars, by_columns, half_of, same_size, times
 
 PAPER = Expectations.of("criteo-checks")

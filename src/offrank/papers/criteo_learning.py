@@ -15,10 +15,6 @@ import numpy as np
 
 from ..files import scratch
 from ..folds.estimate import Interval
-from ..jobs import arguments
-from ..jobs.evaluate import evaluate
-from ..jobs.learn import both
-from ..jobs.result import Result
 from ..learning.named import METHODS, learner
 from ..learning.preparation import Preparation, Survey
 from ..learning.search import Search
@@ -31,6 +27,10 @@ from ..policies.written import Logged
 from ..report.charts import Chart, Series
 from ..report.document import Cell, Claim, Section
 from ..simulation.adverts import AdvertWorld
+from ..verbs import arguments
+from ..verbs.evaluate import evaluate
+from ..verbs.learn import both
+from ..verbs.result import Result
 from .criteo_checks import holds_truth, logs_of
 from .expectations import Expectations, Run, bars, half_of, same_size, times
 

@@ -15,8 +15,8 @@ import numpy as np
 
 from ..checks.rows import Impressions, ImpressionsFold
 from ..log.batch import Floats
-from ..metrics.measure import measurements
 from ..metrics.measured import Measured, Measurements
+from ..metrics.measurements import measurements
 from ..report.charts import Chart, Series
 from ..report.document import Cell, Figures, Section
 from ..running.executors import run

@@ -11,8 +11,7 @@ from dataclasses import replace
 from typing import TypeVar
 
 from ..folds.base import Fold
-from ..log.batch import LogBatch
-from ..log.cache import RunCache
+from ..log.batch import LogBatch, RunCache
 from ..log.source import Source
 
 __all__ = ["Executor", "Progress", "run"]

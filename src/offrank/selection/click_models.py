@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from .. import formatting as words
+from .. import formatting
 from ..clicks.storage import plain
 from ..errors import UsageError
 from ..frames import Tabular
@@ -117,7 +117,7 @@ class Selection(Tabular):
         """What to use, who says so, and what could have come out otherwise."""
         one, strategies = self.choice, len(self.choices)
         votes = f" {self.votes[one.name]} of {strategies} strategies choose it." if strategies > 1 else ""
-        said = f"{words.quote(one.name)} **is the choice** of {words.quote(one.strategy)}.{votes}"
+        said = f"{formatting.quote(one.name)} **is the choice** of {formatting.quote(one.strategy)}.{votes}"
         return Answer(said, severity=severity, reasons=tuple(f"but: {doubt}" for doubt in one.doubts))
 
     def chosen(self) -> Section:
@@ -131,7 +131,7 @@ class Selection(Tabular):
         """What was measured, and what is chosen."""
         rows = tuple((one.name, *(_shown(one, metric) for metric in WORDS)) for one in self.candidates)
         measured = Figures("Measured", ("model", *WORDS.values()), rows)
-        lead = words.plural(len(rows), "model", "models")
+        lead = formatting.plural(len(rows), "model", "models")
         sections = (Section("What was measured", tables=(measured,)), self.chosen())
         return Document("Which click model?", lead, sections, (self.answer(),))
 

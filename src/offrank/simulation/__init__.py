@@ -5,6 +5,6 @@ from .judged import mslr_like, stratified
 from .search import SearchWorld
 from .source import SimulatedSource
 from .truth import Truth
-from .worlds import World
+from .worlds import JudgedWorld
 
-__all__ = ["AdvertWorld", "SearchWorld", "SimulatedSource", "Truth", "World", "mslr_like", "stratified"]
+__all__ = ["AdvertWorld", "JudgedWorld", "SearchWorld", "SimulatedSource", "Truth", "mslr_like", "stratified"]

@@ -19,7 +19,7 @@ from ..policies.base import Policy, all_items
 from ..readers.tables import Piece
 from ..readers.wide import WideLog
 from .shared import lists
-from .worlds import World
+from .worlds import JudgedWorld
 
 PART_ROWS = 131_072
 _BLOCK = 8_192
@@ -37,7 +37,7 @@ class SimulatedSource:
     logging: the policy that draws the slates; by default that of the world's first ranker.
     """
 
-    world: World
+    world: JudgedWorld
     sessions: int
     logging: Policy | None = None
     seed: int = 0

@@ -23,7 +23,7 @@ from .users import GRADE, PBMUser, Places, User
 
 
 @dataclass(frozen=True)
-class World:
+class JudgedWorld:
     """Queries with equally many documents each, judged and scored, and the user who looks at them.
 
     Paper cmip-debiasedness, section 5.1: a session picks a query uniformly, a policy draws a ranking of its
@@ -71,7 +71,7 @@ class World:
         slots: int = 0,
         temperature: float = 0.1,
         preset: Preset = "paper",
-    ) -> World:
+    ) -> JudgedWorld:
         """A world of judged queries.
 
         judged: with equally many documents per query, see `stratified`.

@@ -19,8 +19,7 @@ from typing import Any, Generic, TypeVar
 import numpy as np
 
 from ...errors import AbilityError
-from ...log.batch import Contexts, Floats, Integers
-from ...log.cache import RunCache
+from ...log.batch import Contexts, Floats, Integers, RunCache
 from ...policies.base import Policy
 from ...policies.pair_law import pair_probs
 from .gamma import Inverse, pseudoinverse

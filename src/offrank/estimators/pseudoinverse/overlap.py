@@ -15,8 +15,7 @@ from ...errors import EmptyLogError, UsageError
 from ...folds.base import MappedFold, Sample
 from ...folds.estimate import Interval
 from ...folds.moments import Moments, MomentsFold
-from ...log.batch import Contexts, Floats, Integers, LogBatch
-from ...log.cache import RunCache
+from ...log.batch import Contexts, Floats, Integers, LogBatch, RunCache
 from ...options import option
 from ...policies.base import Policy
 from ...policies.named import policy as named_policy

@@ -21,7 +21,7 @@ from ...readers.svmlight import read_svmlight
 from ...simulation.judged import Preset, mslr_like, stratified
 from ...simulation.rankers import LambdaMART, NoisyOracle
 from ...simulation.users import CarouselUser, DBNUser, MixtureDBNUser, PBMUser, User
-from ...simulation.worlds import World
+from ...simulation.worlds import JudgedWorld
 
 ORACLE, LAMBDAMART, UNIFORM = POLICIES = ("noisy_oracle", "lambdamart", "uniform")
 LOGGING = (ORACLE, LAMBDAMART)
@@ -178,7 +178,7 @@ class StudyQueries:
         """The queries of a user: each user is shown so many documents."""
         return self.found[self.design.documents_of(user)]
 
-    def world(self, study: Study) -> World:
+    def world(self, study: Study) -> JudgedWorld:
         """The world of a study."""
         scored, preset = self.of_user(study.user), self.design.preset
         # The published code draws the oracle's noise once; here each run has its own.
@@ -186,7 +186,7 @@ class StudyQueries:
         user = _CLASSES[study.user](highest=max(float(scored.grade.max()), 1.0), preset=preset)
         temperature = FIGURE_TEMPERATURE if study.user == FIGURE else 0.1
         tables = scored.judged.query, scored.judged.table(scored.judged.document), scored.grade
-        return World(*tables, scores, user, temperature=temperature, preset=preset)
+        return JudgedWorld(*tables, scores, user, temperature=temperature, preset=preset)
 
     @property
     def digest(self) -> str:

@@ -13,7 +13,6 @@ from ...clicks.neural.base import RecurrentModel
 from ...clicks.neural.law import HISTORIES
 from ...clicks.predictions import CLIP
 from ...clicks.sessions import SessionsFold
-from ...jobs.clicks.graded import ndcg_by_query
 from ...log.batch import Floats
 from ...log.source import needs
 from ...metrics.cmip import cmip
@@ -21,7 +20,8 @@ from ...options import Say
 from ...running.executors import run
 from ...simulation.source import SimulatedSource
 from ...simulation.users import User
-from ...simulation.worlds import World
+from ...simulation.worlds import JudgedWorld
+from ...verbs.clicks.graded import ndcg_by_query
 from .design import FIGURE, ORACLE, PBM, POLICIES, Study, StudyQueries, seed_of
 
 Found = dict[str, Any]
@@ -61,7 +61,7 @@ def studied(queries: StudyQueries, study: Study, say: Say) -> Found:
     return found
 
 
-def _fitted(queries: StudyQueries, study: Study, world: World, say: Say) -> Mapping[str, Fitted]:
+def _fitted(queries: StudyQueries, study: Study, world: JudgedWorld, say: Say) -> Mapping[str, Fitted]:
     """All models from one pass over the same sessions."""
     say("sessions")
     design, seed = queries.design, seed_of(queries.design.seed, study.name, "train")
@@ -76,7 +76,7 @@ def _fitted(queries: StudyQueries, study: Study, world: World, say: Say) -> Mapp
     return found
 
 
-def _judge(models: Found, world: World, study: Study, relevance: Mapping[str, Floats], say: Say) -> None:
+def _judge(models: Found, world: JudgedWorld, study: Study, relevance: Mapping[str, Floats], say: Say) -> None:
     """nDCG and CMIP of each model."""
     grade = world.grade.ravel()
     query = np.repeat(world.query, world.documents)

@@ -6,11 +6,11 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from ...jobs.document import number
 from ...log.batch import Floats
 from ...report.document import Figures, Section
 from ...selection.regret import average_regrets
 from ...selection.strategies import BEST, STRATEGIES
+from ...verbs.document import number
 from ..expectations import Facts
 from .design import POLICIES
 from .findings import (

@@ -14,7 +14,7 @@ import offrank
 from offrank import Counted, EpsilonUniform, OffrankError, PlackettLuce, Top, Uniform, errors
 from offrank.cli import main
 from offrank.cli.options import arguments
-from tests.jobs.logs import CURVE, LOGGING, TARGET, coins, replaced, search
+from tests.verbs.logs import CURVE, LOGGING, TARGET, coins, replaced, search
 
 NAN = [1.0, float("nan"), 1.0, 1.0]
 

@@ -25,7 +25,7 @@ from ..inference.spec import IntervalSpec
 from ..log.source import Source
 from ..options import option
 from ..policies.epsilon import EpsilonUniform
-from ..policies.prepared import counts, prepared
+from ..policies.fit import counts, fitted
 from ..policies.propensities import AnyPolicy, ShownAbility, shown_needs
 from ..policies.uniform import Uniform
 from ..policies.written import Logged
@@ -66,11 +66,11 @@ def check(
         UsageError: arguments that cannot work.
     """
     source, drawn = arguments.source(log), arguments.policy(logging)
-    wanted = None if target is None else prepared(arguments.policy(target), source, executor)
+    wanted = None if target is None else fitted(arguments.policy(target), source, executor)
     for policy in (drawn, wanted or drawn):
         _refuse_unknown(source, policy)
     spec = IntervalSpec(confidence=confidence)
-    checking = _Checking(source, prepared(drawn, source, executor), wanted, spec)
+    checking = _Checking(source, fitted(drawn, source, executor), wanted, spec)
     said = {"logging": repr(drawn), "target": None if wanted is None else repr(wanted), "confidence": confidence}
     defaults = {**(check.__kwdefaults__ or {}), "target": None}
     command = document.call("check", arguments.spelled_log(log), said, defaults)

@@ -12,7 +12,7 @@ from offrank import findings
 from offrank.findings.evidence import OfDisagreement
 from offrank.folds.estimate import Interval
 from offrank.simulation import SearchWorld
-from tests.jobs.logs import coins
+from tests.verbs.logs import coins
 
 ESTIMATORS = ("ips", "snips", "rips", "ipm", "interpol(window=1)", "sninterpol(window=3)", "clip(ips, 2)", "logged")
 LOGGING, TARGET = "plackett_luce(old_score)", "top(new_score)"

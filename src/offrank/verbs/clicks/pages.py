@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 
-from ... import formatting as words
+from ... import formatting
 from ...clicks.evaluation import Evaluations
 from ...clicks.fitted import Fitted
 from ...clicks.predictions import QUANTITIES
@@ -34,9 +34,9 @@ def looked_at(curve: Numbers) -> str:
     """How much less than the first the last rank that is known is looked at."""
     known = [(rank, one) for rank, one in enumerate(curve, 1) if math.isfinite(one.value)]
     (first, _), (last, one) = known[0], known[-1]
-    said = f"Rank {last} is looked at **{words.percent(one.value)}** as often as rank {first}"
+    said = f"Rank {last} is looked at **{formatting.percent(one.value)}** as often as rank {first}"
     bounded = math.isfinite(one.low) and math.isfinite(one.high)
-    return f"{said} ({words.percent(one.low)} to {words.percent(one.high)})." if bounded else f"{said}."
+    return f"{said} ({formatting.percent(one.low)} to {formatting.percent(one.high)})." if bounded else f"{said}."
 
 
 def ends(found: Interval, digits: str) -> str:
@@ -50,16 +50,16 @@ def answer(found: Evaluations, severity: str) -> Answer:
     """Which model predicts best, and whether it is clearly so."""
     first = next(iter(found))
     best = min(found, key=lambda name: found[name].perplexity.value)
-    said = f"{words.quote(best)} **predicts these clicks best**: perplexity {with_half(found[best].perplexity)}"
+    said = f"{formatting.quote(best)} **predicts these clicks best**: perplexity {with_half(found[best].perplexity)}"
     if len(found) == 1:
-        said = f"{words.quote(best)}: **perplexity {with_half(found[best].perplexity)}**"
+        said = f"{formatting.quote(best)}: **perplexity {with_half(found[best].perplexity)}**"
     differences = {name: found.difference(name, first) for name in found if name != first}
     if best != first:
         change = differences[best]
-        said += f"; its difference to {words.quote(first)} is {with_half(change, signed=True)}"
+        said += f"; its difference to {formatting.quote(first)} is {with_half(change, signed=True)}"
         said += "" if change.high < 0 else ", **not clearly different**"
-    elif close := [words.quote(name) for name, change in differences.items() if not change.low > 0]:
-        said += f", but not clearly better than {words.listing(close)}"
+    elif close := [formatting.quote(name) for name, change in differences.items() if not change.low > 0]:
+        said += f", but not clearly better than {formatting.listing(close)}"
     return Answer(f"{said}. 1 is perfect, 2 is a coin.", severity=severity)
 
 

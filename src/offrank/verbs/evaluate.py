@@ -10,7 +10,7 @@ from ..estimators.family import family
 from ..inference.registry import Method
 from ..inference.spec import AUTO, IntervalSpec
 from ..learning.splits import kept_apart
-from ..policies.prepared import prepared
+from ..policies.fit import fitted
 from ..policies.propensities import AnyPolicy
 from ..running.executors import Executor, Progress
 from . import arguments, document
@@ -66,8 +66,8 @@ def evaluate(
     if held_out is not None:
         source, left_out = kept_apart(source, held_out, executor, progress)
     plan = Plan(
-        {name: prepared(policy, source, executor) for name, policy in wanted.items()},
-        prepared(drawn, source, executor),
+        {name: fitted(policy, source, executor) for name, policy in wanted.items()},
+        fitted(drawn, source, executor),
         {repr(e): family(e, curve) for e in named},
         spec,
         by,
@@ -84,7 +84,7 @@ def _command(
     log: str, plan: Plan, examination: Sequence[float] | None, several: bool, held_out: str | PathLike[str] | None
 ) -> str:
     """The call that repeats an evaluation."""
-    spec = plan.doubt
+    spec = plan.spec
     said = {
         "target": document.spelled(plan.targets) if several else repr(plan.only_target),
         "logging": repr(plan.logging),

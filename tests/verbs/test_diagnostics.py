@@ -9,8 +9,8 @@ import pyarrow as pa
 import pytest
 
 import offrank
-from tests.jobs.schema import assert_document
 from tests.metamorphic.logs import log
+from tests.verbs.schema import assert_document
 
 OLD, NEW = "plackett_luce(old)", "plackett_luce(new, temperature=0.15)"
 

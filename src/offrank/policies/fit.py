@@ -13,14 +13,14 @@ from .mixture import is_policy
 from .propensities import AnyPolicy
 
 
-def prepared(policy: AnyPolicy, source: Source, executor: Executor | None = None) -> AnyPolicy:
+def fitted(policy: AnyPolicy, source: Source, executor: Executor | None = None) -> AnyPolicy:
     """The policy with everything counted that it, or a policy in any field of it, needs from the log."""
     if isinstance(policy, Fits):
         return policy.fit(source, executor)
     found: Any = policy
     changed = {}
     for name, value in _inner(policy):
-        ready = [prepared(one, source, executor) if is_policy(one) else one for one in _several(value)]
+        ready = [fitted(one, source, executor) if is_policy(one) else one for one in _several(value)]
         if any(one is not two for one, two in zip(ready, _several(value), strict=True)):
             changed[name] = type(value)(ready) if isinstance(value, tuple | list) else ready[0]
     made: AnyPolicy = dataclasses.replace(found, **changed) if changed else policy

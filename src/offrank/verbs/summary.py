@@ -46,12 +46,12 @@ POWER = 0.8
 """The chance with which a difference is to be seen, where a log is asked which one it could show."""
 
 
-def inner_fold(doubt: IntervalSpec, layout: Layout, products: Products = (), *, grouped: bool = False) -> Tee:
+def inner_fold(spec: IntervalSpec, layout: Layout, products: Products = (), *, grouped: bool = False) -> Tee:
     """What reduces samples to what the estimates need; one of many groups has no histograms, and fewer buckets."""
     weights = tuple(weight for _, _, _, weight in layout.pairs())
     worth, third = {"worth": SumsFold(layout.worth.columns)}, layout.blocks
-    whole = {**doubt.folds(layout.columns, products, blocks=third), **worth, "histogram": HistogramFold(weights)}
-    each = {**doubt.folds(layout.columns, products, BUCKETS_OF_A_GROUP, third), **worth}
+    whole = {**spec.folds(layout.columns, products, blocks=third), **worth, "histogram": HistogramFold(weights)}
+    each = {**spec.folds(layout.columns, products, BUCKETS_OF_A_GROUP, third), **worth}
     groups = Tee({**each, "largest": LargestFold(weights, keep=256)}) if grouped else None
     return with_groups(Tee({**whole, "largest": LargestFold(weights)}), groups)
 
@@ -69,7 +69,7 @@ class Summary:
     """
 
     layout: Layout
-    doubt: IntervalSpec
+    spec: IntervalSpec
     folded: Mapping[str, Any]
     counted: bool = False
     products: Products = ()
@@ -91,7 +91,7 @@ class Summary:
     @cached_property
     def spread(self) -> Inference:
         """What intervals are made from."""
-        return self.doubt.spread(self.folded, self.products)
+        return self.spec.spread(self.folded, self.products)
 
     @cached_property
     def _alone(self) -> Inference:
@@ -100,9 +100,9 @@ class Summary:
         Whatever the context, weights have expectation 1, so those of one query are uncorrelated if slates were drawn
         independently. Few clusters would tell little of what the many rows can tell of wrong propensities.
         """
-        if self.doubt.cluster != AUTO:
+        if self.spec.cluster != AUTO:
             return self.spread
-        return replace(self.doubt, cluster=None).spread(self.folded, self.products)
+        return replace(self.spec, cluster=None).spread(self.folded, self.products)
 
     def logged(self, estimator: Estimator) -> Interval:
         """What the logging policy earned, in the outcome that the estimator weighs."""
@@ -206,7 +206,7 @@ class Summary:
             return math.nan
         if difference.standard_error < 1e-6 * error:
             return 0.0  # both are the same policy, but for rounding
-        deviates = sum(map(NormalDist().inv_cdf, (0.5 + self.doubt.confidence / 2, POWER)))
+        deviates = sum(map(NormalDist().inv_cdf, (0.5 + self.spec.confidence / 2, POWER)))
         return deviates * difference.standard_error / math.sqrt(luck)
 
     @cached_property
@@ -240,9 +240,9 @@ class Summary:
 
     def at(self, confidence: float) -> Summary:
         """The same at this level."""
-        if confidence == self.doubt.confidence:
+        if confidence == self.spec.confidence:
             return self
-        return replace(self, doubt=replace(self.doubt, confidence=confidence))
+        return replace(self, spec=replace(self.spec, confidence=confidence))
 
     @property
     def nonnegative(self) -> bool:
@@ -272,7 +272,7 @@ class Summary:
             n=made.n,
             slots=self.slots,
             kind=_kind(weighed),
-            method=self.doubt.method,
+            method=self.spec.method,
             control=float(sums[value + 1] / sums[ROWS]),
             effective_rewards=self._effective_rewards(weighting, value),
             ties=self.ties.get(target, 0.0),

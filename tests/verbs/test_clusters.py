@@ -12,7 +12,7 @@ from scipy import stats
 
 import offrank
 from offrank import Ranking
-from tests.jobs.logs import coins, replaced
+from tests.verbs.logs import coins, replaced
 
 BEST = Ranking("best")
 

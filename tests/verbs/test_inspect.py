@@ -19,8 +19,8 @@ import pytest
 import offrank
 from offrank.errors import EmptyLogError, LogError, UsageError
 from tests.cli.commands import call
-from tests.jobs import logs
-from tests.jobs.logs import replaced
+from tests.verbs import logs
+from tests.verbs.logs import replaced
 
 ROWS, ITEMS, SLOTS = 1400, 6, 3
 

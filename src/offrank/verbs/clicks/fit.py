@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ... import formatting as words
+from ... import formatting
 from ...clicks.documents import grouping
 from ...clicks.fitted import Fitted
 from ...clicks.model import ClickModel
@@ -81,10 +81,10 @@ class ClickFit(Delivered):
     def _answer(self) -> Answer:
         """Whether it has settled, and how likely the last rank is looked at."""
         curve = pages.curve_of(self.fitted, self.confidence)
-        known = words.plural(len(self.fitted.documents), "document", "documents")
+        known = formatting.plural(len(self.fitted.documents), "document", "documents")
         said = f"**is learnt** for {known}" if self.fitted.learnt.converged else "**stopped before it settled**"
         seen = "" if curve is None or len(curve) < 2 else f" {pages.looked_at(curve)}"
-        return Answer(f"{words.quote(repr(self.fitted))} {said}.{seen}", severity=self.severity)
+        return Answer(f"{formatting.quote(repr(self.fitted))} {said}.{seen}", severity=self.severity)
 
 
 def fit_clicks(

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from .. import formatting as words
+from .. import formatting
 from ..errors import NoOverlapError, UsageError
 from ..files import scratch
 from ..findings.verdict import Verdict
@@ -19,8 +19,8 @@ from ..learning.named import learner
 from ..learning.preparation import Preparation
 from ..learning.search import Criterion, Search, Trial
 from ..options import Say, silent
+from ..policies.fit import fitted
 from ..policies.linear import Encoding, Linear, Model
-from ..policies.prepared import prepared
 from ..policies.propensities import AnyPolicy
 from ..report.document import Answer, Document, Figures, Section
 from ..running.executors import Executor, Progress
@@ -107,7 +107,7 @@ class LearntPolicy(Printed):
     def sheet(self) -> Document:
         """What is shown: whether the policy is better, how it was judged, and what was tried."""
         found = Document("", "", ()) if self.tested is None else self.tested.sheet()
-        severity = next((one.severity for one in found.answers if one.about == words.quote(self._used)), "note")
+        severity = next((one.severity for one in found.answers if one.about == formatting.quote(self._used)), "note")
         rows = tuple((_spelled(one), _interval(one.ips), _interval(one.snips), one.mean_weight) for one in self.tried)
         table = Figures("", ("settings", "ips", "snips", "mean weight"), rows)
         use = "crossed with the candidates'" if self.crossed else "without effect: --interactions crosses them"
@@ -117,7 +117,7 @@ class LearntPolicy(Printed):
             same + (f", {use}." if self.ignored else "."),
         )
         tried = Section("What was tried, on the validation third", prose, tables=(table,))
-        lead = f"{words.quote(repr(self.policy))}, learnt by {self.method}."
+        lead = f"{formatting.quote(repr(self.policy))}, learnt by {self.method}."
         answer, made = Answer(self.headline, severity=severity), eyebrow({"kind": "learn"})
         return Document("A learnt policy", lead, (tried, *found.sections), (answer,), found.forests, made)
 
@@ -164,7 +164,7 @@ def learn(
     search = Search(learner(method, epochs), method, criterion, confidence, seed)
     Encoding.plain(bits)  # refused before anything is read
     source = arguments.source(log)
-    drawn = prepared(arguments.policy(logging), source, executor)
+    drawn = fitted(arguments.policy(logging), source, executor)
     with scratch(target.parent, ".learning-") as folder:
         preparation = Preparation(drawn, folder, split, bits, interactions)
         say("1. Reading the log, and encoding its features")
@@ -209,4 +209,4 @@ def _spelled(judged: Trial) -> str:
 
 
 def _interval(found: Interval) -> str:
-    return words.Span(found.value, found.low, found.high, found.standard_error).text()
+    return formatting.Span(found.value, found.low, found.high, found.standard_error).text()

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from .. import formatting as words
+from .. import formatting
 from ..clicks.documents import UNSEEN
 from ..clicks.fitted import Fitted
 from ..clicks.loading import load
@@ -31,7 +31,7 @@ from ..simulation.rankers import NoisyOracle, Ranker, ranker
 from ..simulation.source import SimulatedSource
 from ..simulation.truth import Truth
 from ..simulation.users import GRADE, CarouselUser, User, user
-from ..simulation.worlds import World
+from ..simulation.worlds import JudgedWorld
 from .printed import Printed, json_text
 
 GENERATED = "generated"
@@ -48,7 +48,7 @@ class Simulated(Printed):
     """
 
     written: Converted
-    world: World
+    world: JudgedWorld
     logging: Policy
     truths: Mapping[str, Truth]
     left_out: int = 0
@@ -93,10 +93,10 @@ class Simulated(Printed):
         """What earns most, what each policy earns, and what to try."""
         best, most = max(self.truths.items(), key=lambda one: one[1].value)
         left_out = f"; left out: {self.left_out:,} with fewer documents" if self.left_out else ""
-        answer = f"{words.quote(best)} **earns most in this world**: {most.value:.4f} clicks per session."
+        answer = f"{formatting.quote(best)} **earns most in this world**: {most.value:.4f} clicks per session."
         drawn = self.truths.get(repr(self.logging))
         if drawn is not None:
-            answer += f" {words.quote(repr(self.logging))}, which has drawn the log, earns {drawn.value:.4f}."
+            answer += f" {formatting.quote(repr(self.logging))}, which has drawn the log, earns {drawn.value:.4f}."
         rows = tuple((name, str(truth)) for name, truth in self.truths.items())
         table = Figures("", ("policy", "clicks per session"), rows)
         notes = tuple(f"note: {note}." for note in self.notes)
@@ -153,7 +153,7 @@ def simulate(
     judged = _judged(data, queries, world_seed, progress)
     sampled, left_out = stratified(judged, documents, world_seed, preset=preset)
     say(f"2. Scores of {', '.join(dict.fromkeys([*names, *_ALWAYS]))}")
-    world = World.of(sampled, who, by_name, seed=world_seed, slots=slots, temperature=temperature, preset=preset)
+    world = JudgedWorld.of(sampled, who, by_name, seed=world_seed, slots=slots, temperature=temperature, preset=preset)
     logging = world.policy(next(iter(by_name)))
     say(f"3. {sessions:,} sessions to {os.fspath(path)}")
     written = convert(SimulatedSource(world, sessions, logging, seed), path, progress=progress)
@@ -187,7 +187,7 @@ def _rankers(spellings: Sequence[str], preset: Preset) -> dict[str, Ranker]:
     return found
 
 
-def _truths(world: World) -> dict[str, Truth]:
+def _truths(world: JudgedWorld) -> dict[str, Truth]:
     """Of each ranker's policy, of its sorted ranking, and of the best that grades can do."""
     policies: dict[str, Policy] = {repr(policy): policy for policy in map(world.policy, world.scores)}
     for name in (*world.scores, GRADE):
@@ -197,7 +197,7 @@ def _truths(world: World) -> dict[str, Truth]:
     return {name: world.truth(policy) for name, policy in policies.items()}
 
 
-def _notes(world: World) -> tuple[str, ...]:
+def _notes(world: JudgedWorld) -> tuple[str, ...]:
     """What a reader of the numbers should know."""
     found, user, most = [], world.user, float(world.grade.max())
     highest = getattr(user, "highest", most)

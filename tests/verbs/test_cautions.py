@@ -11,7 +11,7 @@ import pytest
 
 import offrank
 from offrank import Counted, Ranking, Uniform
-from tests.jobs.logs import ALL, CURVE, LOGGING, TARGET, coins, replaced, search
+from tests.verbs.logs import ALL, CURVE, LOGGING, TARGET, coins, replaced, search
 
 BEST = Ranking("best")
 N = 4_000

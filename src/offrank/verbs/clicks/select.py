@@ -18,7 +18,7 @@ from ...folds.estimate import Caution
 from ...log.source import Source
 from ...metrics.cmip import Cmip, cmip
 from ...policies.base import Policy
-from ...policies.prepared import prepared
+from ...policies.fit import fitted
 from ...policies.propensities import AnyPolicy, law, law_needs
 from ...report.document import Document, Section
 from ...running.executors import Executor, Progress
@@ -149,6 +149,6 @@ def _ranking(policy: AnyPolicy, source: Source, executor: Executor | None) -> Po
     """The policy, ready to say where it places each candidate; None where it cannot."""
     try:
         law_needs(policy, "rank_probs")
-        return law(prepared(policy, source, executor), "rank_probs")
+        return law(fitted(policy, source, executor), "rank_probs")
     except AbilityError:
         return None

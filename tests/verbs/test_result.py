@@ -13,8 +13,8 @@ import offrank
 from offrank import Ranking, Top, Uniform
 from offrank.errors import NoOverlapError
 from offrank.estimators import IPS
-from tests.jobs.logs import ALL, CURVE, LOGGING, TARGET, WORLD, coins, search
-from tests.jobs.schema import assert_document
+from tests.verbs.logs import ALL, CURVE, LOGGING, TARGET, WORLD, coins, search
+from tests.verbs.schema import assert_document
 
 NEVER = [[0]] * 200
 """Item 0 was shown every time, so a ranking that shows item 1 has no overlap."""

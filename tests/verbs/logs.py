@@ -1,4 +1,4 @@
-"""Small logs for the jobs: good ones, and the parts to break them with."""
+"""Small logs for the verbs: good ones, and the parts to break them with."""
 
 from __future__ import annotations
 

@@ -13,7 +13,7 @@ import offrank
 from offrank import Ranking, Top, Uniform
 from offrank.estimators import IPS
 from offrank.folds.estimate import Estimate
-from tests.jobs.logs import ALL, CURVE, LOGGING, TARGET, WORLD, coins, replaced, search
+from tests.verbs.logs import ALL, CURVE, LOGGING, TARGET, WORLD, coins, replaced, search
 
 TARGETS = {"new": TARGET, "naive": Top("naive_score"), "uniform": Uniform()}
 

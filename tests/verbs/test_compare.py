@@ -20,8 +20,8 @@ import offrank
 from offrank import PlackettLuce, Top
 from offrank.errors import NoOverlapError, SupportError, UsageError
 from tests.cli.commands import call
-from tests.jobs.logs import CURVE, LOGGING, WORLD, coins, search
-from tests.jobs.schema import assert_document
+from tests.verbs.logs import CURVE, LOGGING, WORLD, coins, search
+from tests.verbs.schema import assert_document
 
 CLOSE = {"a": PlackettLuce("new_score"), "b": PlackettLuce("new_score", temperature=0.9)}
 Z = NormalDist().inv_cdf(0.975)

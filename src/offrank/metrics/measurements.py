@@ -18,8 +18,8 @@ from ..inference.registry import Method
 from ..inference.spec import AUTO, IntervalSpec
 from ..inference.spread import Inference
 from ..log.source import Source
+from ..policies.fit import counts, fitted
 from ..policies.named import policy as named_policy
-from ..policies.prepared import counts, prepared
 from ..policies.propensities import AnyPolicy
 from ..policies.uniform import Uniform
 from ..readers.log import read_log
@@ -52,7 +52,7 @@ def measurements(
     fold = ComparisonsFold(
         comparisons.metrics(metrics),
         (model,) if isinstance(model, str) else tuple(dict.fromkeys(model)),
-        prepared(named_policy(logging), source, executor),
+        fitted(named_policy(logging), source, executor),
         IntervalSpec(interval, confidence, cluster, replicates, seed).finding(source),
         by,
     )
@@ -116,20 +116,20 @@ class Comparisons:
 
     def measurements(self, source: Source, impressions: Impressions) -> Measurements:
         """Every metric of every model, for the whole log and for each group."""
-        fold, whole = self.fold, self.fold.doubt.spread(self.reduced["whole"])
+        fold, whole = self.fold, self.fold.spec.spread(self.reduced["whole"])
         facts = {
             "schema": 1,
             "kind": "metrics",
             "title": f"Ranking metrics on {source.describe()}",
             "log": {"source": source.describe(), "impressions": impressions.n, "skipped": dict(impressions.skipped)},
             "logging": repr(fold.logging),
-            "confidence": fold.doubt.confidence,
-            "interval": fold.doubt.method,
+            "confidence": fold.spec.confidence,
+            "interval": fold.spec.method,
             "cluster": ", ".join(self._clusters(whole)) or None,
             "by": fold.by,
         }
         groups = {
-            name: self._of(fold.doubt.spread(one), group=True) for name, one in self.reduced.get("groups", {}).items()
+            name: self._of(fold.spec.spread(one), group=True) for name, one in self.reduced.get("groups", {}).items()
         }
         return Measurements(self._of(whole), groups, facts)
 

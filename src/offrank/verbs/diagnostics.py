@@ -287,24 +287,24 @@ class Diagnostics:
             }
         )
 
-    def facts(self, found: Mapping[str, Any], told: Sequence[Told], doubt: IntervalSpec) -> dict[str, Any]:
+    def facts(self, found: Mapping[str, Any], told: Sequence[Told], spec: IntervalSpec) -> dict[str, Any]:
         """What `fold` found, for the document. told: the estimates that it is told of."""
         likeness = dict(zip(self.targets, found["likeness"], strict=False))
         return {
-            "clip_path": [one for each in told for one in self._clip_path(found["clips"], each, doubt)],
+            "clip_path": [one for each in told for one in self._clip_path(found["clips"], each, spec)],
             "heaviest": [one for each in told for one in self._heaviest(found["heaviest"], each)],
             "overlap": [row for name, one in likeness.items() for row in _by_rank(name, one, found["likeness"][-1])],
             "rankings": [_ranking(name, one) for name, one in likeness.items() if one is not None],
         }
 
-    def _clip_path(self, found: Any, told: Told, doubt: IntervalSpec) -> Iterator[dict[str, Any]]:
+    def _clip_path(self, found: Any, told: Told, spec: IntervalSpec) -> Iterator[dict[str, Any]]:
         """The estimate at every clip that changes it, each with its interval, as wide by clusters as the estimate's."""
         pair = self.targets[told.target], bare(told.estimator)
         path = found[self.clipped.index(pair)] if _clips(told.estimator) and pair in self.clipped else ()
         if not path:
             return
         estimate, rows = told.estimate, []
-        spec = IntervalSpec("normal" if doubt.method == "bootstrap" else doubt.method, doubt.confidence)
+        spec = IntervalSpec("normal" if spec.method == "bootstrap" else spec.method, spec.confidence)
         stretch = math.sqrt(estimate.design_effect or 1.0)
         for one in path:
             made = spec.spread({"moments": one.moments}).ratio(_mean(told.estimator, one.moments))

@@ -26,9 +26,9 @@ from ..folds.group_by import by_column
 from ..folds.sums import Products
 from ..inference.ratio import Controlled
 from ..inference.spec import IntervalSpec
-from ..log.cache import RunCache
+from ..log.batch import RunCache
 from ..log.source import Needs, Source
-from ..policies.prepared import counts
+from ..policies.fit import counts
 from ..policies.propensities import AnyPolicy
 from ..running.executors import Executor, Progress, run
 from . import document
@@ -50,7 +50,7 @@ class Plan:
     targets: Mapping[str, AnyPolicy]
     logging: AnyPolicy
     estimators: Mapping[str, Family]
-    doubt: IntervalSpec
+    spec: IntervalSpec
     by: str | None = None
     trained: Provenance = NOTHING
     references: tuple[Reference, ...] = ()
@@ -110,7 +110,7 @@ class Plan:
     @property
     def products(self) -> Products:
         """The products of columns that a bootstrap sums too: those from which it learns slopes anew."""
-        if self.doubt.method != "bootstrap":
+        if self.spec.method != "bootstrap":
             return ()
         controlled = {bare(e) for e in self.members if isinstance(e, SelfNormalised) and e.controlled}
         found = [
@@ -123,7 +123,7 @@ class Plan:
 
     def needs(self) -> Needs:
         """The columns that are read."""
-        wanted = needs(self.layout, self.logging) | self.ties.needs() | self.doubt.needs()
+        wanted = needs(self.layout, self.logging) | self.ties.needs() | self.spec.needs()
         return wanted | Needs(labels=frozenset([self.by] if self.by else []))
 
     def parts(self) -> list[Any]:
@@ -132,7 +132,7 @@ class Plan:
 
     def summary(self, folded: Any, **known: Any) -> Summary:
         """What the folds found, ready to be asked. known: as in `Summary`."""
-        return Summary(self.layout, self.doubt, folded, counts(self.logging), self.products, **known)
+        return Summary(self.layout, self.spec, folded, counts(self.logging), self.products, **known)
 
     def estimates(self, summary: Summary) -> Estimates:
         """Every estimator for every target."""
@@ -218,7 +218,7 @@ class Reduced:
 
     def at(self, confidence: float) -> Result:
         """The same at another level."""
-        plan = replace(self.plan, doubt=replace(self.plan.doubt, confidence=confidence))
+        plan = replace(self.plan, spec=replace(self.plan.spec, confidence=confidence))
         return replace(self, plan=plan).result()
 
     def difference(self, one: Side, other: Side, *, relative: bool = False, group: str | None = None) -> Interval:
@@ -266,10 +266,10 @@ class Reduced:
                 chosen = one.found[key]
                 _, value, _ = self.summary.layout.places[one.target, bare(chosen.estimator)]
                 told.append(Told(name, key, chosen.estimator, estimate, float(sums[value])))
-        return {**self.diagnostics.facts(self.behind, told, self.plan.doubt), "window_path": paths}
+        return {**self.diagnostics.facts(self.behind, told, self.plan.spec), "window_path": paths}
 
     def _facts(self) -> dict[str, Any]:
-        plan, summary, doubt = self.plan, self.summary, self.plan.doubt
+        plan, summary, spec = self.plan, self.summary, self.plan.spec
         earned = {bare(one).outcome for one in plan.members}
         one_unit = len(earned) == 1 or summary.rewards_are_clicks
         clicked = summary.moments.sums[1] == summary.moments.sums[2] or earned == {"clicks"}
@@ -280,14 +280,14 @@ class Reduced:
             "log": document.log_facts(self.impressions, self.where),
             "logging": repr(plan.logging),
             "targets": document.spelled(plan.targets),
-            "confidence": doubt.confidence,
-            "interval": doubt.method,
+            "confidence": spec.confidence,
+            "interval": spec.method,
             "by": plan.by,
             "examination": plan.examination(),
             "logged": document.interval(summary.logged(summary.layout.estimators[0])) if one_unit else None,
             "unit": "clicks per impression" if one_unit and clicked else "per impression",
             "weights": list(plan.histograms(summary)),
-            "ranks": document.rank_rows(self.impressions, doubt.confidence),
+            "ranks": document.rank_rows(self.impressions, spec.confidence),
             "checks": [],
             "slots": [],
             "versions": document.versions(),
@@ -303,8 +303,8 @@ def read(plan: Plan, source: Source, executor: Executor | None, progress: Progre
     """
     layout, products = plan.layout, plan.products
     by, grouped = (None, False) if plan.by is None else (by_column(plan.by), True)
-    inner = inner_fold(plan.doubt, layout, products, grouped=grouped)
-    terms = TermsFold(layout, plan.logging, inner, plan.doubt.columns, by)
+    inner = inner_fold(plan.spec, layout, products, grouped=grouped)
+    terms = TermsFold(layout, plan.logging, inner, plan.spec.columns, by)
     needed = plan.needs() | plan.trained.needs(plan.parts())
     cache = RunCache()
     design, needed = design_fold(layout, plan.logging, source, needed, cache)

@@ -1,4 +1,4 @@
-"""What a result document must look like: the contract between the jobs and the reports."""
+"""What a result document must look like: the contract between the verbs and the reports."""
 
 from __future__ import annotations
 

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import Any, Unpack
 
 from ..metrics.comparisons import Metrics
-from ..metrics.measure import Models, measurements
 from ..metrics.measured import Measurements
+from ..metrics.measurements import Models, measurements
 from ..policies.propensities import AnyPolicy
 from ..report.document import Document
 from . import document

@@ -1,5 +1,0 @@
-"""See `batch.RunCache`."""
-
-from .batch import RunCache
-
-__all__ = ["RunCache"]
