@@ -192,8 +192,8 @@ def test_the_closed_form_of_one_impression() -> None:
 
 def test_theorem_1_is_an_interval() -> None:
     overlap = Overlap(n=1000, sigma2=46.0, rho=46.0, supported=1.0, sampling_error=0.0, inclusion=1.0)
-    spec = math.log(2 / 0.05)
-    half = math.sqrt(2 * 46 * spec / 1000) + 2 * 47 * spec / 3000
+    doubt = math.log(2 / 0.05)
+    half = math.sqrt(2 * 46 * doubt / 1000) + 2 * 47 * doubt / 3000
     assert overlap.half_width(0.95) == pytest.approx(half)
     assert overlap.half_width(0.95, largest_reward=10) == pytest.approx(10 * half)
     interval = overlap.interval(0.3, 0.95)

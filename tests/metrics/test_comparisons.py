@@ -119,7 +119,7 @@ def test_drawn_orders_approach_the_exact_expectation_and_are_keyed_by_row() -> N
 
 
 @pytest.mark.parametrize(
-    "doubt", [IntervalSpec(), IntervalSpec("bootstrap", replicates=20), IntervalSpec(cluster="query")]
+    "spec", [IntervalSpec(), IntervalSpec("bootstrap", replicates=20), IntervalSpec(cluster="query")]
 )
 def test_the_fold_keeps_its_laws(spec: IntervalSpec) -> None:
     names = ("pairwise_disagreement", "counterfactual_loss", "banner_ndcg", "counterfactual_ndcg(several=unclicked)")

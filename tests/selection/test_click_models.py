@@ -76,7 +76,7 @@ def test_ties_stay_in_the_top_and_the_first_wins_the_last_step() -> None:
     choice = choose(models, "top-2 cmip: ppl")
     assert choice.kept == ("A", "B", "C")
     assert choice.name == "A"
-    assert any(spec == "by perplexity A cannot be told from B, C" for spec in choice.doubts)
+    assert any(doubt == "by perplexity A cannot be told from B, C" for doubt in choice.doubts)
 
 
 def test_reasons_and_doubts_in_words() -> None:
