@@ -39,7 +39,15 @@ __all__ = [
 
 
 class OffrankError(Exception):
-    """Root of the tree. Has a `message` and a `remedy`: what happened, and how to mend it."""
+    """Root of the tree. Has a `message` and a `remedy`: what happened, and how to mend it.
+
+    Examples:
+        >>> try:
+        ...     offrank.policies.policy("tpo(score)")
+        ... except offrank.OffrankError as error:
+        ...     print(error.message)
+        unknown policy 'tpo'
+    """
 
     code = "error"
 

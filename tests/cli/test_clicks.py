@@ -165,7 +165,7 @@ def test_evaluate_prints_and_writes_the_numbers_of_python(folder: Path, tmp_path
         "perplexity",
         "conditional perplexity",
         "nDCG",
-        "Less dbn",
+        "Difference to dbn",
         "Out of distribution",
     ):
         assert heading in done.output

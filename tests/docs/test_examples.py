@@ -1,4 +1,4 @@
-"""Every example in README and docs runs as it is written, page by page, from top to bottom.
+"""Every example in README, docs and public docstrings runs as it is written, page by page, from top to bottom.
 
 Python blocks of a page share their names. Of a console block the lines `$ offrank ...` are run and must end
 with status 0, or with the status that a following `$ echo $?` shows. What a page shows of the output must be
@@ -10,6 +10,7 @@ folder where `offrank demo` has been run. `<!-- skip: next -->` before a block l
 from __future__ import annotations
 
 import contextlib
+import doctest
 import io
 import os
 import re
@@ -24,6 +25,7 @@ import pytest
 from sybil import Example, Sybil
 from sybil.parsers.markdown import CodeBlockParser, PythonCodeBlockParser, SkipParser
 
+import offrank
 from tests.cli.commands import call
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -133,6 +135,15 @@ def test_examples(page: Path, request: pytest.FixtureRequest, monkeypatch: pytes
         with contextlib.suppress(unittest.SkipTest), contextlib.redirect_stdout(printed):
             example.evaluate()
         example.namespace["printed_by_the_last_block"] = printed.getvalue()
+
+
+@pytest.mark.parametrize("name", offrank.__all__)
+def test_the_example_of_a_docstring(name: str, demo: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "offrank-demo").symlink_to(demo / "offrank-demo")
+    monkeypatch.chdir(tmp_path)
+    example = doctest.DocTestParser().get_doctest(getattr(offrank, name).__doc__, {"offrank": offrank}, name, None, 0)
+    assert example.examples
+    assert doctest.DocTestRunner(optionflags=doctest.ELLIPSIS).run(example).failed == 0
 
 
 def test_commands_are_read_as_a_reader_would() -> None:

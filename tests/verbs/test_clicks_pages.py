@@ -48,7 +48,7 @@ def test_what_was_judged(pages: dict[str, str], folder: Path) -> None:
         "What to know",
         "On this log",
         "Out of distribution",
-        "Less dbn",
+        "Difference to dbn",
         "On this log: at each rank",
         "nDCG",
     ):

@@ -98,6 +98,12 @@ class Verdict:
     - anchor: the answer of what assumes less, which the interval was widened to hold; anchor_name: its estimator.
       spans: whether it holds the anchor's whole interval, not only its value.
     - reasons: at most three, the worst first, one cause once.
+
+    Examples:
+        >>> log, drawn_by = "offrank-demo/log.parquet", "plackett_luce(old_score)"
+        >>> verdict = offrank.evaluate(log, "top(new_score)", drawn_by, "ipm").verdict
+        >>> verdict.word, verdict.estimator, verdict.usable
+        ('use', 'ipm', True)
     """
 
     word: Word

@@ -11,7 +11,14 @@ Severity = Literal["note", "warning", "serious"]
 
 @dataclass(frozen=True)
 class Caution:
-    """Why a number should be doubted: a stable code, what it means and what to do."""
+    """Why a number should be doubted: a stable code, what it means and what to do.
+
+    Examples:
+        >>> log, drawn_by = "offrank-demo/log.parquet", "plackett_luce(old_score)"
+        >>> estimate = offrank.evaluate(log, "top(naive_score)", drawn_by, "snips")["snips"]
+        >>> [(caution.code, caution.severity) for caution in estimate.warnings]
+        [('small-ess-share', 'note')]
+    """
 
     code: str
     severity: Severity
@@ -126,6 +133,11 @@ class Estimate:
     - design: what the policies alone say of the weights; None where they cannot.
     - detectable: the smallest true difference to the log that a log of this kind shows as one, with a chance of .8.
     - about_log: what is wrong with the log for this estimate as for others; the result has it once.
+
+    Examples:
+        >>> estimate = offrank.evaluate("offrank-demo/log.parquet", "uniform", "plackett_luce(old_score)", "ips")["ips"]
+        >>> estimate.low < estimate.value < estimate.high, estimate.ess < estimate.n
+        (True, True)
     """
 
     value: float

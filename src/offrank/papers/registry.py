@@ -101,6 +101,9 @@ def reproduce(
 
     Raises:
         UsageError: no such reproduction, one that takes no log, or a scale that is not positive.
+
+    Examples:
+        >>> offrank.reproduce("slates-math", "slates-math")  # doctest: +SKIP
     """
     if name not in REPRODUCTIONS:
         raise UsageError(f"there is no reproduction {name!r}", "say one of " + ", ".join(sorted(REPRODUCTIONS)))

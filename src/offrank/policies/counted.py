@@ -22,6 +22,10 @@ class Counted(Spelled, Fits):
 
     by: the column whose values are the contexts. Must read the log once before it can answer.
     The propensities are estimates: seldom seen contexts look more deterministic than they are.
+
+    Examples:
+        >>> offrank.Counted(by="query")
+        counted(by=query)
     """
 
     name: ClassVar[str] = "counted"

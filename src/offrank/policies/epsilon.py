@@ -16,7 +16,12 @@ from .propensities import AnyPolicy
 
 @dataclass(frozen=True, repr=False)
 class EpsilonUniform(Spelled, UniformMixture):
-    """With probability epsilon a uniform slate, else the base policy; paper criteo-test-bed, Eq. 9."""
+    """With probability epsilon a uniform slate, else the base policy; paper criteo-test-bed, Eq. 9.
+
+    Examples:
+        >>> offrank.EpsilonUniform(offrank.Top("new_score"), 0.1)
+        epsilon(top(new_score), 0.1)
+    """
 
     name: ClassVar[str] = "epsilon"
     base: AnyPolicy

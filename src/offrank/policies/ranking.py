@@ -18,7 +18,12 @@ from .sorting import Sorting
 
 @dataclass(frozen=True, repr=False)
 class Ranking(Spelled, Sorting):
-    """The first items of a list column of ids, as many as the row has slots."""
+    """The first items of a list column of ids, as many as the row has slots.
+
+    Examples:
+        >>> offrank.Ranking("new_ranking")
+        ranking(new_ranking)
+    """
 
     name: ClassVar[str] = "ranking"
     column: str

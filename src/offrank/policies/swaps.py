@@ -20,6 +20,10 @@ class Swaps(Spelled, UniformMixture):
 
     The paper gives these marginals and no law over permutations. This is the simplest law that has
     them: the base ranking, or, with probability b = (1 - stay) m / (m - 1), a uniform permutation.
+
+    Examples:
+        >>> offrank.Swaps(offrank.Top("new_score"), 0.9)
+        swaps(top(new_score), 0.9)
     """
 
     name: ClassVar[str] = "swaps"

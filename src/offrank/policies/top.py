@@ -18,7 +18,12 @@ from .sorting import Sorting
 
 @dataclass(frozen=True, repr=False)
 class Top(Spelled, Sorting):
-    """The candidates of highest score, best first; those of equal score share their ranks equally."""
+    """The candidates of highest score, best first; those of equal score share their ranks equally.
+
+    Examples:
+        >>> offrank.Top("new_score")
+        top(new_score)
+    """
 
     name: ClassVar[str] = "top"
     scores: str

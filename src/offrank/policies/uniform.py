@@ -17,7 +17,12 @@ from .plackett_luce.laws import sample_rows
 
 @dataclass(frozen=True, repr=False)
 class Uniform(Spelled):
-    """Items drawn uniformly without replacement: P(slate) = (m - k)! / m!."""
+    """Items drawn uniformly without replacement: P(slate) = (m - k)! / m!.
+
+    Examples:
+        >>> offrank.Uniform()
+        uniform
+    """
 
     name: ClassVar[str] = "uniform"
 

@@ -48,7 +48,12 @@ class WrittenPolicy(ShownPolicy):
 
 @dataclass(frozen=True, repr=False)
 class Logged(Spelled, WrittenPolicy):
-    """The logging policy as the log itself describes it: `propensity`, `slot_propensity`, `rank_propensity`."""
+    """The logging policy as the log itself describes it: `propensity`, `slot_propensity`, `rank_propensity`.
+
+    Examples:
+        >>> offrank.Logged()
+        logged
+    """
 
     name: ClassVar[str] = "logged"
 
@@ -77,6 +82,10 @@ class Written(Spelled, WrittenPolicy):
     - slots: a list beside the slate, the probability of each item given those above it; for rips, and by its product
       for ips.
     - ranks: a list of lists, the probability of each displayed item at each rank; for ipm, interpol, pbm.
+
+    Examples:
+        >>> offrank.Written(slate="new_propensity")
+        written(slate=new_propensity)
     """
 
     name: ClassVar[str] = "written"

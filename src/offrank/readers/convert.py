@@ -22,6 +22,7 @@ from ..log.source import Needs
 from ..options import option
 from . import arrow
 from .json_text import from_json
+from .log import read_log
 from .long import LongLog
 from .wide import WideLog
 
@@ -53,7 +54,7 @@ def convert(
 ) -> Converted:
     """Write a log in the wide layout, once: columns under their roles' names, every rule checked.
 
-    - log: from `read_log`, or a `SimulatedSource`.
+    - log: from `read_log`, or anything that it takes; or a `SimulatedSource`.
     - path: Parquet, compressed, for keeping and sharing; or, by the suffix `.arrow`, an Arrow IPC file, which is
       several times larger and read many times faster, since it is mapped to memory as it is. Written under another
       name first, so that there is never half a file.
@@ -63,8 +64,13 @@ def convert(
     Raises:
         UsageError: not a log from `read_log`, or a suffix that names neither format.
         LogError: the log breaks a rule, unless it was read with `invalid="skip"`.
+
+    Examples:
+        >>> offrank.convert(offrank.read_log("offrank-demo/log.parquet"), "converted.parquet").rows
+        200000
     """
-    given = replace(log, needed=Needs(scores=frozenset(scores))) if isinstance(log, LongLog) else log
+    given = log if hasattr(log, "batches") else read_log(log)
+    given = replace(given, needed=Needs(scores=frozenset(scores))) if isinstance(given, LongLog) else given
     wide = getattr(given, "wide", given)
     if not isinstance(wide, WideLog):
         raise UsageError(f"cannot convert {type(log).__name__}", "give what read_log returns")

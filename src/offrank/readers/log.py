@@ -67,6 +67,13 @@ def read_log(
         UsageError: not something that can be read.
         EmptyLogError: no rows.
         ColumnError: neither layout's columns are there.
+
+    Examples:
+        >>> offrank.read_log([{"slate": ["a", "b"], "clicks": [1, 0], "propensity": 0.5}])
+        list in memory: wide layout, 1 rows
+          slate: list<item: string>
+          clicks: list<item: int64>
+          propensity: double
     """
     renamed = dict(columns or {})
     check_renamed(renamed)

@@ -64,6 +64,10 @@ def check(
     Raises:
         LogError: the log breaks a rule.
         UsageError: arguments that cannot work.
+
+    Examples:
+        >>> offrank.check("offrank-demo/log.parquet", "plackett_luce(old_score)").trustworthy
+        True
     """
     source, drawn = arguments.source(log), arguments.policy(logging)
     wanted = None if target is None else fitted(arguments.policy(target), source, executor)

@@ -36,6 +36,12 @@ def compare(
         UsageError: arguments that cannot work, such as a baseline that is no target.
         LogError: the log breaks a rule.
         NoOverlapError: no estimate at all can be given.
+
+    Examples:
+        >>> rankers = {"new": "top(new_score)", "naive": "top(naive_score)"}
+        >>> result = offrank.compare("offrank-demo/log.parquet", rankers, "plackett_luce(old_score)", "ipm")
+        >>> result.difference("new", "naive").low > 0
+        True
     """
     found = evaluate(log, target, logging, estimators, **options).comparing(baseline)
     said = found.facts["command"].replace("offrank.evaluate(", "offrank.compare(", 1).removesuffix(")")

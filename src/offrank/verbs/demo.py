@@ -82,6 +82,9 @@ def demo(
     - impressions, seed: size of the log, and which of many like it.
     - say: called with what is being done, in words.
     - progress: called with (parts done, parts in all).
+
+    Examples:
+        >>> offrank.demo("offrank-demo")  # doctest: +SKIP
     """
     world = SearchWorld(impressions=impressions, seed=seed)
     place = Path(folder)

@@ -56,6 +56,12 @@ def evaluate(
         UsageError: arguments that cannot work, or a policy that cannot know what an estimator asks.
         LogError: the log breaks a rule.
         NoOverlapError: no estimate at all can be given.
+
+    Examples:
+        >>> log, drawn_by = "offrank-demo/log.parquet", "plackett_luce(old_score)"
+        >>> result = offrank.evaluate(log, "top(new_score)", drawn_by, ["snips", "ipm"])
+        >>> print(result.verdict)
+        use: top(new_score) 0.8187 (0.7594 to 0.8777) by snips
     """
     source, drawn = arguments.source(log), arguments.policy(logging)
     spec = IntervalSpec(interval, confidence, cluster, replicates, seed).finding(source)

@@ -60,6 +60,7 @@ def of_weights(estimates: Estimates, target: AnyPolicy | None, reasons: Mapping[
         if name in reasons:
             yield row("mean-weight", title, "skipped", f"Not checked: {reasons[name]}.")
     known, told = explained(about_log(log)), set[str]()
+    said = set[tuple[str, str]]()  # of slates of one slot, what items say too
     for (name, spelled), found in estimates.found.items():
         asked = name == repr(target)
         if spelled not in _MEANS or not (asked or name == "uniform"):
@@ -78,7 +79,9 @@ def of_weights(estimates: Estimates, target: AnyPolicy | None, reasons: Mapping[
             told.add(name)
         yield mean
         if asked or (spelled, name) == ("ips", "uniform"):
-            yield from _other_cautions(found, name, asked)
+            others = {(one["code"], one["message"]): one for one in _other_cautions(found, name, asked)}
+            yield from (one for known, one in others.items() if known not in said)
+            said |= others.keys()
 
 
 def of_slots(slots: Sequence[SlotsRow] | None, reason: str | None) -> Iterator[Row]:

@@ -67,6 +67,11 @@ def inspect(
     Raises:
         UsageError: not something that can be read.
         LogError: it cannot be read as a log.
+
+    Examples:
+        >>> inspection = offrank.inspect("offrank-demo/log.parquet")
+        >>> [column.name for column in inspection.columns if column.use == "score"]
+        ['old_score', 'new_score', 'naive_score']
     """
     source, kind = _opened(log, columns, format, gaps, top_k)
     seen, sample = _read(source, executor, progress)

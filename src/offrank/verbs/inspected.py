@@ -50,6 +50,11 @@ class Inspection(Printed):
     - drawn: the policies that were fitted, those that fit first. agreement: of the propensities that
       were written down with the law that fits. logging: the one to name; None: none is known.
     - next: what to ask, None where the log can answer nothing yet.
+
+    Examples:
+        >>> rows = [{"slate": ["a", "b"], "clicks": [1, 0]}, {"slate": ["b", "a"], "clicks": [0, 1]}]
+        >>> print(offrank.inspect(rows).command)
+        offrank evaluate LOG --target uniform --logging uniform -e snips -e snipm
     """
 
     source: str

@@ -157,6 +157,9 @@ def learn(
     Raises:
         UsageError: arguments that cannot work, or a method that cannot learn from this log.
         LogError: the log breaks a rule, or says nothing.
+
+    Examples:
+        >>> learnt = offrank.learn("criteo.txt.gz", "poem", "policy.npz")  # doctest: +SKIP
     """
     splits.check(split)
     IntervalSpec("normal", confidence)  # refuses levels that are none

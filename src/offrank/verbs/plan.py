@@ -149,7 +149,7 @@ class Plan:
 
     def _chosen(self, summary: Summary, target: AnyPolicy) -> dict[str, Chosen]:
         """What answers for each spelling."""
-        return {key: _examined(chosen(summary, target, members)) for key, members in self.estimators.items()}
+        return {key: _examined(key, chosen(summary, target, members)) for key, members in self.estimators.items()}
 
     def examination(self) -> list[float] | None:
         """The curve that an estimator rests on."""
@@ -334,8 +334,11 @@ def _parts(estimator: AnyEstimator) -> Iterator[Any]:
         inner = getattr(inner, "base", None) or getattr(inner, "residual", None)
 
 
-def _examined(found: Chosen) -> Chosen:
-    """The estimate, with what there is to say of the examination curve that it rests on."""
+def _examined(key: str, found: Chosen) -> Chosen:
+    """The estimate, with what there is to say of the examination curve that it rests on.
+
+    Remedies spell it as it was asked for: `clip(pbm, 100)`, without the curve that was given beside it.
+    """
     estimate = found.estimate
     if isinstance(estimate, NoOverlapError):
         return found
@@ -343,7 +346,9 @@ def _examined(found: Chosen) -> Chosen:
     parts = _parts(found.estimator)
     curves = [getattr(part, "examination", None) for part in parts if getattr(part, "window", None) != 0]
     said = [caution for curve in curves if curve for caution in about(OfCurve(curve=tuple(curve)))]
-    return replace(found, estimate=replace(estimate, warnings=(*said, *estimate.warnings)))
+    spelled = key if estimate.chosen is None else repr(found.estimator)
+    own = (replace(one, remedy=one.remedy.replace(repr(found.estimator), spelled)) for one in estimate.warnings)
+    return replace(found, estimate=replace(estimate, warnings=(*said, *own)))
 
 
 def listed(judged: Mapping[str, Judgement]) -> Estimates:

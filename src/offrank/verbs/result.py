@@ -97,6 +97,14 @@ class Result(Mapping[Key, Estimate], Tabular):
     - verdicts: by the name of each target whether the answer is to be used, and the answer; of `check`, of `the log`.
     - comparisons: of `compare`, whether one target earns more than another.
     - reduced: what is kept of the log, for other levels and for differences.
+
+    Examples:
+        >>> log, drawn_by = "offrank-demo/log.parquet", "plackett_luce(old_score)"
+        >>> result = offrank.evaluate(log, "uniform", drawn_by, ["ips", "snips"])
+        >>> for (target, estimator), estimate in result.items():
+        ...     print(target, estimator, round(estimate.value, 2))
+        uniform ips 0.55
+        uniform snips 0.55
     """
 
     estimates: Estimates

@@ -143,6 +143,9 @@ def simulate(
         UsageError: arguments that cannot work.
         LogError: the data cannot be read.
         MissingExtraError: a ranker that learns, without the extra `models`.
+
+    Examples:
+        >>> simulated = offrank.simulate("simulated.parquet", sessions=1000, seed=1)
     """
     who = _user(user, preset)
     if documents is None:

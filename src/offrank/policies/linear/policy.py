@@ -30,6 +30,10 @@ class Linear(Spelled):
     - path: a file that `offrank learn` wrote.
     - greedy: sort by score. Candidates that tie share their ranks equally, so that the order in which a log
       lists the candidates (often the shown ones first) cannot decide.
+
+    Examples:
+        >>> offrank.Linear("policy.npz", temperature=2.0)  # doctest: +SKIP
+        linear(policy.npz, temperature=2.0)
     """
 
     name: ClassVar[str] = "linear"

@@ -24,6 +24,10 @@ class PlackettLuce(Spelled, PairProbs, OrderGivenSet):
 
     P(slate) = prod_j w_j / (sum of the weights not above slot j); paper criteo-test-bed, Eq. 1.
     An item of weight zero is never drawn before one of positive weight.
+
+    Examples:
+        >>> offrank.PlackettLuce("old_score", temperature=0.5)
+        plackett_luce(old_score, temperature=0.5)
     """
 
     name: ClassVar[str] = "plackett_luce"

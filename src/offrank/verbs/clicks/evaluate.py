@@ -96,6 +96,12 @@ def evaluate_clicks(
 
     Raises:
         UsageError: arguments that cannot work. LogError: a log breaks a rule, or lacks a column.
+
+    Examples:
+        >>> learnt = offrank.fit_clicks("offrank-demo/log.parquet", "pbm", "pbm.json")
+        >>> judged = offrank.evaluate_clicks("offrank-demo/log.parquet", "pbm.json")
+        >>> round(judged.records()[1]["value"], 2)
+        1.45
     """
     found, source = predictors(model), arguments.source(log)
     away = None if other is None else arguments.source(other)

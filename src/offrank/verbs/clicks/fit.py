@@ -107,6 +107,11 @@ def fit_clicks(
     Raises:
         UsageError: arguments that cannot work, or clicks that are no whole numbers.
         LogError: the log breaks a rule, has no clicks, or is empty.
+
+    Examples:
+        >>> learnt = offrank.fit_clicks("offrank-demo/log.parquet", "pbm", "pbm.json")
+        >>> [round(float(rank), 1) for rank in learnt.fitted.examination()]
+        [1.0, 0.5, 0.3, 0.2]
     """
     kind, source = click_model(model), arguments.source(log)
     IntervalSpec("normal", confidence)  # refuses levels that are none

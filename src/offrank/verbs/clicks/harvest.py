@@ -120,6 +120,11 @@ def harvest_clicks(
         UsageError: an unknown method, or clicks that are no whole numbers.
         SupportError: no document was shown at the first and at another rank.
         LogError: the log breaks a rule, or is empty.
+
+    Examples:
+        >>> curve = offrank.harvest_clicks("offrank-demo/log.parquet")
+        >>> [round(row["value"], 1) for row in curve.records()]
+        [1.0, 0.5, 0.3, 0.2]
     """
     source = arguments.source(log)
     given: dict[str, Any] = {"by": by, "weigh": weigh, "confidence": confidence, "seed": seed}

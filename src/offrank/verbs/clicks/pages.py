@@ -80,8 +80,8 @@ def quantities(found: Evaluations, ranked: Ranked | None, title: str) -> Iterato
         away.append((name, *(with_half(number, signed=True) for number in change)))
     yield Section(title, forests=_forests(found)[1:], tables=(Figures(title, header, tuple(rows)),))
     if others:
-        table = Figures(f"Less {first}, on the same sessions", header, tuple(away[1:]))
-        yield Section(f"{title}, less {first}", forests=_forests(found, first), tables=(table,))
+        table = Figures(f"Difference to {first}, on the same sessions", header, tuple(away[1:]))
+        yield Section(f"{title}: differences to {first}", forests=_forests(found, first), tables=(table,))
     yield _by_rank(found, f"{title}: at each rank")
 
 
@@ -108,8 +108,8 @@ def curves(models: Mapping[str, Fitted], confidence: float) -> Iterator[Section]
     if found:
         most = max(map(len, found.values()))
         rows = tuple((str(at + 1), *(_at_rank(curve, at) for curve in found.values())) for at in range(most))
-        table = Figures("Examination", ("rank", *found), rows)
-        prose = "Only their products with attraction show in clicks: each is over its first rank."
+        table = Figures("", ("rank", *found), rows)
+        prose = "How likely each rank is looked at, as a share of rank 1: clicks tell no more."
         yield Section("Examination", (prose,), charts=(examination(found),), tables=(table,))
 
 

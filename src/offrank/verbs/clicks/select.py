@@ -111,6 +111,9 @@ def select_clicks(
 
     Raises:
         UsageError: arguments that cannot work. LogError: the log breaks a rule, or lacks a column.
+
+    Examples:
+        >>> offrank.select_clicks("log.parquet", {"pbm": "pbm.json", "dbn": "dbn.json"}, "grades")  # doctest: +SKIP
     """
     found, source = models(model), arguments.source(log)
     if strategy is not None:
