@@ -50,8 +50,8 @@ def test_a_reproduction_is_written_whole(tmp_path: Path, monkeypatch: pytest.Mon
         "often often",
         "[not confirmed] It snows. Not seen.",
     ]
-    page = f"The page: {tmp_path / 'new' / 'index.html'}"
-    assert done.output.splitlines() == ["A title & more", "", "Weather", *told, "", page]
+    answer, page = ["1 of 2 claims of the paper are confirmed."], f"The page: {tmp_path / 'new' / 'index.html'}"
+    assert done.output.splitlines() == ["A title & more", "", *answer, "", "Weather", *told, "", page]
     assert "A title &amp; more" in (tmp_path / "new" / "index.html").read_text()
     assert json.loads((tmp_path / "new" / "result.json").read_text())["title"] == "A title & more"
 

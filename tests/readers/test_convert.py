@@ -118,8 +118,12 @@ def test_nothing_to_convert(tmp_path: Path) -> None:
     log = replace(AdvertWorld(slots=1, contexts=10), impressions=0).source()
     with pytest.raises(EmptyLogError):
         offrank.convert(log, tmp_path / "log.parquet")
-    with pytest.raises(UsageError, match="read_log"):
-        offrank.convert([ROW], tmp_path / "log.parquet")
+    with pytest.raises(UsageError, match="cannot read a log from int"):
+        offrank.convert(7, tmp_path / "log.parquet")
+
+
+def test_what_read_log_takes_is_converted(tmp_path: Path) -> None:
+    assert offrank.convert([ROW], tmp_path / "log.parquet").rows == 1
 
 
 def test_the_command(tmp_path: Path) -> None:

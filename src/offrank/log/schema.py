@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from ..errors import ColumnError, UsageError
 from ..options import column as named
+from ..options import verb
 
 ROLES: Mapping[str, str] = {
     "slate": "list of the item ids shown, top first",
@@ -86,6 +87,7 @@ class Columns:
         meaning = ROLES.get(role or "", LONG_ROLES.get(role or "", ""))
         what = f"column {column!r}" + (f" ({meaning})" if meaning else "")
         how = f"; name another with {named(role, '...')}" if role else ""
+        how += f"; {verb('inspect')} tells how a log is written, also public ones" if role == "slate" else ""
         raise ColumnError(f"{self.source} has no {what}", hint + how)
 
 

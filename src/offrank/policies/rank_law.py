@@ -67,8 +67,10 @@ class RankLaw:
         """[n, k, k], 0 beyond a row's slots."""
         if self.structured:
             return self.at_ranks(length, self.first.shape[1], length)
-        filled = np.arange(self.dense.shape[1]) < length[:, None]
-        return np.where(filled[:, :, None] & filled[:, None, :], self.dense, 0.0)
+        n, k, ranks = self.dense.shape  # fewer ranks than slots, where these are wider than all slates
+        filled, out = np.arange(k) < length[:, None], np.zeros((n, k, k))
+        out[:, :, :ranks] = np.where(filled[:, :, None] & filled[:, None, :ranks], self.dense, 0.0)
+        return out
 
     def at_ranks(self, length: Integers, slots: int, count: Integers | None = None) -> Floats:
         """[n, q, slots] of a law with structure: of its q items, or the first `count` [n] of each row."""
