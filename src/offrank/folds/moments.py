@@ -35,6 +35,17 @@ class Moments:
         """[d] column sums."""
         return self.n * self.mean
 
+    def of(self, columns: Block) -> Moments:
+        """Of some columns, with their third moments where these are known."""
+        at = np.array(columns)
+        third = {}
+        for block, each in self.third.items():
+            if set(columns) <= set(block):
+                places = np.array([block.index(column) for column in columns])
+                third = {tuple(range(len(columns))): each[np.ix_(places, places, places)]}
+        comoment = self.comoment[np.ix_(at, at)]
+        return Moments(self.n, self.mean[at], comoment, self.least[at], self.largest[at], third)
+
     @property
     def squares(self) -> Floats:
         """[d] sums of squares."""
@@ -87,6 +98,20 @@ class MomentsFold:
 
     def finish(self, state: Moments) -> Moments:
         return state
+
+
+def without(whole: Moments, part: Moments) -> Moments:
+    """The moments of the other rows: what, merged with `part`, is `whole`. Their extremes are taken from `whole`."""
+    n = whole.n - part.n
+    if not part.n or not n:
+        return whole if n else MomentsFold(len(whole.mean), tuple(whole.third)).empty()
+    mean = (whole.n * whole.mean - part.n * part.mean) / n
+    shift = part.mean - mean
+    comoment = whole.comoment - part.comoment - np.outer(shift, shift) * (n * part.n / whole.n)
+    none = {block: np.zeros_like(third) for block, third in whole.third.items()}
+    rest = Moments(n, mean, comoment, whole.least, whole.largest, none)
+    third = {block: whole.third[block] - _merged_third(rest, part, block) for block in whole.third}
+    return Moments(n, mean, comoment, whole.least, whole.largest, third)
 
 
 def _merged_third(left: Moments, right: Moments, block: Block) -> Floats:

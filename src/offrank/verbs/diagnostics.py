@@ -19,7 +19,7 @@ from ..estimators.predicted import ModelBased
 from ..estimators.wrappers import Clip, SelfNormalised, bare, weighing
 from ..folds.base import MappedFold, Sample, Tee
 from ..folds.estimate import Estimate, Interval
-from ..folds.moments import Moments, MomentsFold
+from ..folds.moments import Moments, MomentsFold, without
 from ..folds.sampled import SampledRows, SampledRowsFold
 from ..inference.ratio import Controlled, Mean, Ratio
 from ..inference.spec import IntervalSpec
@@ -31,8 +31,8 @@ from .summary import AnyEstimator
 
 ROWS, VALUE, WEIGHT = 0, 1, 2
 """The columns whose moments a clip has, as every sample has them for one estimator."""
-CLIPS = tuple(digit * 10.0**power for power in range(1, 6) for digit in (1, 2, 5))
-"""The largest weights that are tried: 10, 20, 50, ... 500,000. Smaller ones cut many rows, which would take long."""
+CLIPS = tuple(digit * 10.0**power for power in range(1, 6) for digit in (1, 3))
+"""The largest weights that are tried: 10, 30, 100, ... 300,000. Smaller ones cut many rows, which would take long."""
 HEAVIEST = 10
 DEPTHS = (1, 3, 5)
 """How many of the first ranks two rankings are compared at, besides all."""
@@ -60,10 +60,10 @@ class Clipped:
 
 @dataclass(frozen=True)
 class ClipsFold:
-    """For each pair the moments of its terms at every clip that changes any of them.
+    """For each pair the moments of the terms of the rows that a clip changes, as they are and clipped.
 
-    State: moments of (1, value, weight) / inclusion. A row is summed as it is at the first clip that does not change
-    it, and anew under each clip that does.
+    State: moments of (1, value, weight) / inclusion. A row with a weight beyond the first clip is summed as it is under
+    the first clip that does not change it, and anew under each clip that does. What is known of all rows does the rest.
     """
 
     pairs: Pairs
@@ -83,11 +83,9 @@ class ClipsFold:
             size = size if size.ndim == 1 else reduce(np.maximum, size.T, np.zeros(len(batch)))
             high = np.flatnonzero(size > CLIPS[0])
             place = np.searchsorted(CLIPS, size[high])
-            bins = [(0, np.flatnonzero(size <= CLIPS[0]) if len(high) else np.arange(len(batch)))]
-            bins += [(at, high[place == at]) for at in range(1, int(place.max(initial=0)) + 1)]
-            for at, rows in bins:
-                if len(rows):
-                    found[number, at, False] = _moments(batch, terms.value[rows], terms.weight[rows], rows)
+            for at in np.unique(place).tolist():
+                rows = high[place == at]
+                found[number, at, False] = _moments(batch, terms.value[rows], terms.weight[rows], rows)
             for at in range(min(int(place.max(initial=0)), len(CLIPS))):
                 rows = high[place > at]
                 found[number, at, True] = _moments(batch, *_clipped(estimator, CLIPS[at], weights, batch, rows), rows)
@@ -97,16 +95,18 @@ class ClipsFold:
         merged = {**left, **right}
         return merged | {key: _TERMS.merge(left[key], right[key]) for key in left.keys() & right.keys()}
 
-    def finish(self, state: Clips) -> tuple[tuple[Clipped, ...], ...]:
-        return tuple(tuple(self._path(state, number)) for number in range(len(self.pairs)))
+    def finish(self, state: Clips) -> Clips:
+        return state
 
-    def _path(self, state: Clips, number: int) -> Iterator[Clipped]:
-        free = _TERMS.empty()
-        for at, maximum in enumerate(CLIPS):
-            free = _TERMS.merge(free, state.get((number, at, False), _TERMS.empty()))
-            clipped = state.get((number, at, True))
-            if clipped is not None:
-                yield Clipped(maximum, clipped.n, _TERMS.merge(free, clipped))
+
+def clip_path(state: Clips, number: int, whole: Moments) -> list[Clipped]:
+    """The terms of a pair at every clip that changes any row. whole: the moments of its terms of all rows."""
+    path, beyond = [], _TERMS.empty()
+    for at in reversed(range(len(CLIPS))):
+        beyond = _TERMS.merge(beyond, state.get((number, at + 1, False), _TERMS.empty()))
+        if (clipped := state.get((number, at, True))) is not None:
+            path.append(Clipped(CLIPS[at], clipped.n, _TERMS.merge(without(whole, beyond), clipped)))
+    return path[::-1]
 
 
 def _clipped(estimator: Any, maximum: float, free: Weights, batch: LogBatch, rows: Integers) -> tuple[Floats, Floats]:
@@ -147,8 +147,12 @@ class HeaviestFold:
         found = self.empty()
         for number, (target, estimator) in enumerate(self.pairs if len(batch) else ()):
             terms = terms_of(estimator, batch, self.logging, target)
-            value, weight = (one / batch.inclusion for one in (terms.value, terms.weight))
-            found[number] = self._largest(np.stack([weight, value, batch.reward, batch.row], axis=1))
+            with np.errstate(over="ignore"):
+                size = np.abs((terms.weight / batch.inclusion).astype(np.float32))
+            least = np.partition(size, -self.keep)[-self.keep] if len(size) > self.keep else 0.0
+            at = np.flatnonzero(size >= least)
+            value, weight = (one[at] / batch.inclusion[at] for one in (terms.value, terms.weight))
+            found[number] = self._largest(np.stack([weight, value, batch.reward[at], batch.row[at]], axis=1))
         return self.merge(state, found)
 
     def merge(self, left: list[Floats], right: list[Floats]) -> list[Floats]:
@@ -300,11 +304,12 @@ class Diagnostics:
     def _clip_path(self, found: Any, told: Told, spec: IntervalSpec) -> Iterator[dict[str, Any]]:
         """The estimate at every clip that changes it, each with its interval, as wide by clusters as the estimate's."""
         pair = self.targets[told.target], bare(told.estimator)
-        path = found[self.clipped.index(pair)] if _clips(told.estimator) and pair in self.clipped else ()
+        clips = _clips(told.estimator) and pair in self.clipped
+        path = clip_path(found, self.clipped.index(pair), told.terms) if clips else ()
         if not path:
             return
         estimate, rows = told.estimate, []
-        spec = IntervalSpec("normal" if spec.method == "bootstrap" else spec.method, spec.confidence)
+        spec = IntervalSpec("studentised" if spec.method == "studentised" else "normal", spec.confidence)
         stretch = math.sqrt(estimate.design_effect or 1.0)
         for one in path:
             made = spec.spread({"moments": one.moments}).ratio(_mean(told.estimator, one.moments))
@@ -319,7 +324,8 @@ class Diagnostics:
         pair = self.targets[told.target], bare(told.estimator)
         if pair in self.weighed:
             rows = found[self.weighed.index(pair)]
-            shares = [row["value"] / told.total if told.total else None for row in rows]
+            total = float(told.terms.sums[VALUE])
+            shares = [row["value"] / total if total else None for row in rows]
             kept = [{"row": int(row["row"]), "weight": row["weight"], "reward": row["reward"]} for row in rows]
             rows = [{**row, "share": share} for row, share in zip(kept, shares, strict=True)]
             yield {"target": told.target, "estimator": told.name, "rows": rows}
@@ -327,13 +333,13 @@ class Diagnostics:
 
 @dataclass(frozen=True)
 class Told:
-    """An estimate that is looked behind: whose, by which estimator, and the sum of its weighted rewards."""
+    """An estimate that is looked behind: whose, by which estimator, and the moments of its terms."""
 
     target: str
     name: str
     estimator: AnyEstimator
     estimate: Estimate
-    total: float
+    terms: Moments
 
 
 def _weighs(estimator: AnyEstimator) -> bool:

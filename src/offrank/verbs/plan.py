@@ -13,7 +13,7 @@ from ..errors import AbilityError, ColumnError, EmptyLogError, NoOverlapError, S
 from ..estimators.base import Estimator, Reference
 from ..estimators.design import design_fold
 from ..estimators.family import Family
-from ..estimators.fold import Layout, TermsFold, needs
+from ..estimators.fold import ROWS, Layout, TermsFold, needs
 from ..estimators.logged import LoggedMean
 from ..estimators.named import REFERENCES
 from ..estimators.wrappers import SelfNormalised, bare, weighing
@@ -256,7 +256,7 @@ class Reduced:
 
     def _behind(self, verdicts: Mapping[str, Verdict | None]) -> dict[str, Any]:
         """What stands behind the estimates that the verdicts take, and the first where one takes none."""
-        told, paths, sums = [], [], self.summary.moments.sums
+        told, paths = [], []
         for name, one in self.judged.items():
             paths += [window_path(name, key, each) for key, each in one.found.items() if each.considered]
             given = {key: each for key, each in one.candidates.items() if each.asked and each.estimate is not None}
@@ -264,8 +264,9 @@ class Reduced:
             key = taken.estimator if taken is not None and taken.estimator in given else next(iter(given), None)
             if key is not None and (estimate := given[key].estimate) is not None:
                 chosen = one.found[key]
-                _, value, _ = self.summary.layout.places[one.target, bare(chosen.estimator)]
-                told.append(Told(name, key, chosen.estimator, estimate, float(sums[value])))
+                _, *columns = self.summary.layout.places[one.target, bare(chosen.estimator)]
+                terms = self.summary.moments.of((ROWS, *columns))
+                told.append(Told(name, key, chosen.estimator, estimate, terms))
         return {**self.diagnostics.facts(self.behind, told, self.plan.spec), "window_path": paths}
 
     def _facts(self) -> dict[str, Any]:
