@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
-if TYPE_CHECKING:  # what type checkers see; `_HOMES` and `_MODULES` say the same to who runs
+if TYPE_CHECKING:  # for type checkers; `_HOMES` and `_MODULES` say the same at run time
     from . import clicks as clicks
     from . import errors as errors
     from . import estimators as estimators
@@ -88,7 +88,7 @@ _HOMES = {
     "select_clicks": "verbs.clicks.select",
     "simulate": "verbs.simulate",
 }
-# Of public names of their own, as `offrank.metrics.ndcg`.
+# Modules with public names of their own, such as `offrank.metrics.ndcg`.
 _MODULES = {
     *("clicks", "errors", "estimators", "folds", "frames", "verbs", "learning", "log", "metrics", "policies"),
     *("readers", "selection", "simulation", "testing"),
@@ -97,7 +97,7 @@ _MODULES = {
 __all__ = [*_HOMES]  # noqa: PLE0604
 
 
-if not TYPE_CHECKING:  # a type checker would believe that every name is there
+if not TYPE_CHECKING:  # otherwise a type checker would accept any name
 
     def __getattr__(name: str) -> Any:
         if name in _MODULES:

@@ -1,4 +1,4 @@
-"""Everything that offrank raises on purpose, as one tree.
+"""All exceptions that offrank raises on purpose, as one tree.
 
 Catch the root or any branch:
 
@@ -39,7 +39,7 @@ __all__ = [
 
 
 class OffrankError(Exception):
-    """Root of the tree. Has a `message` and a `remedy`: what happened, and how to mend it.
+    """Root of the tree, with a `message` (what happened) and a `remedy` (how to fix it).
 
     Examples:
         >>> try:
@@ -61,17 +61,17 @@ class OffrankError(Exception):
 
 
 class UsageError(OffrankError, ValueError):
-    """An argument that cannot work."""
+    """An argument cannot work."""
 
     code = "usage"
 
 
 class SpellingError(UsageError):
-    """A policy or estimator that cannot be read."""
+    """A policy or estimator cannot be read."""
 
 
 class AbilityError(UsageError):
-    """A policy asked for what it cannot know."""
+    """A policy lacks a required ability."""
 
     code = "ability"
 
@@ -83,19 +83,19 @@ class LogError(OffrankError):
 
 
 class ColumnError(LogError):
-    """A column is missing or of the wrong kind."""
+    """A column is missing or has the wrong kind."""
 
     code = "column"
 
 
 class EmptyLogError(LogError):
-    """No impressions."""
+    """The log has no impressions."""
 
     code = "empty-log"
 
 
 class RowError(LogError):
-    """A row breaks a rule. `file`, `row` (the first is 0), `column` and `rule` say which."""
+    """A row breaks a rule; `file`, `row` (the first is 0), `column` and `rule` say which."""
 
     code = "row"
 
@@ -133,7 +133,7 @@ class MissingExtraError(OffrankError, ImportError):
 
 
 def optional(module: str, needing: str, extra: str, otherwise: str = "") -> Any:
-    """An optional library's module. needing: who needs it, for the error; otherwise: what to do without it.
+    """Import an optional library's module. needing: who needs it, for the error; otherwise: what to do without it.
 
     Raises:
         MissingExtraError: it is not installed.

@@ -1,4 +1,4 @@
-"""Files that are written whole or not at all."""
+"""Atomic writing of files: whole or not at all."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _UNFINISHED: set[Path] = set()
 
 @contextmanager
 def atomic_write(path: str | os.PathLike[str]) -> Iterator[Path]:
-    """A name beside `path`, of the same suffix, to write to; it becomes `path` if all went well, else it is removed."""
+    """Yield a temporary name beside `path`, of the same suffix; it becomes `path` on success, or is removed."""
     final = Path(path)
     with _temporary(final.with_name(f".{secrets.token_hex(4)}.{final.name}")) as temporary:
         yield temporary
@@ -23,20 +23,20 @@ def atomic_write(path: str | os.PathLike[str]) -> Iterator[Path]:
 
 @contextmanager
 def scratch(parent: Path, prefix: str) -> Iterator[Path]:
-    """A folder in `parent` that is gone afterwards, however it ends."""
+    """Yield a folder in `parent` that is removed afterwards, whatever happens."""
     with _temporary(parent / f"{prefix}{secrets.token_hex(4)}") as folder:
         folder.mkdir()
         yield folder
 
 
 def remove_unfinished() -> None:
-    """Remove what is being written: for a process that leaves at once."""
+    """Remove unfinished files: for a process that exits at once."""
     for path in tuple(_UNFINISHED):
         _remove(path)
 
 
 def write_text(path: str | os.PathLike[str], text: str) -> None:
-    """Write a text file in UTF-8; what UTF-8 cannot hold (half a surrogate pair) is written as an escape."""
+    """Write a text file in UTF-8; characters that UTF-8 cannot hold (half a surrogate pair) are escaped."""
     with atomic_write(path) as temporary:
         temporary.write_text(text, encoding="utf-8", errors="backslashreplace")
 

@@ -1,4 +1,4 @@
-"""Numbers and names as a reader should see them: every number is rounded to the precision of its standard error."""
+"""Formatting of numbers and names for readers: every number is rounded to the precision of its standard error."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _TOGETHER = re.compile(
 
 @dataclass(frozen=True)
 class Span:
-    """A value with the ends of its interval; a missing value is a refused one. error: its standard error, if known."""
+    """A value with the ends of its interval; a missing value was refused. error: its standard error, if known."""
 
     value: float | None
     low: float | None
@@ -30,57 +30,57 @@ class Span:
 
     @classmethod
     def of(cls, found: Mapping[str, Any] | None) -> Span:
-        """Of a record with such fields, or of nothing."""
+        """Build from a record with such fields, or from None."""
         return cls(*((found or {}).get(name) for name in ("value", "low", "high", "standard_error")))
 
     @property
     def ends(self) -> list[float]:
-        """The value and what is known of its ends; nothing where there is no value."""
+        """Return the value and the known ends; empty if there is no value."""
         return [end for end in (self.value, self.low, self.high) if end is not None and self.value is not None]
 
     @property
     def width(self) -> float | None:
-        """Length of the interval."""
+        """Return the length of the interval."""
         return None if self.low is None or self.high is None else self.high - self.low
 
     @property
     def scale(self) -> float | None:
-        """The standard error; where it is not known, about one, read off the interval."""
+        """Return the standard error; if unknown, an approximate one from the interval."""
         return doubt(self.low, self.high) if self.error is None else self.error
 
     @property
     def places(self) -> int:
-        """Digits after the point."""
+        """Return the number of decimals."""
         return decimals(self.value, self.scale)
 
     def number(self, signed: bool = False) -> str:
-        """The value."""
+        """Format the value."""
         return number(self.value, self.places, signed)
 
     def interval(self, signed: bool = False) -> str:
-        """The ends, as "0.405 to 0.419"."""
+        """Format the ends, as "0.405 to 0.419"."""
         return interval(self.low, self.high, self.places, signed)
 
     def text(self, signed: bool = False) -> str:
-        """The value with its interval."""
+        """Format the value with its interval."""
         ends = self.interval(signed)
         return self.number(signed) if ends == MISSING else f"{self.number(signed)} ({ends})"
 
     def percents(self, signed: bool = True) -> str:
-        """The ends as percentages."""
+        """Format the ends as percentages."""
         return MISSING if self.low is None else f"{percent(self.low, signed)} to {percent(self.high, signed)}"
 
     def share(self) -> str:
-        """A relative change with its interval; nothing where there is none."""
+        """Format a relative change with its interval; empty if there is none."""
         return "" if self.value is None else f"{percent(self.value, signed=True)} ({self.percents()})"
 
 
 def decimals(value: float | None, error: float | None) -> int:
-    """Digits after the point that a value with this standard error deserves.
+    """Return the number of decimals for a value with this standard error.
 
     Two significant digits of the error where it starts below 3.55, else one (the rule of the Particle Data
-    Group), at most six significant digits of the value, and never so few that a value reads as zero that is
-    not. Without an error: three significant digits of the value.
+    Group), at most six significant digits of the value, and never so few that a nonzero value reads as
+    zero. Without an error: three significant digits of the value.
     """
     size = _exponent(value)
     if error is None or not math.isfinite(error) or error <= 0:
@@ -94,9 +94,9 @@ def decimals(value: float | None, error: float | None) -> int:
 
 
 def number(value: float | None, places: int | None = None, signed: bool = False) -> str:
-    """A number with so many digits after the point; very large and very small ones in powers of ten.
+    """Format a number with this many decimals; very large and very small ones in powers of ten.
 
-    places: by default as many as a number deserves whose error is not known.
+    places: by default those for a number with unknown error.
     """
     if value is None:
         return MISSING
@@ -109,14 +109,14 @@ def number(value: float | None, places: int | None = None, signed: bool = False)
 
 
 def interval(low: float | None, high: float | None, places: int, signed: bool = False) -> str:
-    """Both ends of an interval, as "0.405 to 0.419"."""
+    """Format both ends of an interval, as "0.405 to 0.419"."""
     if low is None or high is None:
         return MISSING
     return f"{number(low, places, signed)} to {number(high, places, signed)}"
 
 
 def doubt(low: float | None, high: float | None) -> float | None:
-    """About one standard error, read off an interval; only to choose digits."""
+    """Return about one standard error from an interval; only for choosing the number of digits."""
     return None if low is None or high is None else (high - low) / 4
 
 
@@ -131,21 +131,21 @@ def with_half(found: Interval, signed: bool = False) -> str:
 
 
 def with_ends(found: Interval) -> str:
-    """`0.803 (0.799 to 0.806)`; the value alone where it is given, not learnt."""
+    """`0.803 (0.799 to 0.806)`; the value alone if it is given, not learnt."""
     if not (math.isfinite(found.low) and math.isfinite(found.high)) or found.low == found.high:
         return f"{found.value:.4g}"
     return Span(found.value, found.low, found.high).text()
 
 
 def count(value: float | None) -> str:
-    """A number of things: thousands apart, a decimal only where it matters (below ten)."""
+    """Format a count: with separators for thousands, and a decimal only below ten."""
     if value is None:
         return MISSING
     return number(value, 0 if value >= 10 or float(value).is_integer() else 1)
 
 
 def percent(share: float | None, signed: bool = False) -> str:
-    """A share as a percentage with two significant digits."""
+    """Format a share as a percentage with two significant digits."""
     if share is None:
         return MISSING
     value = 100 * share
@@ -156,38 +156,38 @@ def percent(share: float | None, signed: bool = False) -> str:
 
 
 def together(text: str, joint: str = "\u00a0") -> str:
-    """Text in which no line ends inside a number with its unit, or inside an interval."""
+    """Return text without line breaks inside a number with its unit, or inside an interval."""
     return _TOGETHER.sub(joint, text)
 
 
 def typographic(text: str) -> str:
-    """Numbers with a true minus sign, and a dash for what is missing; hyphens stay."""
+    """Return text with true minus signs in numbers, and a dash for missing values; hyphens stay."""
     return "\u2013" if text == MISSING else _MINUS.sub("\u2212", text)
 
 
 def quote(name: str) -> str:
-    """A name between backticks, which the page sets as code."""
+    """Put a name between backticks, which the page sets as code."""
     return "`" + name.replace("`", "\u2019") + "`"
 
 
 def listing(words: list[str], most: int = 6) -> str:
-    """Words as "a, b and c", the end of a long list only counted."""
+    """Join words as "a, b and c"; the end of a long list is only counted."""
     shown = words if len(words) <= most else [*words[: most - 1], f"{len(words) - most + 1:,} more"]
     return "".join(shown) if len(shown) < 2 else ", ".join(shown[:-1]) + " and " + shown[-1]
 
 
 def plural(number_of: int, one: str, many: str) -> str:
-    """A count with its noun, as in "1 check" and "3 checks"."""
+    """Format a count with its noun, as in "1 check" and "3 checks"."""
     return f"{number_of:,} {one if number_of == 1 else many}"
 
 
 def printable(name: str) -> str:
-    """The text without control characters, which could rewrite a terminal or a line."""
+    """Return the text without control characters, which could rewrite a terminal or a line."""
     return "".join(" " if letter in "\n\t" else "\ufffd" if _controls(letter) else letter for letter in name)
 
 
 def shorten(name: str, columns: int = 24) -> str:
-    """The name cut before its end to so many columns, counting wide letters as two."""
+    """Cut the name before its end to this many columns, counting wide letters as two."""
     if sum(map(_columns, name)) <= columns:
         return name
     end = columns // 5
@@ -196,12 +196,12 @@ def shorten(name: str, columns: int = 24) -> str:
 
 
 def _exponent(value: float | None) -> int:
-    """Of the first digit; 0 for what has none."""
+    """Return the exponent of the first digit; 0 if there is none."""
     return math.floor(math.log10(abs(value))) if value and math.isfinite(value) else 0
 
 
 def _controls(letter: str) -> bool:
-    joins = letter in "\u200c\u200d"  # inside words of some scripts, and inside emoji
+    joins = letter in "\u200c\u200d"  # needed inside words of some scripts, and inside emoji
     return unicodedata.category(letter) in ("Cc", "Cf", "Cs", "Zl", "Zp") and not joins
 
 

@@ -1,4 +1,4 @@
-"""Results as tables of other libraries: Arrow, pandas, Polars, Markdown, HTML in notebooks, JSON."""
+"""Conversion of results to tables of other libraries: Arrow, pandas, Polars, Markdown, HTML in notebooks, JSON."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ Key = tuple[str, str]
 N = TypeVar("N")
 
 _SPANS = ("difference", "relative")
-"""Columns that hold a number with its interval, or nothing."""
+"""Columns that hold a number with its interval, or None."""
 _ENDS = ("value", "low", "high", "standard_error")
 _TEXT = {
     *("target", "against", "estimator", "group", "chosen", "cluster", "model", "metric", "quantity", "anchor"),
@@ -40,37 +40,37 @@ _TYPES: dict[str, Any] = {
 
 
 class Tabular(ABC):
-    """What holds numbers with their doubt, and can give them as rows.
+    """A result with numbers and their intervals that can be converted to rows.
 
-    A column `difference` is given as `difference_value`, `difference_low` and so on; warnings by their codes.
+    A column `difference` becomes `difference_value`, `difference_low` and so on; warnings are given by their codes.
     """
 
     headings: ClassVar[tuple[str, ...]] = ()
-    """The columns for people; a number has its interval beside it."""
+    """The columns for readers; a number has its interval beside it."""
 
     @abstractmethod
     def to_dict(self) -> dict[str, Any]:
-        """Everything, as plain lists, dicts and numbers (None for what is not known)."""
+        """Return the result as plain lists, dicts and numbers (None for unknown values)."""
 
     @abstractmethod
     def records(self) -> Sequence[Record]:
-        """A row per number with its doubt, as in `to_dict`."""
+        """Return a row per number with its interval, as in `to_dict`."""
 
     def to_json(self, path: str | PathLike[str] | None = None, indent: int | None = 2) -> str:
-        """Everything as JSON text; written to `path` if given."""
+        """Return everything as JSON text; written to `path` if given."""
         text = json.dumps(self.to_dict(), indent=indent, allow_nan=False)
         if path is not None:
             write_text(path, text)
         return text
 
     def to_arrow(self) -> pa.Table:
-        """The rows, with every digit."""
+        """Return the rows as an Arrow table, with every digit."""
         rows = [dict(_flat(row)) for row in self.records()]
         names = dict.fromkeys(name for row in rows for name in row)
         return pa.Table.from_pylist(rows, pa.schema([(name, _TYPES.get(name, pa.float64())) for name in names]))
 
     def to_pandas(self) -> Any:
-        """The rows as a pandas DataFrame.
+        """Return the rows as a pandas DataFrame.
 
         Raises:
             MissingExtraError: pandas is not installed.
@@ -79,7 +79,7 @@ class Tabular(ABC):
         return self.to_arrow().to_pandas()
 
     def to_polars(self) -> Any:
-        """The rows as a Polars DataFrame.
+        """Return the rows as a Polars DataFrame.
 
         Raises:
             MissingExtraError: Polars is not installed.
@@ -87,13 +87,13 @@ class Tabular(ABC):
         return _library("polars").from_arrow(self.to_arrow())
 
     def to_markdown(self) -> str:
-        """A table for people, in Markdown."""
+        """Return a table for readers, in Markdown."""
         names, rows = self._cells()
         lines = [names, ["---"] * len(names), *rows]
         return "\n".join("| " + " | ".join(cell.replace("|", "\\|") for cell in line) + " |" for line in lines) + "\n"
 
     def _repr_html_(self) -> str:
-        """The same as HTML, for notebooks."""
+        """Return the same table as HTML, for notebooks."""
         names, rows = self._cells()
         head = "".join(f"<th>{escape(name)}</th>" for name in names)
         body = "".join("<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in row) + "</tr>" for row in rows)
@@ -101,13 +101,13 @@ class Tabular(ABC):
         return f"{lead}<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
 
     def _lead(self) -> Iterator[str]:
-        """What stands above the table."""
+        """Return the text above the table."""
         facts = getattr(self, "facts", {})
         if facts.get("title"):
             yield str(facts["title"])
 
     def _cells(self) -> tuple[list[str], list[list[str]]]:
-        """The headings that have something to say, and the cells in words."""
+        """Return the headings that have content, and the cells as text."""
         rows = self.records()
         cells = {name: [printable(_cell(row, name)) for row in rows] for name in self.headings}
         kept = {name: column for name, column in cells.items() if any(column)}
@@ -115,20 +115,20 @@ class Tabular(ABC):
 
 
 class Given(Mapping[Key, N], Tabular):
-    """Numbers by two names, where the log may not give all that were asked for.
+    """Numbers by two names, some of which the log may be unable to give.
 
-    It holds what the log can give (`given`); asking for another raises NoOverlapError, which is a KeyError; `refused`
-    says which those are and why.
+    It holds the available numbers (`given`); any other key raises NoOverlapError, which is a KeyError; `refused`
+    has those with their reasons.
     """
 
     found: Mapping[Key, N | NoOverlapError]
 
     @abstractmethod
     def known(self, key: Any) -> Key:
-        """The key that is meant, found or refused.
+        """Return the full key, given or refused, that a key stands for.
 
         Raises:
-            KeyError: there is none, or several could be meant.
+            KeyError: there is none, or the key is ambiguous.
         """
 
     def __getitem__(self, key: Any) -> N:
@@ -145,12 +145,12 @@ class Given(Mapping[Key, N], Tabular):
 
     @property
     def refused(self) -> dict[Key, NoOverlapError]:
-        """What the log cannot give."""
+        """The entries that the log cannot give."""
         return {key: value for key, value in self.found.items() if isinstance(value, NoOverlapError)}
 
     @property
     def given(self) -> dict[Key, N]:
-        """What the log can give."""
+        """The entries that the log can give."""
         return {key: value for key, value in self.found.items() if not isinstance(value, NoOverlapError)}
 
 
@@ -162,7 +162,7 @@ def _library(name: str) -> Any:
 
 
 def _flat(row: Record) -> Iterator[tuple[str, Any]]:
-    """The columns of a row."""
+    """Flatten a row into columns."""
     for name, value in row.items():
         if name in _SPANS:
             yield from ((f"{name}_{end}", (value or {}).get(end)) for end in _ENDS)
@@ -177,7 +177,7 @@ def _flat(row: Record) -> Iterator[tuple[str, Any]]:
 
 
 def _cell(row: Record, name: str) -> str:
-    """A cell in words; empty for what is not known."""
+    """Format a cell; empty for an unknown value."""
     if name not in row:
         return ""
     if name in ("value", *_SPANS):

@@ -1,4 +1,4 @@
-"""How a verb speaks to who asks: remedies name an argument in Python, an option on the command line."""
+"""Names of options in messages: remedies name an argument in Python, an option on the command line."""
 
 from __future__ import annotations
 
@@ -7,15 +7,15 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 Say = Callable[[str], object]
-"""Called with what is being done, in words."""
+"""A function called with a description of each step."""
 
 _ASKED: list[str] = []
-"""Who asks: of the whole process, for errors may be raised in any of its threads. Nobody: it is asked in Python."""
+"""The interface in use, for the whole process, since any of its threads may raise errors. Empty: Python."""
 
 
 @contextmanager
 def command_line() -> Iterator[None]:
-    """Everything that is said herein is told to somebody on the command line."""
+    """Within this context, messages are written for the command line."""
     _ASKED.append("command line")
     try:
         yield
@@ -24,7 +24,7 @@ def command_line() -> Iterator[None]:
 
 
 def option(name: str, value: object = ...) -> str:
-    """An option with its value: `interval="bootstrap"`, or `--interval bootstrap`; without, `interval=`."""
+    """Format an option with its value: `interval="bootstrap"`, or `--interval bootstrap`; without, `interval=`."""
     if not _ASKED:
         return f"{name}=" if value is ... else f"{name}={value!r}".replace("'", '"')
     flag = f"--{name.replace('_', '-')}"
@@ -36,7 +36,7 @@ def option(name: str, value: object = ...) -> str:
 
 
 def estimator(spelled: str) -> str:
-    """An estimator: `"clip(ips, 100)"`, or `-e 'clip(ips, 100)'`."""
+    """Format an estimator: `"clip(ips, 100)"`, or `-e 'clip(ips, 100)'`."""
     return f"-e {_quoted(spelled)}" if _ASKED else f'"{spelled}"'
 
 
@@ -45,14 +45,14 @@ def _quoted(text: str) -> str:
 
 
 def column(role: str, name: str) -> str:
-    """The log's name of a column: `columns={"clicks": "NAME"}`, or `--column clicks=NAME`."""
+    """Format the log's name of a column: `columns={"clicks": "NAME"}`, or `--column clicks=NAME`."""
     return f"--column {role}={name}" if _ASKED else f'columns={{"{role}": "{name}"}}'
 
 
 def verb(name: str) -> str:
-    """A job: `offrank.check(...)`, or `offrank check`."""
+    """Format a job: `offrank.check(...)`, or `offrank check`."""
     return f"`offrank {name}`" if _ASKED else f"`offrank.{name}(...)`"
 
 
 def silent(_text: str) -> None:
-    """A `Say` for who does not want to know."""
+    """A `Say` that does nothing."""

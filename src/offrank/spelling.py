@@ -1,8 +1,8 @@
-"""One language: an object, its repr, its key in results and its words on the command line are the same.
+"""Spellings: an object, its repr, its key in results and its form on the command line are the same.
 
-`interpol(window=2)`, `plackett_luce(old_score, temperature=0.5)`, `epsilon(uniform, 0.1)`; several stand in a list,
-`ips, snips`. A bare word is what its place takes: text (`top(uniform)` sorts by a column of that name), a number
-(`inf`), or else what is made by that name. So what is written never depends on which names there are.
+Examples are `interpol(window=2)`, `plackett_luce(old_score, temperature=0.5)`, `epsilon(uniform, 0.1)`; a list is
+`ips, snips`. The place of a bare word decides its meaning: text (`top(uniform)` sorts by a column of that name), a
+number (`inf`), or else the object of that name. So a spelling never depends on which names there are.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ import numpy as np
 from .errors import SpellingError
 
 Makers = Mapping[str, Callable[..., Any]]
-"""What makes the objects of one kind, by name."""
+"""The makers of the objects of one kind, by name."""
 
 _TEXT = re.compile(r"\bstr\b")
 
@@ -50,12 +50,12 @@ class Spelled:
 
 
 def parse(text: str, makers: Makers, what: str) -> Any:
-    """Build the object that `text` spells, with the makers known by name: `parse(repr(thing)) == thing`.
+    """Build the object that `text` spells, using makers by name: `parse(repr(thing)) == thing`.
 
-    Bare words are column names where text is taken, and where they are no maker's name; so are quoted strings.
+    Bare words are column names if text is taken, or if they name no maker; so are quoted strings.
 
     Raises:
-        SpellingError: not in the grammar, an unknown name or unfit arguments.
+        SpellingError: text outside the grammar, an unknown name or unfit arguments.
     """
     try:
         node = ast.parse(text.strip(), mode="eval").body
@@ -69,7 +69,7 @@ def parse(text: str, makers: Makers, what: str) -> Any:
 
 
 def split(text: str) -> list[str]:
-    """The spellings of a list, `ips, clip(snips, 10)`, with or without brackets; what cannot be read is one."""
+    """Split a list, `ips, clip(snips, 10)`, with or without brackets, into spellings; unreadable text is one."""
     try:
         node = ast.parse(text.strip(), mode="eval").body
     except SyntaxError:
@@ -79,12 +79,12 @@ def split(text: str) -> list[str]:
 
 
 def example(makers: Makers) -> str:
-    """A remedy that lists the names that would have worked."""
+    """Return a remedy that lists the valid names."""
     return "write name or name(argument, key=value), with a name from: " + ", ".join(sorted(makers))
 
 
 def spell(value: Any) -> str:
-    """How a value is written inside a spelling: `old_score`, `'my score'`, `0.5`, `[1, 0.5]`, `uniform`."""
+    """Return the spelling of a value: `old_score`, `'my score'`, `0.5`, `[1, 0.5]`, `uniform`."""
     if isinstance(value, np.generic):
         value = value.item()
     if isinstance(value, str):
@@ -97,7 +97,7 @@ def spell(value: Any) -> str:
 
 
 def _plain(word: str) -> bool:
-    """Whether a word needs no quotes: it is read as the same name. Names are read in their normal form."""
+    """Whether a word needs no quotes because it is read as the same name. Names are read in their normal form."""
     return word.isidentifier() and not keyword.iskeyword(word) and unicodedata.normalize("NFKC", word) == word
 
 
@@ -107,14 +107,14 @@ def _same(value: Any, default: Any) -> bool:
 
 @dataclasses.dataclass(frozen=True)
 class _Reader:
-    """Builds objects from the tree of a text."""
+    """Builds objects from the syntax tree of a text."""
 
     text: str
     makers: Makers
     what: str
 
     def built(self, node: ast.expr, *, takes_text: bool) -> Any:
-        """What a node stands for. takes_text: a bare word there is text, whatever else has that name."""
+        """Build the object of a node. takes_text: whether a bare word there is text, even if it is a maker's name."""
         if isinstance(node, ast.Name):
             return self.word(node.id, takes_text=takes_text)
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
@@ -132,7 +132,7 @@ class _Reader:
         return math.inf if word == "inf" and not takes_text else word
 
     def made(self, name: str, arguments: list[ast.expr], keywords: list[ast.keyword]) -> Any:
-        """What the maker of a name makes of its arguments."""
+        """Call the maker of a name with its arguments."""
         if name not in self.makers:
             raise _unknown(name, self.makers, self.what)
         maker = self.makers[name]
@@ -149,14 +149,14 @@ class _Reader:
 
 
 def _text_places(maker: Callable[..., Any]) -> tuple[list[bool], dict[str, bool]]:
-    """Which arguments of a maker take text, by position and by name: those whose annotation says `str`."""
+    """Return the arguments of a maker that take text, by position and by name: those annotated as `str`."""
     parameters = inspect.signature(maker).parameters.values()
     takes = {p.name: bool(_TEXT.search(inspect.formatannotation(p.annotation))) for p in parameters}
     return [takes[p.name] for p in parameters if p.kind != p.KEYWORD_ONLY], takes
 
 
 def signature(maker: Callable[..., Any], name: str) -> str:
-    """How a maker is written: `plackett_luce(scores, temperature=1.0, log=False)`."""
+    """Return the signature of a maker: `plackett_luce(scores, temperature=1.0, log=False)`."""
     words = []
     for parameter in inspect.signature(maker).parameters.values():
         required = parameter.default is parameter.empty

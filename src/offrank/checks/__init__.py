@@ -1,4 +1,4 @@
-"""Is the log fit for use, and can a number be trusted?"""
+"""Checks of a log: is it fit for use, and can a number be trusted?"""
 
 from .actions import ActionsFold, ActionsTest
 from .propensities import Agreement, AgreementFold, SlotsFold, SlotsRow, SupportFold

@@ -10,7 +10,7 @@ from ..log.hashing import ODD
 
 @numba.njit(cache=True, nogil=True)
 def rank_sums(clicks, length, inclusion):
-    """Per rank [k, 6]: rows, and sums of h, h c, h^2, h^2 c, h^2 c^2, with h = 1 / inclusion and c the click."""
+    """Return per rank [k, 6]: rows, and sums of h, h c, h^2, h^2 c, h^2 c^2, with h = 1 / inclusion and c the click."""
     n, k = clicks.shape
     sums = np.zeros((k, 6))
     for row in range(n):
@@ -34,10 +34,10 @@ def _joined(key, bits):
 
 @numba.njit(cache=True, nogil=True)
 def join_slots(key, values, length, slates):
-    """Join the bits of what stands in each slot to the key [n] of its row.
+    """Mix the bits of each slot's value into the key [n] of its row.
 
-    values: [n, m] beside the candidates, of which slates [n, k] are indices; or, where slates is empty, [n, k] beside
-    the slots. A slot without an item counts too.
+    values: [n, m] beside the candidates, indexed by slates [n, k]; or, if slates is empty, [n, k] beside
+    the slots. An empty slot counts too.
     """
     beside = slates.shape[1] == 0
     for row in range(len(key)):
@@ -48,14 +48,14 @@ def join_slots(key, values, length, slates):
 
 @numba.njit(cache=True, nogil=True)
 def join_rows(key, values):
-    """Join the bits of a value [n] to the key [n] of each row."""
+    """Mix the bits of a value [n] into the key [n] of each row."""
     for row in range(len(key)):
         key[row] = _joined(key[row], values[row])
 
 
 @numba.njit(cache=True, nogil=True)
 def lifted_counts(probs, slates, size, h, lifts, out):
-    """Add to out [4, lifts, ranks] what `calibration.Counts` holds of the items that are so much likelier than uniform.
+    """Add to out [4, lifts, ranks] the `calibration.Counts` of items that are `lift` times likelier than under uniform.
 
     probs: [n, m, k] of each candidate at each rank; slates: [n, k] candidate indices; size, h: [n].
     """
@@ -77,9 +77,9 @@ def lifted_counts(probs, slates, size, h, lifts, out):
 
 @numba.njit(cache=True, nogil=True)
 def item_counts(probs, slates, place, size, h, out):
-    """Add to out [4, items, ranks + 1] what `calibration.Counts` holds of each item at each rank; at any, in the last.
+    """Add to out [4, items, ranks + 1] the `calibration.Counts` of each item at each rank; at any rank in the last.
 
-    place: [n, m] the number of each candidate among the items.
+    place: [n, m] index of each candidate among the items.
     """
     ranks = out.shape[2] - 1
     for row in range(len(probs)):
@@ -104,10 +104,10 @@ def _count(out, q, seen, weight):
 
 @numba.njit(cache=True, nogil=True)
 def log_sums(probs, slates, size, length, h, least, centred):
-    """Of the sum over what was shown of log(probability times candidates), less what is expected of it.
+    """Sum log(probability times candidates) of the shown items, minus its expectation.
 
-    Returns the sum, its variance by rows, its variance if ranks are independent, and the most that a row can add.
-    centred: each item's value is taken less its mean over the ranks. least: below which probabilities count alike.
+    Returns the sum, its variance by rows, its variance if ranks are independent, and the maximum term of a row.
+    centred: whether each item's mean over the ranks is subtracted. least: probabilities below are raised to it.
     """
     total, by_rows, alone, most = 0.0, 0.0, 0.0, 0.0
     for row in range(len(probs)):

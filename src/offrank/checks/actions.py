@@ -1,7 +1,7 @@
-"""Arithmetic and harmonic tests of logged propensities, where every impression has the same candidates.
+"""Arithmetic and harmonic tests of logged propensities, if every impression has the same candidates.
 
 Li, Chen, Kleban and Gupta, Counterfactual estimation and optimization of click metrics in search
-engines (2015), taken to slates: an action is an item at a rank.
+engines (2015), applied to slates: an action is an item at a rank.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from ..policies.propensities import AnyPolicy, is_law, propensities, shown_needs
 MOST_ITEMS = 2_000
 _FEWEST_EXPECTED = 10.0
 _FEWEST_EFFECTIVE = 50.0
-_EVEN = 0.5  # effective share of the rows that showed an item, where only those are known
+_EVEN = 0.5  # effective share of the rows that showed an item, if only those are known
 _SUMS = 8
 
 
@@ -29,7 +29,7 @@ class ActionsTest:
     """The worst of `actions` tests: of item (its code) at rank (1 at the top).
 
     observed, expected: weighted counts for the arithmetic test; mean of 1 / P and 1 for the harmonic
-    one. deviation: in standard errors. alarming: beyond what chance gives the worst of so many.
+    one. deviation: in standard errors. alarming: beyond the chance level of the worst of all tests.
     """
 
     item: int
@@ -41,19 +41,19 @@ class ActionsTest:
 
     @property
     def alarming(self) -> bool:
-        """Whether chance alone would be this far off in fewer than one log in a thousand."""
+        """Whether chance alone would deviate this far in fewer than one log in a thousand."""
         tail = math.erfc(abs(self.deviation) / math.sqrt(2))
         return tail * self.actions < 1e-3
 
 
 @dataclass(frozen=True)
 class Actions:
-    """State: item codes [m] of the one candidate set (None before any row), and sums [m, k, 8] over rows.
+    """State: item codes [m] of the single candidate set (None before any row), and sums [m, k, 8] over rows.
 
-    With h = 1 / inclusion, y whether the item stood there, P its probability to: h y, h P,
+    With h = 1 / inclusion, y whether the item stood there, P its probability: h y, h P,
     h^2 P (1 - P), h^2 (y - P)^2, h y / P, (h y / P)^2, h^2 (1 - P) / P,
-    and h where it could have stood there. varies: whether another candidate set was met; sampled:
-    whether any row stands for others too.
+    and h where it could have stood there. varies: whether another candidate set occurred; sampled:
+    whether any row has an inclusion probability below 1.
     """
 
     codes: Integers | None = None
@@ -73,15 +73,15 @@ class Actions:
 
 @dataclass(frozen=True)
 class ActionsFold(MappedFold):
-    """Counts how often each item stood at each rank, and how often the logging policy says it should.
+    """Compares how often each item stood at each rank with the probabilities of the logging policy.
 
-    The arithmetic test needs the probabilities of all candidates, which only a law over any slate knows.
+    The arithmetic test needs the probabilities of all candidates, which only a law over any slate has.
     """
 
     logging: AnyPolicy
 
     def needs(self) -> Needs:
-        """The columns that the logging policy reads."""
+        """Return the columns that the logging policy reads."""
         return shown_needs(self.logging, "rank_law") | Needs(frozenset(["candidates"]))
 
     @property
@@ -97,23 +97,23 @@ class ActionsFold(MappedFold):
         items = batch.contexts.candidates
         ragged = (batch.contexts.size < items.shape[1]).any()
         if items.shape[1] > MOST_ITEMS or ragged or not _alike(items[[0, -1]]) or not _alike(items):
-            return Actions(varies=True)  # where candidates vary, the first and the last row mostly tell
+            return Actions(varies=True)  # if candidates vary, the first and the last row usually show it
         codes = np.sort(items[0])
         return Actions(codes, self._sums(batch, codes), sampled=bool((batch.inclusion < 1).any()))
 
     def told(self, found: Actions) -> dict[str, ActionsTest] | None:
-        """The arithmetic and the harmonic test, or None where the candidates vary."""
+        """Return the arithmetic and the harmonic test, or None if the candidates vary."""
         if found.codes is None:
             return None
         shown, wanted, binomial, empirical, inverse, squared, expected, rows = np.moveaxis(found.sums, 2, 0)
         tests = {}
         if self.whole:
-            # The binomial variance is exact where no row was left out; what was left out may depend on the clicks.
+            # The binomial variance is exact if no row was left out; omission may depend on the clicks.
             variance = np.maximum(binomial, empirical) if found.sampled else binomial
             enough = wanted**2 >= _FEWEST_EXPECTED * binomial
             tests["arithmetic"] = _worst(found, _in_errors(shown - wanted, variance, enough), shown, wanted)
-        # h y / P has expectation 1. Its variance is known with P; else it is that of the rows that were seen, which
-        # is too small where 1 / P varies much: the rows that make it large are those that are seldom seen.
+        # h y / P has expectation 1. Its variance is known with P; otherwise it is estimated from the rows, which
+        # is too small if 1 / P varies much: the rows that make it large are rare.
         rows = np.where(rows > 0, rows, 1)
         mean = inverse / rows
         variance = np.maximum(np.maximum(squared - inverse**2 / rows, 0), expected) / rows**2
@@ -129,7 +129,7 @@ class ActionsFold(MappedFold):
         row, rank = np.nonzero(slates >= 0)
         item = np.searchsorted(codes, contexts.candidates[row, slates[row, rank]])
         asked = propensities(self.logging, batch)
-        every = asked.candidate_ranks if self.whole else None  # before the law of what was shown, which is part of it
+        every = asked.candidate_ranks if self.whole else None  # before the law of the shown slate, which is part of it
         shown = asked.rank_law.written_out(contexts.length)
         own = np.einsum("nii->ni", shown)[row, rank]
         inverse = np.divide(h[row], own, out=np.zeros(len(row)), where=own > 0)
@@ -156,7 +156,7 @@ def _alike(items: Integers) -> bool:
 
 
 def _in_errors(away: Floats, variance: Floats, enough: np.ndarray) -> Floats:
-    """How many standard errors, 0 where there is not enough to say."""
+    """Return the deviation in standard errors, 0 if the sample is too small."""
     return np.where(enough & (variance > 0), away / np.sqrt(np.where(variance > 0, variance, 1)), 0)
 
 

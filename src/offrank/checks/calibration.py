@@ -1,13 +1,13 @@
-"""Calibration of a logging policy: is everything shown as often as its law says, whatever the candidates?
+"""Calibration of a logging policy: is every item shown as often as its law says, whatever the candidates?
 
-For each rank, the items that the policy shows there at least `lift` times as often as a uniform one would: in how many
-rows one of them stood there, and in how many it should. And each item, at each rank and at any. Given its context, each
-row adds 1 with a known probability q, so that the count has the mean sum(q) and the variance sum(q (1 - q)), exactly;
-rows are independent. No asymptotics are needed: Bennett's inequality bounds the chance that a count is so far off.
+For each rank, take the items that the policy shows there at least `lift` times as often as a uniform one: count the
+rows with one of them there, and the expected number. Likewise each item, at each rank and at any. Given its context,
+a row adds 1 with a known probability q, so that the count has the mean sum(q) and the variance sum(q (1 - q)), exactly;
+rows are independent. No asymptotics are needed: Bennett's inequality bounds the probability of such a deviation.
 
-Two sums over whole slates see what is spread thinly over the ranks: of the log-probability of each item at its rank,
-and of how much greater that is than the item's mean over the ranks (which swaps lower). Their mean is exact too, their
-variance the larger of that of the rows and that of independent ranks.
+Two sums over whole slates detect small errors at many ranks: of the log-probability of each item at its rank,
+and of its excess over the item's mean over the ranks (which swaps lower). Their mean is exact too, and their
+variance is the larger of the one between rows and the one for independent ranks.
 """
 
 from __future__ import annotations
@@ -31,19 +31,19 @@ Flags = NDArray[np.bool_]
 
 LIFTS = (1e-6, 0.1, 0.25, 0.5, 0.75, 1.0, 1.25, 1.5, 2.0, 3.0, 5.0, 10.0)
 RANKS = 10
-"""From the top; one rank tells of those below."""
+"""Ranks that are compared, from the top; one rank is informative about those below."""
 _ROUNDING = 1 - 1e-6
-"""Equal probabilities are equal whatever the order in which they were computed."""
+"""Equal probabilities up to rounding, in whatever order they were computed."""
 _DUST = 1e-9
 _LEAST_LIFT = 0.05
-"""Items that are less likely count alike in sums of log-probabilities, which no single row may decide."""
+"""Less likely items count as this likely in sums of log-probabilities, so that no single row dominates."""
 _SHARES = {"lift": 0.3, "item": 0.25, "place": 0.25, "slate": 0.2}
-"""Of the false alarms, for each kind of comparison; within a kind, items share them by how often they are expected."""
+"""Share of the false alarms for each kind of comparison; within a kind, items share it by expected count."""
 
 
 @dataclass(frozen=True)
 class ShownCounts:
-    """Of many comparisons [c], with h = 1 / inclusion: rows observed and expected, and the variance of the first.
+    """Counts of many comparisons [c], with h = 1 / inclusion: observed and expected rows, variance of the observed.
 
     binomial: sum of h^2 q (1 - q); empirical: sum of h^2 (y - q)^2.
     """
@@ -54,16 +54,16 @@ class ShownCounts:
     empirical: Floats
 
     def chance(self, most: float) -> Floats:
-        """[c] bound of the probability of being this far off. most: the largest h.
+        """Bound the probability of such a deviation [c]. most: the largest h.
 
-        The binomial variance is exact where no row was left out; what was left out may depend on the clicks.
+        The binomial variance is exact if no row was left out; omission may depend on the clicks.
         """
         away = np.abs(self.observed - self.expected)
         variance = self.binomial if most == 1 else np.maximum(self.binomial, self.empirical)
         return np.minimum(2 * bennett(away, variance, most), 1.0)
 
     def worst(self, most: float, shares: Floats) -> tuple[int, tuple[float, float, float]]:
-        """The comparison that is furthest off: observed, expected, chance. shares [c]: of the false alarms."""
+        """Return the comparison with the largest deviation: observed, expected, chance. shares [c]: of false alarms."""
         chance = np.minimum(np.divide(self.chance(most), shares, out=np.ones(len(shares)), where=shares > 0), 1.0)
         worst = _least(chance)
         return worst, (float(self.observed[worst]), float(self.expected[worst]), float(chance[worst]))
@@ -71,7 +71,7 @@ class ShownCounts:
 
 @dataclass(frozen=True)
 class CalibrationFold(MappedFold):
-    """Compares what was shown with what a law over any slate says, in a sample of the rows."""
+    """Compares the shown items with a law over any slate, in a sample of the rows."""
 
     logging: AnyPolicy
     kept: int = KEPT
@@ -81,7 +81,7 @@ class CalibrationFold(MappedFold):
         """The columns that the policy reads.
 
         Raises:
-            AbilityError: it cannot tell the probability of an item at a rank.
+            AbilityError: it cannot compute the probability of an item at a rank.
         """
         return law_needs(self.logging, "rank_probs") | Needs(frozenset(["candidates"]))
 
@@ -90,10 +90,10 @@ class CalibrationFold(MappedFold):
         return SampledRowsFold(self.needs(), self.kept, cells=self.cells)
 
     def told(self, state: SampledRows) -> Frequency | None:
-        """The comparison that is furthest off, None where there is nothing to compare.
+        """Return the comparison with the largest deviation, None if there is nothing to compare.
 
         Raises:
-            AbilityError: the policy cannot tell the probability of an item at a rank in these contexts.
+            AbilityError: the policy cannot compute the probability of an item at a rank in these contexts.
         """
         if not len(state):
             return None
@@ -101,12 +101,12 @@ class CalibrationFold(MappedFold):
         found = list(_compared(state, probs))
         worst = found[_least(np.array([shown.chance for shown in found]))]
         whole = _of_slates(state, probs)
-        # In words a count says more than a sum of logarithms.
+        # In words a count is clearer than a sum of logarithms.
         return worst if worst.chance <= whole else replace(worst, chance=whole)
 
 
 def bennett(away: Floats, variance: Floats, most: float) -> Floats:
-    """P(S >= away) at most, for a sum S of independent variables of mean 0, none above `most`, of this variance.
+    """Bound P(S >= away) for a sum S of independent variables of mean 0, each at most `most`, with this variance.
 
     exp(-v / b^2 h(b a / v)) with h(u) = (1 + u) log(1 + u) - u; Bennett (1962).
     """
@@ -116,7 +116,7 @@ def bennett(away: Floats, variance: Floats, most: float) -> Floats:
 
 
 def _compared(rows: SampledRows, probs: Floats) -> Iterator[Frequency]:
-    """The worst comparison of each kind. probs: [n, m, k] of every candidate."""
+    """Return the worst comparison of each kind. probs: [n, m, k] of every candidate."""
     h, size = 1 / rows.inclusion, rows.contexts.size
     most, ranks = float(h.max()), min(RANKS, probs.shape[2])
     yield from _lifts(rows, probs, h, most, ranks)
@@ -129,17 +129,17 @@ def _compared(rows: SampledRows, probs: Floats) -> Iterator[Frequency]:
 
 
 def _of_slates(rows: SampledRows, probs: Floats) -> float:
-    """The chance of sums of log-probabilities that are so far off, over whole slates."""
+    """Bound the probability of the deviation in sums of log-probabilities over whole slates."""
     size, length, h = rows.contexts.size, rows.contexts.length, 1 / rows.inclusion
     found = (_kernels.log_sums(probs, rows.slates, size, length, h, _LEAST_LIFT, centred) for centred in (False, True))
     return min(_of_sum(*sums) for sums in found) / (_SHARES["slate"] / 2)
 
 
 def _of_sum(total: float, by_rows: float, alone: float, most: float) -> float:
-    """The chance of a sum that is so far from its expectation. most: what one row can add."""
+    """Bound the probability of a sum's deviation from its expectation. most: the largest term of a row."""
     if not most > _DUST:
         return 1.0
-    # Of each rank the variance is exact; how ranks go together, only the rows tell.
+    # Each rank's variance is exact; the covariance of ranks is known only from the rows.
     return min(2 * float(bennett(np.abs(total), np.maximum(by_rows, alone), most)), 1.0)
 
 
@@ -153,18 +153,18 @@ def _lifts(rows: SampledRows, probs: Floats, h: Floats, most: float, ranks: int)
 
 
 def _worst_item(counts: ShownCounts, most: float, codes: Integers, rank: int | None, share: float) -> Frequency:
-    """The item that is furthest off; items share the false alarms by how often they are expected."""
+    """Return the item with the largest deviation; items share the false alarms by expected count."""
     worst, found = counts.worst(most, share * counts.expected / max(float(counts.expected.sum()), 1e-12))
     return Frequency(rank, *found, item=int(codes[worst]))
 
 
 def _least(chance: Floats) -> int:
-    """The place of the first that is least, but for rounding."""
+    """Return the index of the first minimum, up to rounding."""
     return int(np.argmax(chance <= chance.min() * (1 + 1e-6)))
 
 
 def _codes(rows: SampledRows) -> tuple[Integers, Integers]:
-    """The items, and [n, m] the place of each candidate among them; -1 beyond a row's candidates."""
+    """Return the items, and [n, m] the index of each candidate among them; -1 beyond a row's candidates."""
     candidates = rows.contexts.candidates
     inside = np.arange(candidates.shape[1]) < rows.contexts.size[:, None]
     codes, place = np.unique(candidates[inside], return_inverse=True)

@@ -1,12 +1,12 @@
-"""Which policy has drawn a log? Each that may have is fitted to a sample of its slates, and held against what it shows.
+"""Which policy drew a log? Each possible one is fitted to a sample of its slates, and compared with what it shows.
 
 Laws of one parameter (the temperature of Plackett-Luce, the uniform share of an epsilon-greedy ranker) are fitted by
 maximum likelihood of the slates given their candidates; rows are weighed by 1 / inclusion. Laws are ordered by
-Schwarz's criterion: log-likelihood less log(rows) / 2 for a parameter.
+Schwarz's criterion: log-likelihood minus log(rows) / 2 per parameter.
 
-Two things speak against a law. Another one makes the slates a thousand times likelier: if the first has drawn them, the
-ratio of both likelihoods has the mean 1, so that this happens once in a thousand logs at most (Markov). Or the slates
-that were shown are not those of the law, by its calibration: that needs no other law to compare with.
+Two things count against a law. Another one makes the slates a thousand times likelier: if the first drew them, the
+ratio of both likelihoods has the mean 1, so that this happens in at most one log of a thousand (Markov). Or the
+shown slates are not those of the law, by its calibration, which needs no other law to compare with.
 """
 
 from __future__ import annotations
@@ -33,19 +33,19 @@ from ..policies.uniform import Uniform
 from .calibration import CalibrationFold
 
 CHECKED = 8
-"""The likeliest laws, which are held against what was shown; the others have no chance."""
+"""How many of the likeliest laws are compared with the shown slates; the others have no chance."""
 _SPAN = math.log(1000)
-"""How far a temperature may be from the spread of its scores, as a logarithm."""
+"""Range of a temperature relative to the spread of its scores, as a logarithm."""
 _STEP = 0.05
-"""Between the parameters whose likelihoods tell how well the best one is known."""
+"""Step between the parameters whose likelihoods give the precision of the best one."""
 
 
 @dataclass(frozen=True)
 class Drawn:
     """A policy that may have drawn a log.
 
-    likelihood: mean log-likelihood of a row; criterion: of the whole sample, less what a fitted parameter costs.
-    against: why it has not drawn the log; empty where it fits.
+    likelihood: mean log-likelihood of a row; criterion: of the whole sample, minus the penalty for fitted parameters.
+    against: evidence that it did not draw the log; empty if it fits.
     """
 
     policy: Policy
@@ -60,9 +60,9 @@ class Drawn:
 
 
 def drawn(rows: SampledRows, copies: float = 0.0) -> list[Drawn]:
-    """Every policy of the sample's columns that may have drawn it: those that fit first, then by the criterion.
+    """Return the policies on the sample's columns that may have drawn it: those that fit first, then by criterion.
 
-    Of each column that law is told which is likeliest. copies: the share of the rows that are copies of others.
+    For each column, only the likeliest law is returned. copies: the share of the rows that are copies of others.
     """
     if not len(rows):
         return []
@@ -83,7 +83,7 @@ def drawn(rows: SampledRows, copies: float = 0.0) -> list[Drawn]:
 
 
 def _judged(one: Drawn, best: Drawn, compare: bool, sample: _Sampled) -> Drawn:
-    """With what speaks against it. compare: with what was shown, rank by rank and item by item."""
+    """Add the evidence against a policy. compare: whether to compare it with the shown items, by rank and item."""
     if best.criterion - one.criterion > -math.log(UNLIKELY):
         one = replace(one, against=one.against or f"the slates are much likelier under {best.policy!r}")
     if not compare:
@@ -98,30 +98,30 @@ def _judged(one: Drawn, best: Drawn, compare: bool, sample: _Sampled) -> Drawn:
 
 @dataclass(frozen=True)
 class _Sampled:
-    """The sample, and how many rows it counts for: rows of equal weight that are no copies."""
+    """The sample and its effective number of rows, without copies."""
 
     rows: SampledRows
     copies: float
 
     @property
     def effective_rows(self) -> float:
-        """Effective number of rows (Kish)."""
+        """Return the effective number of rows (Kish)."""
         weight = 1 / self.rows.inclusion
         return float(weight.sum() ** 2 / (weight**2).sum()) * (1 - self.copies)
 
     def likelihood(self, policy: Policy) -> float:
-        """Mean log-likelihood of a row; minus infinity where a slate cannot be."""
+        """Return the mean log-likelihood of a row; minus infinity if a slate is impossible."""
         weight = 1 / self.rows.inclusion
         return float(weight @ policy.log_prob(self.rows.contexts, self.rows.slates)) / float(weight.sum())
 
     def known(self, policy: Policy, parameters: int = 0) -> Drawn:
-        """A policy with this many fitted parameters."""
+        """Return a policy with this many fitted parameters."""
         mean, rows = self.likelihood(policy), self.effective_rows
         return Drawn(policy, mean, rows * mean - parameters * math.log(max(rows, 1)) / 2)
 
 
 def _greedy(base: Top | Ranking, sample: _Sampled) -> Iterator[Drawn]:
-    """A ranker without randomness, and one that shows a uniform slate now and then."""
+    """Return a ranker without randomness, and one that shows a uniform slate now and then."""
     from scipy.special import expit
 
     yield sample.known(base)
@@ -129,7 +129,7 @@ def _greedy(base: Top | Ranking, sample: _Sampled) -> Iterator[Drawn]:
 
 
 def _plackett_luce(name: str, sample: _Sampled) -> Iterator[Drawn]:
-    """The scores as weights, where none is negative, and as their logarithms."""
+    """Return Plackett-Luce policies with the scores as weights, if none is negative, and as log-weights."""
     contexts = sample.rows.contexts
     inside = np.arange(contexts.candidates.shape[1]) < contexts.size[:, None]
     least = contexts.scores[name][inside].min()
@@ -145,7 +145,7 @@ def _at(policy: PlackettLuce, temperature: float) -> PlackettLuce:
 
 
 def _spread(values: Floats, inside: NDArray[np.bool_]) -> float:
-    """Root of the mean variance within rows, of what is finite."""
+    """Return the root of the mean variance within rows, over finite values."""
     known = inside & np.isfinite(values)
     counts, values = np.maximum(known.sum(axis=1), 1), np.where(known, values, 0.0)
     away = np.where(known, values - values.sum(axis=1, keepdims=True) / counts[:, None], 0.0)
@@ -155,17 +155,17 @@ def _spread(values: Floats, inside: NDArray[np.bool_]) -> float:
 def _fitted(
     make: Callable[[float], Policy], scale: Callable[[float], float], ends: tuple[float, float], sample: _Sampled
 ) -> Drawn:
-    """The member of a family that makes the sample likeliest.
+    """Return the member of a family with the highest likelihood of the sample.
 
-    scale: from the number that is searched for, between two ends, to the parameter; that gets no more digits than the
-    sample tells.
+    scale: maps the searched number, between two ends, to the parameter, which is rounded to the
+    precision of the sample.
     """
     from scipy.optimize import minimize_scalar
 
     def likelihood(at: float) -> float:
         return sample.likelihood(make(scale(at)))
 
-    if likelihood(sum(ends) / 2) == -math.inf:  # it cannot be, whatever the parameter
+    if likelihood(sum(ends) / 2) == -math.inf:  # impossible whatever the parameter
         return Drawn(make(scale(ends[1])), -math.inf, -math.inf)
     best = float(minimize_scalar(lambda at: -likelihood(at), bounds=ends, method="bounded").x)
     bent = (2 * likelihood(best) - likelihood(best - _STEP) - likelihood(best + _STEP)) / _STEP**2
@@ -174,6 +174,6 @@ def _fitted(
 
 
 def _short(low: float, value: float, high: float) -> float:
-    """The number between these ends that is easiest to say: 1, else that with the fewest digits."""
+    """Return the simplest number between these ends: 1, otherwise the one with the fewest digits."""
     every = (1.0, *(float(f"{value:.{digits}g}") for digits in range(1, 6)))
     return next((one for one in every if low <= one <= high), float(f"{value:.3g}"))

@@ -1,4 +1,4 @@
-"""Rows that were written twice: equal rows that come in pairs far beyond what independent impressions make."""
+"""Duplicate rows: equal rows that come in pairs far more often than independent impressions would."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from . import _kernels
 Bits = NDArray[np.uint64]
 
 KEPT = 8192
-"""Distinct rows that are counted: with fewer in the log all of them, else a random sample of so many."""
+"""Maximum number of distinct rows that are counted; a log with more is sampled at random."""
 _FEWEST = 25
-"""Distinct rows, from which on chance alone cannot make all counts even (2^-25)."""
+"""Distinct rows from which chance alone cannot make all counts even (2^-25)."""
 _DEVIATIONS = 5.0
 _CHANCE = 1e-4
 _MOST_COPIES = 10
@@ -26,9 +26,9 @@ _MOST_COPIES = 10
 
 @dataclass(frozen=True)
 class Contents:
-    """How often rows of equal content occur. keys: ascending, hashes of the contents; counts beside them.
+    """How often rows of equal content occur. keys: ascending hashes of the contents; counts beside them.
 
-    Those with the least hashes are kept. Hashes have nothing to do with how often a content occurs, so this is a
+    Those with the smallest hashes are kept. Hashes are independent of how often a content occurs, so this is a
     random sample of the distinct contents, each with its full count.
     """
 
@@ -36,13 +36,13 @@ class Contents:
     counts: Integers
 
     def repeated(self) -> float:
-        """The least share of the rows that are copies of others; 0 where equal rows may well be equal by chance.
+        """Return a lower bound on the share of duplicate rows; 0 if equal rows may be equal by chance.
 
         Independent impressions, whatever their contents and however likely each, make counts that are a mixture of
-        Poisson laws. Of such, at most half are even, and so for every greater divisor; and of the numbers f of
-        contents that occur once, twice and three times, f2^2 <= 1.5 f1 f3 (Cauchy and Schwarz: k! f_k are moments of
+        Poisson laws. At most half of such counts are even, and likewise for every greater divisor; and the numbers f of
+        contents that occur once, twice and thrice meet f2^2 <= 1.5 f1 f3 (Cauchy and Schwarz: k! f_k are moments of
         the mixture). Copies of the whole log break the first law, copies of a part of it the second, from some 7 % of
-        a log whose rows are otherwise unlike.
+        a log whose rows are otherwise distinct.
         """
         if len(self.counts) < _FEWEST:
             return 0.0
@@ -69,7 +69,7 @@ class Contents:
 
 @dataclass(frozen=True)
 class ContentsFold:
-    """Counts rows of equal content: what was shown and clicked, and everything else that was read of it."""
+    """Counts rows of equal content: shown items, clicks, and every other column that was read."""
 
     kept: int = KEPT
 
@@ -79,7 +79,7 @@ class ContentsFold:
     def add(self, state: Contents, batch: LogBatch) -> Contents:
         keys = content_keys(batch)
         if len(state.keys) == self.kept:
-            keys = keys[keys <= state.keys[-1]]  # few, once the state has filled
+            keys = keys[keys <= state.keys[-1]]  # few once the state is full
         return self.merge(state, Contents(*np.unique(keys, return_counts=True)))
 
     def merge(self, left: Contents, right: Contents) -> Contents:
@@ -91,7 +91,7 @@ class ContentsFold:
 
 
 def content_keys(batch: LogBatch) -> Bits:
-    """[n] hashes of the rows' contents, the same in every batch and for every order of the candidates."""
+    """Return hashes of the rows' contents [n], the same in every batch and for every order of the candidates."""
     contexts, length = batch.contexts, batch.contexts.length
     key, beside = length.astype(np.uint64), np.empty((len(batch), 0), np.int64)
     for each in (contexts.candidates, *(contexts.scores[name] for name in sorted(contexts.scores))):
@@ -111,7 +111,7 @@ def content_keys(batch: LogBatch) -> Bits:
 
 
 def _bits(values: NDArray[np.generic]) -> Bits:
-    """As 64-bit words, the same for the same number."""
+    """Return values as 64-bit words, the same for the same number."""
     if values.dtype.kind == "f":
         values = values.astype(np.float64, copy=False) + 0.0  # no negative zero
     return np.ascontiguousarray(values).view(np.uint64)

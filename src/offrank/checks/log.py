@@ -1,4 +1,4 @@
-"""What speaks against a log whatever is estimated from it: all of it from the one pass over the log."""
+"""Problems of a log that affect every estimate, all found in the one pass over the log."""
 
 from __future__ import annotations
 
@@ -29,16 +29,16 @@ _SHOWN = Needs(frozenset(["candidates"]))
 CONFIDENCE = 0.99
 
 CAUSES = ("miscalibrated", "propensity-mismatch", "double-subsampling", "mean-weight", "duplicate-rows")
-"""In this order where several are found: what the first one names, makes those that follow."""
+"""The order of findings: the first one causes those that follow."""
 OF_ROWS = ("duplicate-rows", "shown-only")
-"""What is wrong with the rows whatever their propensities."""
+"""Problems of the rows that do not depend on their propensities."""
 OF_MEAN_WEIGHT = ("double-subsampling", "mean-weight")
 EXPLAINED = {"miscalibrated": OF_MEAN_WEIGHT, "double-subsampling": ("mean-weight",)}
-"""What is wrong with the log, and which findings about the weights of a policy then say nothing new."""
+"""Problems of the log, and which findings about a policy's weights are then redundant."""
 
 
 def about_log(log: OfLog) -> tuple[Caution, ...]:
-    """What is wrong with a log, the worst first, and of what is as bad the cause before what follows from it."""
+    """Return the problems of a log, the worst first, and causes before effects of the same severity."""
     counting = OfCounting() if log.counted_by is None else OfCounting(rows=log.rows_per_context, by=log.counted_by)
     found = findings.about(log, OfRows(copies=log.copies), counting)
     codes = [*CAUSES, *(caution.code for caution in found)]
@@ -47,20 +47,20 @@ def about_log(log: OfLog) -> tuple[Caution, ...]:
 
 
 def of_rows(found: Iterable[Caution]) -> tuple[Caution, ...]:
-    """What concerns estimates too that do not ask the logging policy."""
+    """Return the problems that also affect estimates which do not require the logging policy."""
     return tuple(caution for caution in found if caution.code in OF_ROWS)
 
 
 def explained(found: Iterable[Caution]) -> frozenset[str]:
-    """The codes that say nothing new of an estimate, what is wrong with the log being known."""
+    """Return the codes that are redundant for an estimate, given the problems of the log."""
     return frozenset(code for caution in found for code in EXPLAINED.get(caution.code, ()))
 
 
 @dataclass(frozen=True)
 class LogFold(MappedFold):
-    """Reduces a log to the evidence that there is against it, whatever the estimate.
+    """Fold of a log to the evidence about problems that affect every estimate.
 
-    folds: what can be looked at; unknown: what cannot, and why.
+    folds: the checks that are possible; unknown: the others, and why.
     """
 
     logging: AnyPolicy | None
@@ -70,15 +70,15 @@ class LogFold(MappedFold):
 
     @classmethod
     def of(cls, source: Source, logging: AnyPolicy | None) -> LogFold:
-        """All that the columns of a source and the abilities of its logging policy allow to look at.
+        """Build from the columns of a source and the abilities of its logging policy.
 
-        logging: None where nobody asks for it.
+        logging: None if no estimate requires it.
         """
         tried = OptionalFolds(source)
         tried.sure(_SHOWN, contents=ContentsFold(), candidates=CandidatesFold())
         if logging is not None and (by := counted_by(logging)) is not None:
             tried.add("contexts", RowsPerContextFold(by))
-        if logging is not None and not counts(logging):  # what was counted in the log agrees with it by construction
+        if logging is not None and not counts(logging):  # a policy counted in the log agrees with it by construction
             if not (is_law(logging) and tried.add("fit", CalibrationFold(logging))):
                 tried.add("weights", UniformWeightsFold(logging))
             if not isinstance(logging, WrittenPolicy):
@@ -86,7 +86,7 @@ class LogFold(MappedFold):
         return cls(logging, tried.folds, tried.reasons, tried.needs)
 
     def needs(self) -> Needs:
-        """The columns that are read."""
+        """Return the columns to read."""
         return self.read
 
     @property

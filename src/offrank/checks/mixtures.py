@@ -24,19 +24,19 @@ from ..policies.uniform import Uniform
 
 _UNIFORM = Uniform()
 _ONE, _REWARD, _VALUE, _WEIGHT, _CORRECTED, _SLATES, _INVERSE = range(7)
-"""Columns of a sample; the first six are divided by the inclusion: 1, reward, reward w, w, 1 / q, slates; and 1 / q."""
+"""Columns of a row; the first six are divided by the inclusion: 1, reward, reward w, w, 1 / q, slates; and 1 / q."""
 _THIRD = ((_ONE, _REWARD, _VALUE, _WEIGHT),)
 
 EPSILONS = (0.0, *(2.0**-power for power in range(10, -1, -1)))
-"""Those of Tables 2 to 4."""
+"""The mixtures of Tables 2 to 4."""
 
 
 @dataclass(frozen=True)
 class AtEpsilon:
-    """What is estimated of the policy that is uniform with probability epsilon, else the logging one.
+    """Estimates for the policy that is uniform with probability epsilon, otherwise the logging one.
 
     mean_weight is C, which should be 1; plain is R by IPS, normalised is R / C; each per impression before
-    sub-sampling. cautions: why they should not be trusted.
+    sub-sampling. cautions: warnings about them.
     """
 
     epsilon: float
@@ -48,7 +48,7 @@ class AtEpsilon:
 
     @property
     def trustworthy(self) -> bool:
-        """No serious warning."""
+        """Whether there is no serious warning."""
         return all(caution.severity != "serious" for caution in self.cautions)
 
 
@@ -61,36 +61,36 @@ class Mixtures:
 
     @property
     def impressions(self) -> int:
-        """Rows read."""
+        """Number of rows read."""
         return self.moments.n
 
     @property
     def estimated_impressions(self) -> float:
-        """Rows before sub-sampling: the sum of 1 / inclusion, Eq. 6."""
+        """Number of rows before sub-sampling: the sum of 1 / inclusion, Eq. 6."""
         return float(self.moments.sums[_ONE])
 
     @property
     def mean_inverse_propensity(self) -> float:
-        """Over the rows read, as in Table 1, uncorrected for sub-sampling."""
+        """Mean over the rows read, as in Table 1, uncorrected for sub-sampling."""
         return float(self.moments.mean[_INVERSE])
 
     @property
     def corrected_inverse_propensity(self) -> float:
-        """Before sub-sampling; its expectation is the mean number of slates that could have been shown."""
+        """Mean before sub-sampling; its expectation is the mean number of slates that could have been shown."""
         return float(self.moments.mean[_CORRECTED] / self.moments.mean[_ONE])
 
     @property
     def mean_slates(self) -> float:
-        """How many slates could have been shown."""
+        """Mean number of slates that could have been shown."""
         return float(self.moments.mean[_SLATES] / self.moments.mean[_ONE])
 
     @property
     def largest_inverse_propensity(self) -> float:
-        """Where this is of the order of the log, no normal interval can be trusted."""
+        """Largest inverse propensity; if it is of the order of the log, no normal interval can be trusted."""
         return float(self.moments.largest[_INVERSE])
 
     def at(self, epsilon: float, confidence: float = 0.99) -> AtEpsilon:
-        """The estimates for one epsilon: its weight (1 - epsilon) + epsilon w is linear in that of uniform."""
+        """Return the estimates for one epsilon: its weight (1 - epsilon) + epsilon w is linear in that of uniform."""
         mixed = self._mixed(epsilon)
         spread = Inference(mixed, "studentised", confidence)
         weight, plain, normalised = spread.ratio(Ratio(2, 0)), spread.ratio(Ratio(1, 0)), spread.ratio(Ratio(1, 2))
@@ -99,18 +99,18 @@ class Mixtures:
         return AtEpsilon(epsilon, weight, plain, normalised, ess, cautions)
 
     def _mixed(self, epsilon: float) -> Moments:
-        """Moments of 1, reward times weight, and weight, each divided by the inclusion."""
+        """Return the moments of 1, reward times weight, and weight, each divided by the inclusion."""
         linear = np.zeros((3, len(self.moments.mean)))
         linear[0, _ONE] = 1
         linear[1, [_REWARD, _VALUE]] = linear[2, [_ONE, _WEIGHT]] = 1 - epsilon, epsilon
         found = self.moments
-        unknown = np.zeros(3)  # the extremes, which these intervals do not ask for
+        unknown = np.zeros(3)  # the extremes, which these intervals do not need
         few = linear[:, list(_THIRD[0])]
         third: dict[Block, Floats] = {(0, 1, 2): np.einsum("ai,bj,ck,ijk->abc", few, few, few, found.third[_THIRD[0]])}
         return Moments(found.n, linear @ found.mean, linear @ found.comoment @ linear.T, unknown, unknown, third)
 
     def _evidence(self, epsilon: float, mixed: Moments, weight: Interval, ess: float) -> OfEstimate:
-        """The tail counts where it makes most of the variance of the estimate."""
+        """Return the evidence; the tail counts if it makes up most of the variance of the estimate."""
         spread = np.diagonal(self.moments.comoment)
         tail_counts = epsilon**2 * spread[_VALUE] > 0.5 * mixed.comoment[1, 1]
         return OfEstimate(
@@ -126,12 +126,12 @@ class Mixtures:
 
 @dataclass(frozen=True)
 class MixturesFold(MappedFold):
-    """Reduces batches to `Mixtures` for each number of slots. The log has a reward or clicks."""
+    """Reduces batches to `Mixtures` for each number of slots. The log must have a reward or clicks."""
 
     logging: AnyPolicy
 
     def needs(self) -> Needs:
-        """The columns that are read."""
+        """Return the columns to read."""
         return shown_needs(self.logging, "log_prob") | _UNIFORM.needs("log_prob") | Needs(frozenset(["reward"]))
 
     reducer: ClassVar = GroupBy(Tee({"moments": MomentsFold(7, _THIRD), "largest": LargestFold((_WEIGHT,))}))

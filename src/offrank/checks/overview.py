@@ -1,4 +1,4 @@
-"""What a log holds before anybody asks a question: sizes of slates, distinct values, what was earned, dependence."""
+"""Overview of a log before any evaluation: sizes of slates, distinct values, mean reward, dependence."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ from ..log.batch import LogBatch
 from ..log.hashing import hashed
 
 KEPT = 4096
-"""Distinct values that are counted exactly; of more, the density of as many hashes tells within some 3 %."""
+"""Maximum of distinct values counted exactly; beyond it, the density of as many hashes is accurate to some 3 %."""
 _MEAN = Ratio(0, 1)
 
 
 @dataclass(frozen=True)
 class Overview:
-    """slots, candidates: how many rows have so many. distinct: values of the items and of the columns that group rows.
+    """Overview of a log. slots, candidates: size -> rows. distinct: values of the items and of the grouping columns.
 
-    earned: mean reward before sub-sampling, by independent rows. effects: column -> how many times more rows an
-    interval of it needs, since rows of one value depend on each other (Kish); None where that cannot be told.
+    earned: mean reward before sub-sampling, by independent rows. effects: column -> design effect, the factor in rows
+    needed because rows of one value depend on each other (Kish); None if it cannot be estimated.
     """
 
     slots: Mapping[int, int]
@@ -42,7 +42,7 @@ class Overview:
 class OverviewFold:
     """Reduces batches to an `Overview`.
 
-    columns: those that group rows; rewards: whether anything earned was logged.
+    columns: those that group rows; rewards: whether any reward was logged.
     """
 
     columns: tuple[str, ...] = ()
@@ -104,5 +104,5 @@ def _least(hashes: NDArray[np.uint64]) -> NDArray[np.uint64]:
 
 
 def _distinct(hashes: NDArray[np.uint64]) -> int:
-    """How many values there were: all hashes are known, or the least of them say how dense they lie."""
+    """Return the number of distinct values: exact if all hashes are known, otherwise from their density."""
     return len(hashes) if len(hashes) < KEPT else round((KEPT - 1) / (float(hashes[-1]) / 2.0**64))

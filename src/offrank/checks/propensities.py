@@ -1,4 +1,4 @@
-"""Can the logged propensities be what they are said to be, and how far do they reach?"""
+"""Checks of the logged propensities: do they agree with the logging policy, and how large are their inverses?"""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ from ..policies.written import Logged
 _UNIFORM = Uniform()
 _WRITTEN = Logged()
 CLOSE = 0.01
-"""Propensities within a per cent agree: scores are often logged in single precision."""
+"""Propensities within 1 % agree: scores are often logged in single precision."""
 
 
 @dataclass(frozen=True)
 class Agreement:
-    """Of `rows` impressions, how many have another propensity than the policy's, and the mean log-ratio of both.
+    """Of `rows` impressions, how many differ in propensity from the policy, and the sum of the log-ratios.
 
     log_ratio: sum over rows of log(written / policy's), impossible slates left out; apart: rows that
     differ by more than `CLOSE`.
@@ -54,7 +54,7 @@ class AgreementFold(MappedFold):
     logging: AnyPolicy
 
     def needs(self) -> Needs:
-        """The column, and what the policy reads."""
+        """Return the column, and the columns that the policy reads."""
         return shown_needs(self.logging, "log_prob") | shown_needs(_WRITTEN, "log_prob")
 
     reducer: ClassVar = TotalFold((3,))
@@ -75,7 +75,7 @@ class UniformWeightsFold(MappedFold):
     logging: AnyPolicy
 
     def needs(self) -> Needs:
-        """The columns that are read."""
+        """Return the columns to read."""
         return shown_needs(self.logging, "log_prob") | _UNIFORM.needs("log_prob")
 
     reducer: ClassVar = MomentsFold(2, ((0, 1),))
@@ -101,20 +101,20 @@ class SlotsRow:
 class SlotsFold(MappedFold):
     """Reduces batches to a `SlotsRow` for each number of slots.
 
-    The mean inverse propensity estimates the number of slates that could have been drawn; where
+    The mean inverse propensity estimates the number of slates that could have been drawn; if
     the largest is of the order of the log itself, no interval that assumes normality can be trusted.
     """
 
     logging: AnyPolicy
 
     def needs(self) -> Needs:
-        """The columns that the logging policy reads."""
+        """Return the columns that the logging policy reads."""
         return shown_needs(self.logging, "log_prob")
 
     reducer: ClassVar = GroupBy(MomentsFold(3))
 
     def mapped(self, batch: LogBatch) -> Sample:
-        inverse = np.exp(np.minimum(-propensities(self.logging, batch).log_prob, 300))  # of which squares are summed
+        inverse = np.exp(np.minimum(-propensities(self.logging, batch).log_prob, 300))  # whose squares are summed
         h = 1 / batch.inclusion
         return Sample(np.stack([h, h * inverse, inverse], axis=1), batch.row, groups=by_slots(batch))
 
@@ -130,15 +130,15 @@ class SlotsFold(MappedFold):
 class SupportFold(MappedFold):
     """Share of the target's mass on (item, rank) pairs that the logging policy never shows, per rank.
 
-    Between two laws it is known of all candidates. What was written in the log tells of the displayed items only,
-    which is enough where they are all candidates.
+    Between two laws it covers all candidates. Logged probabilities cover the displayed items only,
+    which is enough if these are all candidates.
     """
 
     target: AnyPolicy
     logging: AnyPolicy
 
     def needs(self) -> Needs:
-        """The columns that both policies read."""
+        """Return the columns that both policies read."""
         asked = [
             law_needs(policy, "rank_probs") if self._of_any_slate else shown_needs(policy, "rank_law")
             for policy in (self.target, self.logging)
@@ -154,7 +154,7 @@ class SupportFold(MappedFold):
         return np.stack([(never * h).sum(axis=(0, 1)), (wanted * h).sum(axis=(0, 1))], axis=1)
 
     def told(self, found: Floats) -> Floats:
-        """[k] share without support at each rank."""
+        """Return the share without support at each rank [k]."""
         return np.divide(found[:, 0], found[:, 1], out=np.zeros(len(found)), where=found[:, 1] > 0)
 
     @property
@@ -162,7 +162,7 @@ class SupportFold(MappedFold):
         return is_law(self.target) and is_law(self.logging)
 
     def _rank_probs(self, policy: AnyPolicy, batch: LogBatch) -> Floats:
-        """[n, q, k] of every candidate, in the same order for both policies."""
+        """Return [n, q, k] of every candidate, in the same order for both policies."""
         if self._of_any_slate:
             return propensities(policy, batch).candidate_ranks
         if not complete(batch):

@@ -1,4 +1,4 @@
-"""What the rows of a log hold: clicks by rank, rows per context, ties; and how much rows depend on each other."""
+"""Statistics of a log's rows: clicks by rank, rows per context, ties, and the dependence between rows."""
 
 from __future__ import annotations
 
@@ -56,11 +56,11 @@ class Impressions:
 
     @property
     def slots(self) -> int:
-        """How many ranks have clicks, or could have; 0 where none are logged."""
+        """Number of ranks that have clicks, or could have; 0 if none are logged."""
         return int(np.count_nonzero(self.ranks[:, 1]))
 
     def by_rank(self, confidence: float) -> list[RankRow]:
-        """Click rate at each rank, with its interval."""
+        """Return the click rate at each rank, with its interval."""
         quantile = NormalDist().inv_cdf(0.5 + confidence / 2)
         return [_click_rate(rank, sums, quantile) for rank, sums in enumerate(self.ranks, start=1)]
 
@@ -87,7 +87,7 @@ def _click_rate(rank: int, sums: Floats, quantile: float) -> RankRow:
 
 @dataclass(frozen=True)
 class CandidatesFold(MappedFold):
-    """Reduces batches to [2]: rows, and those with candidates that were not shown."""
+    """Reduces batches to [2]: rows, and rows with candidates that were not shown."""
 
     reducer: ClassVar = TotalFold((2,))
 
@@ -96,18 +96,18 @@ class CandidatesFold(MappedFold):
 
 
 def counted_by(policy: AnyPolicy) -> str | None:
-    """The column by whose values a policy, or one inside it, was counted in the log."""
+    """Return the column by whose values a policy, or one inside it, was counted in the log."""
     return next((one.by for one in with_parts(policy) if isinstance(one, Counted)), None)
 
 
 @dataclass(frozen=True)
 class RowsPerContextFold(MappedFold):
-    """Reduces batches to the rows of each context; memory grows with the contexts, as it does for counting."""
+    """Reduces batches to the rows of each context; memory grows with the contexts, as for counted policies."""
 
     by: str
 
     def needs(self) -> Needs:
-        """The column of the contexts."""
+        """Return the column of the contexts."""
         return Needs(keys=frozenset([self.by]))
 
     reducer: ClassVar = KeyedCountsFold()
@@ -116,18 +116,18 @@ class RowsPerContextFold(MappedFold):
         return batch.contexts.keys[self.by], np.ones(len(batch))
 
     def told(self, found: KeyedCounts) -> float:
-        """Rows per context: the harmonic mean, over the rows, of how many rows the context of each has."""
+        """Return rows per context: the harmonic mean, over rows, of the size of their context."""
         return float(found.counts.sum()) / max(len(found.counts), 1)
 
 
 @dataclass(frozen=True)
 class TiesFold(MappedFold):
-    """Share of the impressions in which items that a policy would show have the same score as another candidate."""
+    """Share of the impressions in which an item that a policy would show ties in score with another candidate."""
 
     policies: tuple[AnyPolicy, ...]
 
     def needs(self) -> Needs:
-        """The columns that the policies sort by."""
+        """Return the columns that the policies sort by."""
         return reduce(Needs.__or__, (law_needs(policy, "rank_probs") for policy in self.policies), Needs())
 
     @property
@@ -139,19 +139,19 @@ class TiesFold(MappedFold):
         return np.array([*(h[tied(policy, batch.contexts)].sum() for policy in self.policies), h.sum()])
 
     def told(self, found: Floats) -> Floats:
-        """[policies] share of the impressions before sub-sampling."""
+        """Return the share of the impressions before sub-sampling [policies]."""
         return np.asarray(found[:-1] / found[-1]) if found[-1] else found[:-1]
 
 
 def sorts(policy: AnyPolicy) -> bool:
-    """Whether it sorts by a score, at least most of the time."""
+    """Whether the policy sorts by a score, at least most of the time."""
     if isinstance(policy, UniformMixture):
         return sorts(policy.base)
     return isinstance(policy, Sorting) or (isinstance(policy, Linear) and policy.greedy)
 
 
 def tied(policy: AnyPolicy, contexts: Contexts) -> NDArray[np.bool_]:
-    """[n] whether the order of what a policy shows is left open by equal scores."""
+    """Whether equal scores leave open the order of what a policy shows [n]."""
     if isinstance(policy, UniformMixture):
         return tied(policy.base, contexts)
     if isinstance(policy, Sorting | Linear):
@@ -160,15 +160,15 @@ def tied(policy: AnyPolicy, contexts: Contexts) -> NDArray[np.bool_]:
 
 
 def dependence(spread: Inference, mean: Mean, weight: int, *, group: bool = False) -> OfClusters:
-    """What is known of the clusters of a mean.
+    """Return the clustering statistics of a mean.
 
-    weight: the column that says how much each row counts in it. group: it is of one of several groups of the log.
+    weight: the column that weights each row in it. group: whether it is for one of several groups of the log.
     """
     found = OfClusters(method=spread.method, group=group, chosen=spread.chosen)
     if (used := spread.clustered(mean)) is not None:
         effect = spread.design_effect(mean, used)
-        # Clusters of one size that they are worth, Satterthwaite's degrees of freedom + 1: the lesser of two, by what
-        # a cluster holds of the denominator of the mean, and of the weights.
+        # Effective number of clusters of equal size, Satterthwaite's degrees of freedom + 1: the smaller of two, by
+        # each cluster's share of the denominator of the mean, and of the weights.
         effective = 1 + min(used.freedom(mean.denominator), used.freedom(weight))
         found = replace(found, column=used.column, clusters=len(used), effective=effective, design_effect=effect)
     if (apart := spread.passed_over(mean)) is not None:

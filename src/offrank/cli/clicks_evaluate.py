@@ -23,7 +23,7 @@ from .options import (
 from .running import deliver, reading
 
 judged_options = with_options(page_options, results_options, models_option, graded_by, confidence(), sessions_cluster)
-"""What every verb takes that judges click models by a log."""
+"""Options of every verb that evaluates click models on a log."""
 
 
 @click.command()

@@ -1,4 +1,4 @@
-"""The command `offrank`: its verbs, a file for each."""
+"""The command `offrank`: its verbs, one file each."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from .simulate import simulate
 
 
 class _Group(click.Group):
-    """Remembers the words that it was called with, for the report, and tells an error of any verb as one message."""
+    """Records the command line for the report, and shows an error of any verb as one message."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         ctx.meta["offrank.words"] = list(args)

@@ -1,4 +1,4 @@
-"""`--config mapping.toml`: what a file says of a log, for every verb. Options on the command line win."""
+"""`--config mapping.toml`: options of a log in a file, for every verb. The command line has priority."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from typing import Any
 import click
 
 SHARED = ("columns", "format", "logging", "cluster", "skip_invalid")
-"""What a mapping says of a log whatever is asked of it; a verb passes over what it has no use for."""
+"""Options that describe a log for every verb; a verb ignores those that it does not use."""
 COLUMNS = "offrank.columns"
-"""Where the columns of a mapping wait for those that the command line names."""
+"""Where the columns of a mapping wait for those named on the command line."""
 
 
 def config_option(command: Callable[..., None]) -> Callable[..., None]:
-    """Takes options from a file, by their names without dashes in front."""
+    """Add an option that reads options from a file, by their names without leading dashes."""
     option = click.option(
         "--config",
         type=click.Path(dir_okay=False),
@@ -56,7 +56,7 @@ def _read(context: click.Context, _option: click.Parameter, path: str | None) ->
 
 
 def _key(option: click.Option) -> str:
-    """The name of an option in a mapping: `--skip-invalid` is skip_invalid."""
+    """Return the name of an option in a mapping: `--skip-invalid` is skip_invalid."""
     return max(option.opts, key=len).lstrip("-").replace("-", "_")
 
 

@@ -1,4 +1,4 @@
-"""Options that several verbs share, each named as the argument in Python, and how their words are read."""
+"""Options that several verbs share, each named like the argument in Python, and their parsing."""
 
 from __future__ import annotations
 
@@ -26,32 +26,32 @@ FILE_OR_DASH = click.Path(dir_okay=False, writable=True, allow_dash=True)
 
 
 def read_by(reader: Callable[[Any], Any]) -> Callback:
-    """A callback that reads the words of an option."""
+    """Return a callback that parses an option."""
     return lambda _context, _option, given: reader(given)
 
 
 def writable(_context: click.Context, option: click.Parameter, path: str | None) -> str | None:
-    """Refuse a place that cannot be written to before anything is read, not after hours."""
+    """Refuse an unwritable path before anything is read, not after hours."""
     if path is not None and not os.access(Path(path).parent, os.W_OK):
         raise click.BadParameter(f"there is no folder {str(Path(path).parent)!r} to write to", param=option)
     return path
 
 
 def listed(texts: tuple[str, ...]) -> list[str]:
-    """Estimators or metrics, also where several stand in one word: `-e "ips, clip(snips, 10)"`."""
+    """Parse estimators or metrics, also several in one word: `-e "ips, clip(snips, 10)"`."""
     return [spelling for text in texts for spelling in split(text)]
 
 
 def column_or_none(name: str | None) -> str | None:
-    """A column; the word `none` says that there is none."""
+    """Parse a column name; the word `none` means no column."""
     return None if name == "none" else name
 
 
 def examination(text: str | None) -> list[float] | str | None:
-    """Numbers, or else the name of a file.
+    """Parse numbers, or otherwise the name of a file.
 
     Raises:
-        UsageError: numbers that cannot be read.
+        UsageError: the numbers cannot be parsed.
     """
     try:
         return None if text is None else [float(word) for word in split(text)]
@@ -62,10 +62,10 @@ def examination(text: str | None) -> list[float] | str | None:
 
 
 def named_policies(texts: tuple[str, ...]) -> Any:
-    """One policy, or several by their names, `NAME=POLICY`; without a name its spelling is one.
+    """Parse one policy, or several by name, `NAME=POLICY`; without a name, the spelling is the name.
 
     Raises:
-        UsageError: two of one name.
+        UsageError: two policies have one name.
     """
     pairs = [_named(text, text) for text in texts]
     alone = len(texts) == 1 and pairs[0][0] == texts[0]
@@ -73,10 +73,10 @@ def named_policies(texts: tuple[str, ...]) -> Any:
 
 
 def named_files(texts: tuple[str, ...]) -> dict[str, str]:
-    """Files by name, `NAME=FILE`; a file without a name has that of the file.
+    """Parse files by name, `NAME=FILE`; without a name, the file's name is used.
 
     Raises:
-        UsageError: two of one name.
+        UsageError: two files have one name.
     """
     return _distinct([_named(text, Path(text).stem) for text in texts], "models", "--model NAME=FILE")
 
@@ -94,7 +94,7 @@ def _distinct(pairs: list[tuple[str, str]], what: str, remedy: str) -> dict[str,
 
 
 def _columns(context: click.Context, _option: click.Parameter, texts: tuple[str, ...]) -> dict[str, str]:
-    """Role -> column, of `--config` and of `--column`, which wins."""
+    """Parse role -> column, from `--config` and from `--column`, which has priority."""
     pairs = [text.partition("=") for text in texts]
     for text, (role, _, name) in zip(texts, pairs, strict=True):
         if not (role and name):
@@ -103,14 +103,14 @@ def _columns(context: click.Context, _option: click.Parameter, texts: tuple[str,
 
 
 def output(metavar: str) -> Decorator:
-    """The file that a verb is there to write."""
+    """Return the option of a verb's output file."""
     return click.option(
         "-o", "path", metavar=metavar, required=True, type=FILE, callback=writable, help="What to write."
     )
 
 
 def confidence(level: float = 0.95) -> Decorator:
-    """The level of the intervals."""
+    """Return the option of the confidence level."""
     return click.option("--confidence", default=level, show_default=True, help="Level of the intervals.")
 
 
@@ -150,7 +150,7 @@ graded_by = click.option("--by", metavar="COLUMN", help="The queries of the grad
 
 
 def with_options(*options: Decorator) -> Decorator:
-    """These options, in this order in the help."""
+    """Add these options, in this order in the help."""
 
     def added(command: Callable[..., None]) -> Callable[..., None]:
         for option in reversed(options):
@@ -178,19 +178,19 @@ written_options = with_options(
     click.option("--top-k", type=click.IntRange(1), help="Keep the first slots of each slate."),
     click.option("--skip-invalid", is_flag=True, help="Leave out rows that break a rule, and count them."),
 )
-"""Where a log is and how it is written."""
+"""Options of the log's location and format."""
 
 page_options = with_options(html, click.option("--title", help="The title of the report."))
-"""What every verb takes that can write a page."""
+"""Options of every verb that can write a page."""
 
 worth_options = with_options(
     click.option("--unit", metavar="WORDS", help="What is earned: 'EUR per impression'."),
     click.option("--worth", type=float, metavar="NUMBER", help="What one unit of the log is worth in it."),
 )
-"""What one unit of the log is called, and worth, in what is printed and in the report."""
+"""Options of the name and worth of one reward unit in print and in the report."""
 
 source_options = with_options(written_options, logging_option)
-"""The same, and who drew it."""
+"""The same options, and the logging policy."""
 
 results_options = with_options(
     json,
@@ -198,10 +198,10 @@ results_options = with_options(
     workers,
     quiet,
 )
-"""What every verb takes that prints a result with its interval."""
+"""Options of every verb that prints a result with its interval."""
 
 log_options = with_options(source_options, results_options, page_options)
-"""What every verb takes that judges by a log."""
+"""Options of every verb that evaluates with a log."""
 
 interval_options = with_options(
     confidence(),
@@ -213,7 +213,7 @@ interval_options = with_options(
     cluster_option,
     click.option("--by", metavar="COLUMN", help="A table per value of this column."),
 )
-"""How intervals are made, and of which groups."""
+"""Options of the intervals and groups."""
 
 evaluation_options = with_options(
     log_options,
@@ -243,23 +243,23 @@ evaluation_options = with_options(
     worth_options,
     click.option("--held-out", metavar="POLICY.NPZ", help="Read only the third of LOG that `learn` kept apart."),
 )
-"""What the verbs take that ask what targets would have earned."""
+"""Options of the verbs that estimate the value of targets."""
 
 _OURS: tuple[str, ...] = ("columns", "format", "gaps", "top_k", "skip_invalid", "title", "unit", "worth")
 _OURS += ("html", "json", "strict", "workers", "quiet")
-"""Options of the command line: how LOG is read, and what is printed and written."""
+"""Options of the command line only: how LOG is read, and what is printed and written."""
 
 
 def arguments(options: dict[str, Any]) -> dict[str, Any]:
-    """The other options: those that are keywords of the verb in Python."""
+    """Return the other options: those that are keywords of the verb in Python."""
     return {name: value for name, value in options.items() if name not in _OURS}
 
 
 def source(log: str, options: dict[str, Any]) -> Any:
-    """The log that `written_options` describe."""
+    """Return the log that `written_options` describe."""
     return offrank.read_log(log, invalid="skip" if options["skip_invalid"] else "raise", **reading_of(options))
 
 
 def reading_of(options: dict[str, Any]) -> dict[str, Any]:
-    """How a log is written, as `read_log` takes it."""
+    """Return the log's format and columns as arguments of `read_log`."""
     return {name: options[name] for name in ("columns", "format", "gaps", "top_k")}

@@ -1,4 +1,4 @@
-"""What happens around a verb: errors, progress, threads, and delivering what it found."""
+"""The environment of a verb: errors, progress, threads, and output of the result."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from .options import arguments, source
 
 
 def safely(command: Callable[..., Any]) -> Callable[..., None]:
-    """Errors as one message and an exit code, without a traceback."""
+    """Show errors as one message and an exit code, without a traceback."""
 
     @wraps(command)
     def guarded(*arguments: Any, **options: Any) -> None:
@@ -33,7 +33,7 @@ def safely(command: Callable[..., Any]) -> Callable[..., None]:
             click.echo(f"error: {error}", err=True)
             sys.exit(2 if isinstance(error, UsageError) else 1)
         except BrokenPipeError:
-            raise  # the reader of the output has left: nothing to tell it
+            raise  # the reader of the output has closed it: no message is possible
         except OSError as error:
             click.echo(f"error: {error.filename or 'input or output'}: {error.strerror or error}", err=True)
             sys.exit(1)
@@ -43,12 +43,12 @@ def safely(command: Callable[..., Any]) -> Callable[..., None]:
 
 @contextmanager
 def _interruptible() -> Iterator[None]:
-    """Ctrl-C ends the process where it stands: an exception that is raised while compiled code runs crashes it."""
+    """End the process at Ctrl-C at once: an exception that is raised in compiled code crashes it."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
     before = signal.getsignal(signal.SIGINT)
-    if before is signal.default_int_handler:  # else Ctrl-C is ignored, or somebody else's
+    if before is signal.default_int_handler:  # otherwise Ctrl-C is ignored or handled elsewhere
         signal.signal(signal.SIGINT, _leave)
     try:
         yield
@@ -66,7 +66,7 @@ def _leave(_number: int, _frame: FrameType | None) -> NoReturn:
 
 @contextmanager
 def working(options: dict[str, Any]) -> Iterator[tuple[Any, Any, Callable[[str], Any]]]:
-    """On a terminal a progress bar, the executor that was asked for, and what writes a text beside the bar."""
+    """Yield a progress bar on a terminal, the executor of the options, and a function that writes beside the bar."""
     from concurrent.futures import ThreadPoolExecutor
 
     from rich.console import Console
@@ -82,7 +82,7 @@ def working(options: dict[str, Any]) -> Iterator[tuple[Any, Any, Callable[[str],
             task = bars.add_task("reading", total=None)
 
             def say(text: str) -> None:
-                if bars.tasks[0].finished:  # all is read, and nobody knows how long the rest takes
+                if bars.tasks[0].finished:  # all is read, and the remaining time is unknown
                     bars.tasks[0].total = None
                 bars.update(task, description=escape(text))
 
@@ -94,25 +94,25 @@ def working(options: dict[str, Any]) -> Iterator[tuple[Any, Any, Callable[[str],
 
 @contextmanager
 def reading(options: dict[str, Any]) -> Iterator[tuple[Any, Any]]:
-    """A progress bar on a terminal, and the executor that was asked for."""
+    """Yield a progress bar on a terminal, and the executor of the options."""
     with working(options) as (progress, executor, _):
         yield progress, executor
 
 
 def saying(options: dict[str, Any]) -> Callable[[str], object]:
-    """What a verb calls with what it does, step by step."""
+    """Yield the function that a verb calls with a description of each step."""
     return silent if options["quiet"] else partial(click.echo, err=True)
 
 
 def judge(verb: Callable[..., Any], log: str, options: dict[str, Any]) -> None:
-    """Ask a verb of LOG, with the options that are its keywords, and deliver the result."""
+    """Run a verb on LOG, with the options that are its keywords, and deliver the result."""
     with reading(options) as (progress, executor):
         result = verb(source(log, options), **arguments(options), executor=executor, progress=progress)
     deliver(result, options)
 
 
 def deliver(result: Any, options: dict[str, Any]) -> None:
-    """Print, write, and exit with what the result is worth."""
+    """Print and write the result, and exit with its code."""
     words = click.get_current_context().meta["offrank.words"]
     given = {name: options[name] for name in ("title", "unit", "worth") if options.get(name) is not None}
     result = result.with_facts(command=shlex.join(["offrank", *words]), **given)
@@ -126,7 +126,7 @@ def deliver(result: Any, options: dict[str, Any]) -> None:
 
 
 def tell(made: Any, options: dict[str, Any]) -> None:
-    """Print what a verb made, and write it as a page and as JSON where that is asked for."""
+    """Print the result of a verb, and write it as a page and as JSON if requested."""
     json, html = options.get("json"), options.get("html")
     if json == "-":
         click.echo(made.to_json())
@@ -139,7 +139,7 @@ def tell(made: Any, options: dict[str, Any]) -> None:
 
 
 def _refusals(result: Any) -> list[str]:
-    """Estimates that were asked for and cannot be given; a check has found that out, not failed."""
+    """Return the requested estimates that cannot be given; for a check that is a finding, not a failure."""
     if result.facts.get("kind") == "check" or not hasattr(result, "estimates"):
         return []
     refused = list(result.estimates.refused.values())

@@ -1,4 +1,4 @@
-"""A log in, a policy out; a file per method."""
+"""Learning of policies from a log; one file per method."""
 
 from .examples import Checkpoint, Learner
 from .named import METHODS, learner

@@ -1,6 +1,6 @@
 """Compiled loops of learning: gradients over sparse lines.
 
-An impression has the lines starts[i] : starts[i + 1], a candidate each; a line has the coordinates
+An impression has the lines starts[i] : starts[i + 1], one per candidate; a line has the coordinates
 indices[offsets[l] : offsets[l + 1]] with `values` beside them.
 """
 
@@ -34,7 +34,7 @@ def _scatter(offsets, indices, values, line, factor, gradient):
 
 @_jit
 def click_chances(offsets, indices, values, weights, intercept):
-    """[lines] logistic probability of a click on each candidate."""
+    """Return the logistic probability of a click on each candidate [lines]."""
     lines = len(offsets) - 1
     out = np.empty(lines)
     for line in range(lines):
@@ -44,9 +44,9 @@ def click_chances(offsets, indices, values, weights, intercept):
 
 @_jit
 def adagrad(starts, offsets, indices, values, order, positive, total, rate, weights, squares, intercept):
-    """A pass of logistic regression, row after row in `order`; changes weights, squares and intercept [2] in place.
+    """Make a pass of logistic regression in `order`; changes weights, squares and intercept [2] in place.
 
-    Line l counts as `total[l]` observations of which `positive[l]` are ones. intercept: its value and its squares.
+    Line l counts as `total[l]` observations, of which `positive[l]` are ones. intercept: its value and its squares.
     """
     for row in order:
         for line in range(starts[row], starts[row + 1]):
@@ -67,7 +67,7 @@ def adagrad(starts, offsets, indices, values, order, positive, total, rate, weig
 
 @_jit
 def _slate_law(scores, m, slate, left, slope):
-    """Plackett-Luce log p = sum_j (s_{y_j} - log sum of exp over those not above j), and its slope [m] in s."""
+    """Return Plackett-Luce log p = sum_j (s_{y_j} - log sum of exp over those not above j), and set its slope [m]."""
     log_p = 0.0
     for item in range(m):
         left[item], slope[item] = True, 0.0
@@ -109,10 +109,10 @@ def weighted(
     gradient,
     terms,
 ):
-    """terms [n] <- u = -gain min(w, clip) - share sum_a p_a chance_a, w = slate probability over exp(log_q).
+    """Compute terms [n] u = -gain min(w, clip) - share sum_a p_a chance_a, w = slate probability over exp(log_q).
 
-    gradient += that of the sum of linear u + square u^2; in a clipped row the first part has none. chances: [lines]
-    predicted reward of each candidate, of slates of one slot, or empty; rows of gain 0 are then not looked at.
+    gradient += that of the sum of linear u + square u^2, without the first part in clipped rows. chances: [lines]
+    predicted reward of each candidate, for slates of one slot, or empty; rows of gain 0 are then skipped.
     """
     widest, robust = 0, len(chances) > 0
     for row in range(len(gain)):
@@ -128,7 +128,7 @@ def weighted(
         weight = np.exp(_slate_law(scores, m, slates[row], left, slope) - log_q[row])
         u, moved, direct = -gain[row] * min(weight, clip), -gain[row] * weight if weight < clip else 0.0, 0.0
         if robust:
-            for item in range(m):  # the slope is 1{item = shown} - p
+            for item in range(m):  # the gradient is 1{item = shown} - p
                 direct += ((item == slates[row, 0]) - slope[item]) * chances[first + item]
             u -= share[row] * direct
         terms[row] = u

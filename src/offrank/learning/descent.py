@@ -1,4 +1,4 @@
-"""Counterfactual risk minimisation: the estimate's mean and its deviation, descended together by majorisation."""
+"""Counterfactual risk minimisation: minimises the mean and the deviation of the estimate by majorisation."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ class EmpiricalRisk:
 
     @classmethod
     def of(cls, n: int, total: float, squares: float) -> EmpiricalRisk:
-        """From sums of u and of u^2."""
+        """Build from sums of u and of u^2."""
         mean = total / n
         return cls(n, mean, math.sqrt(max(squares - n * mean**2, 0.0) / max(n - 1, 1)))
 
     def bound(self, variance: float) -> tuple[float, float]:
-        """(A, B) of the bound mean(A u + B u^2) + constant on mean(u) + variance deviation / sqrt(n).
+        """Return (A, B) of the bound mean(A u + B u^2) + constant on mean(u) + variance deviation / sqrt(n).
 
-        It holds everywhere and is exact here: the square root lies below its tangent, minus the squared mean too.
+        It holds everywhere and is exact here: the square root and minus the squared mean both lie below their tangents.
         """
         if not (variance and self.deviation):
             return 1.0, 0.0
@@ -44,14 +44,14 @@ class EmpiricalRisk:
 
 @dataclass(frozen=True)
 class WeightedObjective:
-    """The terms u of every row, what the log says was lost, so that less is better.
+    """The loss u of every row according to the log; smaller is better.
 
-    u = -(reward - baseline) min(w, clip) / inclusion, times `unit`; w is the importance weight. A row is corrected for
-    sub-sampling here, once.
+    u = -(reward - baseline) min(w, clip) / inclusion, times `unit`; w is the importance weight. Sub-sampling is
+    corrected here, once per row.
 
-    - unit: the mean of the terms over rows is then in units of the mean absolute deviation of the logged rewards.
-    - normalised: each round of a descent takes the self-normalised estimate so far as the baseline.
-    - model: predicts rewards; the terms are then doubly robust, of slates of one slot:
+    - unit: scales the mean of the terms over rows to units of the mean absolute deviation of the logged rewards.
+    - normalised: whether each round of a descent uses the current self-normalised estimate as the baseline.
+    - model: predicts rewards; the terms are then doubly robust, for slates of one slot:
       u = -(sum_a p(a) r(a) + (reward - baseline - r(y)) min(w, clip)) / inclusion, times `unit`.
     """
 
@@ -66,12 +66,12 @@ class WeightedObjective:
     def of(
         cls, store: Store, clip: float = math.inf, *, normalised: bool = False, model: Scorer | None = None
     ) -> WeightedObjective:
-        """Of rewards that are centred already, or that a model is to predict."""
+        """Build from rewards that are centred already, or that a model predicts."""
         unit = store.rows / store.impressions / store.deviation()
         return cls(store, clip, unit, normalised=normalised, model=model)
 
     def sums(self, weights: Floats, linear: float, square: float, gradient: Floats) -> tuple[float, float]:
-        """Sums of u and u^2; gradient += that of the sum of linear u + square u^2."""
+        """Return sums of u and u^2; gradient += that of the sum of linear u + square u^2."""
         total = squares = 0.0
         for examples in self.store:
             terms = self._terms(examples, examples.reward - self.baseline, weights, linear, square, gradient)
@@ -80,7 +80,7 @@ class WeightedObjective:
         return total, squares
 
     def refreshed(self, weights: Floats) -> WeightedObjective:
-        """The terms for another round, where they depend on the weights so far."""
+        """Return the terms for another round, if they depend on the current weights."""
         if not self.normalised:
             return self
         earned = shown = 0.0
@@ -93,7 +93,7 @@ class WeightedObjective:
     def _terms(
         self, examples: Examples, reward: Floats, weights: Floats, linear: float, square: float, gradient: Floats
     ) -> Floats:
-        """[n] terms of such rewards; gradient as in `sums`."""
+        """Return the terms of these rewards [n]; gradient as in `sums`."""
         share, terms = self.unit / examples.inclusion, np.empty(len(examples))
         chances = np.empty(0) if self.model is None else self.model.chances(examples)
         gain = (reward if self.model is None else reward - chances[examples.shown]) * share
@@ -105,7 +105,7 @@ class WeightedObjective:
 
 @dataclass(frozen=True)
 class Descent:
-    """Minimises mean(u) + variance deviation(u) / sqrt(n) + l2 / 2 |weights|^2, from weights of zero.
+    """Minimises mean(u) + variance deviation(u) / sqrt(n) + l2 / 2 |weights|^2, starting from zero weights.
 
     Each of `rounds` bounds the deviation from above (Swaminathan and Joachims 2015, section 5) and makes `steps`
     iterations of L-BFGS on the bound, so that the objective never rises.
@@ -119,13 +119,13 @@ class Descent:
     steps: int = 8
 
     def objective(self, terms: WeightedObjective, weights: Floats) -> float:
-        """What is minimised."""
+        """Return the objective that is minimised."""
         found = self._risk(terms, weights)
         penalty = self.variance * found.deviation / math.sqrt(found.n)
         return found.mean + penalty + self.l2 / 2 * float(weights @ weights)
 
     def run(self, terms: WeightedObjective) -> Iterator[Floats]:
-        """The weights after each round."""
+        """Yield the weights after each round."""
         weights, seen = np.zeros(self.size), np.zeros(self.size, dtype=np.bool_)
         for examples in self.store:
             seen[examples.indices] = True
@@ -161,11 +161,11 @@ class Descent:
 
 @dataclass(frozen=True)
 class Penalised(ABC):
-    """What the POEM family searches: policies that draw, by the terms of a clip and the penalties of a descent.
+    """The search of the POEM family: stochastic policies, over clips and penalties.
 
-    - variances: how much the standard error counts; l2: of the weights, both in units of the mean absolute deviation
-      of the logged rewards from their median, which is the baseline: for rare clicks, the click rate and 0.
-    - clips: importance weights are cut at this quantile of the inverse propensities (.97 as published).
+    - variances: multiples of the standard error; l2: penalties of the weights; both in units of the mean absolute
+      deviation of the logged rewards from their median, which is the baseline: for rare clicks, the click rate and 0.
+    - clips: importance weights are clipped at this quantile of the inverse propensities (.97 as published).
     - epochs: passes of majorisation, each with several passes over the log.
     """
 
@@ -179,11 +179,11 @@ class Penalised(ABC):
 
     @abstractmethod
     def terms(self, data: Data, seed: int) -> WeightedObjective:
-        """What is descended on, without a clip."""
+        """Return the terms of the objective, without a clip."""
 
     @final
     def candidates(self, data: Data, seed: int) -> Iterator[Checkpoint]:
-        """Candidates of every setting, after 1, 2, 4 ... rounds and after the last."""
+        """Yield candidates of every setting, after 1, 2, 4 ... rounds and after the last."""
         terms = self.terms(data, seed)
         for variance, l2, clip in itertools.product(self.variances, self.l2, self.clips):
             descent = Descent(terms.store, data.encoding.size, variance, l2, self.epochs)
@@ -194,7 +194,7 @@ class Penalised(ABC):
 
 
 def quantile(store: Store, level: float) -> float:
-    """Quantile of the inverse propensities of the rows; level 1 cuts nothing."""
+    """Return a quantile of the rows' inverse propensities; level 1 clips nothing."""
     if level >= 1:
         return math.inf
     return float(np.quantile(np.concatenate([np.exp(-examples.log_q) for examples in store]), level))

@@ -1,4 +1,4 @@
-"""POEM on doubly robust terms: a regression takes the predictable part of the reward out of the weights."""
+"""POEM on doubly robust terms: a regression removes the predictable part of the reward from the weighting."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ class DoublyRobustPoem(Penalised):
     """POEM with u = -(sum_a p(a) r(a) + (reward - r(y)) min(w, clip)) / inclusion, r from the regression.
 
     Paper criteo-test-bed, section 4.2, leaves it to future work. The fields are those of `Poem`. Rewards are scaled to
-    [0, 1]; the model takes the place of a baseline.
+    [0, 1]; the model replaces a baseline.
     """
 
     one_slot: ClassVar[bool] = True

@@ -1,4 +1,4 @@
-"""DRO: doubly robust rewards of every candidate, then weighted one-against-all."""
+"""DRO: doubly robust rewards of every candidate, then weighted one-against-all classification."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from .regression import reward_model
 class DoublyRobustReduction(Reduction):
     """Doubly robust optimisation (Dudik, Langford, Li 2011; paper criteo-test-bed, section 4.2, method 4).
 
-    Candidate a earns r(a) + 1{y = a} (reward - r(y)) / propensity, with r from the regression. Its weight as the
-    class of the impression is what that exceeds the least of the row by. Rewards are scaled to [0, 1].
+    Candidate a has the reward r(a) + 1{y = a} (reward - r(y)) / propensity, with r from the regression. Its weight as
+    the class of the impression is this minus the minimum of the row. Rewards are scaled to [0, 1].
     """
 
     def targets(self, data: Data, seed: int) -> Targets:
@@ -26,7 +26,7 @@ class DoublyRobustReduction(Reduction):
 
 
 def above_the_least(model: Scorer, examples: Examples) -> tuple[Floats, Floats]:
-    """(positive, total) [lines] of one-against-all with doubly robust weights."""
+    """Return (positive, total) [lines] of one-against-all with doubly robust weights."""
     earned = rewards(examples, model)
     least = np.minimum.reduceat(earned, examples.starts[:-1])
     positive = (earned - np.repeat(least, examples.size)) / np.repeat(examples.inclusion, examples.size)
@@ -34,7 +34,7 @@ def above_the_least(model: Scorer, examples: Examples) -> tuple[Floats, Floats]:
 
 
 def rewards(examples: Examples, model: Scorer) -> Floats:
-    """[lines] doubly robust estimate of what each candidate would have earned."""
+    """Return the doubly robust estimate of each candidate's reward [lines]."""
     earned, shown = model.chances(examples), examples.shown
     earned[shown] += (examples.reward - earned[shown]) * np.exp(-examples.log_q)
     return earned

@@ -1,10 +1,10 @@
-"""What learners are given and give: a log that was encoded once, to be read again and again, and learnt weights.
+"""Inputs and outputs of learners: a log, encoded once for repeated reading, and learnt weights.
 
-Rewards are learnt in frames that are the same whatever number is added to the log's rewards or multiplies them.
+Learning is invariant to adding a constant to the log's rewards and to multiplying them.
 Importance weights have an expectation of 1, but not a mean of 1: a policy that is learnt from reward + b by plain IPS
 also learns to make the mean weight large (b > 0) or small (b < 0), which is propensity overfitting (Swaminathan and
-Joachims 2015, The self-normalized estimator for counterfactual learning). So a baseline is taken off first, and it
-moves with the rewards.
+Joachims 2015, The self-normalized estimator for counterfactual learning). So a baseline is subtracted first, and it
+shifts with the rewards.
 """
 
 from __future__ import annotations
@@ -46,26 +46,26 @@ class Examples:
 
     @property
     def size(self) -> Integers:
-        """[n] candidates of each row."""
+        """Return the number of candidates of each row [n]."""
         return np.diff(self.starts)
 
     @property
     def lines(self) -> Lines:
-        """The candidates' features."""
+        """Return the candidates' features."""
         return Lines(self.starts, self.offsets, self.indices, self.values)
 
     @property
     def shown(self) -> Integers:
-        """[n] line of the candidate in the first slot."""
+        """Return the line of the candidate in the first slot [n]."""
         return np.asarray(self.starts[:-1] + self.slates[:, 0])
 
 
 @dataclass(frozen=True)
 class Store:
-    """Examples in pieces that fit into memory, of which the larger logs keep one at a time.
+    """Examples in pieces that fit into memory; for large logs only one piece is in memory at a time.
 
-    impressions: estimated number before sub-sampling, the sum of 1 / inclusion; rows: those that are there.
-    shift, scale: rewards are given out as (logged - shift) / scale.
+    impressions: estimated number before sub-sampling, the sum of 1 / inclusion; rows: number of logged rows.
+    shift, scale: rewards are returned as (logged - shift) / scale.
     """
 
     pieces: tuple[Examples | Path, ...]
@@ -80,7 +80,7 @@ class Store:
             yield self.piece(index)
 
     def piece(self, index: int) -> Examples:
-        """One piece, from memory or from its file."""
+        """Return one piece, from memory or from its file."""
         found = self.pieces[index]
         if not isinstance(found, Examples):
             with np.load(found, allow_pickle=False) as arrays:
@@ -90,43 +90,43 @@ class Store:
         return replace(found, reward=(found.reward - self.shift) / self.scale)
 
     def centred(self) -> Store:
-        """Rewards less their median, over their mean absolute deviation from it; a row counts 1 / inclusion times.
+        """Return rewards minus their median, over their mean absolute deviation from it; row weights are 1 / inclusion.
 
-        Where fewer than half of the impressions are clicked, these are the clicks over the click rate, as POEM was
-        published; 0 and 1, -1 and 0, 5 and 9 are all the same.
+        If fewer than half of the impressions are clicked, these are the clicks over the click rate, as POEM was
+        published; rewards 0 and 1, -1 and 0, 5 and 9 are all equivalent.
         """
         return self._moved(self.baseline(), self.deviation())
 
     def from_zero_to_one(self) -> Store:
-        """Rewards with the smallest as 0 and the largest as 1, as logistic regression takes them.
+        """Return rewards scaled to 0 for the smallest and 1 for the largest, as logistic regression requires.
 
-        A fraction counts as that share of a one (Papke and Wooldridge 1996): the mean reward is what is predicted.
+        A fraction counts as that share of a one (Papke and Wooldridge 1996): the model predicts the mean reward.
         """
         reward, _ = self._rewards()
         return self._moved(float(reward.min()), float(reward.max() - reward.min()))
 
     def baseline(self) -> float:
-        """The median of the rewards."""
+        """Return the median of the rewards."""
         return median(*self._rewards())
 
     def deviation(self) -> float:
-        """Mean absolute deviation of the rewards from their median."""
+        """Return the mean absolute deviation of the rewards from their median."""
         reward, weight = self._rewards()
         return float(weight @ np.abs(reward - median(reward, weight))) / float(weight.sum())
 
     def _rewards(self) -> tuple[Floats, Floats]:
-        """(reward, 1 / inclusion) of every row."""
+        """Return (reward, 1 / inclusion) of every row."""
         pairs = [(examples.reward, 1 / examples.inclusion) for examples in self]
         reward, weight = (np.concatenate(part) for part in zip(*pairs, strict=True))
         return reward, weight
 
     def _moved(self, shift: float, scale: float) -> Store:
-        """With (reward - shift) / scale, on top of what it does already. A scale of 0 stays."""
+        """Return the store with (reward - shift) / scale, after its present transformation. A scale of 0 is ignored."""
         return replace(self, shift=self.shift + self.scale * shift, scale=self.scale * (scale or 1.0))
 
 
 def median(values: Floats, weights: Floats) -> float:
-    """The smallest value that at least half of the weight does not exceed."""
+    """Return the smallest value that at least half of the weight does not exceed."""
     order = np.argsort(values, kind="stable")
     total = np.cumsum(weights[order])
     return float(values[order[np.searchsorted(total, total[-1] / 2)]])
@@ -134,7 +134,7 @@ def median(values: Floats, weights: Floats) -> float:
 
 @dataclass(frozen=True)
 class Data:
-    """What a learner is given. training: which rows of the log these are; None where nobody asked."""
+    """The input of a learner. training: rows of the log in these data; None if not requested."""
 
     train: Store
     validate: Store
@@ -143,24 +143,24 @@ class Data:
 
     @property
     def slots(self) -> int:
-        """The widest slate."""
+        """Return the number of slots of the widest slate."""
         return max(self.train.slots, self.validate.slots)
 
 
 @dataclass(frozen=True)
 class Checkpoint:
-    """Weights [2^bits] that were learnt with these settings, hyper-parameters by name."""
+    """Weights [2^bits] learnt with these settings, hyper-parameters by name."""
 
     settings: Mapping[str, float]
     weights: Floats
 
 
 class Learner(Protocol):
-    """A frozen dataclass: its fields are the grid of hyper-parameters.
+    """A learning method, a frozen dataclass: its fields are the grid of hyper-parameters.
 
-    greedy: whether it is meant to be used sorted (the reductions to supervised learning) or drawn from.
-    one_slot: whether it knows no slates of several slots.
-    per_item: whether of slates of several slots it learns from the click on each item, not from the slate's reward.
+    greedy: whether its policy is meant to be sorted by (the reductions to supervised learning) or drawn from.
+    one_slot: whether it supports only slates of one slot.
+    per_item: whether, for slates of several slots, it learns from the click on each item, not from the slate's reward.
     """
 
     greedy: ClassVar[bool]
@@ -168,9 +168,9 @@ class Learner(Protocol):
     per_item: ClassVar[bool]
 
     def candidates(self, data: Data, seed: int) -> Iterator[Checkpoint]:
-        """Weights for every setting, also along the way; only `data.train` is learnt from."""
+        """Yield weights for every setting, intermediate ones too; only `data.train` is used."""
 
 
 def kept(passed: int, passes: int) -> bool:
-    """Whether weights are a candidate after so many passes: after 1, 2, 4 ... and after the last."""
+    """Whether weights are a candidate after this many passes: after 1, 2, 4 ... and after the last."""
     return passed == passes or passed & (passed - 1) == 0

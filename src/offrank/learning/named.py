@@ -1,4 +1,4 @@
-"""Ways to learn, by name."""
+"""Learning methods by name."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ METHODS: dict[str, type] = {
 
 
 def learner(name: str, epochs: int | None = None) -> Learner:
-    """The method of this name; epochs: the most passes or rounds, by default its own.
+    """Return the method of this name; epochs: the most passes or rounds, by default its own.
 
     Raises:
-        UsageError: no such method, or no epochs.
+        UsageError: there is no such method, or epochs is invalid.
     """
     if name not in METHODS:
         near = difflib.get_close_matches(name, METHODS, n=1)

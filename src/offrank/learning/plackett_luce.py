@@ -1,4 +1,4 @@
-"""The policy gradient of Plackett-Luce slates: IPS of whole slates, neither clipped nor penalised for variance."""
+"""Policy gradient of Plackett-Luce slates: IPS of whole slates, without clipping or a variance penalty."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""POEM: a policy that draws, learnt from clipped importance weights with a penalty on their variance."""
+"""POEM: a stochastic policy learnt from clipped importance weights with a penalty on their variance."""
 
 from __future__ import annotations
 

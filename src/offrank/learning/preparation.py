@@ -1,4 +1,4 @@
-"""A log made ready to be learnt from: its features are surveyed, and two of its thirds encoded."""
+"""Preparation of a log for learning: a survey of its features, and encoding of two of its thirds."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ from .examples import Data, Examples, Store
 from .splits import By, LearntRowsFold, Part, rows_of
 
 MEMORY = 1 << 30
-"""Bytes of encoded examples that are kept in memory; larger logs are kept in a temporary folder."""
+"""Bytes of encoded examples that are kept in memory; larger logs use a temporary folder."""
 
 Pieces = tuple[Examples | Path, ...]
 
 
 @dataclass(frozen=True)
 class Survey:
-    """Of a whole log. seen, differs: [2^bits] features that come, and that tell candidates of a row apart.
+    """Survey of a whole log. seen, differs: [2^bits] features that occur, and that differ between candidates of a row.
 
-    largest: [2^bits] absolute values. rows, lines, entries: impressions, candidates, features of candidates.
+    largest: [2^bits] largest absolute values. rows, lines, entries: numbers of impressions, candidates, their features.
     """
 
     seen: NDArray[np.bool_]
@@ -46,24 +46,24 @@ class Survey:
 
     @property
     def context(self) -> NDArray[np.bool_]:
-        """[2^bits] features that cannot matter to a linear scorer without crossings."""
+        """Return the features that cannot matter to a linear scorer without interactions [2^bits]."""
         return self.seen & ~self.differs
 
     def encoding(self, bits: int, cross: bool) -> Encoding:
-        """Each feature scaled to a largest value of 1."""
+        """Return the encoding that scales each feature to a largest value of 1."""
         scale = np.ones(len(self.largest))
         np.divide(1.0, self.largest, out=scale, where=self.largest > 0)
         return Encoding(bits, self.context if cross else np.zeros_like(self.seen), scale, cross)
 
     def bytes(self, cross: bool) -> float:
-        """About how much memory the encoded log takes."""
+        """Return the approximate memory size of the encoded log."""
         each = self.entries / max(self.lines, 1)
         return 12.0 * self.entries * (max(each / 4, 1.0) if cross else 1.0)
 
 
 @dataclass(frozen=True)
 class SurveyFold(MappedFold):
-    """Looks at every candidate of a log once."""
+    """Visits every candidate of a log once."""
 
     bits: int
 
@@ -82,7 +82,7 @@ class SurveyFold(MappedFold):
 
 @dataclass(frozen=True)
 class Packing:
-    """Encodes one third of the log. folder: where pieces are kept, or None to keep them in memory."""
+    """Encodes one third of the log. folder: where pieces are stored, or None for memory."""
 
     encoding: Encoding
     logging: AnyPolicy
@@ -123,7 +123,7 @@ class Packing:
 
 @dataclass(frozen=True)
 class Preparation:
-    """How a log is made ready. folder: temporary, for pieces of large logs."""
+    """The preparation of a log. folder: temporary, for pieces of large logs."""
 
     logging: AnyPolicy
     folder: Path
@@ -133,7 +133,7 @@ class Preparation:
     memory: float = MEMORY
 
     def data(self, source: Source, executor: Executor | None, progress: Progress | None) -> tuple[Data, Survey]:
-        """Both thirds that learning looks at, in three passes over the log."""
+        """Return both thirds used in learning, after three passes over the log."""
         features = Needs(frozenset(["candidates", "features", "reward"]))
         chosen = source.select(shown_needs(self.logging, "log_prob") | features)
         folds = Tee({"survey": SurveyFold(self.bits), "training": LearntRowsFold(self.by)})

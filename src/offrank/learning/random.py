@@ -1,4 +1,4 @@
-"""Random: nothing is learnt, every candidate scores the same."""
+"""Random: a baseline that learns nothing and scores all candidates equally."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Logistic regression over candidates, by Adagrad: what the reductions to supervised learning share."""
+"""Logistic regression over candidates by Adagrad, the basis of the reductions to supervised learning."""
 
 from __future__ import annotations
 
@@ -14,24 +14,24 @@ from . import _kernels
 from .examples import Checkpoint, Data, Examples, Store, kept
 
 Targets = Callable[[Examples], tuple[Floats, Floats]]
-"""(positive, total) [lines]: a candidate counts as `total` observations of which `positive` are ones."""
+"""Returns (positive, total) [lines]: a candidate counts as `total` observations, of which `positive` are ones."""
 
 
 @dataclass(frozen=True)
 class Scorer:
-    """A logistic model of what a candidate earns."""
+    """A logistic model of a candidate's reward."""
 
     weights: Floats
     intercept: float
 
     def chances(self, examples: Examples) -> Floats:
-        """[lines] predicted reward of each candidate."""
+        """Return the predicted reward of each candidate [lines]."""
         given = (examples.offsets, examples.indices, examples.values)
         return np.asarray(_kernels.click_chances(*given, self.weights, self.intercept))
 
 
 def passes(store: Store, targets: Targets, rate: float, epochs: int, size: int, seed: int) -> Iterator[Scorer]:
-    """The model after each pass over the examples, in an order that depends on the seed alone."""
+    """Yield the model after each pass over the examples, in an order that depends only on the seed."""
     rng, weights, squares, intercept = np.random.default_rng(seed), np.zeros(size), np.zeros(size), np.zeros(2)
     for _ in range(epochs):
         for index in rng.permutation(len(store.pieces)):
@@ -44,7 +44,7 @@ def passes(store: Store, targets: Targets, rate: float, epochs: int, size: int, 
 
 @dataclass(frozen=True)
 class Reduction(ABC):
-    """A method that sorts by a logistic regression, with its learning rates and the most passes."""
+    """A method that sorts by a logistic regression, with its learning rates and maximum number of passes."""
 
     greedy: ClassVar[bool] = True
     one_slot: ClassVar[bool] = True
@@ -54,11 +54,11 @@ class Reduction(ABC):
 
     @abstractmethod
     def targets(self, data: Data, seed: int) -> Targets:
-        """What the regression is of; rewards are in [0, 1]."""
+        """Return the targets of the regression; rewards are in [0, 1]."""
 
     @final
     def candidates(self, data: Data, seed: int) -> Iterator[Checkpoint]:
-        """Candidates for every learning rate, after 1, 2, 4 ... passes and after the last."""
+        """Yield candidates for every learning rate, after 1, 2, 4 ... passes and after the last."""
         train, targets = data.train.from_zero_to_one(), self.targets(data, seed)
         for rate in self.rates:
             for epoch, scorer in enumerate(passes(train, targets, rate, self.epochs, data.encoding.size, seed), 1):

@@ -1,4 +1,4 @@
-"""Regression: predict the click on each product shown, then show what is predicted best."""
+"""Regression: predict the click on each product shown, then sort by the prediction."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from .reductions import Reduction, Scorer, Targets, passes
 class Regression(Reduction):
     """Logistic regression of the clicks on the shown products (paper criteo-test-bed, section 4.2, method 2).
 
-    Propensities are not looked at. Sub-sampling is corrected: a row counts 1 / inclusion times. On slates of one slot
-    the rewards are learnt from, scaled to [0, 1]; on slates of several the click on each item, whatever the reward.
+    Propensities are not used. Sub-sampling is corrected: a row has weight 1 / inclusion. On slates of one slot
+    the target is the reward, scaled to [0, 1]; on longer slates the click on each item, whatever the reward.
     """
 
     one_slot: ClassVar[bool] = False
@@ -28,12 +28,12 @@ class Regression(Reduction):
 
 
 def of_rewards(examples: Examples) -> tuple[Floats, Floats]:
-    """(positive, total) [lines] of the product in the one slot, by the reward in [0, 1]."""
+    """Return (positive, total) [lines] of the product in the one slot, by the reward in [0, 1]."""
     return _targets(examples, examples.shown, np.arange(len(examples)), examples.reward)
 
 
 def of_clicks(examples: Examples) -> tuple[Floats, Floats]:
-    """(positive, total) [lines] of the products shown; the others are no observations."""
+    """Return (positive, total) [lines] of the products shown; the others are not observed."""
     row, slot = np.nonzero(examples.slates >= 0)
     lines = examples.starts[row] + examples.slates[row, slot]
     return _targets(examples, lines, row, np.minimum(examples.clicks[row, slot], 1.0))
@@ -47,6 +47,6 @@ def _targets(examples: Examples, lines: Integers, row: Integers, earned: Floats)
 
 
 def reward_model(data: Data, seed: int, rate: float = 0.1, epochs: int = 4) -> Scorer:
-    """The regression that doubly robust methods start from: of rewards scaled to [0, 1]."""
+    """Return the regression used by doubly robust methods: of rewards scaled to [0, 1]."""
     *_, last = passes(data.train.from_zero_to_one(), of_rewards, rate, epochs, data.encoding.size, seed)
     return last

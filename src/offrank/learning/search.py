@@ -1,4 +1,4 @@
-"""Every candidate of a learner, estimated on the validation third; which one is best."""
+"""Search over the candidates of a learner: each is estimated on the validation third, and the best is chosen."""
 
 from __future__ import annotations
 
@@ -32,16 +32,16 @@ class Trial:
     mean_weight: float
 
     def worth(self, criterion: Criterion) -> float:
-        """The number that is to be large: `lower` is the lower end of the interval of IPS."""
+        """Return the number to maximise: `lower` is the lower end of the interval of IPS."""
         return {"ips": self.ips.value, "snips": self.snips.value, "lower": self.ips.low}[criterion]
 
 
 @dataclass(frozen=True)
 class Search:
-    """Every candidate of a learner, judged on the validation third.
+    """The search over the candidates of a learner, by their estimates on the validation third.
 
     Raises:
-        UsageError: a criterion that is none of `ips`, `snips`, `lower`.
+        UsageError: the criterion is not one of `ips`, `snips`, `lower`.
     """
 
     learner: Learner
@@ -55,11 +55,11 @@ class Search:
             raise UsageError(f"criterion is {self.criterion!r}", "say " + ", ".join(get_args(Criterion)))
 
     def run(self, data: Data, tried: Callable[[Trial], object] | None = None) -> tuple[Trial, ...]:
-        """The candidates' estimates, best first; of the others no weights are kept. tried: called with each.
+        """Return the candidates' estimates, best first; only the best one keeps its weights. tried: called with each.
 
         Raises:
-            UsageError: a method that cannot learn from this log.
-            LogError: nothing to learn from.
+            UsageError: the method cannot learn from this log.
+            LogError: there is nothing to learn from.
         """
         self._check(data)
         found: list[Trial] = []
@@ -71,13 +71,13 @@ class Search:
                 tried(trial)
             if leader is None or trial.worth(self.criterion) > leader.worth(self.criterion):
                 leader = trial
-            found.append(replace(trial, candidate=replace(candidate, weights=np.zeros(0))))  # weights are large
+            found.append(replace(trial, candidate=replace(candidate, weights=np.zeros(0))))  # weights take much memory
         assert leader is not None
         others = [one for one in found if one.candidate.settings != leader.candidate.settings]
         return (leader, *sorted(others, key=lambda one: one.worth(self.criterion), reverse=True))
 
     def _check(self, data: Data) -> None:
-        """Refuse a log that the method cannot learn from."""
+        """Raise if the method cannot learn from this log."""
         if self.learner.one_slot and data.slots > 1:
             raise UsageError(
                 f"{self.name} learns from slates of one slot, and the log has up to {data.slots}",
@@ -94,7 +94,7 @@ class Search:
             raise LogError(f"nothing to learn from: {what} the training third has {unit} {low:g}", "give a longer log")
 
     def _clicks(self, examples: Examples) -> Floats:
-        """[items shown] the click on each."""
+        """Return the click on each shown item [items shown]."""
         clicks = examples.clicks[examples.slates >= 0]
         if np.isnan(clicks).any():
             raise UsageError(
@@ -105,10 +105,10 @@ class Search:
 
 
 def judge(candidate: Checkpoint, store: Store, greedy: bool, confidence: float, baseline: float = 0.0) -> Trial:
-    """Estimates by IPS and SNIPS, corrected for sub-sampling; intervals by the delta method.
+    """Return estimates by IPS and SNIPS, corrected for sub-sampling; intervals by the delta method.
 
-    baseline: IPS is baseline + mean(w (reward - baseline)), so that candidates come in the same order whatever is
-    added to all rewards, if the baseline moves with them.
+    baseline: IPS is baseline + mean(w (reward - baseline)), so that the order of candidates is invariant to adding a
+    constant to all rewards, if the baseline shifts with them.
     """
     state = _FOLD.empty()
     for examples in store:

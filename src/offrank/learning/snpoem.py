@@ -1,4 +1,4 @@
-"""Self-normalised POEM: the reward per importance weight, which no constant added to the rewards can fool."""
+"""SNPOEM, self-normalised POEM: maximises reward per importance weight, which is invariant to added constants."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from .examples import Data
 class SelfNormalisedPoem(Penalised):
     """Maximises sum(reward w) / sum(w) with POEM's clipping and penalties, for slates of any length.
 
-    As BanditNet (Joachims, Swaminathan, de Rijke 2018) it moves the rewards by a baseline. The baseline is not
-    searched: each round takes the ratio reached so far, under which the ratio can only rise (Dinkelbach 1967).
+    As BanditNet (Joachims, Swaminathan, de Rijke 2018) it shifts the rewards by a baseline. The baseline is not
+    searched: each round uses the current ratio, under which the ratio can only increase (Dinkelbach 1967).
     """
 
     def terms(self, data: Data, seed: int) -> WeightedObjective:

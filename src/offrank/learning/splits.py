@@ -1,4 +1,4 @@
-"""A third of a log to learn from, a third to choose by, a third to judge by; and the last one, found again."""
+"""Splits of a log into training, validation and test thirds; and how to find the test third of a saved policy."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ PARTS: tuple[Part, ...] = get_args(Part)
 By = Literal["turn", "hash"]
 
 CONTENT = Content(features=True)
-"""What a policy's fingerprint is of."""
+"""The columns of a policy's fingerprint."""
 
 
 @dataclass(frozen=True)
 class Split:
     """One third of a source, as a source.
 
-    by: `turn` gives the first impression to train, the second to validate, the third to test and so on (as paper
+    by: `turn` assigns impressions in turn to train, validate and test (as paper
     criteo-test-bed's code does); `hash` decides by a hash of the row number.
     """
 
@@ -74,24 +74,24 @@ class OneSlot:
 
 
 def check(by: str) -> None:
-    """Refuse an unknown way to split.
+    """Raise for an unknown way to split.
 
     Raises:
-        UsageError: neither `turn` nor `hash`.
+        UsageError: the name is neither `turn` nor `hash`.
     """
     if by not in get_args(By):
         raise UsageError(f"split is {by!r}", "say turn or hash")
 
 
 def rows_of(batch: LogBatch, part: Part, by: By) -> Integers:
-    """Places in the batch of the rows that belong to a third."""
+    """Return the indices in the batch of the rows that belong to a third."""
     key = batch.row if by == "turn" else hashed(batch.row * ODD)
     return np.flatnonzero(key % np.uint64(3) == PARTS.index(part))
 
 
 @dataclass(frozen=True)
 class LearntRowsFold(MappedFold):
-    """Reduces a log to the fingerprint of the two thirds that are learnt from and chosen by."""
+    """Reduces a log to the fingerprint of the training and validation thirds."""
 
     by: By
 
@@ -104,12 +104,12 @@ class LearntRowsFold(MappedFold):
 def kept_apart(
     source: Source, policy: str | PathLike[str], executor: Executor | None = None, progress: Progress | None = None
 ) -> tuple[Split, int]:
-    """The third of a log that `learn` kept apart when it wrote this policy, and how many other rows there are.
+    """Return the third of a log that `learn` kept for testing when it wrote this policy, and the number of other rows.
 
-    The log is read once to make sure that it is the one which was learnt from.
+    The log is read once to verify that the policy was learnt from it.
 
     Raises:
-        UsageError: no such policy, one whose file does not say its thirds, or one that was learnt from another log.
+        UsageError: no such policy, one whose file does not record its thirds, or one learnt from another log.
     """
     path = fspath(policy)
     model = Model.load(path)

@@ -1,4 +1,4 @@
-"""Papers reproduced: the same tables and pictures, and each claim marked as found or not."""
+"""Reproductions of papers: the same tables and plots, and a verdict on each claim."""
 
 from .registry import REPRODUCTIONS, Reproduced, Reproduction, reproduce
 

@@ -1,4 +1,4 @@
-"""The counterfactual test-bed (Lefortier and others): Tables 1 to 4, on a log of the user's own or a simulated one."""
+"""The counterfactual test-bed (Lefortier and others): Tables 1 to 4, on the user's log or a simulated one."""
 
 from __future__ import annotations
 
@@ -25,19 +25,19 @@ _SHARPNESS = 2.2
 _LOGS = 20
 
 Truths = Mapping[int, tuple[float, float]]
-"""Slots -> expected clicks per impression of the logging policy and of the uniform one, where they are known."""
+"""Slots -> expected clicks per impression of the logging policy and of the uniform one, if known."""
 
 
 @PAPER.page
 def sheet(asked: Run) -> Iterator[Section]:
-    """The reproduction; see the module."""
+    """Return the reproduction; see the module."""
     world = None if asked.log is not None else AdvertWorld(asked.size(400_000, 5_000), asked.seed, sharpness=_SHARPNESS)
     source: Source = arguments.source(asked.log) if world is None else world.source()
     asked.say(f"1. Reading {source.describe()} once")
     fold = MixturesFold(Logged())
     found = run(source.select(fold.needs()), fold)
     truths: Truths = {} if world is None else {slots: _truth(world, slots) for slots in found}
-    # A simulated log is not what the paper measured, nor is a part of the published one.
+    # Neither a simulated log nor a part of the published one equals the paper's data.
     compared = [slots for slots, one in found.items() if world is None and _is_published(slots, one)]
     yield _propensities(found, compared)
     yield _policies(found, truths)
@@ -49,7 +49,7 @@ def sheet(asked: Run) -> Iterator[Section]:
 
 
 def logs_of(world: AdvertWorld, rows: int) -> list[dict[int, Mixtures]]:
-    """One long log cut into logs of so many rows, each reduced."""
+    """Cut one long log into logs of this many rows, and reduce each."""
     fold = MixturesFold(Logged())
     source, states, first = world.source().select(fold.needs()), dict[int, Any](), 0
     for part in range(source.parts()):
@@ -73,7 +73,7 @@ def _is_published(slots: int, one: Mixtures) -> bool:
 
 
 def _propensities(found: Mapping[int, Mixtures], compared: list[int]) -> Section:
-    """Table 1, and what can be read off it."""
+    """Return Table 1 and its conclusions."""
     large = [slots for slots, one in found.items() if one.largest_inverse_propensity > one.impressions]
     rows = {}
     for slots, one in found.items():
@@ -92,7 +92,7 @@ def _propensities(found: Mapping[int, Mixtures], compared: list[int]) -> Section
 
 
 def _policies(found: Mapping[int, Mixtures], truths: Truths) -> Section:
-    """What Tables 2 to 4 say, as pictures and claims."""
+    """Return the results of Tables 2 to 4, as plots and claims."""
     uniform = {slots: one.at(1.0) for slots, one in found.items()}
     wider = [slots for slots, one in found.items() if half_of(one.at(1.0).plain) > half_of(one.at(0.0).plain)]
     low = [slots for slots, one in uniform.items() if one.mean_weight.high < 1]
@@ -130,7 +130,7 @@ def _charts(found: Mapping[int, Mixtures], truths: Truths) -> Iterator[Chart]:
 
 
 def _again(world: AdvertWorld, rows: int) -> Section:
-    """How often intervals for the uniform policy hold the truth."""
+    """Compute how often intervals for the uniform policy cover the truth."""
     made: dict[int, list[AtEpsilon]] = {}
     for log in logs_of(world, rows):
         for slots, one in log.items():
@@ -158,7 +158,7 @@ def _again(world: AdvertWorld, rows: int) -> Section:
 
 
 def _coverage(made: list[AtEpsilon], truth: float) -> dict[str, float | None]:
-    """The cells of a row for one number of slots, from the same policy on many logs."""
+    """Return a row's cells for one number of slots, from the same policy on many logs."""
     weights = [one.mean_weight.value for one in made]
     quiet = [one for one in made if not one.cautions]
     return {
@@ -174,7 +174,7 @@ def _coverage(made: list[AtEpsilon], truth: float) -> dict[str, float | None]:
 
 
 def _table(slots: int, one: Mixtures, truth: tuple[float, float] | None, compared: bool) -> Section:
-    """Half of one of Tables 2 to 4."""
+    """Return half of one of Tables 2 to 4."""
     mixed = {f"{slots}, {_power(epsilon)}": one.at(epsilon) for epsilon in EPSILONS}
     rows = {name: (m.mean_weight, times(_PER, m.plain), times(_PER, m.normalised)) for name, m in mixed.items()}
     more: dict[str, list[Cell]] = {
@@ -196,7 +196,7 @@ def _power(epsilon: float) -> str:
 
 
 def holds_truth(interval: Interval, truth: float) -> bool:
-    """Whether the truth is within the interval."""
+    """Whether the truth is in the interval."""
     return interval.low <= truth <= interval.high
 
 

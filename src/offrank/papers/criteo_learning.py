@@ -1,6 +1,6 @@
 """Paper criteo-test-bed (Lefortier, Swaminathan, Gu, Joachims, de Rijke), section 4: Table 5, learnt policies.
 
-On the user's log, of which the one-slot impressions are taken, or on a simulated one whose truth is known.
+It uses the one-slot impressions of the user's log, or a simulated log whose truth is known.
 """
 
 from __future__ import annotations
@@ -54,12 +54,12 @@ CLAIMED = (
     ("snpoem", "drawn"),
     ("dr-poem", "drawn"),
 )
-"""Methods with the use that they are meant for."""
+"""Methods with their intended use."""
 
 
 @dataclass(frozen=True)
 class TestedPolicy:
-    """A policy on the test third: its name, estimates, and the truth where it is known; all times 10^4."""
+    """A policy on the test third: its name, estimates, and the truth if known; all times 10^4."""
 
     name: str
     ips: Interval
@@ -72,7 +72,7 @@ class TestedPolicy:
 
 @PAPER.page
 def sheet(asked: Run) -> Iterator[Section]:
-    """The reproduction; see the module."""
+    """Return the reproduction; see the module."""
     world = AdvertWorld(asked.size(200_000, 3_000), asked.seed, slots=1) if asked.log is None else None
     source: Source = OneSlot(arguments.source(asked.log)) if world is None else world.source()
     with scratch(Path(tempfile.gettempdir()), "offrank-") as folder:
@@ -90,7 +90,7 @@ def sheet(asked: Run) -> Iterator[Section]:
 
 
 def _learnt(source: Source, folder: Path, asked: Run) -> tuple[Targets, Survey]:
-    """Every policy, and what is to be said of the log's features."""
+    """Return every policy, and notes on the log's features."""
     asked.say(f"1. Reading {source.describe()}")
     data, survey = Preparation(Logged(), folder).data(source, None, None)
     targets: Targets = {("random", ""): Uniform(), ("logger", ""): Logged()}
@@ -108,7 +108,7 @@ def _judged(targets: Targets, test: Split, world: AdvertWorld | None) -> Iterato
     found = evaluate(test, named, "logged", ("ips", "snips"), confidence=CONFIDENCE).estimates.given
     for name, policy in named.items():
         if not found.keys() >= {(name, "ips"), (name, "snips")}:
-            continue  # a policy that never shows what was logged has no row
+            continue  # a policy without overlap has no row
         ips, snips, truth = found[name, "ips"], found[name, "snips"], None
         if world is not None:
             truth = _UNIT * world.truth(law(policy, "rank_probs") if is_law(policy) else world.logging)
@@ -140,7 +140,7 @@ def _table(rows: dict[str, TestedPolicy], survey: Survey, claims: tuple[Claim, .
 
 
 def _coverage(world: AdvertWorld) -> dict[str, float]:
-    """How often the intervals of SNIPS hold what drawing uniformly earns, the published one too, over many logs."""
+    """Compute the coverage of SNIPS intervals for the uniform policy, the published form too, over many logs."""
     truth, rows = world.truth(Uniform()), world.impressions // LOGS
     each = [found[1].at(1.0, CONFIDENCE).normalised for found in logs_of(world, rows)]
     right = [holds_truth(one, truth) for one in each]
@@ -150,7 +150,7 @@ def _coverage(world: AdvertWorld) -> dict[str, float]:
 
 
 def _claims(rows: dict[str, TestedPolicy], paired: Result) -> Iterator[Claim]:
-    """paired: what policies earn by IPS, on the same impressions."""
+    """Check the claims. paired: rewards of policies by IPS, on the same impressions."""
     reference = [name for name in ("regression, sorted", "logger") if name in rows]
     for method, use in CLAIMED[1:]:
         if (name := f"{method}, {use}") in rows:

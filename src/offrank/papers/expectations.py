@@ -1,9 +1,9 @@
-"""What a paper claims and reports, as data, held against what is found: words, rules and numbers of every page.
+"""A paper's claims and published numbers as data, compared with the results: texts, rules and numbers of each page.
 
-`expected/<name>.json` has the title, the lead and the sections of a page. A claim has a text, rules by which it is
-`confirmed` or else confirmed `in part`, a sentence of evidence with the names of facts in braces, and the verdict that
-was `found` at scale small with seed 4. One without rules is beyond the paper. A table has the published cells, each a
-number or [value, half of the interval], and a tolerance. A page finds the facts and the cells; all else is here.
+`expected/<name>.json` has the title, the lead and the sections of a page. A claim has a text, rules for
+`confirmed` and optionally for `in part`, a sentence of evidence with the names of facts in braces, and the verdict
+`found` at scale small with seed 4. One without rules is beyond the paper. A table has the published cells, each a
+number or [value, half-width], and a tolerance. A page supplies the facts and the cells; all else is here.
 """
 
 from __future__ import annotations
@@ -27,18 +27,18 @@ from ..report.charts import Chart, Series
 from ..report.document import Cell, Claim, Document, Figures, Section, Status
 
 Facts = Mapping[str, Any]
-"""What was found, by name: numbers, words, intervals, and lists or tables of them."""
+"""Results by name: numbers, words, intervals, and lists or tables of them."""
 
 Found = Mapping[str, Sequence[float | Interval | Sequence[float] | None]]
-"""The rows of a table by name: numbers, or each with half of its interval."""
+"""The rows of a table by name: numbers, or each with its half-width."""
 
 
 @dataclass(frozen=True)
 class Run:
-    """What a reproduction is given: how large, from which seed, on which data, and where.
+    """The arguments of a reproduction: size, seed, data and folder.
 
-    log: what the user gave, None where it is to be simulated. folder: where what takes long is kept. say: called with
-    what is being done.
+    log: the user's, None to simulate one. folder: where slow results are saved. say: called with
+    a description of each step.
     """
 
     scale: float = 1.0
@@ -48,7 +48,7 @@ class Run:
     say: Say = silent
 
     def size(self, full: int, least: int) -> int:
-        """The published size times the scale."""
+        """Return the published size times the scale."""
         return max(int(full * self.scale), least)
 
 
@@ -57,12 +57,12 @@ _SIGNS = {"<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.
 
 
 def holds(rule: str, facts: Facts) -> bool:
-    """Whether a fact compares as a rule says, such as `bias < 0.1`, `best >= other` or `reward = 2 ± 1e-9`.
+    """Whether a fact satisfies a rule, such as `bias < 0.1`, `best >= other` or `reward = 2 ± 1e-9`.
 
-    `low` and `high` after the name of an interval are its ends. What is not a number holds no rule.
+    `low` and `high` after the name of an interval are its ends. A fact that is not a number satisfies no rule.
 
     Raises:
-        ValueError: the rule has no sign, or names something that is neither a fact nor a number.
+        ValueError: the rule has no operator, or names something that is neither a fact nor a number.
     """
     match = _RULE.fullmatch(rule)
     if match is None:
@@ -84,7 +84,7 @@ def _number(name: str, facts: Facts) -> float:
 
 
 class _Words(Formatter):
-    """Sentences with facts: intervals with half their width, lists with commas, tables with their names."""
+    """Formats facts in sentences: intervals with half-widths, lists with commas, tables with their names."""
 
     def format_field(self, value: Any, format_spec: str) -> str:
         if isinstance(value, str):
@@ -103,7 +103,7 @@ _WORDS = _Words()
 
 @dataclass(frozen=True)
 class Checked(Claim):
-    """A claim with the rules that decided; recorded: the verdict at scale small with seed 4, None where none is."""
+    """A claim with the rules that decided; recorded: the verdict at scale small with seed 4, None if there is none."""
 
     confirmed: tuple[str, ...] = ()
     in_part: tuple[str, ...] = ()
@@ -112,22 +112,22 @@ class Checked(Claim):
 
 @dataclass(frozen=True)
 class Expectations:
-    """What is expected of a page."""
+    """The expected content of a page."""
 
     content: Mapping[str, Any]
 
     @classmethod
     @cache
     def of(cls, name: str) -> Expectations:
-        """From the file of that name."""
+        """Load from the file of that name."""
         return cls(json.loads((files(__package__) / "expected" / f"{name}.json").read_text(encoding="utf-8")))
 
     def page(self, sections: Callable[[Run], Iterable[Section]]) -> Callable[[Run], Document]:
-        """A reproduction, from the function that finds its sections."""
+        """Return a reproduction, given the function that computes its sections."""
         return lambda asked: self.sheet(sections(asked))
 
     def sheet(self, sections: Iterable[Section], title: str = "") -> Document:
-        """The page; title: what follows its title."""
+        """Return the page; title: what follows its title."""
         return Document(self.content["title"] + title, self.content["lead"], tuple(sections))
 
     def section(
@@ -137,7 +137,7 @@ class Expectations:
         charts: Iterable[Chart] = (),
         tables: Iterable[Figures] = (),
     ) -> Section:
-        """A part of the page: its words and verdicts around the pictures and tables."""
+        """Return a section of the page: its texts and verdicts around the plots and tables."""
         known = self.content["sections"][name]
         heading, *prose = (_WORDS.vformat(text, (), facts) for text in (known["heading"], *known.get("prose", ())))
         return Section(
@@ -145,21 +145,21 @@ class Expectations:
         )
 
     def claims(self, section: str, facts: Facts, variant: str = "") -> list[Checked]:
-        """The claims of a section, without those of which the fact that they need is not known."""
+        """Return the claims of a section, without those whose required fact is unknown."""
         known = self.content["sections"][section].get("claims", ())
         return [_checked(one, facts, variant) for one in known if one.get("needs") in (None, *facts)]
 
     def row(self, table: str, name: str) -> Sequence[Any]:
-        """The published cells of a row, none where there are none."""
+        """Return the published cells of a row, empty if there are none."""
         found: Sequence[Any] = self.content["tables"][table]["rows"].get(name, ())
         return found
 
     def table(
         self, name: str, found: Found, more: Mapping[str, Sequence[Cell]] = MappingProxyType({}), compared: bool = True
     ) -> Figures:
-        """What was found beside what is published, with a verdict for each row of which both are known.
+        """Return a table of results beside the published ones, with a verdict for each row with both.
 
-        more: further columns by their titles. compared: False where something else was measured, such as another log.
+        more: further columns by title. compared: False if something else was measured, such as another log.
         """
         known = self.content["tables"][name]
         rows = [(list(map(_pair, cells)), list(map(_pair, self.row(name, row)))) for row, cells in found.items()]
@@ -175,7 +175,7 @@ class Expectations:
 
 
 def _checked(claim: Mapping[str, Any], facts: Facts, variant: str) -> Checked:
-    """With its verdict, and the rules in words."""
+    """Return a claim with its verdict, and the rules in words."""
     confirmed, in_part = (tuple(claim.get(key, ())) for key in ("confirmed", "in part"))
     status: Status = "new" if not confirmed else verdict(confirmed, in_part, facts)
     rules = {"Confirmed": confirmed, "in part": in_part}
@@ -190,14 +190,14 @@ def _checked(claim: Mapping[str, Any], facts: Facts, variant: str) -> Checked:
 
 
 def verdict(confirmed: Sequence[str], in_part: Sequence[str], facts: Facts) -> Status:
-    """Confirmed where all its rules hold, in part where there are rules for that and they do."""
+    """Return confirmed if all its rules hold, in part if it has rules for that and they hold."""
     if all(holds(rule, facts) for rule in confirmed):
         return "confirmed"
     return "in part" if in_part and all(holds(rule, facts) for rule in in_part) else "not confirmed"
 
 
 _Pair = tuple[float | None, float | None]
-"""A value and half of its interval, each where it is known."""
+"""A value and its half-width, each if known."""
 
 
 def _pair(cell: float | Interval | Sequence[float] | None) -> _Pair:
@@ -213,7 +213,7 @@ def _titled(title: str, pairs: Sequence[_Pair]) -> dict[str, Sequence[Cell]]:
 
 
 def _agreement(ours: Sequence[_Pair], theirs: Sequence[_Pair], known: Mapping[str, Any]) -> Status | None:
-    """Whether the cells of a row are near enough: all, half of them at least, or fewer."""
+    """Say how many cells of a row are near enough: all, at least half of them, or fewer."""
     near = []
     for (value, half), (published, other) in zip(ours, theirs, strict=False):
         if value is not None and published is not None:
@@ -234,22 +234,22 @@ def _tolerance(known: Mapping[str, Any]) -> str:
 
 
 def by_columns(caption: str, columns: Mapping[str, Iterable[Cell]]) -> Figures:
-    """A table from its columns, by their titles."""
+    """Return a table from its columns, by title."""
     return Figures(caption, tuple(columns), tuple(zip(*columns.values(), strict=True)))
 
 
 def half_of(one: Interval) -> float:
-    """Half the length of an interval."""
+    """Return the half-width of an interval."""
     return (one.high - one.low) / 2
 
 
 def times(factor: float, one: Interval | Estimate) -> Interval:
-    """An interval in another unit."""
+    """Return an interval in another unit."""
     return Interval(factor * one.value, factor * one.low, factor * one.high, factor * one.standard_error)
 
 
 def bars(name: str, x: Sequence[float], each: Iterable[Interval]) -> Series:
-    """Values with their intervals, as a part of a chart."""
+    """Return values with their intervals, as a part of a chart."""
     value, low, high = zip(*((one.value, one.low, one.high) for one in each), strict=True)
     return Series(name, x, value, low, high)
 

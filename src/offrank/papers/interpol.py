@@ -1,7 +1,7 @@
 """Paper interpol (Buchholz, London, Di Benedetto, Joachims): its toy world, Figures 1 to 4 and every claim.
 
-Bias and variance are exact expectations over all that can happen in the toy world; intervals and the choice of a
-window come from simulated logs, read by `evaluate` like any other. Both forms of the estimator are judged: the
+Bias and variance are exact expectations over all outcomes in the toy world; intervals and the choice of a
+window come from simulated logs, read by `evaluate` like any other. Both forms of the estimator are tested: the
 published one (Eq. 5), and the later `windowed` one.
 """
 
@@ -21,7 +21,7 @@ from .interpol_numbers import IMPRESSIONS, POWERS, SIZES, STAYS, WINDOWS, Exact,
 
 STEEP, USUAL_STAY = 1.8, 0.95
 NORMAL = 1.959964
-"""Half of a 95 % interval, in standard errors."""
+"""Half-width of a 95 % interval, in standard errors."""
 PAPER = Expectations.of("interpol")
 CASES = {"wrong PBM": (10, STEEP), "IPM": (0, STEEP), "right PBM": (10, 1.0)}
 """Window and power of the curves of Figure 3."""
@@ -29,7 +29,7 @@ CASES = {"wrong PBM": (10, STEEP), "IPM": (0, STEEP), "right PBM": (10, 1.0)}
 
 @PAPER.page
 def sheet(asked: Run) -> Iterator[Section]:
-    """The reproduction; see the module."""
+    """Return the reproduction; see the module."""
     asked.say("1. Exact bias and variance of every window, in both forms")
     published, windowed = Exact("paper"), Exact("windowed")
     yield _curves()
@@ -51,14 +51,14 @@ def _curves() -> Section:
 
 
 def _windowed(exact: Exact) -> Section:
-    """The claims once more for the later form."""
+    """Check the claims again for the later form."""
     claims = [one for name, facts in _facts(exact).items() for one in PAPER.claims(name, facts, "windowed")]
     charts = [_chart(name, exact) for name in ("powers", "randomness")]
     return replace(PAPER.section("windowed", charts=charts), claims=tuple(claims))
 
 
 def _facts(exact: Exact) -> dict[str, Facts]:
-    """Of Figures 1a to 1c."""
+    """Return the facts of Figures 1a to 1c."""
     return {"powers": _powers(exact), "randomness": _randomness(exact), "decomposition": _decomposition(exact)}
 
 
@@ -142,7 +142,7 @@ def _chart(name: str, exact: Exact) -> Chart:
 
 
 def _sizes(simulated: SimulatedLogs) -> Section:
-    """Figure 3."""
+    """Return the facts of Figure 3."""
     facts = {"logs": simulated.logs, ".95 less three errors": 0.95 - 3 * float(np.sqrt(0.95 * 0.05 / simulated.logs))}
     charts, rows = [], list[tuple[Cell, ...]]()
     for name, (window, power) in CASES.items():
@@ -160,7 +160,7 @@ def _sizes(simulated: SimulatedLogs) -> Section:
 
 
 def _interpolation(simulated: SimulatedLogs, exact: Exact) -> Section:
-    """Figure 4, and whether simulation and exact expectation agree."""
+    """Return Figure 4, and whether simulation and exact expectation agree."""
     bias, variance = (
         np.array([moment(USUAL_STAY, power) for power in simulated.powers]) for moment in (exact.bias, exact.variance)
     )
@@ -198,7 +198,7 @@ def _numbers(exact: Exact) -> Section:
 
 
 def _by_window(title: str, lines: Mapping[str, Floats]) -> Chart:
-    """Lines over the windows, by powers of ten: what is zero, as the squared bias of the IPM, has no place there."""
+    """Plot lines over the windows on a logarithmic axis, which omits zeros, such as the squared bias of the IPM."""
     series = []
     for name, values in lines.items():
         windows = np.flatnonzero(values > 1e-12)
@@ -209,7 +209,7 @@ def _by_window(title: str, lines: Mapping[str, Floats]) -> Chart:
 def _with_truth(
     title: str, label: str, name: str, x: Sequence[float], value: Floats, error: Floats, expected: Sequence[float] = ()
 ) -> Chart:
-    """Estimates with 95 % intervals, beside the truth."""
+    """Plot estimates with 95 % intervals, beside the truth."""
     ends = (value - NORMAL * error).tolist(), (value + NORMAL * error).tolist()
     series = [Series(name, x, value.tolist(), *ends), Series("truth", x, [toy.TRUTH] * len(x), line=True)]
     series += [Series("expectation", x, expected, line=True)] if expected else []

@@ -1,4 +1,4 @@
-"""The numbers behind the reproduction of paper interpol: exact ones, and those of simulated logs."""
+"""Numbers for the reproduction of paper interpol: exact ones, and those of simulated logs."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ SIZES = (250, 500, 1_000, 2_500, 5_000, 10_000, 25_000)
 
 
 def curve(power: float) -> tuple[float, ...]:
-    """The position bias curve to a power, top first."""
+    """Return the position bias curve raised to a power, top first."""
     return tuple((toy.EXAMINATION**power).tolist())
 
 
@@ -33,19 +33,19 @@ class Exact:
     form: Form
 
     def bias(self, stay: float, power: float) -> Floats:
-        """Expected estimate less the truth."""
+        """Return the expected estimate minus the truth."""
         return _moments(self.form, stay, power)[0] - toy.TRUTH
 
     def variance(self, stay: float, power: float) -> Floats:
-        """Of the estimate."""
+        """Return the variance of the estimate."""
         return _moments(self.form, stay, power)[1] / IMPRESSIONS
 
     def squared_error(self, stay: float, power: float) -> Floats:
-        """Mean squared error."""
+        """Return the mean squared error."""
         return np.asarray(self.bias(stay, power) ** 2 + self.variance(stay, power))
 
     def best(self, stay: float, power: float) -> int:
-        """The window of least mean squared error."""
+        """Return the window of least mean squared error."""
         return int(self.squared_error(stay, power).argmin())
 
 
@@ -66,21 +66,21 @@ class SimulatedLogs:
 
     @cached_property
     def estimates(self) -> tuple[Floats, Floats]:
-        """Estimates and standard errors [logs, powers, windows]."""
+        """Return estimates and standard errors [logs, powers, windows]."""
         return _stacked(self._estimated(IMPRESSIONS, log) for log in range(self.logs))
 
     @cached_property
     def by_size(self) -> tuple[Floats, Floats]:
-        """Estimates and standard errors [sizes, powers, windows], of one log of each size."""
+        """Return estimates and standard errors [sizes, powers, windows], for one log of each size."""
         return _stacked(self._estimated(size, self.logs + place) for place, size in enumerate(SIZES))
 
     def of(self, window: int, power: float) -> tuple[Floats, Floats]:
-        """Estimates and standard errors [logs]."""
+        """Return estimates and standard errors [logs]."""
         value, error = self.estimates
         return value[:, self.powers.index(power), window], error[:, self.powers.index(power), window]
 
     def slope_error(self, power: float) -> float:
-        """Mean squared error over the logs of the window that is chosen from each."""
+        """Return the mean squared error over the logs of the window chosen from each."""
         place = self.powers.index(power)
         value, error = (each[:, place, : toy.ITEMS] for each in self.estimates)
         chosen = [slope(*log).index for log in zip(value, error, strict=True)]

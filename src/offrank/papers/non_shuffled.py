@@ -1,7 +1,7 @@
 """Ranking metrics on non-shuffled traffic (Gilotte): Figures 2 and 3, the variance, and large banners.
 
-The paper's data are private, so its world is built anew: banners by Plackett-Luce, position bias that grows with
-the size of the banner, 40 models that know the truth and imitate the logging policy to different degrees.
+The paper's data are private, so its world is simulated: banners by Plackett-Luce, position bias that grows with
+the size of the banner, 40 models that mix the truth and the logging policy to different degrees.
 """
 
 from __future__ import annotations
@@ -55,45 +55,45 @@ class BannerStudy:
 
     @cached_property
     def found(self) -> Measurements:
-        """On non-shuffled banners."""
+        """Return the metrics on non-shuffled banners."""
         return measurements(self.world, self.world.model_names, self.world.logging, self.metrics)
 
     @cached_property
     def reference(self) -> list[Measured]:
-        """[models] pairwise disagreement on shuffled banners."""
+        """Return pairwise disagreement on shuffled banners [models]."""
         names = self.world.model_names
         found = measurements(replace(self.world, shuffled=True), names, "uniform", PAIRWISE)
         return [found[model] for model in names]
 
     @cached_property
     def truth(self) -> Floats:
-        """[models] on shuffled banners."""
+        """Return the values on shuffled banners [models]."""
         return np.array([one.value for one in self.reference])
 
     def of(self, metric: str) -> list[Measured]:
-        """[models] on non-shuffled banners."""
+        """Return a metric on non-shuffled banners [models]."""
         return [self.found[model, metric] for model in self.world.model_names]
 
     def values(self, metric: str) -> Floats:
-        """[models] on non-shuffled banners."""
+        """Return a metric's values on non-shuffled banners [models]."""
         return np.array([one.value for one in self.of(metric)])
 
     def correlation(self, metric: str, of_ranks: bool = False) -> float:
-        """Pearson's, over the models, with the reference; Spearman's of the ranks."""
+        """Return Pearson's correlation with the reference over the models, or Spearman's of the ranks."""
         values, truth = self.values(metric), self.truth
         if of_ranks:
             values, truth = (np.argsort(np.argsort(one)).astype(np.float64) for one in (values, truth))
         return float(np.corrcoef(values, truth)[0, 1])
 
     def variance_ratio(self, metric: str = COUNTERFACTUAL) -> float:
-        """Clicks that the metric needs for one click of the reference, at the same variance; median over models."""
+        """Return the clicks a metric needs per click of the reference at equal variance; median over models."""
         spread, other = ([one.standard_error**2 * one.clicks for one in s] for s in (self.of(metric), self.reference))
         return float(np.median(np.divide(spread, other)))
 
 
 @PAPER.page
 def sheet(asked: Run) -> Iterator[Section]:
-    """The reproduction; see the module."""
+    """Return the reproduction; see the module."""
     world = BannerWorld(impressions=asked.size(300_000, 3_000), seed=asked.seed)
     study = BannerStudy(world, VARIANTS)
     asked.say(f"1. Click rates by rank and {world.models} models on {world.impressions:,} banners, shuffled and not")
@@ -129,7 +129,7 @@ def _click_rates(world: BannerWorld) -> Section:
 def _correlations(study: BannerStudy) -> Section:
     figures = {f"Figure 3({letter})": metric for letter, metric in (("a", PAIRWISE), ("b", COUNTERFACTUAL))}
     charts = [_scatter(study, metric, f"{figure}: {metric}, non-shuffled") for figure, metric in figures.items()]
-    # Clicks needed can be compared between metrics on one scale only.
+    # Clicks needed can be compared between metrics only on one scale.
     columns: dict[str, Sequence[Cell]] = {
         "metric on non-shuffled banners": study.metrics,
         "correlation": [study.correlation(m) for m in study.metrics],

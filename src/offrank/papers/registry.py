@@ -1,4 +1,4 @@
-"""Reproductions by name, and how they are written down: a page, and each table and picture as a file."""
+"""Reproductions by name, and how they are saved: a page, and each table and plot as a file."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ from .slates_math import sheet as slates_math
 
 @dataclass(frozen=True)
 class Reproduction:
-    """What makes the page of a paper, seeded.
+    """A function that makes the page of a paper, given a seed.
 
-    takes: a log, judged queries (an MSLR fold, an SVMlight file), or nothing; what is not given is simulated.
+    takes: a log, judged queries (an MSLR fold, an SVMlight file), or nothing; missing data are simulated.
     small: the scale of that name.
     """
 
@@ -50,24 +50,24 @@ REPRODUCTIONS: dict[str, Reproduction] = {
     "non-shuffled": Reproduction(non_shuffled),
     "slates-math": Reproduction(slates_math),
 }
-"""What `offrank reproduce` knows, by name. Those of judged queries take long, and go on where they were interrupted."""
+"""The reproductions of `offrank reproduce`, by name. Those of judged queries are slow, and resume where interrupted."""
 
 
 @dataclass(frozen=True)
 class Reproduced:
-    """What was found, and the folder where it stands."""
+    """The results, and their folder."""
 
     sheet: Document
     folder: Path
 
     @property
     def page(self) -> Path:
-        """The page to open."""
+        """Return the page to open."""
         return self.folder / "index.html"
 
     @property
     def summary(self) -> Document:
-        """What a terminal shows: how many claims of the paper were found, and each with its verdict."""
+        """Return the summary for a terminal: how many claims were confirmed, and each with its verdict."""
         sections = tuple(Section(one.heading, claims=one.claims) for one in self.sheet.sections if one.claims)
         counts = Counter(claim.status for section in sections for claim in section.claims)
         told = f"**{counts['confirmed']} of {counts.total() - counts['new']} claims of the paper are confirmed**"
@@ -75,7 +75,7 @@ class Reproduced:
         return Document(self.sheet.title, "", sections, (Answer(told),) if sections else ())
 
     def show(self) -> None:
-        """Print the summary, in colour on a terminal, and where the page is."""
+        """Print the summary, in colour on a terminal, and the path of the page."""
         terminal.show(self.summary)
         sys.stdout.write(f"\nThe page: {self.page}\n")
 
@@ -92,15 +92,15 @@ def reproduce(
     seed: int = 4,
     say: Say = silent,
 ) -> Reproduced:
-    """Reproduce a paper: `index.html`, `result.json`, and each table (CSV) and picture (SVG) in a folder.
+    """Reproduce a paper: `index.html`, `result.json`, and each table (CSV) and plot (SVG) in a folder.
 
-    name: one of REPRODUCTIONS. folder: by default `reproduce-<name>`. say: called with what is being done. log: for
-    those that take a log, from `read_log` or anything that it takes; for those of judged queries a folder or file of
-    them; by default a simulated one. scale: 1 or "full" for the published size, "small" or a smaller number for a
+    name: one of REPRODUCTIONS. folder: by default `reproduce-<name>`. say: called with a description of each step.
+    log: for those that take one, from `read_log` or anything that it takes; for those of judged queries their folder or
+    file; by default a simulated one. scale: 1 or "full" for the published size, "small" or a smaller number for a
     quick look.
 
     Raises:
-        UsageError: no such reproduction, one that takes no log, or a scale that is not positive.
+        UsageError: there is no such reproduction, it takes no log, or the scale is not positive.
 
     Examples:
         >>> offrank.reproduce("slates-math", "slates-math")  # doctest: +SKIP
@@ -118,10 +118,10 @@ def reproduce(
 
 
 def _scale(given: float | str, named: Mapping[float | str, float]) -> float:
-    """As a number.
+    """Return the scale as a number.
 
     Raises:
-        UsageError: neither a number above 0 nor a name.
+        UsageError: it is neither a number above 0 nor a name.
     """
     try:
         found = named[given] if given in named else float(given)

@@ -1,8 +1,8 @@
-"""The mathematics of paper slate-pseudoinverse, checked by numbers.
+"""Numerical checks of the mathematics of paper slate-pseudoinverse.
 
 Swaminathan et al., Off-policy evaluation for slate recommendation (2017). Small spaces of slates are
-written out in full, so that expectations are sums; the library's inverses and closed forms are held
-against the definitions and against a singular value decomposition.
+enumerated, so that expectations are sums; the library's inverses and closed forms are compared
+with the definitions and with a singular value decomposition.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ RANKINGS = ((3, 1), (3, 2), (3, 3), (4, 2), (4, 3), (4, 4), (5, 3), (6, 2))
 
 @dataclass(frozen=True)
 class Law:
-    """A policy in one context: slates [s, k] of items, and chances [s]. items: m."""
+    """A policy in one context: slates [s, k] of items, and probabilities [s]. items: m."""
 
     slates: Integers
     chances: Floats
@@ -36,7 +36,7 @@ class Law:
 
     @property
     def indicators(self) -> Floats:
-        """[s, m k] the indicator of each slate."""
+        """Return the indicator of each slate [s, m k]."""
         count, slots = self.slates.shape
         table = np.zeros((count, self.items, slots))
         table[np.arange(count)[:, None], self.slates, np.arange(slots)] = 1.0
@@ -44,36 +44,36 @@ class Law:
 
     @property
     def expected(self) -> Floats:
-        """[m k] q."""
+        """Return the expected indicator q [m k]."""
         return self.chances @ self.indicators
 
     @property
     def gamma(self) -> Floats:
-        """[m k, m k] the second moments, by their definition."""
+        """Return the second moments by their definition [m k, m k]."""
         return self.indicators.T @ (self.chances[:, None] * self.indicators)
 
     @property
     def norms(self) -> Floats:
-        """[s] 1_s' Gamma^+ 1_s of the slates that can happen."""
+        """Return 1_s' Gamma^+ 1_s of the possible slates [s]."""
         table = self.indicators[self.chances > 0]
         return np.asarray(((table @ self.inverse().matrix) * table).sum(axis=1))
 
     def inverse(self) -> Inverse:
-        """The library's pseudoinverse of Gamma."""
+        """Return the library's pseudoinverse of Gamma."""
         slots = self.slates.shape[1]
         return pseudoinverse(self.gamma.reshape(self.items, slots, self.items, slots))
 
     def weights(self, target: Law) -> Floats:
-        """[s] q_target' Gamma^+ 1_s of each slate."""
+        """Return q_target' Gamma^+ 1_s of each slate [s]."""
         return self.indicators @ self.inverse().matrix @ target.expected
 
     def mixed(self, share: float) -> Law:
-        """With this share a uniform slate."""
+        """Return the mixture with this share of uniform slates."""
         return Law(self.slates, (1 - share) * self.chances + share / len(self.slates), self.items)
 
 
 def plackett_luce(weights: Floats, slots: int) -> Law:
-    """Every ranking of `slots` items, with its Plackett-Luce chance."""
+    """Return every ranking of `slots` items, with its Plackett-Luce probability."""
     slates = np.array(list(permutations(range(len(weights)), slots)))
     drawn = weights[slates]
     left = weights.sum() - np.cumsum(drawn, axis=1) + drawn
@@ -81,7 +81,7 @@ def plackett_luce(weights: Floats, slots: int) -> Law:
 
 
 def independent(rng: np.random.Generator, slots: int, choices: int) -> Law:
-    """A product of random laws: items of slot j are j * choices and the next."""
+    """Return a product of random laws: items of slot j are j * choices and the next."""
     each = rng.dirichlet(np.ones(choices), slots)
     picks = np.array(list(product(range(choices), repeat=slots)))
     chances = np.prod(each[np.arange(slots), picks], axis=1)
@@ -89,7 +89,7 @@ def independent(rng: np.random.Generator, slots: int, choices: int) -> Law:
 
 
 def rankings(rng: np.random.Generator) -> Iterator[tuple[Law, Law]]:
-    """Pairs of a logging and a target policy over rankings: uniform, Plackett-Luce, mixed; some targets one slate."""
+    """Yield logging (uniform, Plackett-Luce, mixed) and target policies over rankings; some targets are one slate."""
     for items, slots in RANKINGS:
         for weights in (np.ones(items), rng.lognormal(0, 1, items)):
             logging = plackett_luce(weights, slots)
@@ -101,7 +101,7 @@ def rankings(rng: np.random.Generator) -> Iterator[tuple[Law, Law]]:
 
 @PAPER.page
 def sheet(asked: Run) -> Iterator[Section]:
-    """Every statement of the paper that numbers can check, with what was found; all but Theorem 1 is exact."""
+    """Return all statements of the paper that can be checked numerically; all but Theorem 1 exactly."""
     facts = dict[str, float]()
     for check in CHECKS:
         asked.say(str(check.__doc__).rstrip("."))
@@ -137,7 +137,7 @@ def proposition_1(rng: np.random.Generator) -> Facts:
 
 
 def expected_reciprocal_rank(slates: Integers, relevance: Floats) -> Floats:
-    """[s] sum over slots of the chance that the reader stops there, over the rank."""
+    """Return the sum over slots of the probability that the reader stops there, over the rank [s]."""
     stop = relevance[slates]
     going = np.cumprod(1 - stop, axis=1) / (1 - stop)
     return (going * stop / np.arange(1, slates.shape[1] + 1)).sum(axis=1)
@@ -225,9 +225,9 @@ CHECKS: tuple[Callable[[np.random.Generator], Facts], ...] = (
 
 
 def simulated(rng: np.random.Generator, count: int) -> tuple[Overlap, dict[int, Floats]]:
-    """How far the policies overlap, and impressions -> absolute errors of PI on so many logs of each size.
+    """Return the overlap of the policies, and impressions -> absolute errors of PI on this many logs of each size.
 
-    Rewards are -1 or 1, and their means add up.
+    Rewards are -1 or 1, and their means are additive.
     """
     logging = plackett_luce(np.array([2.0, 1.5, 1.0, 1.0, 0.5]), 2)
     target = plackett_luce(np.array([0.2, 0.5, 1.0, 2.0, 4.0]), 2)
@@ -258,7 +258,7 @@ def theorem_1(overlap: Overlap, errors: Mapping[int, Floats]) -> Facts:
 
 
 def variance_chart() -> Chart:
-    """How the mean squared weight grows with the slots: one target slate, 10 items."""
+    """Plot the growth of the mean squared weight with the slots: one target slate, 10 items."""
     slots = list(range(1, 11))
     additive = [float(UniformInverse(10, k).norms(np.zeros((1, k), np.int64))[0]) for k in slots]
     whole = [float(math.perm(10, k)) for k in slots]
@@ -268,7 +268,7 @@ def variance_chart() -> Chart:
 
 
 def theorem_chart(overlap: Overlap, errors: Mapping[int, Floats]) -> Chart:
-    """The bound beside what was found."""
+    """Plot the bound beside the results."""
     bounds = [overlap.half_width(0.95, n=n) for n in errors]
     seen = [float(np.quantile(found, 0.95)) for found in errors.values()]
     series = tuple(
@@ -278,7 +278,7 @@ def theorem_chart(overlap: Overlap, errors: Mapping[int, Floats]) -> Chart:
 
 
 def weights_table() -> Figures:
-    """Weights under Plackett-Luce logging with weights 4, 2, 1, 1, where the target shows (1, 2)."""
+    """Tabulate weights under Plackett-Luce logging with weights 4, 2, 1, 1, where the target shows (1, 2)."""
     logging = plackett_luce(np.array([4.0, 2.0, 1.0, 1.0]), 2)
     target = Law(logging.slates, (logging.slates == (0, 1)).all(axis=1).astype(float), 4)
     columns = {"chance": logging.chances, "PI": logging.weights(target), "IPS": target.chances / logging.chances}
@@ -292,13 +292,13 @@ def _pinv(matrix: Floats) -> Floats:
 
 
 def _form(rng: np.random.Generator, basis: Floats) -> Floats:
-    """A random positive form on the span of the basis."""
+    """Return a random positive form on the span of the basis."""
     root = basis @ rng.normal(size=(basis.shape[1],) * 2)
     return np.asarray(root @ root.T + 0.01 * basis @ basis.T)
 
 
 def _largest_ratio(top: Floats, bottom: Floats, basis: Floats) -> float:
-    """The largest z' top z / z' bottom z for z in the span of the basis."""
+    """Return the largest z' top z / z' bottom z for z in the span of the basis."""
     small, large = basis.T @ bottom @ basis, basis.T @ top @ basis
     return float(np.linalg.eigvals(np.linalg.solve(small, large)).real.max())
 

@@ -1,6 +1,6 @@
-"""Compiled loops that read the text of paper criteo-test-bed, byte by byte.
+"""Compiled loops that parse the text format of paper criteo-test-bed, byte by byte.
 
-A block holds whole impressions: a header line and a line per candidate. Tokens end at any byte up to the space.
+A block holds whole impressions: a header line and a line per candidate. Any byte up to the space ends a token.
 """
 
 from __future__ import annotations
@@ -14,10 +14,10 @@ _jit = numba.njit(cache=True, nogil=True)
 _inline = numba.njit(cache=True, nogil=True, inline="always")
 
 FINE, BAD_HEADER, BAD_SIZES, BAD_CANDIDATE, BAD_CLICK, BAD_FEATURE = range(6)
-"""What was wrong with a line."""
+"""Error code of a line."""
 
 ID, CLICK, SLOTS, SIZE, LINE, HEAD, BANNER = range(7)
-"""Columns of `heads`: LINE is the number of the header line in the block, HEAD where its features begin, as a byte."""
+"""Columns of `heads`: LINE is the number of the header line in the block, HEAD the byte where its features begin."""
 
 SPACE, NEWLINE, COLON, ZERO, NINE = 32, 10, 58, 48, 57
 _DOT, _PLUS, _MINUS, _E = 46, 43, 45, 101
@@ -27,7 +27,7 @@ _POWERS = 10.0 ** np.arange(23)
 
 @_inline
 def blanks(data, at):
-    """Past the spaces of a line."""
+    """Skip the spaces of a line."""
     while at < len(data) and data[at] <= SPACE and data[at] != NEWLINE:
         at += 1
     return at
@@ -35,7 +35,7 @@ def blanks(data, at):
 
 @_inline
 def word(data, at):
-    """Where the token that begins here ends."""
+    """Return the end of the token that begins here."""
     while at < len(data) and data[at] > SPACE:
         at += 1
     return at
@@ -43,7 +43,7 @@ def word(data, at):
 
 @_inline
 def begins(data, at, word):
-    """Whether a word stands here."""
+    """Whether this word stands here."""
     same = at + len(word) <= len(data)
     for i in range(len(word)):
         same = same and data[at + i] == word[i]
@@ -52,7 +52,7 @@ def begins(data, at, word):
 
 @_inline
 def natural(data, at, end):
-    """A natural number of at most 18 digits, -1 if it is none."""
+    """Parse a natural number of at most 18 digits; -1 if it is not one."""
     if at >= end or end - at > 18:
         return np.int64(-1)
     value = np.int64(0)
@@ -65,9 +65,9 @@ def natural(data, at, end):
 
 @_jit
 def decimal(data, at, end):
-    """(number, whether it is exact): Clinger's fast path; whatever else it is, Python shall say.
+    """Parse (number, whether it is exact) by Clinger's fast path; Python parses the others.
 
-    Digits that make a double exactly, times or by a power of ten that is one: a single operation rounds.
+    The digits make an exact double, multiplied or divided by an exact power of ten: a single operation rounds.
     """
     negative = at < end and data[at] == _MINUS
     if negative or (at < end and data[at] == _PLUS):
@@ -105,10 +105,10 @@ def decimal(data, at, end):
 
 @_jit
 def _features(data, at, room, indices, values, count, slow, slows):
-    """The features of a line: (end of the line, entries, slow numbers, hash of the banner type), or an end of -1.
+    """Parse a line's features: (end of the line, entries, slow numbers, hash of the banner type); end -1 on error.
 
-    Features 1 and 2 are numbers with indices 0 and 1; others are categories. A category that is repeated
-    directly is counted.
+    Features 1 and 2 are numbers with indices 0 and 1; others are categories. A category repeated in direct
+    succession is counted.
     """
     before, banner, first = np.uint64(0), TEXT, count
     while True:
@@ -147,7 +147,7 @@ def _features(data, at, room, indices, values, count, slow, slows):
 
 @_jit
 def _header(data, at, head, propensity, slow, slows):
-    """The header up to its features: (where these begin, slow numbers), or where -1. slow: [.., 0] is -1."""
+    """Parse the header up to its features: (their first byte, slow numbers), or byte -1. slow: [.., 0] is -1."""
     at = blanks(data, at + 8)
     end = word(data, at)
     head[ID] = natural(data, at, end - 1)
@@ -156,7 +156,7 @@ def _header(data, at, head, propensity, slow, slows):
     at = blanks(data, end)
     end = word(data, at)
     if end == at:
-        return -1, slows  # the hash, which nothing needs
+        return -1, slows  # the hash, which is not used
     at = blanks(data, end)
     end = word(data, at)
     head[CLICK] = natural(data, at, end)
@@ -182,10 +182,10 @@ def _header(data, at, head, propensity, slow, slows):
 
 @_jit
 def parse(data, room, heads, propensity, clicks, ends, indices, values, slow):
-    """(impressions, lines with features, slow numbers, text lines, what is wrong, and in which line: its byte).
+    """Parse a block: (impressions, lines with features, slow numbers, text lines, error code, first byte of its line).
 
-    room: how many indices categories share. heads: [impressions, 7]. clicks, ends: [lines] of headers and
-    candidates alike: the click, and where the entries end in `indices` and `values`. slow: numbers for Python,
+    room: number of indices for categories. heads: [impressions, 7]. clicks, ends: [lines] of headers and
+    candidates alike: the click, and the end of the entries in `indices` and `values`. slow: numbers for Python,
     (entry, or -1 - impression for a propensity; first byte; end).
     """
     example = (101, 120, 97, 109, 112, 108, 101, 32)

@@ -1,4 +1,4 @@
-"""Arrow columns as flat NumPy lists."""
+"""Conversion of Arrow columns to flat NumPy lists."""
 
 from __future__ import annotations
 
@@ -27,29 +27,29 @@ class Lists:
     kind: str = ""
 
     def take(self, rows: Integers | None) -> Lists:
-        """The lists of these rows; all where rows is None."""
+        """Return the lists of these rows; all if rows is None."""
         if rows is None:
             return self
         return replace(self, starts=self.starts[rows], lengths=self.lengths[rows], null=self.null[rows])
 
     def head(self, length: int) -> Lists:
-        """The first values of each list."""
+        """Return the first values of each list."""
         return replace(self, lengths=np.minimum(self.lengths, length))
 
     def padded(self, width: int, fill: float = 0) -> NDArray[Any]:
-        """[n, width] writable array, filled up where a list is shorter."""
+        """Return a writable array [n, width], padded where a list is shorter."""
         n = len(self.starts)
         if n and len(self.values) and (self.lengths == width).all():
             first = int(self.starts[0])
             if (np.diff(self.starts) == width).all():
                 block = self.values[first : first + n * width].reshape(n, width)
-                return block if block.flags.writeable else block.copy()  # Arrow's own memory is not
+                return block if block.flags.writeable else block.copy()  # Arrow's own memory is not writable
         out = np.full((n, width), fill, dtype=self.values.dtype)
         _kernels.pad(self.values, self.starts, self.lengths, out)
         return out
 
     def squares(self) -> Floats:
-        """[n, k, k] writable array of lists of lengths^2 values, filled up with 0 where one is smaller."""
+        """Return a writable array [n, k, k] from lists of lengths^2 values, padded with 0 where one is smaller."""
         n, width = len(self.starts), int(self.lengths.max(initial=0))
         if n and (self.lengths == width).all() and (np.diff(self.starts) == width * width).all():
             first = int(self.starts[0])
@@ -60,25 +60,25 @@ class Lists:
         return out
 
     def rows_where(self, broken: NDArray[np.bool_]) -> NDArray[np.bool_]:
-        """[n] rows with any value for which `broken` (one flag per value) is true."""
+        """Return the rows with any value for which `broken` (one flag per value) is true [n]."""
         if not broken.any():
             return np.zeros(len(self.starts), np.bool_)
         before = np.concatenate([[0], np.cumsum(broken)])
         return np.asarray(before[self.starts + self.lengths] > before[self.starts])
 
     def twice(self) -> NDArray[np.bool_]:
-        """[n] whether a list holds a value twice."""
+        """Return whether a list holds a value twice [n]."""
         return np.asarray(_kernels.duplicates(self.values, self.starts, self.lengths))
 
     def places(self, items: Lists) -> Integers:
-        """[n, width] where each of the items stands in its row's list, -2 where it does not; -1 pads."""
+        """Return [n, width] the place of each item in its row's list, -2 if it is not there; -1 pads."""
         out = np.full((len(items.starts), int(items.lengths.max(initial=0))), -1)
         _kernels.locate(items.values, items.starts, items.lengths, self.values, self.starts, self.lengths, out)
         return out
 
 
 def plain(column: pa.Array) -> pa.Array:
-    """The same values without what few functions of pyarrow know: views, run ends, extension types, whole decimals."""
+    """Return the column without types that pyarrow hardly supports: views, run ends, extensions, whole decimals."""
     kind = column.type
     if isinstance(kind, pa.BaseExtensionType):
         column = plain(column.storage)
@@ -90,20 +90,20 @@ def plain(column: pa.Array) -> pa.Array:
         column = column.cast(pa.large_string())
     elif pa.types.is_binary_view(kind) or pa.types.is_fixed_size_binary(kind):
         column = column.cast(pa.large_binary())
-    elif pa.types.is_decimal(kind) and kind.scale == 0:  # the whole numbers of some warehouses
+    elif pa.types.is_decimal(kind) and kind.scale == 0:  # some warehouses' integers
         column = column.cast(pa.int64())
     return column
 
 
 def _plain_list(column: pa.Array) -> pa.Array:
-    """A column of lists that have offsets; whatever else it is stays as it is."""
+    """Return lists in the type with offsets; any other column is unchanged."""
     kind = column.type
     if pa.types.is_null(kind):
         return pa.array([None] * len(column), pa.list_(pa.null()))
     if pa.types.is_fixed_size_list(kind):
         return column.cast(pa.list_(kind.value_type))
     if pa.types.is_list_view(kind) or pa.types.is_large_list_view(kind):
-        # Built anew: pyarrow 26's own cast leaves the last offset away.
+        # Rebuilt, since pyarrow 26's own cast omits the last offset.
         lengths = column.value_lengths().fill_null(0).cast(pa.int64())
         offsets = pa.array(np.concatenate([[0], np.cumsum(lengths)]))
         return pa.LargeListArray.from_arrays(offsets, column.flatten(), mask=column.is_null())
@@ -111,13 +111,13 @@ def _plain_list(column: pa.Array) -> pa.Array:
 
 
 def lists(column: pa.Array, name: str, held: pa.DataType | None = None) -> Lists:
-    """The lists of a column, or those that it holds as JSON text; their values are still an Arrow array.
+    """Return the lists of a column, or those in its JSON text; their values are still an Arrow array.
 
-    held: what the lists of a text hold; ids where None.
+    held: value type of the lists in a text; ids if None.
 
     Raises:
         ColumnError: not a list column.
-        BadCell: a text that is no such list.
+        BadCell: a text is not such a list.
     """
     column = _plain_list(plain(column))
     kind = column.type
@@ -137,14 +137,14 @@ def _is_text(kind: pa.DataType) -> bool:
 
 
 def id_lists(column: pa.Array, name: str) -> Lists:
-    """Lists of item codes; a null id makes the row null."""
+    """Read lists of item codes; a null id makes the row null."""
     found = lists(column, name)
     null = found.null | found.rows_where(np.asarray(found.values.is_null()))
     return replace(found, values=codes(found.values, name), null=null, kind=id_kind(found.values.type))
 
 
 def id_kind(kind: pa.DataType) -> str:
-    """What ids of a type are: ids of two kinds are never the same, whatever they say."""
+    """Return the kind of ids of a type: ids of different kinds are never equal."""
     if pa.types.is_dictionary(kind):
         return id_kind(kind.value_type)
     if pa.types.is_null(kind):
@@ -154,20 +154,20 @@ def id_kind(kind: pa.DataType) -> str:
 
 
 def number_lists(column: pa.Array, name: str) -> Lists:
-    """Lists of floats; a null number is NaN."""
+    """Read lists of floats; a null number is NaN."""
     found = lists(column, name, pa.float64())
     return replace(found, values=numbers(found.values, name))
 
 
 def nested(column: pa.Array, name: str, held: pa.DataType) -> tuple[Lists, Lists]:
-    """Lists of lists: (the outer ones, whose values are the lengths of the inner; the inner ones, all in a row)."""
+    """Read lists of lists: (the outer ones, with the lengths of the inner as values; the inner ones, concatenated)."""
     outer = lists(column, name, pa.list_(held))
     inner = lists(outer.values, name)
     return replace(outer, values=inner.lengths, null=outer.null | outer.rows_where(inner.null)), inner
 
 
 def square_lists(column: pa.Array, name: str) -> tuple[Lists, NDArray[np.bool_]]:
-    """(rows of lengths^2 numbers, from lists of as many lists as these are long; [n] the rows that are not)."""
+    """Read square matrices: (rows of lengths^2 numbers, [n] rows whose lists are not square)."""
     outer, inner = nested(column, name, pa.float64())
     wrong = outer.null | outer.rows_where(outer.values != np.repeat(outer.lengths, outer.lengths))
     ends = np.append(inner.starts, len(inner.values))
@@ -176,10 +176,10 @@ def square_lists(column: pa.Array, name: str) -> tuple[Lists, NDArray[np.bool_]]
 
 
 def numbers(column: pa.Array, name: str) -> Floats:
-    """A column as floats, null as NaN.
+    """Read a column as floats, null as NaN.
 
     Raises:
-        ColumnError: not numbers.
+        ColumnError: the values are not numbers.
     """
     column = column if pa.types.is_decimal(column.type) else plain(column)
     kind = column.type
@@ -194,7 +194,7 @@ def numbers(column: pa.Array, name: str) -> Floats:
 
 
 def codes(column: pa.Array, name: str) -> Integers:
-    """A column of ids as 64-bit codes that are the same in every batch and file; null is 0.
+    """Read a column of ids as 64-bit codes that are the same in every batch and file; null is 0.
 
     Integers are their own codes; anything else is hashed as text.
 
@@ -213,7 +213,7 @@ def codes(column: pa.Array, name: str) -> Integers:
     if pa.types.is_nested(column.type):
         raise ColumnError(f"column {name!r} holds {column.type}, not ids", "write ids as integers or strings")
     text = column if _is_text(column.type) else column.cast(pa.large_string())
-    text = pc.fill_null(text.cast(pa.large_binary()), b"")  # bytes are not looked at: they need not be UTF-8
+    text = pc.fill_null(text.cast(pa.large_binary()), b"")  # bytes are skipped, since they need not be UTF-8
     _, offsets, data = text.buffers()
     where = np.frombuffer(offsets, dtype=np.int64)[text.offset : text.offset + len(text) + 1]
     letters = np.zeros(1, np.uint8) if data is None or not data.size else np.frombuffer(data, dtype=np.uint8)
@@ -221,10 +221,10 @@ def codes(column: pa.Array, name: str) -> Integers:
 
 
 def labels(column: pa.Array, name: str) -> tuple[Integers, tuple[str, ...]]:
-    """[n] index of each value's label, and the labels; null is a label too.
+    """Return the index of each value's label [n], and the labels; null is a label too.
 
     Raises:
-        ColumnError: lists, which cannot be grouped by.
+        ColumnError: lists, which cannot be used for grouping.
     """
     if pa.types.is_nested(column.type):
         raise ColumnError(f"column {name!r} holds {column.type}, not labels", "group by strings or numbers")
@@ -243,12 +243,12 @@ def _word(value: Any) -> str:
 
 
 def show(column: pa.Array, index: int) -> str:
-    """A value for an error message, cut if long."""
+    """Format a value for an error message, cut if long."""
     column = plain(column.slice(index, 1))
     text = repr(_word(column.cast(pa.large_binary())[0].as_py()) if _is_text(column.type) else column[0].as_py())
     return text if len(text) <= 80 else text[:77] + "..."
 
 
 def plain_columns(data: pa.RecordBatch) -> pa.RecordBatch:
-    """The same rows in plain columns: views (as Polars writes) cannot be taken by index."""
+    """Return the same rows in plain columns, since views (as Polars writes) cannot be taken by index."""
     return pa.record_batch([plain(column) for column in data.columns], names=data.schema.names)

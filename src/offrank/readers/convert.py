@@ -1,4 +1,4 @@
-"""`convert`: any log that can be read, written once as Parquet or Arrow in the wide layout."""
+"""`convert`: write any readable log as Parquet or Arrow in the wide layout."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ ARROW_SUFFIXES = (".arrow", ".feather", ".ipc")
 
 @dataclass(frozen=True)
 class Converted:
-    """What was written: rows, and rule -> rows (or clicks) left out."""
+    """Result of `convert`: rows written, and rule -> rows (or clicks) left out."""
 
     path: Path
     rows: int
@@ -52,17 +52,17 @@ def convert(
     scores: Sequence[str] = (),
     progress: Callable[[int, int], None] | None = None,
 ) -> Converted:
-    """Write a log in the wide layout, once: columns under their roles' names, every rule checked.
+    """Write a log in the wide layout: columns under their roles' names, with every rule checked.
 
     - log: from `read_log`, or anything that it takes; or a `SimulatedSource`.
     - path: Parquet, compressed, for keeping and sharing; or, by the suffix `.arrow`, an Arrow IPC file, which is
-      several times larger and read many times faster, since it is mapped to memory as it is. Written under another
-      name first, so that there is never half a file.
-    - scores: in the long layout, the columns with a value per item; all others belong to the impression.
-    - progress: called with (parts done, parts in all).
+      several times larger and many times faster to read, since it is memory-mapped. Written under another
+      name first, so that no partial file remains.
+    - scores: in the long layout, the columns with a value per item; all others are per impression.
+    - progress: called with (parts done, total parts).
 
     Raises:
-        UsageError: not a log from `read_log`, or a suffix that names neither format.
+        UsageError: the log is not from `read_log`, or the suffix names neither format.
         LogError: the log breaks a rule, unless it was read with `invalid="skip"`.
 
     Examples:
@@ -85,7 +85,7 @@ def convert(
 
 
 def _write(log: WideLog, path: Path, progress: Callable[[int, int], None] | None) -> tuple[int, Counter[str]]:
-    """(rows, what was left out)."""
+    """Write the rows; return (rows, rows left out by rule)."""
     known = Columns(log.table.names, log.renamed, log.describe())
     wanted = frozenset(role for role in ROLES if role != "query" and known.has(role))
     log = replace(log, needed=Needs(wanted))
@@ -111,7 +111,7 @@ def _write(log: WideLog, path: Path, progress: Callable[[int, int], None] | None
 
 @contextmanager
 def _writer(path: Path, schema: pa.Schema) -> Iterator[Callable[[pa.Table], None]]:
-    """Takes tables, in the format that the suffix names."""
+    """Open a writer of tables in the format of the suffix."""
     if _is_arrow(path):
         with pa.ipc.new_file(path, schema) as file:
             yield lambda table: file.write_table(table, max_chunksize=_GROUP_ROWS)
@@ -122,7 +122,7 @@ def _writer(path: Path, schema: pa.Schema) -> Iterator[Callable[[pa.Table], None
 
 
 def _kept(kind: pa.DataType, path: Path) -> pa.DataType:
-    """A column's kind in the file: Arrow files hold one dictionary for all batches, so there it is written out."""
+    """Return a column's type in the file: Arrow files hold one dictionary for all batches, so there it is expanded."""
     return kind.value_type if pa.types.is_dictionary(kind) and _is_arrow(path) else kind
 
 
@@ -131,14 +131,14 @@ def _is_arrow(path: Path) -> bool:
 
 
 def _strict(kind: pa.DataType) -> pa.DataType:
-    """Lists whose items are declared not null, as no role's may be: each reads faster by a level."""
+    """Return list types with non-null items, as every role requires: each saves a level when reading."""
     if pa.types.is_list(kind) or pa.types.is_large_list(kind) or pa.types.is_fixed_size_list(kind):
         return pa.list_(pa.field("element", _strict(kind.value_type), nullable=False))
     return kind
 
 
 def _repeating(path: str, kind: pa.DataType) -> list[str]:
-    """The leaf of this column, unless it holds fractions, which a dictionary makes slower."""
+    """Return the Parquet leaf of this column, unless it holds fractions, which a dictionary makes slower."""
     if pa.types.is_list(kind) or pa.types.is_large_list(kind) or pa.types.is_fixed_size_list(kind):
         return _repeating(f"{path}.list.element", kind.value_type)
     return [] if pa.types.is_floating(kind) else [path]
@@ -147,7 +147,7 @@ def _repeating(path: str, kind: pa.DataType) -> list[str]:
 def _checked(
     log: WideLog, skipped: Counter[str], progress: Callable[[int, int], None] | None
 ) -> Iterator[pa.RecordBatch]:
-    """The rows that keep every rule, piece by piece."""
+    """Yield the rows that keep every rule, piece by piece."""
     columns = log.columns()
     for part in range(log.parts()):
         for piece in log.table.pieces(part, log.table.names):
@@ -166,7 +166,7 @@ def _checked(
 
 
 def _lists_of(data: pa.RecordBatch, renamed: Mapping[str, str]) -> pa.RecordBatch:
-    """The same rows, lists that were JSON text as lists."""
+    """Return the same rows with JSON text lists as lists."""
     ids = {renamed.get(role, role) for role in ("slate", "candidates")}
     columns = {name: arrow.plain(column) for name, column in zip(data.schema.names, data.columns, strict=True)}
     for name, column in columns.items():
@@ -179,7 +179,7 @@ def _lists_of(data: pa.RecordBatch, renamed: Mapping[str, str]) -> pa.RecordBatc
 
 
 def _groups(first: pa.RecordBatch, others: Iterator[pa.RecordBatch]) -> Iterator[pa.Table]:
-    """Record batches put together to row groups."""
+    """Combine record batches into row groups."""
     waiting = [first]
     for data in others:
         if sum(map(len, waiting)) >= _GROUP_ROWS or sum(one.nbytes for one in waiting) >= _GROUP_BYTES:

@@ -1,4 +1,4 @@
-"""CSV, TSV, JSON lines and data sets of the user, through `pyarrow.dataset`."""
+"""CSV, TSV, JSON lines and the user's own data sets, through `pyarrow.dataset`."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ TEXT = ("csv", "tsv", "json")
 
 
 def library() -> Any:
-    """`pyarrow.dataset`, which is imported where it is used, since it imports pandas."""
+    """Import `pyarrow.dataset` where it is used, since it imports pandas."""
     return importlib.import_module("pyarrow.dataset")
 
 
 @dataclass(frozen=True)
 class FileTable:
-    """Text files of one kind, or a data set that the user has (`given`), filtered or not; read in order as one part.
+    """Text files of one format, or a user's data set (`given`), filtered or not; read in order as one part.
 
-    Folders called `key=value` give a column. kinds: types of columns of text files, where they cannot be read off the
-    first rows.
+    Folders called `key=value` give a column. kinds: types of columns of text files that the first rows
+    do not show.
     """
 
     files: Files
@@ -40,7 +40,7 @@ class FileTable:
 
     @classmethod
     def of(cls, dataset: Any) -> FileTable:
-        """A `pyarrow.dataset.Dataset` as a table."""
+        """Build a table from a `pyarrow.dataset.Dataset`."""
         return cls(Files(tuple(getattr(dataset, "files", ())) or ("data set",)), "dataset", given=dataset)
 
     @cached_property
@@ -68,11 +68,11 @@ class FileTable:
         return 1
 
     def pieces(self, part: int, columns: tuple[str, ...]) -> Iterator[Piece]:
-        path, base, first = self.files.paths[0], 0, 0  # row numbers are those of the rows that a filter leaves
-        near = {"batch_readahead": 2, "fragment_readahead": 1}  # what is read ahead waits in memory
+        path, base, first = self.files.paths[0], 0, 0  # rows are numbered after filtering
+        near = {"batch_readahead": 2, "fragment_readahead": 1}  # prefetched data wait in memory
         found = self.dataset.scanner(list(columns), batch_size=MOST_ROWS, use_threads=False, **near).scan_batches()
         while True:
-            # Errors in CSV name the line; those in JSON count from the beginning of a block.
+            # CSV errors name the line; JSON errors count from the beginning of a block.
             with reading(f"{path}, after row {first}" if self.kind == "json" else path, self.kind):
                 tagged = next(found, None)
             if tagged is None:
@@ -88,14 +88,14 @@ class FileTable:
             first += len(data)
 
     def typed(self, kinds: Mapping[str, pa.DataType]) -> FileTable:
-        """The same files, with the kinds of some columns said."""
+        """Return the same files with the types of some columns given."""
         return replace(self, kinds=kinds) if self.kind in TEXT else self
 
     def describe(self) -> str:
         return describe(self.files.paths)
 
     def _refuse_missing(self, fragment: Any, columns: tuple[str, ...]) -> None:
-        """Raise if a file lacks a column that the first file has: pyarrow would fill it with nulls."""
+        """Raise if a file lacks a column of the first file, which pyarrow would fill with nulls."""
         told = library().get_partition_keys(fragment.partition_expression)
         refuse_missing(
             getattr(fragment, "path", "data set"),

@@ -1,4 +1,4 @@
-"""The rows of a piece in the wide layout: its columns as flat lists, checked, and padded to log batches."""
+"""Decoding of a piece in the wide layout: its columns as flat lists, checked, and padded to log batches."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _BOUNDS = {
     "slot_propensity": [(rules.BAD_SLOT_PROPENSITY, _ABOVE_0, 1.0), _NOT_TINY],
     "scores": [(rules.BAD_SCORE, -_LARGEST, _LARGEST)],
 }
-"""What the numbers of each role must be: (rule, least, largest). What the logging policy drew, it did draw."""
+"""The allowed numbers of each role: (rule, least, largest). A slate that was drawn has positive probability."""
 
 
 class Decoded:
@@ -43,8 +43,8 @@ class Decoded:
     columns: role -> column, as `WideLog` chose them. top_k: how many slots of each slate are kept.
 
     Raises:
-        ColumnError: a column holds something else.
-        BadCell: a text is not the list that it should be.
+        ColumnError: a column has the wrong type.
+        BadCell: a text is not the required list.
     """
 
     def __init__(self, piece: Piece, columns: Mapping[str, str], needed: Needs, top_k: int | None) -> None:
@@ -73,11 +73,11 @@ class Decoded:
 
     @property
     def sizes(self) -> Integers:
-        """[n] the longest list of each row."""
+        """Return the length of the longest list of each row [n]."""
         return np.maximum(self.candidates.lengths, self.length)
 
     def batch(self, rows: Integers | None, skipped: Mapping[str, int]) -> LogBatch:
-        """The log batch of these rows (all where None)."""
+        """Return the log batch of these rows (all if None)."""
         pick: Any = slice(None) if rows is None else rows
         size, length = self.candidates.lengths[pick], self.length[pick]
         widest, slots = int(size.max(initial=0)), int(length.max(initial=0))
@@ -108,7 +108,7 @@ class Decoded:
         )
 
     def _cut(self, slots: int) -> None:
-        """Keep the first slots of each slate, and what stands beside them; every candidate stays."""
+        """Keep the first slots of each slate and the values beside them; all candidates stay."""
         self.length = np.minimum(self.length, slots)
         self.slots = self.slots[:, :slots]
         if "clicks" in self.beside:
@@ -129,7 +129,7 @@ class Decoded:
         return found
 
     def _like_slate(self, name: str) -> Lists:
-        """The ids of a column, which must be of the type of those of the slate."""
+        """Read ids that must be of the same type as those of the slate."""
         found = self._ids(name)
         if found.kind == self.slate.kind or not (found.kind and self.slate.kind):
             return found
@@ -139,12 +139,12 @@ class Decoded:
         )
 
     def _locate(self, items: Lists, name: str, rule: rules.Rule) -> Integers:
-        """[n, width] candidate index of each item, -1 pads; items that are no candidates break `rule`."""
+        """Return the candidate index of each item [n, width], -1 pads; items that are not candidates break `rule`."""
         if items is self.candidates:
             places = np.arange(int(items.lengths.max(initial=0)))
             return np.where(places < items.lengths[:, None], places, -1)
         found = self.candidates.places(items)
-        if self.candidates is not self.slate:  # without a list of candidates nothing is known of other items
+        if self.candidates is not self.slate:  # without candidates, other items are unknown
             self.faults.mark((found == -2).any(axis=1), rule, self.columns[name])
         return found
 
@@ -152,7 +152,7 @@ class Decoded:
         return self._locate(self._like_slate(name), name, rules.RANKED_OUTSIDE)
 
     def _beside(self, name: str) -> Lists:
-        """A list of numbers beside the slate or the candidates."""
+        """Read a list of numbers beside the slate or the candidates."""
         role, _, of = name.partition(":")
         column = self.columns[name]
         found = arrow.number_lists(self._column(name), column)
@@ -167,7 +167,7 @@ class Decoded:
         return found
 
     def _by_row(self, name: str) -> Floats:
-        """A number per row."""
+        """Read a number per row."""
         role, _, of = name.partition(":")
         found = arrow.numbers(self._column(name), self.columns[name])
         row = np.arange(len(found))
@@ -178,14 +178,14 @@ class Decoded:
     def _bounded(self, found: Lists, column: str, bounds: list[tuple[rules.Rule, float, float]]) -> None:
         if not len(found.values):
             return
-        low, high = found.values.min(), found.values.max()  # NaN where any value is
+        low, high = found.values.min(), found.values.max()  # NaN if any value is
         for rule, least, largest in bounds:
             if not (low >= least and high <= largest):
                 fine = (found.values >= least) & (found.values <= largest)
                 self.faults.mark(found.rows_where(~fine), rule, column)
 
     def _written(self, name: str) -> Lists | Floats:
-        """Probabilities that were written down: a number per row, lists beside the slate, or [n, k, k] matrices."""
+        """Read logged probabilities: a number per row, lists beside the slate, or [n, k, k] matrices."""
         role, _, of = name.partition(":")
         if role != "rank_propensity":
             return self._by_row(name) if role == "propensity" else self._beside(name)
@@ -198,22 +198,22 @@ class Decoded:
         return found
 
     def _key(self, name: str) -> Integers:
-        """[n] code of the value that groups a row; null would group what has nothing in common."""
+        """Return the code of each row's grouping value [n]; null is refused, since it would group unrelated rows."""
         column = self._column(name)
         self.faults.mark(np.asarray(column.is_null()), rules.NULL, self.columns[name])
         return arrow.codes(column, self.columns[name])
 
     def _cluster(self, name: str) -> Integers:
-        """[n] code of the value that dependent rows share; null is shared with no other row."""
+        """Return the code of each row's cluster [n]; each null is a cluster of its own."""
         column = self._column(name)
-        if pa.types.is_floating(column.type):  # as integers become where some of them are missing
+        if pa.types.is_floating(column.type):  # integers become floats if some of them are missing
             codes = arrow.numbers(column, self.columns[name]).view(np.int64)
             null = np.isnan(codes.view(np.float64))
         else:
             codes, null = arrow.codes(column, self.columns[name]), np.asarray(column.is_null())
         if not null.any():
             return codes
-        alone = (self.piece.rows + self.piece.base + 1).astype(np.uint64) * ODD  # hardly ever the code of a value
+        alone = (self.piece.rows + self.piece.base + 1).astype(np.uint64) * ODD  # unlikely to be the code of a value
         return np.where(null, alone.view(np.int64), codes)
 
     def _labels(self, name: str, pick: Any) -> Labels:
@@ -222,7 +222,7 @@ class Decoded:
 
 
 def _of_slots(found: Lists | Floats, rows: Integers | None, slots: int) -> Floats:
-    """[n], [n, k] or [n, k, k] numbers of these rows, all where None; in slates of so many slots."""
+    """Return numbers [n], [n, k] or [n, k, k] of these rows, all if None; for slates of this many slots."""
     if isinstance(found, Lists):
         return found.take(rows).padded(slots, 1.0)
     pick = found if rows is None else found[rows]
@@ -230,13 +230,13 @@ def _of_slots(found: Lists | Floats, rows: Integers | None, slots: int) -> Float
 
 
 class Ranks:
-    """Where the items of slates with holes stand: ranks where nothing was shown, for jobs that ask for them.
+    """Positions of the items of slates with gaps (ranks where nothing was shown), for jobs that request them.
 
-    items: the slates without their holes. lengths: [n] ranks of each, holes included. row, rank: of each hole.
+    items: the slates without their gaps. lengths: [n] ranks of each, gaps included. row, rank: of each gap.
     """
 
     def __init__(self, column: pa.Array, name: str) -> None:
-        """Of a column of lists, where a null id is a hole; a null list stays a fault."""
+        """Build from a column of lists in which a null id is a gap; a null list stays a fault."""
         found = arrow.lists(column, name)
         row = np.repeat(np.arange(len(found.starts)), found.lengths)
         rank = np.arange(len(row)) - np.repeat(np.cumsum(found.lengths) - found.lengths, found.lengths)
@@ -248,7 +248,7 @@ class Ranks:
         self.lengths, self.row, self.rank = found.lengths, row[hole], rank[hole]
 
     def spread(self, located: Integers) -> Integers:
-        """[n, ranks] slates with their holes, from the items' candidate indices [n, items]."""
+        """Return [n, ranks] slates with their gaps, from the items' candidate indices [n, items]."""
         width = int(self.lengths.max(initial=0))
         shown = np.arange(width) < self.lengths[:, None]
         shown[self.row, self.rank] = False
@@ -257,9 +257,9 @@ class Ranks:
         return out
 
     def beside(self, numbers: Lists) -> tuple[Lists, NDArray[np.bool_]]:
-        """(numbers beside the ranks, where null at a hole is 0; [n] rows with another number at a hole).
+        """Return (numbers beside the ranks, with null as 0 at a gap; [n] rows with another number at a gap).
 
-        Rows of another length are left as they are.
+        Rows of another length are unchanged.
         """
         fits = (numbers.lengths == self.lengths)[self.row]
         row = self.row[fits]

@@ -1,4 +1,4 @@
-"""What is read as what: the columns of a log, and what each can be used for."""
+"""Description of a log's columns: the role of each, and its possible uses."""
 
 from __future__ import annotations
 
@@ -27,20 +27,20 @@ LIKE = {
     "reward": ("revenue", "conversion"),
     "inclusion": ("sampling_rate", "sample_rate", "keep_prob"),
 }
-"""Names that logs often have for a role; nothing is read by them until somebody says so."""
+"""Common names for each role; they are suggestions, never used without the user's instruction."""
 
 
 USES = ("ranking", "score", "group")
 HOLDS = 0.99
-"""Share of the rows for which a column must be of use: some may break a rule, which is told of those rows."""
+"""Minimum share of rows with valid values for a column to be useful: some rows may break a rule."""
 
 
 @dataclass(frozen=True)
 class LogColumn:
-    """A column of a log: its name and type, and the use that is made of it.
+    """A column of a log: its name, its type and its use.
 
-    use: a role; `score` and `ranking` beside the candidates; `group` for a value per impression; else empty. like: the
-    role whose usual name it has, where that role has no column.
+    use: a role; `score` and `ranking` beside the candidates; `group` for a value per impression; otherwise empty. like:
+    the role that commonly has this name, if that role has no column.
     """
 
     name: str
@@ -50,10 +50,10 @@ class LogColumn:
 
 
 def described(log: Source, progress: Progress | None = None) -> tuple[LogColumn, ...]:
-    """The columns of a log, in its own order; all of its rows are looked at.
+    """Describe the columns of a log in its own order, from all of its rows.
 
     Raises:
-        UsageError: not a log from `read_log`.
+        UsageError: the log is not from `read_log`.
         LogError: it cannot be read.
     """
     if not isinstance(log, WideLog | LongLog):
@@ -88,7 +88,7 @@ def described(log: Source, progress: Progress | None = None) -> tuple[LogColumn,
 
 
 def _wide(data: pa.RecordBatch, name: str, own: Mapping[str, str]) -> Iterator[tuple[str, int]]:
-    """Of how many rows a column holds a ranking of candidates, or a number for each."""
+    """Count the rows in which a column holds a ranking of candidates, or a number for each."""
     beside = own.get("candidates", own["slate"])
     try:
         items = arrow.id_lists(data.column(beside), beside)
@@ -121,7 +121,7 @@ def _long(data: pa.RecordBatch, name: str, own: Mapping[str, str]) -> Iterator[t
 
 
 def _type(kind: pa.DataType) -> str:
-    """A type in words: `list of double`."""
+    """Return a type in words: `list of double`."""
     return (
         f"list of {_type(kind.value_type)}" if pa.types.is_nested(kind) and hasattr(kind, "value_type") else str(kind)
     )

@@ -19,13 +19,13 @@ def sparse_features(
     candidates: Integers,
     faults: Faults,
 ) -> SparseFeatures:
-    """The features of every row of a piece; rows that break a rule are marked in `faults`.
+    """Read the features of every row of a piece; rows that break a rule are marked in `faults`.
 
-    columns: those of the indices and of the values (None where each value is 1).
+    columns: those of the indices and of the values (None if each value is 1).
     candidates: [n] how many each row has.
 
     Raises:
-        ColumnError: not lists of lists of integers.
+        ColumnError: the columns are not lists of lists of integers.
     """
     name, beside = columns
     lines, held = _lines(data, name, pa.int64(), faults)
@@ -46,14 +46,14 @@ def sparse_features(
         faults.mark(~fits, rules.RAGGED, beside)
     broken = others.rows_where(numbers.rows_where(~np.isfinite(values)))
     faults.mark(broken, rules.BAD_FEATURE_VALUE, beside)
-    if not same:  # read again without those rows, so that the values of all others stand beside their indices
+    if not same:  # read again without those rows, to keep the values of the others aligned with their indices
         kept = pa.array(np.arange(len(fits)), mask=~fits)
         return sparse_features(columns, arrow.plain_columns(data.select(columns)).take(kept), candidates, faults)
     return SparseFeatures(lines.starts, np.append(held.starts, len(indices)), indices, values)
 
 
 def _lines(data: pa.RecordBatch, name: str, of: pa.DataType, faults: Faults) -> tuple[Lists, Lists]:
-    """(the lines of each row, by how many entries each has; the entries of each line)."""
+    """Return (the lines of each row, as their numbers of entries; the entries of each line)."""
     lines, held = arrow.nested(data.column(name), name, of)
     unnamed = lines.rows_where(held.rows_where(np.asarray(held.values.is_null())))
     faults.mark(lines.null | unnamed, rules.NULL, name)

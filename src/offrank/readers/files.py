@@ -1,4 +1,4 @@
-"""The files behind a path, a folder, a glob or a list of those."""
+"""Files behind a path, a folder, a glob or a list of those."""
 
 from __future__ import annotations
 
@@ -25,22 +25,22 @@ class Files:
 
     @property
     def local(self) -> bool:
-        """Whether they can be opened by their path."""
+        """Whether the files can be opened by their path."""
         return isinstance(self.system, pafs.LocalFileSystem)
 
 
 def partition(path: str) -> dict[str, str | None]:
-    """What the folders of a file called `key=value` say, as hive writes them."""
+    """Return the values of `key=value` folders in a file's path (Hive partitioning)."""
     pairs = [folder.partition("=") for folder in PurePath(path).parts[:-1] if "=" in folder]
     return {key: None if value == "__HIVE_DEFAULT_PARTITION__" else unquote(value) for key, _, value in pairs}
 
 
 def find(source: str | Path | Sequence[str | Path], suffixes: Collection[str] | None = None) -> Files:
-    """The files that `source` names: paths, folders, globs, or addresses such as `s3://bucket/folder`.
+    """Find the files that `source` names: paths, folders, globs, or addresses such as `s3://bucket/folder`.
 
     Raises:
-        LogError: there is no such file, or its file system does not answer.
-        UsageError: files of several file systems.
+        LogError: there is no such file, or its file system does not respond.
+        UsageError: the files are on several file systems.
     """
     each = [source] if isinstance(source, str | Path) else source
     if not any("://" in str(one) for one in each):
@@ -52,7 +52,7 @@ def find(source: str | Path | Sequence[str | Path], suffixes: Collection[str] | 
 
 
 def _remote(address: str, suffixes: Collection[str] | None) -> Files:
-    """The files at an address; a glob may stand behind its bucket."""
+    """Find the files at an address; a glob may follow its bucket."""
     if address.startswith("file://"):
         return Files(expand(address.removeprefix("file://"), suffixes))
     plain = address.partition("*")[0].partition("?")[0].partition("[")[0]
@@ -76,21 +76,21 @@ def _remote(address: str, suffixes: Collection[str] | None) -> Files:
 
 
 def expand(source: str | Path | Sequence[str | Path], suffixes: Collection[str] | None = None) -> tuple[str, ...]:
-    """The files that `source` names, in order of their names.
+    """List the files that `source` names, sorted by name.
 
-    A folder stands for its files with these suffixes (all where None); hidden ones are left out.
+    A folder stands for its files with these suffixes (all if None); hidden ones are left out.
 
     Raises:
-        UsageError: neither a path nor a list of paths.
+        UsageError: the source is neither a path nor a list of paths.
         LogError: there is no such file.
-        EmptyLogError: a file has no bytes.
+        EmptyLogError: a file is empty.
     """
     if not is_paths(source):
         raise UsageError(f"cannot read a log from {type(source).__name__}", "give a path, a glob or a list of them")
     found: list[str] = []
     for each in [source] if isinstance(source, str | Path) else source:
         names = [each] if Path(each).exists() else sorted(glob.glob(str(each), recursive=True))  # noqa: PTH207
-        # `**` matches a folder and what is in it; each file is read once all the same.
+        # `**` matches a folder and its contents; each file is still read once.
         files = dict.fromkeys(str(path) for name in names for path in _files(Path(name), suffixes))
         if not files:
             raise LogError(f"there is no log at {str(each)!r}", "check the path, or quote the glob")
@@ -105,30 +105,30 @@ def _refuse_empty(empty: Iterable[str]) -> None:
 
 
 def is_paths(source: Any) -> bool:
-    """Whether this is a path or a list of paths."""
+    """Whether the source is a path or a list of paths."""
     if isinstance(source, str | Path):
         return True
     return isinstance(source, Sequence) and bool(source) and all(isinstance(item, str | Path) for item in source)
 
 
 def describe(paths: Sequence[str]) -> str:
-    """The files in a few words."""
+    """Describe the files in a few words."""
     return paths[0] if len(paths) == 1 else f"{paths[0]} and {len(paths) - 1} more"
 
 
 def _files(path: Path, suffixes: Collection[str] | None) -> list[Path]:
-    """The file itself, or those of a folder: marker files (`_SUCCESS`) and hidden ones are no part of a log."""
+    """List the file itself, or the files of a folder without marker files (`_SUCCESS`) and hidden ones."""
     if not path.is_dir():
         return [path]
     return [p for p in sorted(path.rglob("*")) if p.is_file() and _belongs(p.relative_to(path), suffixes)]
 
 
 def _belongs(path: PurePath, suffixes: Collection[str] | None) -> bool:
-    """Whether a file of a folder is part of a log: of a known suffix, no marker (`_SUCCESS`) and not hidden."""
+    """Whether a file of a folder is part of a log: of a known suffix, not a marker (`_SUCCESS`) and not hidden."""
     return (suffixes is None or suffix(path) in suffixes) and not any(n.startswith(("_", ".")) for n in path.parts)
 
 
 def suffix(path: str | PurePath) -> str:
-    """The suffix that tells a file's format, without that of its compression."""
+    """Return the suffix that gives a file's format, without that of its compression."""
     plain = [s for s in PurePath(path).suffixes if s not in (".gz", ".zst")]
     return plain[-1] if plain else ""

@@ -1,4 +1,4 @@
-"""The rows of long tables by impression: checked, put in order, and put together where they are scattered."""
+"""Grouping of the rows of long tables by impression: checked, sorted, and gathered if they are scattered."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from . import arrow
 from .tables import MOST_ROWS, Piece, Table
 
 _LOWEST = 1000
-"""The lowest rank, where ranks may be missing: slates are as long as their lowest rank."""
+"""The highest rank number allowed where ranks may be missing: slates are as long as their largest rank."""
 
 _ROOM = 1_000_000
 _ROW = "\0row"
@@ -50,10 +50,10 @@ class Rows:
         self._counted: dict[str, tuple[dict[str, Any], Integers, Integers]] = {}
 
     def count(self, column: str, top: int = 1, *, kept: bool = False, closed: bool = False) -> NDArray[np.bool_]:
-        """[n] rows whose rank is not the next one of its impression, counted from `top`.
+        """Return the rows whose rank is not the next one of its impression [n], counted from `top`.
 
-        kept: gaps stay, so that a rank must only be one of its own. closed: ranks tell the order and no more.
-        The order is kept for `ordered`: the row of each rank, -1 where a rank is missing, and where impressions begin.
+        kept: gaps stay, so that ranks must only be distinct. closed: ranks give the order only.
+        The order is kept for `ordered`: the row of each rank, -1 for a missing rank, and where impressions begin.
         """
         rank = arrow.numbers(self.piece.data.column(column), column) - (top - 1)
         ranked = np.flatnonzero(~np.isnan(rank))
@@ -68,7 +68,7 @@ class Rows:
             fine &= (place >= 1) & (place <= _LOWEST) & (place % 1 == 0)
         wrong = np.zeros(len(rank), np.bool_)
         wrong[order[~fine]] = True
-        if kept:  # of each impression the last place is the lowest
+        if kept:  # the last place of each impression is its largest rank
             order, of_row, place = order[fine], of_row[fine], place[fine].astype(np.int64)
             counts = np.zeros(len(self.starts), np.int64)
             counts[of_row] = place
@@ -80,19 +80,19 @@ class Rows:
         return wrong
 
     def ordered(self, name: str, rank: str) -> pa.Array:
-        """The values of a column as a list per impression, in the order of a column of ranks; null at a missing one."""
+        """Return a column as a list per impression, in the order of a column of ranks; null at a missing rank."""
         _, order, begin = self._counted[rank]
         missing = order < 0
         places = pa.array(order, mask=missing) if missing.any() else pa.array(order)
         return listed(self.piece.data.column(name).take(places), begin)
 
     def nameless(self, item: str, rank: str) -> NDArray[np.bool_]:
-        """[n] rows that have a rank and no item."""
+        """Return the rows that have a rank but no item [n]."""
         data = self.piece.data
         return np.asarray(data.column(item).is_null()) & np.asarray(data.column(rank).is_valid())
 
     def differing(self, name: str) -> NDArray[np.bool_]:
-        """[n] rows whose value is not that of their impression's first row."""
+        """Return the rows whose value differs from their impression's first row [n]."""
         column = self.piece.data.column(name)
         if pa.types.is_floating(column.type):
             values = arrow.numbers(column, name)
@@ -102,11 +102,11 @@ class Rows:
         return np.asarray(codes != codes[self.starts][self.of_row])
 
     def show(self, column: str, row: int) -> str:
-        """A value for an error message."""
+        """Format a value for an error message."""
         return arrow.show(self.piece.data.column(column), row)
 
     def without(self, faults: Faults) -> Rows:
-        """The impressions without a faulty row; each other one counts once, for its first such row."""
+        """Drop impressions with a faulty row; each counts once, for its first such row."""
         bad = np.flatnonzero(faults.which)
         impressions, first = np.unique(self.of_row[bad], return_index=True)
         left_out = Counter(faults.rules[which - 1][0].code for which in faults.which[bad[first]])
@@ -119,15 +119,15 @@ class Rows:
 
 
 def listed(values: pa.Array, offsets: Integers) -> pa.Array:
-    """Values as lists, which begin and end at these offsets."""
+    """Return values as lists that begin and end at these offsets."""
     return pa.LargeListArray.from_arrays(pa.array(offsets, pa.int64()), values)
 
 
 @dataclass(frozen=True)
 class GatheredTable:
-    """A table with the rows of each impression together, in their order; impressions in order of their first rows.
+    """A table with the rows of each impression together, in their order; impressions are ordered by first row.
 
-    Of more than a million rows each part of the impressions waits in a temporary file. Rows are numbered through all
+    Beyond a million rows, each part of the impressions is kept in a temporary file. Rows are numbered across all
     files.
     """
 
@@ -155,14 +155,14 @@ class GatheredTable:
                     yield from self._gathered(list(found))
 
     def _numbered(self, columns: tuple[str, ...]) -> Iterator[pa.RecordBatch]:
-        """All rows, each with its number."""
+        """Yield all rows with their numbers."""
         for part in range(self.table.parts()):
             for piece in self.table.pieces(part, columns):
                 data = arrow.plain_columns(piece.data)
                 yield data.append_column(_ROW, pa.array(piece.rows + piece.base))
 
     def _spread(self, folder: Path, columns: tuple[str, ...]) -> list[Path]:
-        """The rows in files, those of an impression all in one."""
+        """Write the rows to files, with all rows of an impression in one."""
         paths = [folder / str(number) for number in range(-(-self.rows // _ROOM))]
         writers: list[pa.RecordBatchStreamWriter] = []
         with ExitStack() as open_files:

@@ -1,4 +1,4 @@
-"""Lists that were written as JSON text, as tables without lists (CSV) hold them."""
+"""Lists written as JSON text, as in tables without lists (CSV)."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pyarrow.json
 
 
 class BadCell(Exception):  # noqa: N818  it never leaves the readers
-    """A value of a column that cannot be read: `index` in the column, what is wrong, and the remedy."""
+    """An unreadable value of a column: its `index` in the column, what is wrong, and the remedy."""
 
     def __init__(self, index: int, name: str, wrong: str, remedy: str) -> None:
         super().__init__(index, name, wrong, remedy)
@@ -17,7 +17,7 @@ class BadCell(Exception):  # noqa: N818  it never leaves the readers
 
 
 def from_json(column: pa.Array, name: str, held: pa.DataType | None) -> pa.Array:
-    """Lists that were written as JSON text."""
+    """Parse lists that were written as JSON text."""
     texts = [b"null" if text is None else text for text in column.cast(pa.large_binary()).to_pylist()]
     if held is None:
         held = pa.string() if any(b'"' in text for text in texts) else pa.int64()
@@ -34,7 +34,7 @@ def from_json(column: pa.Array, name: str, held: pa.DataType | None) -> pa.Array
 
 
 def _bad_text(texts: list[bytes], name: str, held: pa.DataType) -> BadCell:
-    """What is wrong with the first text that is no list of such values."""
+    """Describe the error in the first text that is not a list of such values."""
     wanted: tuple[type, ...] = (str,) if held == pa.string() else (int,) if held == pa.int64() else (int, float, list)
     remedy = 'write each list as JSON, [1, 2] or ["a", "b"], with one kind of value in the whole column'
     for index, text in enumerate(texts):

@@ -1,4 +1,4 @@
-"""`read_log`: from whatever the user has to a lazy source."""
+"""`read_log`: from files, tables or streams to a lazy source."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def read_log(
     gaps: Gaps = "raise",
     top_k: int | None = None,
 ) -> Source:
-    """A log, to be read lazily: nothing but names is looked at until a job asks for columns.
+    """Open a log for lazy reading: only names are read until a job needs columns.
 
     - source: a Parquet, Arrow IPC, CSV, TSV or JSON lines file, a folder of them (`key=value` folders give columns), a
       glob, an address such as `s3://bucket/folder`, or a list of those; a pandas, Polars or Arrow table (anything with
@@ -54,9 +54,9 @@ def read_log(
     - columns: role -> the log's own name of that column, `{"slate": "shown"}`.
     - format: the kind of files (`parquet`, `arrow`, `csv`, `tsv`, `json`), by default from their suffix; or a reader of
       a public data set with its options, `open_bandit(n_items=34)`, as an object or spelled.
-    - gaps: "close" takes the positions of the long layout for an order, where some are missing; by default that is an
+    - gaps: "close" uses the positions of the long layout as an order only, if some are missing; by default that is an
       error. Click models read the gaps themselves.
-    - top_k: keep the first slots of each slate, and all candidates. The log is then one of shorter slates: a column of
+    - top_k: keep the first slots of each slate, and all candidates. The log then has shorter slates: a column of
       the whole slate (`propensity`, `reward`) is refused, and targets fill as many slots.
     - invalid: "raise" at the first row that breaks a rule, or "skip" such rows and count them.
 
@@ -64,9 +64,9 @@ def read_log(
     item) where there are `impression` and `item`.
 
     Raises:
-        UsageError: not something that can be read.
-        EmptyLogError: no rows.
-        ColumnError: neither layout's columns are there.
+        UsageError: the source cannot be read.
+        EmptyLogError: there are no rows.
+        ColumnError: the columns of neither layout are there.
 
     Examples:
         >>> offrank.read_log([{"slate": ["a", "b"], "clicks": [1, 0], "propensity": 0.5}])
@@ -100,7 +100,7 @@ def read_log(
 
 
 def _formats() -> Mapping[str, Callable[..., Any]]:
-    """What a format's spelling makes, by name: a kind of files, or a reader of public data."""
+    """Return the makers of format spellings by name: file formats and readers of public data."""
     return {kind: partial(_itself, kind) for kind in dict.fromkeys(_SUFFIXES.values())} | dict(readers())
 
 
@@ -109,7 +109,7 @@ def _itself(kind: str) -> str:
 
 
 def _is_wide(table: Table, renamed: Mapping[str, str]) -> bool:
-    """Whether a row is an impression; whatever layout it is must be complete."""
+    """Whether a row is an impression; the layout must be complete."""
     known = Columns(table.names, renamed, table.describe())
     wide = known.has("slate") or not (known.has("item") or known.has("impression"))
     for role in ("slate",) if wide else ("impression", "item", "position"):
@@ -120,7 +120,7 @@ def _is_wide(table: Table, renamed: Mapping[str, str]) -> bool:
 def _table(source: Any, kind: str | None) -> Table:
     if is_paths(source):
         return _files(find(source, None if kind else _SUFFIXES.keys() - {".json"}), kind)
-    if hasattr(source, "get_fragments") and hasattr(source, "scanner"):  # of pyarrow.dataset
+    if hasattr(source, "get_fragments") and hasattr(source, "scanner"):  # from pyarrow.dataset
         return FileTable.of(source)
     if hasattr(source, "collect_schema") and hasattr(source, "collect_batches"):
         return LazyTable(source)
@@ -158,7 +158,7 @@ def _of_stream(tables: Sequence[Any]) -> pa.Table:
 
 
 def _of_dicts(rows: Sequence[Mapping[str, Any]]) -> pa.Table:
-    """A table of every key of any row; pyarrow by itself takes those of the first row and drops the others."""
+    """Make a table with every key of any row; pyarrow alone would drop keys missing from the first row."""
     names = dict.fromkeys(name for row in rows for name in row)
     return pa.table({str(name): _column(str(name), [row.get(name) for row in rows]) for name in names})
 

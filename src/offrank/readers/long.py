@@ -1,4 +1,4 @@
-"""The long layout: a row per item, turned into the wide layout while it streams by."""
+"""The long layout: a row per item, converted to the wide layout while streaming."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from .wide import Gaps, Invalid, WideLog
 class LongLog:
     """A table with a row per item, as a source of log batches.
 
-    noted: what a first look found, shared with copies: rows, whether impressions are scattered, the top position.
+    noted: results of the first pass, shared with copies: rows, whether impressions are scattered, the top position.
     """
 
     table: Table
@@ -64,12 +64,12 @@ class LongLog:
         return replace(self, needed=needed)
 
     def column(self, role: str) -> str:
-        """The log's own name of a column."""
+        """Return the log's own name of a column."""
         return self.renamed.get(role, role)
 
     @property
     def wide(self) -> WideLog:
-        """The same log in the wide layout, once a first look has told how its rows stand."""
+        """Return the same log in the wide layout, after a first pass has found the order of its rows."""
         table = self._typed()
         if not self.noted:
             self.noted.update(self._look(table))
@@ -82,7 +82,7 @@ class LongLog:
         return WideLog(_WideTable(self, table), kept, self.invalid, self.needed, self.top_k)
 
     def _look(self, table: Table) -> dict[str, int]:
-        """Rows, whether impressions come back after others, and the position at the top."""
+        """Return rows, whether impressions reappear after others, and the position at the top."""
         impression, position = self.column("impression"), self.column("position")
         rows, from_0, last, begun = 0, 0, None, [np.empty(0, np.int64)]
         for piece in (piece for part in range(table.parts()) for piece in table.pieces(part, (impression, position))):
@@ -97,7 +97,7 @@ class LongLog:
         return {"rows": rows, "scattered": impressions < len(found), "top": 0 if 2 * from_0 > impressions else 1}
 
     def _typed(self) -> Table:
-        """The table; of text files with the kinds of its columns said, which cannot be read off a first block."""
+        """Return the table; for text files with column types that a first block cannot show."""
         if not isinstance(self.table, FileTable):
             return self.table
         needed = self.needed
@@ -110,10 +110,10 @@ class LongLog:
 
 @dataclass(frozen=True)
 class _WideTable:
-    """A long table seen as a wide one. Its rows stand together by impression.
+    """A long table as a wide one. Its rows are grouped by impression.
 
-    Needed scores have a value per row; needed rankings hold an item's 1-based rank, null where it
-    is not ranked. Every other column belongs to the impression. An impression may go on in the
+    Needed scores have a value per row; needed rankings hold an item's 1-based rank, null if it
+    is not ranked. Every other column is per impression. An impression may continue in the
     next part, so all parts are read as one.
     """
 
@@ -142,7 +142,7 @@ class _WideTable:
             yield replace(rows.piece, data=data, rows=rows.piece.rows[rows.starts])
 
     def _whole_impressions(self, columns: tuple[str, ...]) -> Iterator[Piece]:
-        """Pieces cut between impressions; what is left of the last one waits for the next piece."""
+        """Yield pieces cut between impressions; the rest of the last one waits for the next piece."""
         rest: Piece | None = None
         for part in range(self.table.parts()):
             for read in self.table.pieces(part, columns):
@@ -150,7 +150,7 @@ class _WideTable:
                 if rest is not None and rest.file != piece.file:
                     yield rest
                     rest = None
-                if rest is not None:  # it goes on in the same file
+                if rest is not None:  # it continues in the same file
                     data = pa.concat_batches([rest.data, piece.data])
                     piece = replace(rest, data=data, rows=np.concatenate([rest.rows, piece.rows]))
                 starts = Rows(piece, self.log.column("impression")).starts
@@ -162,10 +162,10 @@ class _WideTable:
             yield rest
 
     def _checked(self, rows: Rows, columns: tuple[str, ...]) -> Rows:
-        """The rows, without impressions that break a rule of this layout where those are to be skipped.
+        """Return the rows, without impressions that break a rule of this layout if those are to be skipped.
 
         Raises:
-            RowError: one does, unless such rows are to be skipped.
+            RowError: an impression breaks a rule, unless such rows are to be skipped.
         """
         log, needed = self.log, self.log.needed
         faults, close = Faults(len(rows.of_row)), log.gaps == "close"
@@ -189,7 +189,7 @@ class _WideTable:
         return rows.without(faults)
 
     def _column(self, rows: Rows, name: str) -> pa.Array:
-        """A column of the wide layout."""
+        """Return a column of the wide layout."""
         data, item, position = rows.piece.data, self.log.column("item"), self.log.column("position")
         by_position = {"slate": item, "clicks": self.log.column("click")}
         if name == "candidates" or name in self.log.needed.scores:
@@ -202,7 +202,7 @@ class _WideTable:
 
     @property
     def _by_position(self) -> set[str]:
-        """Columns that hold, for each shown item, probabilities that were written down."""
+        """Return the columns that hold logged probabilities for each shown item."""
         others = (name.partition(":") for name in self.log.needed.written)
         own = {self.log.column("slot_propensity"), self.log.column("rank_propensity")}
         return own | {column for role, _, column in others if role != "propensity"}

@@ -1,4 +1,4 @@
-"""Parquet and Arrow files, whose parts are read side by side."""
+"""Parquet and Arrow files, whose parts are read in parallel."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ _WANTED = {
     "json": ("JSON lines", "write an object a line in UTF-8, and the same kind of value in every row of a column"),
     "dataset": ("a log", "mend the data set that was given"),
 }
-"""What each kind of files is called, and the remedy where one cannot be read."""
+"""The name of each file format, and the remedy if a file cannot be read."""
 
 
 @contextmanager
 def reading(where: str, kind: str) -> Iterator[None]:
-    """What a file that is not what it should be raises, as one error.
+    """Convert the errors of an unreadable file into one exception.
 
     Raises:
         LogError: it cannot be read.
@@ -39,7 +39,7 @@ def reading(where: str, kind: str) -> Iterator[None]:
         yield
     except (pa.ArrowException, OSError, UnicodeDecodeError, OverflowError) as error:
         what, remedy = _WANTED[kind]
-        # Without where it was found, which `where` says.
+        # Drop the place of the original error, since `where` gives it.
         said = str(error).split("': ")[-1].partition("\n")[0].removeprefix("Invalid: ")
         said = "".join(letter if letter.isprintable() else "?" for letter in said[:200])
         raise LogError(f"{where} cannot be read as {what}: {said}", remedy) from error
@@ -55,19 +55,19 @@ class StoredTable(ABC):
 
     @abstractmethod
     def _schema(self, path: str) -> pa.Schema:
-        """The columns of a file."""
+        """Return the columns of a file."""
 
     @abstractmethod
     def _lengths(self, path: str) -> list[int]:
-        """Rows of each of its parts."""
+        """Return the number of rows of each part of a file."""
 
     @abstractmethod
     def _batches(self, path: str, number: int, columns: list[str]) -> Iterable[pa.RecordBatch]:
-        """The record batches of one of its parts."""
+        """Yield the record batches of one part of a file."""
 
     @cached_property
     def _parts(self) -> list[tuple[str, int, int, int]]:
-        """(path, number in the file, first row in the file, rows in the files before) per part that has rows."""
+        """Return (path, number in the file, first row in the file, rows in the files before) per nonempty part."""
         found, base = [], 0
         for path in self.files.paths:
             first = 0
@@ -106,17 +106,17 @@ class ParquetTable(StoredTable):
 
     @property
     def schema(self) -> pa.Schema:
-        """The columns of the first file, and their types."""
+        """Return the columns of the first file, and their types."""
         return self._schema(self.files.paths[0])
 
     @property
     def num_rows(self) -> int:
-        """Rows of all files, as their metadata say."""
+        """Return the rows of all files, from their metadata."""
         return sum(self._open(path).metadata.num_rows for path in self.files.paths)
 
     @cached_property
     def _footer(self) -> dict[Any, pq.FileMetaData]:
-        """That of the file read last, as it was then: row groups of one file are read one after another."""
+        """Cache the footer of the last file read, since row groups of one file are read one after another."""
         return {}
 
     def __getstate__(self) -> dict[str, Any]:
@@ -152,17 +152,17 @@ class ParquetTable(StoredTable):
 
 
 class ArrowTable(StoredTable):
-    """Arrow IPC files, mapped to memory; a part is a record batch, or a whole file in the stream format."""
+    """Arrow IPC files, memory-mapped; a part is a record batch, or a whole file in the stream format."""
 
     kind = "arrow"
 
     @cached_property
     def _lying_open(self) -> frozenset[str]:
-        """Files whose arrays can be used where they lie: those that are here and not compressed."""
+        """Return the files whose arrays can be used without copying: local and uncompressed ones."""
         return frozenset(path for path in self.files.paths if self.files.local and _lies_open(path))
 
     def _open(self, path: str, fields: list[int] | None = None) -> Any:
-        """Reader of a file or a stream; of these fields only, which copies them: what lies open is read as it is."""
+        """Open a file or a stream, with these fields only, which copies them; uncompressed files keep all fields."""
         options = pa.ipc.IpcReadOptions(included_fields=None if path in self._lying_open else fields)
         for open_as in (pa.ipc.open_file, pa.ipc.open_stream):
             try:
@@ -175,7 +175,7 @@ class ArrowTable(StoredTable):
         return self._open(path).schema
 
     def _lengths(self, path: str) -> list[int]:
-        """Rows of each record batch; of the whole file in the stream format, where none can be reached alone."""
+        """Return the rows of each record batch; in the stream format of the whole file, which has no random access."""
         file = self._open(path, [0])
         if isinstance(file, pa.ipc.RecordBatchFileReader):
             return [len(file.get_batch(number)) for number in range(file.num_record_batches)]
@@ -200,14 +200,14 @@ def _lies_open(path: str) -> bool:
 
 
 def _with_columns(data: pa.RecordBatch, constant: Mapping[str, str | None]) -> pa.RecordBatch:
-    """The same rows with columns of one value each, as folders give them."""
+    """Add constant columns to the rows, as folders give them."""
     for name, value in constant.items():
         data = data.append_column(name, pa.repeat(pa.scalar(value, pa.string()), len(data)))
     return data
 
 
 def refuse_missing(path: str, names: Sequence[str], columns: tuple[str, ...], first: str) -> None:
-    """Raise if a file lacks a column that the first file has."""
+    """Raise if a file lacks a column of the first file."""
     missing = [name for name in columns if name not in names]
     if missing:
         raise ColumnError(f"{path} has no column {missing[0]!r}, but {first} has", "mend the file")

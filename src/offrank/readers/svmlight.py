@@ -1,4 +1,4 @@
-"""Judged documents in SVMlight's text format, in which learning-to-rank sets are published.
+"""Judged documents in SVMlight's text format, used by learning-to-rank data sets.
 
 grade qid:query index:value index:value ... # comment
 """
@@ -40,21 +40,21 @@ def read_svmlight(
     features: int = 0,
     progress: Progress | None = None,
 ) -> Judged:
-    """Judged documents of a file, a folder, a glob or a list of those, plain or `.gz`; queries stay in their order.
+    """Read judged documents from a file, a folder, a glob or a list of those, plain or `.gz`; queries keep their order.
 
-    - Documents are numbered 0, 1, ... in the order of their lines; what comments say of them is not read.
-    - Indices count from 1, as the format says, and from 0 where index 0 occurs anywhere; `base` says it outright.
-    - A feature that is not written is 0.0; nan and inf stay what they are. There are as many columns as the highest
-      index asks for, and at least `features`.
-    - Memory is that of the result and some megabytes.
+    - Documents are numbered 0, 1, ... in the order of their lines; comments are ignored.
+    - Indices count from 1, as in the format, or from 0 if index 0 occurs anywhere; `base` overrides this.
+    - A missing feature is 0.0; nan and inf are kept. There are as many columns as the highest
+      index requires, and at least `features`.
+    - Memory use is that of the result and some megabytes.
 
-    group: files of query sizes, one size a line, one file for each data file, for data without `qid:`; by default
-    those beside the data, of the same name with `.query` or `.group` behind it. Such queries are numbered 0, 1, ...
-    progress: called with (bytes read, bytes in all).
+    group: files of query sizes, one size per line, one file for each data file, for data without `qid:`; by default
+    those beside the data, of the same name plus `.query` or `.group`. Such queries are numbered 0, 1, ...
+    progress: called with (bytes read, total bytes).
 
     Raises:
         UsageError: not a path; a base other than 0 and 1; sizes for data with `qid:`, or for other files.
-        LogError: no file; a line that is not in the format; a query that comes back after other queries; sizes that
+        LogError: no file; a line that is not in the format; a query that reappears after other queries; sizes that
             do not add up to the lines.
     """
     if base not in (None, 0, 1):
@@ -73,13 +73,13 @@ def read_svmlight(
 
 
 def write_svmlight(judged: Judged, path: str | Path) -> None:
-    """Write judged documents, whole or not at all; packed where the name ends in `.gz`.
+    """Write judged documents atomically; compressed if the name ends in `.gz`.
 
-    Every feature is written, zeros too, with as many digits as it takes to read the same number again. The
-    documents' ids are not written: a reader numbers them anew.
+    Every feature is written, zeros too, with enough digits to read the same number again. The
+    documents' ids are not written: a reader renumbers them.
 
     Raises:
-        UsageError: a query id below 0, which readers of the format refuse.
+        UsageError: a query id is below 0, which readers of the format refuse.
     """
     if judged.query.min(initial=0) < 0:
         raise UsageError(f"query {judged.query.min()} is below 0", "number the queries from 0 on")
@@ -96,15 +96,15 @@ def write_svmlight(judged: Judged, path: str | Path) -> None:
 
 
 def _plain(value: float) -> str:
-    """The shortest text that reads as this number."""
+    """Return the shortest text that reads as this number."""
     return repr(value).removesuffix(".0")
 
 
 class _Gathered:
-    """What was read so far: the first `ends[-1]` rows of grade, query and table; `ends`: of the files, in rows.
+    """Data read so far: the first `ends[-1]` rows of grade, query and table; `ends`: of the files, in rows.
 
-    low: the index that the first column holds; 1 until index 0 occurs, unless `base` says it. named: whether lines
-    name their query, as the first one tells.
+    low: the index of the first column; 1 until index 0 occurs, unless `base` is given. named: whether lines
+    name their query, as the first one shows.
     """
 
     def __init__(self, base: Literal[0, 1] | None, width: int) -> None:
@@ -114,7 +114,7 @@ class _Gathered:
         self.ends = [0]
 
     def read(self, paths: Sequence[str], progress: Progress | None) -> None:
-        """Add the lines of files; a packed file yields more bytes than it has."""
+        """Add the lines of files; a compressed file yields more bytes than it has."""
         sizes = [Path(path).stat().st_size for path in paths]
         before, total = 0, sum(sizes)
         for path, size in zip(paths, sizes, strict=True):
@@ -132,12 +132,12 @@ class _Gathered:
             progress(total, total)
 
     def trimmed(self) -> tuple[Floats, Integers, Floats]:
-        """(grade, query, table) without the room for more."""
+        """Return (grade, query, table) without spare capacity."""
         self._resize(self.ends[-1])
         return self.grade, self.query, self.table
 
     def _add(self, path: str, line: int, row: int, block: bytes) -> int:
-        """Add whole lines, the first of them number `line`, from this row on; the row behind them."""
+        """Add whole lines, the first of which is number `line`, at this row; return the row after them."""
         found = _Documents(_COMMENT.sub(b"", block) if b"#" in block else block)
         end = row + len(found.grade)
         if end == row:
@@ -152,7 +152,7 @@ class _Gathered:
         return end
 
     def _place(self, row: int, counts: Integers, indices: Integers, values: Floats) -> None:
-        """Write the entries of some rows, of so many each, into the table, widened where they need it."""
+        """Write the entries of some rows, given their counts, into the table, widening it if needed."""
         if indices.min(initial=self.low) < self.low:
             self._widen(0, 1)
             self.low = 0
@@ -165,7 +165,7 @@ class _Gathered:
         self.table = np.pad(self.table, ((0, 0), (before, behind)))
 
     def _resize(self, rows: int) -> None:
-        """In place, as the system can lengthen large arrays without copying them."""
+        """Resize in place, as the system can extend large arrays without copying them."""
         self.table.resize((rows, self.table.shape[1]), refcheck=False)
         self.grade.resize(rows, refcheck=False)
         self.query.resize(rows, refcheck=False)
@@ -174,7 +174,7 @@ class _Gathered:
 class _Documents:
     """The lines of a text without comments, one document each.
 
-    query: [documents] -1 where none is named, as `named` says. entries: [documents] features of each; begin, value:
+    query: [documents] -1 if none is named (see `named`). entries: [documents] features of each; begin, value:
     [entries] their first bytes, and those of their values.
     """
 
@@ -196,7 +196,7 @@ class _Documents:
         self.value, self.indices, self.values, self.unvalued = pairs(text, self.begin, end[feature])
 
     def check(self, path: str, line: int, named: bool, lowest: int) -> None:
-        """Raise for the first word that is not in the format; the text begins in this line of a file."""
+        """Raise for the first word that is not in the format; the text begins at this line of a file."""
         document = np.repeat(np.arange(len(self.entries)), self.entries)
         falling = (np.diff(document, prepend=-1) == 0) & (np.diff(self.indices, prepend=-1) <= 0)
         unlike = (self.indices < 0) | (self.indices > _WIDEST)
@@ -221,7 +221,7 @@ class _Documents:
 
 
 def _by_id(paths: Sequence[str], ends: list[int], query: Integers, group: object) -> tuple[Integers, Integers]:
-    """(ids, offsets) of the queries that the lines name; two files share none."""
+    """Return (ids, offsets) of the queries that the lines name; two files share none."""
     if group is not None:
         raise UsageError("query sizes were given for data that have 'qid:' in every line", "leave `group` out")
     first = np.union1d(np.flatnonzero(query[1:] != query[:-1]) + 1, ends[:-1])
@@ -238,14 +238,14 @@ def _by_id(paths: Sequence[str], ends: list[int], query: Integers, group: object
 
 
 def _line(paths: Sequence[str], ends: list[int], row: int) -> str:
-    """The file and the line of a row, read again."""
+    """Return the file and the line of a row, by reading again."""
     file = int(np.searchsorted(ends, row, side="right")) - 1
     documents = (number for number, text in lines(paths[file]) if text.partition("#")[0].strip())
     return f"{paths[file]}, line {next(islice(documents, row - ends[file], None))}"
 
 
 def _by_size(paths: Sequence[str], ends: list[int], group: object) -> tuple[Integers, Integers]:
-    """(numbers, offsets) of the queries whose sizes stand in other files."""
+    """Return (numbers, offsets) of the queries whose sizes are in other files."""
     beside = [_beside(path) for path in paths] if group is None else list(expand(group))  # type: ignore[arg-type]
     if len(beside) != len(paths):
         raise UsageError(f"{len(beside)} files of query sizes for {len(paths)} data files", "give one for each")
@@ -255,7 +255,7 @@ def _by_size(paths: Sequence[str], ends: list[int], group: object) -> tuple[Inte
 
 
 def _beside(path: str) -> str:
-    """The file of query sizes that belongs to a data file."""
+    """Return the file of query sizes that belongs to a data file."""
     found = [plain + end for plain in (path, path.removesuffix(".gz")) for end in _SIZES if Path(plain + end).is_file()]
     if not found:
         message = f"{path} has no 'qid:', and there is no {Path(path).name}.query beside it"
@@ -264,7 +264,7 @@ def _beside(path: str) -> str:
 
 
 def _sizes(group: str, path: str, rows: int) -> Integers:
-    """The sizes in a file, which must add up to so many rows."""
+    """Read the sizes in a file, which must add up to this many rows."""
     sizes = []
     for number, text in lines(group):
         word = text.strip()

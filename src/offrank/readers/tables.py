@@ -1,4 +1,4 @@
-"""Where Arrow record batches come from, read lazily, in parts: tables in memory and frames."""
+"""Lazily read sources of Arrow record batches, in parts: tables in memory and frames."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _MOST_VALUES = 2_000_000
 class Piece:
     """Some rows of a table. rows: [n] their numbers in `file`; base: rows in the files before it.
 
-    skipped: what was left out of these rows, by rule.
+    skipped: rule -> rows left out.
     """
 
     data: pa.RecordBatch
@@ -30,12 +30,12 @@ class Piece:
     skipped: Mapping[str, int] = field(default_factory=dict)
 
     def between(self, start: int, end: int) -> Piece:
-        """The rows from start to end."""
+        """Return the rows from start to end."""
         return replace(self, data=self.data.slice(start, end - start), rows=self.rows[start:end])
 
 
 def numbered(found: Iterable[pa.RecordBatch], file: str, first: int = 0, base: int = 0) -> Iterator[Piece]:
-    """Record batches that follow each other in a file, from row `first` on."""
+    """Number the record batches of a file, from row `first` on."""
     for data in found:
         yield Piece(data, file, np.arange(first, first + len(data)), base)
         first += len(data)
@@ -46,24 +46,24 @@ class Table(Protocol):
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The columns."""
+        """Return the column names."""
 
     def parts(self) -> int:
-        """How many pieces can be read side by side."""
+        """Return how many pieces can be read in parallel."""
 
     def pieces(self, part: int, columns: tuple[str, ...]) -> Iterator[Piece]:
-        """The rows of one part, of these columns only."""
+        """Yield the rows of one part, with these columns only."""
 
     def describe(self) -> str:
-        """Where the data is."""
+        """Describe where the data is."""
 
 
 def outline(layout: str, table: Table) -> str:
-    """A line on the log, and one per column; rows only where they are known without reading them.
+    """Describe the log in a line, and each column in one; rows only if they are known without reading.
 
-    They are of tables in memory, and of Parquet, which has them in its metadata.
+    They are known for tables in memory, and for Parquet, which has them in its metadata.
     """
-    held = getattr(table, "table", None)  # of tables in memory; a data set of text files; Parquet is asked itself
+    held = getattr(table, "table", None)  # for tables in memory; a data set of text files; Parquet gives them itself
     held = getattr(table, "dataset", table) if held is None else held
     rows, schema = getattr(held, "num_rows", None), getattr(held, "schema", None)
     kinds = {} if schema is None else dict(zip(schema.names, schema.types, strict=True))
@@ -97,7 +97,7 @@ class MemoryTable:
 
 @dataclass(frozen=True)
 class LazyTable:
-    """A Polars LazyFrame, run anew for each reading, in order as one part."""
+    """A Polars LazyFrame, collected again for each reading, in order as one part."""
 
     frame: Any
 
@@ -117,7 +117,7 @@ class LazyTable:
 
 
 def bounded(table: pa.Table) -> list[pa.RecordBatch]:
-    """A table in batches that are not too large."""
+    """Yield a table in batches of bounded size."""
     batches: list[pa.RecordBatch] = table.to_batches(
         max_chunksize=rows_for(table.nbytes // (8 * max(table.num_rows, 1)))
     )
@@ -125,5 +125,5 @@ def bounded(table: pa.Table) -> list[pa.RecordBatch]:
 
 
 def rows_for(values_per_row: int) -> int:
-    """Rows per batch, so that wide lists do not fill the memory."""
+    """Return rows per batch, so that wide lists do not fill the memory."""
     return int(np.clip(_MOST_VALUES // max(values_per_row, 1), 64, MOST_ROWS))

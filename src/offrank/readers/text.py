@@ -1,4 +1,4 @@
-"""Text files in a format of their own, seen as a wide table."""
+"""Text files in a custom format, as a wide table."""
 
 from __future__ import annotations
 
@@ -26,19 +26,19 @@ from .tables import Piece
 _PIECE_ROWS = 8192
 
 Impression = tuple[tuple[Any, ...], Mapping[str, int]]
-"""The values of one impression, in the order of the schema; and what was left out of it, by rule."""
+"""The values of one impression, in the order of the schema, and what was left out of it, by rule."""
 
 
 Parsed = Callable[[str, Sequence[Any]], pa.Array]
-"""Makes a column of a path and of its values of some impressions."""
+"""Makes a column from a path and the values of some of its impressions."""
 
 
 @dataclass(frozen=True)
 class TextTable:
     """Text files as a table. One part: the files are read in order, each line once.
 
-    schema: the columns of the wide layout. impressions: those of the file at a path, in order. parsed: how columns
-    are made of what is said of them, where it is not yet what they hold; see `Parsed`.
+    schema: the columns of the wide layout. impressions: those of the file at a path, in order. parsed: how to make
+    columns whose values need more parsing; see `Parsed`.
     """
 
     paths: tuple[str, ...]
@@ -80,20 +80,20 @@ class TextTable:
 
 
 def lines(path: str) -> Iterator[tuple[int, str]]:
-    """(line number from 1, line) of a text file, unpacked while it is read where its name ends in `.gz`.
+    """Yield (line number from 1, line) of a text file, decompressed while reading if its name ends in `.gz`.
 
     Raises:
-        LogError: not text, or a damaged archive.
+        LogError: the file is not text, or is a damaged archive.
     """
     with _reading(path), _open(path) as packed, io.TextIOWrapper(packed, encoding="utf-8") as file:
         yield from enumerate(file, start=1)
 
 
 def blocks(path: str, beginning: bytes, size: int) -> Iterator[bytes]:
-    """A file in pieces of about `size` bytes, each of which but the first begins with a line that begins so.
+    """Yield a file in pieces of about `size` bytes; each piece but the first starts with a line that begins so.
 
     Raises:
-        LogError: a damaged archive.
+        LogError: the archive is damaged.
     """
     rest, border = b"", b"\n" + beginning
     with _reading(path), _open(path) as file:
@@ -101,9 +101,9 @@ def blocks(path: str, beginning: bytes, size: int) -> Iterator[bytes]:
             rest += read
             begins = rest.startswith(beginning) or rest.lstrip().startswith(beginning)
             if len(rest) > len(border) and not begins:
-                break  # it is in another format, as its first lines tell
+                break  # another format, as its first lines show
             end = rest.rfind(border) + 1
-            if end and len(read) == size:  # less is the end of the file
+            if end and len(read) == size:  # a shorter read is the end of the file
                 yield rest[:end]
                 rest = rest[end:]
         if rest:
@@ -116,7 +116,7 @@ def _open(path: str) -> Any:
 
 @contextmanager
 def _reading(path: str) -> Iterator[None]:
-    """What a file that is not what it should be raises, as one error."""
+    """Convert the errors of an unreadable file into one exception."""
     try:
         yield
     except (UnicodeDecodeError, EOFError, zlib.error, gzip.BadGzipFile) as error:
@@ -126,7 +126,7 @@ def _reading(path: str) -> Iterator[None]:
 
 
 def words(text: bytes) -> tuple[Integers, Integers, Integers]:
-    """([words] first byte of each, [words] its end, [lines] words of each); bytes up to the space part them."""
+    """Return ([words] first byte of each, [words] its end, [lines] words of each); bytes up to the space separate."""
     data = np.frombuffer(text, np.uint8)
     edges = np.flatnonzero(np.diff(data > ord(" "), prepend=False, append=False))
     begin, end = edges[::2], edges[1::2]
@@ -135,26 +135,26 @@ def words(text: bytes) -> tuple[Integers, Integers, Integers]:
 
 
 def _cut(text: bytes, begin: Integers, end: Integers) -> pa.Array:
-    """Pieces of a text, one behind the other; what lies between them is cut too and dropped."""
+    """Return the pieces of a text, concatenated; the text between them is dropped."""
     offsets = np.stack([begin, end], axis=1).astype(np.int64)
     pieces = pa.LargeStringArray.from_buffers(max(offsets.size - 1, 0), pa.py_buffer(offsets), pa.py_buffer(text))
     return pieces.take(pa.array(np.arange(0, len(pieces), 2)))
 
 
 def naturals(text: bytes, begin: Integers, end: Integers) -> Integers:
-    """[words] the whole numbers of at most 18 digits that stand there, -1 where none stands."""
+    """Parse natural numbers of at most 18 digits [words], -1 where there is none."""
     found = _cut(text, begin, end)
     fine = np.asarray(pc.ascii_is_decimal(found)) & (end - begin <= 18)
     return np.asarray((found if fine.all() else pc.if_else(fine, found, "-1")).cast(pa.int64()))
 
 
 def numbers(text: bytes, begin: Integers, end: Integers) -> tuple[Floats, NDArray[np.bool_]]:
-    """([words] the numbers that stand there, and where none stands)."""
+    """Parse ([words] the numbers, and where there is none)."""
     found = _cut(text, begin, end)
     values, none = np.zeros(len(found)), np.zeros(len(found), np.bool_)
     try:
         return found.cast(pa.float64()).to_numpy(zero_copy_only=False), none
-    except pa.ArrowInvalid:  # Python tells which it is
+    except pa.ArrowInvalid:  # Python decides which one it is
         pass
     for place, (first, last) in enumerate(zip(begin.tolist(), end.tolist(), strict=True)):
         try:
@@ -165,16 +165,16 @@ def numbers(text: bytes, begin: Integers, end: Integers) -> tuple[Floats, NDArra
 
 
 def number(word: bytes) -> float:
-    """The number that a word says; Python by itself would read 1_000.
+    """Parse a word as a number; Python alone would also accept 1_000.
 
     Raises:
-        ValueError: none.
+        ValueError: it is not a number.
     """
     return float(word.replace(b"_", b"?"))
 
 
 def pairs(text: bytes, begin: Integers, end: Integers) -> tuple[Integers, Integers, Floats, NDArray[np.bool_]]:
-    """Words `index:number`: (where numbers begin; indices, -1 for another word; the numbers, and which are none)."""
+    """Parse words `index:number`: (where numbers begin; indices, -1 for another word; numbers, and invalid ones)."""
     colons = np.flatnonzero(np.frombuffer(text, np.uint8) == ord(":"))
     colon = np.minimum(np.append(colons, len(text))[np.searchsorted(colons, begin)], end - 1)
     index = np.where(colon + 1 < end, naturals(text, begin, colon), -1)
@@ -182,7 +182,7 @@ def pairs(text: bytes, begin: Integers, end: Integers) -> tuple[Integers, Intege
 
 
 def malformed(path: str, line: int, text: str, expected: str, remedy: str) -> LogError:
-    """The error for a line that is not in the format."""
+    """Return the error for a line that is not in the format."""
     text = text.strip()
     shown = repr(text if len(text) <= 80 else text[:77] + "...")
     return LogError(f"{path}, line {line}: expected {expected}, found {shown}", remedy)

@@ -1,4 +1,4 @@
-"""The wide layout: record batches in, checked and padded log batches out."""
+"""The wide layout: record batches to checked and padded log batches."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ class WideLog:
             yield from self.decode(piece, columns)
 
     def columns(self) -> dict[str, str]:
-        """What is read: role (or `scores:name` and the like) -> column."""
+        """Return the columns to read: role (or `scores:name` and the like) -> column."""
         known = Columns(self.table.names, self.renamed, self.table.describe())
         chosen = {"slate": known.of("slate")}
         roles = set(self.needed.roles) | {role for role in ("clicks", "inclusion") if known.has(role)}
@@ -68,8 +68,8 @@ class WideLog:
             roles |= {"feature_values"}
         chosen |= {role: known.of(role) for role in sorted(roles - set(WRITTEN))}
         for role in sorted(roles & set(WRITTEN)):
-            # Where it is missing, another may hold the same: the product of the slots' probabilities is the slate's,
-            # and on slates of one slot all three are one.
+            # If it is missing, another may be equivalent: the product of the slots' probabilities is the slate's,
+            # and on slates of one slot all three are equal.
             there = role if known.has(role) else next(filter(known.has, WRITTEN[role]), role)
             chosen[there] = known.of(there)
         chosen |= {name: known.named(name.partition(":")[2]) for name in sorted(self.needed.written)}
@@ -82,7 +82,7 @@ class WideLog:
         return chosen
 
     def decode(self, piece: Piece, columns: Mapping[str, str]) -> Iterator[LogBatch]:
-        """Log batches of a piece; rows of very unlike size go to batches of their own.
+        """Yield log batches of a piece; rows of very different size go to separate batches.
 
         Raises:
             RowError: a row breaks a rule, unless invalid rows are to be skipped.
@@ -113,7 +113,7 @@ class WideLog:
 
 
 def _refuse_of_whole_slates(columns: Mapping[str, str]) -> None:
-    """Raise where a column speaks of slates that are to be cut."""
+    """Raise if a column describes whole slates that are to be cut."""
     for name, column in columns.items():
         if name.partition(":")[0] in ("propensity", "reward"):
             raise UsageError(
@@ -125,7 +125,7 @@ def _refuse_of_whole_slates(columns: Mapping[str, str]) -> None:
 
 
 def _alike(sizes: Integers, keep: NDArray[np.bool_] | None) -> list[Integers | None]:
-    """Rows in groups of about the same size, so that padding stays small; None for all rows at once."""
+    """Group rows of similar size, so that padding stays small; None for all rows at once."""
     rows = None if keep is None else np.flatnonzero(keep)
     chosen = sizes if rows is None else sizes[rows]
     if not len(chosen) or chosen.max() <= 2 * chosen.mean() + 8:

@@ -1,4 +1,4 @@
-"""Documents for people: `page` writes one self-contained HTML file, `terminal` prints.
+"""Rendering of documents: `page` writes one self-contained HTML file, `terminal` prints.
 
 Everything here is a function of a `Document`, which verbs fill.
 """

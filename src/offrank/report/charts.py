@@ -1,4 +1,4 @@
-"""Points and lines on two axes, as SVG that stands alone or inside a page; the data come first."""
+"""Points and lines on two axes as SVG, for a page or on its own; the data are kept separate from the drawing."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ Numbers = Sequence[float]
 
 _WIDTH, _HEIGHT = 520, 340
 _LEFT, _RIGHT, _TOP, _BOTTOM = 66, 14, 10, 48
-_LINE, _LETTER = 22, 8.8  # with room for the larger letters of a phone
+_LINE, _LETTER = 22, 8.8  # room for the larger letters on a phone
 _COLOURS = ("#2f6fb5", "#c2571a", "#2e8b57", "#8e5bb5", "#b8860b", "#50717b", "#c0417a", "#6b8e23", "#8b5a3c")
 
 
 @dataclass(frozen=True)
 class Series:
-    """Points (or, joined, a line) with a name; low and high are the ends of their intervals."""
+    """Named points, joined to a line if `joined`; low and high are the ends of their intervals."""
 
     name: str
     x: Numbers
@@ -31,9 +31,9 @@ class Series:
 
 @dataclass(frozen=True)
 class Chart:
-    """Series on two axes. diagonal: a line where both are equal. log_x, log_y: by powers of ten.
+    """Series on two axes. diagonal: whether to draw the line of equality. log_x, log_y: logarithmic axes.
 
-    whole_x: marks on the axis at whole numbers only, as of ranks. zero_y: the axis begins at 0.
+    whole_x: ticks at whole numbers only, as for ranks. zero_y: the axis begins at 0.
     """
 
     title: str
@@ -48,19 +48,19 @@ class Chart:
 
     @property
     def x_axis(self) -> Axis:
-        """Wide enough for every point."""
+        """Return an axis that covers every point."""
         return _axis([value for one in self.series for value in one.x], self.log_x)
 
     @property
     def y_axis(self) -> Axis:
-        """Wide enough for every point and interval."""
+        """Return an axis that covers every point and interval."""
         ends = [end for one in self.series for end in (one.y, one.low or (), one.high or ())]
         axis = _axis([value for end in ends for value in end], self.log_y)
         return replace(axis, low=0.0) if self.zero_y else axis
 
 
 def chart_svg(chart: Chart) -> str:
-    """The chart as one `<svg>` element, readable in light and dark."""
+    """Draw the chart as one `<svg>` element, readable in light and dark mode."""
     name = escape(chart.title)
     content = _frame(chart)
     if chart.diagonal:
@@ -131,12 +131,12 @@ def _series(chart: Chart, series: Series, colour: str) -> str:
 
 
 def _legend(chart: Chart) -> tuple[str, int]:
-    """The names of the series below the axes, and how high that is."""
+    """Return the drawn names of the series below the axes, and their height."""
     drawn, x, y = "", float(_LEFT), _HEIGHT + 8
     for index, series in enumerate(chart.series if len(chart.series) > 1 else ()):
         name, colour = shorten(printable(series.name), 40), _COLOURS[index % len(_COLOURS)]
         width = 30 + _LETTER * len(name)
-        if x > _LEFT and x + width > _WIDTH + 16:  # the gap after the last name may stand out
+        if x > _LEFT and x + width > _WIDTH + 16:  # the gap after the last name may overflow
             x, y = float(_LEFT), y + _LINE
         drawn += f'<circle cx="{x + 5:.1f}" cy="{y}" r="4" fill="{colour}"/>'
         drawn += f'<text x="{x + 14:.1f}" y="{y + 4}">{escape(name)}</text>'

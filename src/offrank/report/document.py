@@ -1,6 +1,6 @@
-"""One document for every verb: an answer, a picture, and sections of tables, plots and findings.
+"""The document type of every verb: an answer, a plot, and sections of tables, plots and findings.
 
-`page` and `terminal` render it, and know nothing else.
+`page` and `terminal` render it, and depend on nothing else.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ Status = Literal["confirmed", "in part", "not confirmed", "new"]
 
 @dataclass(frozen=True)
 class Codes:
-    """A cell: the findings about a row, by their codes, and the worst of their severities."""
+    """A cell with the codes of the findings about a row, and the worst of their severities."""
 
     severity: str
     codes: tuple[str, ...] = ()
@@ -36,9 +36,9 @@ Cell = str | float | int | None | Codes
 
 @dataclass(frozen=True)
 class Figures:
-    """A table: a caption, a header, and rows of as many cells; the first cell names the row.
+    """A table: a caption, a header, and rows of equal length; the first cell names the row.
 
-    - extra: places of columns that are left out where there is little room. folded: on a page, behind its caption.
+    - extra: columns to omit if space is short. folded: whether a page hides it behind its caption.
     """
 
     caption: str
@@ -49,7 +49,7 @@ class Figures:
 
     @property
     def named(self) -> tuple[bool, ...]:
-        """Which columns hold names rather than numbers."""
+        """Return which columns hold names rather than numbers."""
         columns = [[row[place] for row in self.rows] for place in range(len(self.header))]
         return tuple(
             not place or any(isinstance(one, Codes) for one in cells) or not any(map(_has_digits, cells))
@@ -57,7 +57,7 @@ class Figures:
         )
 
     def to_csv(self) -> str:
-        """The header and the rows with all their digits."""
+        """Return the header and the rows as CSV with all digits."""
         written = io.StringIO()
         writer = csv.writer(written, lineterminator="\n")
         writer.writerow(self.header)
@@ -67,7 +67,7 @@ class Figures:
 
 @dataclass(frozen=True)
 class Claim:
-    """What a text claims, whether it was found, and the numbers that say so."""
+    """A claim of a text, its verdict, and the numbers behind the verdict."""
 
     text: str
     status: Status
@@ -76,7 +76,7 @@ class Claim:
 
 @dataclass(frozen=True)
 class Item:
-    """A line of a list; status: ok, note, warning, serious or skipped, or nothing. text: more about it."""
+    """A list item; status: ok, note, warning, serious or skipped, or empty. text: more about it."""
 
     title: str
     text: str = ""
@@ -85,7 +85,7 @@ class Item:
 
 @dataclass(frozen=True)
 class Answer:
-    """A sentence to read first. aside: where it comes from; reasons: why it is not to be used, or with care."""
+    """The sentence to read first. aside: its source; reasons: why not to use it, or to use it with care."""
 
     text: str
     aside: str = ""
@@ -96,14 +96,14 @@ class Answer:
 
 @dataclass
 class Finding:
-    """All cautions of one code: each message with whom it is about; those of groups are counted."""
+    """All warnings of one code: each message with its subjects; those of groups are counted."""
 
     code: str
     told: dict[tuple[str, str], tuple[Caution, list[str]]] = field(default_factory=dict)
     of_groups: int = 0
 
     def add(self, caution: Caution, place: str, of_group: bool = False) -> None:
-        """Enter one; that of a group is only counted once a message as severe stands for the code."""
+        """Add a warning; one of a group is only counted once the code has a message of at least its severity."""
         if of_group and self.told and worst((self.severity, caution.severity)) == self.severity:
             self.of_groups += 1
         else:
@@ -111,7 +111,7 @@ class Finding:
 
     @property
     def severity(self) -> str:
-        """The worst of all."""
+        """Return the worst severity."""
         return worst(severity for severity, _ in self.told)
 
     @property
@@ -120,7 +120,7 @@ class Finding:
         return [(caution, listing(list(filter(None, places)))) for caution, places in ordered]
 
     def shown(self, most: int = 3) -> list[tuple[str, str]]:
-        """Messages and whom they are about, the worst first, the end of a long list left out."""
+        """Return messages and their subjects, the worst first, with long lists cut."""
         several = len({severity for severity, _ in self.told}) > 1
         return [
             (f"{one.severity}: {one.message}" if several else one.message, places)
@@ -128,7 +128,7 @@ class Finding:
         ]
 
     def remedies(self, most: int = 3) -> list[tuple[str, str]]:
-        """Whom a remedy is for, where that differs, and what to do about the messages that are shown."""
+        """Return the remedies of the messages that are shown, with their subjects where they differ."""
         found: dict[str, list[str]] = {}
         for one, places in self._worst_first[:most]:
             if one.remedy:
@@ -136,7 +136,7 @@ class Finding:
         return [(listing(places) if len(found) > 1 else "", remedy) for remedy, places in found.items()]
 
     def rest(self, most: int = 3) -> str:
-        """What `shown` leaves out, in formatting."""
+        """Return in words how many messages `shown` leaves out."""
         hidden = len(self.told) - most
         more = [plural(hidden, "more message", "more messages")] if hidden > 0 else []
         if self.of_groups:
@@ -146,10 +146,10 @@ class Finding:
 
 @dataclass(frozen=True)
 class Section:
-    """A part of a document, under a heading; any of its contents may be left out.
+    """A part of a document under a heading; any of its contents may be missing.
 
-    - items: a list of short texts. code: to be copied.
-    - folded: on a page, behind its heading. printed: whether a terminal shows it.
+    - items: a list of short texts. code: text to copy.
+    - folded: whether a page hides it behind its heading. printed: whether a terminal shows it.
     """
 
     heading: str
@@ -167,7 +167,7 @@ class Section:
 
     @property
     def empty(self) -> bool:
-        """Whether nothing stands under the heading."""
+        """Whether the section has no content."""
         parts = (self.prose, self.claims, self.charts, self.tables, self.items, self.findings, self.forests)
         return not any((*parts, self.answers, self.code))
 
@@ -176,7 +176,7 @@ class Section:
 class Document:
     """A document: what to read first, and sections.
 
-    - lead: what was read. answers, forests: the first screen. eyebrow: what made it, and when.
+    - lead: what was read. answers, forests: the first screen. eyebrow: command and time.
     """
 
     title: str
@@ -187,7 +187,7 @@ class Document:
     eyebrow: str = ""
 
     def render(self) -> str:
-        """The page as text."""
+        """Return the page as HTML text."""
         return page.render(self)
 
 
@@ -196,12 +196,12 @@ def _has_digits(value: Cell) -> bool:
 
 
 def worst(severities: Iterable[str]) -> str:
-    """The worst of some severities."""
+    """Return the worst of some severities."""
     return max((one for one in severities if one in SEVERITIES), key=SEVERITIES.index, default="ok")
 
 
 def findings(found: Iterable[tuple[Caution, str, bool]]) -> tuple[Finding, ...]:
-    """Cautions by code, the worst first. found: each with whom it is about, and whether that is a group."""
+    """Group warnings by code, the worst first. found: each with its subject, and whether that is a group."""
     by_code: dict[str, Finding] = {}
     for caution, place, of_group in found:
         by_code.setdefault(caution.code, Finding(caution.code)).add(caution, place, of_group)
@@ -209,6 +209,6 @@ def findings(found: Iterable[tuple[Caution, str, bool]]) -> tuple[Finding, ...]:
 
 
 def of_models(cautions: Iterable[tuple[str, Iterable[Caution]]]) -> tuple[Finding, ...]:
-    """Cautions about several models, or about the only one."""
+    """Group warnings about several models, or about the only one."""
     every = [(name, list(some)) for name, some in cautions]
     return findings((one, quote(name) if len(every) > 1 else "", False) for name, some in every for one in some)

@@ -21,19 +21,19 @@ _MARKS = re.compile(r"(`[^`]+`|\*\*[^*`]+\*\*)")
 
 
 def render(sheet: Any) -> str:
-    """The page of a `Document`, as text.
+    """Return a `Document` as the text of an HTML page.
 
-    Sections without content are left out. By its content security policy the page forbids itself to run scripts or to
-    load anything.
+    Sections without content are left out. The page's content security policy forbids scripts and loading of
+    resources.
     """
     codes = [finding.code for section in sheet.sections for finding in section.findings]
     return _template().render(sheet=sheet, codes=dict.fromkeys(codes), docs=documentation())
 
 
 def documentation() -> str:
-    """The address of the documentation that the installed package names, ending in a slash; empty where it names none.
+    """Return the documentation address in the package metadata, with a final slash; empty if there is none.
 
-    It is `Documentation` under `[project.urls]`, so that it is written down once.
+    It is `Documentation` under `[project.urls]`, so that it is defined only once.
     """
     with suppress(metadata.PackageNotFoundError):
         named = (url.partition(", ") for url in metadata.metadata("offrank").get_all("Project-URL") or [])
@@ -51,9 +51,9 @@ def _template() -> Template:
 
 
 def prose(text: str, codes: Collection[str] = ()) -> Markup:
-    """Escaped text in which backticks mark code and double asterisks what to read first; numbers keep together.
+    """Escape text and mark up backticks as code and double asterisks as emphasis; numbers keep their units.
 
-    codes: what is linked to the place on the page where all is said about it.
+    codes: finding codes to link to their place on the page.
     """
     return Markup().join(_marked(piece, codes) for piece in _MARKS.split(together(printable(text))))
 
@@ -69,7 +69,7 @@ def _marked(piece: str, codes: Collection[str]) -> Markup | str:
 
 
 def cell(value: Any) -> str:
-    """A cell as a reader should see it: four significant digits, a dash for what is missing."""
+    """Format a cell: four significant digits, a dash for a missing value."""
     if value is None:
         return "\u2013"
     if isinstance(value, float):
@@ -79,4 +79,4 @@ def cell(value: Any) -> str:
 
 def _drawn(plot: Chart | Forest) -> Markup:
     drawn = chart_svg(plot) if isinstance(plot, Chart) else forest_svg(plot)
-    return Markup(drawn.replace(' xmlns="http://www.w3.org/2000/svg"', "", 1))  # noqa: S704  every text in it is escaped there
+    return Markup(drawn.replace(' xmlns="http://www.w3.org/2000/svg"', "", 1))  # noqa: S704  text is escaped there

@@ -1,4 +1,4 @@
-"""Plots as data: positions from 0 (left) to 1 (right) and labels in words; `svg` draws them."""
+"""Plots as data: positions from 0 (left) to 1 (right) and text labels; `svg` draws them."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Literal
 from ..formatting import Span, number
 
 Side = Literal["left", "right", ""]
-"""Where good values lie."""
+"""The direction of better values."""
 
 _MARGIN = 0.05
 _CUT_AT_WIDTHS = 10
@@ -18,7 +18,7 @@ _CUT_AT_WIDTHS = 10
 
 @dataclass(frozen=True)
 class Tick:
-    """A labelled place on an axis."""
+    """A labelled tick on an axis."""
 
     position: float
     label: str
@@ -26,19 +26,19 @@ class Tick:
 
 @dataclass(frozen=True)
 class Axis:
-    """A range of values laid on 0 to 1, evenly or (log) by powers of ten."""
+    """A range of values mapped to 0 to 1, linearly or (log) logarithmically."""
 
     low: float
     high: float
     log: bool = False
 
     def position(self, value: float) -> float:
-        """Where a value lies; outside 0 to 1 if it is beyond the axis."""
+        """Return the position of a value; below 0 or above 1 if it is beyond the axis."""
         low, high, at = (math.log10(v) if self.log else v for v in (self.low, self.high, value))
         return (at - low) / (high - low)
 
     def ticks(self, most: int = 5) -> tuple[Tick, ...]:
-        """At most about so many ticks at round values."""
+        """Return at most about this many ticks at round values."""
         if self.log:
             exponents = range(math.ceil(math.log10(self.low) - 1e-9), math.floor(math.log10(self.high) + 1e-9) + 1)
             skip = max(1, math.ceil(len(exponents) / most))
@@ -54,9 +54,9 @@ NOTHING = Span(None, None, None)
 
 @dataclass(frozen=True)
 class ForestRow:
-    """What a row of a forest plot shows: a span, its label, what to write beside it and below that.
+    """A row of a forest plot: an interval, its label, and the text beside and below it.
 
-    light: what to do with it: `use`, `use with care` or `do not use`. logged: what the log earned there.
+    light: advice: `use`, `use with care` or `do not use`. logged: the logged mean there.
     """
 
     label: str
@@ -70,16 +70,16 @@ class ForestRow:
 
     @property
     def summary(self) -> str:
-        """What to write beside it: by default the numbers."""
+        """Return the text beside the interval: by default its numbers."""
         return self.span.text() if self.text is None else self.text
 
 
 @dataclass(frozen=True)
 class Forest:
-    """Intervals below each other on one axis, with a line to compare them to; as bars from zero if `bars`.
+    """Intervals below each other on one axis, with a reference line; drawn as bars from zero if `bars`.
 
-    - reference: where the line is, with its label. band: the interval of that. better: on which side good values lie.
-    - others: what else the axis has room for, so that it is the same as that of other plots.
+    - reference: position of the line, with its label. band: its interval. better: direction of better values.
+    - others: further values that the axis must cover, so that several plots share an axis.
     """
 
     title: str
@@ -93,7 +93,7 @@ class Forest:
 
     @property
     def axis(self) -> Axis:
-        """Wide enough for all but a few very long intervals."""
+        """Return an axis that covers all but a few very long intervals."""
         ends = [one for row in self.rows for one in (row.truth, row.logged)]
         known = [one for one in (*ends, self.reference, self.band.low, self.band.high) if one is not None]
         if self.bars:
@@ -103,13 +103,13 @@ class Forest:
 
     @property
     def cut(self) -> bool:
-        """Whether any row goes on beyond the axis."""
+        """Whether any interval extends beyond the axis."""
         axis = self.axis
         return any(not axis.low <= end <= axis.high for row in self.rows for end in row.span.ends)
 
     @property
     def doubtful(self) -> bool:
-        """Whether any estimate that is drawn has a serious warning."""
+        """Whether any drawn estimate has a serious warning."""
         return any(row.severity == "serious" and row.span.low is not None for row in self.rows)
 
     @property
@@ -119,7 +119,7 @@ class Forest:
 
     @property
     def logged(self) -> bool:
-        """Whether what the log earned is marked, for all rows or for each."""
+        """Whether the logged mean is marked, for all rows or for each."""
         return self.band.width is not None or any(row.logged is not None for row in self.rows)
 
     @property
@@ -129,7 +129,7 @@ class Forest:
 
 
 def shared_axis(spans: Iterable[Span], known: Sequence[float] = ()) -> Axis:
-    """A range that shows the known values and all intervals, but for those that would flatten the others.
+    """Return a range with the known values and all intervals, except those that would flatten the others.
 
     An interval is left out when it is ten times as wide as the tightest quarter of all, and three times as
     wide as the spread of everything tighter.

@@ -1,4 +1,4 @@
-"""Plots drawn as inline SVG that flows with the page: places are in per cent, so that text keeps its size.
+"""Plots as inline SVG that flows with the page: positions are percentages, so that text keeps its size.
 
 Colours, fonts and the change from two lines per row (phone) to one (wide) come from the style sheet.
 """
@@ -13,19 +13,19 @@ from .plots import Axis, Forest, ForestRow, Tick
 
 _ROW, _TALL, _TOP, _FOOT = 42, 66, 22, 26
 _TEXT = 15
-_MARK = 29  # where the interval lies below the top of its row; the style sheet lifts it beside the label
+_MARK = 29  # offset of the interval below the top of its row; the style sheet moves it beside the label
 _ASIDE = 53
 _SIDES = {"labels": (0, 20), "field": (20, 39), "numbers": (59, 41)}
 _LIGHTS = {"use": "ok", "use with care": "warning", "do not use": "serious"}
 
 
 def forest_svg(plot: Forest) -> str:
-    """Intervals below each other: marks between labels and numbers, or under them on a phone; for a page."""
+    """Draw intervals below each other for a page: between labels and numbers, or below them on a phone."""
     return f'<div class="forest{" tall" if plot.tall else ""}">{"".join(_parts(plot).values())}</div>'
 
 
 def standalone(plot: Forest, width: int = 800) -> str:
-    """The same as one SVG that needs no page."""
+    """Draw the same plot as one SVG that needs no page."""
     height = _height(plot) + _FOOT + 4
     style = files("offrank.report").joinpath("templates/report.css").read_text(encoding="utf-8")
     parts = _parts(plot)
@@ -120,7 +120,7 @@ def _inside(position: float) -> float:
 
 
 def _end(position: float, y: float, cut: bool, side: int) -> str:
-    """The end of an interval: a small bar across, or an arrow where it goes on."""
+    """Draw the end of an interval: a small bar across, or an arrow if it is cut."""
     if cut:
         return _shape("interval", position, y, f"M{-6 * side}-5 0 0 {-6 * side} 5")
     return _line("interval", position, position, y - 4, y + 4)
@@ -157,7 +157,7 @@ def _line(kind: str, x1: float, x2: float, y1: float, y2: float) -> str:
 
 
 def _shape(kind: str, x: float, y: float, path: str) -> str:
-    """A shape of fixed size at a place in per cent, which a path by itself cannot have."""
+    """Draw a shape of fixed size at a percentage position, which a path alone cannot have."""
     return f'<svg x="{_percent(x)}" y="{y:g}" overflow="visible"><path class="{kind}" d="{path}"/></svg>'
 
 

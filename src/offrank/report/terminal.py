@@ -1,4 +1,4 @@
-"""A document for a terminal: what to read first, a line per number, and each finding in words once."""
+"""A document on a terminal: what to read first, a line per number, and each finding in words once."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ from .page import cell
 
 _STYLES = {"ok": "", "note": "cyan", "warning": "yellow", "serious": "bold red"}
 _JOINT = "\ue000"
-"""Stands for a space at which no line may end."""
+"""Stands for a space at which lines must not break."""
 _WIDEST = 120
 """Wider tables are harder to read."""
 _NAMES = 18
-"""Columns that names keep, however many numbers stand beside them."""
+"""Minimum width of name columns, however many numbers stand beside them."""
 
 
 def show(sheet: Document) -> None:
-    """Print a document: in colour on a terminal, else as `render_text` has it."""
+    """Print a document: in colour on a terminal, otherwise as `render_text` returns it."""
     if Console().is_terminal:
         print_sheet(sheet)
     else:
@@ -36,7 +36,7 @@ def show(sheet: Document) -> None:
 
 
 def print_sheet(sheet: Document, console: Console | None = None) -> None:
-    """Print a document; in colour only where the console is a terminal that shows it."""
+    """Print a document; in colour only if the console is a terminal with colours."""
     console = console or Console()
     console.width = min(console.width, _WIDEST)
     for part in _parts(sheet, console):
@@ -44,7 +44,7 @@ def print_sheet(sheet: Document, console: Console | None = None) -> None:
 
 
 def render_text(sheet: Document, width: int | None = None) -> str:
-    """The same as plain text without colour, as wide as the terminal (80 columns where there is none)."""
+    """Return a document as plain text, as wide as the terminal (80 columns without one)."""
     width = width or shutil.get_terminal_size((80, 24)).columns
     written = io.StringIO()
     print_sheet(sheet, Console(file=written, width=width, color_system=None, force_terminal=False))
@@ -74,7 +74,7 @@ def _section(section: Section, marks: dict[str, int], console: Console) -> Itera
         yield _claim(claim, console)
     for table in section.tables:
         yield _spaced(_table(table, marks, console.width))
-    for line in section.code.splitlines():  # to be copied: never broken
+    for line in section.code.splitlines():  # never break lines that are to be copied
         yield Text(printable(line), no_wrap=True, overflow="ignore")
     for finding in section.findings:
         yield _spaced(_finding(finding, marks[finding.code], console))
@@ -87,7 +87,7 @@ def _answer(answer: Answer, console: Console) -> Text:
 
 
 def _table(figures: Figures, marks: dict[str, int], width: int) -> RenderableType:
-    """A line per row; where there is no room for all columns, without those to spare, then in pieces."""
+    """Render a line per row; if space is short, omit the extra columns, then split the table."""
     columns = [[_words(row[place], marks) for row in figures.rows] for place in range(len(figures.header))]
     widths = [
         max([len(name), *(part.cell_len for part in column)])
@@ -171,9 +171,9 @@ def _spaced(part: RenderableType) -> Padding:
 
 
 def _prose(text: str, console: Console) -> Text:
-    """Text in lines, without its marks for code and emphasis, and without what could rewrite the terminal.
+    """Render text as lines, without its marks for code and emphasis, and without control characters.
 
-    No line ends inside a number with its interval or unit.
+    Lines do not break inside a number with its interval or unit.
     """
     found = []
     for line in text.replace("**", "").replace("`", "").split("\n"):

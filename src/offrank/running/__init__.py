@@ -1,4 +1,4 @@
-"""Where a fold runs; the answer is the same everywhere."""
+"""Execution of folds; the result is the same on every backend."""
 
 from .executors import Executor, Progress, run
 

@@ -1,4 +1,4 @@
-"""Where a fold runs: parts side by side, merged in order, so that every backend gives one answer."""
+"""Execution of folds: parts in parallel, merged in order, so that every backend gives the same result."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ S = TypeVar("S")
 R = TypeVar("R")
 
 Progress = Callable[[int, int], None]
-"""Called with (parts done, parts in all)."""
+"""Called with (parts done, total parts)."""
 
 
 def run(
@@ -30,10 +30,10 @@ def run(
     progress: Progress | None = None,
     cache: RunCache | None = None,
 ) -> R:
-    """Fold a whole log: each part on its own, states merged in the order of the parts.
+    """Fold a whole log: each part separately, with states merged in the order of the parts.
 
     executor: any `concurrent.futures.Executor` (threads, processes, Dask's `Client.get_executor()`);
-    by default as many threads as there are cores. Interrupting cancels what has not begun. cache: what batches keep.
+    by default as many threads as there are cores. Interrupting cancels parts that have not begun. cache: of batches.
     """
     cache = RunCache() if cache is None else cache
     if executor is not None:
@@ -56,14 +56,14 @@ def _reduce(
     for batch in source.batches(part):
         if stop is not None and stop.is_set():
             break
-        state = fold.add(state, replace(batch, run=cache))  # what it knows is kept no longer than this pass
+        state = fold.add(state, replace(batch, run=cache))  # the cache lives no longer than this pass
     return state
 
 
 def _merge(pending: list[Future[S]], fold: Fold[S, LogBatch, R], progress: Progress | None) -> R:
     state, parts = fold.empty(), len(pending)
     futures = deque(pending)
-    pending.clear()  # a state is let go once merged, however many parts there are
+    pending.clear()  # each state is released once merged, however many parts there are
     try:
         while futures:
             state = fold.merge(state, _result(futures.popleft()))
@@ -77,7 +77,7 @@ def _merge(pending: list[Future[S]], fold: Fold[S, LogBatch, R], progress: Progr
 
 
 def _result(future: Future[S]) -> S:
-    """What a part came to. Waits in short steps: where signals restart system calls, one long wait ignores Ctrl-C."""
+    """Return a part's result. Waits in short steps: if signals restart system calls, one long wait ignores Ctrl-C."""
     while not future.done():
         wait([future], timeout=0.5)
     return future.result()

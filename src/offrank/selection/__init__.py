@@ -1,4 +1,4 @@
-"""Which of several to believe, chosen from the data: windows of INTERPOL (`slope`), click models (`select`)."""
+"""Data-driven selection: of windows for INTERPOL (`slope`), and of click models (`select`)."""
 
 from .candidates import MeasuredModel
 from .click_models import choose, select

@@ -1,4 +1,4 @@
-"""Click models to choose from, with what they were measured by."""
+"""Click models to choose from, with their measurements."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ Number = float | Doubted
 class MeasuredModel:
     """A click model: its in-distribution perplexity, nDCG and CMIP, as numbers or with their intervals.
 
-    None: not measured; strategies that ask for it cannot be used.
+    None: not measured; strategies that need it cannot be used.
     """
 
     name: str
@@ -42,10 +42,10 @@ class MeasuredModel:
     cmip: Number | None = None
 
     def value(self, metric: Metric) -> float:
-        """The number alone.
+        """Return the number alone.
 
         Raises:
-            UsageError: it was not measured.
+            UsageError: the metric was not measured.
         """
         found = self._field(metric)
         if found is None:
@@ -53,7 +53,7 @@ class MeasuredModel:
         return found.value if isinstance(found, Doubted) else float(found)
 
     def ends(self, metric: Metric) -> tuple[float, float]:
-        """Low and high end of the interval, both the value where there is none."""
+        """Return the ends of the interval, both the value if there is none."""
         found = self._field(metric)
         return (found.low, found.high) if isinstance(found, Doubted) else (self.value(metric),) * 2
 
@@ -66,13 +66,13 @@ class MeasuredModel:
 
 
 def candidates(table: Any) -> list[MeasuredModel]:
-    """Checked candidates: of a list of `MeasuredModel`, of rows, or of an Arrow table.
+    """Check candidates, given as a list of `MeasuredModel`, rows, or an Arrow table.
 
-    A row has `name`, and of `perplexity`, `ndcg` and `cmip` what was measured; `cmip_low` and `cmip_high`, and
+    A row has `name`, and those of `perplexity`, `ndcg` and `cmip` that were measured; `cmip_low` and `cmip_high`, and
     likewise for the others, give intervals.
 
     Raises:
-        UsageError: nothing to choose from, a row without a name, a name that comes twice, a number that cannot be.
+        UsageError: no candidates, a row without a name, a duplicate name, an impossible number.
     """
     rows: Iterable[Any] = table.to_pylist() if hasattr(table, "to_pylist") else table
     found = [row if isinstance(row, MeasuredModel) else _of_row(row) for row in rows]

@@ -1,4 +1,4 @@
-"""Which of several click models to use under another policy, judged on the logs of this one.
+"""Choice between several click models for use under another policy, from logs of the present policy.
 
 Off-policy selection of paper cmip-debiasedness, section 6.3 and Table 2.
 """
@@ -26,10 +26,10 @@ _ALONE = "CMIP alone commends a model that knows nothing: its relevance is indep
 
 @dataclass(frozen=True)
 class ModelChoice:
-    """What a strategy chose.
+    """The choice of a strategy.
 
-    - name: of the model. strategy: its spelling. kept: the models that were left for the last step.
-    - reasons: each step in words. doubts: what could have come out otherwise; empty where nothing could.
+    - name: of the model. strategy: its spelling. kept: the models that remained for the last step.
+    - reasons: each step in words. doubts: how the choice could have differed; empty if it could not.
     """
 
     name: str
@@ -44,12 +44,12 @@ class ModelChoice:
 
 
 def choose(models: Sequence[MeasuredModel], by: str | Strategy = BEST, preset: Preset = "paper") -> ModelChoice:
-    """The model that a strategy chooses; of models tied in the last step, the one named first.
+    """Return the model that a strategy chooses; among models tied in the last step, the first one.
 
-    preset: what remains where no model is in every top: `paper` all models, `published-code` the first top.
+    preset: what remains if no model is in every top: `paper` all models, `published-code` the first top.
 
     Raises:
-        UsageError: a strategy that cannot be read, or a metric that it needs and a model lacks.
+        UsageError: the strategy cannot be read, or a model lacks a metric that it needs.
     """
     asked, given = strategy(by), candidates(models)
     if preset not in PRESETS:
@@ -74,7 +74,7 @@ def choose(models: Sequence[MeasuredModel], by: str | Strategy = BEST, preset: P
 
 @dataclass(frozen=True)
 class Selection(Tabular):
-    """Candidates and what each strategy chose; left_out: strategies that could not be used, with the reason."""
+    """Candidates and the choice of each strategy; left_out: strategies that could not be used, with the reason."""
 
     candidates: tuple[MeasuredModel, ...]
     choices: dict[str, ModelChoice]
@@ -87,17 +87,17 @@ class Selection(Tabular):
 
     @property
     def choice(self) -> ModelChoice:
-        """That of the one strategy; of several, that of the least average regret in the paper, or of the last."""
+        """The choice of the one strategy; of several, the one of least average regret in the paper, or the last."""
         return self.choices.get(BEST) or list(self.choices.values())[-1]
 
     @property
     def votes(self) -> dict[str, int]:
-        """How many strategies chose each model, most first."""
+        """Count the strategies that chose each model, most first."""
         names = [choice.name for choice in self.choices.values()]
         return {name: names.count(name) for name in sorted(set(names), key=lambda name: (-names.count(name), name))}
 
     def records(self) -> list[dict[str, Any]]:
-        """A row per model and metric; chosen: the strategies that choose it."""
+        """Return a row per model and metric; chosen: the strategies that choose it."""
         rows: list[dict[str, Any]] = []
         for one in self.candidates:
             chosen = "; ".join(name for name, choice in self.choices.items() if choice.name == one.name)
@@ -109,26 +109,26 @@ class Selection(Tabular):
         return rows
 
     def to_dict(self) -> dict[str, Any]:
-        """What was measured, what each strategy chooses, and why some could not."""
+        """Return the measurements, the choice of each strategy, and why some could not be used."""
         choices = {name: plain(asdict(one)) for name, one in self.choices.items()}
         return {"measured": self.records(), "choices": choices, "not_used": dict(self.left_out)}
 
     def answer(self, severity: str = "ok") -> Answer:
-        """What to use, who says so, and what could have come out otherwise."""
+        """Say which model to use, by which strategy, and how the choice could have differed."""
         one, strategies = self.choice, len(self.choices)
         votes = f" {self.votes[one.name]} of {strategies} strategies choose it." if strategies > 1 else ""
         said = f"{formatting.quote(one.name)} **is the choice** of {formatting.quote(one.strategy)}.{votes}"
         return Answer(said, severity=severity, reasons=tuple(f"but: {doubt}" for doubt in one.doubts))
 
     def chosen(self) -> Section:
-        """The reasons of the choice, and what each strategy chooses."""
+        """List the reasons of the choice, and the choice of each strategy."""
         rows = tuple((name, one.name, ", ".join(one.kept)) for name, one in self.choices.items())
         left = tuple(f"not used: {name} ({why})" for name, why in self.left_out.items())
         table = Figures("Strategies", ("strategy", "chooses", "kept for the last step"), rows, extra=(2,))
         return Section("The choice", items=(*self.choice.reasons, *left), tables=(table,))
 
     def sheet(self) -> Document:
-        """What was measured, and what is chosen."""
+        """Return the page of measurements and choices."""
         rows = tuple((one.name, *(_shown(one, metric) for metric in WORDS)) for one in self.candidates)
         measured = Figures("Measured", ("model", *WORDS.values()), rows)
         lead = formatting.plural(len(rows), "model", "models")
@@ -145,7 +145,7 @@ def select(table: Any, by: str | Strategy | None = None, preset: Preset = "paper
     table: `MeasuredModel`s, rows or an Arrow table; see `candidates`.
 
     Raises:
-        UsageError: as `choose`; of nine strategies, only where none can be used.
+        UsageError: as for `choose`; for the nine strategies, only if none can be used.
     """
     given = candidates(table)
     if by is not None:
@@ -165,7 +165,7 @@ def select(table: Any, by: str | Strategy | None = None, preset: Preset = "paper
 
 
 def _lacking(given: Sequence[MeasuredModel], asked: Strategy) -> str:
-    """Which metric of which models is not there, or nothing."""
+    """Name the missing metric and its models, or return an empty text."""
     for metric in asked.metrics:
         without = [one for one in given if not one.measured(metric)]
         if without:
@@ -178,7 +178,7 @@ def _cost(one: MeasuredModel, metric: Metric) -> float:
 
 
 def _top(given: Sequence[MeasuredModel], top: Keep) -> list[MeasuredModel]:
-    """Those no worse than the last of the top; ties stay, and the order is that of the candidates."""
+    """Return those no worse than the last of the top; ties stay, in the order of the candidates."""
     last = sorted(_cost(one, top.metric) for one in given)[min(top.size, len(given)) - 1]
     return [one for one in given if _cost(one, top.metric) <= last]
 

@@ -1,4 +1,4 @@
-"""What choosing a click model by a strategy costs, where out-of-distribution perplexity is known."""
+"""Regret of choosing a click model by a strategy, if out-of-distribution perplexity is known."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ def regret(
     by: str | Strategy,
     preset: Preset = "paper",
 ) -> float:
-    """Out-of-distribution perplexity of the model chosen, less that of the best of the models.
+    """Return the out-of-distribution perplexity of the chosen model minus that of the best model.
 
     Raises:
-        UsageError: as `choose`; a model whose out-of-distribution perplexity is not given.
+        UsageError: as for `choose`; a model's out-of-distribution perplexity is missing.
     """
     outcome = dict(zip((one.name for one in models), _outcomes(models, out_of_distribution), strict=True))
     return outcome[choose(models, by, preset).name] - min(outcome.values())
@@ -39,10 +39,10 @@ def average_regret(
     sizes: Sequence[int] = SIZES,
     preset: Preset = "paper",
 ) -> float:
-    """Mean `regret` over all subsets of so many of the models: 29 of 7 (paper cmip-debiasedness, Table 2, / 1000).
+    """Return the mean `regret` over all subsets of these sizes: 29 of 7 (paper cmip-debiasedness, Table 2, / 1000).
 
     Raises:
-        UsageError: as `regret`; sizes of which there is no subset.
+        UsageError: as for `regret`; there is no subset of these sizes.
     """
     metrics = {metric: [[one.value(metric) for one in models]] for metric in strategy(by).metrics}
     return float(average_regrets(metrics, [_outcomes(models, out_of_distribution)], by, sizes, preset)[0])
@@ -55,10 +55,10 @@ def average_regrets(
     sizes: Sequence[int] = SIZES,
     preset: Preset = "paper",
 ) -> Floats:
-    """[t] `average_regret` of t tables at once; metrics: [t, m] of each table's m models, as is out_of_distribution.
+    """Return `average_regret` of t tables at once [t]; metrics: [t, m] by table and model, as out_of_distribution.
 
     Raises:
-        UsageError: sizes of which there is no subset, a metric that the strategy needs and that is not given.
+        UsageError: there is no subset of these sizes, or a metric that the strategy needs is missing.
     """
     asked = strategy(by)
     lacking = [metric for metric in asked.metrics if metric not in metrics]
@@ -86,7 +86,7 @@ def _outcomes(models: Sequence[MeasuredModel], out_of_distribution: Mapping[str,
 
 
 def _subsets(models: int, sizes: Sequence[int]) -> NDArray[np.bool_]:
-    """[s, m] which models each subset holds."""
+    """Return the models of each subset [s, m]."""
     members = [one for size in sizes for one in combinations(range(models), size)]
     if not members or not all(members):
         raise UsageError(
@@ -99,11 +99,11 @@ def _subsets(models: int, sizes: Sequence[int]) -> NDArray[np.bool_]:
 
 
 def _costs(values: ArrayLike, metric: Metric, subsets: NDArray[np.bool_]) -> Floats:
-    """[t, s, m] lower is better; infinite outside the subset, so that tops larger than it keep all of it."""
+    """Return [t, s, m] costs, lower is better; infinite outside the subset, so that larger tops keep all of it."""
     return np.where(subsets, SIGNS[metric] * np.asarray(values, dtype=np.float64)[:, None, :], np.inf)
 
 
 def _top(costs: Floats, size: int) -> NDArray[np.bool_]:
-    """[t, s, m] those no worse than the last of the top."""
+    """Return those no worse than the last of the top [t, s, m]."""
     last = min(size, costs.shape[-1]) - 1
     return np.asarray(costs <= np.sort(costs, axis=-1)[..., last, None])

@@ -1,4 +1,4 @@
-"""Strategies of choosing a click model, as `top-4 cmip, top-4 ppl: ndcg` (paper cmip-debiasedness, section 6.3)."""
+"""Strategies for choosing a click model: `top-4 cmip, top-4 ppl: ndcg` (paper cmip-debiasedness, section 6.3)."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ Metric = Literal["ppl", "ndcg", "cmip"]
 METRICS: dict[str, Metric] = {"ppl": "ppl", "perplexity": "ppl", "ndcg": "ndcg", "cmip": "cmip"}
 WORDS: dict[Metric, str] = {"ppl": "perplexity", "ndcg": "nDCG", "cmip": "CMIP"}
 SIGNS: dict[Metric, float] = {"ppl": 1.0, "ndcg": -1.0, "cmip": 1.0}
-"""What a metric is multiplied by so that lower is better."""
+"""The sign of a metric that makes lower values better."""
 
 Preset = Literal["paper", "published-code"]
 PRESETS: tuple[Preset, ...] = ("paper", "published-code")
-"""What remains where no candidate is in every top: all candidates, or the top of the first filter."""
+"""What remains if no candidate is in every top: all candidates, or the top of the first filter."""
 
 _TOP = re.compile(r"top-(\d+)\s+(\w+)")
 
@@ -44,7 +44,7 @@ class Strategy:
 
     @property
     def metrics(self) -> tuple[Metric, ...]:
-        """What a candidate must be measured by."""
+        """Return the metrics that a candidate must have."""
         return tuple(dict.fromkeys([*(top.metric for top in self.tops), self.metric]))
 
 
@@ -59,17 +59,17 @@ STRATEGIES = (
     "top-4 cmip, top-4 ndcg: ppl",
     "top-4 cmip, top-4 ppl: ndcg",
 )
-"""The nine of Table 2, in its order."""
+"""The nine strategies of Table 2, in its order."""
 
 BEST = "top-4 cmip, top-4 ppl: ndcg"
-"""The one of least average regret in Table 2."""
+"""The strategy of least average regret in Table 2."""
 
 
 def strategy(spelling: str | Strategy) -> Strategy:
-    """Read a strategy: `metric`, or `top-K metric[, top-K metric ...]: metric`, with ppl, ndcg or cmip.
+    """Parse a strategy: `metric`, or `top-K metric[, top-K metric ...]: metric`, with ppl, ndcg or cmip.
 
     Raises:
-        UsageError: it cannot be read.
+        UsageError: it cannot be parsed.
     """
     if isinstance(spelling, Strategy):
         return spelling

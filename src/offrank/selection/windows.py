@@ -1,4 +1,4 @@
-"""SLOPE: the estimate of least variance among those that bias does not set apart (Su, Srinath, Krishnamurthy, 2020)."""
+"""SLOPE: the estimate of least variance among those without detectable bias (Su, Srinath, Krishnamurthy, 2020)."""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ from dataclasses import dataclass
 import numpy as np
 
 _ROUNDING = 1e-9
-"""Half-widths that differ by less, relatively, are the same."""
+"""Half-widths with a smaller relative difference are equal."""
 
 
 @dataclass(frozen=True)
 class Choice:
-    """Which estimate of a family was chosen, and what stopped the search.
+    """The choice from a family of estimates, and the reason why the search stopped.
 
-    - index: of the chosen one.
+    - index: of the chosen estimate.
     - refuted: the first whose interval does not meet all intervals before it; None if all meet.
-    - low, high: what the intervals before `refuted` have in common.
+    - low, high: the intersection of the intervals before `refuted`.
     """
 
     index: int
@@ -27,19 +27,19 @@ class Choice:
 
 
 def slope(values: Sequence[float], half_widths: Sequence[float], multiple: float = 2.0) -> Choice:
-    """Choose among estimates [m] of one quantity, ordered by growing bias: the first is the one to be held to.
+    """Choose among estimates [m] of one quantity, ordered by growing bias: the first is the reference.
 
     The intervals are values +- multiple * half_widths. As long as the intervals meet, their differences may be
     noise; the first that misses the others is biased, and so are all after it. Of those before it, the one with the
-    smallest half-width is chosen, of equals the first. Where half-widths fall, as the theorem assumes, that is the
+    smallest half-width is chosen, of equals the first. If half-widths decrease, as the theorem assumes, that is the
     last of them; one that is both more biased and more variable than another is never chosen. If with high probability
     every estimate is within its half-width, plus its bias, of the truth, the error of the choice is at most a constant
     times the least possible sum of both (with multiple = 2).
 
-    An infinite half-width marks an estimate that says nothing: it contradicts none and is chosen only if all are so.
+    An infinite half-width marks an estimate without information: it contradicts none and is chosen only if all are so.
 
     Raises:
-        ValueError: no estimates, unlike lengths, a value that is no number or a negative half-width.
+        ValueError: no estimates, unequal lengths, a value that is not a number or a negative half-width.
     """
     centre, half = np.asarray(values, dtype=np.float64), np.asarray(half_widths, dtype=np.float64)
     if not (centre.ndim == 1 and centre.shape == half.shape and len(centre)):
@@ -50,7 +50,7 @@ def slope(values: Sequence[float], half_widths: Sequence[float], multiple: float
     high = np.minimum.accumulate(centre + multiple * half)
     apart = np.flatnonzero(low > high)
     meeting = int(apart[0]) if len(apart) else len(centre)
-    # Of windows that are the same in this log the first, whichever way their errors were rounded.
+    # Of windows that are equal in this log the first, whichever way their errors were rounded.
     chosen = int(np.flatnonzero(half[:meeting] <= half[:meeting].min() * (1 + _ROUNDING))[0])
     return Choice(
         chosen, None if meeting == len(centre) else meeting, float(low[meeting - 1]), float(high[meeting - 1])

@@ -1,4 +1,4 @@
-"""Worlds with known truth."""
+"""Simulated worlds whose truth is known."""
 
 from .adverts import AdvertWorld
 from .judged import mslr_like, stratified

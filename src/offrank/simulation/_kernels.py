@@ -1,4 +1,4 @@
-"""Compiled loops of the worlds: sums over sets of documents that stand above a rank."""
+"""Compiled loops of the worlds: sums over the sets of documents above a rank."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ _exact = numba.njit(cache=True, nogil=True)
 
 @_exact
 def cascade_worth(logs, attraction, passing, slots, upward):
-    """[q] expected clicks of users who read one by one, under Plackett-Luce with log-weights [q, m].
+    """Return expected clicks [q] of users who read one by one, under Plackett-Luce with log-weights [q, m].
 
-    passing: [q, m] probability that a document that is read lets the user go on. The documents already read matter as
-    a set only, and so do those above a rank: chance[S] is the probability that these are on top, times, for who reads
-    from the top, that of having passed them all.
+    passing: [q, m] probability that the user continues after a document is read. The documents already read matter
+    only as a set, and so do those above a rank: chance[S] is the probability that these are on top, times, for users
+    who read from the top, the probability that they passed them all.
     """
     q, m = logs.shape
     full = (1 << m) - 1

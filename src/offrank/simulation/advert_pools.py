@@ -1,4 +1,4 @@
-"""The contexts of the world of adverts: banners, candidates with 35 features, their relevance and logging scores."""
+"""Contexts of the world of adverts: banners, candidates with 35 features, their relevance and logging scores."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ import pyarrow as pa
 from ..log.batch import Contexts, Floats, Integers, SparseFeatures
 from ..readers.formats.criteo_paper import category_indices
 
-# Of features 4, 6, 7, 8, 9, 10 (the user and the place; 1, 2, 3 and 5 say which banner it is): how many values.
+# Number of values of features 4, 6, 7, 8, 9, 10 (user and place; 1, 2, 3 and 5 identify the banner).
 _USER = {4: 20, 6: 4, 7: 30, 8: 100, 9: 40, 10: 3}
-# Of features 11 to 35 (the product); those of _SEVERAL take up to so many values at once.
+# Number of values of features 11 to 35 (product); those of _SEVERAL have up to that many values at once.
 _PRODUCT = (2, 2, 2, 2, 3, 3, 4, 4, 5, 5, 6, 8, 12, 16, 24, 24, 30, 30, 40, 8, 12, 50, 70, 80, 100)
 _FIRST_PRODUCT = 11
 _SEVERAL = {24: 3, 26: 2, 27: 2}
-_HABITUAL = (11, 12, 13, 14)  # more frequent in the products that willing users are offered, but clicked less
-_CROSSED = (6, 30)  # a feature of the user and one of the product whose effects do not add up
-_ABSENT = 0.15  # how often features above 16 say nothing
+_HABITUAL = (11, 12, 13, 14)  # more frequent in products offered to willing users, but clicked less
+_CROSSED = (6, 30)  # a user feature and a product feature that interact
+_ABSENT = 0.15  # how often features above 16 are empty
 _CLICK_RATE = {1: 54e-4, 2: 53e-4, 3: 64e-4, 4: 141e-4, 5: 126e-4, 6: 91e-4}  # Tables 2 to 4 of the paper
 _SIZES = ((300, 250), (728, 90), (160, 600), (468, 60), (120, 600), (970, 250))
 _KINDS = 8  # banner types with the same number of slots
@@ -41,22 +41,22 @@ class Pool:
     bits: int
 
     def contexts(self, rows: Integers) -> Contexts:
-        """Some of the contexts, or one many times."""
+        """Return some of the contexts, or one repeated."""
         return self._contexts.take(rows)
 
     @cached_property
     def candidates(self) -> Integers:
-        """[size] candidates of each context."""
+        """Return the number of candidates of each context [size]."""
         return self._rng(0).integers(5 * self.slots, 10 * self.slots + 1, size=self.size)
 
     @cached_property
     def willing(self) -> Floats:
-        """[size] logarithm of how willing to click the user is; no feature says it."""
+        """Return the logarithm of each user's willingness to click, which no feature reveals [size]."""
         return _WILLING * self._rng(1).normal(size=self.size)
 
     @cached_property
     def user(self) -> dict[int, Integers]:
-        """Feature -> [size] value, of the features of banner and user."""
+        """Return feature -> [size] value, for the features of banner and user."""
         rng = self._rng(2)
         kind = np.minimum(rng.geometric(0.35, size=self.size), _KINDS) - 1
         width, height = np.array(_SIZES)[kind % len(_SIZES)].T
@@ -66,7 +66,7 @@ class Pool:
 
     @cached_property
     def product(self) -> Integers:
-        """[size, widest, members] value of each member of a product's description, -1 where absent."""
+        """Return the value of each member of a product's description, -1 if absent [size, widest, members]."""
         rng, shape = self._rng(3), (self.size, 10 * self.slots)
         found = np.empty((*shape, len(_MEMBERS)), np.int64)
         for member, feature in enumerate(_MEMBERS):
@@ -78,21 +78,21 @@ class Pool:
             found[..., member] = values * rng.random(shape) ** 1.3
             if feature > 16 or _MEMBERS.index(feature) != member:
                 found[..., member][rng.random(shape) < (0.5 if feature in _SEVERAL else _ABSENT)] = -1
-        for feature in _SEVERAL:  # the same value several times is a count, and stands together
+        for feature in _SEVERAL:  # repeated values are a count, and are adjacent
             of = np.flatnonzero(np.array(_MEMBERS) == feature)
             found[..., of] = np.sort(found[..., of], axis=2)[..., ::-1]
         return found
 
     @cached_property
     def relevance(self) -> Floats:
-        """[size, widest] probability of a click once looked at; 0 beyond a context's candidates."""
+        """Return the probability of a click if examined; 0 beyond a context's candidates [size, widest]."""
         appeal = np.exp(self._linear + self._crossed + self.willing[:, None])
         usual = _CLICK_RATE[self.slots] / examination(self.slots).sum()
         return np.where(self._real, np.minimum(usual * appeal / appeal[self._real].mean(), 1 / self.slots), 0.0)
 
     @cached_property
     def table(self) -> pa.Table:
-        """What a log knows of each context, in the wide layout."""
+        """Return the logged columns of each context, in the wide layout."""
         ends = np.concatenate([[0], np.cumsum(self.candidates)]).astype(np.int32)
         sparse = self._features
         lines = sparse.offsets.astype(np.int32)
@@ -109,7 +109,7 @@ class Pool:
 
     @cached_property
     def texts(self) -> tuple[list[str], list[list[str]]]:
-        """The features in the paper's format: of each banner, and of each of its candidates."""
+        """Return the features in the paper's format: of each banner, and of each of its candidates."""
         users = np.array(list(self.user.values())).T.tolist()
         heads = [" ".join(f"{f}:{v}" for f, v in zip(self.user, values, strict=True)) for values in users]
         tokens = _tokens()
@@ -121,12 +121,12 @@ class Pool:
 
     @cached_property
     def _real(self) -> np.ndarray:
-        """[size, widest] where there is a candidate."""
+        """Return where there is a candidate [size, widest]."""
         return np.arange(10 * self.slots) < self.candidates[:, None]
 
     @cached_property
     def _linear(self) -> Floats:
-        """[size, widest] the part of the logarithm of the relevance that is a sum over features."""
+        """Return the part of the log-relevance that is a sum over features [size, widest]."""
         effects = _effects(self.seed)
         found = np.zeros(self.product.shape[:2])
         for member, effect in enumerate(effects):
@@ -135,7 +135,7 @@ class Pool:
 
     @cached_property
     def _crossed(self) -> Floats:
-        """[size, widest] the part that depends on the user's feature and the product's together."""
+        """Return the part that depends on the interaction of user and product features [size, widest]."""
         of_user, of_product = _CROSSED
         effect = 0.3 * np.random.default_rng([self.seed, 5]).normal(
             size=(_USER[of_user], _PRODUCT[of_product - _FIRST_PRODUCT] + 1)
@@ -145,7 +145,7 @@ class Pool:
 
     @cached_property
     def _scores(self) -> Floats:
-        """[size, widest] the logging policy's Plackett-Luce weights: some knowledge, some habit."""
+        """Return the logging policy's Plackett-Luce weights, which partly reflect relevance [size, widest]."""
         habit = self._rng(4).normal(size=self._linear.shape)
         return np.where(self._real, np.exp(self.sharpness * (0.4 * self._linear + 0.7 * habit)), 0.0)
 
@@ -159,7 +159,7 @@ class Pool:
 
     @cached_property
     def _features(self) -> SparseFeatures:
-        """As the reader of the paper's format gives them: numbers keep indices 0 and 1, categories are hashed."""
+        """Return features as the paper format's reader does: numbers at indices 0 and 1, categories hashed."""
         categories = {f: values for f, values in self.user.items() if f > 2}
         numeric = np.array([self.user[1], self.user[2]]).T
         of_user = np.array(
@@ -178,7 +178,7 @@ class Pool:
         return SparseFeatures(first, offsets, indices[counts > 0], counts[counts > 0])
 
     def _product_counts(self) -> Floats:
-        """[size, widest, members] how often a value stands here; 0 where absent or counted at its first."""
+        """Return the count of a value; 0 if absent or counted at its first place [size, widest, members]."""
         counts = (self.product >= 0).astype(np.float64)
         for member in range(len(_MEMBERS) - 1, 0, -1):
             if _MEMBERS[member] == _MEMBERS[member - 1]:
@@ -192,12 +192,12 @@ class Pool:
 
 
 def examination(slots: int) -> Floats:
-    """[slots] probability that each rank is looked at."""
+    """Return the examination probability of each rank [slots]."""
     return np.asarray(1.0 / (1 + 0.3 * np.arange(slots)))
 
 
 def _tokens() -> list[list[str]]:
-    """For each member, the token of each value."""
+    """Return the token of each value, for each member."""
     return [_tokens_of(feature, _PRODUCT[feature - _FIRST_PRODUCT]) for feature in _MEMBERS]
 
 
@@ -206,7 +206,7 @@ def _tokens_of(feature: int, values: int) -> list[str]:
 
 
 def _effects(seed: int) -> list[Floats]:
-    """For each member, the effect of each value on the logarithm of the relevance, and last of none."""
+    """Return the effect of each value on the log-relevance, for each member; the last is of no value."""
     found = []
     for feature in _MEMBERS:
         rng = np.random.default_rng([seed, 2, feature])

@@ -1,4 +1,4 @@
-"""A world of banners in the shape of paper criteo-test-bed's log: sub-sampled, with a known truth."""
+"""A world of banners like paper criteo-test-bed's log: sub-sampled, with a known truth."""
 
 from __future__ import annotations
 
@@ -28,16 +28,16 @@ _TRAFFIC = {1: 203.0, 2: 339.0, 3: 215.0, 4: 61.4, 5: 26.5, 6: 130.0}  # million
 
 @dataclass(frozen=True)
 class AdvertWorld:
-    """A log of `impressions` rows, drawn piece by piece: it may be larger than the memory.
+    """A log of `impressions` rows, drawn in pieces, so that it may be larger than the memory.
 
-    - slots: how many products a banner shows, one number or several; their traffic has the paper's proportions.
+    - slots: number of products per banner, one number or several; their traffic has the paper's proportions.
     - Each banner has 5 to 10 candidates per slot, drawn by Plackett-Luce on `old_score` to the power `sharpness`.
-    - P(click at rank j) = P(look at rank j) relevance of the product there, and one click per banner at most.
+    - P(click at rank j) = P(rank j is examined) relevance of the product there, and at most one click per banner.
     - Of the banners without a click 10 % are in the log (`inclusion`).
-    - Relevance depends on the product's features, a little on their crossings with the banner's, and on how
-      willing to click this user is, which no feature says: users that click more are offered more of the products
-      that are clicked less. So click rates by feature mislead, and logged propensities do not.
-    - contexts: there are so many different ones in all; each impression is one of them.
+    - Relevance depends on the product's features, slightly on their interactions with the banner's, and on this user's
+      willingness to click, which no feature reveals: users that click more are offered more of the products
+      that are clicked less. So click rates by feature are confounded, and logged propensities are not.
+    - contexts: the number of distinct contexts; each impression is one of them.
 
     Columns: slate, clicks, candidates, propensity, inclusion, old_score, features, feature_values, query (the
     context), slots and banner (its type: size and two more features).
@@ -61,14 +61,14 @@ class AdvertWorld:
         return PlackettLuce("old_score")
 
     def source(self) -> WideLog:
-        """The log, to be read like a file; the same each time."""
+        """Return the log, to be read like a file; the same each time."""
         return WideLog(_AdvertTable(self), {})
 
     def truth(self, policy: Policy, impressions: int | None = None, slots: int | None = None) -> float:
-        """Expected clicks per impression, exactly, before any sub-sampling.
+        """Return expected clicks per impression, exactly, before any sub-sampling.
 
-        The sum of P(product at rank j) P(look at rank j) relevance, over all contexts, or over some `impressions`
-        contexts of each kind; slots: on banners of this kind only.
+        The sum of P(product at rank j) P(rank j is examined) relevance, over all contexts, or over this number of
+        contexts of each kind; slots: for banners of this kind only.
         """
         kinds = self.kinds if slots is None else (slots,)
         found = []
@@ -79,7 +79,7 @@ class AdvertWorld:
         return float(np.average(found, weights=[_TRAFFIC[kind] for kind in kinds]))
 
     def table(self, rows: int, part: int, columns: Sequence[str] | None = None) -> pa.Table:
-        """`rows` impressions of the log in the wide layout, or some columns; the same for the same seed and part."""
+        """Return `rows` impressions in the wide layout, or some columns; deterministic for each seed and part."""
         rng, pieces, found = np.random.default_rng([self.seed, 1, part]), [], 0
         while found < rows:
             pieces.append(self._draw(8 * (rows - found) + 100, rng, columns))
@@ -87,14 +87,14 @@ class AdvertWorld:
         return pa.concat_tables(pieces).slice(0, rows)
 
     def tables(self) -> Iterator[pa.Table]:
-        """The whole log, a part after the other."""
+        """Yield the whole log, part by part."""
         for part in range(-(-self.impressions // _PART_ROWS)):
             yield self.table(self.rows(part), part)
 
     def write_text(self, path: str | Path) -> None:
-        """Write the log in the paper's own format; packed where the name ends in `.gz`.
+        """Write the log in the paper's own format; compressed if the name ends in `.gz`.
 
-        The products shown come first, in order; what the format has no place for (scores, contexts) is lost.
+        The products shown come first, in order; columns outside the format (scores, contexts) are lost.
         """
         packed, number = str(path).endswith(".gz"), 0
         with gzip.open(path, "wt", compresslevel=1) if packed else Path(path).open("w", encoding="ascii") as file:
@@ -104,12 +104,12 @@ class AdvertWorld:
                     number += 1
 
     def rows(self, part: int) -> int:
-        """Impressions of this part."""
+        """Return the number of impressions of this part."""
         return min(_PART_ROWS, self.impressions - part * _PART_ROWS)
 
     @cached_property
     def pools(self) -> dict[int, Pool]:
-        """The contexts by their number of slots."""
+        """Return the contexts by their number of slots."""
         sizes = np.maximum(self._share * self.contexts, min(200, self.contexts)).astype(int)
         base = np.cumsum([0, *sizes])
         return {
@@ -119,12 +119,12 @@ class AdvertWorld:
 
     @property
     def _share(self) -> Floats:
-        """[kinds] of the traffic."""
+        """Return each kind's share of the traffic [kinds]."""
         traffic = np.array([_TRAFFIC[kind] for kind in self.kinds])
         return traffic / traffic.sum()
 
     def _draw(self, shown: int, rng: np.random.Generator, columns: Sequence[str] | None) -> pa.Table:
-        """What is logged of `shown` banners."""
+        """Return the logged rows of `shown` banners."""
         kind = rng.choice(len(self.kinds), size=shown, p=self._share)
         place, pieces = [], []
         for index in np.unique(kind):
@@ -137,7 +137,7 @@ class AdvertWorld:
     def _draw_kind(
         self, pool: Pool, shown: int, rng: np.random.Generator, wanted: Sequence[str] | None
     ) -> tuple[Integers, pa.Table]:
-        """Which of `shown` banners of one kind are logged, and those."""
+        """Return which of `shown` banners of one kind are logged, and their columns."""
         query = rng.integers(pool.size, size=shown)
         contexts = pool.contexts(query)
         slates = self.logging.sample(contexts, rng)
@@ -160,7 +160,7 @@ class AdvertWorld:
 
 
 _DRAWN = ("slate", "clicks", "propensity", "inclusion")
-"""The columns that are drawn; the others are of the contexts."""
+"""The columns that are drawn; the others belong to the contexts."""
 
 
 @dataclass(frozen=True)
@@ -171,7 +171,7 @@ class _AdvertTable:
 
     @property
     def names(self) -> tuple[str, ...]:
-        pool = next(iter(self.world.pools.values()))  # all have the same
+        pool = next(iter(self.world.pools.values()))  # all have equal length
         return (*_DRAWN, *pool.table.column_names)
 
     def parts(self) -> int:

@@ -1,4 +1,4 @@
-"""A small world of banners: Plackett-Luce logging, position bias by kind of banner, one click at most, many models."""
+"""A small world of banners: Plackett-Luce logging, position bias by banner size, at most one click, many models."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ _LARGEST_RELEVANCE = 0.2
 
 @dataclass(frozen=True)
 class BannerWorld:
-    """A log of simulated banners; as a `Source` it is drawn again each time that it is read, always the same.
+    """A log of simulated banners; each reading of it as a `Source` draws the same rows again.
 
-    - slots: kinds of banners, equally frequent, by their number of products; larger ones have more position
-      bias: P(look at rank j) = j^-bias with a bias of slots / 8, at most 1.25.
-    - P(click on item i at rank j) = P(look at rank j) relevance_i, and one click per banner at most.
-    - shuffled: whether the products that Plackett-Luce has drawn are put in a uniformly random order.
-    - randomness: temperature that `old_score`, the Plackett-Luce weights of the logging policy, was made with.
+    - slots: kinds of banners, equally frequent, by number of products; larger ones have more position
+      bias: P(rank j is examined) = j^-bias with a bias of slots / 8, at most 1.25.
+    - P(click on item i at rank j) = P(rank j is examined) relevance_i, and at most one click per banner.
+    - shuffled: whether the products drawn by Plackett-Luce are put in a uniformly random order.
+    - randomness: temperature of `old_score`, the Plackett-Luce weights of the logging policy.
     - models: `model_0`, `model_1`, ...: mixtures of the truth, of the logging score and of noise.
     """
 
@@ -40,7 +40,7 @@ class BannerWorld:
 
     @property
     def logging(self) -> PlackettLuce:
-        """The policy that draws the items, and their order too unless they are shuffled."""
+        """The policy that draws the items, and also their order unless they are shuffled."""
         return PlackettLuce("old_score")
 
     @property
@@ -79,26 +79,26 @@ class BannerWorld:
         return f"{self.impressions:,} simulated {'shuffled ' if self.shuffled else ''}banners"
 
     def contexts(self, query: Integers, slots: int) -> Contexts:
-        """The contexts of these queries, for banners of one kind."""
+        """Return the contexts of these queries, for banners of one kind."""
         size, length = np.full(len(query), self.candidates), np.full(len(query), slots)
         items = query[:, None] * self.candidates + np.arange(self.candidates)
         scores = {name: np.ascontiguousarray(score[query]) for name, score in self.scores.items()}
         return Contexts(items, size, length, scores, keys={"query": query})
 
     def examination(self, slots: int) -> Floats:
-        """[slots] probability that each rank is looked at."""
+        """Return the examination probability of each rank [slots]."""
         return np.asarray(np.arange(1, slots + 1) ** -min(slots / 8, 1.25))
 
     @cached_property
     def relevance(self) -> Floats:
-        """[queries, candidates] probability of a click once looked at."""
+        """Return the probability of a click if examined [queries, candidates]."""
         return np.minimum(0.06 * np.exp(0.7 * self._appeal), _LARGEST_RELEVANCE)
 
     @cached_property
     def scores(self) -> dict[str, Floats]:
-        """Name -> [queries, candidates]: the logging weights and the models' scores."""
+        """Return name -> [queries, candidates]: the logging weights and the models' scores."""
         rng, shape = np.random.default_rng([self.seed, 2]), self._appeal.shape
-        habit = rng.normal(size=shape)  # what the logging policy likes for no good reason
+        habit = rng.normal(size=shape)  # preferences of the logging policy unrelated to relevance
         found = {"old_score": np.exp((0.5 * self._appeal + 0.85 * habit) / self.randomness)}
         for name in self.model_names:
             truth, imitation, noise = rng.uniform(0.2, 0.6), rng.uniform(-0.3, 1.2), rng.uniform(0.3, 0.7)
@@ -106,7 +106,7 @@ class BannerWorld:
         return found
 
     def likeness(self, model: str) -> float:
-        """Correlation of a model's scores with the logarithm of the logging weights."""
+        """Return the correlation of a model's scores with the logarithm of the logging weights."""
         return float(np.corrcoef(self.scores[model].ravel(), np.log(self.scores["old_score"]).ravel())[0, 1])
 
     @property

@@ -1,4 +1,4 @@
-"""Judged queries for a simulated world: generated in the likeness of MSLR, and cut to equally many documents each."""
+"""Judged queries for a simulated world: generated to resemble MSLR, and cut to equal numbers of documents."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ..log.batch import Floats, Integers
 from ..log.judged import Judged
 
 Preset = Literal["paper", "published-code"]
-"""Which of the two, where the text of paper cmip-debiasedness and the code published with it differ."""
+"""Which of the two to follow where paper cmip-debiasedness and its published code differ."""
 
 _SHARES = (0.52, 0.323, 0.13, 0.018, 0.009)  # of the grades 0 to 4
 _ASPECTS = 8
@@ -34,22 +34,22 @@ _FAMILIES: dict[str, tuple[int, Callable[[Floats, Floats], NDArray[Any]]]] = {
     "links, visits and dwell time": (4, lambda signal, _: np.minimum(1e8, np.exp(7 + 4 * signal) // 1)),
     "constants": (2, lambda signal, _: np.ones(len(signal))),
 }
-"""136 features by how they come about: (how many, [rows] values of a normal signal and the number of query terms)."""
+"""136 features by their generation: (how many, [rows] values of a normal signal and the number of query terms)."""
 
 
 def stratified(judged: Judged, documents: int = 10, seed: int = 0, *, preset: Preset = "paper") -> tuple[Judged, int]:
-    """(queries with `documents` documents each, how many queries were dropped): a sample stratified by grade.
+    """Sample by grade; return (queries with `documents` documents each, number of dropped queries).
 
     Paper cmip-debiasedness, section 5.1.2. A query keeps the proportions of its grades as well as whole numbers can;
-    which documents of a grade stay, and the order in which they stand, is random, and the same for the same seed.
+    the documents of a grade that stay, and their order, are random, and the same for the same seed.
 
-    - preset "paper": places go to grades by largest remainders, of equal ones to the higher grade first. Only
+    - preset "paper": places go to grades by largest remainders, with ties to the higher grade. Only
       queries with fewer documents are dropped.
-    - preset "published-code": a grade gets its share rounded to a whole number; where that makes too many, documents
-      of the lowest grades are left out, and where it makes too few, the query is dropped.
+    - preset "published-code": a grade gets its share rounded to a whole number; if the sum is too large, documents
+      of the lowest grades are left out, and if it is too small, the query is dropped.
 
     Raises:
-        UsageError: fewer than 1 document, no such preset.
+        UsageError: fewer than 1 document, or no such preset.
         EmptyLogError: no query is left.
     """
     if documents < 1:
@@ -74,7 +74,7 @@ def stratified(judged: Judged, documents: int = 10, seed: int = 0, *, preset: Pr
 
 
 def _largest_remainders(counts: Integers, sizes: Integers, documents: int) -> Integers:
-    """[q, grades] whole numbers nearest to the grades' shares of `documents`, which is their sum."""
+    """Round the grades' shares of `documents` by largest remainders, keeping the sum [q, grades]."""
     places, rest = np.divmod(documents * counts, np.maximum(sizes, 1))
     missing = documents - places.sum(axis=1, keepdims=True)
     order = np.argsort(-rest[:, ::-1], axis=1, kind="stable")
@@ -83,26 +83,26 @@ def _largest_remainders(counts: Integers, sizes: Integers, documents: int) -> In
 
 
 def _rounded(counts: Integers, sizes: Integers, documents: int) -> Integers:
-    """[q, grades] each share rounded, halves to even; what is too many is taken from the lowest grades."""
+    """Round each share, halves to even; an excess is taken from the lowest grades [q, grades]."""
     places = np.round(documents / np.maximum(sizes, 1) * counts).astype(np.int64)
     from_the_top = np.minimum(np.cumsum(places[:, ::-1], axis=1), documents)
     return np.diff(from_the_top, axis=1, prepend=0)[:, ::-1]
 
 
 def mslr_like(queries: int = 1000, documents: tuple[int, int] | None = None, seed: int = 0) -> Judged:
-    """Judged documents with 136 features of unlike scale and grades 0 to 4 in about MSLR's proportions.
+    """Generate judged documents with 136 features of different scales and grades 0 to 4 in about MSLR's proportions.
 
-    The shares of the grades are 52, 32.3, 13, 1.8 and .9 %, up to whole numbers. documents: the fewest and the most
-    of a query, all sizes being alike; by default MSLR's sizes, about 120 on average, few below 10, up to 1,000.
+    The shares of the grades are 52, 32.3, 13, 1.8 and .9 %, up to rounding. documents: the minimum and the maximum
+    per query, with uniform sizes; by default MSLR's sizes, about 120 on average, few below 10, up to 1,000.
 
-    A document has some latent aspects, in part those of its query; its relevance depends on them, on their crossings
-    and on what no feature tells (noise, and how much there is to be found for the query), and each feature on two of
-    the aspects and on noise. So a ranker can learn much and never all: LambdaMART trained on 1,000 queries has
+    A document has latent aspects, in part those of its query; its relevance depends on them, on their interactions
+    and on factors in no feature (noise, and the query's supply of relevant documents); each feature depends on two of
+    the aspects and on noise. So a ranker can learn much but not all: LambdaMART trained on 1,000 queries has
     an nDCG@10 near .5 on others, a random order .23. Other seeds give other queries of the
-    same law, so that what was learned from one set holds for the others.
+    same distribution, so that models trained on one set apply to the others.
 
     Raises:
-        UsageError: no queries, sizes that are none.
+        UsageError: no queries, or invalid sizes.
     """
     low, high = (1, 1000) if documents is None else documents
     if queries < 1 or not 1 <= low <= high:
@@ -125,7 +125,7 @@ def _squashed(signal: Floats) -> Floats:
 
 
 def _grades(aspects: Floats, appeal: Floats, rng: np.random.Generator) -> Floats:
-    """[rows] 0 to 4: the highest relevance has the highest grade."""
+    """Return grades 0 to 4 [rows]: the highest relevance has the highest grade."""
     match, name, fame, trust, fresh = aspects.T[:5]
     relevance = match + 0.6 * name + 0.5 * match * fame + 0.5 * np.maximum(trust, 0) - 0.3 * fresh**2
     noise = _APPEAL * appeal + _NOISE * rng.normal(size=len(match))
@@ -134,7 +134,7 @@ def _grades(aspects: Floats, appeal: Floats, rng: np.random.Generator) -> Floats
 
 
 def _features(aspects: Floats, terms: Floats, rng: np.random.Generator) -> Floats:
-    """[rows, 136] with six decimals; what each feature depends on is the same for every seed."""
+    """Return features with six decimals [rows, 136]; the aspects of each feature are the same for every seed."""
     law = np.random.default_rng(136)
     total = sum(count for count, _ in _FAMILIES.values())
     out, column = np.empty((len(terms), total)), 0
@@ -148,7 +148,7 @@ def _features(aspects: Floats, terms: Floats, rng: np.random.Generator) -> Float
 
 
 def _weights(law: np.random.Generator) -> Floats:
-    """[aspects] how a feature's signal depends on them: on one much, on another a little."""
+    """Return the loadings of a feature's signal on the aspects [aspects]: one large, another small."""
     weights, (main, other) = np.zeros(_ASPECTS), law.choice(_ASPECTS, 2, replace=False)
     weights[main], weights[other] = law.uniform(0.3, 0.8), law.uniform(-0.3, 0.3)
     return weights

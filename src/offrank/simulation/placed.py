@@ -1,4 +1,4 @@
-"""Policies of pages as published code has them: places that are not ranks, and ties in the order of the list."""
+"""Page policies of published code: places that differ from ranks, and ties in list order."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from ..spelling import Spelled
 
 @dataclass(frozen=True, repr=False)
 class Placed(Spelled):
-    """Rank k shows what `base` ranks at place order[k]; both count from 0. Every slate has len(order) slots."""
+    """Rank k shows the item that `base` ranks at place order[k]; both count from 0. Slates have len(order) slots."""
 
     name: ClassVar[str] = "placed"
     base: Policy
@@ -56,7 +56,7 @@ class Placed(Spelled):
 
 @dataclass(frozen=True, repr=False)
 class InOrder(Spelled, Sorting):
-    """The documents of highest score, best first; the first listed of those that tie, as in no fair test."""
+    """The documents of highest score, best first; ties are in list order, unlike in a fair test."""
 
     name: ClassVar[str] = "in_order"
     scores: str

@@ -1,6 +1,6 @@
-"""Rankers of judged documents: how well a logging policy of a simulated world knows what is relevant.
+"""Rankers of judged documents: how well a logging policy of a simulated world knows relevance.
 
-The libraries of those that learn from the grades are in the extra `models`.
+The libraries of the rankers that learn from the grades are in the extra `models`.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ class Ranker(Protocol):
     """Scores documents; a policy then draws rankings from the scores."""
 
     def scores(self, judged: Judged, seed: int = 0) -> Floats:
-        """[rows] a score per document, the higher the better; the same for the same seed."""
+        """Return a score per document, the higher the better; the same for the same seed [rows]."""
 
 
 @dataclass(frozen=True)
 class EqualScores:
-    """Every document has the score 0, so that rankings drawn from the scores are uniform."""
+    """Gives every document the score 0, so that rankings drawn from the scores are uniform."""
 
     def scores(self, judged: Judged, seed: int = 0) -> Floats:
         return np.zeros(judged.rows)
@@ -37,7 +37,7 @@ class EqualScores:
 class NoisyOracle:
     """The grade plus normal noise, drawn once per document (paper cmip-debiasedness, section 5.1.3).
 
-    variance: of the noise. The paper says .5; the code published with it has a standard deviation of .5, which is
+    variance: of the noise. The paper says .5; its published code has a standard deviation of .5, which is
     `NoisyOracle(variance=0.25)`.
 
     Raises:
@@ -56,16 +56,16 @@ class NoisyOracle:
 
 
 class GradeLearner(ABC):
-    """A ranker that learns from the grades; folds: 0 to score what it was trained on, or each fold by the others."""
+    """A ranker that learns from the grades; folds: 0 to score its training data, otherwise each fold by the others."""
 
     folds: int
 
     @abstractmethod
     def fit(self, judged: Judged, seed: int) -> Callable[[Floats], Any]:
-        """Learn what maps features [rows, d] to scores [rows]."""
+        """Learn a map from features [rows, d] to scores [rows]."""
 
     def scores(self, judged: Judged, seed: int = 0) -> Floats:
-        """[rows] by a ranker trained on all queries, or for each fold of the queries on those of the others."""
+        """Return scores [rows] by a ranker trained on all queries, or for each fold of the queries on the others."""
         if not self.folds:
             return np.asarray(self.fit(judged, seed)(judged.features), np.float64)
         if self.folds > len(judged):
@@ -80,7 +80,7 @@ class GradeLearner(ABC):
         return found
 
     def _check(self, **least: int) -> None:
-        """Refuse what no ranker can be made with: whole numbers below the least, others that are not above it."""
+        """Raise for settings out of range: integers below their minimum, other numbers that do not exceed it."""
         for name, low in least.items():
             value = getattr(self, name)
             if not (value >= low if isinstance(value, int) else value > low):
@@ -92,10 +92,10 @@ class GradeLearner(ABC):
 
 @dataclass(frozen=True)
 class LambdaMART(GradeLearner):
-    """Boosted trees by LightGBM, with paper cmip-debiasedness's setting (section 5.1.3) by default.
+    """LambdaMART: boosted trees by LightGBM, by default with paper cmip-debiasedness's settings (section 5.1.3).
 
-    trees: boosting rounds, of `leaves` leaves at most. folds: 0 scores the documents it was trained on, as the paper
-    does, so that of few queries it knows the grades nearly by heart; 2 or more trains on the queries of the other
+    trees: boosting rounds, of at most `leaves` leaves. folds: 0 scores the training documents, as the paper
+    does, so that with few queries it nearly memorises the grades; 2 or more trains on the queries of the other
     folds. threads: of LightGBM; the scores are the same for the same number.
 
     Raises:
@@ -133,7 +133,7 @@ class LambdaMART(GradeLearner):
 
 @dataclass(frozen=True)
 class Lasso(GradeLearner):
-    """Linear regression of the grade with an L1 penalty, by scikit-learn, on squashed and standardised features.
+    """Lasso: linear regression of the grade with an L1 penalty, by scikit-learn, on squashed, standardised features.
 
     penalty: alpha in |grade - prediction|^2 / (2 rows) + alpha |weights|_1. folds: as in `LambdaMART`.
 
@@ -162,7 +162,7 @@ class Lasso(GradeLearner):
 class Tree(GradeLearner):
     """One regression tree of the grade, by scikit-learn.
 
-    leaves: at most; at least `smallest` documents fall into each. folds: as in `LambdaMART`.
+    leaves: maximum number; each has at least `smallest` documents. folds: as in `LambdaMART`.
 
     Raises:
         UsageError: numbers that cannot work.
@@ -186,9 +186,9 @@ class Tree(GradeLearner):
 
 
 def _squashed(features: Floats) -> Floats:
-    """Features of unlike scale made alike: sign(x) log(1 + |x|), a missing one 0; the order of the values stays."""
+    """Return features on a similar scale: sign(x) log(1 + |x|), a missing one 0; the order of the values stays."""
     squashed = np.sign(features) * np.log1p(np.abs(features))
-    return np.nan_to_num(squashed, nan=0.0, posinf=710.0, neginf=-710.0)  # beyond the largest finite number's
+    return np.nan_to_num(squashed, nan=0.0, posinf=710.0, neginf=-710.0)  # beyond the largest finite number
 
 
 RANKERS: dict[str, Callable[..., Any]] = {
@@ -202,10 +202,10 @@ RANKERS: dict[str, Callable[..., Any]] = {
 
 
 def ranker(spelling: str | Ranker) -> Ranker:
-    """The ranker that `lambdamart(trees=50)` or the like names; a ranker is returned as it is.
+    """Return the ranker that `lambdamart(trees=50)` or the like names; a ranker is returned as it is.
 
     Raises:
-        SpellingError: not a ranker's spelling.
+        SpellingError: the text is not a ranker's spelling.
         UsageError: arguments that cannot work.
     """
     return cast(Ranker, parse(spelling, RANKERS, "ranker")) if isinstance(spelling, str) else spelling

@@ -23,7 +23,7 @@ class SearchWorld:
     """Queries with `candidates` items each, of which `slots` are shown by Plackett-Luce logging.
 
     - Users follow the position-based model: P(click) = examination of the rank x relevance of the item.
-    - `old_score` drew the slates; `new_score` knows relevance better, `naive_score` not at all.
+    - `old_score` drew the slates; `new_score` is more correlated with relevance, `naive_score` not at all.
     - Item ids are `query * 100 + place`, so that every item belongs to one query.
     """
 
@@ -35,28 +35,28 @@ class SearchWorld:
 
     @property
     def examination(self) -> Floats:
-        """[slots] probability that each rank is looked at: 1, 1/2, 1/3, ..."""
+        """Return the examination probability of each rank: 1, 1/2, 1/3, ... [slots]."""
         return 1.0 / np.arange(1, self.slots + 1)
 
     @cached_property
     def relevance(self) -> Floats:
-        """[queries, candidates] probability of a click once looked at."""
+        """Return the probability of a click if examined [queries, candidates]."""
         return self._rng(0).beta(1.5, 4.0, size=(self.queries, self.candidates))
 
     def contexts(self, query: Integers) -> Contexts:
-        """The contexts of these queries."""
+        """Return the contexts of these queries."""
         items = query[:, None] * 100 + np.arange(self.candidates)
         scores = {name: np.ascontiguousarray(score[query]) for name, score in self._scores.items()}
         length = np.full(len(query), self.slots)
         return Contexts(items, np.full(len(query), self.candidates), length, scores)
 
     def truth(self, policy: Policy) -> float:
-        """What a policy earns per impression on average, exactly: sum of P(item at rank) p_rank relevance."""
+        """Return a policy's expected reward per impression, exactly: sum of P(item at rank) p_rank relevance."""
         contexts = self.contexts(np.arange(self.queries))
         return float(expected_clicks(policy, contexts, self.examination, self.relevance) @ self._share)
 
     def table(self, rows: int, part: int) -> pa.Table:
-        """A piece of the log in the wide layout, the same for the same seed and part."""
+        """Return a piece of the log in the wide layout, the same for the same seed and part."""
         rng = self._rng(1, part)
         query = rng.choice(self.queries, size=rows, p=self._share)
         contexts = self.contexts(query)
@@ -76,13 +76,13 @@ class SearchWorld:
 
     @cached_property
     def _share(self) -> Floats:
-        """[queries] popularity, a few queries being frequent."""
+        """Return the popularity of each query, a few being frequent [queries]."""
         weight = 1.0 / np.arange(10, self.queries + 10)
         return weight / weight.sum()
 
     @cached_property
     def _scores(self) -> dict[str, Floats]:
-        """Scores in single precision, as they are logged."""
+        """Return scores in single precision, as they are logged."""
         rng, appeal = self._rng(2), np.log(self.relevance)
         noise = rng.normal(size=(3, *appeal.shape))
         scores = {

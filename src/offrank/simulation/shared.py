@@ -1,4 +1,4 @@
-"""What the worlds share: clicks of which a slate has one at most, what a policy earns, columns of lists."""
+"""Shared parts of the worlds: single clicks per slate, expected clicks of a policy, list columns."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from ..policies.base import Policy, all_items
 
 
 def one_click(chance: Floats, rng: np.random.Generator) -> NDArray[np.bool_]:
-    """[n, k] at most one click: the slots share out a uniform number, what they leave is no click."""
+    """Draw at most one click per slate [n, k]: slots divide a uniform number, and the rest means no click."""
     ends = np.cumsum(chance, axis=1)
     thrown = rng.random((len(chance), 1)) * np.maximum(ends[:, -1:], 1.0)
     return np.asarray((thrown < ends) & (thrown >= ends - chance))
 
 
 def expected_clicks(policy: Policy, contexts: Contexts, examination: Floats, relevance: Floats) -> Floats:
-    """[n] the sum of P(item at rank) P(rank is looked at) relevance, under the position-based model.
+    """Return the sum of P(item at rank) P(rank is examined) relevance [n], under the position-based model.
 
     examination [k]; relevance [n, m].
     """
@@ -29,7 +29,7 @@ def expected_clicks(policy: Policy, contexts: Contexts, examination: Floats, rel
 
 
 def lists(rows: NDArray[Any], nullable: bool = False) -> pa.Array:
-    """[n, w] as a list column."""
+    """Return rows [n, w] as a list column."""
     offsets = np.arange(0, rows.size + 1, rows.shape[1], dtype=np.int32)
     kind = pa.list_(pa.field("item", pa.from_numpy_dtype(rows.dtype), nullable=nullable))
     return pa.ListArray.from_arrays(offsets, np.ascontiguousarray(rows).ravel(), type=kind)

@@ -30,8 +30,8 @@ _BESIDE = frozenset(["query", "slate", "clicks", "candidates", "propensity"])
 class SimulatedSource:
     """`sessions` impressions of a world under a policy.
 
-    Part p of the log depends on the seed and on p only, so that it is the same log however it is read. Its columns:
-    slate, clicks, candidates, propensity and rank_propensity (both exact, and computed only where asked for), query,
+    Part p of the log depends only on the seed and on p, so that the log does not depend on how it is read. Columns:
+    slate, clicks, candidates, propensity and rank_propensity (both exact, computed only if needed), query,
     and the scores beside the candidates: grade and each ranker's.
 
     logging: the policy that draws the slates; by default that of the world's first ranker.
@@ -61,7 +61,7 @@ class SimulatedSource:
 
     @property
     def wide(self) -> WideLog:
-        """The same as a table, which can be written: `offrank.convert(source, "log.parquet")`."""
+        """Return the same as a table, which can be written: `offrank.convert(source, "log.parquet")`."""
         return WideLog(_SimulatedTable(replace(self, needed=Needs())), {})
 
     def parts(self) -> int:
@@ -89,7 +89,7 @@ class SimulatedSource:
 
     def batches(self, part: int) -> Iterator[LogBatch]:
         first, last = part * PART_ROWS, min((part + 1) * PART_ROWS, self.sessions)
-        # Clicks have draws of their own: what the user does changes no slate.
+        # Clicks have separate draws: the user's behaviour changes no slate.
         shown, clicked = np.random.default_rng([self.seed, part]), np.random.default_rng([self.seed, part, 1])
         for start in range(first, last, _BLOCK):
             yield self._batch(np.arange(start, min(start + _BLOCK, last)), shown, clicked)
@@ -121,7 +121,7 @@ class SimulatedSource:
         )
 
     def _written(self, contexts: Contexts, slates: Integers, rows: Integers) -> dict[str, Floats]:
-        """The probabilities that were asked for."""
+        """Return the probabilities that are needed."""
         roles, found = self.needed.roles, {}
         if "propensity" in roles:
             propensity = np.exp(self.policy.log_prob(contexts, slates))
@@ -137,7 +137,7 @@ class SimulatedSource:
 
     @cached_property
     def _rank_law(self) -> Floats:
-        """[q, m, k] P(document at rank), solved once per query."""
+        """Return P(document at rank) [q, m, k], computed once per query."""
         contexts = self.world.contexts()
         return self.policy.rank_probs(contexts, all_items(contexts))
 

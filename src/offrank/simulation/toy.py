@@ -21,18 +21,18 @@ TARGET = (7, 0, 3, 1, 5, 6, 8, 9, 2, 4)
 RELEVANT = (1, 2, 4, 7)
 ITEMS = len(BASE)
 EXAMINATION = np.arange(ITEMS, 0, -1) / ITEMS
-"""[10] probability that each rank is looked at: 1, 0.9, ..., 0.1."""
+"""[10] examination probability of each rank: 1, 0.9, ..., 0.1."""
 TRUTH = 2.0
-"""What the target earns per impression."""
+"""Expected reward of the target per impression."""
 
 
 @dataclass(frozen=True)
 class ToyWorld:
-    """A log of the toy world; as a `Source` it is drawn again each time that it is read, always the same.
+    """A log of the toy world; each reading of it as a `Source` draws the same rows again.
 
-    A relevant item is clicked if its rank is looked at, each rank independently. Every item keeps its place in the
-    base ranking with probability `stay` (`Swaps` is the law). Where expectations are wanted, `placements` and
-    `patterns` enumerate what can happen.
+    A relevant item is clicked if its rank is examined, each rank independently. Every item keeps its place in the
+    base ranking with probability `stay` (`Swaps` is the law). For expectations, `placements` and
+    `patterns` enumerate all outcomes.
     """
 
     impressions: int = 5_000
@@ -46,7 +46,7 @@ class ToyWorld:
 
     @property
     def target(self) -> Ranking:
-        """The policy that is asked about."""
+        """The policy to evaluate."""
         return Ranking("target")
 
     def parts(self) -> int:
@@ -67,13 +67,13 @@ class ToyWorld:
 
     @cached_property
     def law(self) -> Floats:
-        """[5041] probability of each of the placements."""
+        """Return the probability of each placement [5041]."""
         shuffled, count = (1 - self.stay) * ITEMS / (ITEMS - 1), len(placements())
         return np.array([1 - shuffled] + (count - 1) * [shuffled / (count - 1)])
 
 
 def contexts(n: int) -> Contexts:
-    """n times the only context."""
+    """Return n copies of the only context."""
     base, target = (np.tile(np.array(ranking), (n, 1)) for ranking in (BASE, TARGET))
     items = np.tile(np.arange(ITEMS), (n, 1))
     return Contexts(items, np.full(n, ITEMS), np.full(n, ITEMS), rankings={"base": base, "target": target})
@@ -81,9 +81,9 @@ def contexts(n: int) -> Contexts:
 
 @lru_cache(maxsize=1)
 def placements() -> LogBatch:
-    """The base ranking, then every placement of the four relevant items; clicks are their probabilities.
+    """Return the base ranking and every placement of the four relevant items; clicks are their probabilities.
 
-    Where the other items stand does not matter, so these 5,041 rows are all that can happen to a slate.
+    The places of the other items do not matter, so these 5,041 rows are all outcomes of a slate.
     """
     others = [item for item in range(ITEMS) if item not in RELEVANT]
     slates: list[tuple[int, ...]] = [BASE]
@@ -95,9 +95,9 @@ def placements() -> LogBatch:
 
 
 def moments(world: ToyWorld, estimators: Sequence[Weighted]) -> tuple[Floats, Floats]:
-    """Expectation and variance [estimators] of what one impression contributes to an estimate, exactly.
+    """Return expectation and variance [estimators] of one impression's term in an estimate, exactly.
 
-    Given the placement, clicks are independent of each other. The estimators are of the kind that weighs clicks.
+    Given the placement, clicks are independent of each other. The estimators must weight clicks.
     """
     log = placements()
     logging, target = propensities(world.logging, log), propensities(world.target, log)

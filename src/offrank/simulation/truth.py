@@ -1,4 +1,4 @@
-"""What a policy is truly worth in a world: expected clicks per session, exactly where that can be had."""
+"""True value of a policy in a world: expected clicks per session, exact if possible."""
 
 from __future__ import annotations
 
@@ -24,15 +24,15 @@ _MOST_SLATES = 1_000_000
 _DRAWN_SLATES = 100_000
 _FEWEST_DRAWS = 8
 _BLOCK = 20_000
-_MOST_DOCUMENTS = 13  # of sets of them: the time doubles with each
+_MOST_DOCUMENTS = 13  # documents in sets: the time doubles with each
 
 
 @dataclass(frozen=True)
 class Truth:
-    """Expected clicks per session. standard_error: of the slates that were drawn, 0 where there was no need to draw.
+    """Expected clicks per session. standard_error: from drawn slates, 0 if none were drawn.
 
-    how: "rank probabilities" (clicks that do not depend on each other), "one slate per query", "sets of documents" (who
-    reads one by one), "every slate", or "drawn slates", each of which counts by its exact expectation of clicks.
+    how: "rank probabilities" (clicks are independent), "one slate per query", "sets of documents" (users
+    read one by one), "every slate", or "drawn slates", each of which counts by its exact expectation of clicks.
     """
 
     value: float
@@ -41,7 +41,7 @@ class Truth:
 
     @property
     def exact(self) -> bool:
-        """Whether nothing was drawn."""
+        """Whether no slates were drawn."""
         return self.how != "drawn slates"
 
     def __str__(self) -> str:
@@ -49,9 +49,9 @@ class Truth:
 
 
 def truth(user: User, contexts: Contexts, policy: Policy, draws: int | None = None, seed: int = 0) -> Truth:
-    """Expected clicks of a policy where each of these contexts, equally long and equally wide, is equally frequent.
+    """Return expected clicks of a policy if these contexts, of equal length and width, are equally frequent.
 
-    draws: slates per context, where they must be drawn; by default some 100,000 in all.
+    draws: slates per context, if they must be drawn; by default some 100,000 in all.
     """
     chance = independent_chance(user, contexts)
     if chance is not None:
@@ -66,13 +66,13 @@ def truth(user: User, contexts: Contexts, policy: Policy, draws: int | None = No
         return Truth(_enumerated(user, contexts, policy), 0.0, "every slate")
     draws = max(draws or _DRAWN_SLATES // len(contexts), _FEWEST_DRAWS)
     clicks = _of_slates(user, contexts, policy, draws, seed)
-    # The contexts are all there are, so that only slates within a context vary.
+    # These are all contexts, so only slates within a context vary.
     error = math.sqrt(float(clicks.var(axis=1, ddof=1).mean()) / clicks.size)
     return Truth(float(clicks.mean()), error, "drawn slates")
 
 
 def independent_chance(user: User, contexts: Contexts) -> Floats | None:
-    """[q, m, k] P(click on a candidate at a rank); None for users whose clicks depend on what else is shown."""
+    """Return P(click on a candidate at a rank) [q, m, k]; None if clicks depend on the other shown items."""
     out = np.zeros((*contexts.candidates.shape, contexts.slots))
     for slate, law in _every_place(user, contexts):
         if not isinstance(law, Independent):
@@ -82,7 +82,7 @@ def independent_chance(user: User, contexts: Contexts) -> Floats | None:
 
 
 def _every_place(user: User, contexts: Contexts) -> Iterator[tuple[Integers, ClickLaw]]:
-    """(slate [k], law): turned by one place after the other, every item stands once at every rank."""
+    """Yield (slate [k], law) for each cyclic shift, so that every item is once at every rank."""
     m = contexts.candidates.shape[1]
     for shift in range(m):
         slate = (np.arange(contexts.slots) + shift) % m
@@ -90,7 +90,7 @@ def _every_place(user: User, contexts: Contexts) -> Iterator[tuple[Integers, Cli
 
 
 def _of_slates(user: User, contexts: Contexts, policy: Policy, draws: int, seed: int) -> Floats:
-    """[q, draws] expected clicks of slates that the policy draws."""
+    """Return the expected clicks of slates that the policy draws [q, draws]."""
     out, rng = np.empty((len(contexts), draws)), np.random.default_rng([seed, 2])
     step = max(_BLOCK // draws, 1)
     for first in range(0, len(contexts), step):
@@ -112,7 +112,7 @@ def _enumerated(user: User, contexts: Contexts, policy: Policy) -> float:
 
 @dataclass(frozen=True)
 class SequentialReader:
-    """A share of the users. attraction, passing: [q, m] of each document, wherever it stands."""
+    """A share of the users. attraction, passing: [q, m] of each document, at any rank."""
 
     share: float
     attraction: Floats
@@ -121,10 +121,10 @@ class SequentialReader:
 
 
 def sequential_clicks(user: User, contexts: Contexts, policy: Policy) -> Floats | None:
-    """[q] expected clicks; None where they cannot be summed over sets of documents.
+    """Return expected clicks [q]; None if they cannot be summed over sets of documents.
 
-    That takes Plackett-Luce or uniform rankings of not too many documents, users who read from the top, or from the
-    bottom of all documents, and documents that are alike at every rank.
+    That requires Plackett-Luce or uniform rankings of not too many documents, users who read from the top, or from the
+    bottom of all documents, and documents whose parameters are the same at every rank.
     """
     logs = _log_weights(policy, contexts)
     readers = None if logs is None or contexts.candidates.shape[1] > _MOST_DOCUMENTS else _readers(user, contexts)
@@ -144,7 +144,7 @@ def _log_weights(policy: Policy, contexts: Contexts) -> Floats | None:
 
 
 def _readers(user: User, contexts: Contexts) -> list[SequentialReader] | None:
-    """The users, read off their laws with every document at every rank."""
+    """Derive the readers from the users' laws with every document at every rank."""
     shape = contexts.candidates.shape
     found: dict[tuple[int, float, bool], list[list[Floats]]] = defaultdict(list)
     for slate, whole in _every_place(user, contexts):
@@ -167,7 +167,7 @@ def _readers(user: User, contexts: Contexts) -> list[SequentialReader] | None:
 
 
 def _parts(law: ClickLaw) -> list[tuple[float, Cascading | Upward]] | None:
-    """(share, law) of those who read one by one; None where some do not."""
+    """Return (share, law) of the sequential readers; None if some users are not."""
     if isinstance(law, Cascading | Upward):
         return [(1.0, law)]
     if not isinstance(law, Mixed) or np.ndim(law.weight) != 1:

@@ -1,4 +1,4 @@
-"""A world of judged queries, rankers that know them more or less well, and a user who clicks."""
+"""A world of judged queries, rankers of varying quality, and a user who clicks."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ from .users import GRADE, PBMUser, Places, User
 
 @dataclass(frozen=True)
 class JudgedWorld:
-    """Queries with equally many documents each, judged and scored, and the user who looks at them.
+    """Queries with equally many documents each, judged and scored, and the user who examines them.
 
     Paper cmip-debiasedness, section 5.1: a session picks a query uniformly, a policy draws a ranking of its
     documents, the user clicks.
 
-    - query: [q] ids. document: [q, m] ids. grade: [q, m] as judged. scores: name -> [q, m], what each ranker gives.
+    - query: [q] ids. document: [q, m] ids. grade: [q, m] as judged. scores: name -> [q, m], of each ranker.
     - slots: how many documents are shown, by default all.
     - temperature: of the Plackett-Luce policies that draw rankings from the scores.
     - preset: "paper", or "published-code" where expected ranks, test policies and the order of the results are
@@ -72,7 +72,7 @@ class JudgedWorld:
         temperature: float = 0.1,
         preset: Preset = "paper",
     ) -> JudgedWorld:
-        """A world of judged queries.
+        """Build a world from judged queries.
 
         judged: with equally many documents per query, see `stratified`.
         rankers: by default `noisy_oracle` and `uniform`; each scores all documents once, with this seed.
@@ -92,13 +92,13 @@ class JudgedWorld:
 
     @property
     def documents(self) -> int:
-        """m: documents per query."""
+        """Return m: documents per query."""
         return self.document.shape[1]
 
     def contexts(self, rows: Integers | None = None, needed: Needs | None = None) -> Contexts:
-        """The contexts of the queries with these indices, by default of all; with the scores and keys that are needed.
+        """Return the contexts of the queries with these indices, by default all; with the needed scores and keys.
 
-        needed: by default all there are.
+        needed: by default all.
         """
         pick = np.arange(len(self)) if rows is None else rows
         names, keys = (self.names, {"query"}) if needed is None else (needed.scores, needed.keys)
@@ -114,11 +114,11 @@ class JudgedWorld:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The score columns: the grade, and each ranker."""
+        """Return the score columns: the grade, and each ranker."""
         return (GRADE, *self.scores)
 
     def score(self, name: str) -> Floats:
-        """[q, m] a score column.
+        """Return a score column [q, m].
 
         Raises:
             ColumnError: there is none of this name.
@@ -128,32 +128,32 @@ class JudgedWorld:
         return self.grade if name == GRADE else self.scores[name]
 
     def policy(self, ranker: str) -> Policy:
-        """The stochastic policy of a ranker: Plackett-Luce with weights exp(score / temperature); sorted at 0."""
+        """Return a ranker's stochastic policy: Plackett-Luce with weights exp(score / temperature); sorted at 0."""
         return self.placed(self._ranking(ranker))
 
     def test_policy(self, ranker: str) -> Policy:
-        """What models are tested on: the stochastic policy; in the published code the ranking sorted by score.
+        """Return the policy for tests: the stochastic one; in the published code the ranking sorted by score.
 
-        There a test is drawn at temperature 0: one ranking per query. Equal scores keep the order of the documents, so
+        There a test uses temperature 0: one ranking per query. Ties keep the order of the documents, so
         that its "uniform" is one permutation per query too.
         """
         return self.policy(ranker) if self.preset == "paper" else self.placed(InOrder(ranker))
 
     def placed(self, policy: Policy) -> Policy:
-        """A policy as this user's page shows it; see `MixtureDBNUser.placement`."""
+        """Return a policy in this user's page order; see `MixtureDBNUser.placement`."""
         placement = self.user.placement(self.slots) if isinstance(self.user, Places) else None
         return policy if placement is None else Placed(policy, tuple(placement.tolist()))
 
     def truth(self, policy: Policy, *, draws: int | None = None, seed: int = 0) -> Truth:
-        """Expected clicks per session of a policy, exact where the user's clicks allow it."""
+        """Return a policy's expected clicks per session, exact if the user's clicks allow it."""
         return truth(self.user, self._all, policy, draws, seed)
 
     def relevance(self) -> Floats:
-        """[q, m] how relevant each document is to the user."""
+        """Return the relevance of each document to the user [q, m]."""
         return self.user.relevance(self._all)
 
     def expected_ranks(self, policy: Policy) -> Floats:
-        """[q, m] expected rank of each document under a policy, counted from 1, all documents being ranked.
+        """Return the expected rank of each document under a policy, counted from 1, if all are ranked [q, m].
 
         It is r_l of paper cmip-debiasedness, exactly.
         """
@@ -163,7 +163,7 @@ class JudgedWorld:
         return np.asarray(law @ np.arange(1.0, self.documents + 1))
 
     def logging_relevance(self, ranker: str) -> Floats:
-        """[q, m] what the logging policy makes of each document: its expected rank; in the published code its score."""
+        """Return the logging policy's relevance: the expected rank; in the published code the score [q, m]."""
         if self.preset != "paper":
             return self.score(ranker)
         return self.expected_ranks(self._ranking(ranker))

@@ -1,4 +1,4 @@
-"""Shipped test tools: small worlds to enumerate, laws of policies and folds, changes that may not change an answer."""
+"""Test tools for users: small enumerable worlds, laws of policies and folds, and invariances of answers."""
 
 from .conformance import check_fold, same, take
 from .exact import MemorySource, World

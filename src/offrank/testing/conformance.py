@@ -1,6 +1,6 @@
-"""Laws that every fold must keep: the same answer under any partition and order of the rows.
+"""Laws that every fold must satisfy: the same result under any partition and order of the rows.
 
-A fold that is tested like this may be run in chunks, in threads and on many machines.
+A fold that passes may be run in chunks, in threads and on many machines.
 """
 
 from __future__ import annotations
@@ -19,20 +19,20 @@ from ..log.batch import SparseFeatures
 
 
 def take(batch: Any, rows: NDArray[np.integer]) -> Any:
-    """Some rows [r] of a batch: every array in it that has a line per row."""
+    """Return some rows [r] of a batch, from every array in it that has an entry per row."""
     return _take(batch, rows, len(batch))
 
 
 def check_fold(
     fold: Fold[Any, Any, Any], batch: Any, rng: np.random.Generator, parts: int = 5, tolerance: float = 1e-9
 ) -> None:
-    """Assert that a fold keeps its laws on the rows of a batch, dealt out at random.
+    """Assert that a fold satisfies its laws on the rows of a batch, partitioned at random.
 
-    parts: pieces to cut the rows into, some of them empty. tolerance: relative, for what depends
+    parts: number of pieces, some of them empty. tolerance: relative, for results that depend
     on the order of additions.
 
     Raises:
-        AssertionError: which law is broken, and where the two sides differ.
+        AssertionError: a law is broken; the message says which, and where the two sides differ.
     """
     dealt = rng.integers(0, parts, len(batch))
     pieces = [take(batch, np.flatnonzero(dealt == part)) for part in range(parts)]
@@ -53,11 +53,11 @@ def check_fold(
 
 
 _NOTHING = 1e-9
-"""Of numbers that are all smaller, rounding may be all there is."""
+"""If all numbers are smaller, they may be pure rounding error."""
 
 
 def same(left: Any, right: Any, tolerance: float, where: str) -> None:
-    """Assert that two states or results are alike, down to every number."""
+    """Assert that two states or results are equal, down to every number."""
     if dataclasses.is_dataclass(left) and not isinstance(left, type):
         assert type(left) is type(right), where
         for name in [field.name for field in dataclasses.fields(left)]:
@@ -95,7 +95,7 @@ def _at_random(fold: Fold[Any, Any, Any], states: Sequence[Any], rng: np.random.
 
 
 def _take(value: Any, rows: NDArray[np.integer], length: int) -> Any:
-    if isinstance(value, SparseFeatures):  # only some of its arrays have a line per row, whatever their lengths
+    if isinstance(value, SparseFeatures):  # only some of its arrays have an entry per row, whatever their lengths
         return value.take(np.asarray(rows, dtype=np.int64))
     if isinstance(value, np.ndarray):
         return value[rows] if value.ndim and len(value) == length else value

@@ -1,7 +1,7 @@
-"""Small worlds in which every slate of every context is written down, so that expectations are sums.
+"""Small worlds in which every slate of every context is enumerated, so that expectations are sums.
 
-An estimator is right if, fed with each slate once and weighted by its probability, it gives the
-truth: no randomness, no tolerance but rounding. Estimators are linear in the clicks given the
+An estimator is correct if, given each slate once and weighted by its probability, it equals the
+truth: no randomness, no tolerance except rounding. Estimators are linear in the clicks given the
 slate, so expected clicks stand for clicks.
 """
 
@@ -27,7 +27,7 @@ Reward = Callable[[int, Slate], float]
 
 @dataclass(frozen=True)
 class MemorySource:
-    """A log of batches in memory, a part each."""
+    """A log of batches in memory; each batch is a part."""
 
     pieces: tuple[LogBatch, ...]
 
@@ -48,7 +48,7 @@ class MemorySource:
 
 @dataclass(frozen=True)
 class World:
-    """Situations that are equally likely, and what users do in them.
+    """A world of equally likely situations, with the clicks of users in them.
 
     reward: by default the sum of the clicks.
     """
@@ -58,15 +58,15 @@ class World:
     reward: Reward | None = None
 
     def value(self, target: Behaviour) -> float:
-        """The truth: what a policy earns per impression."""
+        """Return the true value: expected reward of a policy per impression."""
         earned = [self._expectation(index, law(target, s)) for index, s in enumerate(self.situations)]
         return math.fsum(earned) / len(earned)
 
     def batch(self, logging: Behaviour) -> LogBatch:
-        """Every slate that the logging policy can show, once, with 1 / inclusion = its probability.
+        """Return every slate that the logging policy can show, once, with 1 / inclusion = its probability.
 
-        `propensity`, `slot_propensity` and `rank_propensity` are filled from the enumeration; the key `query` and the
-        label `situation` tell the situations apart.
+        `propensity`, `slot_propensity` and `rank_propensity` come from the enumeration; the key `query` and the
+        label `situation` identify the situations.
         """
         laws = [law(logging, situation) for situation in self.situations]
         which = np.array([index for index, found in enumerate(laws) for _ in found])
@@ -93,11 +93,11 @@ class World:
         )
 
     def source(self, logging: Behaviour) -> MemorySource:
-        """The same as a log of one part."""
+        """Return the same as a log of one part."""
         return MemorySource((self.batch(logging),))
 
     def contexts(self, which: NDArray[np.int64]) -> Contexts:
-        """The situations which[n], padded to the widest situation of the world."""
+        """Return the contexts of situations which[n], padded to the widest situation of the world."""
         situations, widest = self.situations, self._widest
         size = np.array([situation.size for situation in situations])[which]
         names = sorted({name for situation in situations for name in situation.scores})
@@ -130,12 +130,12 @@ class World:
 
 
 def padded(rows: Sequence[Sequence[float]], width: int, pad: float = 0.0) -> Floats:
-    """[n, width] rows side by side, padded."""
+    """Return rows side by side, padded [n, width]."""
     return np.array([[*row, *[pad] * (width - len(row))] for row in rows], dtype=np.float64)
 
 
 def _displayed(found: Law, slate: Slate, slots: int) -> Floats:
-    """[k, k] probability of displayed item i at rank j."""
+    """Return the probability of displayed item i at rank j [k, k]."""
     matrix = np.zeros((slots, slots))
     for slot, item in enumerate(slate):
         matrix[slot, : len(slate)] = rank_probs(found, item, len(slate))

@@ -1,6 +1,6 @@
-"""The laws of all policies once more, from their definitions, in plain Python: slow, short and independent.
+"""The laws of all policies from their definitions, in plain Python: slow, short and independent.
 
-A law maps every slate that can happen in a situation to its probability.
+A law maps every possible slate of a situation to its probability.
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ Law = Mapping[Slate, float]
 
 @dataclass(frozen=True)
 class Situation:
-    """A context small enough to write down every slate.
+    """A context small enough to enumerate every slate.
 
     size: candidates m; slots: slots k to fill. scores: name -> m numbers. rankings: name ->
-    candidate indices, top first, -2 for an item that is no candidate.
+    candidate indices, top first, -2 for an item that is not a candidate.
     """
 
     size: int
@@ -37,19 +37,19 @@ class Situation:
     rankings: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
 
     def slates(self) -> Iterator[Slate]:
-        """Every ordered choice of k among m candidates."""
+        """Return every ordered choice of k among m candidates."""
         return permutations(range(self.size), self.slots)
 
 
 Behaviour = Policy | Callable[[Situation], Law]
-"""A policy of the library, or a function that writes its law down."""
+"""A policy of the library, or a function that returns its law."""
 
 
 def law(policy: Behaviour, situation: Situation) -> dict[Slate, float]:
-    """Every possible slate with its probability.
+    """Return every possible slate with its probability.
 
     Raises:
-        TypeError: a policy whose law is not written here; give a function instead.
+        TypeError: the law of this policy is not implemented here; give a function instead.
     """
     match policy:
         case PlackettLuce():
@@ -62,7 +62,7 @@ def law(policy: Behaviour, situation: Situation) -> dict[Slate, float]:
                 o for o in permutations(range(situation.size)) if all(scores[a] >= scores[b] for a, b in pairwise(o))
             ]
             found = dict.fromkeys((order[: situation.slots] for order in orders), 0.0)
-            for order in orders:  # those that tie come in any order alike
+            for order in orders:  # tied items are equally likely in any order
                 found[order[: situation.slots]] += 1 / len(orders)
         case Ranking():
             found = {situation.rankings[policy.column][: situation.slots]: 1.0}
@@ -79,14 +79,14 @@ def law(policy: Behaviour, situation: Situation) -> dict[Slate, float]:
 
 
 def slot_probs(found: Law, slate: Slate) -> list[float]:
-    """Probability of each slot given the slots above, by summing over slates that begin alike."""
+    """Return the probability of each slot given the slots above, by summing over slates with the same beginning."""
     prefixes = [_begins(found, slate[:length]) for length in range(len(slate) + 1)]
     pairs = zip(prefixes[1:], prefixes[:-1], strict=True)
     return [inside / above if above > 0 else 0.0 for inside, above in pairs]
 
 
 def rank_probs(found: Law, item: int, slots: int) -> list[float]:
-    """Probability of an item at each rank, by summing over slates."""
+    """Return the probability of an item at each rank, by summing over slates."""
     ranks = range(slots)
     return [math.fsum(p for slate, p in found.items() if len(slate) > rank and slate[rank] == item) for rank in ranks]
 
@@ -103,7 +103,7 @@ def _weights(policy: PlackettLuce, situation: Situation) -> list[float]:
 
 
 def _plackett_luce(weights: list[float], situation: Situation) -> dict[Slate, float]:
-    """Draw one item after the other; where only weights of zero are left, uniformly."""
+    """Draw one item after the other; uniformly if only weights of zero are left."""
     found = {}
     for slate in situation.slates():
         left, chance = list(range(situation.size)), 1.0

@@ -1,15 +1,15 @@
-"""Changes to a log that may not change what is answered: metamorphic relations.
+"""Metamorphic relations: changes to a log that must not change an answer.
 
-Nobody needs to know the right answer to see that two answers to the same question differ. A question is any function
+Two different answers to the same question show an error, even if the right one is unknown. A question is any function
 of a log, such as `lambda log: offrank.evaluate(log, "top(new)")`; a log is a table with a row per impression.
 
     log = LogTable(table, beside=("old", "new"))
     for relation in RELATIONS.values():
         check_relation(lambda log: offrank.evaluate(log, MyPolicy(), estimators=["ipm"]), log, relation)
 
-Of an answer everything is compared: estimates, intervals, findings and their words, or the error where the question is
-refused; of a histogram its total only. What is keyed by the number of a row (the bootstrap, the thirds of `learn`,
-drawn slates) follows its row, so that such answers need not survive `rows in another order`.
+Everything in an answer is compared: estimates, intervals, findings and their words, or the error if the question is
+refused; for a histogram only its total. Values keyed by row number (the bootstrap, the thirds of `learn`,
+drawn slates) follow their row, so that such answers need not survive `rows in another order`.
 """
 
 from __future__ import annotations
@@ -30,27 +30,27 @@ from ..errors import OffrankError, UsageError
 from ..estimators import ModelBased, SelfNormalised, estimator
 
 Question = Callable[[Any], Any]
-"""Whatever `read_log` takes -> a result with `to_dict`, a dataclass, or plain dicts, lists and numbers."""
+"""Maps anything that `read_log` takes to a result with `to_dict`, a dataclass, or plain dicts, lists and numbers."""
 
 Leaves = dict[str, Any]
-"""An answer taken apart: where it stands in it, such as `estimates[top(new), ips].low`, -> text or number."""
+"""A flattened answer: the path of each value, such as `estimates[top(new), ips].low`, -> text or number."""
 
 OMITTED = frozenset({"command", "created", "log", "other", "row", "source", "title", "versions"})
-"""What an answer says of the call rather than of the log; compared is, of these, `log` where it tells what was read."""
+"""Fields that describe the call rather than the log; of these, `log` is compared if it describes the data read."""
 
 NAMES = ("target", "estimator", "model", "metric", "group")
-"""Lists of rows that have such a field are told apart by it, other lists by number."""
+"""Lists of rows with such a field are keyed by it, other lists by number."""
 
 ROOTS = frozenset({"low", "high", "standard_error", "mean_weight_low", "mean_weight_high"})
-"""Fields that come from a standard error."""
+"""Fields that depend on a standard error."""
 
 REWARDS = ("value", "low", "high", "standard_error")
-"""What of an estimate is in the unit of the reward."""
+"""Fields of an estimate in the unit of the reward."""
 
 
 @dataclass(frozen=True)
 class LogTable:
-    """A log with a row per impression, and what its columns are, under the names that `read_log` knows.
+    """A log with a row per impression, and the kinds of its columns, under the names that `read_log` uses.
 
     - table: the columns. beside: those with a value for each candidate (or for each item of the slate, where the log
       has no candidates): scores, `features`, `feature_values`, grades.
@@ -62,7 +62,7 @@ class LogTable:
     rankings: tuple[str, ...] = ()
 
     def replaced(self, columns: Mapping[str, Any]) -> pa.Table:
-        """The table with these columns, each of its old type where it was there before, in place of their own."""
+        """Return the table with these columns in place of the old ones, each of the old type if there was one."""
         table = self.table
         for name, values in columns.items():
             at = table.schema.get_field_index(name)
@@ -74,11 +74,11 @@ class LogTable:
 
 @dataclass(frozen=True)
 class Relation:
-    """A change to a log, and what becomes of the answers.
+    """A change to a log, and its effect on the answers.
 
-    - change: the log that is asked instead, as anything that `read_log` takes.
-    - expected: what theory says of the answer to that, by the answer to the log itself; what it leaves out is not
-      compared. None: nothing may change.
+    - change: returns the changed log, as anything that `read_log` takes.
+    - expected: the theoretical answer to the changed log, given the answer to the original; fields that it omits are
+      not compared. None: nothing may change.
     """
 
     name: str
@@ -87,7 +87,7 @@ class Relation:
 
 
 def permute_candidates(log: LogTable, rng: np.random.Generator) -> pa.Table:
-    """Each row's candidates in another order, with their scores and features; written out where the log has none."""
+    """Permute each row's candidates, with their scores and features; they are written out if the log has none."""
     written = "candidates" if "candidates" in log.table.schema.names else "slate"
     orders = [rng.permutation(len(row)) for row in log.table[written]]
     moved = {}
@@ -99,7 +99,7 @@ def permute_candidates(log: LogTable, rng: np.random.Generator) -> pa.Table:
 
 
 def relabel_items(log: LogTable, rng: np.random.Generator, *, text: bool = False) -> pa.Table:
-    """Every item under another id, in another order of the ids; text: whole numbers become strings."""
+    """Give every item another id, which changes the order of the ids; text: integers become strings."""
     names = [name for name in ("slate", "candidates", *log.rankings) if name in log.table.schema.names]
     columns = {name: log.table[name].to_pylist() for name in names}
     known = sorted({item for rows in columns.values() for row in rows for item in row or ()}, key=str)
@@ -114,17 +114,17 @@ def relabel_items(log: LogTable, rng: np.random.Generator, *, text: bool = False
 
 
 def reorder_rows(log: LogTable, rng: np.random.Generator) -> pa.Table:
-    """The impressions in another order."""
+    """Permute the impressions."""
     return log.table.take(pa.array(rng.permutation(len(log.table))))
 
 
 def cut_into_batches(log: LogTable, rng: np.random.Generator) -> pa.Table:
-    """The same rows in record batches of any length, some of one row."""
+    """Split the rows into record batches of any length, some of one row."""
     return pa.concat_tables(_pieces(log.table, rng))
 
 
 def add_column(log: LogTable, rng: np.random.Generator) -> pa.Table:
-    """A column that nobody asks for, and the others in another order."""
+    """Add a column that is not used, and permute the others."""
     names = log.table.schema.names
     unread = next(name for name in map("unread{}".format, range(len(names) + 1)) if name not in names)
     return log.replaced({unread: rng.random(len(log.table)).tolist()}).select([unread, *reversed(names)])
@@ -141,11 +141,11 @@ RELATIONS: Mapping[str, Relation] = {
         Relation("an unread column", add_column),
     )
 }
-"""Changes after which every answer is the same, by name."""
+"""Changes that must not change any answer, by name."""
 
 
 def at_once(*names: str) -> Relation:
-    """Several of RELATIONS after one another: where nothing differs, none of them is broken."""
+    """Return several of RELATIONS combined: if nothing differs, none of them is broken."""
     several = [RELATIONS[name] for name in names]
 
     def change(log: LogTable, rng: np.random.Generator) -> pa.Table:
@@ -157,7 +157,7 @@ def at_once(*names: str) -> Relation:
 
 
 def files(folder: Path) -> Relation:
-    """The same rows, in their order, in several Parquet files of several row groups, written to an empty folder."""
+    """Write the rows in order to several Parquet files of several row groups, in an empty folder."""
 
     def change(log: LogTable, rng: np.random.Generator) -> list[str]:
         paths = []
@@ -170,9 +170,9 @@ def files(folder: Path) -> Relation:
 
 
 def scale_rewards(factor: float, scaled: Sequence[str] = REWARDS) -> Relation:
-    """Every click and reward times a factor above zero: so are the estimates; weights and findings are as they were.
+    """Multiply every click and reward by a positive factor: estimates scale with it, weights and findings stay.
 
-    scaled: the fields of rows and intervals that are in the unit of the reward; words and click rates by rank are not
+    scaled: the fields of rows and intervals in the unit of the reward; words and click rates by rank are not
     compared.
     """
 
@@ -188,15 +188,15 @@ def scale_rewards(factor: float, scaled: Sequence[str] = REWARDS) -> Relation:
 
 
 def shift_rewards(by: float, estimators: Sequence[Any], factor: float = 1.0) -> Relation:
-    """Every impression earns `factor` times what it earned, and `by` more, which its slots share equally.
+    """Multiply every reward by `factor` and add `by`, which is spread equally over the slots.
 
-    Divided by their mean weight, or controlled by it, estimates move by as much, and their errors not at all; others
-    move by that times their mean weight, whose expectation is 1, and what looks at no click does not move (`direct`).
-    Of estimators by an examination curve theory says nothing: clicks that are the same at all ranks are not as they
-    assume; nor of those that divide slot by slot, where slates are of unlike length. With a factor of 0 every reward
+    Estimates that are self-normalised or use control variates shift by as much, with the same errors; others
+    shift by that times their mean weight, whose expectation is 1; those that use no clicks do not shift (`direct`).
+    Theory is silent on estimators with an examination curve, since clicks that are equal at all ranks violate their
+    assumption; and on those that divide slot by slot, if slates differ in length. With a factor of 0 every reward
     is the same.
 
-    - estimators: those that are asked, as objects or spellings.
+    - estimators: the requested ones, as objects or spellings.
     """
     kinds = {repr(one): one for one in map(estimator, estimators)}
 
@@ -218,12 +218,12 @@ def shift_rewards(by: float, estimators: Sequence[Any], factor: float = 1.0) -> 
 def check_relation(
     ask: Question, log: LogTable, relation: Relation, rng: np.random.Generator | None = None, tolerance: float = 1e-9
 ) -> None:
-    """Assert that a question is answered as a relation says.
+    """Assert that the answers to a question satisfy a relation.
 
-    tolerance: of numbers beyond 1 relative, below absolute.
+    tolerance: relative for numbers above 1, absolute below.
 
     Raises:
-        AssertionError: where the answers differ, and how.
+        AssertionError: the answers differ; the message says where and how.
     """
     found = broken(ask, log, relation, rng, tolerance)
     some = [f"{where}: {before!r}, then {after!r}" for where, (before, after) in list(found.items())[:8]]
@@ -233,7 +233,7 @@ def check_relation(
 def broken(
     ask: Question, log: LogTable, relation: Relation, rng: np.random.Generator | None = None, tolerance: float = 1e-9
 ) -> dict[str, tuple[Any, Any]]:
-    """Where the answer is not what a relation says: (expected, found) by place."""
+    """Return where the answer breaks a relation: (expected, found) by path."""
     before = answer(ask, log.table)
     after = answer(ask, relation.change(log, rng or np.random.default_rng(0)))
     if relation.expected is None:
@@ -243,9 +243,9 @@ def broken(
 
 
 def answer(ask: Question, log: Any) -> Leaves:
-    """What a question is answered, taken apart; an error of offrank is an answer too.
+    """Return the flattened answer to a question; an error of offrank is an answer too.
 
-    An error of usage is compared with its words; others name rows and files, which may change.
+    A usage error is compared with its words; others name rows and files, which may change.
     """
     try:
         return dict(_leaves(ask(log), ""))
@@ -254,9 +254,9 @@ def answer(ask: Question, log: Any) -> Leaves:
 
 
 def differences(before: Leaves, after: Leaves, tolerance: float = 1e-9) -> dict[str, tuple[Any, Any]]:
-    """Where two answers differ, with both sides; `nothing` where one has none.
+    """Return where two answers differ, with both sides; `nothing` if one has none.
 
-    Standard errors and ends of intervals near zero are roots of differences of sums, and known to half the digits.
+    Standard errors and ends of intervals near zero are roots of differences of sums, with half the digits.
     """
     found = {}
     for where in before | after:
@@ -274,13 +274,13 @@ def _close(left: Any, right: Any, relative: float, absolute: float) -> bool:
 
 
 def _leaves(found: Any, where: str) -> Iterator[tuple[str, Any]]:
-    """Every text and number of an answer, with its place."""
+    """Yield every text and number of an answer, with its path."""
     if hasattr(found, "to_dict"):
         yield from _leaves(found.to_dict(), where)
     elif dataclasses.is_dataclass(found) and not isinstance(found, type):
         yield from _leaves({field.name: getattr(found, field.name) for field in dataclasses.fields(found)}, where)
     elif isinstance(found, Mapping) and {"edges", "counts"} <= set(found):
-        # A weight that is an edge falls on either side of it, as it was rounded.
+        # A weight at a bin edge may fall on either side, by rounding.
         yield from _leaves({"total": sum(found["counts"]) + found.get("zeros", 0)}, where)
     elif isinstance(found, Mapping):
         for name, value in found.items():
@@ -305,7 +305,7 @@ def _field(where: str) -> str:
 
 
 def _moves(kind: Any, mean_weight: float | None) -> tuple[float, bool] | None:
-    """How far an estimate moves when every reward does by one, and whether its error stays; None: not known."""
+    """Return the shift of an estimate per unit of reward, and whether its error is unchanged; None: not known."""
     if kind is None or _has_curve(kind):
         return None
     if isinstance(kind, SelfNormalised):
@@ -316,7 +316,7 @@ def _moves(kind: Any, mean_weight: float | None) -> tuple[float, bool] | None:
 
 
 def _has_curve(kind: Any) -> bool:
-    """Whether it, or what it wraps, weighs by an examination curve."""
+    """Whether an estimator, or the one that it wraps, uses an examination curve."""
     inner = getattr(kind, "base", None) or getattr(kind, "residual", None)
     return hasattr(kind, "examination") or (inner is not None and _has_curve(inner))
 
@@ -334,7 +334,7 @@ def _rewarded(log: LogTable, factor: float, by: float) -> pa.Table:
 
 
 def _pieces(table: pa.Table, rng: np.random.Generator, most: int = 9) -> list[pa.Table]:
-    """The table in up to so many pieces, none of them empty; the first has one row."""
+    """Split the table into at most this many nonempty pieces; the first has one row."""
     inside = rng.integers(1, max(len(table), 2), most - 2)
     cuts = np.unique([0, min(1, len(table)), *inside, len(table)])
     return [table.slice(int(first), int(last - first)) for first, last in pairwise(cuts)]

@@ -1,6 +1,6 @@
-"""Hypothesis strategies for what the library takes: rows to be reduced, situations, policies.
+"""Hypothesis strategies for inputs of the library: rows for folds, situations, policies.
 
-Needs hypothesis, which is installed with `offrank[dev]`.
+Requires hypothesis, which is installed with `offrank[dev]`.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from .laws import Situation
 
 @st.composite
 def samples(draw: st.DrawFn, columns: int, *, most: int = 60) -> Sample:
-    """Up to `most` rows of non-negative numbers of all sizes, many of them zero or equal; few distinct keys."""
+    """Draw up to `most` rows of non-negative numbers of all sizes, many of them zero or equal; few distinct keys."""
     rows = draw(st.integers(0, most))
     rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
     values = rng.choice([0.0, 1.0, 1.5, 1e-6, 1e9], (rows, columns)) * rng.lognormal(0, 1, (rows, columns))
@@ -31,7 +31,7 @@ def samples(draw: st.DrawFn, columns: int, *, most: int = 60) -> Sample:
 
 @st.composite
 def situations(draw: st.DrawFn, *, most: int = 4) -> Situation:
-    """Up to `most` candidates with positive scores `score`, logits `logit` and a written ranking `written`."""
+    """Draw up to `most` candidates with positive scores `score`, logits `logit` and a ranking `written`."""
     size = draw(st.integers(1, most))
     slots = draw(st.integers(1, size))
     scores = draw(st.lists(st.floats(0.01, 100), min_size=size, max_size=size))
@@ -41,7 +41,7 @@ def situations(draw: st.DrawFn, *, most: int = 4) -> Situation:
 
 
 def supported() -> st.SearchStrategy[Policy]:
-    """Policies that can show every slate: fit for logging."""
+    """Policies that can show every slate, suitable for logging."""
     temperature = st.floats(0.5, 2)
     return st.one_of(
         st.just(Uniform()),
@@ -53,5 +53,5 @@ def supported() -> st.SearchStrategy[Policy]:
 
 
 def policies() -> st.SearchStrategy[Policy]:
-    """Any policy for a situation of `situations`, deterministic ones too."""
+    """All policies for a situation from `situations`, deterministic ones too."""
     return st.one_of(supported(), st.sampled_from([Top("score"), Top("logit"), Ranking("written")]))

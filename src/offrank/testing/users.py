@@ -1,4 +1,4 @@
-"""Expected clicks of simple users, one for each assumption that estimators make."""
+"""Expected clicks of simple users, one for each assumption of the estimators."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ Table = Sequence[Sequence[float]]
 
 
 def position_based(relevance: Table, examination: Sequence[float]) -> Clicks:
-    """relevance[context][item] * examination[slot]."""
+    """Clicks are relevance[context][item] * examination[slot]."""
 
     def clicks(context: int, slate: Slate) -> list[float]:
         return [relevance[context][item] * examination[slot] for slot, item in enumerate(slate)]
@@ -21,7 +21,7 @@ def position_based(relevance: Table, examination: Sequence[float]) -> Clicks:
 
 
 def item_position(relevance: Table) -> Clicks:
-    """Any function of item and slot, whatever stands elsewhere: here no product of the two."""
+    """Clicks depend on item and slot but no other item; here they are not a product of the two."""
 
     def clicks(context: int, slate: Slate) -> list[float]:
         return [relevance[context][item] ** (1 + slot * (1 + item % 2)) for slot, item in enumerate(slate)]
@@ -30,7 +30,7 @@ def item_position(relevance: Table) -> Clicks:
 
 
 def cascade(relevance: Table) -> Clicks:
-    """A user reads from the top and grows tired of each item by its relevance."""
+    """A user reads from the top and tires of each item by its relevance."""
 
     def clicks(context: int, slate: Slate) -> list[float]:
         chances = [relevance[context][item] for item in slate]
@@ -40,7 +40,7 @@ def cascade(relevance: Table) -> Clicks:
 
 
 def whole_slate(relevance: Table) -> Clicks:
-    """Every click depends on all that is shown, below and above: only whole-slate weights are right."""
+    """Every click depends on all shown items, below and above: only whole-slate weights are correct."""
 
     def clicks(context: int, slate: Slate) -> list[float]:
         chances = [relevance[context][item] for item in slate]

@@ -1,4 +1,4 @@
-"""The jobs, one module per verb; `offrank.evaluate` and its like are their public names."""
+"""The jobs of the library, one module per verb; `offrank.evaluate` and the others are their public names."""
 
 from .result import Estimates, Result
 

@@ -1,4 +1,4 @@
-"""What the jobs are given, read and refused in the same words everywhere."""
+"""Reading and checking of the arguments that the verbs share, so that errors read the same everywhere."""
 
 from __future__ import annotations
 
@@ -28,17 +28,17 @@ Estimators = str | Estimator | SelfNormalised | Sequence[str | Estimator | SelfN
 
 @runtime_checkable
 class Examines(Protocol):
-    """What knows how likely each rank is looked at: a fitted click model, a harvested curve."""
+    """An object that gives examination probabilities by rank: a fitted click model or a harvested curve."""
 
     def examination(self) -> Sequence[float] | Floats | None:
-        """[k] over that of the first rank; None where there is no such curve."""
+        """Return the examination probability of each rank relative to the first [k]; None if there is no such curve."""
 
 
 Examination = Sequence[float] | Floats | Examines | str | PathLike[str]
 
 
 class Intervals(TypedDict, total=False):
-    """Keywords of the verbs that give intervals, by groups too; see `offrank.evaluate`, which says what they mean."""
+    """Keywords of the verbs that give intervals, also by group; `offrank.evaluate` documents them."""
 
     confidence: float
     interval: Method
@@ -51,25 +51,25 @@ class Intervals(TypedDict, total=False):
 
 
 class Evaluation(Intervals, total=False):
-    """Keywords of the verbs that judge targets."""
+    """Keywords of the verbs that evaluate target policies."""
 
     examination: Examination | None
     held_out: str | PathLike[str] | None
 
 
 def source(log: Any) -> Source:
-    """A log that was opened already, or what `read_log` takes."""
+    """Return the log itself if it is open already; otherwise open it with `read_log`."""
     opened: Source = log if hasattr(log, "batches") else read_log(log)
     return opened
 
 
 def spelled_log(log: Any) -> str:
-    """How a log is written in the call that repeats a job: its path, or the name `log` for what has none."""
+    """Return how the call that repeats a job spells the log: its path, or the name `log` if it has none."""
     return repr(fspath(log)) if isinstance(log, str | PathLike) else "log"
 
 
 def policy(given: str | AnyPolicy) -> AnyPolicy:
-    """The policy that is meant.
+    """Return the policy that an object or a spelling stands for.
 
     Raises:
         UsageError: not a policy.
@@ -81,7 +81,7 @@ def policy(given: str | AnyPolicy) -> AnyPolicy:
 
 
 def targets(given: Target) -> dict[str, AnyPolicy]:
-    """Target policies by name; a single one, and those of a list, are named by their spelling.
+    """Return target policies by name; without given names, each is named by its spelling.
 
     Raises:
         UsageError: none, or not policies.
@@ -95,7 +95,7 @@ def targets(given: Target) -> dict[str, AnyPolicy]:
 
 
 def estimators(given: Estimators) -> list[Estimator | SelfNormalised]:
-    """Estimators in the order in which they were named; one alone needs no list.
+    """Return the estimators in the given order; a single one needs no list.
 
     Raises:
         UsageError: none, or not estimators.
@@ -117,7 +117,7 @@ def estimators(given: Estimators) -> list[Estimator | SelfNormalised]:
 
 
 def examination(given: Examination | None) -> Provenance:
-    """The probability that each rank is looked at, and the rows that it was learnt from where a click model says so.
+    """Return the examination probability of each rank and, for a click model, the rows that it was learnt from.
 
     Raises:
         UsageError: not numbers, no click model, or a click model that has no such curve.

@@ -1,4 +1,4 @@
-"""`check`: is the log fit to judge other policies by?"""
+"""`check`: can the log be used to evaluate other policies?"""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ from .summary import Summary, inner_fold
 _ABILITIES: tuple[ShownAbility, ...] = ("log_prob", "rank_law")
 
 EPSILONS = (0.1, 0.5)
-"""How far from the logging policy towards uniform the mean weight is looked at, besides uniform itself."""
+"""The mixtures of logging policy and uniform whose mean weight is checked, besides uniform itself."""
 
 
 def check(
@@ -50,16 +50,16 @@ def check(
     executor: Executor | None = None,
     progress: Progress | None = None,
 ) -> Result:
-    """Look for what would make estimates from this log wrong.
+    """Check a log for problems that would make estimates from it wrong.
 
     For policies between the logging one and uniform (and `target`, if given) the mean importance
     weight must be 1 (paper criteo-test-bed, section 3), of slates and of items. The log's propensities must be
-    those of the policy that is said to have drawn it. Where all impressions have the same candidates,
+    those of the policy that is named as the logging policy. Where all impressions have the same candidates,
     how often each item stood at each rank is compared with what the logging policy says. Further: the
     effective sample size, the weights' tail, inverse propensities per slot count, and the share of the
     target (or of uniform) that the logging policy never shows, per rank.
 
-    `result.facts["checks"]` holds the findings; what could not be checked is named, with the reason.
+    `result.facts["checks"]` holds the findings; each check that was impossible is listed with the reason.
 
     Raises:
         LogError: the log breaks a rule.
@@ -82,7 +82,7 @@ def check(
 
 
 def _refuse_unknown(source: Source, policy: AnyPolicy) -> None:
-    """A misspelt column is an error, not a reason to skip every check that reads it."""
+    """Raise an error for a misspelt column, rather than skip every check that reads it."""
     errors: list[AbilityError | ColumnError] = []
     for ability in _ABILITIES:
         try:
@@ -99,7 +99,7 @@ def _refuse_unknown(source: Source, policy: AnyPolicy) -> None:
 
 
 class _Checking:
-    """A check of one source, and what of it can be done."""
+    """A check of one source, with the parts of it that are possible."""
 
     def __init__(self, source: Source, logging: AnyPolicy, target: AnyPolicy | None, spec: IntervalSpec) -> None:
         self.source, self.logging, self.target, self.spec = source, logging, target, spec
@@ -107,7 +107,7 @@ class _Checking:
         self.tried, log = OptionalFolds(source), LogFold.of(source, logging)
         self.tried.sure(log.needs(), impressions=ImpressionsFold(), log=log)
         self.plans: dict[str, Plan] = {}
-        # First who asks for the probabilities of all candidates: those of the displayed ones are among them.
+        # The law over all candidates comes first: it includes the probabilities of the displayed ones.
         self.tried.add("actions", ActionsFold(logging))
         self.tried.add("support", SupportFold(target or Uniform(), logging))
         between = [EpsilonUniform(logging, epsilon) for epsilon in EPSILONS]
@@ -119,7 +119,7 @@ class _Checking:
         self.tried.add("slots", SlotsFold(logging))
 
     def run(self, executor: Executor | None, progress: Progress | None) -> Result:
-        """Read the source once, and say what was found."""
+        """Read the source once and report the findings."""
         every = run(self.source.select(self.tried.needs), Tee(self.tried.folds), executor, progress)
         self.tried.reasons |= refused(every)
         found = given(every)
@@ -141,7 +141,7 @@ class _Checking:
         return Result(estimates, groups, facts, about_log=about_log(found["log"]), verdicts={"the log": verdict})
 
     def _weigh(self, name: str, bare: Estimator, targets: list[AnyPolicy]) -> None:
-        """Plan the weights of some policies, and of the target."""
+        """Plan the importance weights of some policies and of the target."""
         wanted = {repr(policy): policy for policy in (*targets, self.target) if policy is not None}
         both = {repr(e): family(e, None) for e in (bare, SelfNormalised(bare))}
         plan = Plan(wanted, self.logging, both, self.spec)
@@ -150,11 +150,11 @@ class _Checking:
             self.plans[name] = plan
 
     def _summaries(self, found: Mapping[str, Any], slots: int) -> dict[str, Summary]:
-        """What the weights came to, by plan."""
+        """Return a summary of the weights for each plan."""
         return {name: self.plans[name].summary(one, slots=slots) for name, one in found.items()}
 
     def _estimates(self, summaries: Mapping[str, Summary]) -> Estimates:
-        """Of the whole log, or of its rows with one number of slots."""
+        """Return the estimates for the whole log, or for its rows with one number of slots."""
         every = [self.plans[name].estimates(summary).found for name, summary in summaries.items()]
         return Estimates({key: one for found in every for key, one in found.items()})
 

@@ -22,20 +22,20 @@ def compare(
 ) -> Result:
     """Compare what target policies would have earned, on the same rows, in one pass over the log.
 
-    Rankings that resemble each other earn much the same in each row: their paired difference is far surer than two
+    Similar rankings have similar rewards in each row, so their paired difference is far more precise than two
     separate intervals suggest. `result.comparisons` has one for each target and the baseline, with its verdict and its
     interval, absolute and relative; all of them hold together at level `confidence` (Bonferroni: of k comparisons each
     interval is at level 1 - (1 - confidence) / k). `result.difference("b", "a")` gives that of any two.
 
     - target: a dict of policies by name, or a list of policies.
-    - baseline: the target that all others are compared with, or "logged"; by default the first target, of a single one
-      the log.
-    - options, and all else: as in `evaluate`.
+    - baseline: the target that all others are compared with, or "logged"; by default the first target, or the log
+      if there is only one.
+    - options, and everything else: as in `evaluate`.
 
     Raises:
-        UsageError: arguments that cannot work, such as a baseline that is no target.
+        UsageError: arguments that cannot work, such as a baseline that is not a target.
         LogError: the log breaks a rule.
-        NoOverlapError: no estimate at all can be given.
+        NoOverlapError: no estimate can be given at all.
 
     Examples:
         >>> rankers = {"new": "top(new_score)", "naive": "top(naive_score)"}

@@ -1,4 +1,4 @@
-"""`demo`: the main job from end to end, on a simulated log with known truth."""
+"""`demo`: the main job from end to end, on a simulated log whose truth is known."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ _PART_ROWS = 25_000
 
 @dataclass(frozen=True)
 class Demo(Printed):
-    """What the demo made: the log, its check, the evaluation beside the truth, and the report."""
+    """Result of the demo: the log, its check, the evaluation beside the truth, and the report."""
 
     log: Path
     report: Path
@@ -47,7 +47,7 @@ class Demo(Printed):
     evaluated: Result
 
     def sheet(self) -> Document:
-        """One screen: the question, the verdicts beside the truth, where the report is, and what to try."""
+        """Return one screen: the question, the verdicts beside the truth, the report's place, and next steps."""
         answers = tuple(replace(one, reasons=()) for one in self.evaluated.sheet().answers)
         size = self.evaluated.facts["log"]["impressions"]
         title = "Would two new rankers have earned more clicks than the old one?"
@@ -57,7 +57,7 @@ class Demo(Printed):
 
     @property
     def next_steps(self) -> list[str]:
-        """Commands to try on the demo's log."""
+        """Return commands to try on the demo's log."""
         log = shlex.quote(str(self.log))
         question = f"offrank evaluate {log} --logging 'plackett_luce(old_score)'"
         better = f"{question} --target 'top(new_score)' -e snipm -e 'interpol(window=1)'"
@@ -79,9 +79,9 @@ def demo(
     """Simulate a log, check it, evaluate a better and a worse ranker, and write the report.
 
     - folder: where `log.parquet`, `report.html` and `result.json` go.
-    - impressions, seed: size of the log, and which of many like it.
-    - say: called with what is being done, in words.
-    - progress: called with (parts done, parts in all).
+    - impressions, seed: size of the log, and seed of the simulation.
+    - say: called with a description of each step.
+    - progress: called with (parts done, total parts).
 
     Examples:
         >>> offrank.demo("offrank-demo")  # doctest: +SKIP
@@ -111,7 +111,7 @@ def _command(folder: str | os.PathLike[str], world: SearchWorld) -> str:
 
 
 def write(world: SearchWorld, path: Path) -> None:
-    """Write a world's log as Parquet, whole or not at all."""
+    """Write a world's log as Parquet, atomically."""
     sizes = [min(_PART_ROWS, world.impressions - start) for start in range(0, world.impressions, _PART_ROWS)]
     first = world.table(sizes[0], 0)
     with atomic_write(path) as temporary, pq.ParquetWriter(temporary, first.schema, compression="zstd") as writer:

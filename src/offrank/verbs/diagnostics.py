@@ -1,4 +1,4 @@
-"""What stands behind an estimate, found in the same pass: clips, the heaviest rows, overlap by rank, and rankings."""
+"""Diagnostics of an estimate from the same pass: clips, heaviest rows, overlap by rank, and ranking similarity."""
 
 from __future__ import annotations
 
@@ -30,28 +30,28 @@ from .judgement import Chosen
 from .summary import AnyEstimator
 
 ROWS, VALUE, WEIGHT = 0, 1, 2
-"""The columns whose moments a clip has, as every sample has them for one estimator."""
+"""The columns whose moments a clip needs, as the rows have them for one estimator."""
 CLIPS = tuple(digit * 10.0**power for power in range(1, 6) for digit in (1, 3))
-"""The largest weights that are tried: 10, 30, 100, ... 300,000. Smaller ones cut many rows, which would take long."""
+"""The largest weights that are tried: 10, 30, 100, ... 300,000. Smaller ones clip many rows, which is slow."""
 HEAVIEST = 10
 DEPTHS = (1, 3, 5)
-"""How many of the first ranks two rankings are compared at, besides all."""
+"""The depths at which two rankings are compared, besides the whole slate."""
 SAMPLED = 2048
-"""Rows of which rankings are compared: a share of them is known to one or two parts in a hundred."""
+"""Sampled rows in which rankings are compared: shares are accurate to one or two percentage points."""
 _CELLS = 300_000
-"""Pairs of a candidate and a rank in them at most."""
+"""Maximum number of (candidate, rank) pairs in the sampled rows."""
 _TERMS = MomentsFold(3, ((ROWS, VALUE, WEIGHT),))
 _HEAVY = ("weight", "value", "reward", "row")
 
 Pairs = tuple[tuple[AnyPolicy, Estimator], ...]
-"""Targets and what weighs the log for them."""
+"""Targets, and the quantities that weight the log for them."""
 Clips = dict[tuple[int, int, bool], Moments]
-"""By the number of a pair, a place in CLIPS, and whether rows are clipped there."""
+"""By the number of a pair, an index into CLIPS, and whether rows are clipped there."""
 
 
 @dataclass(frozen=True)
 class Clipped:
-    """The terms of an estimator, no weight beyond `maximum`. rows: how many have a larger one."""
+    """The terms of an estimator with weights clipped at `maximum`. rows: how many rows have a larger weight."""
 
     maximum: float
     rows: int
@@ -60,10 +60,11 @@ class Clipped:
 
 @dataclass(frozen=True)
 class ClipsFold:
-    """For each pair the moments of the terms of the rows that a clip changes, as they are and clipped.
+    """For each pair, the moments of the terms of the rows that a clip changes, both unclipped and clipped.
 
-    State: moments of (1, value, weight) / inclusion. A row with a weight beyond the first clip is summed as it is under
-    the first clip that does not change it, and anew under each clip that does. What is known of all rows does the rest.
+    State: moments of (1, value, weight) / inclusion. A row with a weight beyond the first clip is added unclipped at
+    the first clip that does not change it, and separately under each clip that does. The moments of all rows, which
+    the estimate has anyway, give the rest.
     """
 
     pairs: Pairs
@@ -110,7 +111,7 @@ def clip_path(state: Clips, number: int, whole: Moments) -> list[Clipped]:
 
 
 def _clipped(estimator: Any, maximum: float, free: Weights, batch: LogBatch, rows: Integers) -> tuple[Floats, Floats]:
-    """Value and weight of some rows, as `clip(estimator, maximum)` has them."""
+    """Return value and weight of some rows under `clip(estimator, maximum)`."""
     weight = free.weight[rows]
     control = weight if free.control is free.weight else free.control[rows]
     bound = Clip(estimator, maximum).bound(Weights(weight, control))
@@ -130,10 +131,10 @@ def _moments(batch: LogBatch, value: Floats, weight: Floats, rows: Integers) -> 
 
 @dataclass(frozen=True)
 class HeaviestFold:
-    """For each pair the rows of largest weight: their weight, value, reward and number.
+    """For each pair, the rows of largest weight: their weight, value, reward and row number.
 
-    Weight and value are divided by the inclusion probability, as in every sum. Of equal weights the largest values come
-    first, then the largest rewards, so that the order of the rows does not decide.
+    Weight and value are divided by the inclusion probability, as in every sum. Among equal weights the largest values
+    come first, then the largest rewards, so that the order of the rows does not matter.
     """
 
     pairs: Pairs
@@ -163,7 +164,7 @@ class HeaviestFold:
         return [[dict(zip(_HEAVY, row, strict=True)) for row in rows.tolist()] for rows in state]
 
     def _largest(self, rows: Floats) -> Floats:
-        """As many as are kept, in any order."""
+        """Return the heaviest rows that are kept, in any order."""
         left, kept = rows, [rows[:0]]
         for number in range(len(_HEAVY)):
             more = self.keep - sum(map(len, kept))
@@ -177,7 +178,7 @@ class HeaviestFold:
 
 
 def _keys(rows: Floats) -> tuple[Floats, ...]:
-    """What rows are ranked by, in so few digits that numbers which differ by rounding alone tie."""
+    """Return the sort keys of rows, rounded so that numbers that differ only by rounding tie."""
     with np.errstate(over="ignore"):
         weight, value, reward = rows[:, :3].astype(np.float32).T
     return np.abs(weight), np.abs(value), reward, -rows[:, 3]
@@ -185,11 +186,11 @@ def _keys(rows: Floats) -> tuple[Floats, ...]:
 
 @dataclass(frozen=True)
 class Likeness:
-    """How much of what was shown a policy would show, over a random sample of the log's rows.
+    """How similar a policy's slates are to the logged ones, over a random sample of the log's rows.
 
-    - rows: how many were looked at. probability: [k] of the displayed item at its own rank, on average.
-    - overlap: by depth the expected share of the first ranks' items that are among the first of the policy too.
-    - changed: the probability of another slate, on average; None where the policy cannot tell.
+    - rows: sample size. probability: [k] mean probability of the displayed item at its own rank.
+    - overlap: by depth, the expected share of the first displayed items that the policy also ranks that high.
+    - changed: the mean probability of a different slate; None if the policy cannot compute it.
     """
 
     rows: int
@@ -200,9 +201,9 @@ class Likeness:
 
 @dataclass(frozen=True)
 class LikenessFold(MappedFold):
-    """Keeps a random sample of the log's rows; at the end, for each policy its `Likeness`, or None.
+    """Keeps a random sample of the log's rows, and computes the `Likeness` of each policy at the end, or None.
 
-    read: the columns of the contexts that are read anyway; None for a policy that asks for more, or is no law.
+    read: the context columns that are read anyway; None for a policy that needs more, or that is not a law.
     """
 
     policies: tuple[AnyPolicy, ...]
@@ -215,7 +216,7 @@ class LikenessFold(MappedFold):
 
     @cached_property
     def able(self) -> dict[int, Needs]:
-        """By number, the policies whose columns are read, and these columns."""
+        """Return, by number, the policies whose columns are read, and these columns."""
         found = {}
         for number, policy in enumerate(self.policies):
             with suppress(AbilityError):
@@ -240,7 +241,7 @@ class LikenessFold(MappedFold):
             probs = found.rank_law.written_out(contexts.length)
             with suppress(AbilityError):
                 changed = 1 - float(counts @ np.exp(found.log_prob) / counts.sum())
-        except (OffrankError, NotImplementedError):  # what is said beside an estimate does not end it
+        except (OffrankError, NotImplementedError):  # A failing diagnostic does not end the estimate.
             return None
         there = np.arange(slates.shape[1]) < contexts.length[:, None]
         own = np.diagonal(probs, axis1=1, axis2=2)
@@ -255,9 +256,9 @@ class LikenessFold(MappedFold):
 
 @dataclass(frozen=True)
 class Diagnostics:
-    """What is looked at beside the estimates of some targets.
+    """The diagnostics of the estimates of some targets.
 
-    - weighed: what weighs the log for each target. clipped: those of them whose weights may be clipped.
+    - weighed: the weighting for each target. clipped: those whose weights may be clipped.
     - read: the columns that are read anyway.
     """
 
@@ -271,7 +272,7 @@ class Diagnostics:
     def of(
         cls, targets: Mapping[str, AnyPolicy], logging: AnyPolicy, estimators: Iterable[Family], read: Needs
     ) -> Diagnostics:
-        """Of the estimators that weigh anything; no clip of those from which the data choose is an estimate."""
+        """Build from the estimators that use weights; windows that the data choose from are not clipped."""
         families = list(estimators)
         every = [one for members in families for one in members.values() if _weighs(one)]
         alone = [one for members in families if len(members) == 1 for one in members.values() if _clips(one)]
@@ -281,7 +282,7 @@ class Diagnostics:
 
     @property
     def fold(self) -> Tee:
-        """Everything in one pass."""
+        """Return one fold for all diagnostics."""
         policies = (*self.targets.values(), self.logging)
         return Tee(
             {
@@ -292,7 +293,7 @@ class Diagnostics:
         )
 
     def facts(self, found: Mapping[str, Any], told: Sequence[Told], spec: IntervalSpec) -> dict[str, Any]:
-        """What `fold` found, for the document. told: the estimates that it is told of."""
+        """Return the diagnostics for the document. told: the estimates that they belong to."""
         likeness = dict(zip(self.targets, found["likeness"], strict=False))
         return {
             "clip_path": [one for each in told for one in self._clip_path(found["clips"], each, spec)],
@@ -302,7 +303,7 @@ class Diagnostics:
         }
 
     def _clip_path(self, found: Any, told: Told, spec: IntervalSpec) -> Iterator[dict[str, Any]]:
-        """The estimate at every clip that changes it, each with its interval, as wide by clusters as the estimate's."""
+        """Return the estimate at every clip that changes it, with intervals that use the estimate's clusters."""
         pair = self.targets[told.target], bare(told.estimator)
         clips = _clips(told.estimator) and pair in self.clipped
         path = clip_path(found, self.clipped.index(pair), told.terms) if clips else ()
@@ -333,7 +334,7 @@ class Diagnostics:
 
 @dataclass(frozen=True)
 class Told:
-    """An estimate that is looked behind: whose, by which estimator, and the moments of its terms."""
+    """The estimate under diagnosis: its target, its estimator, and the moments of its terms."""
 
     target: str
     name: str
@@ -348,7 +349,7 @@ def _weighs(estimator: AnyEstimator) -> bool:
 
 
 def _clips(estimator: AnyEstimator) -> bool:
-    """Whether its clips are means of the terms of rows: not where each slot is divided by a weight of its own."""
+    """Whether a clipped estimate is a mean of row terms: not if each slot is divided by a weight of its own."""
     by_slot = isinstance(estimator, SelfNormalised) and estimator.by_slot
     return not (by_slot or isinstance(bare(estimator), ModelBased | LoggedMean))
 
@@ -360,7 +361,7 @@ def _mean(estimator: AnyEstimator, moments: Moments) -> Mean:
 
 
 def _by_rank(target: str, found: Likeness | None, logging: Likeness | None) -> Iterator[dict[str, Any]]:
-    """How likely the displayed item is at each rank, under the target and under the logging policy."""
+    """Return the mean probability of the displayed item at each rank, under target and logging policy."""
     for rank, probability in enumerate([] if found is None else found.probability.tolist()):
         logged = None if logging is None else float(logging.probability[rank])
         yield {"target": target, "rank": rank + 1, "target_probability": probability, "logging_probability": logged}
@@ -372,7 +373,7 @@ def _ranking(target: str, found: Likeness) -> dict[str, Any]:
 
 
 def window_path(target: str, key: str, found: Chosen) -> dict[str, Any]:
-    """All that the data chose from, the one that assumes least first."""
+    """Return all windows that the data choose from, the least assuming first."""
     rows = []
     for name, (estimator, estimate) in found.considered.items():
         chosen = estimator == found.estimator

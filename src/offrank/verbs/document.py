@@ -1,4 +1,4 @@
-"""Results as one plain document: what reports, JSON files and terminal tables are made from."""
+"""Results as one plain document, from which reports, JSON files and terminal tables are made."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ _OF_DESIGN |= {"hidden": "hidden"}
 
 
 def number(value: float | None) -> float | None:
-    """The number, or None where it is not known: a document has no NaN."""
+    """Return the number, or None if it is unknown: a document has no NaN."""
     return None if value is None or not np.isfinite(value) else float(value)
 
 
@@ -55,7 +55,7 @@ def interval(found: Interval | None) -> dict[str, float | None] | None:
 def estimate_row(
     key: tuple[str, str], group: str | None, found: Estimate | OffrankError, truth: float | None
 ) -> dict[str, Any]:
-    """One estimate, or why there is none."""
+    """Return the row of one estimate, or the reason why it is missing."""
     row: dict[str, Any] = {"target": key[0], "estimator": key[1], "group": group}
     row |= dict.fromkeys(("n", *NUMBERS, "difference", "warnings", "error", "chosen", "cluster"))
     row["truth"] = number(truth)
@@ -79,7 +79,7 @@ def estimate_row(
 
 
 def verdict_row(found: Verdict) -> dict[str, Any]:
-    """A verdict: its word, where the answer comes from, the numbers and the reasons."""
+    """Return the row of a verdict: its word, its source, the numbers and the reasons."""
     return {
         "word": found.word,
         "estimator": found.estimator,
@@ -96,7 +96,7 @@ def verdict_row(found: Verdict) -> dict[str, Any]:
 
 
 def comparison_row(found: Difference) -> dict[str, Any]:
-    """Whether one target earns more than another: nothing is claimed where the verdict is `do not use`."""
+    """Return whether one target earns more than another; no claim is made if the verdict is `do not use`."""
     row, none = verdict_row(found.verdict), dict.fromkeys(("value", "low", "high", "standard_error"))
     return {
         "target": found.target,
@@ -111,7 +111,7 @@ def comparison_row(found: Difference) -> dict[str, Any]:
 
 
 def log_facts(impressions: Impressions, where: str) -> dict[str, Any]:
-    """What was read."""
+    """Return a description of the log that was read."""
     return {
         "source": where,
         "impressions": impressions.n,
@@ -121,7 +121,7 @@ def log_facts(impressions: Impressions, where: str) -> dict[str, Any]:
 
 
 def rank_rows(impressions: Impressions, confidence: float) -> list[dict[str, Any]]:
-    """Clicks by rank."""
+    """Return clicks by rank."""
     return [
         {
             "rank": row.rank,
@@ -136,7 +136,7 @@ def rank_rows(impressions: Impressions, confidence: float) -> list[dict[str, Any
 
 
 def histogram_row(target: str, estimator: str, found: Histogram) -> dict[str, Any]:
-    """How the weights of an estimator are spread."""
+    """Return the histogram of an estimator's weights."""
     return {
         "target": target,
         "estimator": estimator,
@@ -149,18 +149,18 @@ def histogram_row(target: str, estimator: str, found: Histogram) -> dict[str, An
 
 
 def versions() -> dict[str, str]:
-    """What a reader needs to repeat the numbers."""
+    """Return the versions that a reader needs to repeat the numbers."""
     names = ("offrank", "numpy", "numba", "pyarrow")
     return {"python": platform.python_version()} | {name: _version(name) for name in names}
 
 
 def now() -> str:
-    """The time of the run, in universal time."""
+    """Return the time of the run in UTC."""
     return dt.datetime.now(dt.UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
 def call(function: str, first: str, arguments: Mapping[str, Any], defaults: Mapping[str, Any] | None) -> str:
-    """The Python call that repeats a job; arguments equal to their defaults are left out."""
+    """Return the Python call that repeats a job; arguments equal to their defaults are left out."""
     words = [first] + [f"{name}={value!r}" for name, value in arguments.items() if (defaults or {}).get(name) != value]
     return f"offrank.{function}({', '.join(words)})"
 
@@ -173,7 +173,7 @@ def _version(name: str) -> str:
 
 
 def spelled(found: Sequence[Any] | Mapping[str, Any]) -> Any:
-    """Objects by their spelling."""
+    """Replace objects by their spelling."""
     if isinstance(found, Mapping):
         return {name: repr(value) for name, value in found.items()}
     return [repr(value) for value in found]

@@ -40,22 +40,22 @@ def evaluate(
     - log: from `read_log`, or anything that it takes.
     - target: a policy or its spelling, or a dict of several by name.
     - logging: the policy that drew the log; `logged` uses the propensities written in it.
-    - estimators: one or several, spelled such as `"snips"`, `"interpol(window=2)"`, `"clip(ips, 100)"`.
-    - examination: probability that each rank is looked at, top first, for pbm and interpol; or what knows it: a
+    - estimators: one or several, such as `"snips"`, `"interpol(window=2)"`, `"clip(ips, 100)"`.
+    - examination: probability that each rank is examined, top first, for pbm and interpol; or an object with it: a
       fitted click model, the file that it was saved to, or what `offrank.harvest_clicks` found.
-    - interval: `studentised` (delta method, longer towards a tail: Hall 1992), `normal` (delta method),
+    - interval: `studentised` (delta method, corrected for skewness: Hall 1992), `normal` (delta method),
       `bootstrap` (Poisson, `replicates` of them, `seed`) or `bernstein` (empirical Bernstein), at level `confidence`.
-    - cluster: a column whose equal values mark dependent rows, such as `query`; None for independent rows. By default
-      that of the columns `query`, `user` and `session` whose rows depend on each other most, where the log has one
-      with at least five values; a warning says where there are fewer.
+    - cluster: a column whose equal values mark dependent rows, such as `query`; None for independent rows. The default
+      is whichever of the columns `query`, `user` and `session` has the strongest dependence, if the log has one
+      with at least five values; a warning is given if there are fewer.
     - by: a column to group by.
-    - held_out: a policy's file, which `learn` wrote, of this very log: only the third is read that it kept apart.
+    - held_out: the file of a policy that `learn` learnt from this very log: only its test third is read.
     - executor: any `concurrent.futures.Executor`; threads by default.
 
     Raises:
-        UsageError: arguments that cannot work, or a policy that cannot know what an estimator asks.
+        UsageError: arguments that cannot work, or a policy that lacks what an estimator requires.
         LogError: the log breaks a rule.
-        NoOverlapError: no estimate at all can be given.
+        NoOverlapError: no estimate can be given at all.
 
     Examples:
         >>> log, drawn_by = "offrank-demo/log.parquet", "plackett_luce(old_score)"
@@ -89,7 +89,7 @@ def evaluate(
 def _command(
     log: str, plan: Plan, examination: Sequence[float] | None, several: bool, held_out: str | PathLike[str] | None
 ) -> str:
-    """The call that repeats an evaluation."""
+    """Return the call that repeats an evaluation."""
     spec = plan.spec
     said = {
         "target": document.spelled(plan.targets) if several else repr(plan.only_target),

@@ -1,4 +1,4 @@
-"""What `check` found, in plain words: rows for the report, each with a stable code."""
+"""The findings of `check` in plain words: rows for the report, each with a stable code."""
 
 from __future__ import annotations
 
@@ -26,19 +26,19 @@ Row = dict[str, Any]
 _OF_WEIGHTS = ("low-ess", "small-ess-share", "large-weight", "heavy-tail", "counted-propensities")
 _MEANS = {"ips": "Mean importance weight", "ipm": "Mean item weight"}
 _ROUNDING = 1e-9
-"""Weights that do not vary have an interval without width, beside 1 by what adding up loses."""
+"""Constant weights have an interval of zero width, which misses 1 by a rounding error of at most this."""
 _OF_MEANS = ("mean-weight", "double-subsampling")
 
 
 def row(code: str, title: str, status: str, message: str, remedy: str = "", **numbers: float | None) -> Row:
-    """A finding: status is ok, note, warning, serious or skipped; numbers are value, low, high, expected."""
+    """Return a finding: status is ok, note, warning, serious or skipped; numbers are value, low, high, expected."""
     known = {name: number(numbers.get(name)) for name in ("value", "low", "high", "expected")}
     return {"code": code, "title": title, "status": status, "message": message, "remedy": remedy, **known}
 
 
 def of_log(log: OfLog) -> Iterator[Row]:
-    """What is wrong with the log whatever the estimate; where nothing is, what was looked at."""
-    found = [caution for caution in about_log(log) if caution.code not in _OF_MEANS]  # uniform's has its own row
+    """Return the problems of the log that affect every estimate; if there are none, what was checked."""
+    found = [caution for caution in about_log(log) if caution.code not in _OF_MEANS]  # uniform has its own row
     yield from of_cautions(found)
     fits, same = title_of("miscalibrated"), title_of("propensity-mismatch")
     if log.fit is not None and not unfit(log):
@@ -51,16 +51,16 @@ def of_log(log: OfLog) -> Iterator[Row]:
 
 
 def of_weights(estimates: Estimates, target: AnyPolicy | None, reasons: Mapping[str, str], log: OfLog) -> Iterator[Row]:
-    """The mean weight of slates and of items for uniform and the target, and every warning about their weights.
+    """Return the mean weight of slates and items for uniform and the target, and all warnings about their weights.
 
-    What makes estimates of policies other than `target` hard says nothing against the log: at most a note. A mean
-    weight that is off for a reason which was found before, or for slates as for items, is no second finding.
+    Difficulties with policies other than `target` are no fault of the log, and give a note at most. A mean weight
+    that is off for a reason already found, or for slates as for items, is not reported again.
     """
     for name, title in (("slates", "Mean importance weight"), ("items", "Mean item weight")):
         if name in reasons:
             yield row("mean-weight", title, "skipped", f"Not checked: {reasons[name]}.")
     known, told = explained(about_log(log)), set[str]()
-    said = set[tuple[str, str]]()  # of slates of one slot, what items say too
+    said = set[tuple[str, str]]()  # for slates of one slot, the same as for items
     for (name, spelled), found in estimates.found.items():
         asked = name == repr(target)
         if spelled not in _MEANS or not (asked or name == "uniform"):
@@ -85,7 +85,7 @@ def of_weights(estimates: Estimates, target: AnyPolicy | None, reasons: Mapping[
 
 
 def of_slots(slots: Sequence[SlotsRow] | None, reason: str | None) -> Iterator[Row]:
-    """Whether the inverse propensities can be averaged at all."""
+    """Say whether the inverse propensities can be averaged at all."""
     title = "Inverse propensities"
     if slots is None:
         yield row("inverse-propensity", title, "skipped", f"Not checked: {reason}.")
@@ -104,7 +104,7 @@ def of_slots(slots: Sequence[SlotsRow] | None, reason: str | None) -> Iterator[R
 
 
 def of_actions(tests: Mapping[str, ActionsTest] | None, reason: str | None, log: OfLog) -> Iterator[Row]:
-    """The arithmetic and harmonic tests: they read every row, where a few would not show what is wrong."""
+    """Return the arithmetic and harmonic tests: they read every row, since a few rows would not show the error."""
     title = "Items against their propensities"
     if tests is None:
         why = reason or "impressions have different candidates"
@@ -117,14 +117,14 @@ def of_actions(tests: Mapping[str, ActionsTest] | None, reason: str | None, log:
             f"{test.observed:.6g} where {test.expected:.6g} is expected ({test.deviation:+.1f} standard errors)."
         )
         remedy = "The logged probabilities are not those with which these items were shown." if test.alarming else ""
-        status = "note" if unfit(log) else "serious"  # what a few rows show already is no second finding
+        status = "note" if unfit(log) else "serious"  # no second finding for what a few rows show already
         status = status if test.alarming else "ok"
         numbers = {"value": test.observed, "expected": test.expected}
         yield row(name, f"{title}, {name} test", status, message, remedy, **numbers)
 
 
 def of_support(shares: Floats | None, target: str, asked: bool, reason: str | None) -> Iterator[Row]:
-    """What the target shows and the logging policy never does. asked: whether somebody wants to judge the target."""
+    """Return the target's actions without logging support. asked: whether the user wants to evaluate the target."""
     title = f"Support for {target}"
     if shares is None:
         yield row("support", title, "skipped", f"Not checked: {reason}.")
@@ -136,19 +136,19 @@ def of_support(shares: Floats | None, target: str, asked: bool, reason: str | No
 
 
 def of_cautions(cautions: Iterable[Caution], whose: str = "", **numbers: float | None) -> Iterator[Row]:
-    """What was found, under its title and whose it is; nothing where nothing was."""
+    """Return the warnings with their title and subject; empty if there are none."""
     for one in cautions:
         yield row(one.code, title_of(one.code) + whose, one.severity, one.message, one.remedy, **numbers)
 
 
 def cautions(rows: Iterable[Row]) -> list[Caution]:
-    """What speaks against the log, out of the rows."""
+    """Return the rows that are problems of the log."""
     bad = [one for one in rows if one["status"] in ("warning", "serious")]
     return [Caution(one["code"], one["status"], one["message"], one["remedy"]) for one in bad]
 
 
 def of_reading(impressions: Impressions) -> Iterator[Row]:
-    """Rows that were left out."""
+    """Report rows that were left out."""
     for rule, count in sorted(impressions.skipped.items()):
         yield from of_cautions(about(OfSkipped(rule=rule, count=count)), value=count)
 
@@ -168,6 +168,6 @@ def _mean_weight(title: str, estimate: Estimate) -> Row:
 
 
 def _other_cautions(estimate: Estimate, name: str, asked: bool) -> list[Row]:
-    """What is to be said of the weights besides their mean."""
+    """Return the warnings about the weights other than their mean."""
     found = [caution for caution in estimate.warnings if caution.code in _OF_WEIGHTS]
     return list(of_cautions((one if asked else replace(one, severity="note") for one in found), f", {name}"))

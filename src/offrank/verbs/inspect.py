@@ -1,4 +1,4 @@
-"""`inspect`: what is read as what, who may have drawn the log, and what to ask next."""
+"""`inspect`: how columns are read, which policies may have drawn the log, and which command to run next."""
 
 from __future__ import annotations
 
@@ -38,9 +38,9 @@ from ..running.executors import Executor, Progress, run
 from .inspected import Inspection, Next
 
 GRADES = ("grade", "grades", "label", "labels", "relevance")
-"""Names of numbers beside the candidates that are hardly a ranker's scores."""
+"""Names of numeric candidate columns that are unlikely to be a ranker's scores."""
 APART = 0.01
-"""Share of the rows whose written propensity may differ from the law's by more than a per cent."""
+"""Share of the rows whose logged propensity may differ from the law's by more than 1 %."""
 _TEXT_FORMATS = ("criteo", "yandex", "open_bandit", "criteo_paper")
 
 
@@ -54,18 +54,18 @@ def inspect(
     executor: Executor | None = None,
     progress: Progress | None = None,
 ) -> Inspection:
-    """Look at a log before anything is asked of it, in one pass.
+    """Describe a log before any evaluation, in one pass.
 
-    What its columns are read as; rows, slots, candidates, ties, duplicates, rows that break a rule; which
-    probabilities were written down; which logging policies fit; how much rows depend on each other; and the command
+    The result has the role of each column; rows, slots, candidates, ties, duplicates, rows that break a rule; which
+    probabilities were logged; which logging policies fit; how strongly rows depend on each other; and the command
     to run next. Logging policies are fitted to a random sample of the slates, by maximum likelihood: uniform, and for
-    each score Plackett-Luce with its temperature, sorted, and sorted with a share of uniform slates. One fits where no
-    other makes the slates a thousand times likelier and where its calibration finds nothing.
+    each score Plackett-Luce with its temperature, sorted, and sorted with a share of uniform slates. One fits if no
+    other makes the slates a thousand times likelier and if its calibration finds nothing.
 
-    - log, columns, format, gaps, top_k: as `read_log` takes them; public data sets are known by what they hold.
+    - log, columns, format, gaps, top_k: as `read_log` takes them; public data sets are recognised by their content.
 
     Raises:
-        UsageError: not something that can be read.
+        UsageError: the argument cannot be read.
         LogError: it cannot be read as a log.
 
     Examples:
@@ -90,7 +90,7 @@ def inspect(
 def _opened(
     log: Any, columns: Mapping[str, str] | None, kind: str | None, gaps: Gaps, top_k: int | None
 ) -> tuple[Source, str | None]:
-    """The log, rows that break a rule left out and counted, and its format where that must be said."""
+    """Open the log without invalid rows, which are counted, and name its format where that is required."""
     if hasattr(log, "batches"):
         return (replace(log, invalid="skip") if isinstance(log, WideLog | LongLog) else log), kind
     try:
@@ -104,7 +104,7 @@ def _opened(
 
 
 def _reads(name: str, log: Any) -> bool:
-    """Whether the reader of a public data set takes the beginning of a log."""
+    """Whether the reader of a public data set accepts the beginning of a log."""
     try:
         next(read_log(log, format=name, invalid="skip").select(Needs()).batches(0))
     except (OffrankError, StopIteration):
@@ -113,10 +113,10 @@ def _reads(name: str, log: Any) -> bool:
 
 
 def _read(source: Source, executor: Executor | None, progress: Progress | None) -> tuple[Inspection, SampledRows]:
-    """What one pass over a log finds, and a sample of its rows.
+    """Return the statistics from one pass over a log, and a sample of its rows.
 
     Raises:
-        EmptyLogError: no row keeps the rules.
+        EmptyLogError: no row is valid.
     """
     columns = described(source, progress)
     used = {one.use for one in columns}
@@ -161,10 +161,10 @@ def _read(source: Source, executor: Executor | None, progress: Progress | None) 
 
 
 def _logging(seen: Inspection, law: Policy | None) -> AnyPolicy | None:
-    """The policy to take for the one that has drawn the log. law: that fits best, and is random.
+    """Return the policy to name as the logging policy. law: the best fitting one, if it is random.
 
-    What was written down, unless the log speaks against it: by the law that it agrees with, which knows more. Else a
-    law that fits; else what can be counted by query; else none.
+    This is the logged propensities unless the log contradicts them: as the law that agrees with them, which gives
+    more. Otherwise a law that fits; otherwise one counted by query; otherwise none.
     """
     doubted = any(caution.code in OF_MEAN_WEIGHT for caution in seen.about)
     agreed = seen.agreement is not None and seen.agreement.share_apart <= APART
@@ -177,13 +177,13 @@ def _logging(seen: Inspection, law: Policy | None) -> AnyPolicy | None:
 
 
 def _next(seen: Inspection, logging: AnyPolicy, law: Policy | None, source: Source, sample: SampledRows) -> Next | None:
-    """A question that the log can answer: the first ranker that it overlaps with."""
+    """Return a question that the log can answer: about the first ranker with overlap."""
     if seen.overview.earned is None:
         return None
     slots = max(seen.overview.slots)
     ranks = _gives(source, logging, "rank_law")
     if isinstance(logging, Logged) and "rank_propensity" not in seen.written:
-        ranks = slots == 1  # the probability of a longer slate does not tell those of its ranks
+        ranks = slots == 1  # the probability of a longer slate does not determine those of its ranks
     for target in _targets(seen, frozenset() if law is None else law.needs("log_prob").scores):
         found = ["snips"] if _gives(source, logging, "log_prob") and _overlaps(target, sample) else []
         found += ["snipm"] if ranks and (slots > 1 or not found) else []
@@ -193,7 +193,7 @@ def _next(seen: Inspection, logging: AnyPolicy, law: Policy | None, source: Sour
 
 
 def _gives(source: Source, policy: AnyPolicy, ability: ShownAbility) -> bool:
-    """Whether the columns and a policy tell this of the shown slates."""
+    """Whether the columns and a policy give this ability for the shown slates."""
     try:
         source.select(shown_needs(policy, ability))
     except (AbilityError, ColumnError):
@@ -206,9 +206,9 @@ def _used(columns: Sequence[LogColumn], use: str) -> list[str]:
 
 
 def _targets(seen: Inspection, drawn_by: frozenset[str]) -> Iterator[Policy]:
-    """Rankers of the log, the likeliest first, then what overlaps with any log.
+    """Return the rankers of the log, the likeliest first, then a policy that overlaps with any log.
 
-    Those that have drawn it, grades, and scores that tie everywhere come after the others.
+    Rankers that drew the log, grades, and scores that always tie come after the others.
     """
     scores = [Top(name) for one in seen.drawn for name in one.policy.needs("log_prob").scores]
     last = {*drawn_by, *(name for name, share in seen.ties.items() if name.lower() in GRADES or share == 1)}
@@ -221,5 +221,5 @@ def _targets(seen: Inspection, drawn_by: frozenset[str]) -> Iterator[Policy]:
 
 
 def _overlaps(target: Policy, rows: SampledRows) -> bool:
-    """Whether the target might have shown what was shown, in one of the rows at least."""
+    """Whether the target could have shown the logged slate in at least one of the rows."""
     return bool(np.isfinite(target.log_prob(rows.contexts, rows.slates)).any())

@@ -1,4 +1,4 @@
-"""What `inspect` found: in words, for programs, and as the mapping that other commands take."""
+"""The result of `inspect`: in words, for programs, and as the mapping file that other commands read."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ from ..report.document import Answer, Document, Figures, Item, Section
 from .printed import Printed, json_text
 
 _NAMED = 12
-"""Columns to group by that are named."""
+"""How many columns to group by are named."""
 _RULES = {rule.code: f": {rule.broken}; {rule.remedy}" for rule in vars(rules).values() if isinstance(rule, rules.Rule)}
 
 
 @dataclass(frozen=True)
 class Next:
-    """A question that the log can answer: a target policy, and estimators that can judge it."""
+    """A question that the log can answer: a target policy, and estimators that can evaluate it."""
 
     target: str
     estimators: tuple[str, ...]
@@ -39,17 +39,17 @@ class Next:
 
 @dataclass(frozen=True)
 class Inspection(Printed):
-    """What is read as what in a log, and who may have drawn it.
+    """How a log is read, and which policies may have drawn it.
 
-    - source, path: where the log is; format, gaps, top_k: to say when it is read. renamed: role -> column, as it was
-      said. layout: wide (a row per impression) or long (a row per item).
+    - source, path: where the log is; format, gaps, top_k: options for reading it. renamed: role -> column, as
+      given. layout: wide (a row per impression) or long (a row per item).
     - columns: with their types and uses; see `LogColumn`. written: roles of probabilities that were logged.
-    - rows: impressions read; skipped: rule -> rows that break it. overview: slots, candidates, distinct values, what
-      was earned, design effects by column. ties: score -> share of the impressions whose order it leaves open.
-    - about: what speaks against the log, the worst first. copies: the least share of the rows that are copies.
-    - drawn: the policies that were fitted, those that fit first. agreement: of the propensities that
-      were written down with the law that fits. logging: the one to name; None: none is known.
-    - next: what to ask, None where the log can answer nothing yet.
+    - rows: impressions read; skipped: rule -> rows that break it. overview: slots, candidates, distinct values, mean
+      reward, design effects by column. ties: score -> share of the impressions whose order it does not determine.
+    - about: the problems of the log, the worst first. copies: lower bound on the share of duplicate rows.
+    - drawn: the fitted policies, those that fit first. agreement: between the logged propensities
+      and the best fitting law. logging: the policy to name; None if none is known.
+    - next: the suggested question, None if the log cannot answer one yet.
 
     Examples:
         >>> rows = [{"slate": ["a", "b"], "clicks": [1, 0]}, {"slate": ["b", "a"], "clicks": [0, 1]}]
@@ -79,13 +79,13 @@ class Inspection(Printed):
 
     @property
     def cluster(self) -> str | None:
-        """The column whose rows depend on each other most, where any do."""
+        """Return the column whose rows depend on each other most, if any do."""
         known = {name: effect for name, effect in self.overview.effects.items() if effect is not None}
         return max(known, key=lambda name: known[name], default=None)
 
     @property
     def command(self) -> str:
-        """The command to run next; a click model where no logging policy is known. Empty without clicks or reward."""
+        """Return the next command; a click model's if no logging policy is known. Empty without clicks or reward."""
         words = [word for role, name in self.renamed.items() for word in ("--column", f"{role}={name}")]
         words += ["--format", self.format] if self.format else []
         words += ["--gaps", "close"] if self.gaps == "close" else []
@@ -94,7 +94,7 @@ class Inspection(Printed):
         return self._asked(words, [] if self.logging in (None, "logged") else ["--logging", str(self.logging)])
 
     def command_with(self, mapping: str) -> str:
-        """The same, where `save` has written the mapping."""
+        """Return the same command, for a mapping written by `save`."""
         return self._asked(["--config", mapping], [])
 
     def _asked(self, said: list[str], drawn: list[str]) -> str:
@@ -108,11 +108,11 @@ class Inspection(Printed):
 
     @property
     def broken(self) -> Mapping[str, int]:
-        """The rows that break a rule; clicks that a format leaves out are none."""
+        """Return the rows that break a rule; clicks that a format leaves out do not count."""
         return {rule: count for rule, count in self.skipped.items() if not rule.startswith("click-")}
 
     def mapping(self) -> dict[str, Any]:
-        """What `--config` takes: how to read the log, logging policy, cluster, and the column of each role."""
+        """Return the contents for `--config`: how to read the log, logging policy, cluster, and each role's column."""
         gaps = None if self.gaps == "raise" else self.gaps
         read = {"format": self.format, "gaps": gaps, "top_k": self.top_k}
         said = {**read, "logging": self.logging, "cluster": self.cluster}
@@ -128,7 +128,7 @@ class Inspection(Printed):
         write_text(path, "\n".join(lines) + "\n")
 
     def to_dict(self) -> dict[str, Any]:
-        """Everything, as plain lists, dicts and numbers."""
+        """Return the result as plain lists, dicts and numbers."""
         laws = [{**vars(one), "policy": repr(one.policy), "fits": one.fits} for one in self.drawn]
         apart = None if self.agreement is None else self.agreement.share_apart
         made = {"drawn": laws, "apart": apart, "mapping": self.mapping(), "command": self.command}
@@ -136,11 +136,11 @@ class Inspection(Printed):
         return found
 
     def to_json(self, path: str | PathLike[str] | None = None) -> str:
-        """The same as JSON text; written to `path` if given."""
+        """Return the result as JSON text; written to `path` if given."""
         return json_text(self.to_dict(), path)
 
     def sheet(self) -> Document:
-        """What is read as what, who may have drawn the log, and what to ask next."""
+        """Return the page: how columns are read, which policies may have drawn the log, and what to run next."""
         row = "an item" if self.layout == "long" else "an impression"
         kind = f", format {self.format}" if self.format else ""
         uses = tuple((column.name, column.type, _use(column, self)) for column in self.columns if _is_told(column))
@@ -159,7 +159,7 @@ class Inspection(Printed):
         return Document(title, "", tuple(sections), (self._answer(),))
 
     def _answer(self) -> Answer:
-        """Whether other rankings can be judged by the log."""
+        """Say whether the log can be used to evaluate other rankings."""
         if not self.command:
             return Answer("**Nothing can be estimated from it**: log clicks, or a reward.", severity="serious")
         if self.next is None:
@@ -172,7 +172,7 @@ class Inspection(Printed):
 
 
 def _toml(values: Mapping[str, Any]) -> Iterator[str]:
-    # A string of JSON is one of TOML.
+    # A JSON string is also a TOML string.
     return (f"{json.dumps(name)} = {json.dumps(value, ensure_ascii=False)}" for name, value in values.items())
 
 
@@ -205,7 +205,7 @@ def _counted(count: int, name: str) -> str:
 
 
 def _spread(rows: Mapping[int, int]) -> str:
-    """How many there are in a row: `4 in every row`, `1 to 10, half of the rows at most 4`."""
+    """Describe counts per row: `4 in every row`, `1 to 10, half of the rows at most 4`."""
     sizes, below = list(rows), np.cumsum(list(rows.values()))
     if len(sizes) == 1:
         return f"{sizes[0]:,} in every row"
@@ -234,7 +234,7 @@ def _other_columns(found: Inspection) -> Iterator[str]:
 
 
 def _laws(found: Inspection) -> Iterator[Item]:
-    """The policies that may have drawn the log, and what speaks against each."""
+    """Return the policies that may have drawn the log, each with the evidence against it."""
     if found.written:
         yield Item(_said(", ".join(found.written), _agreement(found)), status="written")
     for one in found.drawn:

@@ -1,4 +1,4 @@
-"""What is said of one target: the estimate of each spelling, held against what assumes less, and the verdict."""
+"""The judgement on one target: each estimate compared with less assuming ones, and the verdict."""
 
 from __future__ import annotations
 
@@ -23,16 +23,16 @@ from ..selection.windows import slope
 from .summary import AnyEstimator, Summary
 
 Given = dict[str, tuple[AnyEstimator, Estimate]]
-"""Estimators by their spelling, each with what it estimates."""
+"""Estimators by their spelling, each with its estimate."""
 LUCKY = frozenset({"heavy-tail", "large-weight", "hidden-mass", "few-rewards"})
-"""Warnings of an error that may be larger than the log shows: such an estimate contradicts nobody."""
+"""Warnings that the error may be larger than estimated: such an estimate cannot contradict another."""
 
 
 @dataclass(frozen=True)
 class Chosen:
-    """An estimate or why there is none, the estimator that it is from, and all that this was chosen from.
+    """An estimate or the reason why it is missing, its estimator, and the family that it was chosen from.
 
-    held_to: the estimator whose interval it spans too, where the data chose.
+    held_to: the estimator whose interval is included too, if the data chose.
     """
 
     estimator: AnyEstimator
@@ -42,9 +42,9 @@ class Chosen:
 
 
 def chosen(summary: Summary, target: AnyPolicy, family: Family) -> Chosen:
-    """The estimate of a family of estimators; of most spellings it has one member.
+    """Return the estimate chosen from a family of estimators; most spellings have one member.
 
-    The interval spans that of the chosen estimate and that of the first which can be trusted, so that where the
+    The interval is the union of the chosen one and that of the first trustworthy estimate, so that if the
     assumption of that one holds it covers the truth at least as often as that one does, whatever was chosen.
     """
     made = {name: (estimator, summary.estimate(target, estimator)) for name, estimator in family.items()}
@@ -55,7 +55,7 @@ def chosen(summary: Summary, target: AnyPolicy, family: Family) -> Chosen:
         return Chosen(*next(reversed(made.values())))
     names, estimates = list(given), [estimate for _, estimate in given.values()]
     known = [summary.knows_error(target, estimator, estimate) for estimator, estimate in given.values()]
-    # An error that is not known contradicts nothing.
+    # An estimate without a known error contradicts nothing.
     half_widths = [e.standard_error if sure else math.inf for e, sure in zip(estimates, known, strict=True)]
     choice = slope([estimate.value for estimate in estimates], half_widths)
     trusted = next((place for place, half in enumerate(half_widths) if math.isfinite(half)), None)
@@ -73,7 +73,7 @@ def chosen(summary: Summary, target: AnyPolicy, family: Family) -> Chosen:
 
 
 def span(one: Interval | None, other: Interval | None) -> Interval | None:
-    """The interval of `other`, widened to hold that of `one`."""
+    """Widen the interval of `one` to include that of `other`."""
     if one is None or other is None:
         return other
     return replace(other, low=min(one.low, other.low), high=max(one.high, other.high))
@@ -81,7 +81,7 @@ def span(one: Interval | None, other: Interval | None) -> Interval | None:
 
 @dataclass(frozen=True)
 class Judgement:
-    """What was estimated for one target. references: what nobody asked for, to hold the others against."""
+    """The estimates for one target. references: less assuming estimates that the user did not request."""
 
     summary: Summary
     target: AnyPolicy
@@ -91,7 +91,7 @@ class Judgement:
 
     @classmethod
     def of(cls, summary: Summary, target: AnyPolicy, found: Mapping[str, Chosen], pairs: int) -> Judgement:
-        """Hold the estimates against each other. pairs: how many are compared in the whole run."""
+        """Compare the estimates with each other. pairs: number of comparisons in the whole run."""
         references: Given = {}
         for reference in summary.layout.references:
             estimator = named(reference)
@@ -103,12 +103,12 @@ class Judgement:
         return cls(summary, target, found, kept, {key: judged.get(key, one.estimate) for key, one in found.items()})
 
     def verdict(self, name: str, about_log: Sequence[Caution]) -> Verdict | None:
-        """The verdict on the target of this name; None where only what was logged was asked."""
+        """Return the verdict on the target of this name; None if only logged quantities were requested."""
         return verdict(name, list(self.candidates.values()), about_log, nonnegative=self.summary.nonnegative)
 
     @cached_property
     def candidates(self) -> dict[str, Candidate]:
-        """What may answer, or was not asked for, by the estimator's spelling."""
+        """Return the possible answers and the references, by the estimator's spelling."""
         asked = [self._candidate(key, one.estimator, self.estimates[key]) for key, one in self.found.items()]
         more = [self._candidate(key, *given, asked=False) for key, given in self.references.items()]
         return {one.name: one for one in (*more, *asked) if one is not None}
@@ -139,21 +139,21 @@ class Judgement:
 
 
 def named(reference: Reference) -> AnyEstimator:
-    """The estimator that a reference is reported as: whole slates self-normalised, where clicks are frequent surer."""
+    """Return the estimator that stands for a reference: SNIPS for whole slates, better for frequent clicks."""
     return SelfNormalised(reference) if reference == REFERENCES[0] else reference
 
 
 def contradicted(
     summary: Summary, target: AnyPolicy, found: Mapping[str, Chosen], references: Given, pairs: int
 ) -> dict[str, Estimate]:
-    """The estimates of a target by name, with a warning on those that differ from one which assumes less.
+    """Return a target's estimates by name, with a warning on those that differ from a less assuming one.
 
     Where the further assumption holds, both estimate the same and their paired difference has mean 0
-    (Hausman's test of a specification). Estimates whose error is not known contradict nobody, nor do those that are
+    (Hausman's specification test). Estimates without a known error contradict no other, nor do those that are
     contradicted themselves; clipped ones neither contradict nor are contradicted, for their bias is known, as is that
-    of unseen items. Where the data chose an estimator, those that they did not choose may contradict it too.
+    of unseen items. If the data chose an estimator, the ones that they did not choose may contradict it too.
 
-    references: estimates that nobody asked for; they are among the answers. pairs: compared in the whole run.
+    references: estimates that the user did not request; they are included. pairs: comparisons in the whole run.
     """
     listed = {name: (one.estimator, one.estimate) for name, one in found.items() if isinstance(one.estimate, Estimate)}
     considered = {name: given for one in found.values() for name, given in one.considered.items()}
@@ -169,17 +169,17 @@ def contradicted(
 
 
 def compared(estimators: Iterable[AnyEstimator], rewards_are_clicks: bool) -> int:
-    """How many pairs of some estimators are held against each other."""
+    """Return how many pairs of some estimators are compared."""
     return sum(_comparable(one, other, rewards_are_clicks) for one, other in permutations(estimators, 2))
 
 
 def _against(
     summary: Summary, target: AnyPolicy, given: tuple[AnyEstimator, Estimate], holding: Given, pairs: int
 ) -> Caution | None:
-    """The worst contradiction of an estimate by those that assume less."""
+    """Return the worst contradiction of an estimate by less assuming ones."""
     estimator, estimate = given
     if any(caution.code == "unseen-items" for caution in estimate.warnings):
-        return None  # why it is off is said already
+        return None  # the reason why it is off is reported already
     evidence = [
         OfDisagreement(
             other=name,
@@ -194,7 +194,7 @@ def _against(
         for name, (other, reference) in holding.items()
         if _comparable(estimator, other, summary.rewards_are_clicks)
     ]
-    # Of a sound one that assumes nothing the advice is clear; else the furthest speaks.
+    # Prefer a sound one without assumptions, which gives clear advice; otherwise the one that is furthest away.
     said = [(not pair.decisive, -pair.deviations, one) for pair in evidence for one in about(pair)]
     return min(said, key=lambda one: one[:2])[2] if said else None
 
@@ -205,7 +205,7 @@ def _may_contradict(summary: Summary, target: AnyPolicy, estimator: AnyEstimator
 
 
 def _comparable(estimator: AnyEstimator, other: AnyEstimator, rewards_are_clicks: bool) -> bool:
-    """Whether `other` estimates the same thing and assumes less."""
+    """Whether `other` estimates the same quantity under weaker assumptions."""
     one, two = bare(estimator), bare(other)
     if any(isinstance(weighing(e), Clip | LoggedMean) for e in (one, two)):
         return False

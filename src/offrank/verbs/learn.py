@@ -1,4 +1,4 @@
-"""`learn`: from a log to a policy that can be evaluated, and run."""
+"""`learn`: learn a policy from a log, ready to be evaluated and used."""
 
 from __future__ import annotations
 
@@ -33,13 +33,13 @@ from .result import Result
 
 @dataclass(frozen=True)
 class LearntPolicy(Printed):
-    """A learnt policy, and all that is known of it.
+    """A learnt policy with its training results.
 
     - policy: read from the file that was written; `greedy` says how its method means it to be used.
     - tried: every setting with its estimates on the validation third, best first.
-    - tested: on the test third, the policy drawn from (`drawn`) and sorted by (`sorted`); None if not asked for.
-    - ignored: how many features are the same for all candidates of every impression, so that a linear scorer
-      without crossings cannot use them; `features` is the number of those that occur.
+    - tested: on the test third, the policy drawn from (`drawn`) and sorted by (`sorted`); None if not requested.
+    - ignored: number of features that are equal for all candidates of every impression, so that a linear scorer
+      without interactions cannot use them; `features` is the number of features that occur.
     """
 
     policy: Linear
@@ -53,12 +53,12 @@ class LearntPolicy(Printed):
 
     @property
     def greedy(self) -> bool:
-        """Whether the method means its policy to be sorted by rather than drawn from."""
+        """Whether the method's policy is meant to be sorted by rather than drawn from."""
         return self.policy.greedy
 
     @property
     def judged(self) -> Estimate | NoOverlapError | None:
-        """Self-normalised IPS of the policy, used as its method means it, on the test third; None if not asked for."""
+        """SNIPS of the policy on the test third, used as its method means it; None if not requested."""
         if self.tested is None:
             return None
         return self.tested.estimates.found[self._used, "snips"]
@@ -69,21 +69,21 @@ class LearntPolicy(Printed):
 
     @property
     def verdict(self) -> Verdict | None:
-        """The verdict on the policy, used as its method means it, on the test third; None if not asked for."""
+        """The verdict on the policy on the test third, used as its method means it; None if not requested."""
         return None if self.tested is None else self.tested.verdicts[self._used]
 
     @property
     def better(self) -> bool | None:
-        """Whether the test third shows that it earns more than the logging policy; None if it was not asked.
+        """Whether the policy earns more than the logging policy on the test third; None if not requested.
 
-        The verdict is not `do not use`, and its interval of the paired difference lies above zero.
+        True if the verdict is not `do not use` and the interval of the paired difference lies above zero.
         """
         found = self.verdict
         return None if found is None else found.difference is not None and found.difference.low > 0
 
     @property
     def headline(self) -> str:
-        """What the test third says of the policy, beside the logging policy."""
+        """Compare the policy with the logging policy on the test third, in one sentence."""
         found = self.judged
         if found is None:
             return "Not judged: the last third was not looked at."
@@ -92,7 +92,7 @@ class LearntPolicy(Printed):
         verdict = self.verdict
         assert verdict is not None
         away = verdict.difference or found.difference
-        assert away is not None  # it has weights
+        assert away is not None  # linear policies have weights
         level = f"{100 * (self.tested.facts['confidence'] if self.tested else 0.95):g} %"
         least, most = (f"{end:+.4g}" for end in (away.low, away.high))
         said = f"{away.value:+.4g} per impression, {level} interval {least} to {most}"
@@ -105,7 +105,7 @@ class LearntPolicy(Printed):
         return f"{how} than the logging policy, as far as the last third can tell: {said}{why}."
 
     def sheet(self) -> Document:
-        """What is shown: whether the policy is better, how it was judged, and what was tried."""
+        """Return the page: whether the policy is better, how it was tested, and which settings were tried."""
         found = Document("", "", ()) if self.tested is None else self.tested.sheet()
         severity = next((one.severity for one in found.answers if one.about == formatting.quote(self._used)), "note")
         rows = tuple((_spelled(one), _interval(one.ips), _interval(one.snips), one.mean_weight) for one in self.tried)
@@ -140,7 +140,7 @@ def learn(
     progress: Progress | None = None,
     say: Say = silent,
 ) -> LearntPolicy:
-    """Learn a linear policy from a third of a log, choose its settings by another, judge it by the last.
+    """Learn a linear policy from one third of a log, choose its settings by another, and test it on the last.
 
     - log: from `read_log`, or anything that it takes, with `features` beside the candidates.
     - method: random, regression, ips, dro, poem, snpoem, dr-poem or plackett-luce.
@@ -149,23 +149,23 @@ def learn(
     - criterion: what the settings are chosen by: `ips` (as in paper criteo-test-bed), `snips`, or `lower`, the
       lower end of the interval of IPS at level `confidence`.
     - split: `turn` (rows in turn) or `hash` (of the row number).
-    - interactions: multiply each feature of a candidate by each of the context's.
+    - interactions: multiply each feature of a candidate by each feature of the context.
     - epochs: the most passes over the log, by default the method's own. bits: weights are a table of 2^bits.
-    - seed: the same seed gives the same bits.
-    - say: called with what is being done.
+    - seed: the same seed gives bit-identical results.
+    - say: called with a description of each step.
 
     Raises:
         UsageError: arguments that cannot work, or a method that cannot learn from this log.
-        LogError: the log breaks a rule, or says nothing.
+        LogError: the log breaks a rule, or has no information.
 
     Examples:
         >>> learnt = offrank.learn("criteo.txt.gz", "poem", "policy.npz")  # doctest: +SKIP
     """
     splits.check(split)
-    IntervalSpec("normal", confidence)  # refuses levels that are none
+    IntervalSpec("normal", confidence)  # raises for an invalid level
     target = _target(path)
     search = Search(learner(method, epochs), method, criterion, confidence, seed)
-    Encoding.plain(bits)  # refused before anything is read
+    Encoding.plain(bits)  # raises before anything is read
     source = arguments.source(log)
     drawn = fitted(arguments.policy(logging), source, executor)
     with scratch(target.parent, ".learning-") as folder:
@@ -187,12 +187,12 @@ def learn(
 
 
 def both(path: str) -> dict[str, AnyPolicy]:
-    """A learnt scorer as the two policies that it can be."""
+    """Return a learnt scorer as the two policies that it defines: drawn and sorted."""
     return {"drawn": Linear(path), "sorted": Linear(path, greedy=True)}
 
 
 def _model(search: Search, data: Data, best: Checkpoint, split: splits.By) -> Model:
-    """The scorer as it is kept: with how it was learnt, and from which rows."""
+    """Return the scorer to save, with its training settings and the fingerprint of its rows."""
     said = {"method": search.name, "criterion": search.criterion, "settings": dict(best.settings)}
     return Model(data.encoding, best.weights, {**said, "seed": search.seed, "split": split}, data.training)
 
@@ -207,7 +207,7 @@ def _target(path: str | os.PathLike[str]) -> Path:
 
 
 def _spelled(judged: Trial) -> str:
-    """The settings."""
+    """Format the settings."""
     return ", ".join(f"{name} {value:g}" for name, value in judged.candidate.settings.items()) or "nothing to set"
 
 

@@ -1,4 +1,4 @@
-"""`measure`: which of several models agrees best with what users clicked?"""
+"""`measure`: which of several models agrees best with the users' clicks?"""
 
 from __future__ import annotations
 
@@ -23,19 +23,19 @@ def measure(
     metrics: Metrics = ("counterfactual_disagreement",),
     **options: Unpack[Intervals],
 ) -> MetricsReport:
-    """Any number of metrics of any number of models, in one pass over the log.
+    """Compute any number of metrics of any number of models, in one pass over the log.
 
     - log: from `read_log`, or anything that it takes.
     - score: the score column of a model, or several; differences are to the first.
-    - logging: the policy that drew the log. It is asked for the order of the shown items given which are
-      shown (`counterfactual_...`) or for the probability of each candidate at each rank (`banner_...`).
+    - logging: the policy that drew the log. Metrics use its law of the order of the shown items given the set of
+      these (`counterfactual_...`) or its probability of each candidate at each rank (`banner_...`).
     - metrics: spellings such as `"pairwise_disagreement"`, `"counterfactual_loss(form=hinge)"`,
       `"counterfactual_disagreement(several=unclicked)"`; see `offrank.metrics.Comparison`.
     - options: `confidence`, `interval`, `cluster`, `by`, `replicates`, `seed`, `executor` and `progress`, as in
       `evaluate`.
 
     Raises:
-        UsageError: arguments that cannot work, or a logging policy that cannot know what a metric asks.
+        UsageError: arguments that cannot work, or a logging policy that lacks what a metric requires.
         LogError: the log breaks a rule.
         NoOverlapError: no click can be compared with anything.
 
@@ -51,15 +51,15 @@ def measure(
 
 @dataclass(frozen=True, repr=False)
 class MetricsReport(Printed, Measurements):
-    """Metrics by (model, metric) with ways to deliver them."""
+    """Metrics by (model, metric), with ways to print and save them."""
 
     @property
     def estimates(self) -> Measurements:
-        """The same: what `evaluate` calls its numbers."""
+        """Return the metrics, under the name that `evaluate` uses."""
         return self
 
     def sheet(self) -> Document:
-        """What the report and the terminal show."""
+        """Return the page of the report and the terminal."""
         return page.sheet(self.to_dict())
 
     __repr__ = Printed.__str__

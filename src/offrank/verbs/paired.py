@@ -1,4 +1,4 @@
-"""One target against another, or against the log: the verdict on their difference, on the same rows."""
+"""Paired differences between one target and another, or the log, on the same rows, and their verdict."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ _ORDER = {"serious": 0, "warning": 1, "note": 2}
 class Difference:
     """Whether one target earns more than another.
 
-    - target, against: their names; `logged` for what was logged.
-    - verdict: on the difference, with its interval, absolute and relative; if it is `do not use`, nothing is claimed.
+    - target, against: their names; `logged` for the logged mean.
+    - verdict: on the difference, with its interval, absolute and relative; no claim is made if it is `do not use`.
     - rows: impressions that were read.
     """
 
@@ -40,9 +40,9 @@ class Difference:
 
     @property
     def rows_needed(self) -> int | None:
-        """How many rows of this kind would tell, four times of five, if the difference is what it seems to be.
+        """Return how many such rows would decide with power 80 %, if the true difference is the estimated one.
 
-        Errors fall with the square root of the rows. None where it is told already, and where more rows would not help.
+        Errors fall with the square root of the rows. None if it is decided already, or if more rows would not help.
         """
         away, least = self.verdict.difference, self.verdict.detectable
         if self.decided or away is None or least is None or not least > abs(away.value) > 0:
@@ -52,10 +52,10 @@ class Difference:
 
 @dataclass(frozen=True)
 class Pair:
-    """What one target earns more than another, by each estimator that both have.
+    """The difference between two targets, by each estimator that both have.
 
-    summary: at the level of the intervals. one, other: the estimates of the two targets; None for what was logged.
-    names: what the two are called.
+    summary: at the level of the intervals. one, other: the estimates of the two targets; None for the logged mean.
+    names: of the two targets.
     """
 
     summary: Summary
@@ -64,20 +64,20 @@ class Pair:
     names: tuple[str, str]
 
     def verdict(self, about_log: Sequence[Caution]) -> Verdict | None:
-        """The least assuming estimate of the difference that decides; its `value` is the difference too.
+        """Return the verdict by the least assuming estimate that decides; its `value` is the difference too.
 
-        An estimate of a difference is as sound as both of those that it is made from, and warns of what they warn of.
-        None where only what was logged was asked for.
+        An estimate of a difference is as sound as both of its parts, and has the warnings of both.
+        None if only logged quantities were requested.
         """
         name = " - ".join(self.names)
         found = verdict(name, self._candidates, about_log, nonnegative=self.summary.nonnegative)
-        return found and replace(found, value=found.difference)  # a difference does not end at 0, as means do
+        return found and replace(found, value=found.difference)  # a difference may be below 0, unlike a mean
 
     def least_assuming(self) -> str:
-        """The estimator to take where no verdict does: of those that both have the least assuming, sound if one is.
+        """Return the least assuming estimator that both have, a sound one if possible, for when no verdict chooses.
 
         Raises:
-            SupportError: they have none in common.
+            SupportError: they have no estimator in common.
         """
         found = [one for one in self._candidates if one.asked and one.estimate is not None]
         if not found:
@@ -88,12 +88,12 @@ class Pair:
         return min(found, key=lambda one: (not one.sound, len(one.assumes), one.warned, one.name)).name
 
     def difference(self, mine: str, theirs: str | None = None) -> Interval:
-        """By these estimators; of the second target by default the same. Where the data chose, an interval of all."""
+        """Return the difference by these estimators, by default one for both; if the data chose, span all intervals."""
         first, *more = (self.summary.spread.difference(*means) for means in self._means(mine, theirs or mine))
         return self._widened(first, more)
 
     def relative(self, mine: str, theirs: str | None = None) -> Interval | None:
-        """The same as a share of what the second earns; None where that is not clearly above 0."""
+        """Return the difference as a share of the second mean; None if that is not clearly above 0."""
         found = [self.summary.relative(*means) for means in self._means(mine, theirs or mine)]
         known = [one for one in found if one is not None]
         return self._widened(known[0], known[1:]) if len(known) == len(found) else None
@@ -104,14 +104,14 @@ class Pair:
         return found
 
     def _means(self, mine: str, theirs: str) -> Iterator[tuple[Mean, Mean]]:
-        """What is subtracted from what: by the estimators, then by those that what the data chose is held to."""
+        """Return the means to subtract: by the estimators, then by those that a data-driven choice is held to."""
         of = self.other
         every = [(_estimator(self.one, mine, h), _estimator(of, theirs, h) if of else None) for h in (False, True)]
         for one, other in dict.fromkeys(every):
             yield self.summary.mean(self.one.target, one), self._second(one, other)
 
     def _second(self, one: AnyEstimator, other: AnyEstimator | None) -> Mean:
-        """What is subtracted: of the second target, or what the log earned."""
+        """Return the mean to subtract: of the second target, or of the log."""
         if self.other is None or other is None:
             return self.summary.layout.logged(bare(one))
         if bare(one).outcome != bare(other).outcome and not self.summary.rewards_are_clicks:
@@ -123,7 +123,7 @@ class Pair:
 
     @cached_property
     def _candidates(self) -> list[Candidate]:
-        """What may answer: the difference by each estimator that both have."""
+        """Return the possible answers: the difference by each estimator that both have."""
         mine = self.one.candidates
         return [self._candidate(name) for name in mine if self.other is None or name in self.other.candidates]
 
@@ -150,7 +150,7 @@ class Pair:
         return replace(mine, estimate=estimate, logged=None, relative=self.relative(name))
 
     def _cautions(self, mine: Candidate, theirs: Candidate) -> tuple[Caution, ...]:
-        """What is said of both, the worst first; what is said of one names it."""
+        """Return the warnings about both, the worst first; a warning about one names it."""
         if self.other is None:
             return mine.cautions
         both = set(mine.cautions) & set(theirs.cautions)
@@ -163,7 +163,7 @@ class Pair:
 
 
 def _estimator(of: Judgement, name: str, held: bool = False) -> AnyEstimator:
-    """What a spelling stands for; held: what the data's choice is held to, where there is one."""
+    """Return the estimator of a spelling; held: the one that a data-driven choice is held to, if any."""
     if name not in of.found:
         return of.references[name][0]
     one = of.found[name]

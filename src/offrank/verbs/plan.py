@@ -1,4 +1,4 @@
-"""An evaluation: what it asks of a log, and the log once it was read, from which every number of a result follows."""
+"""The plan of an evaluation (what to read from a log), and its reduced log, from which every number follows."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ from .summary import AnyEstimator, Summary, inner_fold
 class Plan:
     """An evaluation, ready to run on any source.
 
-    estimators: what each spelling stands for. references: weightings that nobody asked for, which assume less.
+    estimators: by their spelling. references: less assuming weightings that the user did not request.
     """
 
     targets: Mapping[str, AnyPolicy]
@@ -56,10 +56,10 @@ class Plan:
     references: tuple[Reference, ...] = ()
 
     def referenced(self, source: Source) -> Plan:
-        """With what assumes less than an estimator that was asked for, where the log and the policies tell it.
+        """Add less assuming estimators than those requested, if the log and the policies support them.
 
-        Nothing more is read for it than the columns that a policy names: what was written of the shown slates may be
-        wrong, and nobody asked for it.
+        They read nothing more than the columns that a policy names: logged probabilities of the shown slates may be
+        wrong, and the user did not request them.
         """
         found, needed = self, self.needs()
         for one in REFERENCES:
@@ -77,39 +77,39 @@ class Plan:
 
     @property
     def members(self) -> list[AnyEstimator]:
-        """The estimators of all spellings."""
+        """Return the estimators of all spellings."""
         return [one for members in self.estimators.values() for one in members.values()]
 
     @property
     def _asked(self) -> list[AnyEstimator]:
-        """Those that speak of the target."""
+        """Return the estimators that depend on the target."""
         return [one for one in self.members if not isinstance(bare(one), LoggedMean)]
 
     @property
     def only_target(self) -> AnyPolicy:
-        """The first target."""
+        """Return the first target."""
         return next(iter(self.targets.values()))
 
     @property
     def layout(self) -> Layout:
-        """Every different weighting once: ips and snips share theirs."""
+        """Return each distinct weighting once: ips and snips share one."""
         weighed, targets = dict.fromkeys(map(bare, self.members)), dict.fromkeys(self.targets.values())
         per_slot = dict.fromkeys(bare(e) for e in self.members if isinstance(e, SelfNormalised) and e.by_slot)
         return Layout(tuple(targets), (*weighed, *self.references), tuple(per_slot), self.references)
 
     @property
     def ties(self) -> TiesFold:
-        """Counts the ties of the targets that sort."""
+        """Return the fold that counts ties of the sorting targets."""
         return TiesFold(tuple(filter(sorts, self.layout.targets)))
 
     def log_fold(self, source: Source) -> LogFold:
-        """What is looked at whatever the estimate; of the logging policy where any estimator asks for it."""
+        """Return the fold of the log's own checks; they include the logging policy if any estimator requires it."""
         asked = any(bare(estimator).requires_logging is not None for estimator in self._asked)
         return LogFold.of(source, self.logging if asked else None)
 
     @property
     def products(self) -> Products:
-        """The products of columns that a bootstrap sums too: those from which it learns slopes anew."""
+        """Return the products of columns that a bootstrap also sums, to refit slopes in each replicate."""
         if self.spec.method != "bootstrap":
             return ()
         controlled = {bare(e) for e in self.members if isinstance(e, SelfNormalised) and e.controlled}
@@ -122,24 +122,24 @@ class Plan:
         return tuple(dict.fromkeys(found))
 
     def needs(self) -> Needs:
-        """The columns that are read."""
+        """Return the columns to read."""
         wanted = needs(self.layout, self.logging) | self.ties.needs() | self.spec.needs()
         return wanted | Needs(labels=frozenset([self.by] if self.by else []))
 
     def parts(self) -> list[Any]:
-        """Everything that may have been learnt."""
+        """Return all parts that may have been learnt from data."""
         return [*self.targets.values(), *self.members]
 
     def summary(self, folded: Any, **known: Any) -> Summary:
-        """What the folds found, ready to be asked. known: as in `Summary`."""
+        """Return the summary of the folds' results. known: as in `Summary`."""
         return Summary(self.layout, self.spec, folded, counts(self.logging), self.products, **known)
 
     def estimates(self, summary: Summary) -> Estimates:
-        """Every estimator for every target."""
+        """Return every estimator for every target."""
         return listed(self.judged(summary))
 
     def judged(self, summary: Summary, groups: int = 1) -> dict[str, Judgement]:
-        """The estimates of every target, held against each other. groups: how many such summaries there are."""
+        """Compare the estimates of every target with each other. groups: number of such summaries."""
         every = [*self._asked, *map(named, self.references)]
         pairs = compared(every, summary.rewards_are_clicks) * len(self.targets) * groups
         return {
@@ -148,17 +148,17 @@ class Plan:
         }
 
     def _chosen(self, summary: Summary, target: AnyPolicy) -> dict[str, Chosen]:
-        """What answers for each spelling."""
+        """Return the estimate chosen for each spelling."""
         return {key: _examined(key, chosen(summary, target, members)) for key, members in self.estimators.items()}
 
     def examination(self) -> list[float] | None:
-        """The curve that an estimator rests on."""
+        """Return the examination curve that an estimator uses."""
         inner = (part for one in self.members for part in _parts(one))
         curves = (getattr(part, "examination", None) for part in inner)
         return next((list(curve) for curve in curves if curve), None)
 
     def histograms(self, summary: Summary) -> Iterator[dict[str, Any]]:
-        """How the weights of each target and weighting are spread; ips and snips share theirs, under the first name."""
+        """Return the weight histograms by target and weighting; ips and snips share one, under the first name."""
         for name, target in self.targets.items():
             named: dict[Estimator, str] = {}
             for key, one in self._chosen(summary, target).items():
@@ -172,9 +172,9 @@ class Plan:
 
 @dataclass(frozen=True)
 class Reduced:
-    """A log that was read under a plan: from it follow all numbers, at any level, and the difference of any two.
+    """A log reduced under a plan: it gives all numbers at any level, and the difference of any two targets.
 
-    whole, groups: what the folds found. known, designs: as in `Summary`. where: the log in words.
+    whole, groups: results of the folds. known, designs: as in `Summary`. where: the log in words.
     """
 
     plan: Plan
@@ -188,26 +188,26 @@ class Reduced:
     diagnostics: Diagnostics
 
     def __getstate__(self) -> dict[str, Any]:
-        return {one.name: getattr(self, one.name) for one in fields(self)}  # what follows from it is made anew
+        return {one.name: getattr(self, one.name) for one in fields(self)}  # derived values are recomputed
 
     @cached_property
     def summary(self) -> Summary:
-        """Of the whole log, ready to be asked."""
+        """Return the summary of the whole log."""
         return self.plan.summary(self.whole, **self.known, designs=self.designs)
 
     @cached_property
     def judged(self) -> dict[str, Judgement]:
-        """The estimates of each target."""
+        """Return the judged estimates of each target."""
         return self.plan.judged(self.summary)
 
     @cached_property
     def by_group(self) -> dict[str, tuple[Summary, dict[str, Judgement]]]:
-        """The same of each group."""
+        """Return the judged estimates of each group."""
         parts = {name: self.plan.summary(part, **self.known, group=True) for name, part in self.groups.items()}
         return {name: (part, self.plan.judged(part, len(parts))) for name, part in parts.items()}
 
     def result(self) -> Result:
-        """Everything that was asked for."""
+        """Return the result of the evaluation."""
         groups = {name: listed(judged) for name, (_, judged) in self.by_group.items()}
         estimates, about_log = listed(self.judged), self.summary.about_log
         verdicts = {name: one.verdict(name, about_log) for name, one in self.judged.items()}
@@ -217,12 +217,12 @@ class Reduced:
         return Result(estimates, groups, facts, about_log=about_log, verdicts=told, reduced=self)
 
     def at(self, confidence: float) -> Result:
-        """The same at another level."""
+        """Return the same reduced log at another confidence level."""
         plan = replace(self.plan, spec=replace(self.plan.spec, confidence=confidence))
         return replace(self, plan=plan).result()
 
     def difference(self, one: Side, other: Side, *, relative: bool = False, group: str | None = None) -> Interval:
-        """One target less another, or less what was logged; where no estimator is named, that of the verdict on it."""
+        """Return the difference of two targets, or to the logged mean; by default with the verdict's estimator."""
         (target, mine), (against, theirs) = one, other
         summary, judged = (self.summary, self.judged) if group is None else self.by_group[group]
         pair = Pair(summary, judged[target], judged.get(against), (target, against))
@@ -247,7 +247,7 @@ class Reduced:
         return away
 
     def comparison(self, target: str, against: str, confidence: float) -> Difference:
-        """The verdict on the difference of two targets, its interval at this level."""
+        """Return the verdict on the difference of two targets, with its interval at this level."""
         pair = Pair(self.summary.at(confidence), self.judged[target], self.judged.get(against), (target, against))
         found = pair.verdict(self.summary.about_log)
         if found is None:
@@ -255,7 +255,7 @@ class Reduced:
         return Difference(target, against, found, self.summary.moments.n)
 
     def _behind(self, verdicts: Mapping[str, Verdict | None]) -> dict[str, Any]:
-        """What stands behind the estimates that the verdicts take, and the first where one takes none."""
+        """Return diagnostics of the estimates behind the verdicts, or of the first where a verdict uses none."""
         told, paths = [], []
         for name, one in self.judged.items():
             paths += [window_path(name, key, each) for key, each in one.found.items() if each.considered]
@@ -300,7 +300,7 @@ def read(plan: Plan, source: Source, executor: Executor | None, progress: Progre
     """Read the source once.
 
     Raises:
-        EmptyLogError: it has no impressions.
+        EmptyLogError: the log has no impressions.
     """
     layout, products = plan.layout, plan.products
     by, grouped = (None, False) if plan.by is None else (by_column(plan.by), True)
@@ -328,7 +328,7 @@ def read(plan: Plan, source: Source, executor: Executor | None, progress: Progre
 
 
 def _parts(estimator: AnyEstimator) -> Iterator[Any]:
-    """An estimator and what it wraps."""
+    """Return an estimator and the ones that it wraps."""
     inner: Any = estimator
     while inner is not None:
         yield inner
@@ -336,14 +336,14 @@ def _parts(estimator: AnyEstimator) -> Iterator[Any]:
 
 
 def _examined(key: str, found: Chosen) -> Chosen:
-    """The estimate, with what there is to say of the examination curve that it rests on.
+    """Add the warnings about the estimate's examination curve to the estimate.
 
-    Remedies spell it as it was asked for: `clip(pbm, 100)`, without the curve that was given beside it.
+    Remedies spell the estimator as the user did: `clip(pbm, 100)`, without the curve given separately.
     """
     estimate = found.estimate
     if isinstance(estimate, NoOverlapError):
         return found
-    # A window of one rank moves no click to another.
+    # With a window of one rank, no click moves to another rank.
     parts = _parts(found.estimator)
     curves = [getattr(part, "examination", None) for part in parts if getattr(part, "window", None) != 0]
     said = [caution for curve in curves if curve for caution in about(OfCurve(curve=tuple(curve)))]
@@ -353,5 +353,5 @@ def _examined(key: str, found: Chosen) -> Chosen:
 
 
 def listed(judged: Mapping[str, Judgement]) -> Estimates:
-    """The estimates of all targets."""
+    """Return the estimates of all targets as a list."""
     return Estimates({(name, key): found for name, one in judged.items() for key, found in one.estimates.items()})

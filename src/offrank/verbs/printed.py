@@ -1,4 +1,4 @@
-"""What every verb answers can be printed, and written as a page."""
+"""The base of all results: each can be printed, and written as a page."""
 
 from __future__ import annotations
 
@@ -13,26 +13,26 @@ from ..report.document import Document
 
 
 class Printed(ABC):
-    """What is told as a document, see `sheet`."""
+    """A result that is shown as a document, see `sheet`."""
 
     @abstractmethod
     def sheet(self) -> Document:
-        """What the terminal and the page show."""
+        """Return the document for terminal and page."""
 
     def __str__(self) -> str:
         return terminal.render_text(self.sheet())
 
     def show(self) -> None:
-        """Print it, in colour on a terminal."""
+        """Print the result, in colour on a terminal."""
         terminal.show(self.sheet())
 
     def save_html(self, path: str | PathLike[str]) -> None:
-        """Write one self-contained page."""
+        """Write one self-contained HTML page."""
         write_text(path, self.sheet().render())
 
 
 def json_text(document: dict[str, Any], path: str | PathLike[str] | None = None) -> str:
-    """A document as JSON; written to `path` if given."""
+    """Return a document as JSON; written to `path` if given."""
     text = json.dumps(document, indent=2, allow_nan=False)
     if path is not None:
         write_text(path, text)

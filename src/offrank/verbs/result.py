@@ -1,4 +1,4 @@
-"""What `evaluate` returns: estimates by name, and ways to show and keep them."""
+"""The result of `evaluate`: estimates by name, with ways to print and save them."""
 
 from __future__ import annotations
 
@@ -26,20 +26,20 @@ from .paired import Difference
 
 Key = tuple[str, str]
 Side = tuple[str, str | None]
-"""What is compared: a target, or `logged`, and an estimator, or the one that the verdict takes."""
+"""One side of a comparison: a target or `logged`, and an estimator or the verdict's own."""
 Named = str | Estimator | SelfNormalised
 Asked = Named | tuple[str | Policy, Named]
 LOGGED = "logged"
-"""What stands for the log itself where targets are compared."""
+"""The name of the log itself in comparisons of targets."""
 _OF_LEVEL = ("confidence", "logged", "ranks", "comparisons", "simultaneous", "clip_path", "window_path", "heaviest")
-"""Facts that depend on the level of intervals."""
+"""Facts that depend on the confidence level."""
 
 
 @dataclass(frozen=True)
 class Estimates(Given[Estimate]):
-    """Estimates by (target, estimator), or by estimator alone where there is one target.
+    """Estimates by (target, estimator), or by estimator alone if there is one target.
 
-    Both may be spelled in any way, or be the objects.
+    Both may be spelled in any equivalent way, or be the objects.
     """
 
     found: Mapping[Key, Estimate | NoOverlapError]
@@ -54,7 +54,7 @@ class Estimates(Given[Estimate]):
         return {"estimates": self.records()}
 
     def known(self, key: Any) -> Key:
-        """The key that is meant, found or refused: the estimator may be spelled in any way, or be the object itself."""
+        """Return the key of an estimate, given or refused; the estimator may be any spelling, or the object itself."""
         targets = list(dict.fromkeys(target for target, _ in self.found))
         target, name = key if isinstance(key, tuple) and len(key) == 2 else (None, key)
         if target is None:
@@ -72,31 +72,31 @@ class Estimates(Given[Estimate]):
 
 
 class KeptLog(Protocol):
-    """What a result keeps of its log."""
+    """The part of a log that a result keeps."""
 
     def at(self, confidence: float) -> Result:
-        """The same at another level."""
+        """Return the same at another confidence level."""
 
     def difference(self, one: Side, other: Side, *, relative: bool = False, group: str | None = None) -> Interval:
-        """One target less another, or less what was logged; in the whole log or a group."""
+        """Return the difference of two targets, or to the logged mean; in the whole log or a group."""
 
     def comparison(self, target: str, against: str, confidence: float) -> Difference:
-        """The verdict on the difference of two targets, its interval at this level."""
+        """Return the verdict on the difference of two targets, with its interval at this level."""
 
 
 @dataclass(frozen=True)
 class Result(Mapping[Key, Estimate], Tabular):
     """What new rankings would have earned: `result["snips"].value`, or `result["name", "snips"]`.
 
-    A mapping of what could be estimated, as its `estimates` are; `result.estimates.refused` has the others.
+    A mapping of the available estimates, as `estimates` is; `result.estimates.refused` has the others.
 
     - estimates: of the whole log.
     - groups: the same for each value of the `by` column.
-    - about_log: what is wrong with the log whatever the estimate.
-    - facts: everything else that reports show (see `to_dict`).
-    - verdicts: by the name of each target whether the answer is to be used, and the answer; of `check`, of `the log`.
+    - about_log: problems of the log that affect every estimate.
+    - facts: everything else in the reports (see `to_dict`).
+    - verdicts: by target name, whether to use the answer, and the answer; for `check`, by `the log`.
     - comparisons: of `compare`, whether one target earns more than another.
-    - reduced: what is kept of the log, for other levels and for differences.
+    - reduced: the part of the log that is kept for other levels and for differences.
 
     Examples:
         >>> log, drawn_by = "offrank-demo/log.parquet", "plackett_luce(old_score)"
@@ -142,9 +142,9 @@ class Result(Mapping[Key, Estimate], Tabular):
 
     @property
     def trustworthy(self) -> bool:
-        """Every estimate was given, and nothing serious was found.
+        """Whether every estimate was given, without a serious finding.
 
-        A check is judged by its findings alone: its estimates are of policies that nobody asked for.
+        A check is judged by its findings alone: its estimates are of policies that the user did not request.
         """
         if any(row["status"] == "serious" for row in self.facts.get("checks", [])):
             return False
@@ -154,10 +154,10 @@ class Result(Mapping[Key, Estimate], Tabular):
 
     @property
     def verdict(self) -> Verdict:
-        """The only verdict: of the one target, or of `check` on the log.
+        """Return the only verdict: on the one target, or for `check` on the log.
 
         Raises:
-            KeyError: there are several targets, or none but what was logged was asked for.
+            KeyError: there are several targets, or only logged quantities were requested.
         """
         names = list(self.verdicts)
         if len(names) > 1:
@@ -173,10 +173,10 @@ class Result(Mapping[Key, Estimate], Tabular):
         return all(one.usable for one in every)
 
     def at(self, confidence: float) -> Result:
-        """The same with intervals at another level; the log is not read again.
+        """Return the same result with intervals at another level; the log is not read again.
 
         Raises:
-            UsageError: a level outside (0, 1), or a result that keeps nothing of its log, as that of `check`.
+            UsageError: a level outside (0, 1), or a result that keeps nothing of its log, such as that of `check`.
         """
         found = self._kept().at(confidence)
         found = found.comparing(self.facts["baseline"]) if self.comparisons else found
@@ -193,21 +193,21 @@ class Result(Mapping[Key, Estimate], Tabular):
         relative: bool = False,
         group: str | None = None,
     ) -> Interval:
-        """By how much `one` earns more than `other`, on the same rows: `result.difference("b", "a")`.
+        """Return how much more `one` earns than `other`, on the same rows: `result.difference("b", "a")`.
 
-        Two targets that rank alike earn much the same in each row, so that their difference is far surer than the two
+        Two similar rankings have similar rewards in each row, so that their difference is far more precise than the two
         intervals suggest. The log is not read again; level, kind of interval and clusters are those of the result.
 
         - one: a target, or (target, estimator); of a single target, an estimator alone.
-        - other: the same, or "logged" for what the log earned.
-        - estimator: of both. By default that of the verdict on this very difference, with its interval: the least
-          assuming one that decides. Where nothing is sound, the least assuming one that both have.
-        - relative: as a share of what `other` earns.
+        - other: the same, or "logged" for the logged mean.
+        - estimator: for both. The default is the estimator of the verdict on this difference, with its interval: the
+          least assuming one that decides. If none is sound, the least assuming one that both have.
+        - relative: as a share of the mean of `other`.
         - group: a value of the `by` column, by default the whole log.
 
         Raises:
             KeyError: no such target, estimator or group. NoOverlapError: the log cannot give one of the estimates.
-            SupportError: what `other` earns is not clearly above 0, so that there is no share of it.
+            SupportError: the mean of `other` is not clearly above 0, so that there is no share of it.
             UsageError: estimates of unlike outcomes, or a result that keeps nothing of its log, as that of `check`.
         """
         sides = self._side(one, estimator), self._side(other, estimator, logged=True)
@@ -221,7 +221,7 @@ class Result(Mapping[Key, Estimate], Tabular):
         return self.reduced
 
     def _side(self, asked: Asked | Policy, estimator: Any, *, logged: bool = False) -> Side:
-        """What is meant, by the words that results use."""
+        """Resolve one side of a comparison to the names that results use."""
         targets = list(dict.fromkeys(target for target, _ in self.estimates.found))
         if logged and asked == LOGGED and LOGGED not in targets:
             return LOGGED, None if estimator is None else self.estimates.known((targets[0], estimator))[1]
@@ -233,21 +233,21 @@ class Result(Mapping[Key, Estimate], Tabular):
         return alone, None if estimator is None else self.estimates.known((alone, estimator))[1]
 
     def with_truths(self, truths: Mapping[str, float]) -> Result:
-        """The same result beside the true values of its targets, known in simulations only."""
+        """Return the same result with the true values of its targets, which only simulations know."""
         return replace(self, truths=dict(truths))
 
     def with_facts(self, **facts: Any) -> Result:
-        """The same result with facts for the report replaced (title, command)."""
+        """Return the same result with facts for the report replaced (title, command)."""
         return replace(self, facts={**self.facts, **facts})
 
     def comparing(self, baseline: str | Policy | None = None) -> Result:
-        """The same beside comparisons of all targets with one of them, which is what `offrank.compare` returns.
+        """Return the same result with comparisons of all targets with a baseline, as `offrank.compare` returns.
 
-        baseline: a target or "logged"; by default the first target, of a single one the log. The intervals hold all
+        baseline: a target or "logged"; by default the first target, or the log if there is only one. The intervals hold
         together with the level of the result: of k comparisons each is at 1 - (1 - level) / k (Bonferroni).
 
         Raises:
-            UsageError: the baseline is no target, or the only one.
+            UsageError: the baseline is not a target, or is the only one.
         """
         targets = list(self.facts["targets"])
         asked = baseline or (targets[0] if len(targets) > 1 else LOGGED)
@@ -264,26 +264,26 @@ class Result(Mapping[Key, Estimate], Tabular):
         return replace(self, facts={**self.facts, **facts, "simultaneous": level}, comparisons=found)
 
     def to_dict(self) -> dict[str, Any]:
-        """Everything, as plain lists, dicts and numbers (None for what is not known).
+        """Return the result as plain lists, dicts and numbers (None for unknown values).
 
-        Behind the estimate that each verdict takes: `clip_path` has it with no weight beyond each of some clips,
-        `heaviest` the impressions of largest weight; `window_path` all windows from which the data chose. `overlap` has
-        the probability of the displayed item at its rank, under the target and the logging policy, and `rankings` how
-        much of what was shown the target would show: both of a random sample of rows, for policies with a law over any
-        slate.
+        For the estimate behind each verdict: `clip_path` has it under each of some clips of the weights,
+        `heaviest` the impressions of largest weight, `window_path` all windows of the data's choice. `overlap` has
+        the probability of the displayed item at its rank, under the target and the logging policy; `rankings` has the
+        similarity of the target's rankings to the displayed ones: both for a random sample of rows, for policies with
+        a law over any slate.
         """
         verdicts = {name: document.verdict_row(one) for name, one in self.verdicts.items()}
         log_findings = [asdict(caution) for caution in self.about_log]
         return {**self.facts, "verdicts": verdicts, "log_findings": log_findings, "estimates": self._rows()}
 
     def records(self) -> list[dict[str, Any]]:
-        """A row per estimate; of `check` per check, of `compare` per comparison."""
+        """Return a row per estimate; for `check` per check, for `compare` per comparison."""
         rows = self.facts.get({"check": "checks", "compare": "comparisons"}.get(self.facts.get("kind", ""), ""))
         return self._rows() if rows is None else list(rows)
 
     @property
     def findings(self) -> tuple[PlacedCaution, ...]:
-        """What speaks against the numbers: of the log, of estimates, of those of groups; of `check`, what it found."""
+        """Return the problems of the log, of estimates and of group estimates; for `check`, its findings."""
         if self.facts.get("kind") == "check":
             bad = (row for row in self.facts["checks"] if row["status"] in ("note", "warning", "serious"))
             return tuple(PlacedCaution(Caution(r["code"], r["status"], r["message"], r["remedy"])) for r in bad)
@@ -298,16 +298,16 @@ class Result(Mapping[Key, Estimate], Tabular):
         yield from (str(one).partition("\n")[0] for one in self.verdicts.values())
 
     def save_html(self, path: str | PathLike[str]) -> None:
-        """The report: one self-contained HTML file."""
+        """Write the report: one self-contained HTML file."""
         write_text(path, self.sheet().render())
 
     def sheet(self) -> Document:
-        """What the report and the terminal show."""
+        """Return the document for report and terminal."""
         return evaluation.sheet(self.to_dict())
 
     @property
     def plot(self) -> Plots:
-        """Its pictures as SVG: `result.plot.forest()`."""
+        """Return the plots as SVG: `result.plot.forest()`."""
         return Plots(self.to_dict())
 
     def _rows(self) -> list[dict[str, Any]]:
@@ -317,7 +317,7 @@ class Result(Mapping[Key, Estimate], Tabular):
 
 
 def refuse_empty(result: Result) -> Result:
-    """The result, unless no estimate at all could be given.
+    """Return the result, or raise if no estimate could be given at all.
 
     Raises:
         NoOverlapError: the first of the refusals.
@@ -329,14 +329,14 @@ def refuse_empty(result: Result) -> Result:
 
 
 def _cautions(found: Estimate | NoOverlapError) -> tuple[Caution, ...]:
-    """What is said of an estimate; a refusal is serious."""
+    """Return the warnings about an estimate; a refusal is serious."""
     if isinstance(found, Estimate):
         return found.warnings
     return (Caution(found.code, "serious", found.message, found.remedy),)
 
 
 def among(known: list[str], asked: object, read: Callable[[Any], object]) -> str | None:
-    """The spelling that results use for what is asked: `clip(ips, 10)` for `clip(ips, 1e1)`; None for what is none."""
+    """Return the spelling that results use: `clip(ips, 10)` for `clip(ips, 1e1)`; None if there is no match."""
     if str(asked) in known:
         return str(asked)
     try:

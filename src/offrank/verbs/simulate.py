@@ -1,4 +1,4 @@
-"""`simulate`: a log of a world whose truth is known."""
+"""`simulate`: write a log of a world whose truth is known."""
 
 from __future__ import annotations
 
@@ -41,10 +41,10 @@ _ALWAYS = ("noisy_oracle", "uniform")
 
 @dataclass(frozen=True)
 class Simulated(Printed):
-    """What was written, and what is true of it.
+    """The simulated log, and its true values.
 
     truths: policy -> expected clicks per session. logging: the policy that drew the log. left_out: queries with too
-    few documents. notes: what should be known of the world.
+    few documents. notes: what a reader should know about the world.
     """
 
     written: Converted
@@ -56,23 +56,23 @@ class Simulated(Printed):
 
     @property
     def next_steps(self) -> list[str]:
-        """Commands to try on the log."""
+        """Return commands to try on the log."""
         path = self.written.path
         log, model = shlex.quote(str(path)), shlex.quote(str(path.with_name("pbm.json")))
         steps = [
             f"offrank clicks fit {log} --model pbm -o {model}",
             f"offrank clicks evaluate {log} --model {model} --labels {GRADE}",
         ]
-        if isinstance(self.logging, Placed):  # no words spell it, so that only its logged propensities are known
+        if isinstance(self.logging, Placed):  # it has no spelling, so only its logged propensities are known
             return [*steps, f"offrank check {log}"]
         drawn = f"--logging {shlex.quote(repr(self.logging))}"
-        # A window is for lists of which much is not shown, see docs/choosing.md.
+        # A window suits lists of which much is not shown, see docs/choosing.md.
         clicks = "pbm" if self.world.slots == self.world.documents else "'interpol(window=2)'"
         target = f"offrank evaluate {log} --target 'top({GRADE})' {drawn} -e snipm -e {clicks} --examination {model}"
         return [*steps, f"offrank check {log} {drawn}", target]
 
     def to_dict(self) -> dict[str, Any]:
-        """For programs."""
+        """Return the result as plain dicts and numbers."""
         return {
             "log": str(self.written.path),
             "sessions": self.written.rows,
@@ -86,11 +86,11 @@ class Simulated(Printed):
         }
 
     def to_json(self, path: str | os.PathLike[str] | None = None) -> str:
-        """The same as JSON text; written to `path` if given."""
+        """Return the result as JSON text; written to `path` if given."""
         return json_text(self.to_dict(), path)
 
     def sheet(self) -> Document:
-        """What earns most, what each policy earns, and what to try."""
+        """Return the page: the best policy, the true value of each policy, and next steps."""
         best, most = max(self.truths.items(), key=lambda one: one[1].value)
         left_out = f"; left out: {self.left_out:,} with fewer documents" if self.left_out else ""
         answer = f"{formatting.quote(best)} **earns most in this world**: {most.value:.4f} clicks per session."
@@ -126,18 +126,18 @@ def simulate(
     progress: Progress | None = None,
     say: Say = silent,
 ) -> Simulated:
-    """Write a log that a user clicked in a world of judged queries, and say what policies truly earn there.
+    """Write a log that a user clicked in a world of judged queries, and return the true value of policies there.
 
-    - path: what to write, Parquet or (by its suffix) Arrow; whole or not at all.
-    - user: its spelling, or the file of a fitted click model, `MODEL.json`, which then clicks.
+    - path: the file to write, Parquet or (by its suffix) Arrow, atomically.
+    - user: its spelling, or the file of a fitted click model, `MODEL.json`, which then draws the clicks.
     - rankers: their spellings; the first draws the log by Plackett-Luce at this temperature (0: sorted by score), the
-      scores of all stand in the log, and `noisy_oracle` and `uniform` always.
-    - data: SVMlight files, or "generated" for data in the likeness of MSLR. queries: how many of them, by default all,
+      scores of all are in the log, and those of `noisy_oracle` and `uniform` always.
+    - data: SVMlight files, or "generated" for data that resemble MSLR. queries: how many of them, by default all,
       or 1,000 generated. documents: how many each, sampled by grade; by default 10, and 25 for a carousel.
-    - slots: how many are shown, by default all.
-    - preset: "paper" or "published-code", of everything at once, see the page on simulation.
-    - world_seed: decides the documents and what rankers think of them; seed: the sessions. Two seeds of one world make
-      a log to learn from and one to be tested on.
+    - slots: how many documents are shown, by default all.
+    - preset: "paper" or "published-code", for all settings at once, see the page on simulation.
+    - world_seed: determines the documents and the rankers' scores; seed: the sessions. Two seeds of one world give
+      a log to learn from and one to test on.
 
     Raises:
         UsageError: arguments that cannot work.
@@ -181,7 +181,7 @@ def _judged(data: str | os.PathLike[str] | Judged, queries: int | None, seed: in
 
 
 def _rankers(spellings: Sequence[str], preset: Preset) -> dict[str, Ranker]:
-    """Rankers under the names of their columns, in order."""
+    """Return the rankers under the names of their columns, in order."""
     found: dict[str, Ranker] = {}
     for spelling in [*spellings, *_ALWAYS]:
         as_published = preset == "published-code" and spelling == "noisy_oracle"
@@ -191,7 +191,7 @@ def _rankers(spellings: Sequence[str], preset: Preset) -> dict[str, Ranker]:
 
 
 def _truths(world: JudgedWorld) -> dict[str, Truth]:
-    """Of each ranker's policy, of its sorted ranking, and of the best that grades can do."""
+    """Return the true value of each ranker's policy, of its sorted ranking, and of the best one by grade."""
     policies: dict[str, Policy] = {repr(policy): policy for policy in map(world.policy, world.scores)}
     for name in (*world.scores, GRADE):
         if name != "uniform":
@@ -201,7 +201,7 @@ def _truths(world: JudgedWorld) -> dict[str, Truth]:
 
 
 def _notes(world: JudgedWorld) -> tuple[str, ...]:
-    """What a reader of the numbers should know."""
+    """Return notes for readers of the numbers."""
     found, user, most = [], world.user, float(world.grade.max())
     highest = getattr(user, "highest", most)
     if isinstance(user, Fitted):

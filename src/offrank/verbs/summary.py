@@ -1,4 +1,4 @@
-"""From the states of the folds to estimates with their doubts."""
+"""Estimates with their intervals, from the states of the folds."""
 
 from __future__ import annotations
 
@@ -41,13 +41,13 @@ from .provenance import NOTHING, Provenance
 
 AnyEstimator = Estimator | SelfNormalised
 _BOUND = 100.0
-"""The largest weight that a remedy names."""
+"""The largest weight that a remedy suggests."""
 POWER = 0.8
-"""The chance with which a difference is to be seen, where a log is asked which one it could show."""
+"""The power at which a detectable difference is reported."""
 
 
 def inner_fold(spec: IntervalSpec, layout: Layout, products: Products = (), *, grouped: bool = False) -> Tee:
-    """What reduces samples to what the estimates need; one of many groups has no histograms, and fewer buckets."""
+    """Return the fold that computes the sums of the estimates; for many groups a smaller one, without histograms."""
     weights = tuple(weight for _, _, _, weight in layout.pairs())
     worth, third = {"worth": SumsFold(layout.worth.columns)}, layout.blocks
     whole = {**spec.folds(layout.columns, products, blocks=third), **worth, "histogram": HistogramFold(weights)}
@@ -58,14 +58,14 @@ def inner_fold(spec: IntervalSpec, layout: Layout, products: Products = (), *, g
 
 @dataclass(frozen=True)
 class Summary:
-    """The reduced log, ready to be asked for estimates.
+    """The reduced log, from which estimates follow.
 
-    counted: the logging probabilities were counted in it. products: pairs of columns whose products are in the sums
-    too. group: this is one of several groups of the log. slots: how many ranks have clicks. about_log: what is wrong
-    with the log whatever the estimate; what concerns its propensities, for those estimates only that ask the logging
-    policy. ties: share of the impressions in which equal scores leave the target's order open, by target that sorts.
-    trained: what is judged by the rows that it was learnt from. designs: what the policies alone say of the weights,
-    of each pair of the layout; or of none.
+    counted: whether the logging probabilities were counted in it. products: pairs of columns whose products are summed
+    too. group: whether this is one of several groups of the log. slots: how many ranks have clicks. about_log: problems
+    of the log that affect every estimate; those of its propensities affect only estimates that require the logging
+    policy. ties: share of the impressions in which equal scores do not determine the order, by sorting target.
+    trained: targets evaluated on their own training rows. designs: weight statistics that depend on the policies only,
+    for each pair of the layout; or none.
     """
 
     layout: Layout
@@ -85,31 +85,31 @@ class Summary:
 
     @property
     def moments(self) -> Moments:
-        """Of all columns of the layout."""
+        """Return the moments of all columns of the layout."""
         return cast(Moments, self.folded["moments"])
 
     @cached_property
     def spread(self) -> Inference:
-        """What intervals are made from."""
+        """Return the inference that intervals are made from."""
         return self.spec.spread(self.folded, self.products)
 
     @cached_property
     def _alone(self) -> Inference:
-        """The same of independent rows, unless clusters were asked for.
+        """Return the inference for independent rows, unless the user named clusters.
 
-        Whatever the context, weights have expectation 1, so those of one query are uncorrelated if slates were drawn
-        independently. Few clusters would tell little of what the many rows can tell of wrong propensities.
+        Weights have expectation 1 in every context, so those of one query are uncorrelated if slates were drawn
+        independently. A few clusters would detect wrong propensities less well than the many rows do.
         """
         if self.spec.cluster != AUTO:
             return self.spread
         return replace(self.spec, cluster=None).spread(self.folded, self.products)
 
     def logged(self, estimator: Estimator) -> Interval:
-        """What the logging policy earned, in the outcome that the estimator weighs."""
+        """Return the logged mean of the outcome that the estimator weights."""
         return self.spread.ratio(self.layout.logged(estimator))
 
     def estimate(self, target: AnyPolicy, estimator: AnyEstimator) -> Estimate | NoOverlapError:
-        """The estimate of one estimator for one target, or why there is none."""
+        """Return the estimate of one estimator for one target, or the reason why there is none."""
         if (target, estimator) not in self.made:
             self.made[target, estimator] = self._estimate(target, estimator)
         return self.made[target, estimator]
@@ -159,7 +159,7 @@ class Summary:
                 f"{estimator!r}: the model has learnt of nothing that {target!r} shows, in any of {n:,} impressions",
                 f"fit it to a log with the same queries and items, or by items alone ({option('by', None)})",
             )
-        if cancelled:  # weights of the pseudoinverse may be negative
+        if cancelled:  # pseudoinverse weights may be negative
             return NoOverlapError(
                 f"{estimator!r}: the weights of {n:,} impressions add up to nothing or less for {target!r}, where "
                 "their number is expected",
@@ -173,7 +173,7 @@ class Summary:
         )
 
     def _of_weights(self, made: Estimate, estimator: Estimator, weighed: Weighted, index: int, value: int) -> Estimate:
-        """The estimate with what is known of its weights."""
+        """Add the weight diagnostics to an estimate."""
         sums, weight = self.moments.sums, value + 1
         mean_weight = self._alone.ratio(Ratio(weight, ROWS)) if weighed.normalised else None
         return replace(
@@ -186,26 +186,26 @@ class Summary:
         )
 
     def _luck(self, design: Design | None, index: int, weight: int) -> float:
-        """The effective number of weights that such logs typically have over that of this log, at most 1."""
+        """Return the typical effective sample size of such logs over that of this log, at most 1."""
         if design is None:
             return 1.0
         return min(design.visible / self._worth.kish(index, float(self.moments.sums[weight])), 1.0)
 
     def luck(self, target: AnyPolicy, estimator: AnyEstimator) -> float:
-        """How many times the error of this log such logs typically have, at least 1."""
+        """Return the typical error of such logs over the error of this log, at least 1."""
         index, _, weight = self.layout.places[target, bare(estimator)]
         luck = self._luck(self.designs[index] if self.designs else None, index, weight)
         return 1 / math.sqrt(luck) if luck > 0 else math.inf
 
     def detectable(self, difference: Interval | None, error: float, luck: float) -> float:
-        """The true difference that is told from none with a chance of POWER; error: of what is compared.
+        """Return the true difference that is detected with probability POWER; error: of the comparison.
 
-        Where the weights of this log vary less than those of such logs do, by so much more.
+        If the weights of this log vary less than is typical for such logs, it grows in proportion.
         """
         if difference is None or not luck > 0:
             return math.nan
         if difference.standard_error < 1e-6 * error:
-            return 0.0  # both are the same policy, but for rounding
+            return 0.0  # both are the same policy, up to rounding
         deviates = sum(map(NormalDist().inv_cdf, (0.5 + self.spec.confidence / 2, POWER)))
         return deviates * difference.standard_error / math.sqrt(luck)
 
@@ -214,7 +214,7 @@ class Summary:
         return EffectiveSize(self.layout.worth, self.folded["worth"], float(self.moments.sums[ROWS]))
 
     def _ess(self, error: float, estimator: Estimator, weighed: Weighted, index: int, value: int) -> float:
-        """How many impressions of the target an estimate of this standard error is worth."""
+        """Return how many impressions of the target would give the same standard error."""
         moments, weight = self.moments, float(self.moments.sums[value + 1])
         logged = float(self.layout.logged(estimator).value(moments.sums)), outcome_index(estimator)
         each_slot, normalised = weighed.each_slot, weighed.normalised
@@ -224,10 +224,10 @@ class Summary:
         return worth(variance * moments.n / max(moments.n - 1, 1), error, kish, known=known)
 
     def knows_error(self, target: AnyPolicy, estimator: AnyEstimator, estimate: Estimate) -> bool:
-        """Whether the standard error is good enough to hold the estimate against others.
+        """Whether the standard error is reliable enough to compare the estimate with others.
 
-        An estimate may be worth few impressions of the target, and yet say well how little it is worth: if enough
-        impressions of the log have a weight, and nothing else is wrong with these.
+        A small effective sample size does not make its standard error unreliable: enough impressions of the log
+        must have a weight, and there must be no other problem with the weights.
         """
         _, _, weight = self.layout.places[target, bare(estimator)]
         rows = float(self.moments.sums[weight] ** 2 / self.moments.squares[weight])
@@ -235,11 +235,11 @@ class Summary:
         return sound and rows >= FEW_EFFECTIVE and estimate.standard_error > 0
 
     def relative(self, one: Mean, other: Mean) -> Interval | None:
-        """One mean less another as a share of the other; None where that is not clearly above 0."""
+        """Return the difference of two means as a share of the second; None if that is not clearly above 0."""
         return self.spread.ratio(RelativeChange(one, other)) if self.spread.ratio(other).low > 0 else None
 
     def at(self, confidence: float) -> Summary:
-        """The same at this level."""
+        """Return the same summary at this confidence level."""
         if confidence == self.spec.confidence:
             return self
         return replace(self, spec=replace(self.spec, confidence=confidence))
@@ -250,7 +250,7 @@ class Summary:
         return bool(self.moments.least[REWARD] >= 0)
 
     def mean(self, target: AnyPolicy, estimator: AnyEstimator) -> Mean:
-        """What an estimate is, as a function of the columns' sums."""
+        """Return an estimate as a function of the columns' sums."""
         weighting = bare(estimator)
         _, value, weight = self.layout.places[target, weighting]
         if isinstance(estimator, SelfNormalised) and estimator.controlled:
@@ -266,7 +266,7 @@ class Summary:
         return bool(reward == clicks or not clicks or not reward)
 
     def _evidence(self, made: Estimate, target: AnyPolicy, estimator: AnyEstimator, value: int) -> OfEstimate:
-        """What findings look at, besides clusters and the log itself."""
+        """Return the input of the findings, apart from clusters and the log itself."""
         weighting, weighed, sums = bare(estimator), weighing(estimator), self.moments.sums
         found = OfEstimate(
             n=made.n,
@@ -303,7 +303,7 @@ class Summary:
         )
 
     def _effective_rewards(self, estimator: Estimator, value: int) -> float:
-        """How many rewarded impressions an estimate rests on; infinite where losses cancel gains: no count is known."""
+        """Return the effective number of rewarded impressions; infinite if negative rewards leave it undefined."""
         sums, squares = self.moments.sums, self.moments.squares
         if not squares[value]:
             return 0.0
@@ -320,7 +320,7 @@ def _kind(weighed: Weighted | None) -> Literal["slates", "items", "model", "logg
 
 
 def _bounded(estimator: AnyEstimator) -> AnyEstimator:
-    """The estimator with its weights clipped, or those of what corrects a click model."""
+    """Return the estimator with clipped weights, or with a clipped correction of its click model."""
     plain = bare(estimator)
     if not isinstance(plain, DoublyRobust):
         return clip(estimator, _BOUND)

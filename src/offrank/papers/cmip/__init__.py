@@ -1,4 +1,4 @@
-"""The reproduction of paper cmip-debiasedness: simulated users, seven click models, and what CMIP tells of them."""
+"""The reproduction of paper cmip-debiasedness: simulated users, seven click models, and their CMIP."""
 
 from .design import Study, StudyDesign
 from .sheet import made, sheet

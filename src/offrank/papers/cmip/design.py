@@ -1,4 +1,4 @@
-"""What is simulated, how much of it, and the judged queries, rankers and users that make its worlds."""
+"""Design of the simulation study: its sizes, and the judged queries, rankers and users of its worlds."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ ORACLE, LAMBDAMART, UNIFORM = POLICIES = ("noisy_oracle", "lambdamart", "uniform
 LOGGING = (ORACLE, LAMBDAMART)
 
 FIGURE = "figure_1"
-"""In the place of a user: the two models of Figure 1 again, at the temperature of the published code."""
+"""Used as a user name: the two models of Figure 1 again, at the temperature of the published code."""
 
 FIGURE_TEMPERATURE = 1.0
-"""Of Figure 1 in the published code; the text has .1 everywhere."""
+"""Temperature of Figure 1 in the published code; the text has .1 everywhere."""
 
 _CLASSES: Mapping[str, Callable[..., User]] = {
     "pbm": PBMUser,
@@ -44,14 +44,14 @@ PBM, DBN, MIXTURE, CAROUSEL = USERS = tuple(_CLASSES)[:4]
 _NEURAL = ("ncm", "cacm")
 _QUICK = ("ncm(batch=1024, rate=0.03, epochs=15)", "cacm(batch=1024, rate=0.1, epochs=12)")
 _LARGE = 0.2
-"""The scale from which on the recurrent models learn as in the paper; below, in fewer but longer steps."""
+"""The scale from which recurrent models learn as in the paper; below, in fewer but longer steps."""
 
 
 @dataclass(frozen=True)
 class StudyDesign:
-    """The paper's set-up at some size (section 5).
+    """The paper's experiment at some size (section 5).
 
-    queries: at most so many. documents: per query, for the carousel and for the others. sessions: to learn from; tests:
+    queries: maximum number. documents: per query, for the carousel and for the others. sessions: to learn from; tests:
     slates to test on, per policy. trees: of LambdaMART. models: their spellings.
     runs: at least 2. repetitions: of the two-fold cross-validation of Table 1.
     """
@@ -72,7 +72,7 @@ class StudyDesign:
 
     @classmethod
     def of(cls, scale: float, seed: int, preset: Preset = "paper") -> StudyDesign:
-        """The published size times `scale`: sessions by as much, queries by its root, runs by less.
+        """Return the published size times `scale`: sessions times it, queries times its root, fewer runs.
 
         So each query has 850 sessions at scale 1, and 85 at .01.
         """
@@ -80,7 +80,7 @@ class StudyDesign:
         return cls(
             queries=max(int(6_000 * math.sqrt(scale)), 30),
             sessions=max(int(5e6 * scale), 1_000),
-            # Clicks are not drawn but expected, so that few slates say much.
+            # Clicks are expectations rather than draws, so that a few slates suffice.
             tests=max(int(40_000 * math.sqrt(scale)), 200),
             runs=min(max(round(10 * scale**0.2), 3), 10),
             repetitions=max(round(1_000 * math.sqrt(scale)), 10),
@@ -92,27 +92,27 @@ class StudyDesign:
 
     @property
     def made(self) -> dict[str, ClickModel]:
-        """The models by name."""
+        """Return the models by name."""
         return {model.name: model for model in map(click_model, self.models)}
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The models' names, in order."""
+        """Return the models' names, in order."""
         return tuple(self.made)
 
     def documents_of(self, user: str) -> int:
-        """Documents per query for a user."""
+        """Return documents per query for a user."""
         return self.carousel_documents if user == CAROUSEL else self.documents
 
     def studies(self) -> list[Study]:
-        """All that is to be simulated, run after run, so that what comes first is the whole at fewer runs."""
+        """List all studies, run after run, so that an unfinished study is a whole one with fewer runs."""
         every = [Study(user, which, run) for run in range(self.runs) for user in self.users for which in self.logging]
         return [*every, Study(FIGURE, ORACLE, 0)]
 
 
 @dataclass(frozen=True)
 class Study:
-    """One run of the simulation: a user, a logging policy, and everything that is random."""
+    """One run of the simulation: a user, a logging policy, and all random seeds."""
 
     user: str
     logging: str
@@ -120,7 +120,7 @@ class Study:
 
     @property
     def name(self) -> str:
-        """What its file is called."""
+        """Return the name of its file."""
         return f"{self.user}-{self.logging}-{self.run}"
 
     def __str__(self) -> str:
@@ -129,7 +129,7 @@ class Study:
 
 @dataclass(frozen=True)
 class ScoredQueries:
-    """Queries with equally many documents, and what LambdaMART gives each [q, m]; dropped: queries with fewer."""
+    """Queries with equally many documents, and LambdaMART's scores [q, m]; dropped: queries with fewer."""
 
     judged: Judged
     lambdamart: Floats
@@ -137,23 +137,23 @@ class ScoredQueries:
 
     @property
     def grade(self) -> Floats:
-        """[q, m]."""
+        """Return the grades [q, m]."""
         return self.judged.table(self.judged.grade)
 
     def scores(self, preset: Preset, seed: int) -> dict[str, Floats]:
-        """[q, m] of each ranker; the noise of the oracle depends on the seed."""
+        """Return the scores of each ranker [q, m]; the noise of the oracle depends on the seed."""
         oracle = NoisyOracle(0.5 if preset == "paper" else 0.25).scores(self.judged, seed)
         uniform = np.zeros_like(self.lambdamart)
         return {ORACLE: self.judged.table(oracle), LAMBDAMART: self.lambdamart, UNIFORM: uniform}
 
     def ndcg(self, scores: Floats) -> float:
-        """Of all documents of a query sorted by a score, as in Eq. 4 of the paper."""
+        """Return nDCG over all documents of a query sorted by a score, as in Eq. 4 of the paper."""
         return float(ndcg(ranked(self.grade, scores)).mean())
 
 
 @dataclass(frozen=True)
 class StudyQueries:
-    """The scored queries, by number of documents; data: where the queries come from, in words."""
+    """The scored queries, by number of documents; data: a description of their source."""
 
     design: StudyDesign
     data: str
@@ -161,7 +161,7 @@ class StudyQueries:
 
     @classmethod
     def of(cls, design: StudyDesign, log: Any, say: Say) -> StudyQueries:
-        """Read or generated, reduced as in section 5.1.2, and scored.
+        """Read or generate queries, reduce them as in section 5.1.2, and score them.
 
         log: an MSLR fold folder (of which `train.txt` is read), an SVMlight file, or None.
         """
@@ -175,13 +175,13 @@ class StudyQueries:
         return cls(design, data, found)
 
     def of_user(self, user: str) -> ScoredQueries:
-        """The queries of a user: each user is shown so many documents."""
+        """Return the queries of a user, which depend on the user's number of documents."""
         return self.found[self.design.documents_of(user)]
 
     def world(self, study: Study) -> JudgedWorld:
-        """The world of a study."""
+        """Return the world of a study."""
         scored, preset = self.of_user(study.user), self.design.preset
-        # The published code draws the oracle's noise once; here each run has its own.
+        # The published code draws the oracle's noise once; here each run draws its own.
         scores = scored.scores(preset, 0 if preset != "paper" else seed_of(self.design.seed, study.run, "oracle"))
         user = _CLASSES[study.user](highest=max(float(scored.grade.max()), 1.0), preset=preset)
         temperature = FIGURE_TEMPERATURE if study.user == FIGURE else 0.1
@@ -190,7 +190,7 @@ class StudyQueries:
 
     @property
     def digest(self) -> str:
-        """Different for different queries, grades and scores."""
+        """Return a hash of the queries, grades and scores."""
         made = hashlib.sha256()
         for _, scored in sorted(self.found.items()):
             for table in (scored.judged.query, scored.judged.document, scored.grade, scored.lambdamart):
@@ -199,7 +199,7 @@ class StudyQueries:
 
 
 def seed_of(*parts: Any) -> int:
-    """A seed that depends on all of these."""
+    """Return a seed that depends on all arguments."""
     return int.from_bytes(hashlib.sha256(repr(parts).encode()).digest()[:4], "big")
 
 

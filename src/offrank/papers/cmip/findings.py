@@ -1,4 +1,4 @@
-"""What all studies found, as tables [runs, models], and how well perplexity elsewhere follows from it."""
+"""Results of all studies as tables [runs, models], and how well they predict out-of-distribution perplexity."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ PAPER = Expectations.of("cmip")
 METRICS: tuple[Metric, ...] = ("ppl", "ndcg", "cmip")
 
 ALPHA = 1e-4 / 7
-"""Level of the paper's tests, shared among seven comparisons."""
+"""Level of the paper's tests, divided among seven comparisons."""
 
 BETTER, WORSE = "\u25b2", "\u25bc"
 
@@ -42,7 +42,7 @@ COMBINATIONS: tuple[Combination, ...] = (
 """The columns of Table 1, in its order."""
 
 BASELINE, JOINT = COMBINATIONS[3], COMBINATIONS[-1]
-"""What the other combinations are compared with, and all metrics."""
+"""The combinations that the others are compared with, and all metrics."""
 
 Split = tuple[Integers, Integers]
 
@@ -60,9 +60,9 @@ class Configuration(NamedTuple):
 
 @dataclass(frozen=True)
 class Measure:
-    """How perplexity and CMIP are meant.
+    """Definitions of perplexity and CMIP.
 
-    conditional: each click given those above it, as in the published code, in the place of Eq. 2. method: of CMIP.
+    conditional: each click given those above it, as in the published code, instead of Eq. 2. method: of CMIP.
     """
 
     conditional: bool = False
@@ -71,26 +71,26 @@ class Measure:
 
 @dataclass(frozen=True)
 class Findings:
-    """All studies of a design."""
+    """Results of all studies of a design."""
 
     design: StudyDesign
     studies: Mapping[Study, Found]
 
     def configurations(self) -> Iterator[Configuration]:
-        """User, logging policy and each of the other policies to test on."""
+        """Return user, logging policy and each of the other policies to test on."""
         for user in self.design.users:
             for logging in self.design.logging:
                 yield from (Configuration(user, logging, test) for test in POLICIES if test != logging)
 
     def perplexity(self, user: str, logging: str, test: str, conditional: bool = False) -> Floats:
-        """[runs, models]; conditional for all models where it is all that some have."""
+        """Return [runs, models]; conditional for all models if some have no other."""
         first = self.studies[Study(user, self.design.logging[0], 0)]["models"].values()
         missing = any(one["unconditional"] is None for model in first for one in model["perplexity"].values())
         how = "conditional" if conditional or missing else "unconditional"
         return self._table(user, logging, lambda one: one["perplexity"][test][how])
 
     def metric(self, name: Metric, user: str, logging: str, measure: Measure) -> Floats:
-        """[runs, models] in-distribution "ppl", "ndcg" or "cmip"."""
+        """Return in-distribution "ppl", "ndcg" or "cmip" [runs, models]."""
         if name == "ppl":
             return self.perplexity(user, logging, logging, measure.conditional)
         if name == "ndcg":
@@ -98,15 +98,15 @@ class Findings:
         return self._table(user, logging, lambda one: one["cmip"][measure.method]["value"])
 
     def metrics(self, user: str, logging: str, measure: Measure) -> dict[Metric, ArrayLike]:
-        """All three by name, [runs, models]."""
+        """Return all three metrics by name [runs, models]."""
         return {name: self.metric(name, user, logging, measure) for name in METRICS}
 
     def p_values(self, user: str, logging: str) -> Floats:
-        """[runs, models] of the hypothesis that a model is debiased, by bins."""
+        """Return p-values [runs, models] of the hypothesis that a model is debiased, by bins."""
         return self._table(user, logging, lambda one: one["cmip"]["binned"]["p_value"])
 
     def figure(self) -> Found:
-        """The study of Figure 1 at the published code's temperature."""
+        """Return the study of Figure 1 at the published code's temperature."""
         return self.studies[Study(FIGURE, self.design.logging[0], 0)]
 
     def _table(self, user: str, logging: str, pick: Callable[[Found], Any]) -> Floats:
@@ -115,8 +115,8 @@ class Findings:
 
 
 def over_runs(values: Floats, confidence: float = 0.95) -> Interval:
-    """Mean of independent values with Student's t interval; infinite where there is one value."""
-    from scipy.stats import t  # scipy is slow to import
+    """Return the mean of independent values with Student's t interval; infinite for one value."""
+    from scipy.stats import t  # scipy imports slowly
 
     n, mean, error, half = len(values), float(np.mean(values)), math.inf, math.inf
     if n > 1:
@@ -126,25 +126,25 @@ def over_runs(values: Floats, confidence: float = 0.95) -> Interval:
 
 
 def spearman(one: ArrayLike, other: ArrayLike) -> float:
-    """Correlation of the ranks; nan where all are equal."""
-    from scipy.stats import spearmanr  # scipy is slow to import
+    """Return the rank correlation; nan if all values are equal."""
+    from scipy.stats import spearmanr  # scipy imports slowly
 
     return float(spearmanr(one, other).statistic)
 
 
 @dataclass(frozen=True)
 class Scores:
-    """A row of Table 1. adjusted: combination -> [splits] adjusted R^2 on rows left out at random, as in the paper.
+    """A row of Table 1. adjusted: combination -> [splits] adjusted R^2 on random held-out rows, as in the paper.
 
-    grouped: combination -> [splits] R^2 of predictions for models that were left out with all their runs.
+    grouped: combination -> [splits] R^2 on models held out with all their runs.
     """
 
     adjusted: Mapping[Combination, Floats]
     grouped: Mapping[Combination, Floats]
 
     def mark(self, combination: Combination) -> str:
-        """Whether a combination is better or worse than the paper's baseline, by Welch's test at the paper's level."""
-        from scipy.stats import ttest_ind  # scipy is slow to import
+        """Return whether a combination is better or worse than the paper's baseline, by Welch's test at its level."""
+        from scipy.stats import ttest_ind  # scipy imports slowly
 
         ours, theirs = self.adjusted[combination], self.adjusted[BASELINE]
         if np.ptp(ours) or np.ptp(theirs):
@@ -155,7 +155,7 @@ class Scores:
 
 
 def tree_scores(findings: Findings, measure: Measure, say: Say) -> dict[Configuration, Scores]:
-    """Table 1: how well out-of-distribution perplexity follows from other metrics, by regression trees."""
+    """Compute Table 1: how well regression trees predict out-of-distribution perplexity from other metrics."""
     found, design = {}, findings.design
     grouped = list(_by_model(design.runs, len(design.names)))
     for row in findings.configurations():
@@ -176,14 +176,14 @@ def tree_scores(findings: Findings, measure: Measure, say: Say) -> dict[Configur
 
 
 def _halves(order: Integers) -> Iterator[Split]:
-    """(train, test), and the other way round."""
+    """Return (train, test), and the reverse."""
     middle = (len(order) + 1) // 2
     yield order[middle:], order[:middle]
     yield order[:middle], order[middle:]
 
 
 def _by_model(runs: int, models: int) -> Iterator[list[Split]]:
-    """Every way to part the models in two, as the two (train, test) that it makes."""
+    """Yield every split of the models into two, as the two (train, test) that it makes."""
     model = np.tile(np.arange(models), runs)
     for chosen in combinations(range(models), models // 2):
         held = np.isin(model, chosen)
@@ -192,7 +192,7 @@ def _by_model(runs: int, models: int) -> Iterator[list[Split]]:
 
 
 def adjusted_scores(features: Floats, target: Floats, splits: list[Split]) -> Floats:
-    """[splits] 1 - (1 - R^2) (n - 1) / (n - p - 1) on the n rows left out; features [rows, p]. NaN for too few rows."""
+    """Return 1 - (1 - R^2) (n - 1) / (n - p - 1) on n held-out rows [splits]; features [rows, p]. NaN for too few."""
     found, p = np.full(len(splits), np.nan), features.shape[1]
     for place, (train, test) in enumerate(splits):
         if (n := len(test)) > p + 1:
@@ -202,7 +202,7 @@ def adjusted_scores(features: Floats, target: Floats, splits: list[Split]) -> Fl
 
 
 def pooled_scores(features: Floats, target: Floats, splits: list[list[Split]]) -> Floats:
-    """[splits] R^2 over all rows, each predicted by a tree that has seen none of its model's."""
+    """Return R^2 over all rows [splits], each predicted by a tree that was trained without its model."""
     found = np.empty(len(splits))
     for place, both in enumerate(splits):
         said = np.empty(len(target))
@@ -213,19 +213,19 @@ def pooled_scores(features: Floats, target: Floats, splits: list[list[Split]]) -
 
 
 def _predicted(features: Floats, target: Floats, train: Integers, test: Integers) -> Floats:
-    # Trees compare 32 bits; checks of the input would take most of the time.
+    # Trees use 32 bits; input validation would take most of the time.
     tree, given = trees().DecisionTreeRegressor(random_state=0), features.astype(np.float32)
     tree.fit(given[train], target[train], check_input=False)
     return np.asarray(tree.predict(given[test], check_input=False))
 
 
 def _explained(target: Floats, said: Floats) -> float:
-    """R^2."""
+    """Return R^2."""
     return float(1 - ((target - said) ** 2).sum() / ((target - target.mean()) ** 2).sum())
 
 
 def trees() -> Any:
-    """scikit-learn's trees.
+    """Import scikit-learn's trees.
 
     Raises:
         MissingExtraError: it is not installed.

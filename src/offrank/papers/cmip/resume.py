@@ -1,4 +1,4 @@
-"""Studies side by side, each kept in a file of its own once it is done: what was interrupted goes on."""
+"""Parallel studies, each saved to a file once it is done, so that an interrupted run can be resumed."""
 
 from __future__ import annotations
 
@@ -18,20 +18,20 @@ from .design import Study, StudyQueries
 from .study import Found, studied
 
 VERSION = 2
-"""To be raised whenever a study would find something else: results of two versions are never mixed."""
+"""To be increased whenever the results of a study change: results of two versions are never mixed."""
 
 _WORKERS = 4
 _WAIT = 0.5  # seconds
 
 
 class StoppedError(Exception):
-    """Raised within a study that nobody waits for any more."""
+    """Raised in a study whose result is no longer needed."""
 
 
 def all_studies(queries: StudyQueries, folder: Path, say: Say) -> Mapping[Study, Found]:
-    """What each study of the design found: read where it is kept, else simulated and kept.
+    """Return the results of each study: read if saved, otherwise simulated and saved.
 
-    Interrupting loses the studies that are under way, of which there are as many as cores (4 at most).
+    An interruption loses the studies in progress, of which there are as many as cores (4 at most).
     """
     own = _own(folder, queries)
     files = {study: own / f"{study.name}.json" for study in queries.design.studies()}
@@ -39,15 +39,15 @@ def all_studies(queries: StudyQueries, folder: Path, say: Say) -> Mapping[Study,
     if found:
         say(f"{len(found)} of {len(files)} studies stand in {own} from before; now the others")
     for study, one in _simulated(queries, [study for study in files if study not in found], say):
-        write_text(files[study], json.dumps(one))  # whole or not at all
+        write_text(files[study], json.dumps(one))  # atomically
         found[study] = one
     return {study: found[study] for study in files}
 
 
 def _own(folder: Path, queries: StudyQueries) -> Path:
-    """The folder of the studies of these settings, made where it is not there, with a file that says what they are.
+    """Return the folder of studies with these settings, created if needed, with a file that describes them.
 
-    The number of runs is none of them: more runs go on from fewer.
+    The number of runs is not among them: more runs can be added to fewer.
     """
     settings = {"version": VERSION, "data": queries.data, "digest": queries.digest, **asdict(queries.design)}
     for name in ("runs", "repetitions"):
@@ -60,7 +60,7 @@ def _own(folder: Path, queries: StudyQueries) -> Path:
 
 
 def _read(path: Path) -> Found | None:
-    """What a study found; None where it is not done, or its file cannot be read."""
+    """Return a saved result; None if it is missing or its file cannot be read."""
     try:
         found: Found = json.loads(path.read_text(encoding="utf-8"))
     except (FileNotFoundError, json.JSONDecodeError):
@@ -69,7 +69,7 @@ def _read(path: Path) -> Found | None:
 
 
 def _simulated(queries: StudyQueries, studies: list[Study], say: Say) -> Iterator[tuple[Study, Found]]:
-    """Each study with what it found, as they end; at the end, or at an error, those that still run are stopped."""
+    """Yield each study with its result as it ends; at the end or at an error, running ones are stopped."""
     began, stop, executor = time.monotonic(), threading.Event(), ThreadPoolExecutor(min(os.cpu_count() or 1, _WORKERS))
 
     def heed(_: str) -> None:
@@ -81,7 +81,7 @@ def _simulated(queries: StudyQueries, studies: list[Study], say: Say) -> Iterato
         while pending:
             # In short steps: where signals restart system calls, one long wait ignores Ctrl-C.
             done = wait(pending, timeout=_WAIT, return_when=FIRST_COMPLETED).done
-            for future in sorted(done, key=lambda one: one.exception() is not None):  # what is done is kept first
+            for future in sorted(done, key=lambda one: one.exception() is not None):  # save finished studies first
                 study = pending.pop(future)
                 yield study, future.result()
                 left = (time.monotonic() - began) / (len(studies) - len(pending)) * len(pending)

@@ -1,4 +1,4 @@
-"""CMIP (Deffayet, Hager, Renders and de Rijke): Figures 1 and 2, Tables 1 and 2, simulated anew.
+"""CMIP (Deffayet, Hager, Renders and de Rijke): Figures 1 and 2, Tables 1 and 2, from new simulations.
 
 Four users, two logging policies, two test policies for each: 16 configurations; seven click models, several runs.
 """
@@ -34,12 +34,12 @@ _VARIANTS = {
 
 
 def sheet(asked: Run, preset: Preset = "paper") -> Document:
-    """The reproduction; see the module. Its folder keeps what is done: interrupted, the same call goes on."""
+    """Return the reproduction; see the module. Finished studies are saved, so that the same call resumes."""
     return made(StudyDesign.of(asked.scale, asked.seed, preset), asked.log, asked.folder, asked.say)
 
 
 def made(design: StudyDesign, log: Any, folder: Path, say: Say) -> Document:
-    """The reproduction at any size."""
+    """Return the reproduction at any size."""
     trees()
     if any(isinstance(model, RecurrentModel) for model in design.made.values()):
         libraries()
@@ -79,7 +79,7 @@ def _set_up(queries: StudyQueries) -> Section:
 
 
 def _figure_1(findings: Findings) -> Section:
-    """Relevance by two models against what the logging policy believes."""
+    """Plot the relevance by two models against that of the logging policy."""
     usual, hotter = findings.studies[Study(PBM, ORACLE, 0)], findings.figure()
     shown = {".1, as in the text": usual, "1, as in the code": hotter}
     charts = [_scatter(found, name, title) for title, found in shown.items() for name in ("pbm", "dctr")]
@@ -123,7 +123,7 @@ def _warm(model: Found) -> Interval:
 
 
 def _figure_2(findings: Findings) -> Section:
-    """Four metrics of all models, for one configuration."""
+    """Plot four metrics of all models, for one configuration."""
     tables = {
         "in-distribution perplexity": findings.metric("ppl", PBM, ORACLE, Measure()),
         "out-of-distribution perplexity": findings.perplexity(PBM, ORACLE, UNIFORM),
@@ -160,7 +160,7 @@ def _facts_2(names: tuple[str, ...], means: dict[str, Floats]) -> Facts:
 
 
 def _measurements(findings: Findings) -> Figures:
-    """Everything that the tables are made from, as means over the runs."""
+    """Tabulate the data of the tables, as means over the runs."""
     rows = {}
     for user in findings.design.users:
         for logging in findings.design.logging:
@@ -176,7 +176,7 @@ def _measurements(findings: Findings) -> Figures:
 
 
 def _with_halves(caption: str, first: str, titles: tuple[str, ...], rows: dict[str, tuple[Interval, ...]]) -> Figures:
-    """Intervals by two columns each: the value and half of it."""
+    """Tabulate intervals in two columns each: the value and the half-width."""
     cells: list[tuple[Cell, ...]] = [
         (name, *(number for one in row for number in (one.value, one.high - one.value))) for name, row in rows.items()
     ]

@@ -1,4 +1,4 @@
-"""One study: sessions are drawn, seven models learn from them, and each is measured."""
+"""One study: draw sessions, fit seven models, and measure each."""
 
 from __future__ import annotations
 
@@ -27,16 +27,16 @@ from .design import FIGURE, ORACLE, PBM, POLICIES, Study, StudyQueries, seed_of
 Found = dict[str, Any]
 
 SHOWN_DOCUMENTS = 1_500
-"""Points of Figure 1, as in the paper."""
+"""Number of points in Figure 1, as in the paper."""
 
 
 def studied(queries: StudyQueries, study: Study, say: Say) -> Found:
-    """What a study finds, as plain numbers.
+    """Return the results of a study, as plain numbers.
 
     - models: name -> ndcg, cmip (method -> value, low, high, p_value: None for "paper"), converged, and perplexity
       (test policy -> "unconditional", None where that takes too long, and "conditional").
     - policies: name -> nDCG of its scores.
-    - documents: only where Figure 1 needs them, grade, logging and the relevance of both models.
+    - documents: only if Figure 1 needs them, grade, logging and the relevance by both models.
     """
     world, design = queries.world(study), queries.design
     fitted = _fitted(queries, study, world, say)
@@ -62,7 +62,7 @@ def studied(queries: StudyQueries, study: Study, say: Say) -> Found:
 
 
 def _fitted(queries: StudyQueries, study: Study, world: JudgedWorld, say: Say) -> Mapping[str, Fitted]:
-    """All models from one pass over the same sessions."""
+    """Fit all models in one pass over the same sessions."""
     say("sessions")
     design, seed = queries.design, seed_of(queries.design.seed, study.name, "train")
     source = SimulatedSource(world, design.sessions, world.policy(study.logging), seed)
@@ -77,7 +77,7 @@ def _fitted(queries: StudyQueries, study: Study, world: JudgedWorld, say: Say) -
 
 
 def _judge(models: Found, world: JudgedWorld, study: Study, relevance: Mapping[str, Floats], say: Say) -> None:
-    """nDCG and CMIP of each model."""
+    """Compute nDCG and CMIP of each model."""
     grade = world.grade.ravel()
     query = np.repeat(world.query, world.documents)
     logging = world.logging_relevance(study.logging).ravel()
@@ -94,11 +94,11 @@ def _judge(models: Found, world: JudgedWorld, study: Study, relevance: Mapping[s
 def perplexities(
     fitted: Mapping[str, Fitted], user: User, source: SimulatedSource
 ) -> dict[str, dict[str, float | None]]:
-    """Name -> {"unconditional": Eq. 2 and 3 of the paper, "conditional": each click given those above it}.
+    """Return name -> {"unconditional": Eq. 2 and 3 of the paper, "conditional": each click given those above it}.
 
-    Slates are drawn, and so are clicks where models are told the clicks above. What happens at a rank is then not
-    drawn: the mean loss is taken over the user's own chances, which is what ever more clicks on these slates tend to.
-    Unconditional is None for recurrent models on slates too long to follow all histories of clicks.
+    Slates are drawn, and so are clicks if models condition on the clicks above. The click at a rank is then not
+    drawn: the loss is averaged over the user's own probabilities, the limit of ever more clicks on these slates.
+    Unconditional is None for recurrent models on slates with too many histories of clicks.
     """
     slots = source.world.slots
     exact = {
@@ -125,6 +125,6 @@ def perplexities(
 
 
 def _bits(chance: Floats, said: Floats) -> Floats:
-    """[k] expected loss in bits, summed over slates."""
+    """Return the expected loss in bits, summed over slates [k]."""
     kept = np.clip(said, CLIP, 1 - CLIP)
     return np.asarray(-(chance * np.log2(kept) + (1 - chance) * np.log2(1 - kept)).sum(axis=0))

@@ -1,4 +1,4 @@
-"""Tables 1 and 2 beside the published ones, and what the paper says of them."""
+"""Tables 1 and 2 beside the published ones, with the paper's claims about them."""
 
 from __future__ import annotations
 
@@ -30,17 +30,17 @@ from .findings import (
 Rows = Mapping[Configuration, Scores]
 Regrets = Mapping[str, Floats]
 HEADER = tuple(PAPER.content["tables"]["table 1"]["columns"])
-"""The combinations as the header of Table 1 has them."""
+"""The combinations as written in the header of Table 1."""
 BASELINE = HEADER[3]
 SECOND = "top-4 cmip: ndcg"
 PER = 1000.0
 """Regrets are shown times 1000, as in the paper."""
 LOW = 0.8
-"""Scores below are low, as the paper sees it."""
+"""Scores below this count as low in the paper."""
 
 
 def table_1(rows: Rows, variants: Mapping[str, Rows], observed: int) -> Section:
-    """The regressions, of so many observed rows. variants: the same by other measures, by what they are called."""
+    """Return the regressions, from this many observed rows. variants: the same by other measures, by name."""
     here = dict(zip(map(str, rows), _means(rows), strict=True))
     honest = dict(zip(map(str, rows), _means(rows, grouped=True), strict=True))
     averages: dict[str, Sequence[float] | Floats] = {"here": _average(_means(rows))}
@@ -65,13 +65,13 @@ def _figures(caption: str, first: str, rows: Mapping[str, Sequence[float] | Floa
 
 
 def _means(rows: Rows, grouped: bool = False) -> Floats:
-    """[configurations, combinations] mean scores."""
+    """Return the mean scores [configurations, combinations]."""
     each = [one.grouped if grouped else one.adjusted for one in rows.values()]
     return np.array([[scores[combination].mean() for combination in COMBINATIONS] for scores in each])
 
 
 def _average(means: Floats) -> list[float]:
-    """[combinations] over the configurations."""
+    """Return means over the configurations [combinations]."""
     return [float(column.mean()) for column in means.T]
 
 
@@ -83,7 +83,7 @@ def _marked(one: Scores, mark: str) -> str | None:
 def _facts_1(rows: Rows, average: Sequence[float]) -> Facts:
     means, honest = (dict(zip(HEADER, _means(rows, grouped).T, strict=True)) for grouped in (False, True))
     published = np.array([cells for row in rows if (cells := PAPER.row("table 1", str(row)))]).reshape(-1, len(HEADER))
-    several = HEADER[3:]  # combinations of more than one metric
+    several = HEADER[3:]  # combinations of at least two metrics
     low = {name: int((means[name] < LOW).sum()) for name in several}
     marks = [one.mark(JOINT) for one in rows.values()]
     return {
@@ -106,9 +106,9 @@ def _facts_1(rows: Rows, average: Sequence[float]) -> Facts:
 
 
 def regrets(findings: Findings, measure: Measure) -> Regrets:
-    """Strategy -> [users, logging policies, runs] regret times 1000.
+    """Return strategy -> [users, logging policies, runs] regret times 1000.
 
-    Mean over the subsets of the models that lack at most two (29 of 7 models) and over the test policies.
+    It is the mean over the subsets that lack at most two models (29 of 7 models) and over the test policies.
     """
     design, models = findings.design, len(findings.design.names)
     sizes = range(max(models - 2, 1), models + 1)
@@ -126,12 +126,12 @@ def regrets(findings: Findings, measure: Measure) -> Regrets:
 
 
 def of_runs(regret: Floats) -> Floats:
-    """[runs] the mean over users and logging policies."""
+    """Return the mean over users and logging policies [runs]."""
     return np.asarray(regret.mean(axis=(0, 1)))
 
 
 def table_2(findings: Findings, found: Regrets, variants: Mapping[str, Regrets]) -> Section:
-    """The nine strategies. variants: the same by other measures, by what they are called."""
+    """Return the nine strategies. variants: the same by other measures, by name."""
     design = findings.design
     rows = {by: [over_runs(of_runs(found[by]))] for by in STRATEGIES}
     more = {name: [float(of_runs(one[by]).mean()) for by in STRATEGIES] for name, one in variants.items()}
@@ -139,7 +139,7 @@ def table_2(findings: Findings, found: Regrets, variants: Mapping[str, Regrets])
     cells = {by: regret.mean(axis=2).ravel().tolist() for by, regret in found.items()}
     if header == tuple(PAPER.content["tables"]["cells"]["columns"]):
         each = PAPER.table("cells", cells)
-    else:  # of fewer users than the paper has
+    else:  # for fewer users than in the paper
         lines = tuple((by, *row) for by, row in cells.items())
         each = Figures("Table 2 by user and logging policy", ("strategy", *header), lines)
     return PAPER.section("table 2", _facts_2(found, cells), tables=(PAPER.table("table 2", rows, more), each))
@@ -178,6 +178,6 @@ def _largest_share(cells: Mapping[str, Sequence[float]]) -> float:
 
 
 def _wins(means: Mapping[str, float]) -> tuple[int, int]:
-    """(pairs won by the strategy with CMIP, pairs)."""
+    """Return (pairs won by the strategy with CMIP, pairs)."""
     having, lacking = ([value for by, value in means.items() if ("cmip" in by) is asked] for asked in (True, False))
     return sum(one < other for one in having for other in lacking), len(having) * len(lacking)

@@ -38,19 +38,19 @@ def criteo(
     propensities: Propensities = "true",
     invalid: Invalid = "raise",
 ) -> WideLog:
-    """A log of the Criteo NIPS'17 challenge, plain or `.gz`; each impression shows one product.
+    """Read a log of the Criteo NIPS'17 challenge, plain or `.gz`; each impression shows one product.
 
     Candidates are numbered 0, 1, ... in the order of an impression's lines, so that the product
     shown is always 0; the numbers mean nothing across impressions.
     Columns: slate, candidates, clicks, propensity, inclusion (.1 without a click, else 1), features and
     feature_values (as the file numbers them), `impression`.
 
-    propensities: "true" takes the factor 10 out of `|p` again, so that `inclusion` corrects the
+    propensities: "true" removes the factor 10 from `|p`, so that `inclusion` corrects the
     sub-sampling once; "as-written" is 1 / `|p` for all rows, which with `inclusion` corrects twice.
 
     Raises:
-        UsageError: not a path, or no such choice of propensities.
-        LogError: no file; while reading, a line that is not in the format.
+        UsageError: the argument is not a path, or there is no such choice of propensities.
+        LogError: there is no file; while reading, a line is not in the format.
     """
     if propensities not in get_args(Propensities):
         raise UsageError(f"propensities is {propensities!r}", 'say "true" or "as-written"')
@@ -62,7 +62,7 @@ _Head = tuple[str, float, float]
 """Id, click and inverse propensity of an impression."""
 
 _Line = tuple[int, str]
-"""Number of a line and its features, `f k:v ...`."""
+"""Line number and features, `f k:v ...`."""
 
 
 _SCHEMA = pa.schema(
@@ -80,7 +80,7 @@ _SCHEMA = pa.schema(
 
 
 def _impressions(true: bool, path: str) -> Iterator[Impression]:
-    """The impressions of a file, each from its line with `|l` up to the next. true: see `criteo`."""
+    """Yield the impressions of a file, each from its line with `|l` up to the next. true: see `criteo`."""
     head: _Head | None = None
     features: list[_Line] = []
     for number, line in lines(path):
@@ -100,7 +100,7 @@ def _impressions(true: bool, path: str) -> Iterator[Impression]:
 
 
 def _shown(path: str, number: int, line: str, rest: str) -> tuple[float, float]:
-    """(click, inverse propensity) of the product shown."""
+    """Return (click, inverse propensity) of the product shown."""
     fields = rest.split("|", 2)
     click = _CLICKED.get(fields[0][1:].strip())
     inverse = fields[1] if len(fields) > 1 else ""
@@ -125,7 +125,7 @@ def _impression(true: bool, head: _Head, features: list[_Line]) -> Impression:
 
 
 def _features(values: bool, path: str, impressions: Sequence[list[_Line]]) -> pa.Array:
-    """The indices, or the values, of the features of each line of each impression."""
+    """Return the indices, or the values, of the features of each line of each impression."""
     flat = [line for impression in impressions for line in impression]
     text = "\n".join(features.strip()[1:] for _, features in flat).encode()
     begin, end, counts = words(text)

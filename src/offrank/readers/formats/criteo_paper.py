@@ -24,9 +24,9 @@ from ..text import blocks, malformed, number
 from ..wide import Invalid, WideLog
 from .registry import Reader
 
-_NUMERIC = 2  # indices 0 and 1 are those of features 1 and 2, which are numbers; categories share the others
+_NUMERIC = 2  # indices 0 and 1 are the numeric features 1 and 2; categories share the others
 _KEPT = 0.1  # share of the impressions without a click
-_FILE = 40  # bits for the rows of one file, so that a file's rows can be numbered without reading those before it
+_FILE = 40  # bits for the row numbers of one file, so that they do not depend on the files before it
 _REMEDY = "give the log as it was published; whole impressions only"
 _EXPECTED = {
     _kernels.BAD_HEADER: "'example ID: hash click propensity slots candidates feature:value ...'",
@@ -39,7 +39,7 @@ _EXPECTED = {
 
 @Reader
 def criteo_paper(path: str | Path | Sequence[str | Path], *, bits: int = 20, invalid: Invalid = "raise") -> WideLog:
-    """A log in the format of paper criteo-test-bed, plain or `.gz`.
+    """Read a log in the format of paper criteo-test-bed, plain or `.gz`.
 
     Columns: slate, candidates, clicks, reward (the banner was clicked), propensity, inclusion (.1 without a click,
     else 1), features, feature_values, `impression`, `slots`, and `banner`, the type of the banner: its size and the
@@ -47,12 +47,12 @@ def criteo_paper(path: str | Path | Sequence[str | Path], *, bits: int = 20, inv
 
     - Candidates are numbered 0, 1, ... in the order of an impression's lines; the numbers mean nothing across them.
     - Features 1 and 2 are numbers, with indices 0 and 1; every other `feature:value` is a category, hashed to one of
-      the indices 2 to 2^bits - 1. A category that stands several times in a row is counted. Each candidate has the
+      the indices 2 to 2^bits - 1. A category repeated in direct succession is counted. Each candidate has the
       features of the impression and its own.
 
     Raises:
-        UsageError: not a path, or bits outside 8 to 30.
-        LogError: no file; while reading, a line that is not in the format.
+        UsageError: the argument is not a path, or bits is outside 8 to 30.
+        LogError: there is no file; while reading, a line is not in the format.
     """
     if not 8 <= bits <= 30:
         raise UsageError(f"bits is {bits!r}", "give 8 to 30; 20 bits are a million feature indices")
@@ -60,7 +60,7 @@ def criteo_paper(path: str | Path | Sequence[str | Path], *, bits: int = 20, inv
 
 
 def category_indices(tokens: Sequence[str], bits: int) -> Integers:
-    """[n] index of each category, spelled `feature:value`, in [2, 2^bits)."""
+    """Return the index of each category, spelled `feature:value`, in [2, 2^bits) [n]."""
     codes = arrow.codes(pa.array(tokens, pa.string()), "features").view(np.uint64)
     return np.asarray(_NUMERIC + (codes % np.uint64((1 << bits) - _NUMERIC)).astype(np.int64))
 
@@ -97,12 +97,12 @@ class PaperTable:
 
 
 class _Block:
-    """Some impressions, from a text that begins in this line of a file. newlines: of the text.
+    """Some impressions, from a text that begins at this line of a file. newlines: number of lines in the text.
 
-    See `_kernels.parse` for the others.
+    See `_kernels.parse` for the other fields.
 
     Raises:
-        LogError: a line that is not in the format.
+        LogError: a line is not in the format.
     """
 
     def __init__(self, path: str, line: int, text: bytes, bits: int) -> None:
@@ -133,7 +133,7 @@ class _Block:
 
     @cached_property
     def _features(self) -> tuple[Any, Any, Any]:
-        """(ends, indices, values) of the features of each candidate."""
+        """Return (ends, indices, values) of the features of each candidate."""
         own, entries = np.diff(self.ends, prepend=0), int(self.ends[-1]) if len(self.ends) else 0
         entries += int((own[self.heads[:, _kernels.LINE]] * (self.size - 1)).sum())
         ends, indices, values = (
@@ -145,18 +145,18 @@ class _Block:
         return ends, indices, values
 
     def beside(self, which: int) -> pa.Array:
-        """The indices (1) or the values (2) of each candidate's features."""
+        """Return the indices (1) or the values (2) of each candidate's features."""
         rows = np.append(0, np.cumsum(self.size)).astype(np.int32)
         return pa.ListArray.from_arrays(rows, pa.ListArray.from_arrays(self._features[0], self._features[which]))
 
     def clicks(self) -> pa.Array:
-        """The clicks on the products shown."""
+        """Return the clicks on the products shown."""
         places = _counting(self.slots)
         lines = np.repeat(self.heads[:, _kernels.LINE] + 1, self.slots) + np.asarray(places.values)
         return pa.ListArray.from_arrays(places.offsets, self.line_clicks[lines])
 
     def banner(self) -> pa.Array:
-        """The type of each banner, by name."""
+        """Return the type of each banner, by name."""
         _, first, code = np.unique(self.heads[:, _kernels.BANNER], return_index=True, return_inverse=True)
         names = [self._banner_name(int(self.heads[row, _kernels.HEAD])) for row in first]
         return pa.DictionaryArray.from_arrays(pa.array(code.astype(np.int32)), pa.array(names))
@@ -169,7 +169,7 @@ class _Block:
 
 
 def _counting(lengths: Integers) -> pa.Array:
-    """Lists 0, 1, ... of these lengths."""
+    """Return lists 0, 1, ... of these lengths."""
     ends = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int32)
     return pa.ListArray.from_arrays(ends, np.arange(ends[-1]) - np.repeat(ends[:-1], lengths))
 
@@ -187,4 +187,4 @@ _COLUMNS: dict[str, Any] = {
     "slots": lambda block: block.slots,
     "banner": lambda block: block.banner(),
 }
-"""How each column is made of a block."""
+"""Makes each column from a block."""

@@ -24,9 +24,9 @@ _ROLES = {"slate": "item_id", "clicks": "click", "propensity": "propensity_score
 
 @Reader
 def open_bandit(path: str | Path, *, n_items: int | None = None, invalid: Invalid = "raise") -> WideLog:
-    """A campaign of Open Bandit Data: its folder, or its CSV file (also `.csv.gz`).
+    """Read a campaign of Open Bandit Data: its folder, or its CSV file (also `.csv.gz`).
 
-    The published rows cannot be put back together into slates of three, so each row is an impression of one
+    The published rows cannot be reassembled into slates of three, so each row is an impression of one
     slot; `position` (1 left, 3 right) stays a column to group by, and so do `timestamp`,
     `user_feature_0` and the other columns. Every item of the campaign is a candidate: those of the
     `item_context.csv` beside the log, or 0 ... n_items - 1.
@@ -74,7 +74,7 @@ class OpenBanditTable:
 
     @property
     def _others(self) -> tuple[str, ...]:
-        """Columns to group by; the first, nameless one numbers the rows."""
+        """Return the columns to group by; the first, unnamed column numbers the rows."""
         return tuple(name for name in self.csv.names if name and name not in _ROLES.values())
 
     def _column(self, data: pa.RecordBatch, name: str) -> pa.Array:
@@ -85,12 +85,12 @@ class OpenBanditTable:
 
 
 def _lists(values: pa.Array, each: int) -> pa.Array:
-    """Lists of `each` values."""
+    """Return lists of `each` values."""
     return pa.ListArray.from_arrays(pa.array(np.arange(0, len(values) + 1, each), pa.int32()), values)
 
 
 def _log(path: Path) -> Path:
-    """The log of a campaign's folder, or the file itself."""
+    """Return the log of a campaign's folder, or the file itself."""
     if path.is_file():
         return path
     found = [p for p in sorted(path.glob("*.csv*")) if suffix(p) == ".csv" and p.name != _ITEMS]

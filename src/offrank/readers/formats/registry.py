@@ -1,4 +1,4 @@
-"""Readers of public data sets, by name: each file of this folder registers its own by being there."""
+"""Registry of readers of public data sets: each file in this folder registers its own reader."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ..wide import WideLog
 
 
 class Reader:
-    """What reads a format: called with a path it is the log, called without one it keeps its options.
+    """A reader of a format: called with a path it returns the log, without one it keeps its options.
 
     `open_bandit("men", n_items=34)` is `read_log("men", format=open_bandit(n_items=34))`.
     """
@@ -23,7 +23,7 @@ class Reader:
         self.read, self.options = read, dict(options or {})
         self.__name__, self.__doc__, self.__wrapped__ = read.__name__, read.__doc__, read
         given = inspect.signature(read).parameters.values()
-        # What a spelling takes.
+        # the argument types that a spelling can hold
         self.__signature__ = inspect.Signature([p for p in given if p.kind == p.KEYWORD_ONLY and p.name != "invalid"])
 
     @overload
@@ -31,7 +31,7 @@ class Reader:
     @overload
     def __call__(self, path: Any, **options: Any) -> WideLog: ...
     def __call__(self, path: Any = None, **options: Any) -> Reader | WideLog:
-        """The log at a path, or this reader with these options."""
+        """Return the log at a path, or this reader with these options."""
         if path is not None:
             return self.read(path, **{**self.options, **options})
         self.__signature__.bind(**options)
@@ -44,7 +44,7 @@ class Reader:
 
 @cache
 def readers() -> Mapping[str, Reader]:
-    """All of them, by name."""
+    """Return all readers by name."""
     folder = importlib.import_module(str(__package__))
     modules = [importlib.import_module(f"{__package__}.{one.name}") for one in pkgutil.iter_modules(folder.__path__)]
     found = [thing for module in modules for thing in vars(module).values() if isinstance(thing, Reader)]

@@ -2,7 +2,7 @@
 
     query_region TAB d1,d2,...,d10 : clicked , clicked ;
 
-Sessions end with `;` or with the line; the clicks stand in the order in which they happened.
+Sessions end with `;` or at the end of the line; clicks are in chronological order.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _SESSION = re.compile(r"(\S+)\t(\d+(?:,\d+)*) ?:(?: *(\d+(?: *, *\d+)*))?")
 def yandex(
     path: str | Path | Sequence[str | Path], *, repeats: Repeats = "once", invalid: Invalid = "raise"
 ) -> WideLog:
-    """Search sessions with the documents shown and the clicks on them, plain or `.gz`.
+    """Read search sessions with the documents shown and the clicks on them, plain or `.gz`.
 
     Columns: slate, clicks, `query` (the query and its region, as written). No propensities were
     logged: count them with `Counted(by="query")`.
@@ -40,11 +40,11 @@ def yandex(
     has repeats, which are counted as `click-repeated`); "count" is the number of clicks. Clicks on
     documents that are not in the list (query suggestions, other pages) are left out and counted as
     `click-outside-slate`.
-    Memory is bounded by the longest line, so by the sessions of one query.
+    Memory is bounded by the longest line, that is, by the sessions of one query.
 
     Raises:
-        UsageError: not a path, or no such choice of repeats.
-        LogError: no file; while reading, a session that is not in the format.
+        UsageError: the argument is not a path, or there is no such choice of repeats.
+        LogError: there is no file; while reading, a session is not in the format.
     """
     if repeats not in get_args(Repeats):
         raise UsageError(f"repeats is {repeats!r}", 'say "once" or "count"')
@@ -52,7 +52,7 @@ def yandex(
 
 
 def _impressions(count: bool, path: str) -> Iterator[Impression]:
-    """The sessions of a file. count: whether clicks on a document are counted."""
+    """Yield the sessions of a file. count: whether clicks on a document are counted."""
     for number, line in lines(path):
         for session in line.split(";"):
             text = session.strip()

@@ -1,4 +1,4 @@
-"""Users of simulated worlds: who looks at a slate, and what is clicked."""
+"""Users of simulated worlds: their examination and clicks."""
 
 from .base import GRADE, Places, User
 from .by_rank import PBMUser, TrustUser

@@ -1,4 +1,4 @@
-"""Compiled loops of the users whose attention fades. Arrays [n, k]; moments [n, k, k + 1]."""
+"""Compiled loops of the users with fading attention. Arrays [n, k]; moments [n, k, k + 1]."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ UNKNOWN, SKIPPED, CLICKED = -1, 0, 1
 
 @_exact
 def _chance(clicking, going_on, kept, outcome, order, steps, values, next_values):
-    """Probability of the outcomes at the first `steps` ranks that are read.
+    """Return the probability of the outcomes at the first `steps` ranks that are read.
 
-    A polynomial in the attention e on arrival at a rank says how likely what follows is; it is built from the last
-    rank to the first, where e is 1. clicking[rank, m]: E[a (1 - s)^m].
+    The probability of later outcomes is a polynomial in the attention e on arrival at a rank; it is built from the
+    last rank to the first, where e is 1. clicking[rank, m]: E[a (1 - s)^m].
     """
     values[:] = 0.0
     values[0] = 1.0
@@ -52,14 +52,14 @@ def fading_marginal(clicking, going_on, kept, order):
 
 @_exact
 def fading_conditional(clicking, going_on, kept, order, clicks):
-    """P(C_k = 1 | C_1 ... C_{k-1}): the ranks above are known, wherever the reading begins."""
+    """Return P(C_k = 1 | C_1 ... C_{k-1}), given the ranks above, in either reading direction."""
     n, k = going_on.shape
     out = np.empty((n, k))
     outcome, values, next_values = np.empty(k, dtype=np.int64), np.empty(k + 1), np.empty(k + 1)
     for i in range(n):
         outcome[:] = UNKNOWN
         for rank in range(k):
-            # From the top, what is read after this rank adds up to one; from the bottom, all is read before.
+            # From the top, the outcomes after this rank sum to one; from the bottom, all are read before.
             steps = rank + 1 if order[0] == 0 else k
             outcome[rank] = CLICKED
             clicked = _chance(clicking[i], going_on[i], kept[i], outcome, order, steps, values, next_values)

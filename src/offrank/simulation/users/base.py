@@ -1,4 +1,4 @@
-"""What the simulated users have in common: they know grades, and say how a slate is clicked."""
+"""Common parts of the simulated users: they use grades, and define the law of a slate's clicks."""
 
 from __future__ import annotations
 
@@ -17,20 +17,20 @@ from ...spelling import Spelled
 from ..judged import Preset
 
 GRADE = "grade"
-"""The score column that says how relevant a candidate was judged."""
+"""The score column with the grade of each candidate."""
 
 
 class User(Protocol):
-    """Who looks at a slate and clicks: a simulated user, or a fitted click model."""
+    """A user who examines a slate and clicks: a simulated user, or a fitted click model."""
 
     def law(self, contexts: Contexts, slates: Integers) -> ClickLaw:
-        """The joint law of the clicks on these slates [n, k]."""
+        """Return the joint law of the clicks on these slates [n, k]."""
 
     def relevance(self, contexts: Contexts) -> Floats:
-        """[n, m] how relevant each candidate is to this user."""
+        """Return the relevance of each candidate to this user [n, m]."""
 
     def needs(self) -> Needs:
-        """The columns that the law reads."""
+        """Return the columns that the law reads."""
 
 
 @runtime_checkable
@@ -38,43 +38,43 @@ class Places(Protocol):
     """A user whose page shows a ranking in another order."""
 
     def placement(self, slots: int) -> Integers | None:
-        """[slots] which place of the ranking is shown at each rank, counted from 0; None: each in its own."""
+        """Return which place of the ranking each rank shows, counted from 0 [slots]; None: its own."""
 
 
 class GradeReader(Spelled, ABC):
-    """A user to whom a document is as relevant as it was judged; a frozen dataclass, settings by keyword."""
+    """A user for whom relevance is a function of the grade; a frozen dataclass, with settings by keyword."""
 
     @abstractmethod
     def law(self, contexts: Contexts, slates: Integers) -> ClickLaw:
-        """The joint law of the clicks on these slates [n, k]."""
+        """Return the joint law of the clicks on these slates [n, k]."""
 
     @abstractmethod
     def relevance_of(self, grade: Floats) -> Floats:
-        """How relevant documents of these grades are to this user."""
+        """Return the relevance of documents with these grades to this user."""
 
     def relevance(self, contexts: Contexts) -> Floats:
-        """[n, m] how relevant each candidate is to this user."""
+        """Return the relevance of each candidate to this user [n, m]."""
         return self.relevance_of(contexts.scores[GRADE])
 
     def needs(self) -> Needs:
-        """The grades."""
+        """Return the column of the grades."""
         return Needs(frozenset(["candidates"]), scores=frozenset([GRADE]))
 
 
 @dataclass(frozen=True)
 class Seen:
-    """What a user sees of slates: grade [n, k], 0 where nothing is shown, and shown [n, k]."""
+    """What a user sees of slates: grade [n, k], 0 if nothing is shown, and shown [n, k]."""
 
     grade: Floats
     shown: NDArray[np.bool_]
 
     def of(self, values: Floats, elsewhere: float = 0.0) -> Floats:
-        """[n, k] values where an item is shown, and what stands for them elsewhere."""
+        """Return values where an item is shown, and `elsewhere` otherwise [n, k]."""
         return np.where(self.shown, values, elsewhere)
 
 
 def seen(contexts: Contexts, slates: Integers) -> Seen:
-    """The grades of the items on these slates."""
+    """Return the grades of the items on these slates."""
     shown = slates >= 0
     grade = np.take_along_axis(contexts.scores[GRADE], np.maximum(slates, 0), axis=1)
     return Seen(np.where(shown, grade, 0.0), shown)
@@ -91,7 +91,7 @@ def probability_of_relevance(grade: Floats, highest: float, noise: float = 0.1) 
 
 
 def check(preset: str, highest: float, **chances: float) -> None:
-    """Refuse what no user can be.
+    """Raise for invalid settings of a user.
 
     Raises:
         UsageError: an unknown preset, a highest grade that is not above 0, a probability outside [0, 1].

@@ -1,4 +1,4 @@
-"""Users whose clicks do not depend on each other: the position-based one, and one who trusts the ranking."""
+"""Users whose clicks are independent: the position-based one, and one who trusts the ranking."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class PBMUser(GradeReader):
     """Looks at rank k with probability 1 / k, and clicks what is relevant: P(C_k = 1) = R / k.
 
     R = .1 + .9 (2^g - 1) / (2^highest - 1); paper cmip-debiasedness, section 5.1.4. Both presets are the same.
-    highest: the largest grade that judges could give.
+    highest: the largest possible grade.
     """
 
     name: ClassVar[str] = "pbm"
@@ -38,10 +38,10 @@ class PBMUser(GradeReader):
 
 @dataclass(frozen=True, repr=False)
 class TrustUser(GradeReader):
-    """Clicks at high ranks also on what is not relevant: P(C_k = 1) = (e+_k R + e-_k (1 - R)) / k, affine in R.
+    """Also clicks irrelevant documents at high ranks: P(C_k = 1) = (e+_k R + e-_k (1 - R)) / k, affine in R.
 
-    e+_k = 1 - (min(k, 20) + 1) / 100 and e-_k = .65 / min(k, 10) are what follow-ups of Vardasbi et al. (CIKM 2020)
-    simulate with; paper cmip-debiasedness has no such user. paper: R = .1 + .9 (2^g - 1) / (2^highest - 1).
+    e+_k = 1 - (min(k, 20) + 1) / 100 and e-_k = .65 / min(k, 10) are the values in simulations that follow Vardasbi
+    et al. (CIKM 2020); paper cmip-debiasedness has no such user. paper: R = .1 + .9 (2^g - 1) / (2^highest - 1).
     published-code: the same without the .1, R = (2^g - 1) / (2^highest - 1).
     """
 
@@ -63,5 +63,5 @@ class TrustUser(GradeReader):
 
 
 def _ranks(slates: Integers) -> Floats:
-    """[k] ranks of slates, counted from 1."""
+    """Return the ranks of slates, counted from 1 [k]."""
     return np.arange(1.0, slates.shape[1] + 1)

@@ -1,4 +1,4 @@
-"""A page of rows: the user picks one, and reads it from left to right."""
+"""A carousel page of rows: the user picks one, and reads it from left to right."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ from .fading import Fading
 
 @dataclass(frozen=True, repr=False)
 class CarouselUser(GradeReader):
-    """Results stand in rows of `columns`, the first ranks in the first row; clicks come from within a row.
+    """Results are in rows of `columns`, the first ranks in the first row; clicks come from within a row.
 
-    paper: of r rows exactly one is read, row i with probability proportional to (mean R in row i) / i; in it the
-    user behaves as `dbn`, with gamma .8. The paper shows 25 documents in five rows.
-    published-code: every row is read by itself, with gamma .75. Attraction has noise as for `mixture_dbn`, and a
-    result satisfies with the attraction that was drawn. The code multiplies clicks in row i by i^-.5; clicks are
-    whole numbers here, so that each is written down with that probability, which has the same expectation.
+    paper: exactly one of r rows is read, row i with probability proportional to (mean R in row i) / i; within it
+    the user behaves as `dbn`, with gamma .8. The paper shows 25 documents in five rows.
+    published-code: every row is read independently, with gamma .75. Attraction has noise as for `mixture_dbn`, and a
+    result satisfies with its drawn attraction as probability. The code multiplies clicks in row i by i^-.5; clicks are
+    integers here, so that each is logged with that probability, which has the same expectation.
     gamma: None for the preset's own, .8 or .75.
     """
 
@@ -42,7 +42,7 @@ class CarouselUser(GradeReader):
 
     @property
     def going_on(self) -> float:
-        """Probability to go on to the next result of a row."""
+        """Return the probability of continuing to the next result of a row."""
         if self.gamma is not None:
             return self.gamma
         return 0.8 if self.preset == "paper" else 0.75
@@ -61,7 +61,7 @@ class CarouselUser(GradeReader):
         return probability_of_relevance(grade, self.highest, 0.1 if self.preset == "paper" else 0.0)
 
     def placement(self, slots: int) -> Integers | None:
-        """As for `mixture_dbn`: in the published code by gamma^column row^-.5, read the wrong way round too."""
+        """Return places as for `mixture_dbn`: in the published code by gamma^column row^-.5, inverted there too."""
         if self.preset == "paper":
             return None
         place = np.arange(slots)
@@ -70,7 +70,7 @@ class CarouselUser(GradeReader):
 
 
 def _chosen(within: Cascading, shown: NDArray[np.bool_], grid: ResultRows) -> Floats:
-    """[n, rows] P(row is read): a position-based law times the mean relevance of what the row shows."""
+    """Return P(row is read) [n, rows]: proportional to a position weight times the mean relevance of the row."""
     mean = (within.attraction.sum(axis=1) / np.maximum(shown.sum(axis=1), 1)).reshape(-1, grid.rows)
     share = mean / np.arange(1, grid.rows + 1)
     total = share.sum(axis=1, keepdims=True)
@@ -79,29 +79,29 @@ def _chosen(within: Cascading, shown: NDArray[np.bool_], grid: ResultRows) -> Fl
 
 @dataclass(frozen=True)
 class ResultRows:
-    """Slates of `slots` ranks as rows of `columns`, the last one filled up."""
+    """Slates of `slots` ranks as rows of `columns`, the last one padded."""
 
     slots: int
     columns: int
 
     @property
     def rows(self) -> int:
-        """How many rows a slate has."""
+        """Return the number of rows of a slate."""
         return -(-self.slots // self.columns)
 
     def split(self, values: NDArray[Any]) -> NDArray[Any]:
-        """[n, rows, columns] of [n, slots]; zeros (False) fill the last row up."""
+        """Reshape [n, slots] to [n, rows, columns]; zeros (False) pad the last row."""
         missing = self.rows * self.columns - values.shape[1]
         return np.pad(values, ((0, 0), (0, missing))).reshape(len(values), self.rows, self.columns)
 
     def flat(self, values: Floats) -> Floats:
-        """[n, slots] of [n * rows, columns], or of [n, rows, columns]."""
+        """Reshape [n * rows, columns], or [n, rows, columns], to [n, slots]."""
         return np.ascontiguousarray(values.reshape(-1, self.rows * self.columns)[:, : self.slots])
 
 
 @dataclass(frozen=True)
 class AllRows:
-    """Each row is read, independently of the others. within: law of [n * rows, columns]."""
+    """Law of pages whose rows are all read, independently. within: law of [n * rows, columns]."""
 
     within: ClickLaw
     grid: ResultRows
@@ -119,7 +119,7 @@ class AllRows:
 
 @dataclass(frozen=True)
 class OneRow:
-    """One row is read, with probability chosen [n, rows]. within: law of [n * rows, columns]."""
+    """Law of pages of which one row is read, with probability chosen [n, rows]. within: law of [n * rows, columns]."""
 
     within: Cascading
     chosen: Floats
@@ -130,13 +130,13 @@ class OneRow:
         return self.grid.flat(each * self.chosen[:, :, None])
 
     def conditional(self, clicks: Floats) -> Floats:
-        """P(click | row is read) times the posterior that it is, given the clicks above and to the left."""
+        """Return P(click | row is read) times the posterior that it is, given the clicks above and to the left."""
         inside = self.grid.split(clicks)
         each = self.within.conditional(inside.reshape(-1, self.grid.columns)).reshape(inside.shape)
         here = self.chosen[:, :, None] * _before(np.cumprod(chance_of(each, inside), axis=2), 1.0)
         whole = self.chosen * chance_of(each, inside).prod(axis=2)
         clicked = (inside > 0).any(axis=2)
-        # No click above: another row is read, an earlier one without a click or one of those to come.
+        # No click above: another row is read, an earlier one without a click or a later one.
         others = _before(np.cumsum(whole, axis=1), 0.0) + self.chosen[:, ::-1].cumsum(axis=1)[:, ::-1] - self.chosen
         any_above = _before(np.cumsum(clicked, axis=1), 0) > 0
         any_left = _before(np.cumsum(inside > 0, axis=2), 0) > 0
@@ -156,5 +156,5 @@ class OneRow:
 
 
 def _before(running: NDArray[Any], first: float) -> NDArray[Any]:
-    """A running sum or product of what came before each place, along the last axis."""
+    """Return an exclusive running sum or product along the last axis."""
     return np.concatenate([np.full_like(running[..., :1], first), running[..., :-1]], axis=-1)

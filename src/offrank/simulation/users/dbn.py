@@ -1,4 +1,4 @@
-"""Users who read one result after the other: top down, or some of them from the bottom."""
+"""Users who read results one after the other: top down, or some of them from the bottom."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ NOISE = 0.1
 
 @dataclass(frozen=True, repr=False)
 class DBNUser(GradeReader):
-    """Reads from the top, clicks what attracts, and leaves once satisfied or bored.
+    """Reads from the top, clicks attractive results, and leaves once satisfied or bored.
 
     paper: attraction R = .1 + .9 (2^g - 1) / (2^highest - 1), satisfaction R / 2, and after every result but a
-    satisfying one the user goes on with probability gamma, which the paper leaves open and the code sets to .8.
+    satisfying one the user continues with probability gamma, which the paper leaves open and the code sets to .8.
     published-code: attraction max(g / highest, .1), satisfaction g / (2 highest), and nobody leaves: each rank has
     gamma times the attention of the one above, times 1 - satisfaction after a click.
     """
@@ -49,12 +49,12 @@ class DBNUser(GradeReader):
 
 @dataclass(frozen=True, repr=False)
 class MixtureDBNUser(GradeReader):
-    """Reads from the top with probability `downward`, else from the bottom; otherwise as `dbn`.
+    """Reads from the top with probability `downward`, otherwise from the bottom; the rest is as for `dbn`.
 
     paper: both readers are the DBN user of the paper. published-code: gamma is .7, the attraction (2^g - 1) /
     (2^highest - 1) has normal noise of standard deviation .1, drawn for every document of every session and kept
-    within [.1, 1], satisfaction is (2^g - 1) / (2^highest - 1), nobody leaves, and the results stand in an order
-    of their own, see `placement`.
+    within [.1, 1], satisfaction is (2^g - 1) / (2^highest - 1), nobody leaves, and the results are in another
+    order, see `placement`.
     gamma: None for the preset's own, .8 or .7.
     """
 
@@ -69,7 +69,7 @@ class MixtureDBNUser(GradeReader):
 
     @property
     def going_on(self) -> float:
-        """Probability to go on to the next result."""
+        """Return the probability of continuing to the next result."""
         if self.gamma is not None:
             return self.gamma
         return 0.8 if self.preset == "paper" else 0.7
@@ -88,10 +88,10 @@ class MixtureDBNUser(GradeReader):
         return probability_of_relevance(grade, self.highest, 0.1 if self.preset == "paper" else 0.0)
 
     def placement(self, slots: int) -> Integers | None:
-        """[slots] which place of the ranking is shown at each rank, counted from 0; None: each in its own.
+        """Return which place of the ranking each rank shows, counted from 0 [slots]; None: its own.
 
-        The published code sorts ranks by how likely they are read and means to put the best item where most look,
-        yet reads that permutation the wrong way round: of ten, rank 4 shows the last item and rank 10 the seventh.
+        The published code sorts ranks by how likely they are read, in order to put the best item at the most read one,
+        yet inverts that permutation by mistake: of ten, rank 4 shows the last item and rank 10 the seventh.
         """
         if self.preset == "paper":
             return None
@@ -100,7 +100,7 @@ class MixtureDBNUser(GradeReader):
 
 
 def reader(on: Seen, highest: float, gamma: float) -> Cascading:
-    """The paper's DBN user: attraction R, satisfaction R / 2."""
+    """Return the law of the paper's DBN user: attraction R, satisfaction R / 2."""
     relevance = probability_of_relevance(on.grade, highest)
-    going_on = on.of(np.full(on.grade.shape, gamma), 1.0)  # a place where nothing is shown costs nothing
+    going_on = on.of(np.full(on.grade.shape, gamma), 1.0)  # an empty place costs nothing
     return Cascading(on.of(relevance), on.of(gamma * (1 - relevance / 2), 1.0), going_on)

@@ -1,4 +1,4 @@
-"""Attention that fades with every rank and click, but never ends: what the published code calls a DBN."""
+"""Attention that decreases with every rank and click, but never ends: the published code's "DBN"."""
 
 from __future__ import annotations
 
@@ -13,21 +13,21 @@ from ...log.batch import Floats, Integers
 from . import _kernels
 
 LOWEST = 0.1
-"""Attraction is never below, whatever the noise."""
+"""Minimum of the attraction, whatever the noise."""
 
 
 @dataclass(frozen=True)
 class Fading:
-    """P(C_k = 1 | clicks read before) = e_k a_k, with e_1 = 1 and e_{k+1} = gamma e_k (1 - s_k C_k).
+    """Law P(C_k = 1 | clicks read before) = e_k a_k, with e_1 = 1 and e_{k+1} = gamma e_k (1 - s_k C_k).
 
     Unlike in a dynamic Bayesian network nobody leaves: a user who clicked at rank 5 may click at rank 6 whatever
-    happened, and no skip says that reading has ended.
+    happened, and no skip means that reading has ended.
 
-    - attraction: [n, k]; with `noise` above 0, a_k is drawn anew for each session, from a normal distribution with
-      this mean and standard deviation, kept within [.1, 1]. The law is that after the noise is integrated out, exactly.
+    - attraction: [n, k]; with `noise` above 0, a_k is drawn for each session, from a normal distribution with
+      this mean and standard deviation, clipped to [.1, 1]. The law integrates out the noise exactly.
     - satisfaction: [n, k]; None: s_k is the attraction that was drawn.
-    - shown: [n, k] whether there is an item; where there is none nothing is clicked, and no attention lost.
-    - kept: [n, k] share of the clicks that are written down; what happens next depends on all of them.
+    - shown: [n, k] whether there is an item; an empty rank gets no click and costs no attention.
+    - kept: [n, k] share of the clicks that are logged; later behaviour depends on all clicks.
     - upward: whether the user reads from the bottom.
     """
 
@@ -58,7 +58,7 @@ class Fading:
 
     @cached_property
     def _clicking(self) -> Floats:
-        """[n, k, k + 1] E[a (1 - s)^m]."""
+        """Return E[a (1 - s)^m] [n, k, k + 1]."""
         most = self.attraction.shape[1]
         if self.satisfaction is None:
             found = moments(self.attraction, self.noise, most)
@@ -82,10 +82,10 @@ class Fading:
 
 
 def moments(attraction: Floats, noise: float, most: int) -> Floats:
-    """[..., most + 1] E[a (1 - a)^m], where a is the attraction plus normal noise, kept within [.1, 1].
+    """Return E[a (1 - a)^m] [..., most + 1], where a is the attraction plus normal noise, clipped to [.1, 1].
 
-    Few attractions occur, as there are few grades. Between the ends the integrand is smooth, and Gauss-Legendre
-    quadrature exact to the last digits; beyond them stand the masses that the ends collect.
+    There are few distinct attractions, as there are few grades. Between the ends the integrand is smooth, and
+    Gauss-Legendre quadrature is exact to the last digits; the clipped mass is added at the ends.
     """
     distinct, place = np.unique(attraction, return_inverse=True)
     power = np.arange(most + 1)
@@ -103,11 +103,11 @@ def moments(attraction: Floats, noise: float, most: int) -> Floats:
 
 @cache
 def _nodes() -> tuple[Floats, Floats]:
-    """Points between the ends, and their shares of an integral."""
+    """Return quadrature points between the ends, and their weights."""
     point, share = np.polynomial.legendre.leggauss(128)
     return LOWEST + (1 - LOWEST) * (point + 1) / 2, share * (1 - LOWEST) / 2
 
 
 def _normal_below(end: float, mean: Floats, deviation: float) -> Floats:
-    """P(a normal variable is below `end`)."""
+    """Return P(a normal variable is below `end`)."""
     return np.array([0.5 * math.erfc((m - end) / (deviation * math.sqrt(2))) for m in mean.tolist()])

@@ -15,10 +15,10 @@ USERS = {user.name: user for user in (CarouselUser, DBNUser, MixtureDBNUser, PBM
 
 
 def user(spelling: str | User, **settings: Any) -> User:
-    """The user that a spelling names, with these settings besides; a user is returned as it is.
+    """Return the user that a spelling names, with these further settings; a user is returned as it is.
 
     Raises:
-        SpellingError: not a user's spelling.
+        SpellingError: the text is not a user's spelling.
     """
     if not isinstance(spelling, str):
         return spelling

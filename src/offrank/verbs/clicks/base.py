@@ -1,4 +1,4 @@
-"""What the jobs about click models share: the models that they are given, and results that are printed and written."""
+"""Shared parts of the click model jobs: reading the given models, and printing and writing results."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ Models = Mapping[str, Any] | Iterable[Any]
 
 
 def models(given: Models) -> dict[str, Fitted]:
-    """Fitted models by name: keys of a dict as they are; a file by its stem, a model by its spelling.
+    """Return fitted models by name: dict keys as given, a file by its stem, a model by its spelling.
 
     Raises:
         UsageError: none, two of one name, or what is no fitted click model.
@@ -37,7 +37,7 @@ def models(given: Models) -> dict[str, Fitted]:
 
 
 def predictors(given: Models) -> dict[str, Predictor]:
-    """The same, simulated users among them.
+    """Return fitted models and simulated users by name.
 
     Raises:
         UsageError: none, two of one name, or what does not predict clicks.
@@ -54,10 +54,10 @@ def predictors(given: Models) -> dict[str, Predictor]:
 
 
 def fitted(one: Any) -> Fitted:
-    """A fitted model.
+    """Return a fitted model.
 
     Raises:
-        UsageError: it is none.
+        UsageError: it is not one.
     """
     if not isinstance(one, Fitted):
         raise UsageError(f"{one!r} is no fitted click model", "fit it first: PBM().fit(log), or `offrank clicks fit`")
@@ -65,10 +65,10 @@ def fitted(one: Any) -> Fitted:
 
 
 def query_column(found: Mapping[str, Fitted], by: str | None = None) -> str:
-    """The column of the queries that graded documents belong to.
+    """Return the column that holds the query of each graded document.
 
     Raises:
-        UsageError: the models know of none, or of several, and none is named.
+        UsageError: the models have no such column, or several, and none is named.
     """
     known = {model.documents.by for model in found.values()} - {None}
     if by is None and len(known) != 1:
@@ -78,51 +78,51 @@ def query_column(found: Mapping[str, Fitted], by: str | None = None) -> str:
 
 
 def facts(kind: str, title: str, log: Source, **more: Any) -> dict[str, Any]:
-    """What `to_dict` holds beside the numbers."""
+    """Return what `to_dict` holds besides the numbers."""
     made = {"versions": document.versions(), "created": document.now()}
     return {"schema": 1, "kind": kind, "title": title, "log": log.describe(), **more, **made}
 
 
 class Delivered(Tabular):
-    """A result, which is a frozen dataclass. Printed, it is tables; facts: what else `to_dict` holds."""
+    """A result (a frozen dataclass) that prints as tables; facts: what else `to_dict` holds."""
 
     facts: Mapping[str, Any]
 
     @property
     @abstractmethod
     def cautions(self) -> Mapping[str, Sequence[Caution]]:
-        """What to know of each model."""
+        """Return the warnings about each model."""
 
     @abstractmethod
     def sheet(self) -> Document:
-        """The page."""
+        """Return the result as a page."""
 
     @property
     def trustworthy(self) -> bool:
-        """Nothing serious was found."""
+        """Whether there is no serious finding."""
         return self.severity != "serious"
 
     @property
     def findings(self) -> tuple[PlacedCaution, ...]:
-        """What to know, and of which model."""
+        """Return the findings, each with the model that it is about."""
         every = ((name, caution) for name, some in self.cautions.items() for caution in some)
         return tuple(PlacedCaution(caution, model=name or None) for name, caution in every)
 
     def told(self) -> tuple[Finding, ...]:
-        """Cautions by code, with the models that they are about where there are several."""
+        """Return the warnings by code, with the models that they are about if there are several."""
         return of_models(self.cautions.items())
 
     @property
     def severity(self) -> str:
-        """The worst of what is to be known."""
+        """Return the worst severity of the findings."""
         return worst(one.severity for some in self.cautions.values() for one in some)
 
     def with_facts(self, **facts: Any) -> Self:
-        """The same with facts replaced (title, command)."""
+        """Return the same result with facts replaced (title, command)."""
         return replace(self, facts={**self.facts, **facts})  # type: ignore[type-var]
 
     def show(self) -> None:
-        """Print it, in colour on a terminal."""
+        """Print the result, in colour on a terminal."""
         terminal.show(self.sheet())
 
     def __str__(self) -> str:

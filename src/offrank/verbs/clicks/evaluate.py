@@ -1,4 +1,4 @@
-"""`clicks evaluate`: how well click models predict clicks, rank documents, and stand another policy."""
+"""`clicks evaluate`: how well click models predict clicks, rank documents, and transfer to another policy."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from .graded import GradedFold, Ranked
 
 @dataclass(frozen=True)
 class ClickEvaluation(Delivered):
-    """Click models on a log.
+    """Results of click models on a log.
 
     - here: on the log itself. elsewhere: on another log, such as of another ranking policy; None if not given.
     - ranked: nDCG; None without labels. facts: what else `to_dict` holds.
@@ -36,7 +36,7 @@ class ClickEvaluation(Delivered):
 
     @property
     def cautions(self) -> dict[str, tuple[Caution, ...]]:
-        """What to know of each model: from learning, from this log, and from the other one."""
+        """Return the warnings about each model: from its fit, from this log, and from the other log."""
         found = {}
         for name, model in self.models.items():
             away = self.elsewhere[name].cautions if self.elsewhere else ()
@@ -47,11 +47,11 @@ class ClickEvaluation(Delivered):
     headings = ("model", "quantity", "rank", "value", "difference")
 
     def records(self) -> list[dict[str, Any]]:
-        """Those of what was measured on the log."""
+        """Return the records of the measurements on the log."""
         return self.here.records()
 
     def to_dict(self) -> dict[str, Any]:
-        """Everything, as plain lists, dicts and numbers (None for what is not finite)."""
+        """Return the result as plain lists, dicts and numbers (None for non-finite values)."""
         found = {**self.facts, **self.here.to_dict()}
         if self.elsewhere is not None:
             found["out_of_distribution"] = self.elsewhere.to_dict()
@@ -87,10 +87,10 @@ def evaluate_clicks(
     executor: Executor | None = None,
     progress: Progress | None = None,
 ) -> ClickEvaluation:
-    """Perplexity and likelihood of click models, on a log and on another one; nDCG where there are grades.
+    """Measure perplexity and likelihood of click models on a log and on another one; nDCG if there are grades.
 
     - log: from `read_log`, or anything that it takes. other: a log of another policy, by the same users.
-    - model: fitted models, files of such or simulated users: one, a list, or by name; differences are to the first.
+    - model: fitted models, their files or simulated users: one, a list, or by name; differences are to the first.
     - labels: a column of grades beside the candidates (or the slate). by: the column of the queries, for nDCG.
     - cluster: a column whose equal values mark dependent sessions.
 

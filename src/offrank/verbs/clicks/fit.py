@@ -1,4 +1,4 @@
-"""`clicks fit`: a click model learnt from a log, kept in a file, and told."""
+"""`clicks fit`: learn a click model from a log, save it to a file, and describe it."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class ClickFit(Delivered):
         return {"": self.fitted.cautions}
 
     def records(self) -> list[dict[str, Any]]:
-        """A row per entry of each table of ranks, and of what all sessions share."""
+        """Return a row per entry of each table by rank, and per parameter that all sessions share."""
         learnt, rows = self.fitted.learnt, list[dict[str, Any]]()
         for name, role in self.fitted.model.roles().items():
             if role in (Role.RANK, Role.SHARED):
@@ -58,7 +58,7 @@ class ClickFit(Delivered):
         return rows
 
     def to_dict(self) -> dict[str, Any]:
-        """What was learnt from, how learning ended, and the tables of ranks."""
+        """Return the data that the model was learnt from, its convergence, and the tables by rank."""
         fitted = self.fitted
         return {
             **self.facts,
@@ -79,7 +79,7 @@ class ClickFit(Delivered):
         return self._page(f"{found.lead}, written to {self.path}", parts, self._answer())
 
     def _answer(self) -> Answer:
-        """Whether it has settled, and how likely the last rank is looked at."""
+        """Say whether the fit has converged, and the examination probability of the last rank."""
         curve = pages.curve_of(self.fitted, self.confidence)
         known = formatting.plural(len(self.fitted.documents), "document", "documents")
         said = f"**is learnt** for {known}" if self.fitted.learnt.converged else "**stopped before it settled**"
@@ -102,10 +102,10 @@ def fit_clicks(
 
     - log: from `read_log`, or anything that it takes, with slates and clicks. model: `dbn`, `mixture(pbm, dbn)` ...
     - by: the column of the queries: a document is a pair of query and item. "auto": `query` where there is one; None:
-      items are known by themselves.
+      items are identified by their id alone.
 
     Raises:
-        UsageError: arguments that cannot work, or clicks that are no whole numbers.
+        UsageError: arguments that cannot work, or clicks that are not whole numbers.
         LogError: the log breaks a rule, has no clicks, or is empty.
 
     Examples:
@@ -114,10 +114,10 @@ def fit_clicks(
         [1.0, 0.5, 0.3, 0.2]
     """
     kind, source = click_model(model), arguments.source(log)
-    IntervalSpec("normal", confidence)  # refuses levels that are none
+    IntervalSpec("normal", confidence)  # raises for an invalid level
     if not os.access(Path(path).parent, os.W_OK):
         raise UsageError(f"there is no folder {str(Path(path).parent)!r} to write to", "make it first")
-    grouping(source, by)  # columns that are not there are told before anything is read
+    grouping(source, by)  # report missing columns before reading anything
     fitted = kind.fit(source, by=by, executor=executor, progress=progress, say=say)
     fitted.save(path)
     made = facts("click-model", f"{kind!r}, learnt from {source.describe()}", source, spelling=repr(kind))

@@ -1,4 +1,4 @@
-"""One pass over a log: its graded documents, what click models and the logging policy think of each, and nDCG."""
+"""One pass over a log: its graded documents, their relevance by each click model, their expected rank, and nDCG."""
 
 from __future__ import annotations
 
@@ -24,16 +24,16 @@ from ...running.executors import Executor, Progress, run
 from .. import document
 
 _ROUNDING = 1e-9
-"""Relevances that differ by less, relatively, are the same sum of weights in another order."""
+"""Relevances that differ by less than this relative amount are rounding errors of the same sum."""
 
 
 @dataclass(frozen=True)
 class Graded:
-    """Documents of a log: distinct pairs of a query and a candidate, ascending by key [d].
+    """Graded documents of a log: distinct pairs of a query and a candidate, sorted by key [d].
 
-    - query: [d]. least, most: [d] grade; different where the log contradicts itself.
-    - relevance: [d, models] that each model gives, which is the same wherever the document is met.
-    - sums: [d, 2] impressions, and the ranks in them. A candidate that is not shown stands one rank below the slate.
+    - query: [d]. least, most: [d] lowest and highest grade; they differ where the log contradicts itself.
+    - relevance: [d, models] by each model; it is the same for every occurrence of a document.
+    - sums: [d, 2] impressions, and sum of ranks. A candidate that is not shown ranks one below the slate.
     """
 
     key: Integers
@@ -53,7 +53,7 @@ class Graded:
         return Graded(*(np.concatenate([getattr(self, name), getattr(other, name)]) for name in names)).once()
 
     def once(self) -> Graded:
-        """Every document once, of any that came several times."""
+        """Return every document once, merging repeated ones."""
         order = np.argsort(self.key, kind="stable")
         key, first = np.unique(self.key[order], return_index=True)
         least, most = np.minimum.reduceat(self.least[order], first), np.maximum.reduceat(self.most[order], first)
@@ -62,10 +62,10 @@ class Graded:
 
     @property
     def grade(self) -> Floats:
-        """[d] the grade.
+        """Return the grade of each document [d].
 
         Raises:
-            LogError: a document has several.
+            LogError: a document has several grades.
         """
         several = int((self.least != self.most).sum())
         if several:
@@ -74,20 +74,20 @@ class Graded:
 
     @property
     def rank(self) -> Floats:
-        """[d] expected rank, the first is 1. Rounded, so that documents of the same rank tie."""
+        """Return the expected rank of each document [d], counted from 1 and rounded so that equal ranks tie."""
         return np.asarray(np.round(self.sums[:, 1] / self.sums[:, 0], 9))
 
     def ndcg(self, confidence: float) -> Ranked:
-        """nDCG of each model."""
+        """Return the nDCG of each model."""
         return ndcg_by_query(self.query, self.grade, list(self.relevance.T), confidence)
 
 
 @dataclass(frozen=True)
 class GradedFold(MappedFold):
-    """Reduces a log to `Graded`. grades: the column beside the candidates; by: the column of the queries.
+    """Fold of a log to `Graded`. grades: the column beside the candidates; by: the column of the queries.
 
-    policy: asked for the rank of each candidate; None: the ranks that the log shows are averaged. Memory grows with the
-    distinct documents. Rows of the same context are looked at once.
+    policy: gives the rank of each candidate; None: use the mean of the logged ranks. Memory grows with the
+    distinct documents. Rows of the same context are processed once.
     """
 
     models: Mapping[str, Fitted]
@@ -96,7 +96,7 @@ class GradedFold(MappedFold):
     policy: Policy | None = None
 
     def needs(self) -> Needs:
-        """Grades, queries, and what the models and the policy read."""
+        """Return the columns to read: grades, queries, and those that the models and the policy need."""
         wanted = [needs("candidates", scores=self.grades, keys=self.by)]
         wanted += [model.needs() for model in self.models.values()]
         if self.policy is not None:
@@ -123,7 +123,7 @@ class GradedFold(MappedFold):
         return Graded(key[inside], query[inside], own, own, relevance[inside], sums[inside]).once()
 
     def read(self, source: Source, executor: Executor | None, progress: Progress | None) -> Graded:
-        """The documents of a log.
+        """Read the documents of a log.
 
         Raises:
             LogError: a column is missing, there are no documents, or grades are below 0.
@@ -136,7 +136,7 @@ class GradedFold(MappedFold):
         return found
 
     def _ranks(self, contexts: Contexts, items: Integers, batch: LogBatch, place: Integers) -> Floats:
-        """[n, m] mean rank of each candidate of the distinct contexts."""
+        """Return the mean rank of each candidate of the distinct contexts [n, m]."""
         below = contexts.length[:, None] + 1.0
         if self.policy is not None:
             probs = self.policy.rank_probs(contexts, items)
@@ -152,7 +152,7 @@ class GradedFold(MappedFold):
 
 
 def _distinct(contexts: Contexts) -> tuple[Contexts, Integers]:
-    """Contexts that differ, and which of them each row has."""
+    """Return the distinct contexts, and the index of each row's context."""
     if contexts.features is not None:
         return contexts, np.arange(len(contexts))
     key = join(contexts.size, contexts.length, *contexts.keys.values(), *contexts.candidates.T)
@@ -172,25 +172,25 @@ class Ranked:
     confidence: float
 
     def of(self, model: int) -> Interval:
-        """The mean over queries: each counts once, however often it was asked."""
+        """Return the mean over queries; each query counts once, whatever its frequency."""
         return _mean(self.values[model], self.confidence)
 
     def difference(self, left: int, right: int) -> Interval:
-        """left - right on the same queries."""
+        """Return the paired difference left - right over the same queries."""
         return _mean(self.values[left] - self.values[right], self.confidence)
 
     def to_dict(self, names: Sequence[str]) -> dict[str, Any]:
-        """Plain dicts and numbers, by the names of the models; differences are to the first."""
+        """Return plain dicts and numbers, keyed by model name; differences are to the first."""
         found = {name: document.interval(self.of(index)) for index, name in enumerate(names)}
         away = {name: document.interval(self.difference(index, 0)) for index, name in enumerate(names) if index}
         return {"queries": self.values.shape[1], "models": found, "differences": away}
 
 
 def ndcg_by_query(query: Integers, grade: Floats, relevance: list[Floats], confidence: float) -> Ranked:
-    """Of documents [d], by each model's relevance of them.
+    """Compute nDCG by query from documents [d] and each model's relevance of them.
 
-    Documents of equal relevance, but for rounding, stand in every order equally often: each gets their mean gain. A
-    query of which no document has a grade above 0 counts 0, as in paper cmip-debiasedness.
+    Documents of equal relevance, up to rounding, are ordered in all ways equally often: each gets their mean gain. A
+    query without a document of grade above 0 counts as 0, as in paper cmip-debiasedness.
     """
     return Ranked(np.stack([_by_query(query, grade, one) for one in relevance]), confidence)
 
@@ -205,7 +205,7 @@ def _by_query(query: Integers, grade: Floats, relevance: Floats) -> Floats:
     gain = np.exp2(grade) - 1
     shared = np.bincount(tied, gain)[tied] / np.bincount(tied)[tied]
     row, rank = np.repeat(np.arange(len(size)), size), np.arange(len(query)) - np.repeat(starts, size)
-    # As grades: padded queries, with the mean gain of what is tied.
+    # The padded queries are treated as grades, with the mean gain of tied documents.
     found, judged = np.zeros((2, len(size), size.max()))
     found[row, rank], judged[row, rank] = np.log2(shared + 1), grade
     return ndcg(found, judged=judged)

@@ -1,4 +1,4 @@
-"""`clicks harvest`: how likely each rank is looked at, without a model."""
+"""`clicks harvest`: the examination probability of each rank, without a click model."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class Curve(Delivered):
         return {"": self.found.cautions}
 
     def examination(self) -> Floats:
-        """The curve, as `pbm`, `interpol` and `evaluate(examination=...)` take it.
+        """Return the curve as `pbm`, `interpol` and `evaluate(examination=...)` take it.
 
         Raises:
             UsageError: a rank is not linked to the first.
@@ -48,7 +48,7 @@ class Curve(Delivered):
 
     @property
     def option(self) -> str:
-        """The words with which `offrank evaluate` takes the curve; empty where the curve has holes."""
+        """Return the option of `offrank evaluate` that passes the curve; empty if the curve has gaps."""
         if not np.isfinite(self.found.curve).all():
             return ""
         return "--examination " + ",".join(f"{value:.4g}" for value in self.found.curve.tolist())
@@ -56,7 +56,7 @@ class Curve(Delivered):
     headings = ("rank", "value", "clicks")
 
     def records(self) -> list[dict[str, Any]]:
-        """A row per rank: how likely it is looked at, over the first, and the clicks that say so."""
+        """Return a row per rank: its examination relative to the first rank, and the clicks behind it."""
         found = self.found
         columns = (plain(one) for one in (found.curve, found.low, found.high, found.clicks))
         names = ("rank", "value", "low", "high", "clicks")
@@ -88,7 +88,7 @@ class Curve(Delivered):
         )
 
     def _rows(self, curve: pages.Numbers) -> Iterator[tuple[Cell, ...]]:
-        """Of each rank: number, examination, interval, documents (at it and the rank with most in common), clicks."""
+        """Return per rank: number, examination, interval, documents (at it and the best-linked rank), and clicks."""
         for rank, one in enumerate(curve):
             shown = (f"{one.value:.3f}", pages.ends(one, ".3f")) if np.isfinite(one.value) else ("-", "-")
             compared, clicks = f"{self.found.documents[rank].max(initial=0):,}", f"{self.found.clicks[rank]:,.0f}"
@@ -107,17 +107,17 @@ def harvest_clicks(
     executor: Executor | None = None,
     progress: Progress | None = None,
 ) -> Curve:
-    """The examination curve of a log: anything that `read_log` takes, with slates and clicks.
+    """Estimate the examination curve of a log: anything that `read_log` takes, with slates and clicks.
 
     - method: `all_pairs` compares every two ranks, by maximum likelihood; `adjacent_chain` each rank with the next,
       `pivot_one` each with the first. The last two use less of the log.
-    - by: the column of the queries, as of click models; a document is a pair of query and item.
-    - weigh: how much a document counts that was shown n and n' times at two ranks: n n' / (n + n') by `views`, or 1 as
-      published (`equal`). Either is unbiased; the first has less variance.
+    - by: the column of the queries, as for click models; a document is a pair of query and item.
+    - weigh: the weight of a document shown n and n' times at two ranks: n n' / (n + n') for `views`, or 1 as
+      published (`equal`). Both are unbiased; the first has less variance.
     - confidence, replicates, seed: of the intervals, a bootstrap of the documents.
 
     Raises:
-        UsageError: an unknown method, or clicks that are no whole numbers.
+        UsageError: an unknown method, or clicks that are not whole numbers.
         SupportError: no document was shown at the first and at another rank.
         LogError: the log breaks a rule, or is empty.
 

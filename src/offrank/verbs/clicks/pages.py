@@ -1,4 +1,4 @@
-"""Click models on a page: the sections of what `clicks evaluate`, `clicks harvest` and `select clicks` write."""
+"""Pages about click models: the sections written by `clicks evaluate`, `clicks harvest` and `select clicks`."""
 
 from __future__ import annotations
 
@@ -21,17 +21,17 @@ from ...report.plots import Forest, ForestRow
 from .graded import Ranked
 
 Numbers = Sequence[Interval]
-"""A number per rank with its interval; NaN where there is none."""
+"""A number per rank with its interval; NaN where it is missing."""
 
 HEADINGS = ("log-likelihood", "perplexity", "conditional perplexity")
-"""Of `QUANTITIES`, in their order."""
+"""One value for each of `QUANTITIES`, in their order."""
 _APART = 0.06
 _SPREAD = 0.24
-"""Between the points of models at the same rank, and of all of them, so that intervals can be told apart."""
+"""Horizontal spacing of the models at one rank, and of all models together, to keep intervals apart."""
 
 
 def looked_at(curve: Numbers) -> str:
-    """How much less than the first the last rank that is known is looked at."""
+    """Say how much less the last known rank is examined than the first."""
     known = [(rank, one) for rank, one in enumerate(curve, 1) if math.isfinite(one.value)]
     (first, _), (last, one) = known[0], known[-1]
     said = f"Rank {last} is looked at **{formatting.percent(one.value)}** as often as rank {first}"
@@ -40,14 +40,14 @@ def looked_at(curve: Numbers) -> str:
 
 
 def ends(found: Interval, digits: str) -> str:
-    """The ends of an interval; one that is infinite is open."""
+    """Format the ends of an interval; an infinite end is open."""
     if math.isinf(found.high):
         return f"{found.low:{digits}} or more" if found.low > 0 else "not identified"
     return f"{found.low:{digits}} to {found.high:{digits}}"
 
 
 def answer(found: Evaluations, severity: str) -> Answer:
-    """Which model predicts best, and whether it is clearly so."""
+    """Say which model predicts best, and whether the difference is significant."""
     first = next(iter(found))
     best = min(found, key=lambda name: found[name].perplexity.value)
     said = f"{formatting.quote(best)} **predicts these clicks best**: perplexity {with_half(found[best].perplexity)}"
@@ -64,12 +64,12 @@ def answer(found: Evaluations, severity: str) -> Answer:
 
 
 def perplexities(found: Evaluations) -> Forest:
-    """The picture of the answer."""
+    """Plot the perplexities behind the answer."""
     return _forests(found)[0]
 
 
 def quantities(found: Evaluations, ranked: Ranked | None, title: str) -> Iterator[Section]:
-    """Each quantity of each model, the paired differences, and both perplexities at each rank."""
+    """List each quantity of each model, the paired differences, and both perplexities at each rank."""
     first, *others = found
     header, rows, away = ("model", *HEADINGS, *([] if ranked is None else ["nDCG"])), [], []
     for index, (name, one) in enumerate(found.items()):
@@ -86,7 +86,7 @@ def quantities(found: Evaluations, ranked: Ranked | None, title: str) -> Iterato
 
 
 def curve_of(model: Fitted, confidence: float) -> Numbers | None:
-    """The examination curve of a model, with intervals where it has a table of them; None where it has no curve."""
+    """Return a model's examination curve, with intervals if its table has them; None if it has no curve."""
     curve, table = model.examination(), model.learnt.parameters.get("examination")
     if curve is None:
         return None
@@ -97,13 +97,13 @@ def curve_of(model: Fitted, confidence: float) -> Numbers | None:
 
 
 def numbers(curve: Floats, low: Floats, high: Floats) -> Numbers:
-    """A curve [k] with the ends of its interval."""
+    """Pair a curve [k] with the ends of its interval."""
     each = zip(curve.tolist(), low.tolist(), high.tolist(), strict=True)
     return [Interval(*one, math.nan) for one in each]
 
 
 def curves(models: Mapping[str, Fitted], confidence: float) -> Iterator[Section]:
-    """The examination curves of the models that have one."""
+    """Return the examination curves of the models that have one."""
     found = {name: curve for name, model in models.items() if (curve := curve_of(model, confidence)) is not None}
     if found:
         most = max(map(len, found.values()))
@@ -114,12 +114,12 @@ def curves(models: Mapping[str, Fitted], confidence: float) -> Iterator[Section]
 
 
 def examination(found: Mapping[str, Numbers]) -> Chart:
-    """Curves by name."""
+    """Plot the examination curves by name."""
     return _chart("How likely each rank is looked at", "examination", found)
 
 
 def measured(here: Evaluations, ranked: Ranked, cmip: Mapping[str, Cmip]) -> Section:
-    """CMIP against perplexity, and both with nDCG in a table."""
+    """Plot CMIP against perplexity, and list both with nDCG in a table."""
     points = tuple(
         Series(name, [here[name].perplexity.value], [found.value], [found.low], [found.high])
         for name, found in cmip.items()
@@ -135,7 +135,7 @@ def measured(here: Evaluations, ranked: Ranked, cmip: Mapping[str, Cmip]) -> Sec
 
 
 def _forests(found: Evaluations, first: str | None = None) -> tuple[Forest, ...]:
-    """Both perplexities of each model, or (first) their paired differences to one of them."""
+    """Plot both perplexities of each model or, if `first` is given, their paired differences to that model."""
     made, signed = [], first is not None
     for quantity, heading in zip(QUANTITIES[1:], HEADINGS[1:], strict=True):
         title, line, label = heading.capitalize(), None, ""
@@ -158,14 +158,14 @@ def _by_rank(found: Evaluations, title: str) -> Section:
         rows = [
             (str(rank), f"{count:,.0f}", *map(with_half, at))
             for rank, (count, *at) in enumerate(zip(sessions, *each.values(), strict=True), 1)
-            if count  # else empty in every session
+            if count  # otherwise empty in every session
         ]
         tables.append(Figures(heading, ("rank", "sessions", *each), tuple(rows)))
     return Section(title, charts=tuple(charts), tables=tuple(tables), folded=True)
 
 
 def _chart(title: str, y: str, each: Mapping[str, Numbers]) -> Chart:
-    """A line per model over the ranks that have a number."""
+    """Draw a line per model over the ranks that have a value."""
     lines = []
     for place, (name, curve) in enumerate(each.items()):
         shift = (place - (len(each) - 1) / 2) * min(_APART, _SPREAD / len(each))

@@ -34,10 +34,10 @@ from .graded import GradedFold, Ranked
 
 @dataclass(frozen=True)
 class Selected(Delivered):
-    """What was measured of each click model, and what each strategy chose.
+    """Measurements of each click model, and the choice of each strategy.
 
-    here: likelihood and perplexity on the log. ranked: nDCG, in the order of the models. cmip: by model. about: what to
-    know of each model.
+    here: likelihood and perplexity on the log. ranked: nDCG, in the order of the models. cmip: by model. about:
+    warnings about each model.
     """
 
     selection: Selection
@@ -53,17 +53,17 @@ class Selected(Delivered):
 
     @property
     def choice(self) -> ModelChoice:
-        """That of the one strategy, or of the one that the paper found best."""
+        """Return the choice of the only strategy, or of the one that the paper found best."""
         return self.selection.choice
 
     headings = Selection.headings
 
     def records(self) -> list[dict[str, Any]]:
-        """Those of what was measured."""
+        """Return the records of the measurements."""
         return self.selection.records()
 
     def to_dict(self) -> dict[str, Any]:
-        """Everything, as plain lists, dicts and numbers."""
+        """Return the result as plain lists, dicts and numbers."""
         return {
             **self.facts,
             **self.here.to_dict(),
@@ -102,11 +102,11 @@ def select_clicks(
 ) -> Selected:
     """Choose among click models by perplexity, nDCG and CMIP: off-policy selection of paper cmip-debiasedness.
 
-    - log: from `read_log`, or anything that it takes; best one that the models have not learnt from.
+    - log: from `read_log`, or anything that it takes; best one that the models were not learnt from.
     - model: fitted models or files of such, in a list or by name.
     - labels: a column of grades beside the candidates (or the slate). by: the column of the queries.
-    - logging: the policy that drew the log the models have learnt from; its expected rank of each document is what
-      CMIP asks about. A policy that does not know ranks is taken at what the log shows.
+    - logging: the policy that drew the log the models were learnt from; CMIP uses its expected rank of each
+      document. If a policy cannot compute ranks, the logged ranks are used.
     - strategy: such as `top-4 cmip, top-4 ppl: ndcg`; by default all nine of the paper. method, seed: of CMIP.
 
     Raises:
@@ -117,7 +117,7 @@ def select_clicks(
     """
     found, source = models(model), arguments.source(log)
     if strategy is not None:
-        read_strategy(strategy)  # refused before anything is read
+        read_strategy(strategy)  # raises before anything is read
     policy, column = _ranking(arguments.policy(logging), source, executor), query_column(found, by)
     graded = GradedFold(found, labels, column, policy).read(source, executor, progress)
     here = evaluate(found, source, confidence=confidence, cluster=cluster, executor=executor, progress=progress)
@@ -149,7 +149,7 @@ def select_clicks(
 
 
 def _ranking(policy: AnyPolicy, source: Source, executor: Executor | None) -> Policy | None:
-    """The policy, ready to say where it places each candidate; None where it cannot."""
+    """Return the fitted policy if it can rank every candidate, otherwise None."""
     try:
         law_needs(policy, "rank_probs")
         return law(fitted(policy, source, executor), "rank_probs")

@@ -1,3 +1,3 @@
-"""What pages show: a document of numbers, such as `Result.to_dict` makes, becomes one of sections."""
+"""Pages of results: each turns a document of numbers, such as `Result.to_dict` makes, into sections."""
 
 __all__: list[str] = []

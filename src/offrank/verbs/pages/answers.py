@@ -1,4 +1,4 @@
-"""The answer in plain words, with names between backticks and what to read first between asterisks."""
+"""The answer in plain words; backticks mark names, and asterisks what to read first."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _SEVERITY = {"use": "ok", "use with care": "warning", "do not use": "serious"}
 
 
 def answers(document: Record) -> list[Answer]:
-    """The document in a few sentences: what is wrong with the log, then the verdict on each target."""
+    """Summarise the document in a few sentences: the problems of the log, then the verdict on each target."""
     found = ((name, of.estimates_of(document, name)) for name in of.targets(document))
     lines = _checks(document)
     if document.get("kind") == "check" and lines:
@@ -41,7 +41,7 @@ def _target(document: Record, target: str, found: list[Record]) -> Answer:
 
 
 def _compared(document: Record, found: Record) -> Answer:
-    """Which of two targets earns more, and by how much; or how many rows would tell."""
+    """Say which of two targets earns more, and by how much; or how many rows would be needed."""
     names = [quote(found["target"]), _named(document, found["against"])]
     reasons, severity = tuple(_reason(one) for one in found["reasons"]), _SEVERITY[found["word"]]
     if found["word"] == "do not use":
@@ -67,7 +67,7 @@ def _compared(document: Record, found: Record) -> Answer:
 
 
 def _size(share: Span) -> tuple[str, str]:
-    """How large a share is, with its interval; with its sign where that holds 0."""
+    """Say how large a share is, with its interval; with a sign if the interval contains 0."""
     value, low, high = share.value or 0.0, share.low or 0.0, share.high or 0.0
     if not low * high > 0:
         return percent(value, signed=True), share.percents()
@@ -88,12 +88,12 @@ def _more_rows(found: Record) -> str:
 
 
 def _about(rows: int) -> str:
-    """A large number, to two digits."""
+    """Format a large number to two digits."""
     return count(float(f"{rows:.1e}"))
 
 
 def _logged(document: Record, target: str, mean: Record) -> Answer:
-    """Nothing was asked but what the log earned: that is an answer, if only about the logged ranking."""
+    """Answer when only logged quantities were requested: a statement about the logged ranking only."""
     text = f"The logged ranking earned {_amount(document, mean)}."
     if target in ("logged", document.get("logging")):
         return Answer(text)
@@ -101,7 +101,7 @@ def _logged(document: Record, target: str, mean: Record) -> Answer:
 
 
 def _reason(reason: Record) -> str:
-    """A finding in words, with the estimators that it is about where it does not name them."""
+    """Describe a finding, with the estimators that it is about unless it names them."""
     names = [quote(name) for name in reason.get("estimators") or []]
     about = f" ({listing(names)})" if any(name not in reason["message"] for name in names) else ""
     return f"{quote(reason['code'])}{about}: {reason['message']} {reason['remedy']}".strip()
@@ -115,14 +115,14 @@ def _amount(document: Record, found: Record) -> str:
 
 
 def _in_words(found: Record, signed: bool = False) -> tuple[str, str]:
-    """A value and its interval; an end that is 0 is called so."""
+    """Format a value and its interval; an end that is 0 is written as such."""
     span = Span.of(found)
     ends = ["0" if end == 0 else number(end, span.places, signed) for end in (span.low, span.high)]
     return span.number(signed), " to ".join(ends)
 
 
 def _against(verdict: Record) -> str:
-    """What the log earned, and the difference to it, as a number and as a share."""
+    """Compare with the logged mean: the difference as a number and as a share."""
     difference, logged = verdict.get("difference"), verdict.get("logged")
     if not difference or not logged or difference["value"] is None:
         return "."
@@ -144,7 +144,7 @@ def _power(verdict: Record) -> str:
 
 
 def _source(verdict: Record) -> str:
-    """Which estimator the answer is from, what that assumes, and what it was held against."""
+    """Name the estimator of the answer, its assumptions, and the estimates that it was compared with."""
     told = any(one["code"] == "assumed" for one in verdict.get("reasons") or [])
     text = f"This is {quote(verdict['estimator'])}"
     if not told:
@@ -170,7 +170,7 @@ def _truth(verdict: Record, found: list[Record]) -> str:
 def _checks(document: Record) -> list[Answer]:
     checks = document.get("checks") or []
     titles: dict[str, dict[str, None]] = {}
-    for check in checks:  # each title once: slates and items may fail by the same name
+    for check in checks:  # each title once: slates and items may fail under the same name
         titles.setdefault(check.get("status") or "ok", {})[str(check.get("title") or check["code"])] = None
     if failed := titles.get("serious"):
         number = plural(len(failed), "check of the log fails", "checks of the log fail")

@@ -1,4 +1,4 @@
-"""What stands behind the numbers, folded away: weights, clips, windows, heavy rows, overlap, rankings and clicks."""
+"""The diagnostics, folded away: weights, clips, windows, heavy rows, overlap, rankings and clicks."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ Weights = tuple[str, list[Record]]
 """A target, and the histograms of its estimators."""
 
 _NEAR = (Span(0.95, None, None), Span(1.05, None, None))
-"""Mean weights that differ by less are not worth a closer look."""
+"""Mean weights that differ by less than this do not need a closer look."""
 _UNCLIPPED = "as it is"
 _PROBABILITIES = ("target_probability", "logging_probability")
 
 
 def diagnostics(document: Record) -> Iterator[Section]:
-    """A section each, of what there is."""
+    """Return one section for each diagnostic that is present."""
     yield _weights(document)
     yield _clips(document)
     yield _windows(document)
@@ -34,7 +34,7 @@ def diagnostics(document: Record) -> Iterator[Section]:
 
 
 def weights_forest(document: Record, target: str) -> Forest:
-    """The mean weight of each estimator that has one, around the 1 that it should be."""
+    """Plot the mean weight of each estimator that has one, around its expectation 1."""
     found = [one for one in of.estimates_of(document, target) if one.get("mean_weight") is not None]
     rows = (
         ForestRow(one["estimator"], Span(*(one.get(f"mean_weight{end}") for end in ("", "_low", "_high"))))
@@ -45,7 +45,7 @@ def weights_forest(document: Record, target: str) -> Forest:
 
 
 def forest_of_checks(document: Record) -> Forest:
-    """What checks measured that should be 1."""
+    """Plot the measured values of the checks whose expectation is 1."""
     found = [one for one in document.get("checks") or [] if one.get("expected") == 1 and one.get("low") is not None]
     lights = {"ok": "use", "note": "use", "warning": "use with care", "serious": "do not use"}
     rows = (ForestRow(_short(one["title"]), Span.of(one), light=lights.get(one["status"], "")) for one in found)
@@ -53,7 +53,7 @@ def forest_of_checks(document: Record) -> Forest:
 
 
 def ranks_forest(document: Record) -> Forest:
-    """Clicks per impression at each rank, as bars from zero with intervals."""
+    """Plot clicks per impression at each rank, as bars from zero with intervals."""
     found = document.get("ranks") or []
     rows = (
         ForestRow(f"rank {one['rank']}", Span(one.get("click_rate"), one.get("low"), one.get("high"))) for one in found
@@ -62,7 +62,7 @@ def ranks_forest(document: Record) -> Forest:
 
 
 def weights_of(document: Record) -> list[Weights]:
-    """The histograms of each target that hold any weight."""
+    """Return the histograms of each target that are not empty."""
     found: dict[str, list[Record]] = {}
     for one in document.get("weights") or []:
         if _total(one):
@@ -71,7 +71,7 @@ def weights_of(document: Record) -> list[Weights]:
 
 
 def weights_chart(found: Weights) -> Chart:
-    """The share of all weights in each bin above 0; the axis is of powers of ten."""
+    """Plot the share of all weights in each bin above 0, on a logarithmic axis."""
     lines = []
     for one in found[1]:
         bins = list(zip(one["edges"], one["edges"][1:], one["counts"], strict=False))
@@ -84,7 +84,7 @@ def weights_chart(found: Weights) -> Chart:
 
 
 def weights_table(found: Weights) -> Figures:
-    """What the chart leaves out: weights of 0 and below, and the largest."""
+    """Tabulate what the chart leaves out: weights of 0 and below, and the largest."""
     rows = []
     for one in found[1]:
         largest = max((edge for edge, number in zip(one["edges"][1:], one["counts"], strict=True) if number), default=0)
@@ -104,7 +104,7 @@ def _weights(document: Record) -> Section:
 
 
 def clips_forest(path: Record) -> Forest:
-    """The estimate of a target under each clip, and without one."""
+    """Plot the estimate of a target under each clip, and without one."""
     rows = tuple(ForestRow(_clip(one), Span.of(one)) for one in path["rows"])
     title = f"{path['target']} by {path['estimator']}, no weight beyond"
     return Forest(title, rows, path["rows"][-1]["value"], _UNCLIPPED)
@@ -136,7 +136,7 @@ def _clips(document: Record) -> Section:
 
 
 def windows_forest(path: Record) -> Forest:
-    """The estimate of a target by each window from which the data chose."""
+    """Plot the estimate of a target for each window that the data could choose."""
     rows = tuple(ForestRow(one["estimator"], Span.of(one)) for one in path["rows"])
     chosen = next((one["value"] for one in path["rows"] if one["chosen"]), None)
     return Forest(f"{path['target']} by each window of {path['estimator']}", rows, chosen, "chosen")
@@ -174,7 +174,7 @@ def _heaviest(document: Record) -> Section:
 
 
 def overlap_chart(document: Record, target: str) -> Chart:
-    """How likely the displayed item is at its rank, under the target and under the logging policy."""
+    """Plot the probability of the displayed item at its rank, under target and logging policy."""
     found = [one for one in document.get("overlap") or [] if one["target"] == target]
     lines = []
     for name, key in zip((target, "logging policy"), _PROBABILITIES, strict=True):
@@ -231,7 +231,7 @@ def _folded(
     tables: tuple[Figures, ...] = (),
     charts: tuple[Chart, ...] = (),
 ) -> Section:
-    """A section that a page shows behind its heading; empty without a picture or a row."""
+    """Return a section folded behind its heading; empty without a picture or a row."""
     if not forests and not any(one.rows for one in tables):
         return Section(heading)
     return Section(heading, (prose,), charts=charts, tables=tables, forests=forests, folded=True, printed=False)

@@ -1,4 +1,4 @@
-"""A document of numbers, such as `Result.to_dict` makes, for pages: which of them belong together."""
+"""Access to a document of numbers, such as `Result.to_dict` makes: which of its parts belong together."""
 
 from __future__ import annotations
 
@@ -22,17 +22,17 @@ def targets(document: Record) -> list[str]:
 
 
 def estimates(document: Record) -> list[Record]:
-    """All estimates of the document, of groups too."""
+    """Return all estimates of the document, those of groups included."""
     return list(document.get("estimates") or [])
 
 
 def estimates_of(document: Record, target: str, group: str | None = None) -> list[Record]:
-    """Estimates of one target for the whole log, or for one group of it."""
+    """Return the estimates of one target for the whole log, or for one group of it."""
     return [one for one in estimates(document) if one["target"] == target and one.get("group") == group]
 
 
 def verdict_of(document: Record, target: str) -> Record | None:
-    """The verdict on a target; None where there is none."""
+    """Return the verdict on a target, or None."""
     found: Record | None = (document.get("verdicts") or {}).get(target)
     return found
 
@@ -47,19 +47,19 @@ def groups(document: Record, target: str) -> dict[str, dict[str, Record]]:
 
 
 def cautions(estimate: Record) -> list[Caution]:
-    """Warnings of an estimate; its refusal counts as a serious one."""
+    """Return the warnings of an estimate; a missing estimate counts as a serious one."""
     refusal = estimate.get("error")
     found = [*(estimate.get("warnings") or []), *([{**refusal, "severity": "serious"}] if refusal else [])]
     return [caution(one) for one in found]
 
 
 def caution(record: Record) -> Caution:
-    """A warning as it was."""
+    """Rebuild a warning from its record."""
     return Caution(record["code"], record.get("severity", "note"), record["message"], record.get("remedy") or "")
 
 
 def severity(estimate: Record) -> str:
-    """The worst severity among the warnings of an estimate, "ok" without any."""
+    """Return the worst severity among the warnings of an estimate, "ok" without any."""
     return worst(one.severity for one in cautions(estimate))
 
 
@@ -75,7 +75,7 @@ def is_sound(estimate: Record) -> bool:
 
 
 def told(document: Record) -> Iterator[tuple[Caution, str, bool]]:
-    """What is wrong with the log, and the warnings of all estimates, with whom they are about; groups come last."""
+    """Return the problems of the log and the warnings of all estimates, each with its subject; groups come last."""
     several = len(targets(document)) > 1
     for one in document.get("log_findings") or []:
         yield caution(one), "the log", False
@@ -90,13 +90,13 @@ def told(document: Record) -> Iterator[tuple[Caution, str, bool]]:
 
 
 def refusal(record: Record) -> str:
-    """Why there are no numbers, in two words; nothing where there are some."""
+    """Say in two words why there are no numbers; empty if there are some."""
     error = record.get("error")
     return str(error["code"]).replace("-", " ") if error else ""
 
 
 def priced(document: Record) -> dict[str, Any]:
-    """The document with every amount multiplied by its `worth`; shares, weights and click rates stay as they are."""
+    """Multiply every amount of the document by its `worth`; shares, weights and click rates are unchanged."""
     factor = document.get("worth")
     if factor is None:
         return dict(document)
@@ -120,7 +120,7 @@ def priced(document: Record) -> dict[str, Any]:
 
 
 def again(document: Record, *names: str) -> Section:
-    """How a document was made; names: parts that belong to the question."""
+    """Return the call that made the document; names: parts that belong to the question."""
     asked = tuple(f"{name}: `{document[name]}`" for name in names if document.get(name))
     made = f"Made on {document['created']}" if document.get("created") else ""
     versions = ", ".join(f"{name} {version}" for name, version in (document.get("versions") or {}).items())
@@ -130,6 +130,6 @@ def again(document: Record, *names: str) -> Section:
 
 
 def eyebrow(document: Record) -> str:
-    """What made a document, and when."""
+    """Return the command and the time that made the document."""
     kind, day = str(document.get("kind") or "").replace("-", " "), str(document.get("created") or "")[:10]
     return " \u00b7 ".join(filter(None, [f"offrank {kind}".strip(), day]))

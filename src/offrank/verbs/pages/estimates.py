@@ -1,4 +1,4 @@
-"""Estimates of a page: each target by all estimators, then by group, and whether groups differ."""
+"""Estimates on a page: each target by all estimators, then by group, and a test whether groups differ."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _SPARE = (4, 7, 8)
 
 
 def estimators(document: Record, target: str) -> Section:
-    """All estimators of one target: a picture, and a table."""
+    """Return a plot and a table of all estimators of one target."""
     found = of.estimates_of(document, target)
     if not found:
         return Section("")
@@ -33,7 +33,7 @@ def estimators(document: Record, target: str) -> Section:
 
 
 def estimates_forest(document: Record, target: str) -> Forest:
-    """The estimates of one target; the axis is the same for all targets, so that plots can be compared."""
+    """Plot the estimates of one target; all targets share an axis, so that plots can be compared."""
     whole = [one for one in of.estimates(document) if one.get("group") is None]
     logged = document.get("logged") or {}
     others = tuple(map(_drawn, whole))
@@ -44,7 +44,7 @@ def estimates_forest(document: Record, target: str) -> Forest:
 
 
 def groups_forest(document: Record, target: str) -> Forest:
-    """The difference to what the log earned in each of the largest groups."""
+    """Plot the difference to the logged mean in each of the largest groups."""
     estimator = grouped_estimator(document, target)
     found = list(of.groups(document, target).items())[:MOST_GROUPS]
     rows = []
@@ -59,14 +59,14 @@ def groups_forest(document: Record, target: str) -> Forest:
 
 
 def grouped_estimator(document: Record, target: str) -> str:
-    """The estimator whose groups are shown: the one that answers for the whole log."""
+    """Return the estimator whose groups are shown: the one behind the answer for the whole log."""
     best = (of.verdict_of(document, target) or {}).get("estimator")
     names = dict.fromkeys(name for each in of.groups(document, target).values() for name in each)
     return best if best in names else next(iter(names), "")
 
 
 def largest_groups(document: Record, target: str) -> Section:
-    """The largest groups of one target, and whether groups differ."""
+    """Return the largest groups of one target, and whether groups differ."""
     found, by = of.groups(document, target), str(document.get("by") or "group")
     if not found:
         return Section("")
@@ -83,7 +83,7 @@ def largest_groups(document: Record, target: str) -> Section:
 
 
 def all_groups(document: Record, target: str) -> Section:
-    """Every estimator in every group."""
+    """Tabulate every estimator in every group."""
     found, by = of.groups(document, target), str(document.get("by") or "group")
     every = dict.fromkeys(name for one in found.values() for name in one)
     rows = [(str(name), *(_brief(one.get(key)) for key in every)) for name, one in found.items()]
@@ -93,7 +93,7 @@ def all_groups(document: Record, target: str) -> Section:
 
 
 def _test(found: dict[str, dict[str, Record]], estimator: str) -> str:
-    """Whether the differences to the log differ between groups."""
+    """Test whether the differences to the log vary between groups."""
     told = [one[estimator] for one in found.values() if estimator in one and of.is_sound(one[estimator])]
     told = [one for one in told if (one.get("difference") or {}).get("low") is not None]
     changes = [Span.of(one["difference"]) for one in told]
@@ -118,9 +118,9 @@ def _brief(one: Record | None) -> str:
 
 
 def welch(values: Sequence[float], errors: Sequence[float], sizes: Sequence[float]) -> float | None:
-    """The p-value of equal expectations (Welch 1951, Biometrika 38); None where fewer than two groups tell.
+    """Return the p-value of equal expectations (Welch 1951, Biometrika 38); None with fewer than two usable groups.
 
-    - values, errors: the mean of each group and its standard error. sizes: effective sample sizes, whose excess over 1
+    - values, errors: the mean of each group and its standard error. sizes: effective sample sizes; minus 1, they
       are the degrees of freedom of the errors.
     """
     x, error, size = (np.asarray(one, float) for one in (values, errors, sizes))
@@ -148,7 +148,7 @@ def _drawn(estimate: Record) -> Span:
 
 
 def _table(caption: str, first: str, rows: list[tuple[Cell, ...]]) -> Figures:
-    """Estimates in words; without the truth where nobody knows it."""
+    """Tabulate estimates in words; without a truth column if the truth is unknown."""
     header = (first, *_HEADER[1:])
     kept = [place for place, name in enumerate(header) if name != "truth" or any(row[place] for row in rows)]
     cells = tuple(tuple(row[place] for place in kept) for row in rows)
@@ -156,7 +156,7 @@ def _table(caption: str, first: str, rows: list[tuple[Cell, ...]]) -> Figures:
 
 
 def _cells(one: Record, label: str) -> tuple[Cell, ...]:
-    """One estimate in words, its digits chosen from its standard error."""
+    """Format one estimate, rounded to the precision of its standard error."""
     codes = tuple(dict.fromkeys(caution.code for caution in of.cautions(one)))
     see = Codes(of.severity(one), codes)
     if refused := refusal(one):

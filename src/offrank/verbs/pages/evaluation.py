@@ -1,4 +1,4 @@
-"""The page of `evaluate`, `check`, `compare` and `demo`: the answer, why, groups, then what stands behind it."""
+"""The page of `evaluate`, `check`, `compare` and `demo`: the answer, the reasons, groups, then diagnostics."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _ORDER = ("serious", "warning", "note", "ok", "skipped")
 
 
 def sheet(document: Record) -> Document:
-    """The page of a result document; see `Result.to_dict`."""
+    """Return the page of a result document; see `Result.to_dict`."""
     document = priced(document)
     found, compared = answers(document), comparisons(document) if document.get("comparisons") else None
     checked = document.get("kind") == "check"
@@ -50,7 +50,7 @@ def sheet(document: Record) -> Document:
 
 
 def forest(document: Record) -> Forest:
-    """What the log earned and the answer for each target, on one axis."""
+    """Plot the logged mean and the answer for each target, on one axis."""
     logged = document.get("logged")
     verdicts = document.get("verdicts") or {}
     first = next((one["logged"] for one in verdicts.values() if one.get("logged")), None)
@@ -64,7 +64,7 @@ def forest(document: Record) -> Forest:
 
 
 def comparisons(document: Record) -> Section:
-    """Paired differences between targets."""
+    """Tabulate the paired differences between targets."""
     found = document.get("comparisons") or []
     rows, cells = [], []
     for one in found:
@@ -82,7 +82,7 @@ def comparisons(document: Record) -> Section:
 
 
 def _verdict(document: Record, name: str, verdict: Record) -> ForestRow:
-    """One target on the first screen: its value, and its difference to the log, absolute and relative."""
+    """Show one target on the first screen: its value, and its difference to the log, absolute and relative."""
     value, light = verdict.get("value"), verdict["word"]
     if not value:
         return ForestRow(name, Span.of(None), "do not use", light=light)
@@ -95,7 +95,7 @@ def _verdict(document: Record, name: str, verdict: Record) -> ForestRow:
 
 
 def _left_out(document: Record) -> Section:
-    """What was left out while reading, never in silence."""
+    """Report the rows that were left out while reading."""
     log = document.get("log") or {}
     items = [f"{count(number)} for `{rule}`" for rule, number in (log.get("skipped") or {}).items() if number]
     if learnt := log.get("learnt_from"):
@@ -104,7 +104,7 @@ def _left_out(document: Record) -> Section:
 
 
 def _checks(document: Record, folded: bool) -> Section:
-    """What was checked."""
+    """List the checks and their results."""
     items = []
     for check in sorted(document.get("checks") or [], key=lambda one: _ORDER.index(one.get("status") or "ok")):
         status, said = check.get("status") or "ok", str(check.get("title") or check["code"])
@@ -119,7 +119,7 @@ def _checks(document: Record, folded: bool) -> Section:
 
 
 def _slots(document: Record, folded: bool) -> Section:
-    """The inverse propensities per slot count."""
+    """Tabulate the inverse propensities by number of slots."""
     rows = tuple(
         (
             str(one["slots"]),
@@ -134,7 +134,7 @@ def _slots(document: Record, folded: bool) -> Section:
 
 
 def _log(document: Record) -> Section:
-    """What is known about the log; what is not known is left out."""
+    """List the known facts about the log; unknown ones are left out."""
     log = document.get("log") or {}
     estimated, confidence = log.get("estimated_impressions"), document.get("confidence")
     known = {
@@ -153,7 +153,7 @@ def _log(document: Record) -> Section:
 
 
 def _dependent(document: Record) -> str:
-    """What rows are clustered by, and how much that widens the intervals."""
+    """Name the cluster column, and how much clustering widens the intervals."""
     if not document.get("cluster"):
         return ""
     effects = [one["design_effect"] for one in of.estimates(document) if one.get("design_effect")]
@@ -163,38 +163,38 @@ def _dependent(document: Record) -> str:
 
 @dataclass(frozen=True)
 class Plots:
-    """Pictures of a result, as the text of an SVG of this width; write it to a file, or show it in a notebook.
+    """Plots of a result, as SVG text of this width; write it to a file, or show it in a notebook.
 
-    Each raises UsageError where there is no such target, or nothing to draw. target: by default the first.
+    Each raises UsageError if there is no such target or nothing to draw. target: by default the first.
     """
 
     document: Record = field(repr=False)
     width: int = 800
 
     def forest(self, target: str | None = None) -> str:
-        """The answer for every target beside what the log earned; of one target, all its estimates."""
+        """Plot the answer for every target beside the logged mean; for one target, all its estimates."""
         document = priced(self.document)
         one = None if target is None else estimates_forest(document, self._known(target))
         return self._drawn(one or forest(document))
 
     def groups(self, target: str | None = None) -> str:
-        """The difference to what the log earned in each of the largest groups."""
+        """Plot the difference to the logged mean in each of the largest groups."""
         return self._drawn(groups_forest(priced(self.document), self._known(target)))
 
     def weights(self, target: str | None = None) -> str:
-        """The mean weight of each estimator, which should be 1."""
+        """Plot the mean weight of each estimator, whose expectation is 1."""
         return self._drawn(weights_forest(self.document, self._known(target)))
 
     def clips(self, target: str | None = None) -> str:
-        """The estimate that the verdict takes, under each clip of its weights."""
+        """Plot the estimate behind the verdict under each clip of its weights."""
         return self._path("clip_path", clips_forest, target)
 
     def windows(self, target: str | None = None) -> str:
-        """The estimate by each window, where the data chose one."""
+        """Plot the estimate for each window, if the data chose one."""
         return self._path("window_path", windows_forest, target)
 
     def ranks(self) -> str:
-        """Clicks per impression at each rank."""
+        """Plot clicks per impression at each rank."""
         return self._drawn(ranks_forest(self.document))
 
     def _path(self, name: str, draw: Callable[[Record], Forest], target: str | None) -> str:

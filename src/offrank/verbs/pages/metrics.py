@@ -1,4 +1,4 @@
-"""The page of `metrics`: which model agrees best with the clicks, a picture and a table per metric, then groups."""
+"""The page of `metrics`: which model agrees best with the clicks, a plot and a table per metric, then groups."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _HEADER = ("model", "value", "interval", "to the first", "interval", "rejected",
 
 
 def sheet(document: Record) -> Document:
-    """The page of what `offrank.measure` found; see its `to_dict`."""
+    """Return the page of a result of `offrank.measure`; see its `to_dict`."""
     rows = list(document.get("metrics") or [])
     names = list(dict.fromkeys(one["metric"] for one in rows))
     whole = {name: [one for one in rows if one["metric"] == name and one["group"] is None] for name in names}
@@ -38,12 +38,12 @@ def _place(one: Record) -> str:
 
 
 def _better(metric: str) -> Side:
-    """Where good values lie."""
+    """Return the direction of better values."""
     return "right" if metric.partition("(")[0].endswith("ndcg") else "left"
 
 
 def _answer(metric: str, found: list[Record]) -> Answer:
-    """Which model is best, and whether it is clearly so."""
+    """Say which model is best, and whether the difference is significant."""
     given = [one for one in found if one.get("value") is not None and not one.get("error")]
     if not given:
         return Answer(
@@ -74,7 +74,7 @@ def _forest(metric: str, found: list[Record]) -> Forest:
 
 
 def _section(metric: str, found: list[Record], drawn: bool) -> Section:
-    """One metric; drawn: whether its picture stands on the first screen."""
+    """Return the section of one metric; drawn: whether its plot is on the first screen."""
     others = [one for one in found if one.get("difference")]
     forests = [] if drawn else [_forest(metric, found)]
     if others:
