@@ -33,7 +33,7 @@ Priors = Mapping[str, Beta]
 """The prior of each table of documents."""
 
 _WEAK = Beta(0.2, 0.8)
-"""Prior of a document while the continuation is learnt: worth one impression."""
+"""Prior of a document while the continuation is learnt: equivalent to one impression."""
 _LOOSE = 1e-3
 _REFITS = 20
 _ROUNDS = 2000

@@ -148,7 +148,7 @@ def _of_frequent(found: Common) -> float:
 
 
 def _equal_by_chance(found: Common) -> float:
-    """The probability that so many slates have equal outcomes in independent logs; 1 if they are not equal.
+    """The probability that slates have outcomes as equal as these in independent logs; 1 if they are not equal.
 
     Given how often a slate was shown in either log, its outcomes are hypergeometric.
     """

@@ -15,7 +15,7 @@ from .registry import Sampling, interval, student
 def bootstrap(of: Sampling) -> Interval:
     """The percentile interval of the replicates, widened by two factors.
 
-    They are `stretch`, and Student's quantile over the normal one. Both are 1 for independent rows; with few, or unequal,
+    They are `stretch`, and Student's quantile over the normal one. Both are 1 for independent rows; with few or unequal
     clusters, replicates vary too little (Hesterberg 2015 widens by the same factors).
     """
     if of.draws is None:

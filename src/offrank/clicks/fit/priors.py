@@ -21,7 +21,7 @@ Prior = Literal["fit"] | tuple[float, float]
 
 @dataclass(frozen=True)
 class Beta:
-    """Beta(a, b): worth a earlier clicks and b earlier views without a click."""
+    """Beta(a, b): equivalent to a earlier clicks and b earlier views without a click."""
 
     a: float
     b: float
