@@ -18,7 +18,7 @@ class Learnt:
       the expectation for an unseen document.
     - strength: for tables of probabilities, the effective sample size of each entry: its posterior is close to
       Beta(v s, (1 - v) s) for value v and strength s. Fitted.interval reads it.
-    - trace: the log-posterior (without prior: the log-likelihood) after each cycle.
+    - trace: the log-posterior (without prior: the log-likelihood) during learning.
     - facts: further results (fitted priors, rounds) as plain numbers and words.
     """
 

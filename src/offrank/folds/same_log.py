@@ -20,11 +20,11 @@ from .fingerprint import OUTCOME, QUERY, Fingerprint
 CLEAR = 5.0
 """Standard errors by which the overlap must exceed chance."""
 UNLIKELY = 1e-6
-"""Largest probability that the counts of independent logs are as similar as these."""
+"""Largest probability that the counts of independent logs are as similar as those found."""
 OFTEN = 5.0
 """Expected rows of a kind in each log, for the chi-square test."""
 ALIKE, FEW_PAIRS = 0.99, 50
-"""If a log has hardly any repeated rows, the share of rows in both logs that must have the same outcome."""
+"""If fewer pairs of rows share a place within a log, the share of pairs across both logs that must be equal."""
 USUAL, FEW_PLACES = 3.5, 20
 """Standard errors by which rows in both logs must agree beyond the usual, and the places needed to know the usual."""
 

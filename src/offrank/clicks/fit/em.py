@@ -19,7 +19,7 @@ _EDGE = 1e-9
 
 @dataclass(frozen=True)
 class Climb:
-    """The result of EM. trace: the log-posterior after each cycle, never decreasing; rounds: total number of steps."""
+    """The result of EM. trace: the log-posterior at the start of each cycle, never decreasing; rounds: all steps."""
 
     parameters: Parameters
     trace: tuple[float, ...]
