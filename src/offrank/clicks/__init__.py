@@ -1,4 +1,4 @@
-"""Click models: how slates are clicked, learnt from a log."""
+"""Click models: how users click on slates, learnt from a log."""
 
 from .cascade import CM
 from .ccm import CCM

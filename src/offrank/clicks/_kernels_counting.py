@@ -1,7 +1,7 @@
 # mypy: disallow-untyped-defs=False, disallow-incomplete-defs=False, check-untyped-defs=False
-"""Compiled loops of counting: a hash table of blocks, each the counts of a document in eight cells side by side.
+"""Compiled loops that count: a hash table of blocks, each with the counts of one document in eight adjacent cells.
 
-slots [a power of two] holds places of blocks, -1 where free; block i is that of document keys[i, 0] and of the cells
+slots [a power of two] holds indices of blocks, -1 where free; block i belongs to document keys[i, 0] and to the cells
 from 8 keys[i, 1] on; counts[i, cell % 8] is (shown, clicked).
 """
 
@@ -18,7 +18,7 @@ _inline = numba.njit(cache=True, nogil=True, inline="always")
 
 @_inline
 def _slot(slots, keys, document, block):
-    """The slot of a block, or the one where it would be."""
+    """The slot of a block, or the slot where it would be inserted."""
     mask = np.uint64(len(slots) - 1)
     x = (np.uint64(document) + np.uint64(block) * np.uint64(0xD6E8FEB86659FD93)) * ODD
     at = (x ^ (x >> np.uint64(32))) & mask
@@ -29,7 +29,7 @@ def _slot(slots, keys, document, block):
 
 @_exact
 def add_sessions(slots, keys, counts, used, row, candidates, slates, clicks, query, grouped, weight, browsing):
-    """Count sessions from `row` on until there may be no room for another: (blocks used, next row).
+    """Count sessions from `row` on until the table may be full; returns (blocks used, next row).
 
     candidates [n, m], slates and clicks [n, k], query and weight [n]. Cells are ranks, or (browsing) rank
     (rank + 1) / 2 + the last clicked rank above, counted from 1.
@@ -59,7 +59,7 @@ def add_sessions(slots, keys, counts, used, row, candidates, slates, clicks, que
 
 @_exact
 def add_blocks(slots, keys, counts, used, more_keys, more_counts):
-    """Count what another table has counted; there must be room. Returns the number of blocks used."""
+    """Add the counts of another table, for which there must be room; returns the number of blocks used."""
     for other in range(len(more_keys)):
         at = _slot(slots, keys, more_keys[other, 0], more_keys[other, 1])
         if slots[at] < 0:
@@ -72,7 +72,7 @@ def add_blocks(slots, keys, counts, used, more_keys, more_counts):
 
 @_exact
 def look_at(clicks):
-    """(row of the first click that is no whole number or -1, clicks beyond the first on the same rank)."""
+    """(row of the first click that is not a whole number, or -1; clicks beyond the first on the same rank)."""
     n, k = clicks.shape
     repeated = 0.0
     for row in range(n):

@@ -1,5 +1,5 @@
 # mypy: disallow-untyped-defs=False, disallow-incomplete-defs=False, check-untyped-defs=False
-"""Compiled loops of the laws: forward over the ranks of each slate. All arrays [n, k]."""
+"""Compiled loops of the click distributions: a forward pass over the ranks of each slate. All arrays are [n, k]."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _exact = numba.njit(cache=True, nogil=True)
 
 @_exact
 def browsing_marginal(attraction, examination):
-    """P(C_k = 1) by the distribution of the last click above each rank: O(k^2) a slate."""
+    """P(C_k = 1), from the distribution of the last click above each rank: O(k^2) per slate."""
     n, k = attraction.shape
     out = np.empty((n, k))
     last = np.empty(k + 1)
@@ -70,11 +70,11 @@ def cascading_marginal(attraction, after_click, after_skip):
 
 @numba.njit(cache=True, nogil=True, inline="always")
 def _next(examined, a, clicked, after_click, after_skip):
-    """Belief in the examination of the next rank, given what was seen at this one."""
+    """Posterior probability that the next rank is examined, given what was observed at this one."""
     if clicked:
         return after_click
     unclicked = 1.0 - examined * a
-    # Certainly examined and certainly clicked, and yet no click: nothing that follows can be examined.
+    # The rank was certainly examined and would certainly be clicked, yet was not: no later rank can be examined.
     return after_skip * examined * (1.0 - a) / unclicked if unclicked > 0.0 else 0.0
 
 
@@ -110,8 +110,8 @@ def cascading_sample(attraction, after_click, after_skip, clicking, going_on):
 def upward_conditional(attraction, after_click, after_skip, clicks):
     """P(C_k = 1 | C_1 ... C_{k-1}) of a user who reads from the bottom.
 
-    Ranks below k were read before and are unseen: the belief in the examination of rank k is its marginal. From there
-    the ranks above are observed, one after the other: P(C_1 ... C_k) is a product of O(k) factors.
+    Ranks below k were read before and are unobserved: rank k is examined with its marginal probability. From there
+    the ranks above are observed one after another: P(C_1 ... C_k) is a product of O(k) factors.
     """
     n, k = attraction.shape
     out = np.empty((n, k))

@@ -1,5 +1,5 @@
 # mypy: disallow-untyped-defs=False, disallow-incomplete-defs=False, check-untyped-defs=False
-"""Compiled loop of intervention harvesting: every two ranks of every document."""
+"""Compiled loop of intervention harvesting over all pairs of ranks of each document."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ _exact = numba.njit(cache=True, nogil=True)
 
 @_exact
 def add_pairs(document, rank, shown, clicked, group, used, by_views, rate, weight, documents, clicks):
-    """Add what each document says of every two ranks at which it was shown.
+    """Add the contribution of each document to every pair of ranks at which it was shown.
 
     document, rank, shown, clicked: counts [c] by document and rank. group: [d]. used: [k, k] which pairs are compared.
     Written to, at (a, b) and (b, a): rate [g, k, k] weighted click rate at the first of two ranks, weight [g, k, k],
-    documents [k, k] how many; and clicks [k] on documents that were shown at two ranks.
+    documents [k, k] their number; and clicks [k] on documents that were shown at two ranks.
     """
     for i in range(len(document)):
         again = i > 0 and document[i - 1] == document[i]

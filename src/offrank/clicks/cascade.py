@@ -17,18 +17,18 @@ from .sessions import Sessions
 
 
 class CM(Chain):
-    """The cascade model of Craswell et al. (2008): one click, and all above it was examined.
+    """The cascade model of Craswell et al. (2008): at most one click, and everything above it was examined.
 
-    A second click is impossible under it: it learns from sessions down to their first click (caution
-    `impossible-clicks` where that leaves clicks out), and gives 0 to every click below one.
+    It rules out a second click: it learns from sessions down to their first click (caution
+    `impossible-clicks` where that leaves clicks out), and gives probability 0 to every click below one.
 
-    tolerance: learning ends when no probability moves further than this in a step.
+    tolerance: learning stops when no probability changes by more than this in one step.
     """
 
     name: ClassVar[str] = "cascade"
 
     def readable(self, sessions: Sessions) -> tuple[Sessions, tuple[Caution, ...]]:
-        """Without what follows the first click."""
+        """The sessions without the ranks below their first click."""
         first = sessions.click * (np.cumsum(sessions.click, axis=1, dtype=np.int32) == 1)
         clicks, kept = (float(sessions.weight @ table.sum(axis=1)) for table in (sessions.click, first))
         share = 1.0 - kept / clicks if clicks else 0.0

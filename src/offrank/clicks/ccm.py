@@ -1,4 +1,4 @@
-"""CCM: users go on after a click by how relevant the document was."""
+"""CCM: after a click, the relevance of the document decides whether users go on."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class CCM(Chain):
     An examined document is clicked with its relevance r (`attraction`). The user then goes on with probability
     alpha_1 after a skip, and alpha_2 (1 - r) + alpha_3 r after a click: `continuation` is (alpha_1, alpha_2, alpha_3).
 
-    tolerance: learning ends when no probability moves further than this in a step.
+    tolerance: learning stops when no probability changes by more than this in one step.
     """
 
     name: ClassVar[str] = "ccm"
@@ -29,7 +29,7 @@ class CCM(Chain):
         return continuation[1] * (1.0 - relevance) + continuation[2] * relevance, float(continuation[0])
 
     def second(self, parameters: Parameters) -> Second:
-        """A click is a second look at the relevance: a hidden one, by which the user goes on."""
+        """The hidden second trial of the relevance, whose result decides how likely the user goes on after a click."""
         relevance, relevant, (on, _) = (
             parameters["attraction"],
             parameters["continuation"][2],
@@ -38,7 +38,7 @@ class CCM(Chain):
         return Second("attraction", relevance * relevant / on, relevance * (1.0 - relevant) / (1.0 - on))
 
     def continued(self, parameters: Parameters, hidden: HiddenCounts) -> tuple[Floats, Floats]:
-        """After a skip, after what was not relevant, after what was."""
+        """[3] (successes, trials) after a skip, a click on an irrelevant document, and a click on a relevant one."""
         _, went, stopped = self.second(parameters)
         on, off = hidden.on * went, hidden.off * stopped
         clicks = hidden.on + hidden.off

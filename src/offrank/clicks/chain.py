@@ -1,7 +1,7 @@
-"""Users who read down a list: a model says how they go on after a click, and what its hidden counts are.
+"""Users who read down a list: each model defines how they go on after a click, and its hidden counts.
 
-Where good documents are shown high, a common prior of all documents takes their attraction for examination. So what
-all sessions share, the continuation, is learnt with a weak prior that lets each document speak for itself.
+Where good documents are shown high, a common prior of all documents mistakes their attraction for examination. So
+the continuation, which all sessions share, is learnt with a weak prior on each document.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ Priors = Mapping[str, Beta]
 """The prior of each table of documents."""
 
 _WEAK = Beta(0.2, 0.8)
-"""What is believed of a document while the continuation is learnt: one showing in all."""
+"""Prior of a document while the continuation is learnt: equivalent to one impression."""
 _LOOSE = 1e-3
 _REFITS = 20
 _ROUNDS = 2000
@@ -42,39 +42,39 @@ _SHARED = "continuation"
 
 @dataclass(frozen=True, repr=False, kw_only=True)
 class Chain(ClickModel):
-    """Examines the first result, clicks by its attraction, and goes on or not.
+    """A user who examines the first result, clicks it with its attraction, and then goes on or stops.
 
     Tables: `attraction` [documents + 1]; `continuation` [few], with a uniform prior; where the model has it,
     `satisfaction` [documents + 1]. Beta priors of the documents' tables are fitted by marginal likelihood (see
-    `EvidenceGrid`) and stand beside them as `attraction_prior` (alpha, beta). The maximum is that of the posterior on
+    `EvidenceGrid`) and stand beside them as `attraction_prior` (alpha, beta). The mode is that of the posterior on
     the logit scale, which for counts is the posterior mean. The `continuation` is learnt without that prior, which
-    would take what a logging policy knows of the documents for examination; the documents then, given it.
+    would mistake what a logging policy knows of the documents for examination; the documents' tables follow, given it.
 
-    tolerance: learning ends when no probability moves further than this in a step.
+    tolerance: learning stops when no probability changes by more than this in one step.
     """
 
     tolerance: float = 1e-5
 
     by_rank: ClassVar[bool] = False
-    """Whether going on after a click depends on its rank, not on the document."""
+    """Whether the continuation after a click depends on its rank instead of the document."""
     tables: ClassVar[tuple[str, ...]] = ("attraction",)
     begin: ClassVar[tuple[float, ...]] = ()
-    """The continuation where EM starts (one number for all ranks); none where the model has no such table."""
+    """The continuation from which EM starts (one number for all ranks); empty where the model has no such table."""
 
     @abstractmethod
     def going_on(self, parameters: Parameters) -> tuple[Floats, float]:
-        """P(examine the next | clicked) of each document or rank, and P(examine the next | skipped)."""
+        """P(examine the next rank | clicked) of each document or rank, and P(examine the next rank | skipped)."""
 
     def second(self, parameters: Parameters) -> Second | None:
-        """The trial that a click makes beside that of the attraction."""
+        """The trial that each click implies in addition to that of the attraction."""
         return None
 
     def continued(self, parameters: Parameters, hidden: HiddenCounts) -> tuple[Floats, Floats] | None:
-        """[few] expected (successes, trials) of the continuation, where there is one: their shares are the M-step."""
+        """[few] expected (successes, trials) of the continuation, if there is one; the M-step takes their ratios."""
         return None
 
     def readable(self, sessions: Sessions) -> tuple[Sessions, tuple[Caution, ...]]:
-        """What the model can learn from, and what to know about the rest."""
+        """The sessions that the model can learn from, and cautions about what was left out."""
         return sessions, ()
 
     @final
@@ -104,7 +104,7 @@ class Chain(ClickModel):
 
     @final
     def learn(self, data: Sessions, *, start: Parameters | None = None, say: Say = silent) -> Learnt:
-        """Tee under common priors; then the continuation on its own; then the documents, given that."""
+        """Learn all tables under common priors, then the continuation alone, then the documents given it."""
         sessions, cautions = self.readable(data)
         em = EM(self, Tails.of(sessions, by_rank=self.by_rank), say)
         if start is None:
@@ -134,7 +134,7 @@ class Chain(ClickModel):
 
 @dataclass(frozen=True)
 class EM:
-    """Maximum a posteriori of a model, from the tails that it learns from, under given priors."""
+    """Maximum a posteriori estimation of a model from its tails, under given priors."""
 
     model: Chain
     tails: Tails
@@ -145,7 +145,7 @@ class EM:
         return dict.fromkeys(self.model.tables, _WEAK)
 
     def start(self) -> Parameters:
-        """Clicks per showing, of which half count below the last click; every second click is a success."""
+        """Initial values: click rates, with half of the impressions below last clicks; half of the clicks satisfy."""
         tails, model, shown = self.tails, self.model, self.tails.clicked + self.tails.skipped
         weight, items = np.repeat(tails.weight, np.diff(tails.first)), tails.document >= 0
         shown = shown + np.bincount(tails.document[items], weight[items], len(shown)) / 2
@@ -164,7 +164,7 @@ class EM:
         tolerance: float | None = None,
         rounds: int = _ROUNDS,
     ) -> Climb:
-        """The maximum under these priors, FLAT where there is none; `fixed` tables stay."""
+        """The posterior mode under these priors (FLAT where there is none); `fixed` tables are not changed."""
         kept = {name: here[name] for name in fixed}
 
         def step(at: Parameters) -> tuple[Parameters, float]:
@@ -180,7 +180,7 @@ class EM:
         return climb(step, here, tolerance=tolerance or self.model.tolerance, rounds=rounds, say=tell)
 
     def together(self, here: Parameters, priors: Priors, fixed: tuple[str, ...] = ()) -> tuple[Parameters, Priors]:
-        """Priors and parameters in turns, loosely."""
+        """Priors and parameters, fitted alternately to a loose tolerance."""
         for _ in range(_REFITS):
             here = self.climbed(here, priors, fixed, _LOOSE, 60).parameters
             before, priors = priors, self.refitted(here, priors)
@@ -190,9 +190,9 @@ class EM:
         return here, priors
 
     def known(self, here: Parameters) -> dict[str, Floats]:
-        """[documents + 1] observations that each entry rests on, without the prior: by the diagonal of the information.
+        """[documents + 1] effective observations behind each entry, without the prior, by the diagonal information.
 
-        The information of hidden data is what complete data would give, less the posterior variance of their score
+        The observed information is that of the complete data less the posterior variance of their score
         (Louis 1982). On the logit scale n observations of a probability p have information n p (1 - p).
         """
         found = {name: np.zeros(len(here[name])) for name in self.model.tables}
@@ -201,7 +201,7 @@ class EM:
         return {name: np.maximum(information, 0.0) for name, information in found.items()}
 
     def refitted(self, here: Parameters, priors: Priors) -> Priors:
-        """Priors of largest evidence at these parameters."""
+        """The priors with the largest marginal likelihood at these parameters."""
         known = self.known(here)
         grids = {name: EvidenceGrid.around(here[name], known[name] + priors[name].strength) for name in priors}
         for name, trials in self.trials(here):
@@ -209,7 +209,7 @@ class EM:
         return {name: grid.fit(priors[name]) for name, grid in grids.items()}
 
     def trials(self, here: Parameters) -> Iterator[tuple[str, Trials]]:
-        """All trials of each table of documents, with what is believed of them."""
+        """All trials of each table of documents, with their posterior probabilities."""
         return self.tails.trials(here["attraction"], *self.model.going_on(here), self.model.second(here))
 
     def counts(self, here: Parameters) -> Mapping[str, tuple[Floats, Floats]]:
@@ -221,7 +221,7 @@ class EM:
 
 
 def restlessness(sessions: Sessions) -> float:
-    """Variance of the rank of a document, on average over showings."""
+    """Variance of the rank of a document, averaged over impressions."""
     document, shown = sessions.document, sessions.document >= 0
     weight = np.broadcast_to(sessions.weight[:, None], document.shape)[shown]
     rank = np.broadcast_to(np.arange(document.shape[1], dtype=np.float64), document.shape)[shown]
@@ -230,10 +230,10 @@ def restlessness(sessions: Sessions) -> float:
 
 
 def _inference(em: EM, alone: Parameters, pooled: Parameters, moved: float) -> tuple[Parameters, tuple[Caution, ...]]:
-    """The strength of the continuation, and whether the log tells it. moved: see `restlessness`.
+    """The effective sample size of the continuation, and whether the log identifies it. moved: see `restlessness`.
 
-    The interval has room for the sampling error and for what unlike beliefs about documents make of the log: neither a
-    weak prior nor a common one is right; how far apart they lie is what is known of their bias.
+    The interval covers the sampling error and the sensitivity to the prior of the documents: neither a
+    weak prior nor a common one is right, and the distance between their results measures their bias.
     """
     value, tried = alone[_SHARED], em.counts(alone)[_SHARED][1]
     spread = value * (1.0 - value)
@@ -245,9 +245,9 @@ def _inference(em: EM, alone: Parameters, pooled: Parameters, moved: float) -> t
 
 
 def _known(em: EM, here: Parameters, tried: Floats) -> Floats:
-    """[few] observations that the continuation rests on, with all documents maximised beside it.
+    """[few] effective observations behind the continuation, from its profile likelihood over all documents.
 
-    The profile's information: each is moved a little, the documents climb again, and the scores of all are read.
+    For the profile's information each entry is moved a little, the documents are refitted, and all scores are taken.
     """
     places, strength = np.flatnonzero(tried > 0), np.full(len(tried), FLAT.strength)
     value, most = here[_SHARED][places], tried[places] + FLAT.strength
@@ -265,11 +265,11 @@ def _known(em: EM, here: Parameters, tried: Floats) -> Floats:
 
 
 def _scores(em: EM, here: Parameters) -> Floats:
-    """[few] slopes of the log-posterior by the logits of the continuation."""
+    """[few] derivatives of the log-posterior with respect to the logits of the continuation."""
     won, tried = em.counts(here)[_SHARED]
     return np.asarray(won + FLAT.a - here[_SHARED] * (tried + FLAT.strength))
 
 
 def _prior(table: str) -> str:
-    """The name of the prior of a table."""
+    """The name of a table's prior."""
     return f"{table}_prior"

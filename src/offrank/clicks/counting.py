@@ -1,4 +1,4 @@
-"""How documents are counted, fast: a hash table that grows with what is distinct, not with the log."""
+"""Fast counts of documents: a hash table that grows with the distinct documents and cells, not with the log."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _BLOCK = 8
 
 
 class Entries(NamedTuple):
-    """[c] each: what was counted, one place per document and cell."""
+    """[c] each: the counts, one entry per document and cell."""
 
     document: Integers
     cell: Integers
@@ -35,7 +35,7 @@ class CountTable:
         self._used = 0
 
     def add(self, batch: LogBatch, by: str | None, *, browsing: bool) -> CountTable:
-        """This table, with the sessions of a batch counted."""
+        """This table with the sessions of a batch added."""
         contexts, weight = batch.contexts, 1.0 / batch.inclusion
         query = np.zeros(len(batch), np.int64) if by is None else contexts.keys[by]
         arrays = (contexts.candidates, batch.slates, batch.clicks, query, by is not None, weight, browsing)
@@ -50,7 +50,7 @@ class CountTable:
         return CountTable(len(self._keys))._with(self)._with(other)
 
     def entries(self) -> Entries:
-        """What was counted, by document and cell."""
+        """The counts, sorted by document and cell."""
         keys = self._keys[: self._used]
         order = np.lexsort(keys.T[::-1])
         counts = self._counts[: self._used][order].reshape(-1, 2)
@@ -71,14 +71,14 @@ class CountTable:
         return self._slots, self._keys, self._counts
 
     def _with(self, other: CountTable) -> CountTable:
-        """This table, with what another has counted."""
+        """This table with the counts of another added."""
         self._make_room(other._used)
         more = (other._keys[: other._used], other._counts[: other._used])
         self._used = _kernels_counting.add_blocks(*self._arrays, self._used, *more)
         return self
 
     def _make_room(self, more: int) -> None:
-        """For so many blocks more, by doubling."""
+        """Double the table until it has room for `more` blocks."""
         blocks = len(self._keys)
         while self._used + more > blocks:
             blocks *= 2

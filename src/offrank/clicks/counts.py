@@ -17,9 +17,9 @@ from .sessions import Gathered, Sessions, Tally, Weighed, tally, whole_clicks
 
 @dataclass(frozen=True)
 class Counts:
-    """shown[i] and clicked[i]: sessions with document[i] in cell[i], each divided by its inclusion probability.
+    """Impressions shown[i] and clicks clicked[i] of document[i] in cell[i], each divided by its inclusion probability.
 
-    All [c], one place per distinct (document, cell), by document and cell. documents: how many there are; ranks: the
+    All [c], one entry per distinct (document, cell), sorted by both. documents: their number; ranks: the
     longest session's number of ranks. browsing: a cell is a rank and a last clicked rank, see `browsing_cell`;
     otherwise it is a rank.
     """
@@ -34,11 +34,11 @@ class Counts:
 
     @property
     def cells(self) -> int:
-        """How many cells there can be."""
+        """The number of possible cells."""
         return self.ranks * (self.ranks + 1) // 2 if self.browsing else self.ranks
 
     def by_rank(self) -> Counts:
-        """The counts per document and rank, whatever was clicked above."""
+        """The counts per document and rank, summed over the last clicks above."""
         if not self.browsing:
             return self
         rank = rank_of(self.cell)
@@ -48,14 +48,14 @@ class Counts:
         return Counts(document, cell, shown, clicked, self.documents, self.ranks)
 
     def thinned(self, most: int) -> Counts:
-        """The counts of at most so many documents, evenly chosen."""
+        """The counts of at most `most` documents, evenly chosen."""
         every = -(-self.documents // most)
         kept = self.document % every == 0
         entries = (self.document[kept] // every, self.cell[kept], self.shown[kept], self.clicked[kept])
         return Counts(*entries, -(-self.documents // every), self.ranks, self.browsing)
 
     def scaled(self, share: float) -> Counts:
-        """The same with all counts times a number."""
+        """The same counts, all multiplied by a number."""
         return replace(self, shown=self.shown * share, clicked=self.clicked * share)
 
     def by_cell(self) -> tuple[Floats, Floats]:
@@ -69,7 +69,7 @@ class Counts:
 
 
 def browsing_cell(rank: Integers, last: Integers) -> Integers:
-    """The cell of a rank (from 0) whose last clicked rank above is `last` (from 1; 0 for none): last <= rank."""
+    """The cell of a rank (from 0) and the last clicked rank above it (`last`, from 1; 0 for none): last <= rank."""
     return rank * (rank + 1) // 2 + last
 
 
@@ -79,7 +79,7 @@ def rank_of(cell: Integers) -> Integers:
 
 
 class Counting(NamedTuple):
-    """A log while it is counted. ranks: of its longest slate."""
+    """The state of counting a log. ranks: of its longest slate."""
 
     table: CountTable
     tally: Tally
@@ -98,10 +98,10 @@ class CountsFold:
         return Counting(CountTable(), Tally(), 0, Weighed())
 
     def add(self, state: Counting, batch: LogBatch) -> Counting:
-        """The state with a batch counted: its table is written to.
+        """The state with a batch added; its table is changed in place.
 
         Raises:
-            UsageError: clicks that are no whole numbers.
+            UsageError: clicks that are not whole numbers.
         """
         assert batch.clicks is not None
         fraction, repeated = look_at(batch.clicks)
@@ -131,7 +131,7 @@ class CountsFold:
 
 
 def counted(sessions: Sessions, *, browsing: bool = False) -> Counts:
-    """The counts of sessions in memory, by their weights."""
+    """The weighted counts of sessions in memory."""
     shown, (n, k) = sessions.document >= 0, sessions.document.shape
     rank = np.broadcast_to(np.arange(k), (n, k))
     cell = browsing_cell(rank, last_clicks(sessions.click)) if browsing else rank

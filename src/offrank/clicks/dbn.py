@@ -1,4 +1,4 @@
-"""DBN: users click what attracts them, and go on until a result satisfies them or they give up; SDBN: they never do."""
+"""DBN: users click what attracts them and go on until a result satisfies them or they give up; in SDBN none give up."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from .parameters import Parameters
 
 
 class Satisfying(Chain):
-    """A click satisfies by the document's satisfaction; who is not satisfied goes on by `going`."""
+    """A click satisfies with the document's satisfaction; unsatisfied users go on with probability `going`."""
 
     tables: ClassVar[tuple[str, ...]] = ("attraction", "satisfaction")
 
@@ -29,7 +29,7 @@ class Satisfying(Chain):
 
     @final
     def second(self, parameters: Parameters) -> Second:
-        """Nobody who went on was satisfied; of those who stopped, the others gave up."""
+        """The satisfaction trial: users who went on were not satisfied; those who stopped were satisfied or gave up."""
         satisfaction = parameters["satisfaction"]
         stopped = satisfaction / (1.0 - self.going(parameters) * (1.0 - satisfaction))
         return Second("satisfaction", np.zeros_like(stopped), stopped)
@@ -44,21 +44,21 @@ class DBN(Satisfying):
     """The dynamic Bayesian network of Chapelle and Zhang (2009).
 
     An examined document is clicked with its attraction a; a click satisfies with its satisfaction s, and ends the
-    session. Who is not satisfied, or has not clicked, goes on with probability gamma (`continuation`), one for both.
+    session. A user who is not satisfied, or has not clicked, goes on with probability gamma (`continuation`).
     Whether a user without further clicks has left is hidden, and is summed out. Relevance is a s.
 
-    tolerance: learning ends when no probability moves further than this in a step.
+    tolerance: learning stops when no probability changes by more than this in one step.
     """
 
     name: ClassVar[str] = "dbn"
     begin: ClassVar[tuple[float, ...]] = (0.8,)
 
     def going(self, parameters: Parameters) -> float:
-        """The continuation that was learnt."""
+        """The learnt continuation."""
         return float(parameters["continuation"][0])
 
     def continued(self, parameters: Parameters, hidden: HiddenCounts) -> tuple[Floats, Floats]:
-        """Going on is tried after each skip and each click that did not satisfy."""
+        """The continuations after each skip and each click that did not satisfy."""
         unsatisfied = (hidden.off * (1.0 - self.second(parameters).stopped)).sum()
         went = hidden.on.sum() + hidden.passed
         return np.array([went]), np.array([went + unsatisfied + hidden.left])
@@ -68,13 +68,13 @@ class SDBN(Satisfying):
     """The simplified DBN of Chapelle and Zhang (2009): gamma = 1.
 
     Learnt by exact EM: whether a last click satisfied, or nothing below it attracted, is summed out. The usual counts
-    look at nothing below a last click and take it for satisfaction, which is too high for both tables.
+    ignore what is below a last click and take that click for satisfaction, which makes both tables too high.
 
-    tolerance: learning ends when no probability moves further than this in a step.
+    tolerance: learning stops when no probability changes by more than this in one step.
     """
 
     name: ClassVar[str] = "sdbn"
 
     def going(self, parameters: Parameters) -> float:
-        """Always."""
+        """Always 1."""
         return 1.0

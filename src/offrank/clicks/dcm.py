@@ -1,4 +1,4 @@
-"""DCM: users go on after a click by a chance of its rank."""
+"""DCM: users go on after a click with a probability that depends on its rank."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ class DCM(Chain):
     """The dependent click model of Guo, Liu and Wang (2009): after a click, the rank decides whether users go on.
 
     A skip always goes on, a click at rank k with `continuation` [k]. Learnt by exact EM: whether a user stopped after
-    the last click, or read on and found nothing, is summed out; the usual counts take every last click for a stop. The
-    last rank's continuation is never seen.
+    the last click, or went on and clicked nothing, is summed out; usual counts take every last click for a stop. The
+    last rank's continuation is never observed.
 
-    tolerance: learning ends when no probability moves further than this in a step.
+    tolerance: learning stops when no probability changes by more than this in one step.
     """
 
     name: ClassVar[str] = "dcm"
@@ -28,5 +28,5 @@ class DCM(Chain):
         return parameters["continuation"], 1.0
 
     def continued(self, parameters: Parameters, hidden: HiddenCounts) -> tuple[Floats, Floats]:
-        """After clicks."""
+        """Continuations after the clicks at each rank."""
         return hidden.on, hidden.on + hidden.off

@@ -18,10 +18,10 @@ UNSEEN = -1
 
 @dataclass(frozen=True)
 class SlateDocuments:
-    """What a model sees of slates.
+    """The documents of slates, as a model sees them.
 
-    document: [n, k] index into the tables of parameters; UNSEEN (-1) for what was not in the log that was learnt from:
-    tables hold what is expected of such a document in their last place. shown: [n, k] whether there is an item
+    document: [n, k] index into the tables of parameters; UNSEEN (-1) for documents that the training log lacked:
+    the last entry of a table is the expectation for such a document. shown: [n, k] whether there is an item
     at all; pads and holes are False.
     """
 
@@ -31,7 +31,7 @@ class SlateDocuments:
 
 @dataclass(frozen=True)
 class Documents:
-    """keys: [d] 64-bit keys, ascending; by: the column of the queries, None where items are known by themselves."""
+    """keys: [d] 64-bit keys, ascending; by: the column of the queries, None where documents are items alone."""
 
     keys: Integers
     by: str | None = None
@@ -40,11 +40,11 @@ class Documents:
         return len(self.keys)
 
     def codes(self, contexts: Contexts) -> Integers:
-        """[n, m] index of each candidate, UNSEEN where it was never learnt."""
+        """[n, m] index of each candidate, UNSEEN where the training log lacked it."""
         return self._places(keys(contexts, self.by))
 
     def slots(self, contexts: Contexts, slates: Integers) -> SlateDocuments:
-        """The documents of slates [n, k], which are indices into the candidates."""
+        """The documents of slates [n, k] of indices into the candidates."""
         return SlateDocuments(self._places(shown_keys(contexts, slates, self.by)), slates >= 0)
 
     def _places(self, wanted: Integers) -> Integers:
@@ -60,7 +60,7 @@ def keys(contexts: Contexts, by: str | None) -> Integers:
 
 
 def shown_keys(contexts: Contexts, slates: Integers, by: str | None) -> Integers:
-    """[n, k] key of each shown item; anything where there is none."""
+    """[n, k] key of each shown item; arbitrary where there is none."""
     items = np.take_along_axis(contexts.candidates, np.maximum(slates, 0), axis=1)
     return items if by is None else join(contexts.keys[by][:, None], items)
 
@@ -80,5 +80,5 @@ def grouping(source: Source, by: str | None) -> tuple[Source, str | None]:
 
 
 def needs(by: str | None) -> Needs:
-    """Slates, clicks and the column of the queries; ranks may be missing."""
+    """The columns needed: slates, clicks and the column of the queries; ranks may be empty."""
     return Needs(frozenset(["clicks"]), keys=frozenset() if by is None else frozenset([by]), holes=True)

@@ -1,4 +1,4 @@
-"""How well click models predict the clicks of a log: numbers with their doubt, and differences between models."""
+"""How well click models predict the clicks of a log: scores with intervals, and differences between models."""
 
 from __future__ import annotations
 
@@ -25,25 +25,25 @@ from .predictions import QUANTITIES, PredictionColumns, PredictionFold, Predicto
 from .sessions import Tally, TallyFold
 
 RANKED = ("perplexity_at_rank", "conditional_perplexity_at_rank")
-"""Quantities that are told for each rank."""
+"""Quantities reported for each rank."""
 
 _NOWHERE = Interval(math.nan, math.nan, math.nan, math.nan)
-"""At a rank that is empty in every session."""
+"""The interval at a rank that is empty in every session."""
 
 
 @dataclass(frozen=True, repr=False)
 class Evaluated:
-    """How well a click model, or a simulated user, predicts the clicks of a log. Each number has its interval.
+    """How well a click model, or a simulated user, predicts the clicks of a log, each number with an interval.
 
-    - log_likelihood: mean per session, in nats, of the probability of all its clicks together; -inf where the model
-      says that some session cannot happen.
-    - perplexity: mean over ranks of 2^(mean loss in bits at the rank), each click predicted before anything is known
-      of its session (Eq. 2 and 3 of paper cmip-debiasedness). 1 is perfect, 2 is a coin.
+    - log_likelihood: mean per session, in nats, of the log-probability of all its clicks together; -inf where the model
+      rules some session out.
+    - perplexity: mean over ranks of 2^(mean loss in bits at the rank), each click predicted without knowing any other
+      of its session (Eq. 2 and 3 of paper cmip-debiasedness). 1 is perfect, 2 is a coin toss.
     - conditional_perplexity: the same, each click predicted given the clicks above it.
     - perplexity_at_rank, conditional_perplexity_at_rank: [k] of each rank, over the sessions that have it.
     - sessions: read; sessions_at_rank: [k] that have this rank, each divided by its inclusion probability.
-    - unseen: share of the shown documents that the model has not learnt from; None where it learns from no documents.
-    - impossible: sessions that the model gives probability 0. confidence: level of the intervals.
+    - unseen: share of the shown documents that the training log lacked; None where the model learns no documents.
+    - impossible: sessions to which the model gives probability 0. confidence: level of the intervals.
     """
 
     log_likelihood: Interval
@@ -76,7 +76,7 @@ class Evaluated:
 
 @dataclass(frozen=True, repr=False)
 class Evaluations(Mapping[str, Evaluated]):
-    """Several models on the same sessions, by name; `difference` compares two of them pair by pair."""
+    """Several models on the same sessions, by name; `difference` compares two of them."""
 
     found: Mapping[str, Evaluated]
     spread: Inference = field(repr=False)
@@ -94,7 +94,7 @@ class Evaluations(Mapping[str, Evaluated]):
         return f"Evaluations({', '.join(self.found)})"
 
     def difference(self, left: str, right: str, quantity: Quantity = "perplexity") -> Interval:
-        """left - right of a quantity on the same sessions: their covariance is taken into account.
+        """The paired difference left - right of a quantity on the same sessions.
 
         Raises:
             UsageError: no such model or quantity.
@@ -147,7 +147,7 @@ def evaluate(
     """Log-likelihood and perplexity of models by name, in one pass; see `offrank.evaluate_clicks`.
 
     Raises:
-        UsageError: arguments that cannot work, or clicks that are no whole numbers.
+        UsageError: arguments that cannot work, or clicks that are not whole numbers.
         LogError: the log breaks a rule, has no clicks, or lacks a column that a model reads.
     """
     fold = PredictionFold(tuple(models.values()), IntervalSpec("normal", confidence, cluster))
@@ -169,7 +169,7 @@ def evaluate(
 
 
 def _evaluated(index: int, model: Predictor, columns: PredictionColumns, spread: Inference, tally: Tally) -> Evaluated:
-    """The numbers of a model, with what to know before they are relied on."""
+    """The results of a model, with cautions."""
     sums = spread.moments.sums
     used = columns.used(sums)
     places = range(max(used, default=-1) + 1)

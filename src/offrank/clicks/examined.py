@@ -1,4 +1,4 @@
-"""Click models whose chances are examination, by cell, times attraction, by document."""
+"""Click models whose click probability is the examination of a cell times the attraction of a document."""
 
 from __future__ import annotations
 
@@ -21,31 +21,31 @@ from .model import Say, WithPrior, silent
 from .parameters import Parameters, Role, Roles
 
 _UNKNOWN = 1.0
-"""Standard error of a logarithm from which on the log is not said to tell it: a factor of e either way."""
+"""Standard error of a log-examination above which the log does not identify it: a factor of e either way."""
 _AT_ONE = 1.9
-"""log(40) / 1.96: Beta(this / deviation, 1) ends 1.96 deviations of a logarithm below 1, with 2.5 % further below."""
+"""log(40) / 1.96: Beta(this / deviation, 1) ends 1.96 deviations of the logarithm below 1, with 2.5 % further below."""
 
 
 @dataclass(frozen=True, repr=False)
 class Examined(WithPrior, ABC):
     """Learns examination by a conditional likelihood, then attractions by their posteriors.
 
-    The examination of each cell comes first, from where documents are clicked given how often they are (`fit_curve`):
-    attractions cancel, so that no prior of them can bend the curve. Then each attraction has its exact posterior, by
+    The examination of each cell comes first, from where documents are clicked given how often (`fit_curve`):
+    attractions cancel, so that no prior of them can bias the curve. Then each attraction has its exact posterior, by
     integration on a grid, under a prior Beta(a, b) that is fitted by the likelihood of all documents unless it is
     given. Attraction is its mean; unseen documents have a / (a + b).
 
-    Only products of examination and attraction show in a log: the first rank's examination is 1, unless another's is
-    larger beyond doubt (two standard errors): then that is 1.
+    A log identifies only products of examination and attraction: the first rank's examination is 1, unless another's is
+    clearly larger (two standard errors): then that one is 1.
 
-    tolerance: learning ends when a step moves no parameter further.
+    tolerance: learning stops when no parameter changes by more than this in one step.
     """
 
     tolerance: float = 1e-6
 
     @abstractmethod
     def guess(self, data: Counts) -> Floats:
-        """[cells] what examination is taken to be where the log does not tell."""
+        """[cells] the examination assumed where the log does not identify it."""
 
     def roles(self) -> Roles:
         cells = Role.RANK_AND_LAST_CLICK if self.browsing else Role.RANK
@@ -64,7 +64,7 @@ class Examined(WithPrior, ABC):
 
 
 def _mean(data: Counts, examination: Floats) -> float:
-    """Clicks per view that was examined, kept off 0 and 1."""
+    """Clicks per examined impression, kept away from 0 and 1."""
     return float((data.clicked.sum() + 1) / (data.shown @ examination[data.cell] + 2))
 
 
@@ -73,7 +73,7 @@ def _told(say: Say) -> Callable[[float], object]:
 
 
 def _hidden(data: Counts, curve: ExaminationCurve) -> float:
-    """The share of the views in places whose examination the log does not tell."""
+    """The share of the impressions in cells whose examination the log does not identify."""
     shown, _ = data.by_cell()
     return float(shown[curve.deviation > _UNKNOWN].sum() / shown.sum())
 
@@ -93,7 +93,7 @@ def _learnt(curve: ExaminationCurve, value: Floats, found: Attractions, cautions
 
 
 def _strength(value: Floats, deviation: Floats) -> Floats:
-    """[cells] of examination; that of a cell which is 1 by chance says how far below it may be (`Fitted.interval`)."""
+    """[cells] effective sample size of examination; where that is 1, it gives the lower bound (`Fitted.interval`)."""
     doubt = np.maximum(deviation, 1e-9)
     below = np.maximum((1 - value) / (np.maximum(value, 1e-300) * doubt**2) - 1, 1e-3)
     return np.asarray(np.where(value < 1, below, _AT_ONE / doubt))

@@ -1,4 +1,4 @@
-"""A click model that has learnt."""
+"""A fitted click model."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from .summary import known, learnt_section
 
 
 class ModelKind(Protocol):
-    """What a fitted model asks its kind; see `ClickModel`."""
+    """The methods of a model's kind that a fitted model uses; see `ClickModel`."""
 
     def roles(self) -> Roles: ...
 
@@ -40,11 +40,11 @@ class ModelKind(Protocol):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Fitted:
-    """A click model with its parameters: predicts clicks, knows relevance, draws clicks.
+    """A click model with its parameters: predicts clicks, estimates relevance, draws clicks.
 
     contexts and slates are those of a log's batches: n slates [n, k] of indices into m candidates, -1 for none.
-    A fitted model equals itself only, and is written as its kind is. training: the sessions that it was learnt from;
-    None where nobody wrote them down.
+    A fitted model equals only itself, and prints as its kind does. training: the sessions that it was learnt from;
+    None if not recorded.
     """
 
     model: ModelKind
@@ -61,7 +61,7 @@ class Fitted:
         return terminal.render_text(self.sheet()).rstrip()
 
     def sheet(self, confidence: float = 0.95) -> Document:
-        """What it has learnt from, how that ended, tables that are no documents', and what is doubtful."""
+        """The training data, convergence, tables that do not belong to documents, and cautions."""
         sessions = formatting.plural(self.tally.impressions, "session", "sessions")
         documents = formatting.plural(len(self.documents), "document", "documents")
         what = "items" if self.documents.by is None else f"pairs of {self.documents.by} and item"
@@ -71,15 +71,15 @@ class Fitted:
         return Document(title, f"{sessions}, {documents} ({what})", (found, about))
 
     def law(self, contexts: Contexts, slates: Integers) -> ClickLaw:
-        """The joint law of the clicks on these slates."""
+        """The joint distribution of the clicks on these slates."""
         return self.model.law(self.learnt.parameters, self.documents.slots(contexts, slates))
 
     def click_probs(self, contexts: Contexts, slates: Integers) -> Floats:
-        """[n, k] P(C_k = 1 | slate): before anything is known of the session. 0 on pads."""
+        """[n, k] P(C_k = 1 | slate), the marginal click probabilities; 0 on pads."""
         return self.law(contexts, slates).marginal()
 
     def conditional_click_probs(self, contexts: Contexts, slates: Integers, clicks: Floats) -> Floats:
-        """[n, k] P(C_k = 1 | slate, clicks above rank k). Clicks at k and below are not looked at."""
+        """[n, k] P(C_k = 1 | slate, clicks above rank k); clicks at k and below are ignored."""
         return self.law(contexts, slates).conditional(clicks)
 
     def relevance(self, contexts: Contexts) -> Floats:
@@ -93,17 +93,17 @@ class Fitted:
         return self.law(contexts, slates).sample(rng)
 
     def examination(self) -> Floats | None:
-        """[k] probability that each rank is looked at, over that of the first; None where it is no curve.
+        """[k] probability that each rank is examined, relative to the first; None where it depends on more.
 
-        It is what `pbm` and `interpol` take as `examination`.
+        The estimators `pbm` and `interpol` take it as `examination`.
         """
         found = self.model.examination(self.learnt.parameters)
         return None if found is None else found / found[0]
 
     def interval(self, parameter: str, confidence: float = 0.95) -> tuple[Floats, Floats]:
-        """(low, high) of each entry of a table, by the quantiles of its posterior.
+        """(low, high) of the credible interval of each entry of a table, by the quantiles of its posterior.
 
-        An entry of 1 is as many observations without exception as it has strength: its interval ends at 1.
+        An entry of 1 counts as `strength` observations without exception: its interval ends at 1.
 
         Raises:
             UsageError: no such table, or one without a posterior, as the tables of a mixture's components are.
@@ -121,21 +121,21 @@ class Fitted:
 
         value, strength = self.learnt.parameters[parameter], np.maximum(strengths[parameter], 1e-9)
         tail, a, b = (1 - confidence) / 2, value * strength, (1 - value) * strength
-        open_ = (value > 0) & (value < 1)  # what is 0 by convention has no doubt
+        open_ = (value > 0) & (value < 1)  # entries that are 0 by convention are certain
         low, high = (np.where(open_, betaincinv(a, b, at), value) for at in (tail, 1 - tail))
         low = np.where(value == 1, tail ** (1 / strength), low)
         return low, high
 
     def needs(self) -> Needs:
-        """The columns that tell documents apart."""
+        """The columns that identify documents."""
         return Needs(keys=needs(self.documents.by).keys)
 
     @property
     def cautions(self) -> tuple[Caution, ...]:
-        """What to know before this model is relied on."""
+        """The cautions about this model."""
         return self.learnt.cautions
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the model as JSON, whole or not at all; `offrank.clicks.load` reads it."""
+        """Write the model as JSON, atomically; `offrank.clicks.load` reads it."""
         parts = (self.documents, self.learnt, self.tally, self.source, self.training)
         storage.write(path, repr(self.model), *parts)

@@ -1,6 +1,6 @@
-"""Intervention harvesting: how likely each rank is looked at, from documents that were shown at several ranks.
+"""Intervention harvesting: how likely each rank is examined, from documents that were shown at several ranks.
 
-No model of the documents is learnt, and none is assumed beyond that a click is examination of the rank x relevance of
+No model of the documents is learnt; it is only assumed that P(click) is examination of the rank x relevance of
 the document (Agarwal, Zaitsev, Wang, Li, Najork and Joachims 2019, Estimating position bias without intrusive
 interventions).
 """
@@ -39,20 +39,20 @@ _USED: dict[str, Callable[[NDArray[Any], NDArray[Any]], NDArray[np.bool_]]] = {
 }
 """Which pairs of ranks each method compares."""
 _CLUSTERS = 256
-"""Documents are resampled in so many groups."""
+"""Number of groups in which documents are resampled."""
 _UNBOUNDED = 1e300
-"""Stands for infinity in quantiles, which would interpolate it to no number."""
+"""Stands for infinity in quantiles, where interpolation would turn infinity into NaN."""
 
 
 @dataclass(frozen=True)
 class Harvested:
-    """How likely each rank is looked at, over the first.
+    """How likely each rank is examined, relative to the first.
 
     - curve, low, high: [k], with the ends of its interval; NaN where nothing links a rank to the first. high is
       infinite where the log sets no upper bound (caution `open-intervals`).
-    - documents: [k, k] how many were shown at both ranks.
+    - documents: [k, k] number that were shown at both ranks.
     - clicks: [k] at each rank, on documents that were shown at another rank too.
-    - impressions: how many were read. tally: what was left out.
+    - impressions: number read. tally: what was left out.
     """
 
     curve: Floats
@@ -81,7 +81,7 @@ def harvest(
     """The examination curve of a log; see `offrank.harvest_clicks`.
 
     Raises:
-        UsageError: an unknown method, or clicks that are no whole numbers.
+        UsageError: an unknown method, or clicks that are not whole numbers.
         SupportError: no document was shown at the first and at another rank.
         LogError: the log breaks a rule, or is empty.
     """
@@ -115,7 +115,7 @@ def _ends(pairs: Pairs, tail: float) -> tuple[Floats, Floats]:
 
 
 def _grouped(counts: Counts, keys: Integers, method: Method, weigh: Weigh) -> tuple[Pairs, Integers, Floats]:
-    """[g, k, k] of groups of documents; [k, k] documents shown at both ranks; [k] clicks at each on such documents."""
+    """[g, k, k] pairs by group of documents; [k, k] documents shown at both ranks; [k] clicks at each rank on them."""
     k = counts.ranks
     group = (join(keys).view(np.uint64) % np.uint64(_CLUSTERS)).astype(np.int64)
     rate, weight = np.zeros((_CLUSTERS, k, k)), np.zeros((_CLUSTERS, k, k))
@@ -138,7 +138,7 @@ def _grouped(counts: Counts, keys: Integers, method: Method, weigh: Weigh) -> tu
 
 
 def _resampled(parts: Pairs, replicates: int, seed: int) -> Pairs:
-    """[replicates, k, k] sums over groups that are drawn with replacement."""
+    """[replicates, k, k] sums over groups drawn with replacement."""
     filled = np.flatnonzero(parts.shown.any(axis=(1, 2)))
     rng = np.random.default_rng(seed)
     times = rng.multinomial(len(filled), np.full(len(filled), 1 / len(filled)), size=replicates)

@@ -1,6 +1,6 @@
-"""Joint laws of the clicks on a slate: what click models and simulated users have in common.
+"""Joint distributions of the clicks on a slate, shared by click models and simulated users.
 
-A law is built from arrays [n, k], one row per slate; it knows nothing of logs, parameters or learning.
+A distribution is built from arrays [n, k], one row per slate, and is independent of logs, parameters and learning.
 """
 
 from __future__ import annotations
@@ -19,29 +19,29 @@ class ClickLaw(Protocol):
     """Joint distribution of the clicks C_1 ... C_k on each of n slates. Pads and holes are never clicked."""
 
     def marginal(self) -> Floats:
-        """[n, k] P(C_k = 1): before anything is known of the session."""
+        """[n, k] P(C_k = 1), the marginal click probabilities."""
 
     def conditional(self, clicks: Floats) -> Floats:
-        """[n, k] P(C_k = 1 | C_1 ... C_{k-1}): given the clicks [n, k] above, never the one at k or below."""
+        """[n, k] P(C_k = 1 | C_1 ... C_{k-1}), given the clicks [n, k] above rank k only."""
 
     def sample(self, rng: np.random.Generator) -> Floats:
         """[n, k] clicks, 0 or 1."""
 
 
 def chance_of(chance: Floats, clicks: Floats) -> Floats:
-    """[n, k] probability of what happened, where `chance` is that of a click."""
+    """[n, k] probability of the observed outcome, where `chance` is that of a click."""
     return np.where(clicks > 0, chance, 1.0 - chance)
 
 
 def log_probs(law: ClickLaw, clicks: Floats) -> Floats:
-    """[n] log-probability of all clicks of a slate: the chain rule over its ranks; -inf where they are impossible."""
+    """[n] log-probability of all clicks of a slate, by the chain rule over its ranks; -inf where impossible."""
     with np.errstate(divide="ignore"):
         return np.asarray(np.log(chance_of(law.conditional(clicks), clicks)).sum(axis=1))
 
 
 @dataclass(frozen=True)
 class Independent:
-    """Clicks that know nothing of each other: P(C_k = 1) = chance [n, k], whatever else is clicked."""
+    """Independent clicks: P(C_k = 1) = chance [n, k], whatever else is clicked."""
 
     chance: Floats
 
@@ -78,10 +78,10 @@ class Browsing:
 
 @dataclass(frozen=True)
 class Cascading:
-    """Reads from the top, may stop after every result; an examined one is clicked with probability `attraction`.
+    """Users read from the top and may stop after every result; examined ones are clicked with probability `attraction`.
 
-    All [n, k]: attraction (0 on pads and holes), after_click and after_skip: probability to go on to the next rank
-    once this one was clicked, or examined and not clicked. Examination is hidden: the belief in it is
+    All [n, k]: attraction (0 on pads and holes), after_click and after_skip: probability of going on to the next rank
+    once this one was clicked, or examined and not clicked. Examination is hidden: its posterior probability is
     e_1 = 1; after a click e_{k+1} = after_click; after none, by Bayes' rule,
     e_{k+1} = after_skip e_k (1 - a_k) / (1 - e_k a_k).
     """
@@ -103,7 +103,7 @@ class Cascading:
 
 @dataclass(frozen=True)
 class Upward:
-    """As `Cascading`, read from the bottom to the top. What is known of a session still comes from the ranks above."""
+    """As `Cascading`, but users read from the bottom up; `conditional` still conditions on the clicks above."""
 
     attraction: Floats
     after_click: Floats
@@ -126,7 +126,7 @@ class Upward:
 
 @dataclass(frozen=True)
 class Mixed:
-    """A mixture: session i follows laws[c] with probability weight[i, c] (or weight[c] for all), and nobody says so."""
+    """A mixture: session i follows laws[c] with probability weight[i, c] (or weight[c] for all); c is not observed."""
 
     laws: Sequence[ClickLaw]
     weight: Floats
@@ -136,7 +136,7 @@ class Mixed:
         return np.asarray(np.einsum("cnk,nc->nk", each, self._weights(each.shape[1])))
 
     def conditional(self, clicks: Floats) -> Floats:
-        """Each law counts by its posterior given the clicks above: the click that is predicted stays out of it."""
+        """Components are weighted by their posterior given the clicks above, without the click that is predicted."""
         each = np.stack([law.conditional(clicks) for law in self.laws])
         with np.errstate(divide="ignore"):
             evidence = np.cumsum(np.log(chance_of(each, clicks)), axis=2)
@@ -145,7 +145,7 @@ class Mixed:
         largest = posterior.max(axis=0)
         share = np.exp(posterior - np.where(np.isfinite(largest), largest, 0.0))
         total = share.sum(axis=0)
-        # A session that no law allows has no posterior; its further clicks are as unlikely as can be.
+        # A session that no component allows has no posterior; its further clicks have probability 0.
         return np.divide((share * each).sum(axis=0), total, out=np.zeros_like(total), where=total > 0)
 
     def sample(self, rng: np.random.Generator) -> Floats:

@@ -1,4 +1,4 @@
-"""What learning came to."""
+"""The result of learning a click model."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from .parameters import Parameters
 class Learnt:
     """Parameters, and how they were found.
 
-    - parameters: tables by name. A table of documents has a place more than there are documents: the last is what is
-      expected of a document that was never seen.
-    - strength: for tables of probabilities, how many observations each entry rests on: its posterior is close to
+    - parameters: tables by name. A table of documents has one entry more than there are documents: the last is
+      the expectation for an unseen document.
+    - strength: for tables of probabilities, the effective sample size of each entry: its posterior is close to
       Beta(v s, (1 - v) s) for value v and strength s. Fitted.interval reads it.
-    - trace: the log-posterior (without prior: the log-likelihood) along the way.
-    - facts: what else is worth knowing (fitted priors, rounds), plain numbers and words.
+    - trace: the log-posterior (without prior: the log-likelihood) during learning.
+    - facts: further results (fitted priors, rounds) as plain numbers and words.
     """
 
     parameters: Parameters

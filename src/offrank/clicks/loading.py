@@ -1,4 +1,4 @@
-"""Fitted click models from the files that they were saved to."""
+"""Loading of saved click models."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from .sessions import Tally
 
 
 def load(path: str | os.PathLike[str]) -> Fitted:
-    """Read what `Fitted.save` wrote: the same model, to the last bit. Nothing in the file is executed.
+    """Read a model that `Fitted.save` wrote, exactly as it was. Nothing in the file is executed.
 
     Raises:
         UsageError: no such file, not a click model, a damaged one, or one of a later format.
@@ -69,7 +69,7 @@ def _fitted(found: Mapping[str, Any]) -> Fitted:
 
 
 def _training(found: Any) -> Fingerprint | None:
-    """The rows that it was learnt from; files of the first releases do not say."""
+    """The fingerprint of the training rows; files of the first releases have none."""
     if found is None:
         return None
     keys, counts = storage.decoded(found["keys"]), storage.decoded(found["counts"])
@@ -90,9 +90,9 @@ def _caution(found: Mapping[str, Any]) -> Caution:
 
 
 def _try(fitted: Fitted) -> None:
-    """Ask for a slate of the first document, the last one and an unseen one: tables that do not fit are found now.
+    """Predict a slate of the first, the last and an unseen document, so that tables that do not fit are found now.
 
-    Numbers that no table can hold are found wherever they stand.
+    Invalid numbers are found anywhere in a table.
     """
     parameters, model = fitted.learnt.parameters, fitted.model
     check(parameters, model.roles(), len(fitted.documents))

@@ -1,4 +1,4 @@
-"""Mixtures: each session follows one of several click models, and nobody says which."""
+"""Mixtures: each session follows one of several click models, and which one is not observed."""
 
 from __future__ import annotations
 
@@ -22,23 +22,23 @@ from .sessions import Sessions
 _TOLERANCE = 1e-4
 _ROUNDS = 200
 _PROFILE = 30
-"""The most rounds for the doubt of a weight."""
+"""The most rounds for the standard error of a weight."""
 _BLOCK = 1 << 16
 _LEAST = 1e-12
-"""Of a session's weight: what a component keeps of sessions that are not its own."""
+"""Share of a session's weight that every component keeps at least."""
 
 
 @dataclass(frozen=True, repr=False, init=False)
 class Mixture(ClickModel):
     """`mixture(pbm, dbn)`: a session follows component c with probability `weight[c]`.
 
-    Whole sessions are shared out by their posterior, and each component learns from its share as it learns alone, over
-    and over: EM with estimating equations (Elashoff and Ryan 2004), which are not all those of the likelihood. A
-    component that has all sessions has the tables that it has alone. Predictions weight the components by the
-    posterior of the clicks above only. Components of one kind begin with sessions whose last clicks are higher or
+    Sessions are divided by the posterior of the components, and each component learns from its share as it would alone,
+    repeatedly: EM with estimating equations (Elashoff and Ryan 2004), which are not all those of the likelihood. A
+    component with all sessions has the tables that it would have alone. Predictions weight the components by the
+    posterior given the clicks above only. Components of one kind start from sessions whose last clicks are higher or
     lower. Relevance is the components' mean.
 
-    tolerance: learning ends when no probability moves further than this in a step.
+    tolerance: learning stops when no probability changes by more than this in one step.
     """
 
     components: tuple[ClickModel, ...]
@@ -71,7 +71,7 @@ class Mixture(ClickModel):
     __str__ = __repr__
 
     def learn(self, data: Sessions, *, start: Parameters | None = None, say: Say = len) -> Learnt:
-        """Rounds save the components' time by starts; the last one learns them as they learn alone."""
+        """Learn by EM with warm starts of the components; the last round learns each component as it would alone."""
         here = self._begun(data, say) if start is None else start
         found = self._climbed(data, here, say)
         if start is not None:
@@ -91,12 +91,12 @@ class Mixture(ClickModel):
         return Mixed(laws, parameters["weight"])
 
     def relevance(self, parameters: Parameters, document: Integers) -> Floats:
-        """The components' relevances, each in its own definition, by their weights."""
+        """The weighted mean of the components' relevances, each by its own definition."""
         each = [model.relevance(part, document) for model, part in self._parts(parameters)]
         return np.asarray(np.tensordot(parameters["weight"], np.stack(each), 1))
 
     def _parts(self, parameters: Parameters) -> Iterator[tuple[ClickModel, Parameters]]:
-        """Each component with its own tables, which stand under its number."""
+        """Each component with its own tables, whose names begin with its number."""
         for place, model in enumerate(self.components):
             names = {name: f"{place}.{name}" for name in model.roles()}
             yield model, {name: parameters[long] for name, long in names.items() if long in parameters}
@@ -106,7 +106,7 @@ class Mixture(ClickModel):
         return self._learnt(data, share, np.full(len(self.components), 1.0 / len(self.components)), say=say)
 
     def _climbed(self, data: Sessions, here: Parameters, say: Say, weight: Floats | None = None) -> Climb:
-        """Rounds until no probability moves: of everything, or of all but given weights."""
+        """EM for all parameters, or for all but the given weights."""
         priors = {name: table for name, table in here.items() if self.roles()[name] is Role.PRIOR}
         begin = {name: table for name, table in here.items() if name not in priors}
 
@@ -125,26 +125,26 @@ class Mixture(ClickModel):
     def _learnt(
         self, data: Sessions, share: Floats, weight: Floats, starts: Parameters | None = None, say: Say = len
     ) -> Parameters:
-        """Each component from its share."""
+        """The tables of each component, learnt from its share of the sessions."""
         parts = [None] * len(self.components) if starts is None else [part for _, part in self._parts(starts)]
         tables: dict[str, Floats] = {}
         for place, (model, part) in enumerate(zip(self.components, parts, strict=True)):
-            # A trace of the sessions that are not its own keeps a component within its tables.
+            # A tiny weight on all sessions keeps a component's tables complete.
             lent = replace(data, weight=data.weight * np.maximum(share[:, place], _LEAST))
             learnt = model.learn(model.from_sessions(lent), start=part, say=say)
             tables |= {f"{place}.{name}": table for name, table in learnt.parameters.items()}
         return {**tables, "weight": weight}
 
     def _step(self, data: Sessions, here: Parameters) -> tuple[Parameters, float]:
-        """Share sessions out, and let each component learn from its share; the log-likelihood before."""
+        """Divide the sessions and let each component learn from its share; also returns the log-likelihood before."""
         share, likelihood = self._shared(data, here)
         weight = data.weight @ share + 1.0
         return self._learnt(data, share, weight / weight.sum(), here), likelihood
 
     def _strength(self, data: Sessions, here: Parameters) -> Floats:
-        """[c] observations that each weight rests on: by its profile, where all tables are learnt anew beside it.
+        """[c] effective observations behind each weight, from its profile likelihood over all tables.
 
-        A weight is moved a little, the others in proportion, and what its slope then is tells the information.
+        A weight is moved a little, the others in proportion; the change of its score gives the information.
         """
         places = range(len(self.components) if len(self.components) > 2 else 1)
         known = [self._profiled(data, here, place) for place in places]
@@ -181,9 +181,9 @@ class Mixture(ClickModel):
 
 
 def _tilted(data: Sessions, names: Sequence[str]) -> Floats:
-    """[n, c] shares to begin with: equal, but that copies of one kind lean to deeper last clicks, one after the other.
+    """[n, c] initial shares: equal, except that successive copies of one kind prefer deeper last clicks.
 
-    Sessions without clicks lean nowhere.
+    Sessions without clicks are divided equally.
     """
     ranks = np.arange(1, data.ranks + 1)
     depth = (data.click * ranks).max(axis=1) / np.maximum(((data.document >= 0) * ranks).max(axis=1), 1)

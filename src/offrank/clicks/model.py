@@ -1,4 +1,4 @@
-"""What a click model is: settings that learn from a log, and tables of parameters that say how slates are clicked."""
+"""The base of click models: settings that learn from a log, and tables of parameters that predict clicks on slates."""
 
 from __future__ import annotations
 
@@ -29,21 +29,21 @@ from .parameters import Parameters, Roles
 from .sessions import Gathered, Sessions, SessionsFold
 
 Say = Callable[[str], object]
-"""Called with what is being done."""
+"""Called with a description of the progress."""
 
 
 def silent(what: str) -> None:
-    """Say nothing."""
+    """Report nothing."""
 
 
 CLICK_MODELS: dict[str, Callable[..., Any]] = {}
-"""Makers of the click models by name: every class of this package that has one."""
+"""The click models by name: every class of this package that has one."""
 
 
 class ClickModel(Spelled, ABC):
-    """A frozen dataclass: its fields are how it learns, its repr its spelling (`dbn`, `ubm(tolerance=1e-6)`).
+    """A kind of click model, a frozen dataclass of settings whose repr is its spelling (`dbn`, `ubm(tolerance=1e-6)`).
 
-    A class with a `name` of its own can be spelled by it.
+    A class that defines a `name` can be spelled by it.
     """
 
     name: ClassVar[str]
@@ -66,14 +66,14 @@ class ClickModel(Spelled, ABC):
     ) -> Fitted:
         """Learn from a log: anything that `read_log` takes, with slates and clicks.
 
-        Where rows were sampled (`inclusion`), a row counts by its weight, and all rows together for as many sessions
-        as they tell of, (sum w)^2 / sum w^2: what is believed of a document is not firmer because the log was thinned.
+        Where rows were sampled (`inclusion`), a row counts by its weight, and all rows together as many sessions as the
+        effective sample size (sum w)^2 / sum w^2: posteriors are not narrower because the log was thinned.
 
         by: the column whose values are the queries; a document is then a pair of query and item. "auto" is the
-        column `query` where there is one; None: items are known by themselves.
+        column `query` where there is one; None: a document is an item.
 
         Raises:
-            UsageError: clicks that are no whole numbers.
+            UsageError: clicks that are not whole numbers.
             LogError: the log breaks a rule, or is empty.
         """
         opened: Source = log if hasattr(log, "batches") else read_log(log)
@@ -86,7 +86,7 @@ class ClickModel(Spelled, ABC):
     def of(
         self, gathered: Gathered, *, say: Say = silent, source: str = "log", training: Fingerprint | None = None
     ) -> Fitted:
-        """Learn from what was gathered before: one pass over the log serves several models."""
+        """Learn from data gathered before, so that one pass over the log serves several models."""
         data = gathered.counted()
         if isinstance(data, Sessions):
             data = self.from_sessions(data)
@@ -95,49 +95,49 @@ class ClickModel(Spelled, ABC):
         return Fitted(self, gathered.documents, learnt, gathered.tally, source, training)
 
     def gather(self, by: str | None) -> Fold[Any, Any, Gathered]:
-        """What reduces a log to what this model learns from."""
+        """The fold that reduces a log to the training data of this model."""
         return SessionsFold(by)
 
     def from_sessions(self, sessions: Sessions) -> Any:
-        """The same from sessions in memory, whose weights may be any numbers above 0: mixtures share sessions out."""
+        """The training data from sessions in memory, whose weights may be any positive numbers, as in mixtures."""
         return sessions
 
     @abstractmethod
     def learn(self, data: Any, *, start: Parameters | None = None, say: Say = silent) -> Learnt:
-        """Parameters from what `gather` found.
+        """Learn the parameters from the data that `gather` found.
 
-        start: `Learnt.parameters` of nearly the same data, which may save time and changes nothing beyond `tolerance`.
-        Mixtures learn so again and again; where a start is given, strengths need not be found.
+        start: `Learnt.parameters` of similar data, which may save time and changes the result by `tolerance` at most.
+        Mixtures learn so repeatedly; where a start is given, `strength` may be left out.
         """
 
     @abstractmethod
     def roles(self) -> Roles:
-        """What each of its tables is about, by name."""
+        """The role of each of its tables, by name."""
 
     @abstractmethod
     def law(self, parameters: Parameters, slots: SlateDocuments) -> ClickLaw:
-        """How slates are clicked; document -1 is one that was never seen, shown = False no document at all."""
+        """The distribution of clicks on slates; document -1 is an unseen document, shown = False is none at all."""
 
     def relevance(self, parameters: Parameters, document: Integers) -> Floats:
-        """The model's relevance of each document (any shape), as the field defines it; its attraction unless said."""
+        """The model's relevance of each document (any shape), as its paper defines it; by default its attraction."""
         return np.asarray(parameters["attraction"][document])
 
     def examination(self, parameters: Parameters) -> Floats | None:
-        """[k] probability that each rank is looked at, whatever is shown; None where it depends on more."""
+        """[k] probability that each rank is examined, whatever is shown; None where it depends on more."""
         return None
 
 
 class Countable(ClickModel, ABC):
-    """A click model for which it is enough to know how often each document was shown and clicked in each cell.
+    """A click model that only needs to know how often each document was shown and clicked in each cell.
 
-    What it costs to learn does not grow with the number of sessions, once they are counted.
+    Once sessions are counted, the cost of learning does not grow with their number.
     """
 
     browsing: ClassVar[bool] = False
-    """Whether cells know the last click above as well as the rank."""
+    """Whether a cell is a rank and the last click above it, instead of a rank."""
 
     def gather(self, by: str | None) -> Fold[Any, Any, Gathered]:
-        """Counts, in one pass."""
+        """The fold that counts in one pass."""
         return CountsFold(by, self.browsing)
 
     def from_sessions(self, sessions: Sessions) -> Counts:
@@ -147,7 +147,7 @@ class Countable(ClickModel, ABC):
 
 @dataclass(frozen=True, repr=False)
 class WithPrior(Countable, ABC):
-    """Its documents have a prior Beta: "fit", by the likelihood of all documents, or given as (a, b)."""
+    """A click model with a Beta prior of documents: "fit", by the likelihood of all documents, or given as (a, b)."""
 
     prior: Prior = "fit"
 
@@ -156,7 +156,7 @@ class WithPrior(Countable, ABC):
 
 
 def _clicked(data: Any) -> bool:
-    """Whether sessions, or counts, have any click."""
+    """Whether sessions or counts have any click."""
     return bool((data.click if isinstance(data, Sessions) else data.clicked).any())
 
 
@@ -166,5 +166,5 @@ def of_documents(table: Floats, slots: SlateDocuments) -> Floats:
 
 
 def of_ranks(curve: Floats, ranks: int) -> Floats:
-    """[ranks] a curve's entries; its last one goes on below the lowest rank that was learnt from."""
+    """[ranks] the entries of a curve, whose last one is repeated below the lowest rank that was learnt from."""
     return np.asarray(curve[np.minimum(np.arange(ranks), len(curve) - 1)])

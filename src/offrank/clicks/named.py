@@ -8,7 +8,7 @@ from .model import CLICK_MODELS, ClickModel
 
 
 def click_model(spelling: str | ClickModel) -> ClickModel:
-    """The click model that a spelling names; a click model is returned as it is.
+    """The click model with this spelling; a click model is returned as it is.
 
     Raises:
         SpellingError: not a click model's spelling. UsageError: not a click model.

@@ -1,7 +1,7 @@
 """AllPairs: the examination of ranks from documents that were shown at two of them, by maximum likelihood.
 
 Each pair (a, b) has a relevance r_ab of its own: clicks at a have chance p_a r_ab, at b p_b r_ab (Agarwal, Zaitsev,
-Wang, Li, Najork and Joachims 2019). Only ratios of the p show, so that p is 1 at the first rank.
+Wang, Li, Najork and Joachims 2019). Only ratios of the p are identified, so p is 1 at the first rank.
 
 With x_ab = p_a r_ab, c clicks and s skips, the log-likelihood is c log x + s log(1 - x), which is concave in log p and
 log r. The best r_ab is a root of a quadratic; what is left for log p has gradient c - s x / (1 - x), summed over pairs,
@@ -21,12 +21,12 @@ from ..log.batch import Floats
 _STEPS = 100
 _TOLERANCE = 1e-8
 _FARTHEST = 15.0
-"""Logarithms of p stay within so much of 0: what has no clicks has no maximum."""
+"""Largest absolute logarithm of p: a rank without clicks has no maximum."""
 
 
 @dataclass(frozen=True)
 class Pairs:
-    """What documents shown at two ranks say. All [..., k, k], 0 on the diagonal and for pairs that are not compared.
+    """Statistics of documents shown at two ranks, all [..., k, k], 0 on the diagonal and for pairs not compared.
 
     clicked: [..., a, b] weighted click rate at rank a of the documents that were shown at ranks a and b. shown: their
     weight.
@@ -38,7 +38,7 @@ class Pairs:
     def reaches(self) -> NDArray[np.bool_]:
         """[..., a, b] whether clicks bound p_b / p_a from above.
 
-        They do where documents shown at both were clicked at a, or by way of other ranks (as in Ford 1957).
+        They do where documents shown at both were clicked at a, directly or by way of other ranks (as in Ford 1957).
         """
         ranks = self.clicked.shape[-1]
         found = ((self.clicked > 0) | np.eye(ranks, dtype=np.bool_)).astype(np.float32)
@@ -47,7 +47,7 @@ class Pairs:
         return found > 0
 
     def curve(self) -> Floats:
-        """[..., k] p, 1 at the first rank: all logs together by Newton's method, which never goes down."""
+        """[..., k] p, 1 at the first rank, for all logs at once by Newton's method, which never goes downhill."""
         theta = np.zeros(self.shown.shape[:-1])
         log_likelihood, slope, weight = self._at(theta)
         for _ in range(_STEPS):
@@ -85,7 +85,7 @@ class Pairs:
 
 
 def _newton(slope: Floats, weight: Floats) -> Floats:
-    """[..., k] a step of at most 2; 0 at the first rank."""
+    """[..., k] a Newton step of at most 2; 0 at the first rank."""
     ranks = slope.shape[-1]
     laplacian = weight.sum(axis=-1)[..., None] * np.eye(ranks) - weight
     scale = np.maximum(laplacian.max(axis=(-1, -2), initial=0.0), 1e-12)[..., None, None]

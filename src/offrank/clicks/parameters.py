@@ -1,4 +1,4 @@
-"""What the tables of a click model are about: declared by the model, read by whatever prints, checks or mixes them."""
+"""The roles of a click model's tables: declared by the model, used to print, check and mix them."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ Parameters = Mapping[str, Floats]
 
 
 class Role(Enum):
-    """What the entries of a table belong to, d documents and k ranks.
+    """The role of a table, for d documents and k ranks.
 
-    - DOCUMENT: [d + 1] a probability of each document, the last expected of one that was never seen.
+    - DOCUMENT: [d + 1] a probability of each document, the last that of an unseen document.
     - DOCUMENT_AND_RANK: [d + 1, k] the same at each rank.
     - RANK: [k] a probability of each rank.
-    - RANK_AND_LAST_CLICK: [k (k + 1) / 2] of each rank and last clicked rank above it, see `browsing_cell`.
-    - SHARED: [any] a probability that all sessions share.
+    - RANK_AND_LAST_CLICK: [k (k + 1) / 2] a probability of each rank and last click above it, see `browsing_cell`.
+    - SHARED: [any] probabilities that all sessions share.
     - PRIOR: [..., 2] the Beta priors (a, b) of the table that it is named after.
     - QUERY: [d + 1] the row of the queries' embeddings that a document belongs to, as numbers.
-    - EMBEDDING: [rows, size] of a recurrent model, WEIGHTS: [...] all else of it.
+    - EMBEDDING: [rows, size] of a recurrent model, WEIGHTS: [...] all its other parameters.
     """
 
     DOCUMENT = "document"
@@ -46,11 +46,11 @@ Roles = Mapping[str, Role]
 """The role of each table by its name."""
 
 _DIMENSIONS = {Role.DOCUMENT_AND_RANK: 2, Role.EMBEDDING: 2, Role.PRIOR: None, Role.WEIGHTS: None}
-"""Of tables that need not have one."""
+"""Dimensions of tables that do not have exactly one."""
 
 
 def check(tables: Parameters, roles: Roles, documents: int) -> None:
-    """Whether these are the tables of a model with such roles, which knows so many documents.
+    """Check that these are the tables of a model with these roles and this number of documents.
 
     Raises:
         ValueError: they are not.
@@ -75,5 +75,5 @@ def check(tables: Parameters, roles: Roles, documents: int) -> None:
 
 
 def ranks_of(table: Floats) -> int:
-    """The ranks of a table that goes by rank and last click."""
+    """The number of ranks of a table by rank and last click."""
     return int((np.sqrt(8.0 * len(table) + 1) - 1) // 2)

@@ -21,14 +21,14 @@ from .parameters import Parameters
 class PBM(Examined):
     """P(click) = examination of the rank x attraction of the document (Craswell et al. 2008).
 
-    Relevance is attraction. Ranks below the lowest that was seen are examined as that one. See `Examined` for how it
-    learns, and what its settings are.
+    Relevance is attraction. Ranks below the lowest one seen are examined like that one. See `Examined` for how it
+    learns, and for its settings.
     """
 
     name: ClassVar[str] = "pbm"
 
     def guess(self, data: Counts) -> Floats:
-        """As though the documents of every rank were alike."""
+        """The click rates of ranks, as if their documents were alike."""
         return rank_rates(data)
 
     def learn(self, data: Counts, *, start: Parameters | None = None, say: Say = silent) -> Learnt:
@@ -43,7 +43,7 @@ class PBM(Examined):
 
 
 def rank_rates(data: Counts) -> Floats:
-    """[ranks] click rates over the first rank's, from .001 to 1."""
+    """[ranks] click rates relative to the first rank's, from .001 to 1."""
     shown, clicked = data.by_cell()
     rate = (clicked + 0.5) / (shown + 1)
     return np.clip(rate / rate[0], 1e-3, 1.0)

@@ -1,4 +1,4 @@
-"""A log reduced to what click models say of its clicks, in one pass."""
+"""Predictions of click models on the clicks of a log, summed in one pass."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ from .laws import ClickLaw, chance_of
 from .sessions import whole_clicks
 
 CLIP = 1e-10
-"""Perplexity keeps probabilities this far from 0 and 1, as the code published with paper cmip-debiasedness does."""
+"""Perplexity clips probabilities this far from 0 and 1, as the code published with paper cmip-debiasedness does."""
 
 Quantity = Literal["log_likelihood", "perplexity", "conditional_perplexity"]
 QUANTITIES: tuple[Quantity, ...] = get_args(Quantity)
 
 
 class Predictor(Protocol):
-    """What can be judged by clicks: a fitted click model, or a simulated user."""
+    """Anything that predicts clicks: a fitted click model, or a simulated user."""
 
     def law(self, contexts: Contexts, slates: Integers) -> ClickLaw: ...
 
@@ -37,11 +37,11 @@ class Predictor(Protocol):
 
 @dataclass(frozen=True)
 class PredictionColumns:
-    """Columns of the sums, each divided by the inclusion but the third of a model's.
+    """Columns of the sums, each divided by the inclusion except the third of each model.
 
-    One of the sessions, one of the documents shown; of each model the log-likelihood, the documents that it has not
-    learnt from, and the sessions to which it gives probability 0; and a block for each rank: the sessions that have it;
-    of each model the loss of its click, in bits, before anything is known of the session; of each model the loss given
+    One of the sessions, one of the documents shown; of each model the log-likelihood, the documents unseen in
+    training, and the sessions to which it gives probability 0; and a block for each rank: the sessions that have it;
+    of each model the loss of its click, in bits, without knowing other clicks; of each model the loss given
     the clicks above. Ranks come last, so that a longer slate adds columns at the end.
     """
 
@@ -50,33 +50,33 @@ class PredictionColumns:
     shown: ClassVar[int] = 1
 
     def of_model(self, model: int) -> tuple[int, int, int]:
-        """Log-likelihood, documents that it has not learnt from, sessions that it says cannot happen."""
+        """Columns of the log-likelihood, of the documents unseen in training, and of the sessions of probability 0."""
         first = 2 + 3 * model
         return first, first + 1, first + 2
 
     @property
     def block(self) -> int:
-        """How many columns a rank takes."""
+        """Number of columns per rank."""
         return 1 + 2 * self.models
 
     def width(self, ranks: int) -> int:
-        """How many columns there are with so many ranks; the next holds the sessions that have the rank below."""
+        """Number of columns for so many ranks; the next column holds the sessions that have the rank below."""
         return 2 + 3 * self.models + ranks * self.block
 
     def ranks(self, sums: Floats) -> int:
-        """How many ranks these sums hold."""
+        """Number of ranks in these sums."""
         return (len(sums) - self.width(0)) // self.block
 
     def used(self, sums: Floats) -> list[int]:
-        """The ranks that any session has."""
+        """The ranks that occur in any session."""
         return [rank for rank in range(self.ranks(sums)) if sums[self.width(rank)] > 0]
 
     def log_likelihood(self, model: int) -> Ratio:
-        """The mean over sessions."""
+        """The mean log-likelihood over sessions."""
         return Ratio(self.of_model(model)[0], self.sessions)
 
     def perplexity(self, model: int, ranks: list[int], *, conditional: bool) -> MeanPower:
-        """The mean of these ranks, each over the sessions that have it."""
+        """The mean perplexity over these ranks, each over the sessions that have it."""
         first = 1 + model + conditional * self.models
         return MeanPower(tuple(Ratio(self.width(rank) + first, self.width(rank)) for rank in ranks))
 
@@ -89,20 +89,20 @@ class PredictionColumns:
 
 @dataclass(frozen=True)
 class MeanPower:
-    """The mean over ranks of 2^loss: perplexity, Eq. 2 and 3 of paper cmip-debiasedness, as a function of sums."""
+    """Perplexity as a function of sums: the mean over ranks of 2^loss, Eq. 2 and 3 of paper cmip-debiasedness."""
 
     losses: tuple[Ratio, ...]
 
     @property
     def denominator(self) -> int:
-        """The sessions."""
+        """The column of the sessions."""
         return PredictionColumns.sessions
 
     def value(self, sums: Floats) -> Floats:
         return np.asarray(np.mean([np.exp2(loss.value(sums)) for loss in self.losses], axis=0))
 
     def influence(self, moments: Moments) -> Floats:
-        """[d] by the delta method: d 2^loss = ln 2 2^loss d loss."""
+        """[d] coefficients by the delta method: d 2^loss = ln 2 2^loss d loss."""
         slopes = [math.log(2) * np.exp2(float(loss.value(moments.sums))) for loss in self.losses]
         each = [slope * loss.influence(moments) for slope, loss in zip(slopes, self.losses, strict=True)]
         return np.asarray(np.mean(each, axis=0))
@@ -110,19 +110,19 @@ class MeanPower:
 
 @dataclass(frozen=True)
 class PredictionFold(MappedFold):
-    """Reduces batches to sums in `PredictionColumns`: more of them where a later slate is longer."""
+    """Reduces batches to sums in `PredictionColumns`, with more columns where a later slate is longer."""
 
     models: tuple[Predictor, ...]
     inference: IntervalSpec
 
     def needs(self) -> Needs:
-        """Clicks, and what the models and the clusters read."""
+        """The columns needed: clicks, and those of the models and clusters."""
         wanted = [Needs(frozenset(["clicks"]), holes=True), *(model.needs() for model in self.models)]
         return reduce(Needs.__or__, [*wanted, self.inference.needs()])
 
     @property
     def columns(self) -> PredictionColumns:
-        """Where the sums are."""
+        """The layout of the sums."""
         return PredictionColumns(len(self.models))
 
     @property
@@ -135,7 +135,7 @@ class PredictionFold(MappedFold):
         values[:, columns.sessions], values[:, columns.shown] = 1.0, shown.sum(axis=1)
         by_rank = values[:, columns.width(0) :].reshape(len(batch), shown.shape[1], columns.block)
         by_rank[:, :, 0] = shown
-        counts = []  # of sessions that were read, whatever they stand for
+        counts = []  # of sessions read, without weights
         for index, model in enumerate(self.models):
             likelihood, unseen, impossible = columns.of_model(index)
             before, given, values[:, likelihood], possible = _losses(model, batch, clicks, shown)
@@ -151,9 +151,9 @@ class PredictionFold(MappedFold):
 def _losses(
     model: Predictor, batch: LogBatch, clicks: Floats, shown: NDArray[np.bool_]
 ) -> tuple[Floats, Floats, Floats, NDArray[np.bool_]]:
-    """What a model says of n sessions: (before, given, log-likelihood, possible).
+    """A model's predictions for n sessions: (before, given, log-likelihood, possible).
 
-    before, given: [n, k] -log2 P of what happened at each rank, without and with the clicks above, 0 where nothing is
+    before, given: [n, k] -log2 P of the outcome at each rank, without and with the clicks above, 0 where nothing is
     shown. log-likelihood: [n] in nats, 0 where impossible. possible: [n] whether P > 0.
     """
     law = model.law(batch.contexts, batch.slates)

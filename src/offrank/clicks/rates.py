@@ -1,4 +1,4 @@
-"""Click rates: of everything, of ranks, of documents, of documents at ranks."""
+"""Click rates: overall, by rank, by document, and by document and rank."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ from .parameters import Parameters, Role, Roles
 
 @dataclass(frozen=True, repr=False)
 class GCTR(Countable):
-    """The global click rate: whatever is shown wherever is clicked with one probability.
+    """The global click rate: every document is clicked with the same probability at every rank.
 
-    The baseline of baselines. Its relevance says nothing: it is the same for every document. The rate is the posterior
+    The simplest baseline. Its relevance is uninformative: the same for every document. The rate is the posterior
     mean under a uniform prior.
     """
 
@@ -44,10 +44,10 @@ class GCTR(Countable):
 
 @dataclass(frozen=True, repr=False)
 class RCTR(Countable):
-    """The click rate of each rank, whatever is shown there.
+    """The click rate of each rank, whichever document is shown there.
 
-    Its relevance says nothing: it is the same for every document. It is no examination curve either: good documents
-    are shown high. Rates are posterior means under a uniform prior; ranks below the lowest that was seen have its rate.
+    Its relevance is uninformative: the same for every document. It is not an examination curve: good documents
+    are shown high. Rates are posterior means under a uniform prior; ranks below the lowest one seen have its rate.
     """
 
     name: ClassVar[str] = "rctr"
@@ -69,7 +69,7 @@ class RCTR(Countable):
 
 @dataclass(frozen=True, repr=False)
 class DCTR(WithPrior):
-    """The click rate of each document, wherever it is shown: its relevance.
+    """The click rate of each document, at whichever rank it is shown, which is its relevance.
 
     A rate is the posterior mean (clicked + a) / (shown + a + b) under a prior Beta(a, b), which is fitted to all
     documents by the likelihood of the beta-binomial unless it is given. Unseen documents have a / (a + b).
@@ -99,7 +99,7 @@ class RDCTR(WithPrior):
     """The click rate of each document at each rank.
 
     A rate is the posterior mean under a prior Beta(a_k, b_k) of its rank, fitted to all documents that were shown
-    there; a document that was not has the mean of that prior. Ranks below the lowest that was seen have its rates.
+    there; a document that was not has the mean of that prior. Ranks below the lowest one seen have its rates.
     Relevance is sum_k ctr[d, k] / ctr[k] (Eq. 3 of reference [17] of paper cmip-debiasedness) over the ranks where
     anything was clicked. Parameters take documents x ranks.
     """
@@ -132,7 +132,7 @@ class RDCTR(WithPrior):
         return np.asarray(found[document])
 
     def _priors(self, data: Counts) -> Floats:
-        """[ranks, 2], one of each rank."""
+        """[ranks, 2] the prior of each rank."""
         ranks = [data.cell == rank for rank in range(data.ranks)]
         fitted = (
             given(self.prior) or (fit_rates(data.shown[at], data.clicked[at]) if at.any() else FLAT) for at in ranks

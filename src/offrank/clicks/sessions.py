@@ -1,4 +1,4 @@
-"""One pass over a log: the distinct sessions, which documents were in them, and what was left out."""
+"""One pass over a log: its distinct sessions, their documents, and counts of what was left out."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ from .documents import Documents, shown_keys
 
 @dataclass(frozen=True)
 class Sessions:
-    """document: [n, k] int32 index of the document at each rank, -1 for pads and holes. click: [n, k] uint8, 0 or 1.
+    """Distinct sessions: document [n, k] int32, index at each rank, -1 for pads and holes; click [n, k] uint8, 0 or 1.
 
-    weight: [n] how many sessions of the log were like this one, each divided by its inclusion probability.
-    documents: how many there are, so that tables of parameters have `documents` + 1 places.
+    weight: [n] number of sessions of the log like this one, each divided by its inclusion probability.
+    documents: their number; tables of parameters have `documents` + 1 entries.
     """
 
     document: NDArray[np.int32]
@@ -36,20 +36,20 @@ class Sessions:
 
     @property
     def ranks(self) -> int:
-        """The longest session's number of ranks."""
+        """The number of ranks of the longest session."""
         return self.document.shape[1]
 
     def scaled(self, share: float) -> Sessions:
-        """The same with all weights times a number."""
+        """The same sessions, all weights multiplied by a number."""
         return replace(self, weight=self.weight * share)
 
 
 @dataclass(frozen=True)
 class Tally:
-    """What a pass over the log has met.
+    """Counts from a pass over the log.
 
-    impressions: sessions read. repeated: clicks on what was clicked already, which count once. skipped: rule -> what
-    was left out while reading. ranks: of the longest session. holes: ranks above a session's lowest where nothing was
+    impressions: sessions read. repeated: repeated clicks on a result, which count once. skipped: rule -> rows
+    left out while reading. ranks: of the longest session. holes: ranks above a session's lowest where nothing was
     shown.
     """
 
@@ -66,7 +66,7 @@ class Tally:
 
 
 class Weighed(NamedTuple):
-    """Sums over the sessions of a log: of their weights 1 / inclusion, and of the squares of these."""
+    """Sums over the sessions of a log of the weights 1 / inclusion, and of their squares."""
 
     total: float = 0.0
     squares: float = 0.0
@@ -80,13 +80,13 @@ class Weighed(NamedTuple):
 
     @property
     def worth(self) -> float:
-        """By which weights are to be taken for counts: they then sum to (sum w)^2 / sum w^2 sessions (Kish 1965)."""
+        """Factor that makes the weights sum to the effective number of sessions (sum w)^2 / sum w^2 (Kish 1965)."""
         return self.total / self.squares if self.squares else 1.0
 
 
 @dataclass(frozen=True)
 class Gathered:
-    """What a click model learns from. data: `Sessions`, or `Counts` where these suffice; worth: see `Weighed`."""
+    """The training data of a click model. data: `Sessions`, or `Counts` where these suffice; worth: see `Weighed`."""
 
     documents: Documents
     data: Any
@@ -94,7 +94,7 @@ class Gathered:
     worth: float = 1.0
 
     def counted(self) -> Any:
-        """The data, a session of a sampled log for no more than it tells: one that stands for ten is not ten."""
+        """The data scaled to the effective sample size: a sampled session that stands for ten does not count as ten."""
         return self.data if self.worth == 1.0 else self.data.scaled(self.worth)
 
 
@@ -102,7 +102,7 @@ def whole_clicks(batch: LogBatch) -> Floats:
     """[n, k] the clicks of a batch.
 
     Raises:
-        UsageError: clicks that are no whole numbers.
+        UsageError: clicks that are not whole numbers.
     """
     assert batch.clicks is not None
     if ((batch.clicks % 1) != 0).any():
@@ -115,7 +115,7 @@ def whole_clicks(batch: LogBatch) -> Floats:
 
 
 def tally(batch: LogBatch, repeated: float | None = None) -> Tally:
-    """What a batch adds to the tally; repeated: how many clicks are, where that is known."""
+    """The tally of a batch; repeated: the number of repeated clicks, where known."""
     assert batch.clicks is not None
     repeated = float(np.maximum(batch.clicks - 1, 0).sum()) if repeated is None else repeated
     holes = int(batch.contexts.length.sum() - (batch.slates >= 0).sum())
@@ -124,7 +124,7 @@ def tally(batch: LogBatch, repeated: float | None = None) -> Tally:
 
 @dataclass(frozen=True)
 class Chunk:
-    """A batch with documents of its own: keys [d], and sessions that index them."""
+    """A batch with its own documents: keys [d], and sessions that index them."""
 
     keys: Integers
     sessions: Sessions
@@ -134,7 +134,7 @@ class Chunk:
         """The sessions of a batch.
 
         Raises:
-            UsageError: clicks that are no whole numbers.
+            UsageError: clicks that are not whole numbers.
         """
         click, shown = whole_clicks(batch) > 0, batch.slates >= 0
         found = pa.array(shown_keys(batch.contexts, batch.slates, by)[shown]).dictionary_encode()
@@ -145,7 +145,7 @@ class Chunk:
 
 
 class Pile:
-    """Chunks that were read, in any order: piles are equal when they come to the same sessions."""
+    """Chunks in any order; two piles are equal if they have the same sessions."""
 
     def __init__(self, chunks: tuple[Chunk, ...] = (), tally: Tally = Tally()) -> None:
         self.chunks, self.tally = chunks, tally
@@ -172,7 +172,7 @@ class Pile:
         first = 0
         for one in self.chunks:
             rows, width = slice(first, first + len(one.sessions)), one.sessions.ranks
-            # A place more, for the -1 of pads.
+            # One more entry, for the -1 of pads.
             codes = np.append(np.searchsorted(keys, one.keys), -1).astype(np.int32)
             document[rows, :width], click[rows, :width] = codes[one.sessions.document], one.sessions.click
             weight[rows] = one.sessions.weight
@@ -218,7 +218,7 @@ class TallyFold(MappedFold):
 
 
 def collapsed(sessions: Sessions) -> Sessions:
-    """Like sessions once, with their weights summed; in an order that the log's own does not change."""
+    """Each distinct session once, with the sum of its weights, in an order independent of the log's."""
     if not len(sessions):
         return sessions
     codes = np.broadcast_to(join(*(sessions.document * 2 + sessions.click).T).view(np.uint64), len(sessions))

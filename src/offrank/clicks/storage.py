@@ -1,4 +1,4 @@
-"""How a fitted click model is kept: one JSON file, written whole or not at all; reading it executes nothing."""
+"""Storage of fitted click models: one JSON file, written atomically; reading it executes nothing."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ FORMAT = "offrank click model"
 VERSION = 1
 
 _KINDS = {"f8": "<f8", "f4": "<f4", "i8": "<i8", "i4": "<i4", "u1": "|u1", "b1": "|b1"}
-"""Kinds of numbers that a file may hold, each with its bytes: always the smallest first."""
+"""Kinds of numbers in a file, each with its bytes, always the least significant byte first."""
 
 _SMALL = 64
-"""Arrays of up to so many numbers are written to be read by people."""
+"""Arrays of up to this many numbers are written in readable form."""
 
 
 def write(
@@ -42,7 +42,7 @@ def write(
     source: str,
     training: Fingerprint | None,
 ) -> None:
-    """Write a fitted model. What `facts` hold is written as plain numbers, words, lists and dicts."""
+    """Write a fitted model, with `facts` as plain numbers, words, lists and dicts."""
     found = {
         "format": FORMAT,
         "version": VERSION,
@@ -70,7 +70,7 @@ def _training(found: Fingerprint) -> dict[str, Any]:
 
 
 def read(path: str | os.PathLike[str]) -> Mapping[str, Any]:
-    """The document that `write` wrote.
+    """Read the document that `write` wrote.
 
     Raises:
         UsageError: no such file, not a click model, or one of a later format.
@@ -92,18 +92,18 @@ def read(path: str | os.PathLike[str]) -> Mapping[str, Any]:
 
 
 def foreign(path: str | os.PathLike[str], why: str = "") -> UsageError:
-    """What is said of a file that is no click model."""
+    """The error for a file that is not a click model."""
     return UsageError(f"{str(path)!r} is not a click model{why}", "give a file that `offrank clicks fit` has written")
 
 
 def damaged(path: str | os.PathLike[str], error: Exception) -> UsageError:
-    """What is said of a file that does not hold what it should."""
+    """The error for a file whose content is damaged."""
     what = f"no {error}" if isinstance(error, KeyError) else str(error)
     return UsageError(f"the click model {str(path)!r} is damaged: {what}", "fit the model again")
 
 
 def encoded(array: NDArray[Any]) -> dict[str, Any]:
-    """An array: its kind, its shape, and its numbers, or where there are many their bytes in base64.
+    """An array as its kind, its shape, and its numbers or, where there are many, their bytes in base64.
 
     Raises:
         TypeError: a kind that no click model has.
@@ -119,7 +119,7 @@ def encoded(array: NDArray[Any]) -> dict[str, Any]:
 
 
 def decoded(found: Mapping[str, Any]) -> NDArray[Any]:
-    """The array that `encoded` has made.
+    """The array that `encoded` encoded.
 
     Raises:
         ValueError, TypeError: it is not one. KeyError: a part is missing.
@@ -139,7 +139,7 @@ def decoded(found: Mapping[str, Any]) -> NDArray[Any]:
 
 
 def plain(value: Any) -> Any:
-    """The same in what JSON knows; what is not finite is null."""
+    """The same value in JSON types; numbers that are not finite become null."""
     if isinstance(value, Mapping):
         return {str(key): plain(part) for key, part in value.items()}
     if isinstance(value, np.ndarray | np.generic):
@@ -154,7 +154,7 @@ def plain(value: Any) -> Any:
 def _version() -> str:
     try:
         return metadata.version("offrank")
-    except metadata.PackageNotFoundError:  # run from its sources
+    except metadata.PackageNotFoundError:  # run from source
         return "unknown"
 
 
@@ -169,7 +169,7 @@ def _numbers(values: Any, kind: str) -> NDArray[Any]:
 
 def _bytes(text: Any, kind: str) -> NDArray[Any]:
     try:
-        # frombuffer only looks at the bytes: a copy can be written to.
+        # frombuffer gives a read-only view; a copy can be written to.
         return np.frombuffer(base64.b64decode(text, validate=True), dtype=kind).copy()
     except (binascii.Error, TypeError) as error:
         raise ValueError("the bytes of an array are broken") from error

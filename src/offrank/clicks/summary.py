@@ -1,4 +1,4 @@
-"""What a click model has learnt, and what reading a log met, as sections of a document."""
+"""What a click model learnt, and what was read and left out of a log, as sections of a document."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ from .parameters import Role, Roles, ranks_of
 from .sessions import Tally
 
 _LONGEST = 20
-"""Tables are shown up to so many entries, or ranks."""
+"""Largest number of entries, or ranks, of a table that is shown."""
 _CURVES = (Role.RANK, Role.RANK_AND_LAST_CLICK, Role.SHARED)
-"""What is shown entry by entry."""
+"""Roles of the tables that are shown entry by entry."""
 
 Ends = Callable[[str], tuple[Floats, Floats]]
 """The interval of each entry of a table that has a posterior."""
 
 
 def learnt_section(learnt: Learnt, roles: Roles, ends: Ends, confidence: float) -> Section:
-    """How learning ended, tables that are no documents', and what is expected of a document that was never seen."""
+    """Convergence, tables that do not belong to documents, and the expectations for an unseen document."""
     items, others, tables = [*_course(learnt)], [], []
     items += [f"{name.replace('_', ' ')}: {_spelled(value)}" for name, value in learnt.facts.items()]
     for name, values in learnt.parameters.items():
@@ -54,14 +54,14 @@ def learnt_section(learnt: Learnt, roles: Roles, ends: Ends, confidence: float) 
 
 
 def known(findings: Sequence[Finding], tally: Tally, other: Tally | None = None) -> Section:
-    """What to know before the numbers are relied on, and what reading this log and the other one left out."""
+    """The findings, and what was left out of this log and the other one."""
     prose = () if findings else ("Nothing was found that speaks against the numbers.",)
     items = (*_reading(tally), *_reading(other or Tally(), " of the other log"))
     return Section("What to know", prose, items=items, findings=tuple(findings))
 
 
 def _reading(tally: Tally, what: str = "") -> Iterator[str]:
-    """What was read, repeated, empty and left out."""
+    """Lines on what was read, repeated, empty and left out."""
     if tally.repeated:
         yield f"note: {tally.repeated:,.0f} clicks{what} were on what had been clicked already: they count once."
     if tally.holes:
@@ -72,7 +72,7 @@ def _reading(tally: Tally, what: str = "") -> Iterator[str]:
 
 
 def _course(learnt: Learnt) -> Iterator[str]:
-    """How learning ended, where it took rounds."""
+    """How learning converged, where it took rounds."""
     if learnt.rounds:
         end = "settled" if learnt.converged else "stopped before it settled"
         posterior = f", log-posterior {learnt.trace[-1]:,.2f}" if learnt.trace else ""

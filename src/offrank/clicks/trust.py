@@ -23,17 +23,17 @@ from .pbm import rank_rates
 
 @dataclass(frozen=True, repr=False)
 class TrustBias(WithPrior):
-    """Users trust high ranks: they click there on what they would not call relevant (Agarwal et al. 2019).
+    """Users trust high ranks: there they also click on irrelevant results (Agarwal et al. 2019).
 
     P(click) = examination of the rank x (eps+ of the rank x a + eps- of the rank x (1 - a)), a the attraction of the
-    document: affine in a (Vardasbi et al. 2020). The log shows two numbers per rank: `hit`, the chance of a click
-    on what attracts, examination x eps+, and `false`, on what does not, examination x eps-. Relevance is a.
+    document: affine in a (Vardasbi et al. 2020). The log identifies two numbers per rank: `hit`, the chance of a click
+    on an attractive document, examination x eps+, and `false`, on others, examination x eps-. Relevance is a.
 
-    Scale and origin of a do not show: hit is 1 at the first rank, and false is 0 at the lowest, where trust ends.
+    Scale and origin of a are not identified: hit is 1 at the first rank, and false is 0 at the lowest.
     With false = 0 at all ranks this is the position-based model.
 
-    All numbers and the prior of the attractions are learnt together by EM with each attraction integrated out. That
-    takes documents to be alike wherever they are shown: where good ones are shown high, chances fall too steeply.
+    All numbers and the prior of the attractions are learnt together by EM with each attraction integrated out. This
+    assumes documents to be alike at all ranks: where good ones are shown high, click probabilities fall too steeply.
     """
 
     tolerance: float = 1e-5
@@ -71,7 +71,7 @@ class TrustBias(WithPrior):
 
 
 def _chances(data: Counts) -> tuple[Chances, Free]:
-    """Where EM begins, and what it learns: all but the first rank's hit and the lowest rank's false."""
+    """Initial values of EM, and what it learns: all but the first rank's hit and the lowest rank's false."""
     rates, ranks = rank_rates(data), np.arange(data.ranks)
     hit = np.clip(rates, 0.02, 0.98)
     false = 0.2 * hit * (1 - ranks / max(data.ranks - 1, 1))
@@ -80,10 +80,10 @@ def _chances(data: Counts) -> tuple[Chances, Free]:
 
 
 def _steeper(data: Counts) -> float:
-    """How much faster clicks fall from rank to rank than for one and the same document, as a logarithm.
+    """How much faster click rates fall with rank than those of one and the same document, as a logarithm.
 
-    Clicks fall from rank to rank with examination and with what is shown there. How they fall for one and the same
-    document tells the two apart, nearly so under trust bias as well.
+    Click rates fall with rank because of examination and of what is shown there. How they fall for one and the same
+    document separates the two, approximately so under trust bias as well.
     """
     rates = rank_rates(data)
     curve = fit_curve(data, rates, tolerance=1e-4)

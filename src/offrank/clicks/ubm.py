@@ -22,9 +22,9 @@ from .pbm import rank_rates
 class UBM(Examined):
     """P(click | clicks above) = examination of (rank, last clicked rank) x attraction (Dupret and Piwowarski 2008).
 
-    Relevance is attraction. Pairs of rank and last click that never came up are examined as their rank is, whatever
-    was clicked; ranks below the lowest that was seen as that one at the same distance from the last click. See
-    `Examined` for how it learns, and what its settings are. The table `examination` goes by (rank, last clicked
+    Relevance is attraction. Pairs of rank and last click that never occurred are examined as their rank is, whatever
+    was clicked; ranks below the lowest one seen as that one at the same distance from the last click. See
+    `Examined` for how it learns, and for its settings. The table `examination` is ordered by (rank, last clicked
     rank), (0, 0), (1, 0), (1, 1), (2, 0) ...: ranks from 0; the last click's from 1, with 0 for none.
     """
 

@@ -1,4 +1,4 @@
-"""Log batches in, a value and a weight per impression out; a file per named method."""
+"""Estimators turn log batches into a value and a weight per impression; each named method has its own file."""
 
 from .base import Estimator, Terms, Weighted, Weights
 from .direct import Direct

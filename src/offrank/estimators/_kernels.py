@@ -9,16 +9,16 @@ from __future__ import annotations
 import numba
 import numpy as np
 
-# "numpy": a division by zero is an infinity, which the callers refuse, rather than a branch in each loop.
+# "numpy": a division by zero gives infinity, which callers reject, instead of a branch in each loop.
 _jit = numba.njit(cache=True, nogil=True, error_model="numpy")
 
 
 @_jit
 def item_position(target, logging, length, k):
-    """[n, k] target over logging probability of the item at its own rank; infinite where that was impossible."""
+    """[n, k] target over logging probability of each item at its own rank; infinite where the latter is zero."""
     n = len(length)
     weight = np.zeros((n, k))
-    # Taken apart here, once: in the loops that would count references, at more than the arithmetic costs.
+    # Unpacked once here: inside the loops, reference counting would cost more than the arithmetic.
     t_dense, t_first, t_width, t_spread, t_point = target
     l_dense, l_first, l_width, l_spread, l_point = logging
     t_full, l_full = t_dense.size > 0, l_dense.size > 0
@@ -40,7 +40,7 @@ def item_position(target, logging, length, k):
 
 @_jit
 def window_mass(mass, window):
-    """[k + 1, k] sum of mass within the window around rank j, in a slate of so many slots."""
+    """[k + 1, k] sum of mass within the window around rank j, by the number of slots of the slate."""
     k = len(mass)
     out = np.zeros((k + 1, k))
     for slots in range(k + 1):
@@ -76,7 +76,7 @@ def interpol(target, logging, length, examination, mass, own, window):
             if drawn <= 0.0:
                 weight[row, i] = np.inf
                 continue
-            if not t_full and t_spread[row] == 0.0:  # in its block only
+            if not t_full and t_spread[row] == 0.0:  # only in its block
                 first, last = max(first, t_first[row, i]), min(last, t_first[row, i] + t_width[row, i])
             for j in range(first, last):
                 if t_full:
@@ -105,7 +105,7 @@ def interpol(target, logging, length, examination, mass, own, window):
 
 @_jit
 def position_based(target, length, examination):
-    """[n, k] expected examination at the target's rank over that at the own rank; and P(the target shows it)."""
+    """[n, k] expected examination at the target's rank over that at the logged rank; and P(the target shows it)."""
     n, k = len(length), len(examination)
     weight, control = np.zeros((n, k)), np.zeros((n, k))
     dense, first, width, spread, point = target
@@ -148,13 +148,13 @@ def slot_terms(weight, control, clicks, length):
 
 @_jit
 def settle(values, least, largest):
-    """Set what is nearer to 0 than `least` to 0, in place; the first [row, column] beyond `largest`, else -1, -1."""
+    """Set values below `least` in size to 0 in place; return the first [row, column] beyond `largest`, else -1, -1."""
     for row in range(values.shape[0]):
         for column in range(values.shape[1]):
             size = abs(values[row, column])
             if size < least:
                 values[row, column] = 0.0
-            elif not size <= largest:  # nor what is no number
+            elif not size <= largest:  # also rejects NaN
                 return row, column
     return -1, -1
 

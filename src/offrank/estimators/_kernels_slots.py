@@ -1,7 +1,7 @@
 # mypy: disallow-untyped-defs=False, disallow-incomplete-defs=False, check-untyped-defs=False
-"""Compiled loops over the slots of weighted clicks: sums per block of slots.
+"""Compiled loops that sum weighted clicks per block of slots.
 
-Block b has `stride` numbers from first + b * stride on. inverse: [n] 1 / inclusion. rows: those that count.
+Block b has `stride` numbers from first + b * stride on. inverse: [n] 1 / inclusion. rows: those to include.
 """
 
 # mypy: disable-error-code="no-untyped-def"
@@ -53,7 +53,7 @@ def logged(rows, clicks, length, inverse, out, first, stride, blocks):
 def weighted(rows, weight, control, clicks, length, inverse, out, square, first, stride, blocks):
     """Add to out [d], with a = clicks above the slot: control, weight c, weight c^2, weight c a, control a.
 
-    out[square] gets the squares of control / inclusion.
+    Adds the squares of control / inclusion to out[square].
     """
     for row in rows:
         above, h = 0.0, inverse[row]

@@ -1,8 +1,8 @@
-"""The weights that a logging policy deals, each with its probability, found where the target goes.
+"""The distribution of the importance weights under a logging policy, computed from slates of the target.
 
 Where a weight is the expectation of target(slate) / logging(slate) given a part of the slate (the whole, a prefix, an
-item at its rank), E_logging[f(w)] = E_target[f(w) / w]: slates of the target tell what the log may hardly ever show.
-Weights that move clicks between ranks are no such expectation. There E_logging[f(w)] is summed over the target's items
+item at its rank), E_logging[f(w)] = E_target[f(w) / w]: slates of the target show what the log may hardly ever hold.
+Weights that move clicks between ranks are not such expectations: E_logging[f(w)] is summed over the target's items
 at every rank, each divided by the probability that the target shows it (Horvitz and Thompson).
 """
 
@@ -26,15 +26,15 @@ from .visits import Visits
 from .wrappers import Clip
 
 KEPT = 1 << 20
-"""Probabilities of turned slates that are kept for the next estimator of a target at most: 8 MB."""
+"""Largest number of probabilities of rotated slates kept for the next estimator of a target: 8 MB."""
 
 
 @dataclass(frozen=True)
 class Atoms:
-    """Weights [s, c] by slot, or of whole slates (c = 1), of slates that stand in the contexts `row` [s].
+    """Weights [s, c] per slot, or of whole slates (c = 1), for slates in the contexts `row` [s].
 
     chance: each weight's probability under the logging policy, so that sum(chance * f(weight)) over a context is the
-    expectation of f, but for weights of zero. control: as of `Weights`; free: the same where nothing is clipped.
+    expectation of f, except for weights of zero. control: as in `Weights`; free: the same without clipping.
     """
 
     row: NDArray[np.int64]
@@ -45,7 +45,7 @@ class Atoms:
 
 
 def weighted(estimator: Estimator) -> tuple[Weighted | None, Weighted | None]:
-    """What an estimator weights by, and the same without any clipping; None where it weights nothing."""
+    """The weighting of an estimator, and the same without clipping; None where it weights nothing."""
     weighting = plain = estimator.weighting
     while isinstance(plain, Clip):
         plain = plain.base
@@ -53,20 +53,20 @@ def weighted(estimator: Estimator) -> tuple[Weighted | None, Weighted | None]:
 
 
 def asked(plain: Weighted | None) -> ShownAbility | None:
-    """What of the logging policy the atoms of an estimator follow from; None where they are not known."""
+    """The ability of the logging policy that the atoms of an estimator require; None where they cannot be computed."""
     if not isinstance(plain, Reference | Interpol | PositionBased):
         return None
     return cast(ShownAbility, plain.requires_target)
 
 
 def atoms(weighting: Weighted, plain: Weighted, visits: Visits) -> Atoms:
-    """The weights of an estimator that `asked` knows."""
+    """The weights of an estimator for which `asked` is not None."""
     find = _turned if isinstance(plain, Interpol | PositionBased) else _ratios
     return find(weighting, plain, visits)
 
 
 def _ratios(weighting: Weighted, plain: Weighted, visits: Visits) -> Atoms:
-    """Of weights that are expectations of the ratio of slates."""
+    """The atoms of weights that are expectations of the ratio of slate probabilities."""
     batch, drawn = visits.batch, _Possible(visits.drawn)
     filled = (batch.slates >= 0) | ~visits.slots
     if isinstance(plain, IPS):
@@ -75,7 +75,7 @@ def _ratios(weighting: Weighted, plain: Weighted, visits: Visits) -> Atoms:
         possible = np.logical_and.accumulate((visits.drawn.slot_probs > 0) & filled, axis=1)
     else:
         possible = (_own_rank(visits.drawn, batch) > 0) & filled
-    with np.errstate(all="ignore"):  # where it is impossible
+    with np.errstate(all="ignore"):  # where the slate is impossible
         free = plain.weights(batch, drawn, visits.wanted).weight
         weight = free if weighting is plain else weighting.weights(batch, drawn, visits.wanted).weight
     free, weight, possible = (part.reshape(len(batch), -1) for part in (free, weight, possible))
@@ -88,7 +88,7 @@ def _ratios(weighting: Weighted, plain: Weighted, visits: Visits) -> Atoms:
 
 
 def _turned(weighting: Weighted, plain: Weighted, visits: Visits) -> Atoms:
-    """Of weights of the target's items at every rank: each slate is turned down by a slot, round and round."""
+    """The atoms of weights of the target's items at every rank, from all rotations of each slate."""
     slates = visits.batch.slates
     small = 2 * slates.size * slates.shape[1] ** 2 <= KEPT
     turns = visits.batch.once("turns", lambda: tuple(_turns(visits))) if small else _turns(visits)
@@ -102,9 +102,9 @@ def _turned(weighting: Weighted, plain: Weighted, visits: Visits) -> Atoms:
 
 @dataclass(frozen=True)
 class _Turn:
-    """Slates of a target, each turned down by the same number of slots.
+    """Slates of a target, all rotated down by the same number of slots.
 
-    row [s]: of the contexts. possible: the logging policy where it shows what they hold. chance [s, k]: of each item
+    row [s]: of the contexts. possible: the logging policy, with 1 where it is 0. chance [s, k]: of each item
     at its rank, by both policies.
     """
 
@@ -116,7 +116,7 @@ class _Turn:
 
 
 def _turns(visits: Visits) -> Iterator[_Turn]:
-    """The slates as they are, then turned down by one slot, and so on."""
+    """The slates as they are, then rotated down by one slot, and so on."""
     every, slot = visits.batch.contexts.length, np.arange(visits.batch.slates.shape[1])
     laws = [(one.rank_law.written_out(every), one) for one in (visits.drawn, visits.wanted)]
     for by in slot:
@@ -143,7 +143,7 @@ def _own_rank(logging: Propensities, batch: LogBatch) -> Floats:
 
 
 class _Given(Propensities):
-    """A law of displayed items [s, k, k] that is known."""
+    """Propensities from a given rank law [s, k, k] of displayed items."""
 
     def __init__(self, law: Floats, like: Propensities, batch: LogBatch) -> None:
         super().__init__(like.policy, batch)
@@ -160,7 +160,7 @@ class _Given(Propensities):
 
 
 class _Possible(Propensities):
-    """A logging policy with probability 1 in place of 0, so that what it never shows is no error but left out."""
+    """A logging policy with probability 1 in place of 0, so that items it never shows are left out without an error."""
 
     def __init__(self, inner: Propensities) -> None:
         super().__init__(inner.policy, inner.batch)

@@ -1,8 +1,8 @@
-"""What an estimator is: per impression a value and a weight.
+"""The base of estimators, which compute a value and a weight per impression.
 
-Most estimators say how the logged rewards are weighted; some ask a click model what the target would earn. Everything
+Most estimators weight the logged rewards; some use a click model to predict the target's reward. Everything
 else (inclusion, means, ratios, intervals, groups) is the same for all of them and happens once, in the folds.
-Self-normalisation is a way to finish, clipping a wrapper.
+Self-normalisation is a final step, clipping a wrapper.
 """
 
 from __future__ import annotations
@@ -26,19 +26,19 @@ from . import _kernels
 
 Outcome = Literal["reward", "clicks"]
 Asked = ShownAbility | Ability
-"""Of shown slates (`log_prob`, `slot_probs`, `rank_law`), or of any slate: what only a law can tell."""
+"""Abilities for shown slates (`log_prob`, `slot_probs`, `rank_law`), or for any slate, which only a law has."""
 _FAR = 1e60
-"""The weight of a row that the logging policy cannot have drawn: one such row makes the estimate unsound."""
+"""The weight of a row that the logging policy cannot have drawn; one such row makes the estimate unsound."""
 
 
 @dataclass(frozen=True)
 class Weights:
-    """How much each reward counts.
+    """The weight of each reward.
 
-    weight: [n] for the reward of the slate, or [n, k] for the click in each slot (0 on pads).
+    weight: [n] of the reward of the slate, or [n, k] of the click in each slot (0 on pads).
     control: same shape. For a normalised estimator it has expectation 1 under the logging policy
     (summed over slots: their number), so it normalises, and it checks the propensities. For
-    others it is the target's probability of showing the item at all: its mean is the covered share.
+    others it is the target's probability of showing the item at any rank: its mean is the covered share.
     """
 
     weight: Floats
@@ -47,9 +47,9 @@ class Weights:
 
 @dataclass(frozen=True)
 class Terms:
-    """Per impression: value [n], whose mean is the estimate, and weight [n].
+    """The terms of each impression: value [n], whose mean is the estimate, and weight [n].
 
-    The weight has expectation 1 and may divide where the estimator is normalised. weights: of the logged rewards or
+    Where the estimator is normalised, the weight has expectation 1 and may divide. weights: of the logged rewards or
     clicks, None where an estimator has none.
     """
 
@@ -59,24 +59,24 @@ class Terms:
 
 
 class Estimator(Spelled, ABC):
-    """What turns a batch into terms. Frozen: its fields are its parameters, its repr its key.
+    """An estimator, which turns a batch into terms. Frozen: its fields are its parameters, its repr is its key.
 
-    By default it estimates clicks, asks nothing of the policies, has weights of expectation 1, and assumes nothing.
+    By default it estimates clicks, requires nothing of the policies, has weights of expectation 1, and assumes nothing.
     """
 
     @property
     def outcome(self) -> Outcome:
-        """Which outcome it estimates."""
+        """The outcome that it estimates."""
         return "clicks"
 
     @property
     def requires_logging(self) -> Asked | None:
-        """What it must know of the logging policy."""
+        """The ability that it requires of the logging policy."""
         return None
 
     @property
     def requires_target(self) -> Asked | None:
-        """What it must know of the target policy."""
+        """The ability that it requires of the target policy."""
         return None
 
     @property
@@ -91,20 +91,20 @@ class Estimator(Spelled, ABC):
 
     @property
     def assumptions(self) -> frozenset[str]:
-        """What is assumed of users, as `findings.assumptions` names it; nothing by ips. A subset assumes less."""
+        """The assumptions about users, as in `findings.assumptions`; empty for ips. A subset assumes less."""
         return frozenset()
 
     @property
     @abstractmethod
     def weighting(self) -> Weighted | None:
-        """How it weights what was logged; None where it does not look at that."""
+        """How it weights the logged rewards; None where it does not use them."""
 
     def with_examination(self, examination: Sequence[float] | None) -> Self:
-        """The same estimator with this examination curve, where it wants one and has none."""
+        """The same estimator with this examination curve, if it needs one and has none."""
         return self
 
     def needs(self, target: AnyPolicy) -> Needs:
-        """What it reads besides the outcome and what it asks the policies."""
+        """The columns that it reads besides the outcome and those of the policies."""
         return Needs()
 
     @abstractmethod
@@ -117,7 +117,7 @@ class Estimator(Spelled, ABC):
 
 
 class Weighted(Estimator):
-    """A weighting of logged rewards."""
+    """An estimator that weights the logged rewards."""
 
     @property
     def weighting(self) -> Weighted:
@@ -132,16 +132,16 @@ class Weighted(Estimator):
 
 
 def forwarded(field: str, name: str) -> Any:
-    """What a wrapper says of itself as the estimator in one of its fields does."""
+    """A property that a wrapper takes from the estimator in one of its fields."""
     return property(lambda self: getattr(getattr(self, field), name))
 
 
 class Reference(Weighted):
-    """A weighting by the ratio of what target and logging policy say of what was shown; others are held against it."""
+    """A weighting by the ratio of target and logging probabilities, with which other estimators are compared."""
 
     @abstractmethod
     def ratios(self, batch: LogBatch, logging: Propensities, target: Propensities) -> tuple[Floats, NDArray[np.bool_]]:
-        """The weights, and which the logging policy cannot have drawn: of rows [n], or of slots [n, k] or [n, 1]."""
+        """The weights, and which the logging policy cannot have drawn: by row [n], or by slot [n, k] or [n, 1]."""
 
     @final
     def weights(self, batch: LogBatch, logging: Propensities, target: Propensities) -> Weights:
@@ -151,7 +151,7 @@ class Reference(Weighted):
 
     @final
     def lenient_terms(self, batch: LogBatch, logging: Propensities, target: Propensities) -> Terms:
-        """As `terms` for an estimate that nobody asked for: where they would refuse a row, it has a far weight."""
+        """As `terms`, for an implicit reference estimate: a row that `terms` would reject gets an extreme weight."""
         weight, impossible = self.ratios(batch, logging, target)
         weight = np.where(impossible, _FAR, np.minimum(weight, _FAR))
         if weight.ndim == 2:
@@ -161,18 +161,18 @@ class Reference(Weighted):
 
 
 def terms_of(estimator: Estimator, batch: LogBatch, logging: AnyPolicy, target: AnyPolicy) -> Terms:
-    """The terms of an estimator between two policies; the same object for everybody who asks this batch."""
+    """The terms of an estimator between two policies, computed once per batch."""
     both = propensities(logging, batch), propensities(target, batch)
     return batch.once(("terms", estimator, id(logging), id(target)), lambda: estimator.terms(batch, *both))
 
 
 def _weighted_outcome(batch: LogBatch, weights: Weights) -> Terms:
-    """The logged reward or clicks, weighted."""
+    """The terms of the weighted logged reward or clicks."""
     return rewarded(weights, batch.reward, batch.clicks, batch.contexts.length)
 
 
 def rewarded(weights: Weights, reward: Floats, clicks: Floats | None, length: Integers) -> Terms:
-    """The terms of weights, beside the rewards [n], the clicks [n, k] and the lengths [n] of the slates."""
+    """The terms of weights for the rewards [n], the clicks [n, k] and the lengths [n] of the slates."""
     if weights.weight.ndim == 1:
         return Terms(weights.weight * reward, weights.control, weights)
     if clicks is None:
@@ -182,7 +182,7 @@ def rewarded(weights: Weights, reward: Floats, clicks: Floats | None, length: In
 
 
 def refuse_impossible(batch: LogBatch, impossible: np.ndarray, logging: Propensities) -> None:
-    """Raise if any row [n], or slot [n, k], has probability zero under the policy that is said to have drawn it."""
+    """Raise if any row [n], or slot [n, k], has probability zero under the logging policy."""
     if impossible.any():
         rows = np.flatnonzero(impossible.reshape(len(batch), -1).any(axis=1))
         row = int(batch.row[rows[0]]) - batch.base

@@ -1,9 +1,9 @@
-"""What two policies alone say of the weights of estimators: trust before luck.
+"""The moments of estimators' weights that follow from two policies alone, before any reward is seen.
 
-The weights of a log say nothing of those that it should have shown and did not. Here the moments of the weights come
-from the policies, over a random sample of the log's contexts, by slates that the target shows (see `atoms`); of the
-pseudoinverse from E[w^2 | context] = q' Gamma^+ q. Rows that were kept with probability p count 1 / p times, and p is
-taken to follow from the context.
+The weights in a log say nothing of those that happened not to occur in it. Here the moments of the weights come
+from the policies, over a random sample of the log's contexts, by slates of the target (see `atoms`); those of the
+pseudoinverse from E[w^2 | context] = q' Gamma^+ q. Rows kept with probability p count 1 / p times, and p is
+assumed to be a function of the context.
 """
 
 from __future__ import annotations
@@ -29,26 +29,26 @@ from .pseudoinverse.estimator import PI
 from .pseudoinverse.overlap import overlap
 
 KEPT = 2048
-"""Contexts that are looked at, of a log that has more."""
+"""Largest number of contexts examined in a log."""
 CANDIDATES = 1 << 20
-"""At most so many candidates in them."""
+"""Largest number of candidates in them."""
 PAIRS = 1 << 21
-"""At most so many numbers [slates, k, k] at a time: fewer contexts are looked at where slates are long."""
+"""Largest number of entries [slates, k, k] at a time: fewer contexts are examined where slates are long."""
 TURNED = 512
-"""Contexts for weights of items at every rank, of which each asks for the laws once a rank."""
+"""Contexts examined for weights of items at every rank, each of which needs the rank laws once per rank."""
 INVERSES = 512
-"""Contexts that are looked at for the pseudoinverse."""
+"""Contexts examined for the pseudoinverse."""
 FEWEST = 5.0
-"""A log that is expected to hold fewer rows with a weight may well hold none: one chance in 150 at five."""
+"""With fewer expected rows of a weight, a log may well hold none: the probability is 1 / 150 at five."""
 _ROUNDING = 1e-9
 
 
 @dataclass(frozen=True)
 class DesignFold(MappedFold):
-    """Keeps a random sample of a log's contexts; at the end, for each pair of the layout a `Design` or None.
+    """Keeps a random sample of a log's contexts and returns a `Design` or None for each pair of the layout.
 
-    able: by number, the pairs whose columns are read. None for others, and where a policy cannot know what is asked:
-    the logging policy must be a law, and the target be able to draw. read: the columns of the contexts.
+    able: by number, the pairs whose columns are read. None for others, and where a policy lacks an ability:
+    the logging policy must be a law, and the target must be able to draw. read: the columns of the contexts.
     """
 
     layout: Layout
@@ -64,7 +64,7 @@ class DesignFold(MappedFold):
         return SampledRowsFold(self.read, self.kept if self.able else 0, cells=CANDIDATES, each="candidate")
 
     def told(self, state: SampledRows) -> tuple[Design | None, ...]:
-        sampled: dict[bool, _Sampled] = {}  # of one target after another
+        sampled: dict[bool, _Sampled] = {}  # one target at a time
         found = []
         for number, (target, estimator, _, _) in enumerate(self.layout.pairs()):
             made = None
@@ -74,7 +74,7 @@ class DesignFold(MappedFold):
                 known = sampled.get(turned)
                 if known is None or known.target is not target:
                     known = sampled[turned] = _Sampled(state, target, self.logging, self.draws, self.cache, most)
-                with suppress(OffrankError, NotImplementedError):  # what is said beside an estimate does not end it
+                with suppress(OffrankError, NotImplementedError):  # diagnostics must not stop the estimate
                     made = known.design(estimator)
             found.append(made)
         return tuple(found)
@@ -83,7 +83,7 @@ class DesignFold(MappedFold):
 def design_fold(
     layout: Layout, logging: AnyPolicy, source: Source, needed: Needs, cache: RunCache
 ) -> tuple[DesignFold, Needs]:
-    """What finds the designs, and all columns that are read with those that are `needed` anyway."""
+    """The fold that finds the designs, and all columns read, including those `needed` anyway."""
     able = set()
     for number, (target, estimator, _, _) in enumerate(layout.pairs()):
         more = _needs(target, estimator, logging)
@@ -94,7 +94,7 @@ def design_fold(
 
 
 def _needs(target: AnyPolicy, estimator: Estimator, logging: AnyPolicy) -> Needs | None:
-    """The columns that a design needs; None where it cannot be known."""
+    """The columns that a design needs; None where it cannot be computed."""
     plain = weighted(estimator)[1]
     try:
         if isinstance(estimator, PI) and estimator.slots == "joint":
@@ -109,12 +109,12 @@ def _needs(target: AnyPolicy, estimator: Estimator, logging: AnyPolicy) -> Needs
 
 
 def _has(source: Source, needed: Needs, more: Needs) -> bool:
-    """Whether a source has these columns besides those that are needed."""
+    """Whether a source has these further columns besides those needed."""
     return replace(needed | more, exchangeable=needed.exchangeable) == needed or has(source, needed | more)
 
 
 class _Sampled:
-    """The sample of contexts as one target visits them, once for all estimators."""
+    """The slates that one target shows in the sampled contexts, shared by all estimators."""
 
     def __init__(
         self, state: SampledRows, target: AnyPolicy, logging: AnyPolicy, draws: int, cache: RunCache, most: int
@@ -163,7 +163,7 @@ class _Sampled:
 
 
 def _design(found: Atoms, number: Floats, counts: Floats, read: int) -> Design:
-    """From the atoms. number: [rows, c] which slots there are; counts: [rows] 1 / inclusion; read: rows of the log."""
+    """The design from the atoms. number: [rows, c] which slots exist; counts: [rows] 1 / inclusion; read: log rows."""
     count = counts[found.row, None]
     each, repeats = count * found.chance, read / len(counts)
     slots = float((counts @ number).sum())
@@ -189,12 +189,12 @@ def _effective(weights: Floats, squares: Floats) -> float:
 
 
 def _least_hidden(weight: Floats, expected: Floats) -> float:
-    """The largest weight such that FEWEST rows are expected with it or a larger one, 0 where there is none.
+    """The largest weight such that FEWEST rows are expected with it or larger ones, 0 where there is none.
 
-    expected: how many rows are expected with each.
+    expected: expected number of rows with each.
     """
     order = np.argsort(-weight, kind="stable")
     size = weight[order]
-    last = np.append(size[1:] < size[:-1] * (1 - _ROUNDING), True)  # of each weight, but for rounding
+    last = np.append(size[1:] < size[:-1] * (1 - _ROUNDING), True)  # of each weight, up to rounding
     seen = np.flatnonzero(last & (np.cumsum(expected[order]) >= FEWEST * (1 - _ROUNDING)))
     return float(size[seen[0]]) * (1 + 2 * _ROUNDING) if len(seen) else 0.0

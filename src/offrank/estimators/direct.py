@@ -1,4 +1,4 @@
-"""The direct method: what a click model expects of the target's slates."""
+"""The direct method: the clicks that a click model predicts on the target's slates."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from .predicted import ModelBased
 
 @dataclass(frozen=True, repr=False)
 class Direct(ModelBased):
-    """Mean over the logged contexts of the clicks that a model expects of the target's slate; no click is looked at.
+    """The mean over logged contexts of the clicks predicted on the target's slate; logged clicks are not used.
 
-    Right if the model is. The interval tells how contexts differ, not how wrong the model may be.
+    Unbiased if the model is right. The interval reflects how contexts differ, not the error of the model.
 
     - model: a fitted click model, or the file that it was saved to.
-    - draws: slates per row of a target that draws, where the model is of clicks that depend on more than their own
-      item and rank, and the slates are too many to be written out (over 120).
+    - draws: slates per row of a stochastic target, where clicks in the model depend on more than their own
+      item and rank, and the slates are too many to enumerate (over 120).
     """
 
     name: ClassVar[str] = "direct"

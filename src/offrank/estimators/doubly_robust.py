@@ -1,4 +1,4 @@
-"""Doubly robust: what a click model expects, and what it got wrong in the log."""
+"""Doubly robust: the prediction of a click model plus a weighted correction from the log."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ from .predicted import ModelBased
 
 @dataclass(frozen=True, repr=False)
 class DoublyRobust(ModelBased):
-    """direct(model) + sum of weight * (click - click that the model expected), weighted as `residual` says.
+    """direct(model) + sum of weight * (click - click predicted by the model), with the weights of `residual`.
 
     With whole slates (ips) unbiased if the propensities are right or the model is (Dudik, Langford and Li 2011). With
     weights of items (ipm, rips, interpol) if the model is right; or if the propensities are, and clicks *and model*
     are as the weighting assumes. With rips it is the cascade doubly robust estimator of Kiyohara et al. 2022: where its
-    value of a prefix is the model's clicks there and what the target adds, its sum telescopes to this.
+    value of a prefix is the model's clicks there plus those the target adds, its sum telescopes to this.
 
     - model: a fitted click model, or the file that it was saved to; learnt from another log.
-    - draws: as of `direct`.
+    - draws: as in `direct`.
     """
 
     name: ClassVar[str] = "dr"

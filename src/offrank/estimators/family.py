@@ -1,4 +1,4 @@
-"""Several estimators under one spelling, from which the data choose: `interpol(window=slope)`."""
+"""Several estimators under one spelling, of which the data select one: `interpol(window=slope)`."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from .items import Form, Interpol
 from .wrappers import SelfNormalised
 
 Family = dict[str, Estimator | SelfNormalised]
-"""The estimators that one spelling stands for, each under its own; the one that assumes least comes first."""
+"""The estimators of one spelling, each by its own spelling; the one with the fewest assumptions comes first."""
 
 
 @dataclass(frozen=True, repr=False)
 class InterpolWindows(Weighted):
-    """INTERPOL of every window; which one answers is chosen from the data when all have been estimated.
+    """INTERPOL with every window, one of which is selected from the data after all have been estimated.
 
     The windows are 0, 1, ... up to the last rank of the examination curve. It can be wrapped like any estimator,
     but only its members have weights: see `family`.
@@ -42,17 +42,17 @@ class InterpolWindows(Weighted):
         raise TypeError(f"{self!r} stands for several estimators: weigh each of its family")
 
     def members(self, slots: int) -> tuple[Interpol, ...]:
-        """One for each window that differs in slates of so many slots."""
+        """The estimators for all windows that differ in slates of so many slots."""
         return tuple(Interpol(window=w, form=self.form, examination=self.examination) for w in range(slots))
 
 
 def interpol(
     *, window: int | Literal["slope"], form: Form = "paper", examination: tuple[float, ...] | None = None
 ) -> Interpol | InterpolWindows:
-    """INTERPOL of one window; or, `window="slope"`, of the one that SLOPE chooses.
+    """INTERPOL with a given window or, for `window="slope"`, with the window that SLOPE selects.
 
     Raises:
-        UsageError: neither a number of ranks nor a way to choose one.
+        UsageError: neither a number of ranks nor a selection method.
     """
     if window == "slope":
         return InterpolWindows(window=window, form=form, examination=examination)
@@ -64,7 +64,7 @@ def interpol(
 
 
 def family(estimator: Estimator | SelfNormalised, examination: Sequence[float] | None) -> Family:
-    """The estimators that a spelling stands for, ready to weigh; most stand for themselves.
+    """The estimators of a spelling, with the examination curve set; most spellings have one.
 
     Raises:
         UsageError: one needs an examination curve, and there is none.
@@ -74,7 +74,7 @@ def family(estimator: Estimator | SelfNormalised, examination: Sequence[float] |
 
 
 def _members(estimator: Any, ready: Any) -> tuple[Any, ...]:
-    """The members, wrapped as the estimator is. ready: the same with its examination curve."""
+    """The members, wrapped like the estimator. ready: the estimator with its examination curve."""
     if isinstance(estimator, InterpolWindows):
         return estimator.members(len(ready.examination))
     if not hasattr(estimator, "base"):

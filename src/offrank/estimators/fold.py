@@ -1,4 +1,4 @@
-"""All estimators for all targets, in one pass: batches in, rows of terms out to the inner folds."""
+"""All estimators for all targets in one pass: batches become rows of terms for the inner folds."""
 
 from __future__ import annotations
 
@@ -28,20 +28,20 @@ from .wrappers import weighing
 ROWS, REWARD, CLICKS = 0, 1, 2
 """The first columns of a sample."""
 LARGEST = 1e150
-"""Of a row's value or weight: the squares of more could not be summed. What is below its inverse counts as zero."""
+"""Largest value or weight of a row whose square can be summed. Values below its inverse count as zero."""
 TOGETHER = 10
-"""So many estimators have third moments of their differences; there are as many as the third power of this."""
+"""Up to this many estimators have third moments of their differences, whose number grows with its third power."""
 
 
 @dataclass(frozen=True)
 class Layout:
-    """Which column of a sample holds what, each already divided by the inclusion probability.
+    """The columns of a sample, each already divided by the inclusion probability.
 
-    ROWS: one per row. REWARD and CLICKS: what was logged. Then a pair (value, weight) for each target and estimator:
+    ROWS: one per row. REWARD and CLICKS: as logged. Then a pair (value, weight) for each target and estimator:
     `places`. Then for each block of slots (the last one holds all slots from rank `BLOCKS` on) the number of slots, and
     a pair for each target and estimator of `per_slot`: `slot_places`.
 
-    references: those of the estimators that nobody asked for, so that they refuse no row.
+    references: estimators added implicitly, which therefore reject no row.
     """
 
     targets: tuple[AnyPolicy, ...]
@@ -51,17 +51,17 @@ class Layout:
 
     @property
     def columns(self) -> int:
-        """Columns before those of slots."""
+        """Number of columns before those of slots."""
         return 3 + 2 * len(self.targets) * len(self.estimators)
 
     @property
     def stride(self) -> int:
-        """Columns of a block of slots."""
+        """Number of columns of a block of slots."""
         return 1 + 2 * len(self.targets) * len(self.per_slot) if self.per_slot else 0
 
     @cached_property
     def worth(self) -> EffectiveSizeLayout:
-        """The sums that say what estimates are worth."""
+        """The layout of the sums for effective sample sizes."""
         weighed = (weighing(estimator) for estimator in self.estimators)
         slotted = tuple(one is not None and one.outcome == "clicks" for one in weighed)
         return EffectiveSizeLayout(slotted * len(self.targets))
@@ -72,15 +72,15 @@ class Layout:
 
     @cached_property
     def places(self) -> dict[tuple[AnyPolicy, Estimator], tuple[int, int, int]]:
-        """(target, estimator) -> the number of the pair, its value column and its weight column."""
+        """(target, estimator) -> (index of the pair, its value column, its weight column)."""
         every = enumerate(product(self.targets, self.estimators))
         return {pair: (number, 3 + 2 * number, 4 + 2 * number) for number, pair in every}
 
     @property
     def blocks(self) -> tuple[Block, ...]:
-        """The columns that one number is made from: those of a target, or of each of its many estimators.
+        """The columns that enter one result: those of a target, or of each estimator where there are many.
 
-        And those of an estimator for all targets, or for the first of many and each other one: for their differences.
+        Also those of an estimator for all targets, or for the first of many and each other one, for their differences.
         """
         each = 2 * (len(self.estimators) if len(self.estimators) <= TOGETHER else 1)
         found = [list(range(first, first + each)) for first in range(3, self.columns, each or 1)]
@@ -92,26 +92,26 @@ class Layout:
 
     @cached_property
     def slot_places(self) -> dict[tuple[AnyPolicy, Estimator], int]:
-        """(target, estimator) of `per_slot` -> its value column in the first block of slots."""
+        """(target, estimator) in `per_slot` -> its value column in the first block of slots."""
         every = enumerate(product(self.targets, self.per_slot))
         return {pair: self.columns + 1 + 2 * number for number, pair in every}
 
     def by_slot(self, target: AnyPolicy, estimator: Estimator, width: int) -> BySlot:
-        """The mean that divides each slot by its own weight, in states of `width` columns."""
+        """The mean that normalises each slot by its own weight, in states of `width` columns."""
         values = range(self.slot_places[target, estimator], width, self.stride)
         numbers = range(self.columns, width, self.stride)
         return BySlot(tuple(values), tuple(value + 1 for value in values), tuple(numbers), ROWS)
 
     def logged(self, estimator: Estimator) -> Ratio:
-        """What the logging policy earned, in the outcome that the estimator weighs."""
+        """The mean of the logging policy, in the outcome that the estimator estimates."""
         return Ratio(REWARD if estimator.outcome == "reward" else CLICKS, ROWS)
 
 
 @dataclass(frozen=True)
 class TermsFold(MappedFold):
-    """Turns batches into samples and hands them to `reducer`.
+    """Turns batches into samples and passes them to `reducer`.
 
-    clusters: columns whose values mark dependent rows. by: which group each row belongs to.
+    clusters: columns whose values mark dependent rows. by: the group of each row.
     """
 
     layout: Layout
@@ -156,7 +156,7 @@ class TermsFold(MappedFold):
         return Sample(values, batch.row, batch.dependent(self.clusters), summed, groups)
 
     def _beyond(self, batch: LogBatch, row: int, column: int, values: Floats) -> OffrankError:
-        """Why a row's [d] values cannot be summed: one in `column` is too large, or no number."""
+        """The error for a row whose [d] values cannot be summed, because the one in `column` is too large or NaN."""
         place, number = int(batch.row[row]) - batch.base, f"{values[column]:.3g}"
         for target, estimator, value, weight in self.layout.pairs():
             if column == weight or (column == value and not abs(values[weight]) <= LARGEST):
@@ -190,17 +190,17 @@ class TermsFold(MappedFold):
 
 
 def outcome_index(estimator: Estimator) -> int:
-    """0 where an estimator weighs the logged reward, 1 where clicks."""
+    """0 if an estimator weights the logged reward, 1 if it weights clicks."""
     return 0 if estimator.outcome == "reward" else 1
 
 
 def needs(layout: Layout, logging: AnyPolicy) -> Needs:
-    """The columns that the estimators read, through the policies that they ask.
+    """The columns that the estimators and their policies read.
 
     Raises:
-        AbilityError: a policy cannot know what an estimator asks.
+        AbilityError: a policy lacks an ability that an estimator requires.
     """
-    # The logged reward is always read: whether it is something else than the clicks must not depend on who else asks.
+    # The logged reward is always read: whether it differs from the clicks must not depend on the other estimators.
     found: list[Any] = [Needs(frozenset(["reward"]))]
     for estimator in layout.estimators:
         found.append(Needs(frozenset([estimator.outcome])))

@@ -23,5 +23,5 @@ class IPS(Reference):
     requires_target: ClassVar[Asked] = "log_prob"
 
     def ratios(self, batch: LogBatch, logging: Propensities, target: Propensities) -> tuple[Floats, NDArray[np.bool_]]:
-        with np.errstate(over="ignore", invalid="ignore"):  # what is infinite is refused with its row
+        with np.errstate(over="ignore", invalid="ignore"):  # infinite weights are rejected with their row
             return np.exp(target.log_prob - logging.log_prob), np.isneginf(logging.log_prob)

@@ -1,4 +1,4 @@
-"""Estimators that correct click by click: item-position, position-based, and between them INTERPOL."""
+"""Estimators that correct each click: item-position, position-based, and INTERPOL between them."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ from .base import Asked, Reference, Weighted, Weights, refuse_impossible
 
 Form = Literal["paper", "windowed"]
 
-_FAR = 1e50  # no curve goes so far, and ratios of two of its numbers can be squared
+_FAR = 1e50  # beyond any curve, while ratios of two of its numbers can be squared
 
 
 @dataclass(frozen=True, repr=False)
 class IPM(Reference):
     """Item-position model: w = P(item at this rank | target) / P(item at this rank | logging).
 
-    Unbiased where a click depends on the item and its rank only (paper interpol, Eq. 4, expected
+    Unbiased where a click depends only on the item and its rank (paper interpol, Eq. 4, in expectation
     over the target's rank).
     """
 
@@ -45,10 +45,10 @@ class IPM(Reference):
 
 @dataclass(frozen=True, repr=False)
 class Interpol(Weighted):
-    """INTERPOL (paper interpol, Eq. 5): the item-position model of a window of ranks.
+    """INTERPOL (paper interpol, Eq. 5): the item-position model with a window of ranks.
 
     A click counts if the target puts the item within `window` ranks of where it was shown, is
-    divided by the probability of that, and moved to the target's rank along the examination curve.
+    divided by the probability of that, and moved to the target's rank by the examination curve.
     window=0 is the item-position model; a window as wide as the slate, where all candidates are
     shown, the position-based one. `form="windowed"` divides by the expected examination inside the
     window instead. Unbiased under the position-based model with the right examination.
@@ -84,8 +84,8 @@ class Interpol(Weighted):
         slots = batch.slates.shape[1]
         curve = np.ones(slots) if self.examination is None else _curve(self.examination, slots, self)
         ones = np.ones(slots)
-        # A click is worth p_j / p_i over P(window), or p_j over the expected examination in the window.
-        # The control is the weight of a click worth p_i / p_j: its expectation is 1 for each target slot.
+        # A click has weight p_j / p_i over P(window), or p_j over the expected examination in the window.
+        # The control is the weight of a click of value p_i / p_j: its expectation is 1 for each target slot.
         mass, own = (ones, 1 / curve) if self.form == "paper" else (curve, ones)
         weight, control = _kernels.interpol(
             target.rank_law.arrays,

@@ -1,4 +1,4 @@
-"""What was earned: the mean of the logged reward."""
+"""The mean of the logged reward."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from .base import Outcome, Weighted, Weights
 
 @dataclass(frozen=True, repr=False)
 class LoggedMean(Weighted):
-    """The on-policy mean: what the logging policy earned, whatever the target."""
+    """The on-policy mean: the mean reward of the logging policy, whatever the target."""
 
     name: ClassVar[str] = "logged"
     outcome: ClassVar[Outcome] = "reward"

@@ -19,7 +19,7 @@ from .rips import RIPS
 from .wrappers import Normaliser, SelfNormalised, clip, controlled
 
 REFERENCES: tuple[Reference, ...] = (IPS(), RIPS(), IPM())
-"""Estimators that assume less than most, which the same pass gives too: what those asked for are held against."""
+"""Reference estimators with few assumptions, computed in the same pass to compare the requested ones with."""
 
 
 def _self_normalised(base: Callable[..., Estimator]) -> Callable[..., SelfNormalised]:
@@ -51,7 +51,7 @@ ESTIMATORS: dict[str, Callable[..., Any]] = {
 
 
 def estimator(spelling: str | Estimator | SelfNormalised) -> Estimator | SelfNormalised:
-    """The estimator that a spelling names; an estimator is returned as it is.
+    """The estimator with this spelling; an estimator is returned as it is.
 
     Raises:
         SpellingError: not an estimator's spelling.

@@ -1,4 +1,4 @@
-"""What a click model expects of the slates of a policy: written out where they are few, drawn where they are many."""
+"""Predictions of a click model for the slates of a policy, which are enumerated where few and sampled where many."""
 
 from __future__ import annotations
 
@@ -25,16 +25,16 @@ from ..policies.sorting import Sorting, certain, shown_slates
 from .base import Estimator
 
 NUMBERS = 2_000_000
-"""At most so many numbers of one kind at a time, whatever the size of a batch."""
+"""Largest number of entries of one kind at a time, whatever the size of a batch."""
 _FEW = 120
-"""A policy that can show no more slates than these is averaged over all of them."""
+"""A policy with at most this many possible slates is averaged over all of them."""
 
 
 @dataclass(frozen=True)
 class Predicted:
-    """What is expected of what a policy shows.
+    """Predictions for the slates of a policy.
 
-    clicks: [n] per impression. known: [n] share of the items shown that were in the log that was learnt from.
+    clicks: [n] per impression. known: [n] share of the shown items that were in the training log.
     """
 
     clicks: Floats
@@ -42,9 +42,9 @@ class Predicted:
 
 
 class ModelBased(Estimator):
-    """An estimator that asks a click model what the target would earn.
+    """An estimator that predicts the clicks on the target's slates by a click model.
 
-    Where nothing is weighted, the weight of its terms is the share of what the target shows that the model knows.
+    Where nothing is weighted, the weight of its terms is the share of the target's items that the model knows.
     """
 
     model: str | Fitted
@@ -56,20 +56,20 @@ class ModelBased(Estimator):
 
     @cached_property
     def fitted(self) -> Fitted:
-        """The model, read on first use; a file is read once for all who ask.
+        """The model, read on first use; a file is read only once.
 
         Raises:
-            UsageError: no such file, or no click model in it.
+            UsageError: no such file, or not a click model.
         """
         if isinstance(self.model, Fitted):
             return self.model
         try:
             return _loaded(self.model, Path(self.model).stat().st_mtime_ns)
         except OSError:
-            return load(self.model)  # says what is wrong
+            return load(self.model)  # raises the error
 
     def learnt_rows(self) -> Fingerprint | None:
-        """The sessions that the click model was learnt from; None where its file does not say."""
+        """The training sessions of the click model; None where its file does not record them."""
         return self.fitted.training
 
     def needs(self, target: AnyPolicy) -> Needs:
@@ -79,7 +79,7 @@ class ModelBased(Estimator):
         return needed | law_needs(target, "log_prob") | law_needs(target, "sample")
 
     def predicted(self, target: Propensities) -> Predicted:
-        """What the model expects of a target in the rows of a batch, computed once for all estimators that ask."""
+        """The model's predictions for a target in the rows of a batch, computed once for all estimators."""
         policy = law(target.policy, "rank_probs")
         return target.batch.once(
             ("predicted", id(policy), self.fitted, self.draws),
@@ -91,7 +91,7 @@ _loaded = lru_cache(maxsize=4)(lambda path, _: load(path))
 
 
 def separable(fitted: Fitted) -> bool:
-    """Whether a click depends on its own item and rank only: then rank probabilities say all of a policy."""
+    """Whether a click depends only on its own item and rank, so that rank probabilities of a policy suffice."""
     one = SlateDocuments(np.full((1, 1), UNSEEN), np.ones((1, 1), np.bool_))
     return _separable(fitted.model.law(fitted.learnt.parameters, one))
 
@@ -101,9 +101,9 @@ def _separable(law: ClickLaw) -> bool:
 
 
 def predicted(fitted: Fitted, policy: Policy, batch: LogBatch, draws: int, *, numbers: int = NUMBERS) -> Predicted:
-    """What the model expects of the slates of a policy.
+    """The model's predictions for the slates of a policy.
 
-    Exact for a policy that always shows the same slate, for models of clicks that depend on their own item and rank
+    Exact for a policy that always shows the same slate, for models in which clicks depend on their own item and rank
     only (sum_d sum_k P(d at k) P(click on d at k)), and where there are few slates. Otherwise the mean over `draws`
     slates of each row; they depend on the row alone, whatever the batch. numbers: held at a time.
     """
@@ -135,13 +135,13 @@ def _by_rank(fitted: Fitted, contexts: Contexts, policy: Policy) -> Floats:
 
 
 def _share(known: Floats, shown: Floats) -> Floats:
-    """known / shown; 1 where nothing is shown, so that nothing is unknown."""
+    """known / shown; 1 where nothing is shown."""
     return np.divide(known, shown, out=np.ones_like(shown), where=shown > 0)
 
 
 @dataclass(frozen=True)
 class SlateLaw:
-    """Slates of some rows of a batch: row [s], slates [s, k], chance [s], which adds up to 1 in each row."""
+    """Slates of some rows of a batch: row [s], slates [s, k] and probability chance [s], summing to 1 per row."""
 
     row: Integers
     slates: Integers
@@ -149,7 +149,7 @@ class SlateLaw:
 
 
 def slate_laws(policy: Policy, batch: LogBatch, draws: int, numbers: int = NUMBERS) -> Iterator[SlateLaw]:
-    """The slates of a policy: all of them where they are few, else `draws` per row that depend on the row alone."""
+    """The slates of a policy: all of them where they are few, else `draws` per row, keyed by the row alone."""
     contexts, sure = batch.contexts, certain(policy, batch.contexts)
     if sure.any():
         assert isinstance(policy, Sorting)
@@ -179,6 +179,6 @@ def _drawn(policy: Policy, batch: LogBatch, rows: Integers, draws: int) -> Slate
 
 
 def _pieces(rows: Integers, each: int, numbers: int) -> Iterator[Integers]:
-    """The rows, so many at a time that what each of them takes can be held at once."""
+    """The rows in pieces of at most `numbers` entries, `each` per row."""
     step = max(1, numbers // max(1, each))
     return (rows[first : first + step] for first in range(0, len(rows), step))

@@ -1,4 +1,4 @@
-"""Reward interaction IPS: a click depends on the items above it, not on those below."""
+"""Reward interaction IPS, for clicks that depend on the items above them, not on those below."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""Where a target goes: the slates that it shows in some contexts, whatever was logged there.
+"""The slates that a target shows in some contexts, whatever was logged there.
 
-Which slates are drawn follows from what the contexts hold, not from the order of rows, candidates or item ids.
+The draws are keyed by the content of the contexts, not by the order of rows, candidates or item ids.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ from .pseudoinverse.grouping import places
 _ABILITIES: tuple[Ability, ...] = ("rank_probs", "log_prob", "slot_probs")
 
 DRAWS = 4096
-"""Slates that are drawn in all where a target does not always show the same one; one per context at least."""
+"""Total number of slates drawn for a stochastic target; at least one per context."""
 _SEED = 0
 
 
 @dataclass(frozen=True)
 class Visits:
-    """Slates of a target: row [s] of the contexts, chance [s], which adds up to 1 in each of them.
+    """Slates of a target: row [s] of the contexts and probability chance [s], summing to 1 in each context.
 
     batch: contexts and slates [s, k] as those of a log, -1 at ranks that the target leaves empty.
     """
@@ -42,26 +42,26 @@ class Visits:
 
     @cached_property
     def wanted(self) -> Propensities:
-        """What the target says of its slates."""
+        """The target's probabilities of its slates."""
         return propensities(self.target, self.batch)
 
     @cached_property
     def drawn(self) -> Propensities:
-        """What the logging policy says of them."""
+        """The logging policy's probabilities of them."""
         return propensities(self.logging, self.batch)
 
     @cached_property
     def slots(self) -> np.ndarray:
-        """[s, k] which slots there are."""
+        """[s, k] whether each slot exists."""
         return np.arange(self.batch.slates.shape[1]) < self.batch.contexts.length[:, None]
 
 
 def visits(
     target: Policy, logging: Policy, contexts: Contexts, inclusion: Floats, cache: RunCache, draws: int = DRAWS
 ) -> tuple[Visits, Integers]:
-    """Slates of a target in some contexts, and [n] which of them is which row of the `Visits`' contexts.
+    """Slates of a target in some contexts, and [n] the row of each context in those of the `Visits`.
 
-    The one that it always shows, else some that are drawn, about so many in all.
+    The slate of a deterministic target, else a sample of about `draws` slates in all.
 
     Raises:
         AbilityError: the target cannot draw.
@@ -88,7 +88,7 @@ def _batch(contexts: Contexts, slates: Integers, cache: RunCache) -> LogBatch:
 
 
 def _in_order(contexts: Contexts, inclusion: Floats, target: Policy, logging: Policy) -> tuple[Contexts, Integers]:
-    """The contexts and their candidates in an order that follows from what the policies read, and [n] which row."""
+    """The contexts and candidates in an order that depends only on what the policies read, and [n] the row of each."""
     columns = _read(contexts, target, logging)
     pads = np.arange(contexts.candidates.shape[1]) >= contexts.size[:, None]
     order = np.lexsort([*columns, pads], axis=-1)
@@ -101,11 +101,11 @@ def _in_order(contexts: Contexts, inclusion: Floats, target: Policy, logging: Po
 
 
 def _read(contexts: Contexts, target: Policy, logging: Policy) -> list[Integers]:
-    """What the policies read of each candidate, [n, m] each, as whole numbers."""
+    """The columns that the policies read of each candidate, [n, m] each, as integers."""
     needed, items = target.needs("sample"), all_items(contexts)
     every = needed | _needs(logging)
     floats = [contexts.scores[name] for name in sorted(every.scores)]
-    if not _needs(logging).exchangeable:  # it knows items by their ids, which are not to decide what is drawn
+    if not _needs(logging).exchangeable:  # it distinguishes items by ids, which must not decide the draws
         floats += list(np.moveaxis(np.round(logging.rank_probs(contexts, items), 9), 2, 0))
     columns = [np.ascontiguousarray(values + 0.0).view(np.int64) for values in floats]
     columns += [places(contexts.rankings[name], items.shape[1]) for name in sorted(every.rankings)]
@@ -116,7 +116,7 @@ def _read(contexts: Contexts, target: Policy, logging: Policy) -> list[Integers]
 
 
 def _needs(logging: Policy) -> Needs:
-    """What a policy reads of contexts to say how likely a slate is."""
+    """The columns that a policy reads to give the probability of a slate."""
     for ability in _ABILITIES:
         try:
             return logging.needs(ability)

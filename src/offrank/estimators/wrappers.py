@@ -1,4 +1,4 @@
-"""Ways to change any estimator: bound its weights, or divide by their mean."""
+"""Wrappers of any estimator: bound its weights, or divide by their mean."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Normaliser = Literal["slot", "pooled"]
 
 @dataclass(frozen=True, repr=False)
 class Clip(Weighted):
-    """The base estimator with no weight beyond `maximum`, up to its sign: less variance, some bias."""
+    """The base estimator with absolute weights of at most `maximum`: less variance, some bias."""
 
     name: ClassVar[str] = "clip"
     outcome = forwarded("base", "outcome")
@@ -47,7 +47,7 @@ class Clip(Weighted):
         return self.bound(self.base.weights(batch, logging, target))
 
     def bound(self, free: Weights) -> Weights:
-        """Weights of the base, none beyond the maximum."""
+        """The weights of the base, bounded by the maximum."""
         weight = np.clip(free.weight, -self.maximum, self.maximum)
         if free.control is free.weight:
             return Weights(weight, weight)
@@ -59,16 +59,16 @@ class Clip(Weighted):
 class SelfNormalised(Spelled):
     """The base estimator corrected by its mean weight, whose expectation is 1: `snips` is SelfNormalised(IPS()).
 
-    A way to finish: the weights are those of the base. Divided by the mean weight; or, `controlled`,
-    less the multiple of (mean weight - 1) that leaves the least variance: between the plain and the
-    divided form, or beyond. Both are biased by the order of 1 / n only.
+    A final step: the weights are those of the base. The estimate is divided by the mean weight or, if `controlled`,
+    reduced by the multiple of (mean weight - 1) that minimises the variance: between the plain and the
+    divided form, or beyond. The bias of both is only of order 1 / n.
 
     normaliser: of weights that differ by slot (`ipm`, `rips`). "slot" divides the clicks of each slot by the mean
     weight of that slot: sum_k (share of impressions with slot k) (sum w_k c_k) / (sum w_k). "pooled" divides all by
     the mean weight over slots, as other weights are in any case.
 
     Raises:
-        UsageError: the base has no weights of expectation 1, or none that differ by slot for "pooled" to pool.
+        UsageError: the base has no weights of expectation 1, or "pooled" has no weights that differ by slot.
     """
 
     base: Estimator
@@ -96,7 +96,7 @@ class SelfNormalised(Spelled):
 
     @property
     def by_slot(self) -> bool:
-        """Whether each slot is divided by a mean weight of its own."""
+        """Whether each slot is divided by its own mean weight."""
         return self.base.each_slot and self.normaliser == "slot" and not self.controlled
 
     def __repr__(self) -> str:
@@ -116,17 +116,17 @@ class SelfNormalised(Spelled):
 
 
 def bare(estimator: Estimator | SelfNormalised) -> Estimator:
-    """The weighting, whether or not it is self-normalised."""
+    """The estimator without self-normalisation."""
     return estimator.base if isinstance(estimator, SelfNormalised) else estimator
 
 
 def weighing(estimator: Estimator | SelfNormalised) -> Weighted | None:
-    """How an estimator weights what was logged; None where it does not."""
+    """How an estimator weights the logged rewards; None where it does not."""
     return bare(estimator).weighting
 
 
 def clip(base: Estimator | SelfNormalised, maximum: float) -> Estimator | SelfNormalised:
-    """The estimator with no weight above `maximum`, self-normalised where it was."""
+    """The estimator with no weight above `maximum`, self-normalised if it was before."""
     if isinstance(base, SelfNormalised):
         return replace(base, base=Clip(_weighting(base.base), maximum))
     return Clip(_weighting(base), maximum)

@@ -1,7 +1,7 @@
-"""What speaks against a number: one file a finding, registered by being there.
+"""Findings, the reasons not to trust a number: each has its own file, which registers it.
 
-A finding is found by a pure function of evidence (plain numbers about an estimate, a log, a click model). Its first
-line says of what evidence it speaks; it says how severe it is, what was measured and what to do. Its code never
+A finding comes from a pure function of evidence (plain numbers about an estimate, a log, a click model). Its first
+line names the type of evidence; it returns how severe it is, what was measured and what to do. Its code never
 changes, and docs/trust.md explains it.
 """
 

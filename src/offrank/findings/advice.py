@@ -1,4 +1,4 @@
-"""Words that several findings share: what may be done about weights, and which ranks are meant."""
+"""Phrases that several findings share: remedies for weights, and lists of ranks."""
 
 from collections.abc import Sequence
 
@@ -9,12 +9,12 @@ CLOSER = "evaluate a policy closer to the logging one"
 
 
 def items_help(slots: int, kind: str) -> bool:
-    """Whether an estimator of items could do better: slates are weighted, and the log has clicks in several slots."""
+    """Whether an estimator of items may help: slates are weighted, and the log has clicks in several slots."""
     return slots > 1 and kind == "slates"
 
 
 def log_more(found: OfEstimate) -> str:
-    """For too few rows that count."""
+    """The remedy for too few effective rows."""
     if found.kind == "logged":
         return "Log more."
     if not items_help(found.slots, found.kind):
@@ -24,11 +24,11 @@ def log_more(found: OfEstimate) -> str:
 
 
 def clip(found: OfEstimate) -> str:
-    """How to bound its weights."""
+    """The remedy of bounding the weights of an estimate."""
     return f"clip the weights ({estimator(found.bounded)})"
 
 
 def ranks(which: Sequence[bool]) -> str:
-    """The ranks that are meant, of [k]: `rank 2`, `ranks 2, 5`."""
+    """The selected ranks of [k] in words: `rank 2`, `ranks 2, 5`."""
     numbers = [str(rank) for rank, meant in enumerate(which, start=1) if meant]
     return f"{'rank' if len(numbers) == 1 else 'ranks'} {', '.join(numbers)}"

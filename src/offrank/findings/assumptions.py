@@ -1,4 +1,4 @@
-"""What estimators assume of users: a set of names each, so that one may assume more than another, or something else."""
+"""The assumptions of estimators about users, as sets of names, so that they are partially ordered."""
 
 FROM_TOP = "reads from the top"
 ADDITIVE = "additive"
@@ -9,10 +9,10 @@ CLIPPED = "clipped weight"
 LOGGED = "earns what was logged"
 _NEAR = "examination within "
 _FARTHEST = 99
-"""Ranks; a window that reaches further assumes no more, and the position-based model all of these."""
+"""Ranks; a wider window assumes no more, and the position-based model assumes all of these."""
 
 ITEM_POSITION = frozenset({FROM_TOP, ADDITIVE, OWN_ITEM})
-"""A click depends on its own item and rank only: so on nothing below, and a slate's clicks are a sum over items."""
+"""A click depends only on its own item and rank: so not on items below, and a slate's clicks are a sum over items."""
 
 _WORDS = {
     FROM_TOP: "users read from the top",
@@ -27,7 +27,7 @@ _IMPLIED = {OWN_ITEM: {FROM_TOP, ADDITIVE}, EVERYWHERE: set(), MODEL: {EVERYWHER
 
 
 def window(ranks: int) -> frozenset[str]:
-    """That examination is right between items so many ranks apart, and so between nearer ones."""
+    """The assumption that examination is right between items up to `ranks` ranks from each other."""
     return ITEM_POSITION | {f"{_NEAR}{step}" for step in range(1, min(ranks, _FARTHEST) + 1)}
 
 
@@ -35,7 +35,7 @@ POSITION_BASED = window(_FARTHEST) | {EVERYWHERE}
 
 
 def in_words(assumed: frozenset[str]) -> str:
-    """What is assumed, as a clause; what follows from something else in it is left out."""
+    """The assumptions as a clause, without those that follow from others."""
     steps = [int(name.removeprefix(_NEAR)) for name in assumed if name.startswith(_NEAR)]
     implied = set().union(*(_IMPLIED.get(name, set()) for name in assumed))
     said = [words for name, words in _WORDS.items() if name in assumed and name not in implied]

@@ -1,4 +1,4 @@
-"""`biased-method`: a method that is off by a known amount."""
+"""`biased-method`: a method with a known bias."""
 
 from .evidence import OfCmip
 from .registry import Said, finding

@@ -1,4 +1,4 @@
-"""`chosen`: which of several estimators the data chose, and what spoke against more."""
+"""`chosen`: which of several estimators the data selected, and why not a later one."""
 
 from .advice import CLOSER
 from .evidence import OfChoice

@@ -1,4 +1,4 @@
-"""`clicks-not-reward`: an estimate of clicks beside rewards that are something else."""
+"""`clicks-not-reward`: an estimate of clicks although the rewards differ from the clicks."""
 
 from .evidence import OfEstimate
 from .registry import Said, finding

@@ -1,16 +1,16 @@
-"""`clipped`: what clipping cut away."""
+"""`clipped`: weight that clipping removed."""
 
 from .evidence import OfEstimate
 from .registry import Said, finding
 
 LITTLE = 0.98
-"""Share of the weight that is left."""
+"""Share of the weight that remains."""
 MUCH = 0.8
 
 
 @finding("clipped", "Clipped weights", lambda found: found.clipped and found.normalised and found.control < LITTLE)
 def clipped(found: OfEstimate) -> Said:
-    # Divided or corrected by what is left, it may move either way.
+    # Divided or corrected by the remaining weight, the estimate may move either way.
     bound = ", or read it as a lower bound (rewards and weights being >= 0)."
     free = ": divided by the weight that is left, or added to a model's prediction, it can be too high or too low."
     return Said(

@@ -1,4 +1,4 @@
-"""`clustered`: clusters that nobody asked for, and what they do to the interval."""
+"""`clustered`: clusters that were chosen automatically, and their effect on the interval."""
 
 from ..options import option
 from .evidence import OfClusters

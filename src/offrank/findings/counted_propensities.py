@@ -1,4 +1,4 @@
-"""`counted-propensities`: logging probabilities that were counted in the log itself."""
+"""`counted-propensities`: logging probabilities that were estimated by counts in the log itself."""
 
 from .evidence import OfComparison, OfEstimate
 from .registry import Said, finding

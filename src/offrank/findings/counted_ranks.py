@@ -1,4 +1,4 @@
-"""`counted-ranks`: expected ranks that were counted in the log."""
+"""`counted-ranks`: expected ranks that were estimated by mean ranks in the log."""
 
 from ..options import option
 from .evidence_clicks import OfSelection

@@ -1,4 +1,4 @@
-"""`disagreement`: an estimate that differs from one which assumes less of users, further than chance would have it."""
+"""`disagreement`: an estimate that differs significantly from one with fewer assumptions about users."""
 
 from statistics import NormalDist
 
@@ -7,14 +7,14 @@ from .evidence import OfDisagreement
 from .registry import Said, finding
 
 FALSE_ALARMS = 0.001
-"""In so many runs on healthy logs any two estimates are said to disagree, however many are compared (Bonferroni)."""
+"""Share of runs on healthy logs in which some estimates are reported to disagree, at most (Bonferroni)."""
 VISIBLE = 0.25
-"""Of the width of the estimate's interval: what differs by less changes no decision."""
+"""Share of the width of the estimate's interval: smaller differences change no decision."""
 
 
 @finding("disagreement", "Disagreement")
 def disagreement(found: OfDisagreement) -> Said | None:
-    """Hausman's test (1978): where the further assumption holds, both estimate the same."""
+    """Hausman's test (1978): if the further assumption holds, both estimate the same value."""
     most = -NormalDist().inv_cdf(FALSE_ALARMS / max(found.pairs, 1) / 2)
     if not (abs(found.difference.value) > VISIBLE * found.width and found.deviations > most):
         return None

@@ -1,17 +1,17 @@
-"""`double-subsampling`: propensities that contain the sub-sampling already."""
+"""`double-subsampling`: propensities that already contain the sub-sampling."""
 
 from .evidence import OfEstimate, OfLog
 from .odd_mean import deviation, rise
 from .registry import Said, finding
 
 FACTOR = 1.5
-"""Rows count more than so many times for the sub-sampling, so that it can be told from other faults."""
+"""Smallest sub-sampling factor of the rows at which it can be distinguished from other faults."""
 LEAST, MOST = 0.7, 1.3
-"""The mean weight over that factor."""
+"""Bounds of the mean weight divided by that factor."""
 
 
 def counted_twice(found: OfEstimate | OfLog) -> bool:
-    """Whether the factor of the sub-sampling explains a mean weight that is not 1."""
+    """Whether the sub-sampling factor explains a mean weight that is not 1."""
     mean, factor = found.mean_weight, found.sampling_factor
     return mean is not None and factor > FACTOR and LEAST < mean.value / factor < MOST
 

@@ -1,4 +1,4 @@
-"""What findings look at: plain numbers, whose defaults speak against nothing."""
+"""The evidence that findings use: plain numbers, whose defaults lead to no finding."""
 
 from __future__ import annotations
 
@@ -12,26 +12,26 @@ from ..folds.estimate import Interval
 
 @dataclass(frozen=True, kw_only=True)
 class OfEstimate:
-    """One estimate of a target.
+    """The evidence about one estimate of a target.
 
-    - n: impressions read. slots: how many ranks have clicks, 0 where the log has rewards only.
-    - kind: whether whole slates are weighted or items, a click model is asked (`direct`), or the log's mean taken.
-    - bounded: how the estimator is spelled with its weights bounded. method: of the interval.
-    - normalised: whether the weights have expectation 1. plain: neither divided nor corrected by the mean weight.
+    - n: impressions read. slots: number of ranks with clicks, 0 if the log has only rewards.
+    - kind: whether whole slates or items are weighted, a click model predicts (`direct`), or the log's mean is taken.
+    - bounded: the spelling of the estimator with bounded weights. method: of the interval.
+    - normalised: whether the weights have expectation 1. plain: not divided or corrected by the mean weight.
       clipped: whether the weights are bounded.
     - ess, max_weight_share, tail_index, mean_weight: as in `Estimate`.
-    - hidden: share of what the target shows at weights so large that such a log is expected to hold fewer than five
-      rows with one of them; None where the policies do not tell.
-    - control: mean of the weights left by clipping, or the share of what the target shows that was logged, or that
+    - hidden: share of the target's slates or items at weights so large that such a log has fewer than five expected
+      rows with one of them; None where the policies do not determine it.
+    - control: mean of the weights after clipping, or the share of the target's items that was logged, or that
       the click model knows.
     - sampling_factor: sum of squared 1 / inclusion over its sum, which the mean weight would be if the propensities
       contained the factor already.
-    - luck: the effective number of weights that the policies alone let expect in such logs over that which this log
+    - luck: the effective number of weights expected in such logs from the policies alone, over that which this log
       has, at most 1. unsupported, visible: as in `Design`.
-    - effective_rewards: rewarded impressions that the estimate rests on, infinite where that is not known.
+    - effective_rewards: effective number of rewarded impressions, infinite where that is not known.
     - ties: share of the impressions in which equal scores leave the target's order open.
-    - counted: whether the logging probabilities that it asks were counted in the log. other_outcome: whether it
-      estimates clicks where rewards are something else.
+    - counted: whether the logging probabilities that it uses were counted in the log. other_outcome: whether it
+      estimates clicks although rewards differ from them.
     """
 
     n: int = 0
@@ -60,12 +60,12 @@ class OfEstimate:
 
 @dataclass(frozen=True, kw_only=True)
 class OfClusters:
-    """How the rows of an estimate depend on each other.
+    """The evidence about the dependence between the rows of an estimate.
 
-    - column, clusters, effective, design_effect: the clusters that were taken (column None: none), how many there
-      are, how many of one size they are worth, and the variance by them over that of independent rows. chosen: that
-      nobody named the column.
-    - apart, values, missed: the clusters that were found and not taken, how many there are, and their design effect.
+    - column, clusters, effective, design_effect: the clusters used (column None: none), how many there
+      are, the equivalent number of equal size, and their variance over that of independent rows. chosen: that
+      the column was chosen automatically.
+    - apart, values, missed: clusters that were found but not used, how many there are, and their design effect.
     - method: of the interval. group: of one of several groups of the log.
     """
 
@@ -83,7 +83,7 @@ class OfClusters:
 
 @dataclass(frozen=True, kw_only=True)
 class OfTraining:
-    """What was learnt and is judged. share: of the judged rows that it was learnt from. policy: that it is a policy."""
+    """Evaluation on training rows. share: of the evaluated rows, those in the training log. policy: it is a policy."""
 
     share: float = 0.0
     policy: bool = True
@@ -98,14 +98,14 @@ class OfCurve:
 
 @dataclass(frozen=True, kw_only=True)
 class OfRows:
-    """The rows of a log. copies: the share of them that are copies of others, at least."""
+    """The rows of a log. copies: a lower bound of the share that are copies of others."""
 
     copies: float = 0.0
 
 
 @dataclass(frozen=True, kw_only=True)
 class OfCounting:
-    """Propensities that were counted in the log. rows: per context, on average over rows; by: what makes a context."""
+    """Propensities counted in the log. rows: mean number per context, over rows; by: the column of contexts."""
 
     rows: float = math.inf
     by: str = "query"
@@ -113,9 +113,9 @@ class OfCounting:
 
 @dataclass(frozen=True, kw_only=True)
 class OfChoice:
-    """Which of several estimators the data chose; the first of them assumes least.
+    """The choice between several estimators by the data; the first of them assumes least.
 
-    chosen: its place in names. refuted: the first that contradicts those before it. trusted: the first whose error is
+    chosen: its index in names. refuted: the first that contradicts those before it. trusted: the first whose error is
     known.
     """
 
@@ -127,13 +127,13 @@ class OfChoice:
 
 @dataclass(frozen=True, kw_only=True)
 class OfDisagreement:
-    """An estimate against one that assumes less of users, on the same rows.
+    """The comparison of an estimate with one of fewer assumptions about users, on the same rows.
 
-    - other, other_assumes, other_sound: spelling of that one, what it assumes, and whether nothing serious is known of
-      its estimate. further: what the judged one assumes beyond that.
-    - difference: judged less other, paired. width: of the judged estimate's interval.
-    - luck: how many times more than in the sample the error may be (its design's over its own), 1 or more.
-    - pairs: how many are compared in the run.
+    - other, other_assumes, other_sound: spelling of that one, its assumptions, and whether nothing serious is known of
+      its estimate. further: the further assumptions of the judged one.
+    - difference: judged minus other, paired. width: of the judged estimate's interval.
+    - luck: factor by which the sample may underestimate the error (its design's over its own), 1 or more.
+    - pairs: number of comparisons in the run.
     """
 
     other: str
@@ -147,12 +147,12 @@ class OfDisagreement:
 
     @property
     def deviations(self) -> float:
-        """Standard errors of the difference between them, as a normal deviate."""
+        """The difference between them in standard errors, as a normal deviate."""
         return self.difference.deviation(0.0) / self.luck if self.difference.standard_error > 0 else 0.0
 
     @property
     def decisive(self) -> bool:
-        """Whether the other one is to be believed: it is sound and assumes nothing."""
+        """Whether the other one is decisive: it is sound and assumes nothing."""
         return self.other_sound and not self.other_assumes
 
 
@@ -160,7 +160,7 @@ class OfDisagreement:
 class OfPropensities:
     """Inverse propensities of slates.
 
-    slots: of how many slots, 0 for all slates. largest: of their 1 / propensity. impressions: as many, before
+    slots: of slates with so many slots, 0 for all slates. largest: of their 1 / propensity. impressions: number before
     sub-sampling.
     """
 
@@ -171,9 +171,9 @@ class OfPropensities:
 
 @dataclass(frozen=True, kw_only=True)
 class OfSupport:
-    """What a target shows and the logging policy never does.
+    """The share of a target's items that the logging policy never shows.
 
-    shares: [k] of what it shows at each rank, top first. asked: whether somebody wants to judge the target.
+    shares: [k] of the items at each rank, top first. asked: whether the target is to be evaluated.
     """
 
     target: str = "uniform"
@@ -183,7 +183,7 @@ class OfSupport:
 
 @dataclass(frozen=True, kw_only=True)
 class OfSkipped:
-    """Rows that were left out while reading. count: of those that broke the rule."""
+    """Rows that were left out while reading. count: number that broke the rule."""
 
     rule: str = ""
     count: int = 0
@@ -191,11 +191,11 @@ class OfSkipped:
 
 @dataclass(frozen=True)
 class Frequency:
-    """How often something was shown, and how often the logging policy says it is: the worst of many comparisons.
+    """Observed and expected frequency of items under the logging policy: the worst of many comparisons.
 
-    rank: from 1 at the top, None for any rank. item: its code; else `lift` says which items: those that the policy
-    shows there at least so many times as often as a uniform one would. observed, expected: rows (before sub-sampling).
-    chance: an upper bound of the probability that some comparison of a right log is as far off.
+    rank: from 1 at the top, None for any rank. item: its code; else `lift` selects the items: those that the policy
+    shows there at least `lift` times as often as a uniform one would. observed, expected: rows (before sub-sampling).
+    chance: an upper bound of the probability that some comparison of a correct log deviates as much.
     """
 
     rank: int | None
@@ -208,18 +208,18 @@ class Frequency:
 
 @dataclass(frozen=True, kw_only=True)
 class OfLog:
-    """A log, whatever is estimated from it.
+    """The evidence about a log, whatever is estimated from it.
 
     - rows: impressions read; logging: the spelling of the logging policy.
-    - compared, apart, typical_ratio: rows with a written propensity, those in which it is not the logging policy's,
-      and how many times that it typically is (geometric mean).
-    - fit: how what was shown fits the logging policy, None where that could not be compared.
-    - copies: the least share of the rows that are copies of others.
+    - compared, apart, typical_ratio: rows with a logged propensity, those that differ from the logging policy's,
+      and the typical ratio to that (geometric mean).
+    - fit: how well the shown items fit the logging policy, None if that could not be compared.
+    - copies: a lower bound of the share of rows that are copies of others.
     - mean_weight: of the uniform policy; sampling_factor: the sum of squared 1 / inclusion over the sum of them;
       ess: effective sample size of those weights.
     - shown_only: whether every impression showed all of its candidates.
-    - rows_per_context, counted_by: where propensities were counted in the log.
-    - unknown: check -> why it could not be made.
+    - rows_per_context, counted_by: if propensities were counted in the log.
+    - unknown: check -> why it could not be done.
     """
 
     rows: int = 0
@@ -240,10 +240,10 @@ class OfLog:
 
 @dataclass(frozen=True, kw_only=True)
 class OfComparison:
-    """A metric of a model.
+    """The evidence about a metric of a model.
 
-    ess: clicked impressions that the comparisons are worth. rejected: share of the clicks that have nothing to be
-    compared with. pairwise: whether the metric compares what was shown together. shuffled: whether the slates were
+    ess: effective number of clicked impressions. rejected: share of the clicks that have nothing to be
+    compared with. pairwise: whether the metric compares items shown together. shuffled: whether the slates were
     drawn uniformly. counted: whether the logging probabilities were counted in the log.
     """
 
@@ -256,13 +256,13 @@ class OfComparison:
 
 @dataclass(frozen=True, kw_only=True)
 class OfCmip:
-    """A CMIP.
+    """The evidence about a CMIP.
 
-    - value: in nats. n: documents. method, least: by which, and how many documents it needs. permutations: of its test.
-    - grades: how many there are. left_out: documents of grades that are too small, by grade.
-    - permutable: share of the documents that share grade and cluster with another, 1 without clusters.
-    - constant: whether model or logging policy find all documents of every grade alike, so that nothing was measured.
-    - unpaired: documents whose grade the other half lacked.
+    - value: in nats. n: documents. method, least: its name, and how many documents it needs. permutations: of its test.
+    - grades: their number. left_out: documents of grades that are too small, by grade.
+    - permutable: share of the documents with another one of the same grade and cluster, 1 without clusters.
+    - constant: whether model or logging policy is constant within every grade, so that nothing was measured.
+    - unpaired: documents whose grade is missing in the other half.
     """
 
     value: float = 0.0

@@ -1,4 +1,4 @@
-"""What findings about click models and examination curves look at; defaults speak against nothing."""
+"""The evidence for findings about click models and examination curves; defaults lead to no finding."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from dataclasses import dataclass
 class OfHarvest:
     """A harvested examination curve [k].
 
-    linked: whether a rank can be compared with the first. clicks: on documents that were shown at other ranks too.
+    linked: whether a rank can be compared with the first. clicks: on documents also shown at other ranks.
     high: the upper ends of the interval.
     """
 
@@ -21,13 +21,13 @@ class OfHarvest:
 
 @dataclass(frozen=True, kw_only=True)
 class OfFit:
-    """What a click model was learnt from.
+    """The evidence about the training data of a click model.
 
-    - clicked: whether anything was. beyond: share of the clicks that the model rules out, and leaves out.
-    - hidden: share of the views in places whose examination the log does not tell.
+    - clicked: whether there are any clicks. beyond: share of the clicks that the model rules out and leaves out.
+    - hidden: share of the impressions in cells whose examination the log does not identify.
     - error, restlessness: of models that read from the top: the standard error of a continuation, on the logit scale,
       and the variance of a document's rank.
-    - steeper: how much faster clicks fall from rank to rank than for one and the same document, as a logarithm.
+    - steeper: how much faster click rates fall with rank than those of one and the same document, as a logarithm.
     """
 
     clicked: bool = True
@@ -40,10 +40,10 @@ class OfFit:
 
 @dataclass(frozen=True, kw_only=True)
 class OfPrediction:
-    """A click model judged by a log.
+    """The evaluation of a click model on a log.
 
-    sessions: of the log. unseen: share of the shown documents that it has not learnt of. learnt, slots: ranks of the
-    log that it learnt from, and of this one. impossible: sessions that it gives probability 0.
+    sessions: of the log. unseen: share of the shown documents not in the training log. learnt, slots: ranks of the
+    training log, and of this one. impossible: sessions to which it gives probability 0.
     """
 
     sessions: int = 0
@@ -55,6 +55,6 @@ class OfPrediction:
 
 @dataclass(frozen=True, kw_only=True)
 class OfSelection:
-    """What click models are chosen by. counted: whether the mean rank in the log stands for the expected one."""
+    """The criterion for choosing click models. counted: whether the mean rank in the log replaces the expected one."""
 
     counted: bool = False

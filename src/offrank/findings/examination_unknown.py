@@ -1,14 +1,14 @@
-"""`examination-unknown`: places of which the log does not tell how much they are looked at."""
+"""`examination-unknown`: ranks, or cells, whose examination the log does not identify."""
 
 from .evidence_clicks import OfFit
 from .registry import Said, finding
 
 MANY = 0.01
-"""Share of the views in places whose examination is not told."""
+"""Share of the impressions in cells whose examination is not identified."""
 ERROR = 0.3
-"""Standard error of a continuation, in logits, from which on a log is not said to tell how far users read."""
+"""Standard error of a continuation, in logits, above which a log does not identify how far users read."""
 RESTLESS = 0.02
-"""Where the ranks of documents vary less, the continuation rests on a few documents that moved by chance."""
+"""Variance of ranks below which the continuation rests on a few documents that moved by chance."""
 
 
 @finding("examination-unknown", "Examination")

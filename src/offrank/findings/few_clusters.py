@@ -1,13 +1,13 @@
-"""`few-clusters`: an interval that too few clusters are to tell."""
+"""`few-clusters`: an interval from too few clusters."""
 
 from .evidence import OfClusters
 from .registry import Said, finding
 
 FEW = 20
-"""Clusters of one size."""
+"""Effective number of clusters."""
 VERY_FEW = 5
 _UNLIKE = 0.9
-"""Effective over counted clusters, below which their unlike size is named."""
+"""Ratio of effective to actual clusters below which their unequal size is mentioned."""
 
 
 @finding("few-clusters", "Clusters")

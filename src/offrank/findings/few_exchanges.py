@@ -1,10 +1,10 @@
-"""`few-exchanges`: documents that no permutation moves."""
+"""`few-exchanges`: documents that no permutation can move."""
 
 from .evidence import OfCmip
 from .registry import Said, finding
 
 PERMUTABLE = 0.5
-"""Share of the documents that the test should rest on."""
+"""Share of the documents that should be permutable."""
 
 
 @finding("few-exchanges", "Permutation test", lambda found: found.permutations and found.permutable < PERMUTABLE)

@@ -1,11 +1,11 @@
-"""`few-pairs`: ranks that rest on few clicks."""
+"""`few-pairs`: ranks whose examination is estimated from few clicks."""
 
 from .advice import ranks
 from .evidence_clicks import OfHarvest
 from .registry import Said, finding
 
 FEW_CLICKS = 30
-"""On documents that were shown at other ranks too."""
+"""Number of clicks on documents that were also shown at other ranks."""
 
 
 @finding("few-pairs", "Ranks")

@@ -5,7 +5,7 @@ from .evidence import OfEstimate
 from .registry import Said, finding
 
 FEW = 30.0
-"""Rewarded impressions that the estimate rests on."""
+"""Effective number of rewarded impressions."""
 
 
 @finding("few-rewards", "Rewarded impressions")

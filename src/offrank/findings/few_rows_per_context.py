@@ -4,7 +4,7 @@ from .evidence import OfCounting
 from .registry import Said, finding
 
 FEW_ROWS = 50.0
-"""Rows per context: with 20 plain estimates often miss the truth, with 80 not (benchmarks/cluster_coverage.py)."""
+"""Rows per context: plain estimates often miss the truth with 20, but not with 80 (benchmarks/cluster_coverage.py)."""
 
 
 @finding("few-rows-per-context", "Counted propensities", lambda found: found.rows < FEW_ROWS)

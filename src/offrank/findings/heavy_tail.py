@@ -7,13 +7,13 @@ from .registry import Said, finding
 HEAVY = 0.5
 """Pareto index above which the variance is infinite."""
 VERY_HEAVY = 0.7
-"""Above which no log of feasible size gives a mean (Vehtari and others, Pareto smoothed importance sampling)."""
+"""Index above which no feasible log suffices for a mean (Vehtari and others, Pareto smoothed importance sampling)."""
 
 
 @finding("heavy-tail", "Tail of the weights")
 def heavy_tail(found: OfEstimate) -> Said | None:
-    # No tail is heavy that ends at the maximum: what clipping costs is bias, which `clipped` names.
-    # Where the policies tell which weights can occur, `hidden-mass` says what is still to come.
+    # A tail that ends at the maximum is not heavy: clipping costs bias instead, which `clipped` reports.
+    # Where the policies determine which weights can occur, `hidden-mass` reports those not yet seen.
     known = found.hidden is not None
     if found.clipped or known or found.tail_index is None or not found.tail_index > HEAVY:
         return None

@@ -1,15 +1,15 @@
-"""`hidden-mass`: what the target shows and such a log cannot have shown yet."""
+"""`hidden-mass`: slates or items of the target that a log of this size is unlikely to contain."""
 
 from .advice import CLOSER, clip, items_help
 from .evidence import OfEstimate
 from .registry import Said, finding
 
 HIDDEN = 1.0
-"""What is hidden, as a share, over the relative standard error that such logs have. Below it 95 % intervals of ips and
-rips held the truth in 92 to 96 of 100 healthy logs, above it in 85 to 94, nearly all misses low
+"""Ratio of the hidden share to the relative standard error of such logs. Below it 95 % intervals of ips and
+rips covered the truth in 92 to 96 of 100 healthy logs, above it in 85 to 94, nearly all misses low
 (benchmarks/design.py)."""
 MOSTLY_HIDDEN = 0.2
-"""Share of what the target shows."""
+"""Share of the target's slates or items."""
 
 
 @finding("hidden-mass", "What the log cannot show")

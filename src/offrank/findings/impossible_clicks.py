@@ -1,4 +1,4 @@
-"""`impossible-clicks`: clicks that a model rules out, in what it learns from or is judged by."""
+"""`impossible-clicks`: clicks that a model rules out, in its training or evaluation log."""
 
 from .evidence_clicks import OfFit, OfPrediction
 from .registry import Said, finding

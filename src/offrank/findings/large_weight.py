@@ -1,11 +1,11 @@
-"""`large-weight`: one impression decides."""
+"""`large-weight`: one impression dominates the estimate."""
 
 from .advice import clip, items_help
 from .evidence import OfEstimate
 from .registry import Said, finding
 
 LARGE = 0.05
-"""Share of all weight that one impression carries."""
+"""Share of the total weight on one impression."""
 VERY_LARGE = 0.2
 
 

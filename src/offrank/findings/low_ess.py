@@ -1,11 +1,11 @@
-"""`low-ess`: so few impressions of the target itself would tell as much."""
+"""`low-ess`: a small effective sample size."""
 
 from .advice import log_more
 from .evidence import OfEstimate
 from .registry import Said, finding
 
 FEW_EFFECTIVE = 100.0
-"""Impressions: of so many, a click rate of 5 % rests on five clicks."""
+"""Effective impressions: with so many, a click rate of 5 % rests on five clicks."""
 _LUCKY = 0.8
 
 

@@ -9,7 +9,7 @@ from .registry import Said, finding
 __all__ = ["IMPOSSIBLE", "IMPOSSIBLE_BY_MARKOV", "NEAR", "ODD", "ODD_BY_MARKOV", "mean_weight", "of_uniform"]
 
 KNOWN = 0.1
-"""Effective share of the rows, from which on a low mean is no matter of a tail that the log is too short to show."""
+"""Effective share of the rows above which an unseen tail cannot explain a low mean."""
 
 
 @finding("mean-weight", "Mean weight")
@@ -37,7 +37,7 @@ def mean_weight(found: OfEstimate) -> Said | None:
 
 @finding("mean-weight", "Mean importance weight of uniform")
 def of_uniform(log: OfLog) -> Said | None:
-    """Right propensities give the uniform policy a mean weight of 1, or less where some slates are never shown."""
+    """Correct propensities give the uniform policy a mean weight of 1, or less if some slates are never shown."""
     mean, high = log.mean_weight, rise(log)
     if mean is None or (high is not None and counted_twice(log)):
         return None

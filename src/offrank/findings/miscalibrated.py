@@ -1,16 +1,16 @@
-"""What was shown is not what the logging policy shows."""
+"""The shown items do not follow the logging policy."""
 
 from ..options import option
 from .evidence import Frequency, OfLog
 from .registry import Said, finding
 
 UNLIKELY = 1e-3
-"""One right log in a thousand, at most, is said to be wrong."""
+"""At most one correct log in a thousand is reported as wrong."""
 
 
 @finding("miscalibrated", "What was shown against the logging policy")
 def miscalibrated(log: OfLog) -> Said | None:
-    """The logging policy would hardly ever make a log in which items are shown so often, or so seldom."""
+    """Items are shown more often, or less often, than the logging policy can explain."""
     if log.fit is None or not unfit(log):
         return None
     mismatch = ""
@@ -26,12 +26,12 @@ def miscalibrated(log: OfLog) -> Said | None:
 
 
 def unfit(log: OfLog) -> bool:
-    """Whether a right log would hardly ever look like this. Rows that are copies tell nothing new."""
+    """Whether a correct log would hardly ever look like this. Rows that are copies add no information."""
     return log.fit is not None and log.fit.chance ** (1 - log.copies) < UNLIKELY
 
 
 def told(fit: Frequency) -> str:
-    """The comparison that is furthest off, in words."""
+    """The comparison with the largest deviation, in words."""
     where = "at any rank" if fit.rank is None else f"at rank {fit.rank}"
     how = "too often" if fit.observed > fit.expected else "too rarely"
     what = f"item {fit.item}" if fit.lift is None else f"items that it puts there {_lift(fit.lift)}"

@@ -1,4 +1,4 @@
-"""`model-based`: a click model's word alone."""
+"""`model-based`: an estimate that relies on a click model alone."""
 
 from ..options import estimator
 from .evidence import OfEstimate

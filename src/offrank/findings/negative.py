@@ -1,4 +1,4 @@
-"""`negative`: an estimate where the truth cannot be."""
+"""`negative`: a negative estimate of a value that cannot be negative."""
 
 from .evidence import OfCmip
 from .registry import Said, finding

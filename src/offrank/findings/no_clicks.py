@@ -1,4 +1,4 @@
-"""`no-clicks`: a click model that has seen no click."""
+"""`no-clicks`: a click model learnt from a log without clicks."""
 
 from ..options import column
 from .evidence_clicks import OfFit

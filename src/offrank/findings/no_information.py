@@ -1,4 +1,4 @@
-"""`no-information`: a model or a logging policy that finds all documents alike."""
+"""`no-information`: a model or a logging policy that does not distinguish documents."""
 
 from .evidence import OfCmip
 from .registry import Said, finding

@@ -1,4 +1,4 @@
-"""`no-randomness`: a logging policy that always showed the same."""
+"""`no-randomness`: a logging policy that was deterministic."""
 
 from .evidence import OfPropensities
 from .registry import Said, finding

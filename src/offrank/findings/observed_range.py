@@ -1,4 +1,4 @@
-"""`observed-range`: a guarantee that rests on the range which was observed."""
+"""`observed-range`: a guarantee that relies on the observed range."""
 
 from .evidence import OfEstimate
 from .registry import Said, finding

@@ -1,4 +1,4 @@
-"""`odd-examination`: an examination curve that rises. Only ratios of its numbers count, so that its scale is free."""
+"""`odd-examination`: an examination curve that rises. Only ratios of its values matter, not its scale."""
 
 from itertools import accumulate
 
@@ -7,9 +7,9 @@ from .evidence import OfCurve
 from .registry import Said, finding
 
 ODD_RISE = 1.2
-"""To the least of all ranks above; less is within the error of a harvested curve."""
+"""Ratio to the smallest value above; smaller rises are within the error of a harvested curve."""
 ABSURD_RISE = 2.0
-"""To the first rank."""
+"""Ratio to the first rank."""
 
 
 @finding("odd-examination", "Examination curve")

@@ -1,4 +1,4 @@
-"""When a mean weight is not 1 by chance: what `mean-weight` and `double-subsampling` have in common."""
+"""Tests of whether a mean weight differs from 1 beyond chance, shared by `mean-weight` and `double-subsampling`."""
 
 import math
 
@@ -9,18 +9,18 @@ ODD = 3.3
 """Standard errors from 1: one in a thousand."""
 IMPOSSIBLE = 5.0
 NEAR = 0.005
-"""Nothing is said of a mean that is so near 1."""
+"""A mean this close to 1 is not reported."""
 ODD_BY_MARKOV = 20.0
 """Weights are >= 0 with expectation 1: the chance of a mean of t or more is at most 1 / t (Markov's inequality)."""
 IMPOSSIBLE_BY_MARKOV = 100.0
 _ROUNDING = 1e-6
-"""Where weights do not vary, their mean is beside 1 by what adding up loses."""
+"""If weights do not vary, their mean differs from 1 by rounding errors only."""
 
 
 def deviation(found: OfEstimate) -> float | None:
-    """How far the mean weight is from 1, in standard errors; None where that is near enough, or not to be told.
+    """How far the mean weight is from 1, in standard errors; None if it is close enough or cannot be determined.
 
-    A mean below 1 is held against 1 less what so short a log hides of the target: see `odd_weights`.
+    A mean below 1 is compared with 1 minus the share of the target that so short a log hides: see `odd_weights`.
     """
     mean = found.mean_weight
     if mean is None or not math.isfinite(mean.standard_error) or not found.normalised:
@@ -37,10 +37,10 @@ def deviation(found: OfEstimate) -> float | None:
 
 
 def rise(log: OfLog) -> float | None:
-    """How far the mean weight of uniform is above 1, in standard errors; None where that is near enough.
+    """How far the mean weight of uniform is above 1, in standard errors; None if it is close enough.
 
-    Right propensities never make it more than 1. Chance seldom does: weights are skewed, so that a high mean comes
-    with a large error.
+    With correct propensities its expectation is at most 1. Chance seldom exceeds it: weights are skewed, so that a high
+    mean comes with a large error.
     """
     mean = log.mean_weight
     if mean is None or not math.isfinite(mean.standard_error) or mean.value < 1 + NEAR:

@@ -1,4 +1,4 @@
-"""`one-grade`: what one grade alone cannot tell."""
+"""`one-grade`: documents with one grade only."""
 
 from .evidence import OfCmip
 from .registry import Said, finding

@@ -1,4 +1,4 @@
-"""`position-bias`: pairs of what was shown favour what stood at the top."""
+"""`position-bias`: pairs of shown items favour those at the top."""
 
 from ..options import option
 from .evidence import OfComparison

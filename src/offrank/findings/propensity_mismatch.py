@@ -1,4 +1,4 @@
-"""The propensities in the log are not those of the policy that is said to have drawn it."""
+"""The propensities in the log are not those of the given logging policy."""
 
 from ..options import option
 from .evidence import OfLog
@@ -6,12 +6,12 @@ from .miscalibrated import unfit
 from .registry import Said, finding
 
 MANY = 0.01
-"""Share of the impressions beyond which it is no matter of a few odd rows."""
+"""Share of the impressions above which a few odd rows cannot be the cause."""
 
 
 @finding("propensity-mismatch", "Logged propensities against the policy", lambda log: log.apart and not unfit(log))
 def propensity_mismatch(log: OfLog) -> Said:
-    """Written propensities that are not the policy's, unless what was shown tells already that the policy is wrong."""
+    """Logged propensities differ from the policy's, unless the shown items already prove the policy wrong."""
     remedy = (
         f"One of them is wrong: look at the score column and the temperature, or use {option('logging', 'logged')}."
     )

@@ -1,4 +1,4 @@
-"""The registry of findings: what looks for each, by its code and by the evidence that it looks at."""
+"""The registry of findings: the function for each, by its code and by the type of its evidence."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from ..folds.estimate import Caution, Severity
 
 E = TypeVar("E")
 SEVERITIES = {"serious": 0, "warning": 1, "note": 2}
-"""The worst first."""
+"""Severities, the worst first."""
 _KINDS: dict[tuple[str, type], Kind] = {}
 
 
 class Said(NamedTuple):
-    """What a finding says: how severe it is, what was found, and what to do about it."""
+    """The result of a finding: how severe it is, what was found, and what to do about it."""
 
     severity: Severity
     message: str
@@ -27,7 +27,7 @@ class Said(NamedTuple):
 
 @dataclass(frozen=True)
 class Kind:
-    """One finding: its code, a title for lists, the type of the evidence, and what looks for it."""
+    """One finding: its code, a title for lists, the type of its evidence, and its function."""
 
     code: str
     title: str
@@ -38,9 +38,9 @@ class Kind:
 def finding(
     code: str, title: str, when: Callable[[Any], object] = lambda _: True
 ) -> Callable[[Callable[[E], Said | None]], Callable[[E], Said | None]]:
-    """Register a function of one kind of evidence, named in its annotation, as what looks for the finding `code`.
+    """Register a function of one type of evidence, given by its annotation, as the finding `code`.
 
-    when: the evidence speaks of it; otherwise the function is not asked.
+    when: whether the finding applies to the evidence; otherwise the function is not called.
     """
 
     def registered(say: Callable[[E], Said | None]) -> Callable[[E], Said | None]:
@@ -58,17 +58,17 @@ def finding(
 
 
 def kinds(evidence: type | None = None) -> tuple[Kind, ...]:
-    """All findings, or those that look at one type of evidence, by code."""
+    """All findings, or those for one type of evidence, by code."""
     return tuple(kind for kind in _every() if evidence in (None, kind.evidence))
 
 
 def title_of(code: str) -> str:
-    """What a list calls the finding."""
+    """The title of the finding with this code."""
     return next(kind.title for kind in kinds() if kind.code == code)
 
 
 def about(*evidence: object) -> tuple[Caution, ...]:
-    """Everything that is found in some evidence, the worst first."""
+    """All findings for the evidence, the worst first."""
     said = [(kind.code, kind.find(one)) for one in evidence for kind in kinds(type(one))]
     found = [Caution(code, *words) for code, words in said if words is not None]
     return tuple(sorted(found, key=lambda caution: SEVERITIES[caution.severity]))
@@ -76,7 +76,7 @@ def about(*evidence: object) -> tuple[Caution, ...]:
 
 @cache
 def _every() -> tuple[Kind, ...]:
-    """Import every file of the package, each of which registers what it looks for."""
+    """Import every file of the package, each of which registers its finding."""
     package = __name__.rpartition(".")[0]
     for module in pkgutil.iter_modules(importlib.import_module(package).__path__):
         importlib.import_module(f"{package}.{module.name}")

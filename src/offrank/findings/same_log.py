@@ -1,11 +1,11 @@
-"""`same-log`: what was learnt is judged by the rows that it was learnt from."""
+"""`same-log`: a model or policy is evaluated on rows that it was learnt from."""
 
 from ..options import option
 from .evidence import OfTraining
 from .registry import Said, finding
 
 LEAST = 0.05
-"""Below this share of the judged rows nothing is said: the estimate is too kind by no more than that share."""
+"""Smallest share of the evaluated rows to report: below it, the optimism is at most that share."""
 
 
 @finding("same-log", "Rows of the training", lambda found: found.share >= LEAST)

@@ -1,4 +1,4 @@
-"""Nothing is known of items that were not shown."""
+"""The log has no information about items that were not shown."""
 
 from .evidence import OfLog
 from .registry import Said, finding

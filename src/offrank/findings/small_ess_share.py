@@ -1,4 +1,4 @@
-"""`small-ess-share`: a small part of the log decides."""
+"""`small-ess-share`: a small part of the log dominates the estimate."""
 
 from .advice import CLOSER, items_help
 from .evidence import OfEstimate
@@ -6,7 +6,7 @@ from .low_ess import FEW_EFFECTIVE
 from .registry import Said, finding
 
 SMALL_SHARE = 0.01
-"""Of the impressions."""
+"""Share of the impressions."""
 
 
 @finding("small-ess-share", "Effective sample size")

@@ -1,11 +1,11 @@
-"""`support`: what the target shows and the logging policy never does."""
+"""`support`: items or slates that the target shows but the logging policy never does."""
 
 from ..options import estimator
 from .evidence import OfSupport
 from .registry import Said, finding
 
 MUCH = 0.05
-"""Of what the target shows at a rank."""
+"""Share of the target's items at a rank."""
 
 
 @finding("support", "Support")

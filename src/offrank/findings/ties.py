@@ -1,10 +1,10 @@
-"""`ties`: a target that does not say in which order it would show what it shows."""
+"""`ties`: a target whose tied scores leave the order of items open."""
 
 from .evidence import OfEstimate
 from .registry import Said, finding
 
 MANY = 0.05
-"""Share of the impressions: with fewer, whichever order is right moves a rate by a few per cent of itself at most."""
+"""Share of the impressions: with fewer, the order of ties changes a rate by a few per cent at most."""
 
 
 @finding("ties", "Equal scores", lambda found: found.ties > 0)

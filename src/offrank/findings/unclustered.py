@@ -1,4 +1,4 @@
-"""`unclustered`: rows that count as independent and may not be."""
+"""`unclustered`: rows that are treated as independent but may not be."""
 
 import math
 
@@ -7,13 +7,13 @@ from .evidence import OfClusters
 from .registry import Said, finding
 
 CHANCE = 0.01
-"""Of logs of independent rows, the share that exceeds the design effect of a warning."""
+"""Share of logs of independent rows whose design effect triggers a warning."""
 
 
 @finding("unclustered", "Clusters")
 def unclustered(found: OfClusters) -> Said | None:
     if found.apart is None or (found.group and found.values == 1):
-        return None  # a group by the very column has but one of its values
+        return None  # a group of this column has only one of its values
     effect, column = found.missed or 1.0, found.apart
     severe = effect > most_by_chance(found.values - 1)
     if found.column is not None and not (severe and effect > (found.design_effect or 0.0)):

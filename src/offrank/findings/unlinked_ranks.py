@@ -1,4 +1,4 @@
-"""`unlinked-ranks`: ranks that nothing compares with the first."""
+"""`unlinked-ranks`: ranks that cannot be compared with the first."""
 
 from .advice import ranks
 from .evidence_clicks import OfHarvest

@@ -1,4 +1,4 @@
-"""`unseen-documents`: what a click model has never seen."""
+"""`unseen-documents`: documents that were not in a click model's training log."""
 
 from ..options import option
 from .evidence import OfEstimate
@@ -6,10 +6,10 @@ from .evidence_clicks import OfPrediction
 from .registry import Said, finding
 
 UNKNOWN = 0.01
-"""Share of what the target shows."""
+"""Share of the target's documents."""
 MOSTLY_UNKNOWN = 0.2
 MANY_UNSEEN = 0.2
-"""Share of what a judging log shows."""
+"""Share of the documents shown in the evaluation log."""
 MOST_UNSEEN = 0.5
 
 

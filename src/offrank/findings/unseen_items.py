@@ -1,11 +1,11 @@
-"""`unseen-items`: what the target shows and the log's slates do not hold."""
+"""`unseen-items`: items that the target shows but the log's slates do not contain."""
 
 from ..options import estimator
 from .evidence import OfEstimate
 from .registry import Said, finding
 
 COVERED = 0.99
-"""Share of what the target shows."""
+"""Share of the target's items."""
 
 
 @finding("unseen-items", "Unseen items")

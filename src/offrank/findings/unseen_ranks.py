@@ -1,4 +1,4 @@
-"""`unseen-ranks`: slates that are longer than what the model learnt from."""
+"""`unseen-ranks`: slates that are longer than those in the training log."""
 
 from .evidence_clicks import OfPrediction
 from .registry import Said, finding

@@ -1,11 +1,11 @@
-"""One verdict on a question: which of several estimates answers it, how far that may be used, and why.
+"""The verdict on a question: which of several estimates answers it, whether it may be used, and why.
 
-**The least assuming estimate that decides.** Of the estimates without a serious finding the one that assumes least of
-users (the *anchor*) answers if its interval of the difference to the log excludes 0, or if no other one's does. Else
-the first that assumes more and still excludes 0 after its interval was widened to hold the anchor's value.
+**The least assuming estimate that decides.** Of the estimates without a serious finding the one that assumes least
+(the *anchor*) is used if its interval of the difference to the log excludes 0, or if no other one's does. Otherwise
+the first is used that assumes more and still excludes 0 after its interval is widened to contain the anchor's value.
 
-No interval that is honest under the weaker assumption alone can be shorter throughout (Low 1997, Annals of Statistics
-25), so what assumes more may narrow the answer only as far as its paired difference to the anchor allows (Hausman 1978
+No interval that is valid under the weaker assumption alone can be shorter everywhere (Low 1997, Annals of Statistics
+25), so assuming more may narrow the answer only as far as the paired difference to the anchor allows (Hausman 1978
 for the test of that difference, SLOPE for the hull: Su, Srinath and Krishnamurthy 2020).
 """
 
@@ -24,23 +24,23 @@ Word = Literal["use", "use with care", "do not use"]
 
 MOST_REASONS = 3
 ASSUMED = "assumed"
-"""The code of a reason that names what an answer assumes and the log could not check."""
+"""The code of the reason that names the assumptions of an answer that the log could not check."""
 
 _OVERLAP = ("few-rewards", "large-weight", "heavy-tail", "hidden-mass", "low-ess", "no-overlap", "unseen-items")
-"""Codes of one cause: the log holds too little of what the target shows. Any fault may bring them: they come last."""
+"""Codes of one cause: the log has too little of what the target shows. Any fault may lead to them: they come last."""
 _PROPENSITIES = ("mean-weight", "double-subsampling")
-"""Codes of one cause, which a serious finding of the log explains."""
+"""Codes of one cause, which a serious finding about the log explains."""
 
 
 @dataclass(frozen=True)
 class Candidate:
-    """An estimate that may answer, or a reference that nobody asked for.
+    """An estimate that may be the answer, or a reference that was not requested.
 
-    - name, assumes: the estimator's spelling, and what it assumes of users.
-    - estimate: or, where the log cannot give it, the refusal.
-    - logged, relative: what the log earned, and by how much of that the target earns more, on the same rows.
+    - name, assumes: the estimator's spelling, and its assumptions about users.
+    - estimate: the estimate or, if the log cannot give it, the refusal.
+    - logged, relative: the logged mean, and the relative difference of the target to it, on the same rows.
     - outcome: which outcome it estimates; only estimates of one outcome are compared.
-    - requires_logging: whether it rests on the logging policy, and so on what is wrong with that.
+    - requires_logging: whether it depends on the logging policy, and so on its faults.
     """
 
     name: str
@@ -55,26 +55,26 @@ class Candidate:
 
     @property
     def cautions(self) -> tuple[Caution, ...]:
-        """What speaks against it; a refusal is serious."""
+        """The cautions against it; a refusal is serious."""
         if self.estimate is None:
             return () if self.refusal is None else (self.refusal,)
         return self.estimate.warnings
 
     @property
     def sound(self) -> bool:
-        """A number with an interval, and no serious finding."""
+        """Whether it is a number with an interval and without a serious finding."""
         e = self.estimate
         return e is not None and e.trustworthy and math.isfinite(e.low) and math.isfinite(e.high)
 
     @property
     def warned(self) -> bool:
-        """Whether any warning is given of it."""
+        """Whether it has any warning."""
         return any(one.severity != "note" for one in self.cautions)
 
 
 @dataclass(frozen=True)
 class Reason:
-    """Why an answer is not to be used, or with care: a finding, and the estimators that it is about (none: the log)."""
+    """A reason not to use an answer, or only with care: a finding and the estimators concerned (none: the log)."""
 
     code: str
     message: str
@@ -87,17 +87,17 @@ class Reason:
 
 @dataclass(frozen=True)
 class Verdict:
-    """What to do with the answer to one question.
+    """The verdict on the answer to one question.
 
     - word: `use`, `use with care` or `do not use`; then there are no numbers.
     - target: its name; `the log` for a verdict on a log.
-    - estimator, assumes: what the answer is from, and what that assumes of users.
-    - value, logged, difference, relative: what the target earns per impression, what the log earned, the difference,
-      and that as a share of what the log earned, each with its interval.
-    - detectable: the smallest difference to the log that it would show with a power of 0.8; None where not known.
-    - anchor: the answer of what assumes less, which the interval was widened to hold; anchor_name: its estimator.
-      spans: whether it holds the anchor's whole interval, not only its value.
-    - reasons: at most three, the worst first, one cause once.
+    - estimator, assumes: the source of the answer, and its assumptions about users.
+    - value, logged, difference, relative: the target's mean per impression, the logged mean, the difference,
+      and that relative to the logged mean, each with its interval.
+    - detectable: the smallest difference to the log detected with a power of 0.8; None where not known.
+    - anchor: the answer under fewer assumptions, which the interval was widened to contain; anchor_name: its estimator.
+      spans: whether it contains the anchor's whole interval, not only its value.
+    - reasons: at most three, the worst first, each cause once.
 
     Examples:
         >>> log, drawn_by = "offrank-demo/log.parquet", "plackett_luce(old_score)"
@@ -135,10 +135,10 @@ class Verdict:
 def verdict(
     target: str, candidates: Sequence[Candidate], about_log: Sequence[Caution] = (), *, nonnegative: bool = False
 ) -> Verdict | None:
-    """The verdict on one target; None where nobody asked for an estimate of it.
+    """The verdict on one target; None if no estimate of it was requested.
 
-    about_log: what is wrong with the log whatever the estimate; if it is serious, nothing that rests on the logging
-    policy is used. nonnegative: no outcome is below 0, so that an interval of a mean ends there.
+    about_log: cautions about the log for all estimates; if one is serious, no estimate that depends on the logging
+    policy is used. nonnegative: no outcome is below 0, so the interval of a mean ends there.
     """
     asked = [one for one in candidates if one.asked]
     if not asked:
@@ -162,7 +162,7 @@ def verdict(
 
 
 def on_log(cautions: Sequence[Caution]) -> Verdict:
-    """The verdict on a log whatever will be asked of it."""
+    """The verdict on a log, whatever is to be estimated from it."""
     worst = min((SEVERITIES[one.severity] for one in cautions), default=2)
     words: tuple[Word, ...] = ("do not use", "use with care", "use")
     found = [("", one) for one in cautions if SEVERITIES[one.severity] == worst < len(words) - 1]
@@ -170,20 +170,20 @@ def on_log(cautions: Sequence[Caution]) -> Verdict:
 
 
 def _place(one: Candidate, wanted: str) -> tuple[Any, ...]:
-    """Where it stands in the order of assumptions; of equals the one without a warning, then the surer one."""
+    """The sort key: by assumptions; among equals, estimates without a warning first, then by standard error."""
     error = math.inf if one.estimate is None else one.estimate.standard_error
     return one.outcome != wanted, len(one.assumes), one.warned, error, one.name
 
 
 def _anchor(first: Candidate, usable: Iterable[Candidate]) -> Candidate:
-    """What the answers are held to: the least assuming asked estimate, or a reference that assumes still less."""
+    """The anchor: the requested estimate with the fewest assumptions, or a reference with still fewer."""
     references = [one for one in usable if not (one.asked or one.warned) and one.outcome == first.outcome]
     less = [one for one in references if one.assumes < first.assumes]
     return min(less, key=lambda one: len(one.assumes), default=first)
 
 
 def _answer(target: str, ladder: Sequence[Candidate], anchor: Candidate) -> Verdict:
-    """The first on the ladder that decides, in an interval that holds the anchor's value; else the first of all."""
+    """The first candidate that decides, in an interval that contains the anchor's value; else the first of all."""
     first, held_to = _of(target, ladder[0]), _of(target, anchor)
     if ladder[0] is anchor:
         further = ladder[1:]
@@ -210,7 +210,7 @@ def _decides(found: Verdict) -> bool:
 
 
 def _held(found: Verdict, anchor: Verdict, change: Callable[[Interval, Interval], Interval]) -> Verdict:
-    """With its intervals changed by those of the anchor."""
+    """The verdict with its intervals changed by those of the anchor."""
 
     def changed(own: Interval | None, other: Interval | None) -> Interval | None:
         return own if own is None or other is None else change(own, other)
@@ -226,18 +226,18 @@ def _held(found: Verdict, anchor: Verdict, change: Callable[[Interval, Interval]
 
 
 def _spanning(own: Interval, anchor: Interval) -> Interval:
-    """With the anchor's interval inside its own, so that it covers the truth at least as often as the anchor does."""
+    """The interval extended to contain the anchor's, so that it covers the truth at least as often."""
     return replace(own, low=min(own.low, anchor.low), high=max(own.high, anchor.high))
 
 
 def _widened(own: Interval, anchor: Interval) -> Interval:
-    """With its interval stretched towards the anchor by as much as the two values differ."""
+    """The interval extended towards the anchor by the difference of the two values."""
     shift = anchor.value - own.value
     return replace(own, low=own.low + min(shift, 0.0), high=own.high + max(shift, 0.0))
 
 
 def _from_zero(found: Verdict) -> Verdict:
-    """With intervals of means that end at 0, and of the relative change at -100 %."""
+    """The verdict with intervals of means cut at 0, and of the relative change at -100 %."""
 
     def cut(own: Interval | None, least: float) -> Interval | None:
         return own if own is None or own.value < least else replace(own, low=max(own.low, least))
@@ -247,7 +247,7 @@ def _from_zero(found: Verdict) -> Verdict:
 
 
 def _binding(ladder: Sequence[Candidate], found: Verdict, about_log: Sequence[Caution]) -> list[Reason]:
-    """Warnings of the log and of the estimate that answers."""
+    """The warnings about the log and the estimate that is the answer."""
     [own] = [one for one in ladder if one.name == found.estimator]
     known = () if own.estimate is None else own.estimate.about_log
     of_log = [*known, *(about_log if own.requires_logging else ())]
@@ -256,7 +256,7 @@ def _binding(ladder: Sequence[Candidate], found: Verdict, about_log: Sequence[Ca
 
 
 def _assumed(found: Verdict, anchor: Candidate) -> Reason:
-    """What the answer rests on and the log could not check."""
+    """The assumptions of the answer that the log could not check."""
     message, names = f"`{found.estimator}` assumes that {in_words(found.assumes)}.", (str(found.estimator),)
     other = found.anchor
     if other is None:
@@ -271,7 +271,7 @@ _CHECK = "Compare with an estimator that assumes less, such as `snips`, in a lar
 
 
 def _refused(asked: Sequence[Candidate], about_log: Sequence[Caution]) -> tuple[Reason, ...]:
-    """Why there is no answer: what is wrong with the log, then with the estimates."""
+    """The reasons why there is no answer: faults of the log, then of the estimates."""
     of_log = [one for one in about_log if one.severity == "serious"]
     serious = [(one.name, caution) for one in asked for caution in one.cautions if caution.severity == "serious"]
     if of_log:
@@ -282,7 +282,7 @@ def _refused(asked: Sequence[Candidate], about_log: Sequence[Caution]) -> tuple[
 
 
 def _reasons(found: Iterable[tuple[str, Caution]]) -> list[Reason]:
-    """Findings as reasons: each code once with all its estimators, causes before their consequences."""
+    """The findings as reasons: each code once with all its estimators, causes before consequences."""
     by_code: dict[str, list[tuple[str, Caution]]] = {}
     for name, one in found:
         by_code.setdefault("too little overlap" if one.code in _OVERLAP else one.code, []).append((name, one))

@@ -6,7 +6,7 @@ from .evidence_clicks import OfFit
 from .registry import Said, finding
 
 STEEPER = 0.2
-"""How much faster clicks may fall than examination, in logarithms, before documents are not alike at all ranks."""
+"""How much faster click rates may fall than examination, in logarithms, before documents differ between ranks."""
 
 
 @finding("worth-follows-rank", "Trust bias", lambda found: found.steeper > STEEPER)

@@ -1,4 +1,4 @@
-"""How a log is reduced: empty, add, merge, finish."""
+"""Folds, which reduce a log by four operations: empty, add, merge, finish."""
 
 from .base import Fold, Sample, Tee
 from .estimate import Caution, Estimate, Interval

@@ -10,7 +10,7 @@ from ..log.hashing import splitmix64
 _fast = numba.njit(cache=True, nogil=True, fastmath={"reassoc", "contract", "nsz", "arcp"})
 
 POISSON = np.array(
-    # P(Poisson(1) <= j) * 2^16, rounded: a 16-bit draw is compared with these. More than 8 never come up.
+    # P(Poisson(1) <= j) * 2^16, rounded, to compare with 16-bit draws. Counts above 8 never occur.
     np.round(65536 * np.cumsum(np.exp(-1.0) / np.array([1, 1, 2, 6, 24, 120, 720, 5040], float))),
     dtype=np.uint16,
 )
@@ -18,7 +18,7 @@ POISSON = np.array(
 
 @_fast
 def moments(values):
-    """Mean, centred co-moments, least and largest of each column, in two passes over the rows."""
+    """Mean, centred co-moments, minimum and maximum of each column, in two passes over the rows."""
     n, d = values.shape
     mean, least, largest = np.zeros(d), np.full(d, np.inf), np.full(d, -np.inf)
     for row in range(n):
@@ -29,7 +29,7 @@ def moments(values):
             largest[a] = max(largest[a], x)
     mean /= n
     comoment = np.zeros((d, d))
-    block = 128  # rows, turned so that the innermost loops are vectors
+    block = 128  # rows, transposed so that the innermost loops vectorise
     centred = np.empty((d, block))
     for first in range(0, n, block):
         rows = min(block, n - first)
@@ -49,7 +49,7 @@ def moments(values):
 
 @_fast
 def third_moments(values, mean, columns):
-    """[c, c, c] sums of the products of three columns, each less its mean."""
+    """[c, c, c] sums of the products of three centred columns."""
     n, d, block = values.shape[0], len(columns), 128
     found = np.zeros((d, d, d))
     centred, product = np.empty((d, block)), np.empty(block)
@@ -79,7 +79,7 @@ def poisson_sums(sums, values, key, thresholds):
     """Add every row, times its Poisson(1) multiplicity, to each replicate's sums [d, B].
 
     The multiplicity depends on (key, replicate) alone. Each 64-bit word gives four draws. Loops
-    over replicates are innermost, so that they are vectors.
+    over replicates are innermost, so that they vectorise.
     """
     n, d = values.shape
     replicates = sums.shape[1]
@@ -103,7 +103,7 @@ def poisson_sums(sums, values, key, thresholds):
 
 @_fast
 def bucket_sums(sums, values, key):
-    """Count every row in the bucket of its key, and add it there. sums [G, 1 + d], G a power of two."""
+    """Count every row in the bucket of its key and add its values there. sums [G, 1 + d], G a power of two."""
     n, d = values.shape
     mask = np.uint64(sums.shape[0] - 1)
     for row in range(n):

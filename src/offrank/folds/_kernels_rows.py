@@ -19,7 +19,7 @@ def _mixed(part, key):
 
 @_jit
 def of_keys(codes):
-    """[n] of one code each."""
+    """[n] hash of one code each."""
     out = np.empty(len(codes), np.uint64)
     for row in range(len(codes)):
         out[row] = _mixed(codes[row], np.uint64(4))
@@ -28,7 +28,7 @@ def of_keys(codes):
 
 @_jit
 def of_slates(candidates, slates, length, start):
-    """[n] of the items in their slots, top first; an empty slot counts. start: [n] what the key begins with."""
+    """[n] hash of the items in their slots, top first; an empty slot counts. start: [n] initial keys."""
     out = np.empty(len(slates), np.uint64)
     for row in range(len(slates)):
         key = _mixed(start[row], np.uint64(1))
@@ -41,7 +41,7 @@ def of_slates(candidates, slates, length, start):
 
 @_jit
 def of_numbers(bits, length, start):
-    """[n] of the numbers in their slots: bits [n, k] of each; zeros, which are most, are passed over."""
+    """[n] hash of the numbers in their slots, by their bits [n, k]; zeros, the most frequent, are skipped."""
     out = np.empty(len(bits), np.uint64)
     for row in range(len(bits)):
         key = start[row]
@@ -54,7 +54,7 @@ def of_numbers(bits, length, start):
 
 @_jit
 def of_candidates(candidates, size, first, offsets, indices, bits):
-    """[n] of the candidates with their features; neither is in any order, so that sums are taken."""
+    """[n] hash of the candidates with their features; hashes are summed, since neither has an order."""
     out = np.empty(len(size), np.uint64)
     for row in range(len(size)):
         total = np.uint64(0)

@@ -1,4 +1,4 @@
-"""How a log is reduced: an associative merge with an identity, so that chunks and machines are one thing."""
+"""The interface of folds: an associative merge with an identity, so that chunks and machines need no special case."""
 
 from __future__ import annotations
 
@@ -30,10 +30,10 @@ class Fold(Protocol[S, B, R]):
 
 
 class Summable(Protocol):
-    """Columns that need not be written out to be summed."""
+    """Columns that can be summed without being written out."""
 
     def take(self, rows: Integers) -> Summable:
-        """Some rows."""
+        """The values of some rows."""
 
     def sum(self) -> Floats:
         """[columns] the sums over the rows; later batches may have more columns."""
@@ -41,11 +41,11 @@ class Summable(Protocol):
 
 @dataclass(frozen=True)
 class Sample:
-    """Rows to be reduced: values [n, d], and key [n], which tells rows apart.
+    """Rows to be reduced: values [n, d], and key [n], which identifies rows.
 
-    The key decides everything that must survive another partition of the log. Later samples may have more columns, of
-    what no earlier row had: zeros there. clusters: column -> [n] codes, equal for rows that depend on each other.
-    summed: further columns, of which nothing but the sums is wanted. groups: which group each row belongs to.
+    The key determines all that must not depend on the partition of the log. Later samples may have more columns, of
+    which earlier rows have zeros. clusters: column -> [n] codes, equal for rows that depend on each other.
+    summed: further columns, of which only the sums are needed. groups: the group of each row.
     """
 
     values: Floats
@@ -66,19 +66,19 @@ class Sample:
 
 
 class MappedFold(ABC):
-    """A fold that gives another one, the `reducer`, what it makes of each batch."""
+    """A fold that maps each batch and passes the result to another fold, the `reducer`."""
 
     @property
     @abstractmethod
     def reducer(self) -> Fold[Any, Any, Any]:
-        """What keeps the state."""
+        """The fold that keeps the state."""
 
     def mapped(self, batch: Any) -> Any:
-        """What it is given of a batch; by default the batch."""
+        """The input of the reducer for a batch; by default the batch itself."""
         return batch
 
     def told(self, found: Any) -> Any:
-        """The result, out of that of the reducer; by default the same."""
+        """The result, made from that of the reducer; by default the same."""
         return found
 
     @final
@@ -100,7 +100,7 @@ class MappedFold(ABC):
 
 @dataclass(frozen=True)
 class PlusFold:
-    """Adds up values that know how to be added; `zero` is that of none."""
+    """Adds up values by their `+`; `zero` is the sum of none."""
 
     zero: Any
 
@@ -118,7 +118,7 @@ class PlusFold:
 
 
 def total(left: Floats, right: Floats) -> Floats:
-    """The sum of two arrays of as many dimensions; where one is longer, the other has zeros."""
+    """The sum of two arrays of equal dimension, the shorter one padded with zeros along each axis."""
     both = np.zeros(np.maximum(left.shape, right.shape))
     for one in (left, right):
         both[tuple(map(slice, one.shape))] += one
@@ -127,7 +127,7 @@ def total(left: Floats, right: Floats) -> Floats:
 
 @dataclass(frozen=True)
 class TotalFold:
-    """Adds up arrays, of which some may be longer than others. shape: of the sum of none."""
+    """Adds up arrays of possibly different lengths. shape: of the empty sum."""
 
     shape: tuple[int, ...]
 
@@ -146,7 +146,7 @@ class TotalFold:
 
 @dataclass(frozen=True)
 class Tee:
-    """Several folds over the same batches, each under a name."""
+    """Several named folds over the same batches."""
 
     folds: Mapping[str, Fold[Any, Any, Any]]
 

@@ -1,4 +1,4 @@
-"""What dependent rows do to an error: the jackknife over clusters, and how many clusters they are worth."""
+"""Standard errors for dependent rows: the jackknife over clusters, and the effective number of clusters."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from .sums import Products
 
 @dataclass(frozen=True, eq=False)
 class Clusters:
-    """The clusters of a column of the log, those that share a hash bucket taken as one.
+    """The clusters of a column of the log; those that share a hash bucket count as one.
 
-    sums: [g, d] sums of the columns over each cluster; rows: [g] how many rows it has, none of them 0. buckets: how
-    many there are, with the empty ones. replicates: [b, d] sums of a bootstrap that takes or leaves whole clusters.
+    sums: [g, d] sums of the columns over each cluster; rows: [g] number of its rows, never 0. buckets: how
+    many there are, with the empty ones. replicates: [b, d] sums of a bootstrap of whole clusters.
     """
 
     column: str
@@ -29,7 +29,7 @@ class Clusters:
 
     @classmethod
     def of(cls, column: str, buckets: Floats, products: Products = ()) -> Clusters:
-        """Out of the state of a `BucketsFold`; sums of products come behind those of the columns."""
+        """The clusters in the state of a `BucketsFold`; sums of products come after those of the columns."""
         held = buckets[buckets[:, 0] > 0]
         return cls(column, np.roll(held[:, 1:], -len(products), axis=1), held[:, 0], len(buckets))
 
@@ -37,23 +37,23 @@ class Clusters:
         return len(self.rows)
 
     def jackknife(self, function: Callable[[Floats], Floats]) -> float:
-        """Standard error of a function of the column sums [..., d] -> [...]; infinite if it rests on one cluster alone.
+        """Standard error of a function of the column sums [..., d] -> [...]; infinite if it rests on one cluster.
 
         sqrt((g - 1) / g * sum over clusters of (function without the cluster - function)^2). Of a ratio, the residual
-        of a cluster with the share h of the denominator is divided by 1 - h, which is what the estimate, drawn towards
-        a large cluster, takes from it: the estimator CR3 of Bell and McCaffrey (2002). Of clusters of one size it is
+        of a cluster with the share h of the denominator is divided by 1 - h, since the estimate is drawn towards
+        a large cluster: the estimator CR3 of Bell and McCaffrey (2002). For clusters of one size it is
         the plain sandwich with the factor g / (g - 1).
         """
         count = len(self)
         if count < 2:
-            return math.inf  # one cluster does not say how much others would differ
+            return math.inf  # the variance between clusters needs at least two
         total, without = self._without
         away = function(without) - function(total)
         error = math.sqrt((count - 1) / count * float(away @ away))
         return error if math.isfinite(error) else math.inf
 
     def skewness(self, function: Callable[[Floats], Floats]) -> float:
-        """Of the same function, from the same values without each cluster."""
+        """Skewness of the same function, from the same leave-one-cluster-out values."""
         total, without = self._without
         away = function(total) - function(without)
         scale = math.sqrt(float(away @ away))
@@ -61,12 +61,12 @@ class Clusters:
 
     @cached_property
     def _without(self) -> tuple[Floats, Floats]:
-        """[d] the sums of all clusters, and [g, d] of all but each one."""
+        """[d] the sums over all clusters, and [g, d] over all but each one."""
         total = self.sums.sum(axis=0)
         return total, total - self.sums
 
     def linear_error(self, influence: Floats) -> float:
-        """Without that division, what resampling the clusters shows: influence is [d] coefficients of a row."""
+        """The standard error without that division, as in resampling clusters; influence: [d] coefficients of a row."""
         sums = self.sums[:, : len(influence)] @ influence
         return math.sqrt(float(sums @ sums)) / float(self.rows.sum())
 
@@ -76,7 +76,7 @@ class Clusters:
 
     @property
     def repeats(self) -> float:
-        """Rows in the cluster of a row, itself among them, on average; less what shares its bucket by chance."""
+        """Mean number of rows in the cluster of a row, itself included, corrected for chance collisions of buckets."""
         n = float(self.rows.sum())
         return float(self.rows @ self.rows - n**2 / self.buckets) / (n * (1 - 1 / self.buckets))
 

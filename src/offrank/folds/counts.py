@@ -19,7 +19,7 @@ W = TypeVar("W", bound=np.generic)
 
 @dataclass(frozen=True)
 class KeyedCounts:
-    """counts[i] of keys[i], keys ascending."""
+    """Counts by key: counts[i] of keys[i], keys ascending."""
 
     keys: Integers
     counts: Floats
@@ -30,7 +30,7 @@ class KeyedCounts:
         return KeyedCounts(*summed([self.keys, other.keys], [self.counts, other.counts]))
 
     def of(self, keys: Integers) -> Floats:
-        """The counts of these keys, 0 where a key was never seen."""
+        """The counts of these keys, 0 for unseen keys."""
         return looked_up(self.keys, self.counts, keys)
 
 
@@ -54,7 +54,7 @@ def join(*parts: Integers | int) -> Integers:
 
 
 def summed(keys: Sequence[NDArray[K]], weights: Sequence[NDArray[W]]) -> tuple[NDArray[K], NDArray[W]]:
-    """The distinct ones of keys [n] in several arrays, ascending, and the sum of the weights of each."""
+    """The distinct keys of several arrays [n], ascending, and the sum of the weights of each."""
     distinct, place = np.unique(np.concatenate(keys), return_inverse=True)
     total = np.zeros(len(distinct), weights[0].dtype)
     np.add.at(total, place, np.concatenate(weights))
@@ -62,7 +62,7 @@ def summed(keys: Sequence[NDArray[K]], weights: Sequence[NDArray[W]]) -> tuple[N
 
 
 def looked_up(keys: NDArray[K], counts: NDArray[W], asked: NDArray[K]) -> NDArray[W]:
-    """The counts of the keys that are asked for, 0 where there is no such key; keys [n] are ascending."""
+    """The counts of the keys `asked`, 0 where there is no such key; keys [n] are ascending."""
     if not len(keys):
         return np.zeros(asked.shape, counts.dtype)
     place = np.minimum(np.searchsorted(keys, asked), len(keys) - 1)

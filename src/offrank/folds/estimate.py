@@ -1,4 +1,4 @@
-"""A number and its standard error: intervals, estimates, and how far a studentised mean is off."""
+"""Intervals and estimates: values with standard errors, and the deviation of a studentised mean."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ Severity = Literal["note", "warning", "serious"]
 
 @dataclass(frozen=True)
 class Caution:
-    """Why a number should be doubted: a stable code, what it means and what to do.
+    """A reason to doubt a number: a stable code, what it means and what to do.
 
     Examples:
         >>> log, drawn_by = "offrank-demo/log.parquet", "plackett_luce(old_score)"
@@ -31,7 +31,7 @@ class Caution:
 
 @dataclass(frozen=True)
 class PlacedCaution:
-    """A caution, and which number of a result it is about: None where it is about every one.
+    """A caution and the number of a result that it is about: None where it is about all.
 
     target, estimator: of estimates. model, metric: of ranking metrics and click models. group: of the `by` column.
     """
@@ -61,7 +61,7 @@ class PlacedCaution:
 class Interval:
     """A value with its confidence interval and standard error.
 
-    freedom: the degrees of freedom of that error. skewness: of the value, as the sample shows it: third central moment
+    freedom: the degrees of freedom of that error. skewness: of the value, from the sample: third central moment
     over the error cubed.
     """
 
@@ -78,10 +78,10 @@ class Interval:
         return {name: float(number) if math.isfinite(number) else None for name, number in numbers.items()}
 
     def deviation(self, expected: float) -> float:
-        """How far off the value is: the deviate of a normal law that is as rare, two-sided, as this is.
+        """The two-sided normal deviate of the distance between the value and an expected one.
 
-        In standard errors, and less where few clusters tell the error or where the value is skewed towards the expected
-        one. A studentised interval holds what is within its quantile.
+        In standard errors, and less if the error rests on few clusters or the value is skewed towards the expected
+        one. A studentised interval contains what is within its quantile.
         """
         if not self.standard_error > 0:
             return math.inf if self.value != expected else 0.0
@@ -90,18 +90,18 @@ class Interval:
 
 @dataclass(frozen=True)
 class Design:
-    """What two policies alone say of an estimator's weights, before anything is drawn: no reward is looked at.
+    """The moments of an estimator's weights that follow from two policies alone, without any reward.
 
-    - rows: contexts that were looked at, a random sample of the log's.
-    - second_moment: E[w^2] under the logging policy, averaged over contexts; over slots too where each has weights.
+    - rows: contexts examined, a random sample of the log's.
+    - second_moment: E[w^2] under the logging policy, averaged over contexts, and over slots where each has weights.
     - third_moment: E[w^3]; nan where it is not known (`pi`).
-    - largest: the largest weight that what the target shows can have; of `pi` up to its sign, of any slate.
-    - unsupported: share of what the target shows that the logging policy never shows.
-    - hidden: share of what the target shows at weights so large that such a log is expected to hold fewer than five
+    - largest: the largest weight among the slates of the target; for `pi`, the largest absolute weight of any slate.
+    - unsupported: share of the target's slates or items that the logging policy never shows.
+    - hidden: share of the target's slates or items at weights so large that such a log has fewer than five expected
       rows with one of them.
-    - effective: the effective sample size that a log of this length is expected to have: (sum of expected
+    - effective: the expected effective sample size of a log of this length: (sum of expected
       weights)^2 over the expected sum of squared weights, each divided by the inclusion probability.
-    - visible: the same of the weights that are not hidden, which is what logs of this length typically show.
+    - visible: the same for the weights that are not hidden, which logs of this length typically contain.
     """
 
     rows: int
@@ -116,23 +116,23 @@ class Design:
 
 @dataclass(frozen=True)
 class Estimate:
-    """What a policy would have earned per impression, and how far to trust it.
+    """The estimated reward of a policy per impression, with diagnostics of how far to trust it.
 
     - value, low, high, standard_error: in units of the reward.
     - n: impressions read.
-    - ess: effective sample size: how many impressions of the target itself would tell its value with this standard
-      error. nan where nothing is weighted; (sum of weights)^2 / sum of squared weights where no reward tells more.
+    - ess: effective sample size: the number of impressions of the target itself whose mean would have this standard
+      error. nan where nothing is weighted; (sum of weights)^2 / sum of squared weights if rewards do not vary.
     - mean_weight: should be 1 within mean_weight_interval; None where the weights have no expectation of 1.
-    - max_weight_share: the largest weight as a share of all.
+    - max_weight_share: the largest weight as a share of the sum.
     - tail_index: Pareto index of the weights, None if too few.
-    - difference: to what the logging policy earned on the same rows, paired.
-    - chosen: the spelling of the estimator that the data chose, where they could choose.
-    - cluster: the column whose values are taken as clusters of dependent rows, None where rows are independent.
+    - difference: to the logged mean on the same rows, paired.
+    - chosen: the spelling of the estimator selected by the data, where there was a choice.
+    - cluster: the column whose values are clusters of dependent rows, None where rows are independent.
     - design_effect: the variance by clusters over that of independent rows.
-    - effective_clusters: how many clusters of one size they are worth.
-    - design: what the policies alone say of the weights; None where they cannot.
-    - detectable: the smallest true difference to the log that a log of this kind shows as one, with a chance of .8.
-    - about_log: what is wrong with the log for this estimate as for others; the result has it once.
+    - effective_clusters: the equivalent number of clusters of equal size.
+    - design: the moments of the weights under the policies alone; None where these are not available.
+    - detectable: the smallest true difference to the log that such a log detects with a power of .8.
+    - about_log: cautions about the log that concern all estimates; the result lists them once.
 
     Examples:
         >>> estimate = offrank.evaluate("offrank-demo/log.parquet", "uniform", "plackett_luce(old_score)", "ips")["ips"]
@@ -162,23 +162,23 @@ class Estimate:
 
     @property
     def trustworthy(self) -> bool:
-        """A number, and no serious warning, neither of it nor of the log."""
+        """Whether it is a number without a serious warning about itself or the log."""
         found = (*self.warnings, *self.about_log)
         return math.isfinite(self.value) and all(caution.severity != "serious" for caution in found)
 
 
 def transformed(away: float, skewness: float) -> float:
-    """Nearly standard normal, for a mean that is `away` standard errors off, both estimated, and so skewed itself.
+    """An approximately standard normal transform of a skewed studentised mean, `away` estimated standard errors off.
 
     Hall (1992, "On the removal of skewness by transformation"): with T standard errors and c = skewness / 3,
-    ((1 + c T)^3 - 1) / (3 c) + c / 2. The mean of n rows of skewness s has the skewness s / sqrt(n).
+    ((1 + c T)^3 - 1) / (3 c) + c / 2. The mean of n rows of skewness s has skewness s / sqrt(n).
     """
     c = skewness / 3
     return away + c * away**2 + c**2 * away**3 / 3 + c / 2
 
 
 def untransformed(deviate: float, skewness: float) -> float:
-    """The standard errors that `transformed` takes to this deviate."""
+    """The number of standard errors that `transformed` maps to this deviate."""
     c = skewness / 3
     if abs(c) < 1e-6:
         return deviate - c * deviate**2 - c / 2
@@ -186,9 +186,9 @@ def untransformed(deviate: float, skewness: float) -> float:
 
 
 def _deviate(away: float, skewness: float, freedom: float) -> float:
-    """The two-sided deviate of a normal law that is as rare as a mean `away` standard errors off, with a sign, is.
+    """The signed normal deviate with the same two-sided probability as a mean `away` standard errors off.
 
-    Skewness only ever makes it less: what a sample shows of it is not enough to call something rarer.
+    Skewness can only reduce it: its estimate is too uncertain to call something rarer.
     """
     sign = math.copysign(1.0, away)
     found = min(abs(away), max(sign * transformed(away, skewness), 0.0))
@@ -196,7 +196,7 @@ def _deviate(away: float, skewness: float, freedom: float) -> float:
 
 
 def _of_student(away: float, freedom: float) -> float:
-    """The standard normal deviate with the tail of Student's `away`."""
+    """The standard normal deviate with the same tail probability as Student's `away`."""
     from scipy.special import ndtri, stdtr
 
     tail = float(stdtr(freedom, -away))

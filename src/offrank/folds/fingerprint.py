@@ -1,8 +1,8 @@
-"""Which rows a policy or a click model was learnt from, in a few kilobytes.
+"""Fingerprints of the rows that a policy or a click model was learnt from, in a few kilobytes.
 
-A fingerprint is a sample of the distinct rows with how often each came: the `KEEP` smallest of their hashes (a bottom-k
-sketch, Cohen and Kaplan 2007). What is hashed is what a row says, never where it stands, so that a copy of the log
-under another name, in another format, order or partition, within a larger log or in memory has the same.
+A fingerprint is a sample of the distinct rows with their counts: the `KEEP` smallest of their hashes (a bottom-k
+sketch, Cohen and Kaplan 2007). The content of a row is hashed, never its position, so that a copy of the log
+under another name, in another format, order or partition, within a larger log or in memory has the same hashes.
 """
 
 from __future__ import annotations
@@ -23,19 +23,19 @@ Keys = NDArray[np.uint64]
 KEEP = 4_096
 """Distinct rows in a fingerprint."""
 KEEP_JUDGED = 1 << 16
-"""Distinct rows that are kept of a log that is judged; it may be much larger than the one that was learnt from."""
+"""Distinct rows kept of an evaluated log, which may be much larger than the training log."""
 OUTCOME, QUERY = 16, 32
-"""Bits of a key: the last 16 tell what came of a row, those up to the last 32 what was shown, the first 32 to whom."""
+"""Bits of a key: the last 16 are of the outcome, the 16 before of the slate, the first 32 of the query or context."""
 
 
 @dataclass(frozen=True)
 class Content:
-    """What of a row is hashed: columns that whoever learns and whoever judges can both read.
+    """The columns of a row that are hashed: those that are available in both training and evaluation.
 
-    To whom: for click models the column `key` of the queries, for policies (`features`) all candidates with their
-    features. What was shown: the items of the slate in their order. What came of it: the clicks; for policies the
-    reward. Of estimators and targets these are the columns that one of them always reads; propensities and scores are
-    left out, which a log may have or not. Numbers are taken to 32 bits, as files round them.
+    Context: for click models the column `key` of the queries, for policies (`features`) all candidates with their
+    features. Slate: the items in their order. Outcome: the clicks; for policies the
+    reward. These are columns that estimators or targets always read; propensities and scores are
+    left out, since a log may lack them. Numbers are rounded to 32 bits, as in files.
     """
 
     key: str | None = None
@@ -71,8 +71,8 @@ class Content:
 class Fingerprint:
     """A sample of the distinct rows of a log.
 
-    - content: what was hashed. rows: how many there were.
-    - keys: [e] hashes, ascending: all that the log has up to `limit`. counts: [e] rows of each.
+    - content: the hashed columns. rows: the number of rows.
+    - keys: [e] hashes, ascending: all hashes of the log up to `limit`. counts: [e] rows of each.
     """
 
     content: Content
@@ -82,7 +82,7 @@ class Fingerprint:
     limit: int
 
     def __eq__(self, other: object) -> bool:
-        """Whether it is of the same rows, as far as the sample tells."""
+        """Whether it is of the same rows, judged by the sample."""
         if not isinstance(other, Fingerprint):
             return NotImplemented
         same = (self.content, self.rows, self.limit) == (other.content, other.rows, other.limit)
@@ -93,10 +93,10 @@ class Fingerprint:
 
     @classmethod
     def read(cls, key: str | None, features: bool, rows: int, keys: NDArray[Any], counts: NDArray[Any]) -> Fingerprint:
-        """From what a file holds.
+        """The fingerprint stored in a file.
 
         Raises:
-            ValueError: it is no fingerprint.
+            ValueError: it is not a fingerprint.
         """
         if not (keys.ndim == counts.ndim == 1 and len(keys) == len(counts) <= KEEP and rows >= counts.sum()):
             raise ValueError("its fingerprint of the rows is none")
@@ -106,7 +106,7 @@ class Fingerprint:
 
 @dataclass(frozen=True)
 class FingerprintFold:
-    """Reduces a log to its fingerprint. keep: distinct rows at most; upto: keys beyond are not looked at."""
+    """Reduces a log to its fingerprint. keep: the most distinct rows; upto: larger keys are ignored."""
 
     content: Content
     keep: int = KEEP
@@ -114,7 +114,7 @@ class FingerprintFold:
 
     @classmethod
     def beside(cls, other: Fingerprint) -> FingerprintFold:
-        """What a log is reduced to that is to be compared."""
+        """The fold for a log that is to be compared with another fingerprint."""
         return cls(other.content, KEEP_JUDGED, other.limit)
 
     def empty(self) -> Fingerprint:
@@ -136,12 +136,12 @@ class FingerprintFold:
 
 
 def _first(hashes: Keys, place: int, bits: int) -> Keys:
-    """The first bits of each hash, at a place of the key that is counted from its end."""
+    """The first bits of each hash, shifted to a place counted from the end of the key."""
     return np.asarray(hashes >> np.uint64(64 - bits) << np.uint64(place - bits))
 
 
 def _limit(keys: Keys, keep: int) -> int:
-    """Up to which key nothing is missing."""
+    """The key up to which the sample is complete."""
     return int(keys[-1]) if len(keys) == keep else int(np.iinfo(np.uint64).max)
 
 

@@ -1,4 +1,4 @@
-"""One state per group: a table per banner type, query class or country, for any fold."""
+"""Any fold by group, such as banner type, query class or country: one state per group."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ MOST_GROUPS = 2_000
 
 @dataclass(frozen=True)
 class GroupBy(Generic[S, R]):
-    """Keeps a state of `fold` for each name of the samples' groups that occurs.
+    """Keeps a state of `fold` for each group that occurs in the samples.
 
     Raises:
         UsageError: more than MOST_GROUPS groups, whose states would outgrow the memory.
@@ -55,16 +55,16 @@ class GroupBy(Generic[S, R]):
 
 
 def with_groups(whole: Fold[Any, Sample, Any], each: Fold[Any, Sample, Any] | None) -> Tee:
-    """Reduces the samples of the `whole` log, and those of `each` of its `groups`; none where that is None."""
+    """Reduces the samples of the `whole` log, and those of `each` group unless that is None."""
     return Tee({"whole": whole} if each is None else {"whole": whole, "groups": GroupBy(each)})
 
 
 Grouping = Callable[[LogBatch], Labels]
-"""Which group each row of a batch belongs to."""
+"""Maps a batch to the group of each row."""
 
 
 def by_column(column: str) -> Grouping:
-    """Rows by a column of the log."""
+    """Group rows by a column of the log."""
     return partial(_labels, column)
 
 
@@ -73,7 +73,7 @@ def _labels(column: str, batch: LogBatch) -> Labels:
 
 
 def by_slots(batch: LogBatch) -> Labels:
-    """Rows by their number of slots."""
+    """Group rows by their number of slots."""
     slots, codes = np.unique(batch.contexts.length, return_inverse=True)
     return Labels(codes, tuple(str(number) for number in slots))
 

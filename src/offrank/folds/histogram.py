@@ -1,4 +1,4 @@
-"""Log-spaced histograms of columns, by sign: how the weights are spread."""
+"""Log-spaced histograms of columns, such as weights, by sign."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _BINS = 4096  # of one sign
 
 @dataclass(frozen=True)
 class Histogram:
-    """How many rows have about which value.
+    """Counts of rows by value, in log-spaced bins.
 
     zeros: rows of value zero. counts: [b] rows with edges[i] <= value < edges[i + 1].
     negative_counts: [c] rows with negative_edges[i] <= -value < negative_edges[i + 1]; empty where none is negative.
@@ -51,7 +51,7 @@ class HistogramFold(MappedFold):
 
 
 def _trim(counts: Integers) -> tuple[Floats, Integers]:
-    """Edges and counts of the bins from the first to the last that hold anything; bin 0 is that of zero."""
+    """Edges and counts of the bins from the first to the last that is not empty; bin 0 is that of zero."""
     used = np.flatnonzero(counts[1:]) + 1
     if not len(used):
         return np.empty(0), np.empty(0, dtype=np.int64)

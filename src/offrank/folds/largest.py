@@ -1,4 +1,4 @@
-"""The largest values of each column: what the tail of the weights looks like."""
+"""The largest values of each column, which show the tail of the weights."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from .base import Sample
 
 @dataclass(frozen=True)
 class LargestFold:
-    """Keeps the `keep` largest values of the chosen columns, descending. State: [len(columns), keep]."""
+    """Keeps the `keep` largest values of the chosen columns in descending order. State: [len(columns), keep]."""
 
     columns: tuple[int, ...]
     keep: int = 1024
@@ -24,7 +24,7 @@ class LargestFold:
         state = state.copy()
         for line, column in enumerate(self.columns):
             values = batch.values[:, column]
-            values = values[values > state[line, -1]]  # few, once the state has filled
+            values = values[values > state[line, -1]]  # few, once the state is full
             if len(values):
                 state[line] = self._top(state[line], values)
         return state

@@ -13,14 +13,14 @@ from . import _kernels
 from .base import Sample, total
 
 Block = tuple[int, ...]
-"""Columns that one number may be made from."""
+"""Columns that one result may depend on."""
 
 
 @dataclass(frozen=True)
 class Moments:
-    """n rows of d columns: mean [d], comoment [d, d] (sums of centred products), least and largest [d].
+    """Moments of n rows of d columns: mean [d], comoment [d, d] (sums of centred products), least and largest [d].
 
-    third: by some columns [c] the sums [c, c, c] of centred products of three of them.
+    third: for some tuples of columns [c], the sums [c, c, c] of centred products of three of them.
     """
 
     n: int
@@ -52,18 +52,18 @@ class Moments:
         return np.diagonal(self.comoment) + self.n * self.mean**2
 
     def skewness(self, influence: Floats) -> float:
-        """Of the mean of rows that have this influence, [d] coefficients; 0 where its third moment is not known."""
+        """Skewness of the mean of rows with this influence, [d] coefficients; 0 if the third moment is missing."""
         variance, used = float(influence @ self.comoment @ influence), set(np.flatnonzero(influence).tolist())
         for block, third in self.third.items():
             if used <= set(block) and variance > 0:
-                each = influence[list(block)] / math.sqrt(variance)  # of size one, so that nothing overflows
+                each = influence[list(block)] / math.sqrt(variance)  # of variance one, to avoid overflow
                 return float(each @ (third @ each) @ each)
         return 0.0
 
 
 @dataclass(frozen=True)
 class MomentsFold:
-    """Reduces samples of `columns` columns, or more, to `Moments`. third: of which columns third moments are kept."""
+    """Reduces samples of `columns` columns, or more, to `Moments`. third: the columns with third moments."""
 
     columns: int
     third: tuple[Block, ...] = ()
@@ -124,7 +124,7 @@ def _merged_third(left: Moments, right: Moments, block: Block) -> Floats:
 
 
 def _widened(state: Moments, columns: int) -> Moments:
-    """The same rows with zeros in further columns."""
+    """The moments of the same rows with zeros in further columns."""
     if len(state.mean) == columns:
         return state
     comoment = total(state.comoment, np.zeros((columns, columns)))

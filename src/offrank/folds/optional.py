@@ -1,4 +1,4 @@
-"""Folds that a log may not allow: whose columns are missing, or that ask a policy what it cannot know."""
+"""Folds that may be unavailable: columns are missing, or a policy lacks an ability."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from .base import Fold
 
 @dataclass(frozen=True)
 class Unavailable:
-    """Why a fold could not be done."""
+    """The reason why a fold could not run."""
 
     reason: str
 
 
 @dataclass(frozen=True)
 class OptionalFold:
-    """A fold that may ask a policy for what it cannot know: then its result is an Unavailable."""
+    """A fold whose result is an Unavailable if a policy lacks an ability that it needs."""
 
     fold: Fold[Any, Any, Any]
 
@@ -48,7 +48,7 @@ def _if_able(step: Callable[..., Any], *states: Any) -> Any:
 
 
 class OptionalFolds:
-    """Those folds over a source that can be done. reasons: why others cannot, by name; needs: the columns of all."""
+    """The folds that can run over a source. reasons: why others cannot, by name; needs: the columns of all."""
 
     def __init__(self, source: Source) -> None:
         self.source, self.needs = source, Needs()
@@ -56,12 +56,12 @@ class OptionalFolds:
         self.reasons: dict[str, str] = {}
 
     def sure(self, needs: Needs, **folds: Any) -> None:
-        """Take on folds that any log allows."""
+        """Add folds that any log allows."""
         self.folds |= folds
         self.needs |= needs
 
     def add(self, name: str, fold: Any, needs: Callable[[], Needs] | None = None) -> bool:
-        """Take a fold on, and say whether it can be done. needs: the columns that it reads, by default `fold.needs`."""
+        """Add a fold if it can run, and return whether it can. needs: the columns it reads, by default `fold.needs`."""
         try:
             needed = (needs or fold.needs)()
             self.source.select(needed)
@@ -74,10 +74,10 @@ class OptionalFolds:
 
 
 def refused(found: Mapping[str, Any]) -> dict[str, str]:
-    """Of results by name, why some could not be had."""
+    """The reasons for the unavailable results, by name."""
     return {name: value.reason for name, value in found.items() if isinstance(value, Unavailable)}
 
 
 def given(found: Mapping[str, Any]) -> dict[str, Any]:
-    """The other results."""
+    """The available results, by name."""
     return {name: value for name, value in found.items() if not isinstance(value, Unavailable)}

@@ -1,8 +1,8 @@
-"""How much of a log that is judged is what something was learnt from.
+"""The share of an evaluated log that was in the training log.
 
-Rows of a small world coincide by chance. So the rows of both logs are compared with what two independent logs would
-have in common, twice: rows that come seldom by their number, and rows that come often by how little their numbers
-differ. Two independent logs differ by chance; a log and its copy do not.
+Rows with few possible values coincide by chance. So the overlap of both logs is compared with that which two
+independent logs would have, in two ways: rare rows by their number, and frequent rows by how little their counts
+differ. The counts of two independent logs differ by chance; those of a log and its copy do not.
 """
 
 from __future__ import annotations
@@ -18,23 +18,23 @@ from .counts import looked_up
 from .fingerprint import OUTCOME, QUERY, Fingerprint
 
 CLEAR = 5.0
-"""Standard errors by which rows have to coincide beyond chance."""
+"""Standard errors by which the overlap must exceed chance."""
 UNLIKELY = 1e-6
-"""Probability with which the numbers of independent logs may be as alike as these."""
+"""Largest probability that the counts of independent logs are as similar as those found."""
 OFTEN = 5.0
-"""Rows of a kind that are expected in each log, for the chi-square test."""
+"""Expected rows of a kind in each log, for the chi-square test."""
 ALIKE, FEW_PAIRS = 0.99, 50
-"""Where hardly anything comes twice within a log, this share of what comes in both has to come to the same."""
+"""If fewer pairs of rows share a place within a log, the share of pairs across both logs that must be equal."""
 USUAL, FEW_PLACES = 3.5, 20
-"""Standard errors by which what comes in both logs has to agree beyond the usual; known from so many places."""
+"""Standard errors by which rows in both logs must agree beyond the usual, and the places needed to know the usual."""
 
 
 def share_learnt(learnt: Fingerprint, judged: Fingerprint) -> float:
-    """The share of the judged rows that were learnt from, by what both logs have in common; 0 where chance may do it.
+    """The share of the evaluated rows that were in the training log, from the overlap; 0 where chance may explain it.
 
-    Known limits: a part of a log is not found again where its rows are of few kinds (some eight to forty; then little
-    can be learnt by heart); and two logs that show the same slates to the same queries equally often, as a plan and
-    not by chance, look like copies where next to nothing is clicked.
+    Known limits: a part of a log is not detected if its rows are of few kinds (some eight to forty; then little
+    can be memorised); and two logs that show the same slates to the same queries equally often, by design and
+    not by chance, look like copies where almost nothing is clicked.
     """
     if not (learnt.rows and judged.rows):
         return 0.0
@@ -49,9 +49,9 @@ def share_learnt(learnt: Fingerprint, judged: Fingerprint) -> float:
 
 @dataclass(frozen=True)
 class Common:
-    """Rows of the kinds in a sample, a kind being to whom what was shown and what came of it.
+    """Counts of rows by kind in a sample; a kind is a context with a slate and its outcome.
 
-    keys: [e] of the kinds. learnt, judged: [e] rows of each in either log. ratio: rows of the log that was learnt from
+    keys: [e] of the kinds. learnt, judged: [e] rows of each in either log. ratio: rows of the training log
     over those of the other.
     """
 
@@ -73,20 +73,20 @@ class Common:
         return self.learnt + self.judged
 
     def where(self, chosen: NDArray[np.bool_]) -> Common:
-        """Some kinds."""
+        """The counts of some kinds."""
         return Common(self.keys[chosen], self.learnt[chosen], self.judged[chosen], self.ratio)
 
     def places(self, bits: int) -> Integers:
-        """[e] number of each kind's place, which is what it shares with others but for its last bits."""
+        """[e] number of each kind's place: its key without the last bits, which several kinds may share."""
         return np.unique(self.keys >> np.uint64(bits), return_inverse=True)[1]
 
 
 def _of_rare(found: Common) -> float:
-    """Rows in both logs of kinds that come seldom, beyond those that independent logs would have by chance.
+    """The number of rows of rare kinds in both logs, beyond that expected in independent logs.
 
-    For c and d rows of a kind, c d - c (c - 1) / 2 ratio - d (d - 1) ratio / 2 has the expectation 0 where the logs are
-    independent, whatever the kind's probability, and else that of the rows that are in both; its variance is
-    (c + d)(c + d - 1) / 2. (The estimate of a maximum mean discrepancy without bias, Gretton et al. 2012.)
+    For c and d rows of a kind, c d - c (c - 1) / 2 ratio - d (d - 1) ratio / 2 has expectation 0 if the logs are
+    independent, whatever the kind's probability, and else the number of rows in both; its variance is
+    (c + d)(c + d - 1) / 2. (The unbiased estimate of a maximum mean discrepancy, Gretton et al. 2012.)
     """
     rare = found.where(found.both < 4 * OFTEN)
     c, d, both = (values.astype(np.float64) for values in (rare.learnt, rare.judged, rare.both))
@@ -97,9 +97,9 @@ def _of_rare(found: Common) -> float:
 
 
 def _agrees(rare: Common, bits: int, common: float) -> bool:
-    """Whether rows of the same place (a query; a slate of it) in both logs are alike, beyond what is usual within one.
+    """Whether rows of the same place (a query, or its slate) agree more between the logs than usually within one.
 
-    A plan that asks each query or shows each slate equally often makes two logs alike too, but not what comes of it.
+    A design with each query or slate equally often makes two logs similar too, but not their outcomes.
     """
     place = rare.places(bits)
     learnt, judged, alike, usual = (
@@ -123,9 +123,9 @@ def _agrees(rare: Common, bits: int, common: float) -> bool:
 
 
 def _of_frequent(found: Common) -> float:
-    """Rows in both logs of kinds that come often, by how much less their numbers differ than those of independent logs.
+    """The number of rows of frequent kinds in both logs, from how much less their counts differ than by chance.
 
-    Pearson's chi-square of what came of the same slate, in either log, is about its degrees of freedom where they are
+    Pearson's chi-square of the outcomes of the same slate, in either log, is about its degrees of freedom if they are
     independent; o rows in both of n and m leave 1 - 2 o / (n + m) of it.
     """
     share = found.ratio / (1 + found.ratio)
@@ -139,7 +139,7 @@ def _of_frequent(found: Common) -> float:
     away = np.abs(often.learnt - ratio * often.judged)
     from scipy.special import gammainc  # scipy is slow to import, and few need it
 
-    # A step of the counts is 1 + ratio wide: what is between two steps counts as different.
+    # Counts move in steps of 1 + ratio: values between two steps count as different.
     apart = float(((away + (1 + ratio) / 2) ** 2 / (ratio * often.both)).sum())
     if gammainc(degrees / 2, apart / 2) >= UNLIKELY:
         return 0.0
@@ -148,7 +148,7 @@ def _of_frequent(found: Common) -> float:
 
 
 def _equal_by_chance(found: Common) -> float:
-    """The probability that what came of the slates is so often the same, if they were drawn apart; 1 if it is not.
+    """The probability that slates have outcomes as equal as these in independent logs; 1 if they are not equal.
 
     Given how often a slate was shown in either log, its outcomes are hypergeometric.
     """

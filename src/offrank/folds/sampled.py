@@ -1,4 +1,4 @@
-"""A random sample of a log's rows, the same under any partition and order: those whose hashes are least."""
+"""A random sample of a log's rows, the same under any partition and order: those with the smallest hashes."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from ..log.hashing import hashed
 from ..log.source import Needs
 
 KEPT = 8192
-"""Rows that are kept: enough to see counts that are a few per cent off."""
+"""Number of rows kept: enough to detect counts that are a few per cent off."""
 CELLS = 600_000
-"""Pairs of a candidate and a rank in them at most: half a second to work out their probabilities."""
+"""Largest number of candidate-rank pairs in them: computing their probabilities takes half a second."""
 _ALL = np.uint64(2**64 - 1)
 
 
@@ -24,7 +24,7 @@ _ALL = np.uint64(2**64 - 1)
 class SampledRows:
     """Rows in the order of their hashes: key [n], slates [n, k] of candidate indices, inclusion [n], and contexts.
 
-    read: of how many. limit: the least hash that was left out, all ones where none was.
+    read: number of rows read. limit: the smallest hash left out, all ones if none was.
     """
 
     key: NDArray[np.uint64]
@@ -40,9 +40,9 @@ class SampledRows:
 
 @dataclass(frozen=True)
 class SampledRowsFold:
-    """Keeps the rows of least hash, at most `kept`, and no more `cells` than these.
+    """Keeps the rows with the smallest hashes, at most `kept` rows and `cells` cells.
 
-    wanted: the columns of the contexts that are kept. each: whether candidates are cells, or these at every rank.
+    wanted: the columns of the contexts to keep. each: whether a cell is a candidate, or a candidate at a rank.
     """
 
     wanted: Needs
@@ -57,10 +57,10 @@ class SampledRowsFold:
 
     def add(self, state: SampledRows, batch: LogBatch) -> SampledRows:
         key = hashed(batch.row)
-        rows = np.flatnonzero(key < state.limit)  # few, once the state has filled
+        rows = np.flatnonzero(key < state.limit)  # few, once the state is full
         if not len(rows):
             return replace(state, read=state.read + len(batch))
-        if len(rows) > self.kept:  # one more than is kept: it is the limit
+        if len(rows) > self.kept:  # one more than is kept gives the limit
             rows = rows[np.argpartition(key[rows], self.kept)[: self.kept + 1]]
         rows = rows[np.argsort(key[rows], kind="stable")]
         fits = self._fits(batch.contexts.size[rows], batch.contexts.length[rows])
@@ -91,12 +91,12 @@ class SampledRowsFold:
         return state
 
     def _fits(self, size: Integers, length: Integers) -> int:
-        """How many of these rows are kept, the first in any case."""
+        """The number of these rows that are kept, at least one."""
         each = size * length if self.each == "rank" else size
         return max(int((np.cumsum(each)[: self.kept] <= self.cells).sum()), 1)
 
     def _wanted(self, contexts: Contexts) -> Contexts:
-        """The columns that are kept."""
+        """The contexts with only the columns to keep."""
         return replace(
             contexts,
             scores={name: contexts.scores[name] for name in self.wanted.scores if name in contexts.scores},

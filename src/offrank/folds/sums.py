@@ -1,7 +1,7 @@
-"""Sums of columns: over all rows, over each replicate of a bootstrap, and over hash buckets of clusters.
+"""Sums of columns over all rows, over each replicate of a bootstrap, and over hash buckets of clusters.
 
-The Poisson bootstrap is keyed by row: it has the same replicates under any partition of the log. Dependent rows share
-a bucket, so that their errors are not taken as independent.
+The Poisson bootstrap is keyed by row: its replicates are the same under any partition of the log. Dependent rows share
+a bucket, so that their errors are not treated as independent.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ BUCKETS = 4096
 BUCKETS_OF_A_GROUP = 512
 
 Products = tuple[tuple[int, int], ...]
-"""Pairs of columns whose products are summed too: second moments, for what is learnt anew from other sums."""
+"""Pairs of columns whose products are summed too: second moments, for what is refitted in each replicate."""
 
 
 def with_products(values: Floats, products: Products) -> Floats:
-    """[n, p + d] the products of these pairs of columns, then the columns, of which later samples may have more."""
+    """[n, p + d] the products of these pairs of columns, then the columns; later samples may have more columns."""
     if not products:
         return values
     return np.column_stack([*(values[:, one] * values[:, other] for one, other in products), values])
@@ -60,7 +60,7 @@ class BootstrapFold(MappedFold):
     def mapped(self, batch: Sample) -> Floats:
         values = with_products(batch.values, self.products)
         sums = np.zeros((values.shape[1], self.replicates))
-        # The golden-ratio multiple keeps the keys of two seeds apart.
+        # The golden-ratio multiple separates the keys of two seeds.
         key = batch.key + np.uint64((self.seed * int(ODD)) % 2**64)
         _kernels.poisson_sums(sums, values, key, _kernels.POISSON)
         return sums.T
@@ -70,7 +70,7 @@ class BootstrapFold(MappedFold):
 class BucketsFold(MappedFold):
     """Reduces samples to the sums [buckets, 1 + products + columns or more] of each bucket; the first counts rows.
 
-    cluster: the clusters of a sample that are put into buckets; by default its key. buckets: a power of two.
+    cluster: the clusters of a sample to put into buckets, by default its key. buckets: a power of two.
     """
 
     columns: int

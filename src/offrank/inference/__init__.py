@@ -1,7 +1,7 @@
-"""From column sums to intervals: one file a kind of interval, registered by being there.
+"""Intervals from column sums: each kind of interval has its own file, which registers it.
 
-What an estimate is (a ratio, a mean with a control variate), how it would differ in other logs, and which interval
-follows from that.
+An estimate (a ratio, or a mean with a control variate), its sampling distribution, and the interval that
+follows from it.
 """
 
 from .pareto import tail_index

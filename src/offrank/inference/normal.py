@@ -8,6 +8,6 @@ from .registry import Sampling, interval
 
 @interval("normal")
 def normal(of: Sampling) -> Interval:
-    """As far on either side as a normal law has it."""
+    """The symmetric interval of a normal distribution."""
     half = of.quantile * of.error
     return of.interval(of.value - half, of.value + half)

@@ -1,4 +1,4 @@
-"""What an estimate is: a smooth function of column sums, most often a ratio of two.
+"""Estimates as smooth functions of column sums, usually ratios of two.
 
 A plain mean is the ratio of sum(v / inclusion) to sum(1 / inclusion), a self-normalised one that to sum(w / inclusion).
 Its error follows from the influence of each row, (numerator - ratio * denominator) / mean(denominator) for a ratio,
@@ -22,10 +22,10 @@ class Mean(Protocol):
 
     @property
     def denominator(self) -> int:
-        """The column whose sum it is a mean over: how much a cluster can weigh in it."""
+        """The column of the denominator, which gives the weight of a cluster."""
 
     def value(self, sums: Floats) -> Floats:
-        """The function, for sums [..., d]."""
+        """The value of the function for sums [..., d]."""
 
     def influence(self, moments: Moments) -> Floats:
         """[d] coefficients of a row's influence on it."""
@@ -75,7 +75,7 @@ class BySlot:
     """Sum over slots b of (sum of value_b / sum of weight_b) x (sum of number_b / sum of `denominator`).
 
     The fields are columns. number_b counts the slots of a row that are in block b, so the second factor is the share
-    of impressions with such a slot. A slot without any weight adds nothing.
+    of impressions with such a slot. A slot whose weights are all zero adds nothing.
     """
 
     values: tuple[int, ...]
@@ -104,9 +104,9 @@ class BySlot:
 
 @dataclass(frozen=True)
 class Controlled:
-    """A mean less `slope` times what another mean, of column `weight`, exceeds its expectation 1 by: a control variate.
+    """A mean with a control variate: less `slope` times the excess of the mean of column `weight` over 1.
 
-    slope 0 is the plain mean, the mean's own value to first order the ratio to `weight`.
+    slope 0 gives the plain mean; a slope equal to the mean gives, to first order, the ratio to `weight`.
     """
 
     numerator: int
@@ -116,7 +116,7 @@ class Controlled:
 
     @classmethod
     def best(cls, moments: Moments, numerator: int, weight: int, denominator: int) -> Controlled:
-        """With the slope of least variance, cov / var of the two means, taken from the same rows."""
+        """The mean with the slope of least variance, cov / var of the two means, estimated from the same rows."""
         left, right = (Ratio(column, denominator).influence(moments) for column in (numerator, weight))
         variance = float(right @ moments.comoment @ right)
         slope = float(left @ moments.comoment @ right) / variance if variance else 0.0
@@ -124,12 +124,12 @@ class Controlled:
 
     @staticmethod
     def products(numerator: int, weight: int, denominator: int) -> Products:
-        """The pairs of columns whose products `refitted` asks for."""
+        """The pairs of columns whose products `refitted` needs."""
         outer = ((numerator, weight), (weight, weight), (numerator, denominator), (weight, denominator))
         return (*outer, (denominator, denominator))
 
     def refitted(self, sums: Floats, products: Products) -> Controlled:
-        """With the slope of least variance in each of several samples: sums [..., d + p] of columns and products."""
+        """The mean with the slope of least variance in each sample, from sums [..., d + p] of columns and products."""
         first = sums.shape[-1] - len(products)
         asked = self.products(self.numerator, self.weight, self.denominator)
         vw, ww, vc, wc, cc = (sums[..., first + products.index(pair)] for pair in asked)
@@ -144,7 +144,7 @@ class Controlled:
 
     def influence(self, moments: Moments) -> Floats:
         plain, weight = (ratio.influence(moments) for ratio in self._ratios)
-        return plain - self.slope * weight  # the slope is taken as given
+        return plain - self.slope * weight  # the slope is treated as fixed
 
     @property
     def _ratios(self) -> tuple[Ratio, Ratio]:

@@ -1,4 +1,4 @@
-"""The kinds of intervals: one file each, registered by being there."""
+"""The registry of interval kinds; each has its own file, which registers it."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from ..log.batch import Floats
 
 @dataclass(frozen=True)
 class Sampling:
-    """What is known of how a number would differ in other logs.
+    """The sampling distribution of a number, as far as it is estimated.
 
-    - n: rows. error: its standard error, and freedom the degrees of freedom of that. skewness: of the number.
+    - n: rows. error: its standard error; freedom: the degrees of freedom of that. skewness: of the number.
     - span: a bound on the range of a row's influence.
-    - draws: [b] the number in replicates of the log, which are `stretch` times too close to it; none where no kind
-      asked for replicates.
+    - draws: [b] the number in replicates of the log, whose spread is too small by the factor `stretch`; none if no kind
+      needs replicates.
     """
 
     value: float
@@ -38,22 +38,22 @@ class Sampling:
 
     @property
     def quantile(self) -> float:
-        """How many standard errors hold `confidence`: of a normal law, or of Student's with few clusters."""
+        """The quantile for `confidence`, in standard errors: normal, or Student's with few clusters."""
         return student(0.5 + self.confidence / 2, self.freedom)
 
     def interval(self, low: float, high: float, error: float | None = None) -> Interval:
-        """With these ends; error: where it is not the standard error of the delta method."""
+        """The interval with these ends; error: if it is not the standard error of the delta method."""
         return Interval(self.value, low, high, self.error if error is None else error, self.freedom, self.skewness)
 
 
 Method = Literal["bernstein", "bootstrap", "normal", "studentised"]
-"""The names of the kinds of intervals, for type checkers; METHODS has those that are there."""
+"""The names of the kinds of intervals, for type checkers; METHODS has the registered ones."""
 Make = Callable[[Sampling], Interval]
 
 
 @dataclass(frozen=True)
 class IntervalKind:
-    """One kind of interval. clusters: it knows dependent rows; replicates: it needs those of a bootstrap."""
+    """One kind of interval. clusters: it supports dependent rows; replicates: it needs a bootstrap."""
 
     make: Make
     clusters: bool = True
@@ -83,7 +83,7 @@ def kinds() -> Mapping[str, IntervalKind]:
 
 
 def student(level: float, freedom: float) -> float:
-    """The quantile of Student's law; of the normal one where the degrees of freedom are infinite."""
+    """The quantile of Student's distribution, or of the normal one if the degrees of freedom are infinite."""
     if np.isinf(freedom):
         return NormalDist().inv_cdf(level)
     from scipy.special import stdtrit

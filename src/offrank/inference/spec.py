@@ -1,4 +1,4 @@
-"""Which interval is asked for, at which level, of rows that depend on each other or not."""
+"""The specification of intervals: the method, the confidence level, and the clusters of dependent rows."""
 
 from __future__ import annotations
 
@@ -22,22 +22,22 @@ from .spread import Inference
 METHODS: tuple[str, ...] = tuple(kinds())
 AUTO = "auto"
 CLUSTERS = ("query", "user", "session")
-"""The columns whose equal values may mark dependent rows, where nobody says which."""
+"""The columns whose equal values may mark dependent rows, if none is given."""
 FEWEST = 5
-"""With fewer clusters than these, rows are not clustered by default: Student's quantiles would say little else."""
+"""With fewer clusters, rows are not clustered by default: Student's quantiles would dominate the intervals."""
 BUCKETS_OF = "buckets of "
-"""What the folds of clusters are called, before the column."""
+"""Prefix of the names of the folds of clusters, before the column."""
 _REPEATS = 1.1
-"""Rows in the cluster of a row, on average; with fewer, intervals are at most 5 % too narrow, were they all alike."""
+"""Mean rows in the cluster of a row; with fewer, intervals are at most 5 % too narrow even if all are equal."""
 
 
 @dataclass(frozen=True)
 class IntervalSpec:
-    """How intervals are made: by which of METHODS; rows of one `cluster` depend on each other.
+    """How intervals are made: by one of METHODS, with dependent rows in each `cluster`.
 
-    cluster: a column; None for independent rows; or "auto": of the columns `found` in the log, for each mean, the one
-    that makes it most uncertain. Not one with fewer than FEWEST values, nor one whose values hardly ever come twice;
-    and none where the kind of interval knows no clusters.
+    cluster: a column; None for independent rows; or "auto": for each mean, the column `found` in the log
+    that gives the largest error, but not one with fewer than FEWEST values, nor one whose values hardly ever repeat;
+    and none where the kind of interval does not support clusters.
 
     Raises:
         UsageError: a level outside (0, 1), an unknown method, or one that does not fit the clusters.
@@ -66,28 +66,28 @@ class IntervalSpec:
         return kinds()[self.method]
 
     def finding(self, source: Source) -> IntervalSpec:
-        """With the columns that the source has, where nobody says what to cluster by."""
+        """The specification with the cluster columns of the source, if none was given."""
         if self.cluster != AUTO:
             return self
         return replace(self, found=tuple(name for name in CLUSTERS if has(source, Needs(clusters=frozenset([name])))))
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """The columns of clusters that are read."""
+        """The columns of clusters to read."""
         if self.cluster == AUTO:
             return self.found
         return () if self.cluster is None else (self.cluster,)
 
     def needs(self) -> Needs:
-        """The columns that are read."""
+        """The columns to read."""
         return Needs(clusters=frozenset(self.columns))
 
     def folds(
         self, columns: int, products: Products = (), buckets: int = BUCKETS, blocks: tuple[Block, ...] = ()
     ) -> dict[str, Fold[Any, Any, Any]]:
-        """What reduces samples of so many columns to what `spread` needs, by name.
+        """The folds, by name, that reduce samples of so many columns to the input of `spread`.
 
-        blocks: the columns that one number is made from, whose skewness is known then.
+        blocks: the columns that one number depends on, for its skewness.
         """
         made: dict[str, Fold[Any, Any, Any]] = {"moments": MomentsFold(columns, blocks)}
         if self._kind.replicates and self.cluster in (None, AUTO):
@@ -97,7 +97,7 @@ class IntervalSpec:
         return made
 
     def spread(self, folded: Mapping[str, Any], products: Products = ()) -> Inference:
-        """What intervals are made from, out of the states of `folds`."""
+        """The inference from the results of `folds`."""
         every = [Clusters.of(name, folded[BUCKETS_OF + name], products) for name in self.columns]
         dropped: list[Clusters] = []
         if self.cluster == AUTO:
@@ -113,7 +113,7 @@ class IntervalSpec:
         return Inference(*made, tuple(dropped), self.cluster == AUTO)
 
     def _redrawn(self, clusters: Clusters) -> Floats:
-        """Replicates that take or leave whole clusters."""
+        """Bootstrap replicates that draw whole clusters."""
         fold = BootstrapFold(clusters.sums.shape[1], self.replicates, self.seed)
         numbers = np.arange(len(clusters), dtype=np.uint64)
         return fold.add(fold.empty(), Sample(np.ascontiguousarray(clusters.sums), numbers))

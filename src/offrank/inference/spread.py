@@ -1,4 +1,4 @@
-"""From column sums to intervals: of means and of their differences, of independent rows or of clusters."""
+"""Intervals of means and of their differences from column sums, for independent rows or clusters."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ Signed = tuple[tuple[Mean, float], ...]
 
 @dataclass(frozen=True)
 class Inference:
-    """All that intervals are made from.
+    """The column sums from which intervals are computed.
 
-    clusters: sums of dependent rows, by one column or several, of which each mean takes the one that makes it most
-    uncertain. replicates: [b, d + p] sums of a bootstrap of rows, of the columns and of `products` of them. dropped:
-    clusters that were found and not used, for which rows count as independent. chosen: that nobody named the
-    clusters: where one of them holds all that counts, rows are taken as independent.
+    clusters: sums of dependent rows, by one column or several, of which each mean takes the one with its largest
+    error. replicates: [b, d + p] sums of a bootstrap of rows, of the columns and of `products` of them. dropped:
+    clusters that were found but not used, for which rows count as independent. chosen: whether the clusters were chosen
+    automatically: then rows are independent where a single cluster carries all the weight.
     """
 
     moments: Moments
@@ -40,22 +40,22 @@ class Inference:
     chosen: bool = False
 
     def ratio(self, ratio: Mean) -> Interval:
-        """A ratio, or a controlled mean, with its interval."""
+        """The interval of a ratio or a controlled mean."""
         return self._interval(float(ratio.value(self.moments.sums)), ((ratio, 1.0),))
 
     def difference(self, left: Mean, right: Mean) -> Interval:
-        """left - right on the same rows: their covariance is taken into account."""
+        """The interval of the paired difference left - right on the same rows."""
         sums = self.moments.sums
         one, other = float(left.value(sums)), float(right.value(sums))
-        value = one - other if abs(one - other) > 1e-12 * abs(one) else 0.0  # else it is rounding
+        value = one - other if abs(one - other) > 1e-12 * abs(one) else 0.0  # else it is a rounding error
         return self._interval(value, ((left, 1.0), (right, -1.0)))
 
     def clustered(self, mean: Mean) -> Clusters | None:
-        """The clusters whose rows are taken as dependent in this mean."""
+        """The clusters whose rows count as dependent in this mean."""
         return _widest(self.clusters, ((mean, 1.0),))[1]
 
     def passed_over(self, mean: Mean) -> Clusters | None:
-        """Of the clusters that are not used those that would matter most."""
+        """The unused clusters that would matter most."""
         return _widest(self.dropped, ((mean, 1.0),))[1]
 
     def design_effect(self, mean: Mean, clusters: Clusters | None) -> float | None:
@@ -87,11 +87,11 @@ class Inference:
     def _independent_error(self, influence: Floats) -> float:
         n = self.moments.n
         if n < 2:
-            return math.inf  # one row does not say how much others would differ
+            return math.inf  # the variance needs at least two rows
         return math.sqrt(max(float(influence @ self.moments.comoment @ influence) / (n * (n - 1)), 0.0))
 
     def _draws(self, sums: Floats, terms: Signed) -> Floats:
-        """[b] the value in each replicate, what is learnt from the log learnt anew."""
+        """[b] the value in each replicate, with control variates refitted."""
         if self.products:
             terms = tuple(
                 (mean.refitted(sums, self.products) if isinstance(mean, Controlled) else mean, sign)
@@ -101,12 +101,12 @@ class Inference:
 
 
 def _added(terms: Signed) -> Callable[[Floats], Floats]:
-    """The sum of the means' values, each with its sign, as a function of column sums."""
+    """The signed sum of the means as a function of column sums."""
     return lambda sums: np.asarray(sum(sign * mean.value(sums) for mean, sign in terms))
 
 
 def _widest(every: tuple[Clusters, ...], terms: Signed) -> tuple[float, Clusters | None]:
-    """The greatest standard error by clusters, if possible a finite one, and its clusters."""
+    """The largest standard error by clusters, finite if possible, and its clusters."""
     found = [(one.jackknife(_added(terms)), one) for one in every]
     if not found:
         return math.inf, None

@@ -8,11 +8,11 @@ from .registry import Sampling, interval
 
 @interval("studentised")
 def studentised(of: Sampling) -> Interval:
-    """Hall's (1992): what is a few standard errors off once the skewness of the mean is taken out.
+    """Hall's (1992) interval, which corrects the studentised mean for its skewness.
 
-    The mean of a few large values among many small ones is too low where its standard error is too small: the end
-    towards the tail moves away. The other end would come nearer, but stays where the normal interval has it: samples
-    show less skewness than there is, and the law of a ratio is not only that of its linear part.
+    The mean of a few large values among many small ones is too low when its standard error is too small: the end
+    towards the tail moves out. The other end would move in, but stays where the normal interval has it: samples
+    underestimate the skewness, and the distribution of a ratio is not only that of its linear part.
     """
     quantile = of.quantile
     below = max(quantile, untransformed(quantile, of.skewness))

@@ -1,4 +1,4 @@
-"""What a log is: types, rules and errors."""
+"""The types, rules and errors of a log."""
 
 from .batch import Contexts, Labels, LogBatch, Shown, SparseFeatures
 from .source import Needs, Source

@@ -67,7 +67,7 @@ def duplicates(values, starts, lengths):
     """[n] whether a list holds a value twice."""
     n, bits = len(starts), _bits(lengths)
     found = np.zeros(n, dtype=np.bool_)
-    # A slot belongs to the row that stamped it, so that the table need not be cleared.
+    # Each slot is stamped with its row, so that the table need not be cleared.
     seen, stamp = np.empty(1 << bits, dtype=np.int64), np.full(1 << bits, -1)
     for row in range(n):
         for i in range(starts[row], starts[row] + lengths[row]):
@@ -81,7 +81,7 @@ def duplicates(values, starts, lengths):
 
 @_jit
 def locate(items, item_starts, item_lengths, values, starts, lengths, out):
-    """Write to out[n, k] the place of each item in the row's list of values, -2 where it has none."""
+    """Write to out[n, k] the index of each value in the row's list of items, -2 if it is not there."""
     bits = _bits(lengths)
     seen, stamp = np.empty(1 << bits, dtype=np.int64), np.full(1 << bits, -1)
     place = np.empty(1 << bits, dtype=np.int64)
@@ -91,7 +91,7 @@ def locate(items, item_starts, item_lengths, values, starts, lengths, out):
             slot = _slot(value, bits)
             while stamp[slot] == row and seen[slot] != value:
                 slot = (slot + 1) & (len(stamp) - 1)
-            if stamp[slot] != row:  # of two equal values the first
+            if stamp[slot] != row:  # the first of equal values
                 seen[slot], stamp[slot], place[slot] = value, row, i
         for j in range(item_lengths[row]):
             item = items[item_starts[row] + j]
@@ -103,12 +103,12 @@ def locate(items, item_starts, item_lengths, values, starts, lengths, out):
 
 @numba.njit(cache=True, nogil=True, fastmath={"reassoc", "nsz"})
 def bad_rank_propensity(matrices, lengths, drawn):
-    """[n] whether a matrix [k, k] is not one of probabilities; where `drawn`, with a positive diagonal."""
+    """[n] whether a matrix [k, k] is not one of probabilities, where `drawn` with a positive diagonal."""
     n = len(lengths)
     bad = np.zeros(n, dtype=np.bool_)
     for row in range(n):
         for i in range(lengths[row]):
-            total, negative = 0.0, 0.0  # a probability that is not a number shows in the total
+            total, negative = 0.0, 0.0  # a NaN shows in the total
             for j in range(lengths[row]):
                 p = matrices[row, i, j]
                 total += p

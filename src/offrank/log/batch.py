@@ -1,4 +1,4 @@
-"""What a piece of a log is: arrays, padded to the widest row of the batch.
+"""The batch, a piece of a log: arrays padded to the widest row.
 
 Shapes, here and everywhere: n impressions, m candidates, k slots. Slots and ranks count from 0
 at the top. `-1` pads slates and rankings; for jobs that ask for `holes` it also stands inside slates, at ranks where
@@ -24,7 +24,7 @@ Integers = NDArray[np.int64]
 
 @dataclass(frozen=True)
 class SparseFeatures:
-    """Features of the candidates, line by line: line first[i] + j describes candidate j of row i.
+    """Sparse features of the candidates; line first[i] + j describes candidate j of row i.
 
     first: [n]. offsets: [lines + 1]; line l has the features indices[offsets[l] : offsets[l + 1]], with
     `values` beside them. An index may come several times in a line; its values add up.
@@ -36,13 +36,13 @@ class SparseFeatures:
     values: Floats
 
     def take(self, rows: Integers) -> SparseFeatures:
-        """Some rows, or one row many times."""
+        """Select rows, possibly repeated."""
         return SparseFeatures(self.first[rows], self.offsets, self.indices, self.values)
 
 
 @dataclass(frozen=True)
 class Contexts:
-    """What was known before anybody clicked: all that a policy may see.
+    """The contexts, known before any click: everything that a policy may see.
 
     candidates: [n, m] item codes (integer ids as they are, strings hashed to 64 bits).
     size: [n] candidates per row; length: [n] slots to fill per row.
@@ -63,7 +63,7 @@ class Contexts:
         return len(self.size)
 
     def take(self, rows: Integers) -> Contexts:
-        """Some rows, or one row many times."""
+        """Select rows, possibly repeated."""
         return Contexts(
             self.candidates[rows],
             self.size[rows],
@@ -82,49 +82,49 @@ class Contexts:
 
 @dataclass(frozen=True)
 class Shown:
-    """What was drawn, and the probabilities that were written down for it.
+    """The shown slates, and the probabilities that were logged for them.
 
     slates: [n, k] index into candidates per slot, -1 pads.
-    written: by role, those of the policy that drew it; by `role:column`, those of another policy.
+    written: by role, those of the logging policy; by `role:column`, those of another policy.
     propensity: [n] of the whole slate; slot_propensity: [n, k] of each slot's item given the slots above it;
-    rank_propensity: [n, k, k] of displayed item i at rank j. They say nothing of any other slate.
+    rank_propensity: [n, k, k] of displayed item i at rank j. They are of the shown slate only.
     """
 
     slates: Integers
     written: Mapping[str, Floats] = field(default_factory=dict)
 
     def take(self, rows: Integers, slots: int) -> Shown:
-        """Some rows, or one row many times, cut to their widest."""
+        """Select rows, possibly repeated, and cut them to the widest."""
         cut = {name: _cut(values[rows], slots) for name, values in self.written.items()}
         return Shown(self.slates[rows, :slots], cut)
 
 
 def _cut(values: Floats, slots: int) -> Floats:
-    """[n], [n, k] or [n, k, k] numbers beside slates of so many slots."""
+    """[n], [n, k] or [n, k, k] numbers cut to slates of so many slots."""
     return np.ascontiguousarray(values[(slice(None),) + (slice(slots),) * (values.ndim - 1)])
 
 
 @dataclass(frozen=True)
 class Labels:
-    """A column to group by: `codes` [n] index into `names`."""
+    """A column to group by; `codes` [n] index into `names`."""
 
     codes: Integers
     names: tuple[str, ...]
 
     def take(self, rows: Integers) -> Labels:
-        """Some rows."""
+        """The labels of some rows."""
         return Labels(self.codes[rows], self.names)
 
 
 class RunCache:
-    """What is kept while one log is read, by name: made when first asked for, shared by the threads of a run."""
+    """A cache for the reading of one log: values by name, computed on first use, shared by the threads of a run."""
 
     def __init__(self) -> None:
         self._found: dict[str, Any] = {}
         self._lock = Lock()
 
     def get(self, name: str, make: Callable[[], T]) -> T:
-        """What goes by this name."""
+        """The value of this name, computed on first use."""
         with self._lock:
             if name not in self._found:
                 self._found[name] = make()
@@ -138,15 +138,15 @@ class RunCache:
 
 @dataclass(frozen=True)
 class LogBatch:
-    """Impressions as they happened: what was known, what was shown, what came of it.
+    """Logged impressions: contexts, shown slates and outcomes.
 
     clicks: [n, k] beside the slates, or None.
     outcome: [n] the logged `reward` column, or None where the log has clicks only.
     inclusion: [n] probability that the row was kept in the log. row: [n] stable impression id.
     clusters: name -> [n] codes of columns whose equal values mark dependent rows; a null depends on no other row.
-    skipped: rule -> rows (or clicks) left out while reading, never in silence.
+    skipped: rule -> number of rows (or clicks) left out while reading.
     file: where the rows stand; base: rows in the files before it, so that row - base is a file's own row.
-    run: what is kept until the whole log is read.
+    run: cache that is kept until the whole log is read.
     """
 
     contexts: Contexts
@@ -172,7 +172,7 @@ class LogBatch:
         return self.shown.slates
 
     def take(self, rows: Integers) -> LogBatch:
-        """Some impressions; what was skipped while reading stays counted."""
+        """Some of the impressions; `skipped` stays as it is."""
         contexts = self.contexts.take(rows)
         slots = contexts.slots
         return replace(
@@ -193,7 +193,7 @@ class LogBatch:
         return {name: known[name].view(np.uint64) for name in columns}
 
     def once(self, key: Hashable, make: Callable[[], T]) -> T:
-        """What `make` gives; it is called for the first who asks this batch by this key."""
+        """The value of `make`, which is called once per key of this batch."""
         if key not in self._known:
             self._known[key] = make()
         found: T = self._known[key]

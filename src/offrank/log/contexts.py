@@ -1,4 +1,4 @@
-"""Contexts of several batches as one, and their candidates in another order."""
+"""Join the contexts of several batches, and reorder candidates."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ T = TypeVar("T", bound=np.generic)
 def joined(parts: Sequence[Contexts]) -> Contexts:
     """The rows of several contexts one after another, padded to the widest of them and no wider.
 
-    All hold the same columns. Of features nothing is kept but those of these rows.
+    All have the same columns. Only the features of these rows are kept.
     """
     first = parts[0]
     widest = max((int(part.size.max(initial=0)) for part in parts), default=0)
@@ -58,7 +58,7 @@ def reordered(contexts: Contexts, order: Integers) -> Contexts:
 
 
 def stacked(blocks: Sequence[NDArray[T]], width: int, pad: float) -> NDArray[T]:
-    """Rows of [n, any] blocks one after another, [., width]."""
+    """[., width] the rows of [n, any] blocks one after another, padded."""
     out = np.full((sum(map(len, blocks)), width), pad, blocks[0].dtype)
     start = 0
     for block in blocks:
@@ -82,7 +82,7 @@ def _lines(part: Contexts) -> tuple[SparseFeatures, Integers]:
 
 
 def _own_lines(given: Sequence[tuple[SparseFeatures, Integers]]) -> SparseFeatures:
-    """The given lines of each, one after another; `first` is left to the caller."""
+    """The given lines of each, one after another; the caller sets `first`."""
     counts, places = [], []
     for features, lines in given:
         start, count = features.offsets[lines], features.offsets[lines + 1] - features.offsets[lines]

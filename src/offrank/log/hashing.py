@@ -1,4 +1,4 @@
-"""The one hash of the house: splitmix64, for codes and keys of 64 bits. In compiled loops and, as `hashed`, for arrays.
+"""The hash of the whole package: splitmix64, for 64-bit codes and keys, in compiled loops and (`hashed`) for arrays.
 
 G. L. Steele, D. Lea, C. H. Flood (2014), Fast splittable pseudorandom number generators.
 """
@@ -14,10 +14,10 @@ ODD = np.uint64(0x9E3779B97F4A7C15)
 """2^64 over the golden ratio: its multiples are spread over all 64-bit codes."""
 
 SEED = np.uint64(0x243F6A8885A308D3)
-"""Where joined keys begin: digits of pi."""
+"""Initial value of joined keys: digits of pi."""
 
 TEXT = np.uint64(0xCBF29CE484222325)
-"""Where FNV-1a begins, the hash of texts."""
+"""Initial value of FNV-1a, the hash of texts."""
 
 _inline = numba.njit(cache=True, nogil=True, inline="always")
 
@@ -38,7 +38,7 @@ def with_byte(h, byte):
 
 @_inline
 def splitmix64(x):
-    """Neighbouring integers become words that have nothing to do with each other."""
+    """The splitmix64 hash, which maps neighbouring integers to unrelated words."""
     return finish(np.uint64(x) + ODD)
 
 

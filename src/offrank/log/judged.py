@@ -1,4 +1,4 @@
-"""Queries whose documents were judged: grades and features, no clicks."""
+"""Queries with judged documents: grades and features, no clicks."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from .batch import Floats, Integers
 
 @dataclass(frozen=True)
 class Judged:
-    """Judged documents, query after query; q queries, d features. A row is a document of one query.
+    """Judged documents grouped by query; q queries, d features. A row is a document of one query.
 
     query: [q] ids, each once. first: [q + 1] offsets; the rows first[i] up to first[i + 1] belong to query i.
     grade: [rows] as judged, usually 0 to 4. features: [rows, d], 0.0 where none was given.
@@ -32,7 +32,7 @@ class Judged:
 
     @property
     def rows(self) -> int:
-        """Documents of all queries."""
+        """The number of documents of all queries."""
         return len(self.grade)
 
     @property
@@ -46,19 +46,19 @@ class Judged:
         return np.repeat(np.arange(len(self)), self.sizes)
 
     def take(self, queries: Integers) -> Judged:
-        """Some queries by their index, in this order."""
+        """The queries with these indices, in this order."""
         sizes = self.sizes[queries]
         first = np.concatenate(([0], np.cumsum(sizes)))
         rows = np.repeat(self.first[queries] - first[:-1], sizes) + np.arange(first[-1])
         return self.pick(queries, sizes, rows)
 
     def pick(self, queries: Integers, sizes: Integers, rows: Integers) -> Judged:
-        """Some queries by their index with `sizes` rows each, which `rows` names query after query."""
+        """The queries with these indices, with `sizes` rows each, listed query by query in `rows`."""
         first = np.concatenate(([0], np.cumsum(sizes))).astype(np.int64)
         return Judged(self.query[queries], first, self.grade[rows], self.features[rows], self.document[rows])
 
     def table(self, values: NDArray[Any]) -> NDArray[Any]:
-        """[rows] values as [q, documents].
+        """The values [rows] as an array [q, documents].
 
         Raises:
             UsageError: the queries do not have equally many documents.

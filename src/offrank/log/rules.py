@@ -1,4 +1,4 @@
-"""The rules that every row must keep, and what to say of one that does not."""
+"""The rules that every row must satisfy, and the errors for rows that do not."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ..errors import RowError
 
 @dataclass(frozen=True)
 class Rule:
-    """A rule with its stable code, what is wrong with a row that breaks it, and the remedy."""
+    """A rule: its stable code, what is wrong with a row that breaks it, and the remedy."""
 
     code: str
     broken: str
@@ -23,7 +23,7 @@ class Rule:
 
 NULL = Rule("null", "is null", "fill it in, or leave the row out of the log")
 BAD_LIST = "bad-list"
-"""Code of a text that is no list in JSON; what is wrong with it depends on the text."""
+"""Code of a text that is not a JSON list; the message depends on the text."""
 EMPTY_SLATE = Rule("empty-slate", "shows no item", "leave out impressions that showed nothing")
 DUPLICATE = Rule(
     "duplicate-item",
@@ -72,7 +72,7 @@ BAD_RANK_PROBABILITY = Rule(
     "write a list per displayed item with its probability at each rank; each list sums to at most 1",
 )
 LEAST_PROBABILITY = 1e-300
-"""Of what happened: smaller numbers have lost digits, and their inverse may not be finite."""
+"""Smallest probability of a logged event: smaller numbers have lost digits, and their inverse may be infinite."""
 
 TINY_PROBABILITY = Rule(
     "tiny-probability",

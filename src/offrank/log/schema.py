@@ -1,4 +1,4 @@
-"""What the columns of a log mean, and how a user's names are matched to them."""
+"""The roles of a log's columns, and how a user's column names are matched to them."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ WRITTEN: Mapping[str, tuple[str, ...]] = {
     "slot_propensity": ("propensity",),
     "rank_propensity": ("propensity", "slot_propensity"),
 }
-"""Roles of probabilities that were written down for the shown slate, and which others may hold the same."""
+"""Roles of logged probabilities of the shown slate, each with the roles that may hold the same numbers."""
 
 LONG_ROLES: Mapping[str, str] = {
     "impression": "id of the impression",
@@ -51,12 +51,12 @@ LONG_ROLES: Mapping[str, str] = {
 """The long layout: a row per item."""
 
 GROUPING = ("query", "user", "session")
-"""Roles of columns that group rows: they are found by their role, every other column that does by its own name."""
+"""Roles of columns that group rows: these are found by their role, other grouping columns by their own name."""
 
 
 @dataclass(frozen=True)
 class Columns:
-    """The user's column for each role: `columns={"slate": "shown"}`; by default the role's own name."""
+    """The user's column for each role, `columns={"slate": "shown"}`; by default the name of the role."""
 
     available: tuple[str, ...]
     renamed: Mapping[str, str]
@@ -67,7 +67,7 @@ class Columns:
         return self.renamed.get(role, role) in self.available
 
     def of(self, role: str) -> str:
-        """The column of a role.
+        """The column for a role.
 
         Raises:
             ColumnError: there is none.

@@ -1,4 +1,4 @@
-"""What a log is to the jobs that read it: parts, and batches of each part."""
+"""The interface of a log for the jobs that read it: parts, and batches of each part."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ class Needs:
 
     roles: names from `schema.ROLES`. scores, rankings, keys, labels, clusters: the user's own column names.
     weights: the scores among them that must not be negative. written: `role:column`, probabilities of the shown slates
-    under another policy than the logging one (`propensity:new_propensity`). holes: whether the job copes with ranks
-    where nothing was shown, which are -1 inside slates; otherwise they break a rule. exchangeable: whether the answer
-    follows from these columns alone, so that other items with the same numbers would be treated alike.
+    under another policy than the logging one (`propensity:new_propensity`). holes: whether the job supports ranks
+    where nothing was shown, which are -1 inside slates; otherwise they break a rule. exchangeable: whether the result
+    depends only on these columns, so that other items with the same numbers would be treated alike.
     """
 
     roles: frozenset[str] = frozenset()
@@ -39,7 +39,7 @@ class Needs:
 
 
 def needs(*roles: str, **columns: str) -> Needs:
-    """Needs in one line: `needs("clicks", scores="old_score")`."""
+    """The needs in short form: `needs("clicks", scores="old_score")`."""
     named: Any = {kind: frozenset([name]) for kind, name in columns.items()}
     return Needs(frozenset(roles), **named)
 
@@ -48,10 +48,10 @@ class Source(Protocol):
     """A picklable description of a log (paths and options), read lazily."""
 
     def parts(self) -> int:
-        """How many pieces can be read side by side."""
+        """The number of parts that can be read in parallel."""
 
     def batches(self, part: int) -> Iterator[LogBatch]:
-        """The impressions of one piece, in order."""
+        """The impressions of one part, in order."""
 
     def select(self, needed: Needs) -> Source:
         """The same log, reading these columns only.
@@ -61,7 +61,7 @@ class Source(Protocol):
         """
 
     def describe(self) -> str:
-        """Where the log is, in words for a report."""
+        """A description of where the log is, for reports."""
 
 
 def has(source: Source, needed: Needs) -> bool:
@@ -74,7 +74,7 @@ def has(source: Source, needed: Needs) -> bool:
 
 
 def refuse_unknown_clusters(needed: Needs, known: Collection[str], source: Source) -> None:
-    """Refuse columns of clusters that a source of batches does not have, so that nobody clusters by them.
+    """Raise if a cluster column is missing from a source of batches, so that it cannot be used.
 
     Raises:
         ColumnError: one is not among the `known`.

@@ -1,4 +1,4 @@
-"""Ranking metrics: of ranked lists as arrays, of models on logged clicks, and of what a model kept of the policy."""
+"""Ranking metrics of ranked lists, of models on logged clicks, and of a model's dependence on the logging policy."""
 
 from .cmip import Cmip, cmip
 from .comparisons import Comparison

@@ -1,4 +1,4 @@
-"""Compiled loops of the metrics that compare a clicked item with what else could have stood there."""
+"""Compiled loops of the metrics that compare a clicked item with the alternatives at its rank."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ DISAGREEMENT, LOGISTIC, HINGE, GAIN = range(4)
 
 @numba.njit(cache=True, nogil=True, inline="always")
 def _loss(kind, better, worse):
-    """What it costs to score the clicked item `better` and the other one `worse`."""
+    """The cost of scoring the clicked item `better` and the other one `worse`."""
     if kind == DISAGREEMENT:
         return 1.0 if worse > better else 0.5 if worse == better else 0.0
     if kind == LOGISTIC:
@@ -25,7 +25,7 @@ def _loss(kind, better, worse):
 
 @_jit
 def compared(law, own, clicks, allowed):
-    """[n] weight of the comparisons: clicks times the probability that another, allowed item stands there.
+    """[n] weight of the comparisons: clicks times the probability that another, allowed item is at that rank.
 
     law [n, q, k]: P(item at rank). own [n, k]: which item was shown at a rank, -1 pads. allowed [n, q].
     """
@@ -42,7 +42,7 @@ def compared(law, own, clicks, allowed):
 
 @_jit
 def losses(law, own, clicks, allowed, scores, kind):
-    """[n] the same sum, each comparison times what it costs under `scores` [n, q]."""
+    """[n] the same sum, each comparison multiplied by its cost under `scores` [n, q]."""
     n, k = own.shape
     cost = np.zeros(n)
     for row in range(n):
@@ -58,7 +58,7 @@ def losses(law, own, clicks, allowed, scores, kind):
 
 @_jit
 def discounted_ranks(scores, inside):
-    """[n, q] 1 / log2(1 + rank) of each item by score; tied items share the mean of their ranks' worth."""
+    """[n, q] 1 / log2(1 + rank) of each item by score; tied items get the mean over their ranks."""
     n, q = scores.shape
     worth = np.zeros((n, q))
     total = np.zeros(q + 1)
@@ -78,7 +78,7 @@ def discounted_ranks(scores, inside):
 
 @_jit
 def count_orders(orders, counts):
-    """Add drawn orders [d, l] to counts [k, k]: how often item i stood at rank j."""
+    """Add drawn orders [d, l] to counts [k, k] of how often item i was at rank j."""
     for draw in range(orders.shape[0]):
         for rank in range(orders.shape[1]):
             counts[orders[draw, rank], rank] += 1.0

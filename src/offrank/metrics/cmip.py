@@ -1,4 +1,4 @@
-"""CMIP: how much of the logging policy a click model has kept, beyond true relevance (paper cmip-debiasedness)."""
+"""CMIP: how much a click model depends on the logging policy beyond true relevance (paper cmip-debiasedness)."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ METHODS: dict[str, CmiMethod] = {"binned": Binned(), "classifier": Classifier(),
 
 @dataclass(frozen=True)
 class GradeShare:
-    """One grade: how many documents have it, and the information within it, in nats, where the method says it."""
+    """One grade: its number of documents, and the information within it, in nats, if the method estimates it."""
 
     grade: float
     documents: int
@@ -32,11 +32,11 @@ class GradeShare:
 
 @dataclass(frozen=True)
 class Null:
-    """The same statistic where logging relevance was permuted among the documents of each grade (and cluster).
+    """The statistic's distribution with logging relevance permuted among the documents of each grade (and cluster).
 
-    - p_value: (1 + how many are at least what was observed) / (1 + permutations).
-    - observed: what was compared, the CMIP itself but for the classifier, which compares its mean log-odds.
-    - mean, low, high: of the permuted, with the quantiles .025 and .975.
+    - p_value: (1 + number of permutations with at least the observed value) / (1 + permutations).
+    - observed: the observed statistic: the CMIP itself, or for the classifier its mean log-odds.
+    - mean, low, high: of the permuted values, with the quantiles .025 and .975.
     """
 
     permutations: int
@@ -51,10 +51,10 @@ class Null:
 class Cmip:
     """Conditional mutual information with the logging policy, in nats, and how far to trust it.
 
-    - value: as estimated; it may lie below 0, where the truth cannot.
-    - low, high, standard_error: interval at level `confidence`, cut at 0 on neither side.
-    - n: documents that took part. grades: those of each, also of grades left out (value None and a warning).
-    - null: None where no permutations were asked for.
+    - value: the estimate, which may be below 0 although the true value cannot.
+    - low, high, standard_error: interval at level `confidence`, not cut at 0.
+    - n: documents used. grades: those of each, also of grades left out (value None and a warning).
+    - null: None if no permutations were requested.
     """
 
     value: float
@@ -70,19 +70,19 @@ class Cmip:
 
     @property
     def p_value(self) -> float | None:
-        """Of the hypothesis that the model is debiased."""
+        """The p-value of the hypothesis that the model is debiased."""
         return None if self.null is None else self.null.p_value
 
     def dependent(self, alpha: float = 0.05) -> bool | None:
-        """Whether independence is refuted at level alpha; None where nothing tested it.
+        """Whether independence is rejected at level alpha; None if it was not tested.
 
-        False does not say that the model is debiased: perhaps there were too few documents to see.
+        False does not show that the model is debiased: there may be too few documents.
         """
         return None if self.null is None else self.null.p_value <= alpha
 
     @property
     def trustworthy(self) -> bool:
-        """No serious warning."""
+        """Whether there is no serious warning."""
         return all(caution.severity != "serious" for caution in self.warnings)
 
     def __str__(self) -> str:
@@ -123,16 +123,16 @@ def cmip(
 ) -> Cmip:
     """Conditional mutual information I(relevance; logging | grade), in nats (equation 12 of the paper).
 
-    0 for a model whose relevance of a document cannot be told from where the logging policy placed it, once its
-    true grade is known. Increasing changes of either relevance change nothing.
+    0 for a model whose relevance of a document is independent of where the logging policy placed it, given its
+    true grade. Increasing transformations of either relevance change nothing.
 
     - relevance [d]: of each document by the model. logging [d]: by the logging policy; the paper takes the expected
       rank. grade [d]: by people. Grades are names: their order does not matter.
     - method: `binned` (quantile bins, needs nothing more), `classifier` (cross-fitted trees) or `paper` (as published;
       both need the extra `models`), or one of `offrank.metrics.cmip_methods` with other settings.
-    - permutations: of logging relevance within grades (and clusters), for the p-value; by default what the method
+    - permutations: of logging relevance within grades (and clusters), for the p-value; by default as many as the method
       can afford (200, 40 and none). 0: no test.
-    - cluster [d]: what makes documents depend on each other, such as their query. The interval draws whole clusters;
+    - cluster [d]: groups of dependent documents, such as those of a query. The interval draws whole clusters;
       the p-value permutes within them, which is exact where documents of one grade and cluster are exchangeable,
       however much clusters differ.
 
@@ -148,7 +148,7 @@ def cmip(
     fit, left_out = _fit(documents, chosen.smallest)
     wanted = chosen.permutations if permutations is None else int(permutations)
     both = ((fit.relevance[own], fit.logging[own]) for own in fit.members)
-    constant = all(min(np.ptp(one), np.ptp(other)) == 0 for one, other in both)  # one says nothing within any grade
+    constant = all(min(np.ptp(one), np.ptp(other)) == 0 for one, other in both)  # one is constant within every grade
     if constant:
         found = Information(0.0, 0.0, np.zeros(len(fit.grades)), np.zeros(wanted), 0.0)
     else:
@@ -197,7 +197,7 @@ def _check(permutations: int | None, confidence: float, seed: int) -> None:
 def _documents(
     relevance: ArrayLike, logging: ArrayLike, grade: ArrayLike, cluster: ArrayLike | None
 ) -> GradedDocuments:
-    """Checked, with clusters numbered."""
+    """The checked documents, with numbered clusters."""
     given = {"relevance": relevance, "logging": logging, "grade": grade}
     columns = {name: _column(name, values) for name, values in given.items()}
     lengths = {name: len(values) for name, values in columns.items()}
@@ -232,7 +232,7 @@ def _column(name: str, values: ArrayLike) -> Floats:
 
 
 def _fit(documents: GradedDocuments, smallest: int) -> tuple[GradedDocuments, dict[float, int]]:
-    """The documents of grades that have enough of them, and how many the others have."""
+    """The documents of grades with enough documents, and the number of documents of the other grades."""
     left_out = {grade: size for grade, size in documents.sizes.items() if size < smallest}
     if len(left_out) == len(documents.grades):
         raise UsageError(
@@ -246,13 +246,13 @@ def _fit(documents: GradedDocuments, smallest: int) -> tuple[GradedDocuments, di
 
 
 def _null(observed: float, values: Floats) -> Null | None:
-    """Summed up; None where there are none."""
+    """Summary of the permutations; None if there are none."""
     if not len(values):
         return None
     ordered = sorted(values.tolist())
     last = len(ordered) - 1
     ends = [ordered[round(quantile * last)] for quantile in (0.025, 0.975)]
-    # Permuted, a table of few values often repeats itself: rounding must not tell such values apart.
+    # Permutations of few values often repeat: rounding errors must not separate equal results.
     reached = sum(value >= observed - 1e-12 for value in ordered)
     p_value = (1 + reached) / (1 + len(ordered))
     return Null(len(ordered), observed, float(values.mean()), ends[0], ends[1], p_value)

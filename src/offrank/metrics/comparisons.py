@@ -1,12 +1,12 @@
-"""Metrics that compare a clicked item with other items: which others, and what a comparison costs.
+"""Metrics that compare a clicked item with other items, defined by the alternatives and the cost.
 
 A metric is named `<against>_<cost>`, and every combination exists:
 
-- `pairwise_...`: against the other items of the slate, each with the same weight. Right on traffic that was
-  shuffled uniformly; elsewhere what stood at the top is favoured (position bias).
-- `counterfactual_...`: against what would have stood at the same rank, had the slate's items been put in
-  order once more; paper non-shuffled-traffic, Algorithm 2, as an exact expectation without rejection.
-- `banner_...`: the same, had the whole slate been drawn once more; section 5.1.
+- `pairwise_...`: against the other items of the slate, each with the same weight. Valid for traffic that was
+  shuffled uniformly; elsewhere items at the top are favoured (position bias).
+- `counterfactual_...`: against the items that would be at the same rank if the slate's items were put in
+  order again; paper non-shuffled-traffic, Algorithm 2, as an exact expectation without rejection.
+- `banner_...`: the same, if the whole slate were drawn again; section 5.1.
 
 - `..._disagreement`: 1 where the model scores the other item higher, 1/2 where it ties.
 - `..._loss`: logistic (or hinge) loss of the difference of the scores; section 5.2.
@@ -34,13 +34,13 @@ Several = Literal["each", "unclicked", "single"]
 class Comparison:
     """A metric of a model's scores: sum of costs / sum of comparison weights, over the clicks of a log.
 
-    - against, cost: what is compared, and how (see the module).
+    - against, cost: the alternatives and the cost (see the module).
     - form: of the loss, `logistic` or `hinge`.
-    - several: the convention for slates with several clicks, of which the paper has none. `each`: every
+    - several: the convention for slates with several clicks, which the paper does not cover. `each`: every
       click is compared with all other items, so that a pair counts for its better item at either rank.
-      `unclicked`: only with items that were not clicked, as pairwise metrics usually do; the comparison of
-      two items then depends on where the other one stood, a trace of position bias. `single`: slates with
-      one click only; the clicks of all others count as not compared.
+      `unclicked`: only with items that were not clicked, as in usual pairwise metrics; the comparison of
+      two items then depends on the rank of the other one, a trace of position bias. `single`: slates with
+      one click only; the clicks of other slates count as not compared.
     - draws: 0 for the exact expectation, else that many orders drawn per slate (Algorithm 2), by `seed`.
     """
 
@@ -79,13 +79,13 @@ class Comparison:
 METRICS = {
     f"{against}_{cost}": partial(Comparison, against, cost) for against in get_args(Against) for cost in get_args(Cost)
 }
-"""Makers of the metrics by name."""
+"""The metrics by name."""
 
 Metrics = str | Comparison | Iterable[str | Comparison]
 
 
 def metric(spelling: str | Comparison) -> Comparison:
-    """The metric that a spelling names; a metric is returned as it is.
+    """The metric with this spelling; a metric is returned as it is.
 
     Raises:
         SpellingError: not a metric's spelling.
@@ -95,7 +95,7 @@ def metric(spelling: str | Comparison) -> Comparison:
 
 
 def metrics(given: Metrics) -> tuple[Comparison, ...]:
-    """Several metrics, each once.
+    """The metrics of several spellings, without duplicates.
 
     Raises:
         UsageError: none.

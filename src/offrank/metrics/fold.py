@@ -1,4 +1,4 @@
-"""All metrics of all models, in one pass: clicked impressions in, sums of what their comparisons cost out."""
+"""All metrics of all models in one pass: clicked impressions become sums of comparison costs."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from . import _kernels
 from .comparisons import Comparison
 from .orders import drawn_order_law, order_law, order_needs
 
-_MOST_NUMBERS = 4_000_000  # of a law [n, q, k]: rows are taken in pieces below it
+_MOST_NUMBERS = 4_000_000  # of a law [n, q, k]: rows are processed in pieces below this size
 
 
 @dataclass(frozen=True)
@@ -42,17 +42,17 @@ class ComparisonsFold(MappedFold):
 
     @property
     def columns(self) -> dict[Hashable, int]:
-        """Where each column is."""
+        """The index of each column."""
         names: list[Hashable] = ["clicks"]
         for metric in self.metrics:
             names += [("weight", metric), *(("cost", metric, model) for model in self.models)]
         return {name: place for place, name in enumerate(names)}
 
     def needs(self) -> Needs:
-        """The columns that are read.
+        """The columns to read.
 
         Raises:
-            AbilityError: the logging policy does not know what a metric asks.
+            AbilityError: the logging policy lacks an ability that a metric needs.
         """
         against = {metric.against for metric in self.metrics}
         asked = [Needs(frozenset(["clicks", "candidates"]), scores=frozenset(self.models)), self.spec.needs()]
@@ -80,7 +80,7 @@ class ComparisonsFold(MappedFold):
     def mapped(self, batch: LogBatch) -> Sample:
         banner = any(metric.against == "banner" for metric in self.metrics)
         numbers, found = [np.empty(0, np.int64)], [np.empty((0, len(self.columns)))]
-        for piece in clicked(batch, banner=banner):  # one after another: their laws are large
+        for piece in clicked(batch, banner=banner):  # one at a time: their laws are large
             numbers.append(piece)
             found.append(self._values(piece, batch))
         rows, values = np.concatenate(numbers), np.concatenate(found)
@@ -89,7 +89,7 @@ class ComparisonsFold(MappedFold):
         return Sample(values, batch.row[rows], clusters, groups=groups)
 
     def _values(self, rows: Integers, batch: LogBatch) -> Floats:
-        """[r, columns] of some clicked rows."""
+        """[r, columns] values of some clicked rows."""
         piece, laws = batch.take(rows), dict[Hashable, Alternatives]()
         assert piece.clicks is not None
         columns = [piece.clicks.sum(axis=1)]
@@ -116,7 +116,7 @@ def clicked(batch: LogBatch, *, banner: bool) -> Iterator[Integers]:
 
 @dataclass(frozen=True)
 class Alternatives:
-    """What is compared: items [n, q] (candidate index, -1 pads), law [n, q, k], own [n, k] shown item per rank."""
+    """The alternatives: items [n, q] (candidate index, -1 pads), law [n, q, k], own [n, k] shown item per rank."""
 
     items: Integers
     law: Floats
@@ -124,7 +124,7 @@ class Alternatives:
 
 
 def alternatives(batch: LogBatch, logging: AnyPolicy, metric: Comparison) -> Alternatives:
-    """What a metric compares clicks with: what the logging policy could have shown in the place of each item."""
+    """The alternatives that the logging policy could have shown in place of each clicked item, for a metric."""
     slates = batch.slates
     filled = slates >= 0
     shown = np.where(filled, np.arange(slates.shape[1]), -1)
@@ -137,7 +137,7 @@ def alternatives(batch: LogBatch, logging: AnyPolicy, metric: Comparison) -> Alt
         return Alternatives(slates, law, shown)
     if is_law(logging):
         return Alternatives(all_items(batch.contexts), propensities(logging, batch).candidate_ranks, slates)
-    if not complete(batch):  # what was written of the displayed items is all only where they are
+    if not complete(batch):  # logged probabilities cover all candidates only if all are displayed
         raise AbilityError(
             f"{logging!r} tells of the displayed items only, and some candidates were not displayed",
             "use counterfactual_disagreement, which compares displayed items; or name the scores behind the "
@@ -148,7 +148,7 @@ def alternatives(batch: LogBatch, logging: AnyPolicy, metric: Comparison) -> Alt
 
 @dataclass(frozen=True)
 class Compared:
-    """Impressions with at least one click, and what a metric compares their clicks with."""
+    """Impressions with at least one click, and the alternatives to their clicks."""
 
     batch: LogBatch
     metric: Comparison
@@ -156,7 +156,7 @@ class Compared:
 
     @cached_property
     def clicks(self) -> Floats:
-        """[n, k] those that the metric's convention counts."""
+        """[n, k] clicks that count by the metric's convention."""
         assert self.batch.clicks is not None
         if self.metric.several != "single":
             return self.batch.clicks
@@ -174,12 +174,12 @@ class Compared:
 
     @cached_property
     def weight(self) -> Floats:
-        """[n] the comparison weight of each row: its clicks less what the metric cannot compare."""
+        """[n] the comparison weight of each row: its clicks less those that cannot be compared."""
         return np.asarray(_kernels.compared(self.found.law, self.found.own, self.clicks, self.allowed))
 
     @property
     def impossible(self) -> NDArray[np.bool_]:
-        """[n] whether the logging policy could not have shown an item where it was shown; unknown of drawn orders."""
+        """[n] whether the logging policy could not have shown an item at its rank; not determined for drawn orders."""
         own, rows = self.found.own, np.arange(len(self.batch))
         if self.metric.against == "pairwise" or self.metric.draws:
             return np.zeros(len(rows), dtype=np.bool_)
@@ -193,7 +193,7 @@ class Compared:
         if self.metric.cost == "ndcg":
             worth = _kernels.discounted_ranks(scores, items >= 0)
             size = np.maximum((items >= 0).sum(axis=1), 1)
-            # A random order gains the mean worth; 1 - 1/q makes shuffled slates give their own nDCG.
+            # A random order gains the mean; the factor 1 - 1/q makes shuffled slates give their own nDCG.
             return np.asarray(
                 worth.sum(axis=1) / size * self.weight + (1 - 1 / size) * self._losses(worth, _kernels.GAIN)
             )

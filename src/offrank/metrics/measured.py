@@ -1,4 +1,4 @@
-"""What measuring returns: a number with its doubt per model and metric, and ways to show and keep them."""
+"""The results of `measure`: a value with its interval per model and metric, and ways to show and save them."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ _NUMBERS = ("value", "low", "high", "standard_error", "clicks", "rejected", "ess
 
 @dataclass(frozen=True)
 class Measured:
-    """A ranking metric of one model, and how far to trust it.
+    """A ranking metric of one model, with its interval and diagnostics.
 
     - value, low, high, standard_error: of the metric.
-    - impressions: clicked ones that were read. clicks: theirs, each divided by the inclusion probability.
+    - impressions: number of clicked impressions read. clicks: their clicks, each divided by the inclusion probability.
     - rejected: share of the clicks' mass that cannot be compared, 1 - (sum of comparison weights) / clicks; how
-      deterministic the logging was. The same for every model.
-    - ess: impressions of equal weight that would be worth as much, (sum of weights)^2 / sum of squared weights.
+      deterministic the logging was. It is the same for every model.
+    - ess: effective sample size in impressions, (sum of weights)^2 / sum of squared weights.
     - difference: to the first model on the same clicks, paired.
     """
 
@@ -41,7 +41,7 @@ class Measured:
 
     @property
     def trustworthy(self) -> bool:
-        """A number, and no serious warning."""
+        """Whether it is a number without a serious warning."""
         return math.isfinite(self.value) and all(caution.severity != "serious" for caution in self.warnings)
 
 
@@ -50,9 +50,9 @@ Found = Mapping[Key, Measured | NoOverlapError]
 
 @dataclass(frozen=True)
 class Measurements(Given[Measured]):
-    """Metrics by (model, metric); by model alone where there is one metric, by metric where there is one model.
+    """Metrics by (model, metric), by model alone if there is one metric, or by metric if there is one model.
 
-    - found: of the whole log; groups: the same for each value of the `by` column; facts: what else `to_dict` holds.
+    - found: of the whole log; groups: the same for each value of the `by` column; facts: further entries of `to_dict`.
     """
 
     found: Found
@@ -84,11 +84,11 @@ class Measurements(Given[Measured]):
 
     @property
     def trustworthy(self) -> bool:
-        """Every metric was given, and nothing serious was found."""
+        """Whether all metrics are available without a serious finding."""
         return not self.refused and all(measured.trustworthy for measured in self.given.values())
 
     def with_facts(self, **facts: Any) -> Measurements:
-        """The same with facts replaced (title, command)."""
+        """The same measurements with facts replaced (title, command)."""
         return replace(self, facts={**self.facts, **facts})
 
     def to_dict(self) -> dict[str, Any]:
@@ -101,7 +101,7 @@ class Measurements(Given[Measured]):
 
     @property
     def findings(self) -> tuple[PlacedCaution, ...]:
-        """What speaks against the numbers."""
+        """The findings about the numbers."""
         every = [(group, key, one) for group, key, one in self._every() if isinstance(one, Measured)]
         return tuple(
             PlacedCaution(caution, model=model, metric=metric, group=group)
@@ -115,7 +115,7 @@ class Measurements(Given[Measured]):
 
 
 def refuse_empty(found: Measurements) -> Measurements:
-    """The measurements, unless there are none at all.
+    """The measurements; an error if there are none.
 
     Raises:
         UsageError: no models. NoOverlapError: nothing could be compared.

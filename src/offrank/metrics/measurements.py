@@ -1,4 +1,4 @@
-"""Ranking metrics of a log: which of several models agrees best with what users clicked."""
+"""Ranking metrics of a log, which show how well each model agrees with the clicks of users."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def measurements(
     executor: Executor | None = None,
     progress: Progress | None = None,
 ) -> Measurements:
-    """What `offrank.measure` reports. model: its `score`."""
+    """The measurements that `offrank.measure` reports. model: its `score`."""
     source: Source = log if hasattr(log, "batches") else read_log(log)
     fold = ComparisonsFold(
         comparisons.metrics(metrics),
@@ -75,7 +75,7 @@ def pairwise_disagreement(log: Any, model: Models, **options: Any) -> Measuremen
 def counterfactual_disagreement(
     log: Any, model: Models, logging: str | AnyPolicy = "logged", **options: Any
 ) -> Measurements:
-    """How often the model scores above the clicked item what else would have stood at its rank.
+    """How often the model prefers to the clicked item another one that would have been at its rank.
 
     With clicked item p at rank k, P the law of the order given the shown items and f the model's score:
     sum over clicks of sum_{q != p} P(q at k) 1{f(q) > f(p)} / sum over clicks of (1 - P(p at k)), ties 1/2;
@@ -85,7 +85,7 @@ def counterfactual_disagreement(
 
 
 def banner_disagreement(log: Any, model: Models, logging: str | AnyPolicy = "logged", **options: Any) -> Measurements:
-    """As `counterfactual_disagreement`, had the items been drawn once more too; section 5.1 of the paper."""
+    """As `counterfactual_disagreement`, with the items drawn again too; section 5.1 of the paper."""
     return _one("banner_disagreement", log, model, {"logging": logging, **options})
 
 
@@ -98,7 +98,7 @@ def counterfactual_loss(log: Any, model: Models, logging: str | AnyPolicy = "log
 
 
 def counterfactual_ndcg(log: Any, model: Models, logging: str | AnyPolicy = "logged", **options: Any) -> Measurements:
-    """nDCG of the model's order of the shown items, corrected for where they stood.
+    """nDCG of the model's order of the shown items, corrected for the ranks where they were shown.
 
     With g = 1 / log2(1 + rank by the model) and l shown items, each click is worth
     mean(g) + (1 - 1/l) E[g(p) - g(q)], q as in `counterfactual_disagreement`. On shuffled slates of one
@@ -109,7 +109,7 @@ def counterfactual_ndcg(log: Any, model: Models, logging: str | AnyPolicy = "log
 
 @dataclass(frozen=True)
 class Comparisons:
-    """The reduced log, ready to be asked for metrics."""
+    """The reduced log, from which metrics are computed."""
 
     fold: ComparisonsFold
     reduced: Mapping[str, Any]
@@ -134,7 +134,7 @@ class Comparisons:
         return Measurements(self._of(whole), groups, facts)
 
     def _clusters(self, spread: Inference) -> list[str]:
-        """What rows are clustered by; metrics may differ in what makes their rows depend on each other."""
+        """The columns by which rows are clustered, which may differ between metrics."""
         pairs = itertools.product(self.fold.metrics, self.fold.models)
         used = [spread.clustered(self._cost(metric, model)) for metric, model in pairs]
         return list(dict.fromkeys(one.column for one in used if one is not None))

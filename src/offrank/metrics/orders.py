@@ -1,7 +1,7 @@
-"""The law of the order in which a slate's items are shown, given which items are shown.
+"""The probability law of the order of a slate's items, given the set of items shown.
 
-Exact for Plackett-Luce and uniform logging at any size, for a `rank_propensity` column that was written for the
-shown items, and for every other policy by trying all orders of up to MOST_SLOTS slots.
+Exact for Plackett-Luce and uniform logging at any size, for a logged `rank_propensity` column of the
+shown items, and for every other policy by enumerating all orders of up to MOST_SLOTS slots.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ def order_law(policy: AnyPolicy, batch: LogBatch) -> Floats:
     Paper non-shuffled-traffic, appendix A. This is the marginal law only where every candidate is shown.
 
     Raises:
-        AbilityError: the policy does not know it.
+        AbilityError: the policy cannot compute it.
     """
     contexts, slates = batch.contexts, batch.slates
     filled = slates >= 0
@@ -49,10 +49,10 @@ def order_law(policy: AnyPolicy, batch: LogBatch) -> Floats:
 
 
 def drawn_order_law(policy: AnyPolicy, batch: LogBatch, draws: int, seed: int) -> Floats:
-    """As `order_law`, but counted in so many drawn orders per row, as Algorithm 2 draws them.
+    """As `order_law`, but estimated from `draws` random orders per row, as in Algorithm 2.
 
-    The randomness is keyed by the ids of the rows, so that it survives another partition of the log.
-    Plackett-Luce orders are drawn from the exponential race, O(k log k) each, without computing their law.
+    The randomness is keyed by the ids of the rows, so that it does not depend on the partition of the log.
+    Plackett-Luce orders are drawn by the exponential race, O(k log k) each, without computing their law.
 
     Raises:
         AbilityError: as `order_law`.
@@ -82,17 +82,17 @@ def _shown_weights(policy: PlackettLuce, contexts: Contexts, slates: Integers) -
     row, slot = np.nonzero(slates >= 0)
     shown = np.zeros(slates.shape)
     shown[row, slot] = hidden[row, slates[row, slot]]
-    hidden[row, slates[row, slot]] = 0.0  # a difference of sums would lose digits
+    hidden[row, slates[row, slot]] = 0.0  # a difference of sums would lose precision
     return shown, np.asarray(hidden.sum(axis=1))
 
 
 def _by_rank(policy: AnyPolicy) -> bool:
-    """Whether the probabilities of the shown items at each rank are all that is known."""
+    """Whether only the probabilities of the shown items at each rank are available."""
     return not is_law(policy) or isinstance(policy, Counted)
 
 
 def _written(policy: AnyPolicy, batch: LogBatch) -> Floats:
-    """The law in the log, where it speaks of the order alone: every shown item is certain to be shown."""
+    """The logged law, if it is of the order alone: every shown item is certain to be shown."""
     found = propensities(policy, batch).rank_law.written_out(batch.contexts.length)
     certain = found.sum(axis=2)[batch.slates >= 0]
     if (np.abs(certain - 1) > 0.01).any():
@@ -101,7 +101,7 @@ def _written(policy: AnyPolicy, batch: LogBatch) -> Floats:
 
 
 def _enumerated(policy: Policy, contexts: Contexts, slates: Integers) -> Floats:
-    """By Bayes' rule over all orders of the shown items."""
+    """The law by Bayes' rule over all orders of the shown items."""
     law = np.zeros((*slates.shape, slates.shape[1]))
     if slates.shape[1] > MOST_SLOTS:
         _unknown(policy, f"all orders are tried for up to {MOST_SLOTS} slots only (the log has {slates.shape[1]})")

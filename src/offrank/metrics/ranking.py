@@ -1,7 +1,7 @@
-"""Metrics of one ranked list each: relevance grades in, a value per list out.
+"""Metrics of ranked lists: they turn relevance grades into one value per list.
 
 Everywhere: `relevance` [..., k] holds the grades in ranked order, top first, and the last axis is
-reduced. `where` [..., k] says which of them are items; padding takes no rank, wherever it stands.
+reduced. `where` [..., k] marks which of them are items; padding takes no rank, wherever it is.
 `cutoff`: only this many items at the top count.
 """
 
@@ -16,10 +16,10 @@ from ..errors import UsageError
 from ..log.batch import Floats, Integers
 
 Gains = Literal["exponential", "linear"]
-"""What a grade is worth: 2^grade - 1, or the grade itself."""
+"""The gain of a grade: 2^grade - 1, or the grade itself."""
 
 Discounts = Literal["log2", "log2-flat"]
-"""What rank j = 1, 2, ... is worth: 1 / log2(j + 1), or 1 / log2(max(2, j)), which treats ranks 1 and 2 alike."""
+"""The discount of rank j = 1, 2, ...: 1 / log2(j + 1), or 1 / log2(max(2, j)), which treats ranks 1 and 2 alike."""
 
 Truths = NDArray[np.bool_]
 
@@ -56,8 +56,8 @@ def ndcg(
 ) -> Floats:
     """DCG as a share of the DCG of the best order [...], in 0 to 1.
 
-    judged: [..., q] grades of all that could have been ranked, in any order, padded with 0; by default
-    the ranked items themselves. empty: the value of a list for which nothing has a gain.
+    judged: [..., q] grades of all items that could be ranked, in any order, padded with 0; by default
+    the ranked items themselves. empty: the value of a list in which no item has a gain.
 
     Raises:
         UsageError: as `dcg`.
@@ -113,7 +113,7 @@ def average_precision(
     total: ArrayLike | None = None,
     empty: float = 0.0,
 ) -> Floats:
-    """Mean of the precision at the rank of each relevant item [...]; one that is not ranked counts as 0.
+    """Mean of the precision at the rank of each relevant item [...]; an unranked one counts as 0.
 
     relevant: the least grade that is relevant. total: [...] how many relevant items there are, by default
     those in the list. empty: the value of a list without any.
@@ -149,7 +149,7 @@ def mean(values: ArrayLike, weights: ArrayLike | None = None) -> float:
 
 
 def discount(ranks: ArrayLike, name: Discounts = "log2") -> Floats:
-    """What ranks 1, 2, ... are worth.
+    """The discounts of ranks 1, 2, ....
 
     Raises:
         UsageError: no such discounts.

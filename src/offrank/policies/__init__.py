@@ -1,4 +1,4 @@
-"""Contexts in, slates and their probabilities out; a file per policy."""
+"""Policies turn contexts into slates and their probabilities; each has its own file."""
 
 from .base import Fits, OrderGivenSet, PairProbs, Policy
 from .counted import Counted

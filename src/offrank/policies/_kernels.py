@@ -31,7 +31,7 @@ def log_product(probs):
 
 @_jit
 def blocks_by_score(scores, size, length, items):
-    """[n, q] how many candidates have a higher score, -1 where they fill all slots, and how many have the same."""
+    """[n, q] number of candidates with a higher score, -1 if they fill all slots, and number with the same score."""
     n, q = items.shape
     first, width = np.full((n, q), -1), np.ones((n, q), dtype=np.int64)
     for row in range(n):
@@ -40,7 +40,7 @@ def blocks_by_score(scores, size, length, items):
             if item < 0:
                 continue
             own, better, equal = scores[row, item], 0, 0
-            for other in range(size[row]):  # one loop without a branch, which becomes a vector
+            for other in range(size[row]):  # a single loop without branches, which vectorises
                 better += scores[row, other] > own
                 equal += scores[row, other] == own
             if better < length[row]:
@@ -50,7 +50,7 @@ def blocks_by_score(scores, size, length, items):
 
 @_jit
 def tied_at_the_top(scores, size, length):
-    """[n] whether any of the `length` highest scores of a row comes twice, the next lower one included."""
+    """[n] whether any of the `length` highest scores of a row is tied, also with the next lower one."""
     n = len(size)
     found = np.zeros(n, dtype=np.bool_)
     best = np.empty(scores.shape[1] + 1)
@@ -95,7 +95,7 @@ def ranks_in_list(rankings, length, items, candidates):
 
 @_jit
 def block_slot_probs(first, width, slates):
-    """[n, k] one over those left of an item's block where its slot lies in the block, else 0; 1 on pads."""
+    """[n, k] 1 / (number of items left in an item's block) if its slot is in the block, else 0; 1 on pads."""
     n, k = slates.shape
     out = np.ones((n, k))
     for row in range(n):

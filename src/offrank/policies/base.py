@@ -1,4 +1,4 @@
-"""What a policy is: contexts in, slates and their probabilities out.
+"""The interface of policies, which turn contexts into slates and their probabilities.
 
 A policy sees `Contexts` only, so it cannot read clicks. It may not have every ability: one that
 cannot answer raises `AbilityError`, and the error says which policies can. Abilities beyond those of `Policy` are
@@ -29,7 +29,7 @@ _WANTED = {
 
 
 class Policy(Protocol):
-    """A law over slates, for every context."""
+    """A policy: a probability law over slates, for every context."""
 
     def needs(self, ability: Ability) -> Needs:
         """The columns that this ability reads."""
@@ -44,19 +44,19 @@ class Policy(Protocol):
         """[n, k] probability of each slot's item given the slots above; 1 on pads."""
 
     def rank_probs(self, contexts: Contexts, items: Integers) -> Floats:
-        """[n, q, k] probability that candidate items[n, q] stands at each rank; 0 on pads."""
+        """[n, q, k] probability that candidate items[n, q] is at each rank; 0 on pads."""
 
 
 class Fits(ABC):
-    """A policy that must read the log once before it can answer."""
+    """A policy that must be fitted to the log before use."""
 
     @abstractmethod
     def fit(self, source: Source, executor: Executor | None = None) -> Policy:
-        """The same policy, with what it needs of the log."""
+        """The policy, fitted to the log."""
 
 
 class PairProbs(ABC):
-    """A policy that knows which items it shows together, beyond what follows from its structure."""
+    """A policy that computes its own pair probabilities."""
 
     @abstractmethod
     def pair_probs(self, contexts: Contexts) -> Floats:
@@ -64,7 +64,7 @@ class PairProbs(ABC):
 
 
 class OrderGivenSet(ABC):
-    """A policy that knows how it would have ordered the items that are displayed."""
+    """A policy that computes the law of the order of the displayed items."""
 
     @abstractmethod
     def order_given_set(self, contexts: Contexts, slates: Integers) -> Floats:
@@ -78,7 +78,7 @@ def all_items(contexts: Contexts) -> Integers:
 
 
 def unable(policy: object, ability: Ability, remedy: str) -> NoReturn:
-    """Refuse an ability, in the same words everywhere."""
+    """Raise the error for a missing ability, with the same wording everywhere."""
     raise AbilityError(f"{policy!r} cannot {_WANTED[ability]}", remedy)
 
 
@@ -86,7 +86,7 @@ def refuse_no_column(policy: object, column: object) -> None:
     """Raise unless `column` may be the name of a column.
 
     Raises:
-        UsageError: it is none.
+        UsageError: it may not.
     """
     if not isinstance(column, str):
         raise UsageError(f"{policy!r}: {column!r} is not a column", "name a column of the log")

@@ -1,4 +1,4 @@
-"""Rank probabilities counted in the log itself, where no propensities were written down."""
+"""Rank probabilities counted in the log itself, for logs without propensities."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ from .base import Ability, Fits, refuse_no_column, unable
 class Counted(Spelled, Fits):
     """P(item at rank | context) as the share of the context's impressions that showed it there.
 
-    by: the column whose values are the contexts. Must read the log once before it can answer.
-    The propensities are estimates: seldom seen contexts look more deterministic than they are.
+    by: the column whose values are the contexts. Must read the log once before use.
+    The propensities are estimates: rare contexts look more deterministic than they are.
 
     Examples:
         >>> offrank.Counted(by="query")

@@ -1,4 +1,4 @@
-"""Policies that must read the log before they can answer, alone or inside others."""
+"""Fitting of policies that must read the log before use, alone or inside others."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from .propensities import AnyPolicy
 
 
 def fitted(policy: AnyPolicy, source: Source, executor: Executor | None = None) -> AnyPolicy:
-    """The policy with everything counted that it, or a policy in any field of it, needs from the log."""
+    """The policy, fitted to the log together with the policies in its fields."""
     if isinstance(policy, Fits):
         return policy.fit(source, executor)
     found: Any = policy
@@ -28,12 +28,12 @@ def fitted(policy: AnyPolicy, source: Source, executor: Executor | None = None) 
 
 
 def counts(policy: AnyPolicy) -> bool:
-    """Whether the policy, or one inside it, rests on counts of the log."""
+    """Whether the policy, or one inside it, is counted in the log."""
     return any(isinstance(one, Fits) for one in with_parts(policy))
 
 
 def with_parts(policy: AnyPolicy) -> Iterator[AnyPolicy]:
-    """The policy, and those in its fields, and in theirs."""
+    """The policy and, recursively, the policies in its fields."""
     yield policy
     for _, value in _inner(policy):
         for one in filter(is_policy, _several(value)):

@@ -1,4 +1,4 @@
-"""Mixtures with uniform slates, which policies that explore are made of."""
+"""Mixtures with uniform slates, the base of exploring policies."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _METHODS = ("needs", "sample", "log_prob", "slot_probs", "rank_probs")
 
 
 def is_policy(found: Any) -> bool:
-    """Whether this is a policy of any kind."""
+    """Whether an object is a policy of any kind."""
     return isinstance(found, ShownPolicy) or (
         not isinstance(found, type) and all(hasattr(found, method) for method in _METHODS)
     )
@@ -29,7 +29,7 @@ def is_policy(found: Any) -> bool:
 class UniformMixture(ShownPolicy):
     """A policy that shows a uniform slate with some probability, else what its base shows.
 
-    Over written probabilities it knows the shown slates only, and mixes what was written of them.
+    With logged probabilities it is known only for the shown slates, whose probabilities are mixed.
     """
 
     base: AnyPolicy
@@ -78,7 +78,7 @@ class UniformMixture(ShownPolicy):
 
     @final
     def rank_probs(self, contexts: Contexts, items: Integers) -> Floats:
-        """[n, q, k] probability that candidate items[n, q] stands at each rank; 0 on pads."""
+        """[n, q, k] probability that candidate items[n, q] is at each rank; 0 on pads."""
         share = self.uniform_share(contexts)[:, None, None]
         mostly = law(self.base, "rank_probs").rank_probs(contexts, items)
         return (1 - share) * mostly + share * _UNIFORM.rank_probs(contexts, items)
@@ -88,7 +88,7 @@ def refuse_no_policy(mixture: object, base: object) -> None:
     """Raise unless `base` is a policy.
 
     Raises:
-        UsageError: it is none.
+        UsageError: it is not.
     """
     if not is_policy(base):
         raise UsageError(f"{mixture!r}: {base!r} is not a policy", f"write one there, such as top({base})")
@@ -136,7 +136,7 @@ def _slots_mixed(share: Floats, usual: Floats, uniform: Floats) -> Floats:
     for slot in range(usual.shape[1]):
         mostly, sometimes = mostly * usual[:, slot], sometimes * uniform[:, slot]
         probs[:, slot] = mostly + sometimes
-        # Shares of what is left, not products of all slots so far, which underflow on long slates.
+        # Shares are updated by slot, because products over all slots so far underflow on long slates.
         whole = np.where(probs[:, slot] > 0, probs[:, slot], 1.0)
         mostly, sometimes = mostly / whole, sometimes / whole
     return probs

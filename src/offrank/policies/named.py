@@ -23,7 +23,7 @@ POLICIES = {
 
 
 def policy(spelling: str | AnyPolicy) -> AnyPolicy:
-    """The policy that a spelling names; a policy is returned as it is.
+    """The policy with this spelling; a policy is returned as it is.
 
     Raises:
         SpellingError: not a policy's spelling.

@@ -22,10 +22,10 @@ def pair_probs(policy: Policy, contexts: Contexts) -> Floats:
     """[n, m, k, m, k] P(candidate a at rank i and candidate b at rank j); the diagonal holds the marginals.
 
     Closed forms for uniform and sorting policies; mixtures with uniform slates are linear in
-    their parts; other policies are asked (`PairProbs`).
+    their parts; other policies compute them (`PairProbs`).
 
     Raises:
-        AbilityError: the policy cannot know.
+        AbilityError: the policy cannot compute them.
     """
     if isinstance(policy, PairProbs):
         return policy.pair_probs(contexts)
@@ -57,7 +57,7 @@ def sorted_pairs(first: Integers, width: Integers, contexts: Contexts) -> Floats
     same_item = np.eye(m, dtype=bool)[:, None, :, None]
     same_rank = np.eye(slots, dtype=bool)[None, :, None, :]
     shared = (first[:, :, None] == first[:, None, :])[:, :, None, :, None]
-    # Two of a block of w stand at two of its ranks with probability 1 / (w (w - 1)), one of them at one with 1 / w.
+    # Two items of a block of w are at two given ranks with probability 1 / (w (w - 1)), one at one rank with 1 / w.
     others = np.maximum(width - 1, 1)[:, :, None, None, None]
     both = np.where(marginal[:, None, None, :, :] > 0, marginal[:, :, :, None, None], 0.0)
     within = np.where(same_item & same_rank, both, np.where(same_item | same_rank, 0.0, both / others))

@@ -1,7 +1,7 @@
-"""What a policy says of the slates that were shown in one batch.
+"""The probabilities that a policy gives to the slates shown in one batch.
 
-A policy is a law over any slate; what was written in a log speaks of the shown slate alone. Weights of estimators
-need only the second, so that is all they are given: whoever needs a law asks for one by `law`, and is refused where
+A policy is a law over any slate; logged probabilities are of the shown slate only. Weights of estimators
+need only the second, so that is all they get: code that needs a law calls `law`, which raises an error if
 there is none.
 """
 
@@ -21,11 +21,11 @@ from .sorting import Sorting
 from .uniform import Uniform
 
 ShownAbility = Literal["log_prob", "slot_probs", "rank_law"]
-"""What may be asked of the shown slate."""
+"""Probabilities that are available for the shown slate."""
 
 
 class Propensities(ABC):
-    """Probabilities of the shown slates of one batch, each computed once however many ask."""
+    """Probabilities of the shown slates of one batch, each computed once."""
 
     def __init__(self, policy: AnyPolicy, batch: LogBatch) -> None:
         self.policy, self.batch = policy, batch
@@ -54,7 +54,7 @@ class Propensities(ABC):
         """[n, m, k] probability of each candidate at each rank.
 
         Raises:
-            AbilityError: the policy speaks of the shown slates alone.
+            AbilityError: the policy is known only for the shown slates.
         """
         return self._candidate_ranks()
 
@@ -73,36 +73,36 @@ class Propensities(ABC):
 
 
 class ShownPolicy(ABC):
-    """What knows the probabilities of shown slates otherwise than by a law over any slate."""
+    """A policy that gives the probabilities of shown slates without a law over any slate."""
 
     @property
     @abstractmethod
     def any_slate(self) -> bool:
-        """Whether it has a law over any slate too, as a `Policy` has."""
+        """Whether it also has a law over any slate, like a `Policy`."""
 
     @abstractmethod
     def shown_needs(self, ability: ShownAbility) -> Needs:
-        """The columns that are read for shown slates."""
+        """The columns to read for shown slates."""
 
     @abstractmethod
     def on(self, batch: LogBatch) -> Propensities:
-        """The probabilities of a batch's shown slates: a new object, where `propensities` keeps one for the batch."""
+        """The probabilities of a batch's shown slates, as a new object; `propensities` keeps one per batch."""
 
 
 AnyPolicy = Policy | ShownPolicy
 
 
 def propensities(policy: AnyPolicy, batch: LogBatch) -> Propensities:
-    """What a policy says of the slates that a batch shows; the same object for everybody who asks."""
+    """The probabilities that a policy gives to the shown slates of a batch; one object per policy and batch."""
     make = policy.on if isinstance(policy, ShownPolicy) else partial(_OfLaw, policy)
     return batch.once(("propensities", id(policy)), lambda: make(batch))  # the object keeps the policy, and so its id
 
 
 def shown_needs(policy: AnyPolicy, ability: ShownAbility) -> Needs:
-    """The columns that a policy reads to say this of shown slates.
+    """The columns that a policy reads for this ability on shown slates.
 
     Raises:
-        AbilityError: it cannot know.
+        AbilityError: it lacks the ability.
     """
     if isinstance(policy, ShownPolicy):
         return policy.shown_needs(ability)
@@ -110,15 +110,15 @@ def shown_needs(policy: AnyPolicy, ability: ShownAbility) -> Needs:
 
 
 def is_law(policy: AnyPolicy) -> bool:
-    """Whether a policy speaks of any slate, not only of those that were shown."""
+    """Whether a policy is a law over any slate, not only known for shown slates."""
     return policy.any_slate if isinstance(policy, ShownPolicy) else True
 
 
 def law(policy: AnyPolicy, ability: Ability) -> Policy:
-    """The policy, if it speaks of any slate.
+    """The policy, if it is a law over any slate.
 
     Raises:
-        AbilityError: it was written down for the shown slates alone.
+        AbilityError: it was logged only for the shown slates.
     """
     if not is_law(policy):
         unable(
@@ -134,13 +134,13 @@ def law_needs(policy: AnyPolicy, ability: Ability) -> Needs:
     """The columns that a law reads.
 
     Raises:
-        AbilityError: it cannot know, or is no law.
+        AbilityError: it lacks the ability, or is not a law.
     """
     return law(policy, ability).needs(ability)
 
 
 class _OfLaw(Propensities):
-    """A law, looked at through the slates that were shown."""
+    """The propensities of a law on the shown slates."""
 
     policy: Policy
 
@@ -156,12 +156,12 @@ class _OfLaw(Propensities):
             return RankLaw.blocks(*self.policy.blocks(contexts, slates))
         if isinstance(self.policy, Uniform):
             return RankLaw.uniform(contexts.size, slates.shape[1])
-        if "candidate_ranks" in vars(self):  # asked for before: no need to ask the policy again
+        if "candidate_ranks" in vars(self):  # computed before
             shown = np.take_along_axis(self.candidate_ranks, np.maximum(slates, 0)[:, :, None], axis=1)
             return RankLaw.of(np.where((slates >= 0)[:, :, None], shown, 0.0))
         return RankLaw.of(self.policy.rank_probs(contexts, slates))
 
 
 def complete(batch: LogBatch) -> bool:
-    """Whether every row shows all of its candidates, so that what was written tells of them all."""
+    """Whether every row shows all of its candidates, so that logged probabilities cover them all."""
     return bool(np.array_equal(batch.contexts.size, batch.contexts.length))

@@ -1,4 +1,4 @@
-"""Rank probabilities of the shown items, without writing out [n, k, k] numbers where a policy has structure."""
+"""Rank probabilities of the shown items, without storing [n, k, k] numbers if a policy has structure."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ _NOTHING = np.empty(0)
 
 @dataclass(frozen=True)
 class RankLaw:
-    """P(displayed item i at rank j), for the ranks that a row has.
+    """P(displayed item i at rank j) for the ranks of each row.
 
-    Either `dense` [n, k, k]; or, where that is empty, `spread` [n] at every rank, and on top of it `point` [n]
+    Either `dense` [n, k, k]; or, if that is empty, `spread` [n] at every rank, plus `point` [n]
     in equal shares over the ranks first ... first + width - 1, both [n, k] (first is -1 where there are none).
     """
 
@@ -30,33 +30,33 @@ class RankLaw:
 
     @classmethod
     def of(cls, dense: Floats) -> RankLaw:
-        """Without any structure: dense [n, k, k]."""
+        """A law without structure, dense [n, k, k]."""
         return cls(dense, _NO_RANKS, _NO_RANKS, _NOTHING, _NOTHING)
 
     @classmethod
     def uniform(cls, size: Integers, slots: int) -> RankLaw:
-        """Every candidate is equally likely at each rank."""
+        """The law with every candidate equally likely at each rank."""
         nowhere = np.full((len(size), slots), -1)
         return cls(_NO_LAW, nowhere, np.ones_like(nowhere), 1 / np.maximum(size, 1), np.zeros(len(size)))
 
     @classmethod
     def blocks(cls, first: Integers, width: Integers) -> RankLaw:
-        """Each item stands somewhere in its block of ranks."""
+        """The law with each item uniformly in its block of ranks."""
         n = len(first)
         return cls(_NO_LAW, first, width, np.zeros(n), np.ones(n))
 
     @property
     def arrays(self) -> tuple[Floats, Integers, Integers, Floats, Floats]:
-        """As the compiled loops take it."""
+        """The arrays for the compiled loops."""
         return self.dense, self.first, self.width, self.spread, self.point
 
     @property
     def structured(self) -> bool:
-        """Whether it is not written out."""
+        """Whether it is stored by structure."""
         return not self.dense.size
 
     def mixed(self, share: Floats, size: Integers) -> RankLaw:
-        """The law of a policy that is uniform with probability share [n], else this one."""
+        """The law of a mixture that is uniform with probability share [n], else this one."""
         if self.structured:
             spread = (1 - share) * self.spread + share / np.maximum(size, 1)
             return RankLaw(_NO_LAW, self.first, self.width, spread, (1 - share) * self.point)
@@ -64,7 +64,7 @@ class RankLaw:
         return RankLaw.of((1 - share)[:, None, None] * self.dense + uniform)
 
     def written_out(self, length: Integers) -> Floats:
-        """[n, k, k], 0 beyond a row's slots."""
+        """[n, k, k] the law as an array, 0 beyond a row's slots."""
         if self.structured:
             return self.at_ranks(length, self.first.shape[1], length)
         n, k, ranks = self.dense.shape  # fewer ranks than slots, where these are wider than all slates
@@ -73,7 +73,7 @@ class RankLaw:
         return out
 
     def at_ranks(self, length: Integers, slots: int, count: Integers | None = None) -> Floats:
-        """[n, q, slots] of a law with structure: of its q items, or the first `count` [n] of each row."""
+        """[n, q, slots] a law with structure as an array, for its q items or the first `count` [n] of each row."""
         count = np.full(len(length), self.first.shape[1]) if count is None else count
         law = _kernels.block_law(self.first, self.width, self.spread, self.point, count, length, slots)
         return np.asarray(law)

@@ -1,4 +1,4 @@
-"""A ranking written in the log: what another system would have shown."""
+"""A logged ranking: the slate that another system would have shown."""
 
 from __future__ import annotations
 

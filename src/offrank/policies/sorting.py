@@ -1,7 +1,7 @@
-"""Policies that sort: candidates come in a fixed order, and those that tie share their ranks equally.
+"""Policies that sort candidates in a fixed order; tied candidates share their ranks equally.
 
-Where candidates tie, no log can say in which order the ranker would have put them, and the order in which a log
-lists its candidates (often the shown ones first) must not decide: every order of them counts the same.
+Where candidates tie, a log cannot show in which order the ranker would have put them, and the order in which a log
+lists its candidates (often the shown ones first) must not decide: all their orders are equally likely.
 """
 
 from __future__ import annotations
@@ -19,15 +19,15 @@ from .rank_law import RankLaw
 
 
 class Sorting(ABC):
-    """A policy that says for each item in which block of ranks it stands; a block is shared by those that tie."""
+    """A policy that assigns each item to a block of ranks, shared by tied items."""
 
     @abstractmethod
     def blocks(self, contexts: Contexts, items: Integers) -> tuple[Integers, Integers]:
-        """First rank [n, q] of each item's block, -1 where it is not shown, and how many ranks [n, q] that has."""
+        """First rank [n, q] of each item's block, -1 where it is not shown, and the number of its ranks [n, q]."""
 
     @abstractmethod
     def tied(self, contexts: Contexts) -> NDArray[np.bool_]:
-        """[n] whether anything that it may show ties with another candidate."""
+        """[n] whether any item that it may show ties with another candidate."""
 
     @final
     def log_prob(self, contexts: Contexts, slates: Integers) -> Floats:
@@ -41,17 +41,17 @@ class Sorting(ABC):
 
     @final
     def rank_probs(self, contexts: Contexts, items: Integers) -> Floats:
-        """[n, q, k] probability that candidate items[n, q] stands at each rank; 0 on pads."""
+        """[n, q, k] probability that candidate items[n, q] is at each rank; 0 on pads."""
         return RankLaw.blocks(*self.blocks(contexts, items)).at_ranks(contexts.length, contexts.slots)
 
 
 def certain(policy: object, contexts: Contexts) -> NDArray[np.bool_]:
-    """[n] whether the policy always shows the same slate there: it sorts, and nothing that it may show ties."""
+    """[n] whether the policy always shows the same slate: it sorts, and no item that it may show ties."""
     return ~policy.tied(contexts) if isinstance(policy, Sorting) else np.zeros(len(contexts), np.bool_)
 
 
 def shown_slates(policy: Sorting, contexts: Contexts) -> Integers:
-    """[n, k] what a policy shows where that is certain; -1 where it has no candidate for a slot."""
+    """[n, k] the slate of a policy where it is certain; -1 where it has no candidate for a slot."""
     first, _ = policy.blocks(contexts, all_items(contexts))
     slates = np.full((len(contexts), contexts.slots), -1)
     row, item = np.nonzero(first >= 0)

@@ -16,9 +16,9 @@ from .propensities import AnyPolicy
 
 @dataclass(frozen=True, repr=False)
 class Swaps(Spelled, UniformMixture):
-    """Every item keeps its base rank with probability `stay`, else any other rank alike.
+    """Every item keeps its base rank with probability `stay`, else any other rank is equally likely.
 
-    The paper gives these marginals and no law over permutations. This is the simplest law that has
+    The paper gives these marginals but no law over permutations. This is the simplest law that has
     them: the base ranking, or, with probability b = (1 - stay) m / (m - 1), a uniform permutation.
 
     Examples:

@@ -1,4 +1,4 @@
-"""Sort by a score: what a ranker without randomness shows."""
+"""Sorting by a score, as in a ranker without randomness."""
 
 from __future__ import annotations
 

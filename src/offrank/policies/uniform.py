@@ -1,4 +1,4 @@
-"""Every slate with the same probability."""
+"""The uniform policy: every slate has the same probability."""
 
 from __future__ import annotations
 

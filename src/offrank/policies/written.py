@@ -1,4 +1,4 @@
-"""Probabilities that were written in the log, of the slate that was shown and of no other."""
+"""Policies given by logged probabilities of the shown slates only."""
 
 from __future__ import annotations
 
@@ -23,20 +23,20 @@ _WRITTEN: Mapping[ShownAbility, tuple[str, str, Ability]] = {
     "slot_probs": ("slot_propensity", "slots", "slot_probs"),
     "rank_law": ("rank_propensity", "ranks", "rank_probs"),
 }
-"""The role of the column that tells this, the argument of `written` that names it, and what a law would be asked."""
+"""The role of its column, the argument of `written` that names it, and the corresponding ability of a law."""
 
 
 class WrittenPolicy(ShownPolicy):
-    """What was written down for the shown slates, as `Logged` and `Written` find it."""
+    """The logged probabilities of the shown slates, the base of `Logged` and `Written`."""
 
     @property
     @abstractmethod
     def columns(self) -> Mapping[str, str]:
-        """Role -> what a batch calls the column."""
+        """Role -> the name of the column in a batch."""
 
     @abstractmethod
     def refuse(self, ability: ShownAbility) -> NoReturn:
-        """Say that this was not written down."""
+        """Raise the error for a probability that was not logged."""
 
     @property
     def any_slate(self) -> bool:
@@ -76,7 +76,7 @@ class Logged(Spelled, WrittenPolicy):
 
 @dataclass(frozen=True, repr=False)
 class Written(Spelled, WrittenPolicy):
-    """A policy whose probabilities of the shown slates stand in columns of the log: for a ranker of any kind.
+    """A policy whose probabilities of the shown slates are in columns of the log, for a ranker of any kind.
 
     - slate: a number per row, the probability of the shown slate; for ips.
     - slots: a list beside the slate, the probability of each item given those above it; for rips, and by its product
@@ -118,7 +118,7 @@ class Written(Spelled, WrittenPolicy):
 
 
 class _OfColumns(Propensities):
-    """The written probabilities of a batch; what is the same thing on one slot stands in for another."""
+    """The logged probabilities of a batch; on a single slot, equivalent columns replace each other."""
 
     policy: WrittenPolicy
 

@@ -1,3 +1,3 @@
-"""How click models are fitted: EM, priors of documents, examination curves, posteriors, sessions cut at last clicks."""
+"""Fitting of click models: EM, priors of documents, examination curves, posteriors, sessions cut at last clicks."""
 
 __all__: list[str] = []

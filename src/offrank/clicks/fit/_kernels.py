@@ -1,10 +1,10 @@
 """Compiled loops of fitting.
 
 - Documents d have the entries first[d] : first[d + 1], sorted by document: cell, shown or skipped, clicked.
-- Posteriors live on a grid of attractions with levels, one behind the other: SPAN + 1 nodes, then twice as fine, and so
-  on. A document's is on the nodes low[d] : low[d] + count[d] of one level; count is 0 until they are found. Tables of
-  the grid are [cells, nodes]: on_click and on_skip, log-probabilities of a click and of none.
-- Tails are what follows the last click of each session, where examination is hidden: see `Tails`.
+- Posteriors are on a grid of attractions with consecutive levels: SPAN + 1 nodes, then twice as fine, and so
+  on. A document's are the nodes low[d] : low[d] + count[d] of one level; count is 0 until they are found. Tables of
+  the grid are [cells, nodes]: on_click and on_skip, the log-probabilities of a click and of no click.
+- Tails are the ranks below the last click of each session, where examination is hidden: see `Tails`.
 """
 
 from __future__ import annotations
@@ -15,13 +15,13 @@ import numpy as np
 SPAN = 64
 """Steps of the coarsest level."""
 DROP = 30.0
-"""Nodes whose log-density is further below the largest are left out."""
+"""Nodes whose log-density is further than this below the largest are left out."""
 ENOUGH = 20
-"""Nodes that a posterior rests on, at least, when they are found: more than one per standard deviation."""
+"""Minimum number of nodes for a posterior when they are found: more than one per standard deviation."""
 FEWEST = 10
-"""With fewer of any weight, they are sought anew."""
+"""With fewer nodes of positive weight, they are searched for again."""
 TRACE = 1e-10
-"""Weight that the outermost nodes may have: with more, there is mass beyond them."""
+"""Largest weight of the outermost nodes: with more, there is mass beyond them."""
 ROOM = 80
 
 _exact = numba.njit(cache=True, nogil=True)
@@ -36,7 +36,7 @@ def first_of(level):
 
 @_exact
 def _log_density(entries, d, tables, low, count, out):
-    """Write the log-posterior of a document, but for its constant, to out; return its largest value."""
+    """Write the log-posterior of a document, up to a constant, to out; return its largest value."""
     first, cell, clicked, skipped = entries
     log_prior, on_click, on_skip = tables
     for j in range(count):
@@ -57,7 +57,7 @@ def _log_density(entries, d, tables, low, count, out):
 
 @_exact
 def _narrow(entries, d, tables, out):
-    """(first node, number of nodes) of a document's posterior, sought from coarse to fine."""
+    """(first node, number of nodes) of a document's posterior, searched from coarse to fine."""
     levels = 0
     while first_of(levels + 1) < len(tables[0]):
         levels += 1
@@ -70,7 +70,7 @@ def _narrow(entries, d, tables, out):
             left += 1
         while out[right] < top - DROP:
             right -= 1
-        # A step more on either side: between two nodes there may be mass.
+        # One more step on either side: there may be mass between two nodes.
         left, right = max(left - 1, 0), min(right + 1, k - 1)
         a, k = a + left, right - left + 1
         if level == levels or k >= ENOUGH:
@@ -80,7 +80,7 @@ def _narrow(entries, d, tables, out):
 
 @_exact
 def _weigh(entries, d, tables, low, count, w):
-    """Write the posterior to w. (log-likelihood, whether its nodes were the right ones)."""
+    """Write the posterior to w; return (log-likelihood, whether its nodes were the right ones)."""
     top = _log_density(entries, d, tables, low, count, w)
     total, heavy = 0.0, 0
     for j in range(count):
@@ -108,11 +108,11 @@ def _dot(w, table, low, count):
 
 @_exact
 def expect_attractions(entries, tables, hit, missed, nodes, low, count, moments):
-    """One pass of expectations: (log-likelihood, [cells, 2] attracted clicks and attracted skips, [2] prior's sums).
+    """The E-step: (log-likelihood, [cells, 2] attracted clicks and attracted skips, [2] sums for the prior).
 
     tables: log_prior, on_click, on_skip. hit, missed: [cells, nodes] P(attracted | click) and P(attracted | no click);
-    hit is empty where only the attracted click, both where nobody asks. nodes: [3, nodes] attraction, its logarithm,
-    that of one less it. low and count are found anew where they do not fit. moments: [documents, 2] is filled with the
+    hit is empty where only the attracted click; both where they are not needed. nodes: [3, nodes] attraction, its log,
+    log(1 - attraction). low and count are updated where they do not fit. moments: [documents, 2] is filled with the
     mean and the variance of the attraction.
     """
     first, cell, clicked, skipped = entries
@@ -144,7 +144,7 @@ def expect_attractions(entries, tables, hit, missed, nodes, low, count, moments)
 
 @_exact
 def expect_clicks(first, cell, shown, clicked, curve):
-    """(clicks that each cell would have at examination one [cells], sum_d clicks_d log exposure_d)."""
+    """([cells] expected clicks of each cell at examination one, sum_d clicks_d log exposure_d)."""
     out, logs = np.zeros(len(curve)), 0.0
     for d in range(len(first) - 1):
         exposure, clicks = 0.0, 0.0
@@ -162,7 +162,7 @@ def expect_clicks(first, cell, shown, clicked, curve):
 def _backward(document, start, end, attraction, after_skip, further):
     """P(no click in the tail | its first place is examined).
 
-    further[j] <- P(place j + 1 is examined | place j is, and no click from there on); 0 at the end.
+    further[j] <- P(place j + 1 is examined | place j is examined, and no click from there on); 0 at the end.
     """
     silence, stays = 1.0, 1.0
     for place in range(end - 1, start - 1, -1):
@@ -191,7 +191,7 @@ def expect_tails(first, document, cell, weight, attraction, after_click, after_s
 
     Returns the log-probability of all tails, and expected counts: examined by document; on and off by cell; skips
     that were passed, and after which the user left. beliefs: [places], filled with P(examined | session) from the first
-    tail's first place on; none are asked for where it is empty.
+    tail's first place on, unless it is empty.
     """
     examined, on, off = np.zeros(len(attraction)), np.zeros(len(after_click)), np.zeros(len(after_click))
     passed, left, log_likelihood = 0.0, 0.0, 0.0
@@ -232,9 +232,9 @@ def add_information(document, success, failure, weight, value, information):
 
 @_exact
 def add_logs(document, success, failure, weight, row, odds, logs):
-    """logs[row, g] += weight log P(seen at the probability of grid place g / seen at the present one).
+    """logs[row, g] += weight log(P(observation | probability of grid point g) / P(observation | current probability)).
 
-    odds: [rows, g, 2] that probability over the present one, and of their complements.
+    odds: [rows, g, 2] that probability over the current one, and the ratio of their complements.
     """
     for i in range(len(document)):
         d = document[i]

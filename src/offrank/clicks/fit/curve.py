@@ -1,12 +1,12 @@
-"""The examination of ranks, whatever the documents are like: a conditional likelihood in which they cancel.
+"""The examination of ranks by a conditional likelihood from which the attractions of documents cancel.
 
 E[clicks of d in c] = shown[d, c] examination[c] attraction[d]. Given how often a document is clicked in all, where it
-is clicked does not depend on its attraction, if clicks are rare or not:
+is clicked does not depend on its attraction, whether clicks are rare or not:
 
     sum_d clicked[d, c] - clicked[d] shown[d, c] examination[c] / sum_c' shown[d, c'] examination[c'] = 0 for each c
 
-has expectation zero at the true examination, however few views a document has and however attraction and rank go
-together in the log. (It is the score of Poisson counts with fixed effects: Hausman, Hall and Griliches 1984; for
+has expectation zero at the true examination, however few views a document has and however attraction and rank
+correlate in the log. (It is the score of Poisson counts with fixed effects: Hausman, Hall and Griliches 1984; for
 consistency only the means need be right: Wooldridge 1999.) A common prior of the attractions, in contrast, makes the
 curve too steep where good documents are shown high.
 """
@@ -25,9 +25,9 @@ from . import _kernels
 from .em import Climb, climb
 
 _WEAK = 0.1
-"""Clicks on each side of what ties a cell to its first guess, where the log says nothing."""
+"""Pseudo-clicks that tie a cell to its initial guess, where the log says nothing."""
 _MOST = 500
-"""Cells whose deviations are found together; of more, each is taken by itself."""
+"""Largest number of cells with a joint covariance; with more, each is treated separately."""
 
 _Entries = tuple[Integers, Integers, Floats, Floats]
 """first [d + 1], and for each document, from first[d] to first[d + 1]: cell, shown, clicked."""
@@ -35,10 +35,10 @@ _Entries = tuple[Integers, Integers, Floats, Floats]
 
 @dataclass(frozen=True)
 class ExaminationCurve:
-    """What was found.
+    """A fitted examination curve.
 
-    value: [cells], 1 in the first cell. covariance: [cells, cells] of its logarithm, robust to what clicks are like
-    beyond their means. climb: its trace is the conditional log-likelihood.
+    value: [cells], 1 in the first cell. covariance: [cells, cells] of its logarithm, robust to how clicks vary
+    around their means. climb: its trace is the conditional log-likelihood.
     """
 
     value: Floats
@@ -47,11 +47,11 @@ class ExaminationCurve:
 
     @property
     def deviation(self) -> Floats:
-        """[cells] standard errors of the logarithm."""
+        """[cells] standard errors of the logarithm of the examination."""
         return np.sqrt(np.diag(self.covariance))
 
     def over(self, cell: int) -> ExaminationCurve:
-        """The same curve, 1 in another cell, with the standard errors that it then has."""
+        """The same curve relative to another cell, with the standard errors to match."""
         shared = self.covariance[:, cell]
         covariance = self.covariance - shared[:, None] - shared + shared[cell]
         np.fill_diagonal(covariance, np.maximum(np.diag(covariance), 0.0))
@@ -67,9 +67,9 @@ def fit_curve(
     rounds: int = 1000,
     say: Callable[[float], object] = lambda _: None,
 ) -> ExaminationCurve:
-    """The examination of each cell over that of the first.
+    """The examination of each cell relative to that of the first.
 
-    guess: [cells] what is taken for it where the log says nothing. start: where to begin. tolerance: of e / (1 + e).
+    guess: [cells] assumed where the log says nothing. start: initial values. tolerance: of e / (1 + e).
     """
     if len(guess) == 1:
         return ExaminationCurve(np.ones(1), np.zeros((1, 1)), Climb({}, (), 0, converged=True))
@@ -90,9 +90,9 @@ def fit_curve(
 
 
 def _entries(counts: Counts, guess: Floats) -> _Entries:
-    """The counts; and, per cell but the first, one weak document that is as often clicked there as in the first.
+    """The counts, and for each cell but the first a pseudo-document that is clicked as often there as in the first.
 
-    Its likelihood is largest where the curve is the guess: it decides for cells that nothing else ties to others.
+    Its likelihood is largest at the guess: it decides for cells that nothing else links to others.
     """
     others, ones = np.arange(1, len(guess)), np.ones(len(guess) - 1)
     weak = np.stack([np.zeros(len(others), np.int64), others], axis=1).ravel()
@@ -107,15 +107,15 @@ def _entries(counts: Counts, guess: Floats) -> _Entries:
 
 
 def _value(parameters: Parameters) -> Floats:
-    """Odds, over those of the first."""
+    """Odds, relative to those of the first cell."""
     odds = parameters["odds"] / (1 - parameters["odds"])
     return np.asarray(odds / odds[0])
 
 
 def _covariance(entries: _Entries, value: Floats, guess: Floats) -> Floats:
-    """By the sandwich; the first cell is what others are measured by, and has none."""
+    """The sandwich covariance of the logarithms; zero for the first cell, to which the others are relative."""
     information, products = _curvature(entries, value)
-    # What the weak documents say is no more certain than their information: of nothing else, their score is zero.
+    # The score of the pseudo-documents is zero at the guess: their information stands for its variance.
     products = products + np.diag(2 * _WEAK * (value / guess) / (1 + value / guess) ** 2)
     if len(information) > _MOST:
         information, products = (np.diag(np.diag(part)) for part in (information, products))
@@ -128,7 +128,7 @@ def _covariance(entries: _Entries, value: Floats, guess: Floats) -> Floats:
 
 
 def _curvature(entries: _Entries, value: Floats) -> tuple[Floats, Floats]:
-    """(information, products of scores), both [cells, cells], of the logarithms of the curve."""
+    """(information, products of scores), both [cells, cells], for the logarithms of the curve."""
     from scipy.sparse import csr_array  # slow to import
 
     first, cell, shown, clicked = entries

@@ -1,4 +1,4 @@
-"""Expectation maximisation, accelerated: SQUAREM (Varadhan and Roland 2008), which never goes down."""
+"""Accelerated expectation maximisation: SQUAREM (Varadhan and Roland 2008), which never decreases the objective."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from ...log.batch import Floats
 from ..parameters import Parameters
 
 Step = Callable[[Parameters], tuple[Parameters, float]]
-"""One round of EM: (parameters after it, log-posterior of the parameters that it was given)."""
+"""One round of EM: (new parameters, log-posterior of the given parameters)."""
 
 _EDGE = 1e-9
-"""Probabilities are kept this far from 0 and 1, where a logit ends."""
+"""Probabilities are kept this far from 0 and 1, where logits are infinite."""
 
 
 @dataclass(frozen=True)
 class Climb:
-    """Where EM ended. trace: the log-posterior along the way, never decreasing; rounds: steps taken in all."""
+    """The result of EM. trace: the log-posterior at the start of each cycle, never decreasing; rounds: all steps."""
 
     parameters: Parameters
     trace: tuple[float, ...]
@@ -35,10 +35,10 @@ def climb(
     rounds: int = 1000,
     say: Callable[[float], object] = lambda _: None,
 ) -> Climb:
-    """Repeat `step` until it moves no parameter by more than `tolerance`.
+    """Repeat `step` until it changes no parameter by more than `tolerance`.
 
     Each cycle takes two steps, extrapolates along them on the logit scale, and takes a third from there; where the
-    extrapolated point is worse than where the cycle began, the two plain steps stand. rounds: the most steps.
+    extrapolated point is worse than where the cycle began, the two plain steps are kept. rounds: the most steps.
     say: called with the log-posterior of each cycle.
     """
     here, trace, taken = start, [], 0
@@ -61,13 +61,13 @@ def _moved(before: Parameters, after: Parameters) -> float:
 
 
 def _extrapolated(here: Parameters, one: Parameters, two: Parameters) -> Parameters:
-    """Steplength S3 of SQUAREM: -|r| / |v|, and never less than the two steps themselves."""
+    """The extrapolated parameters, by step length S3 of SQUAREM: -|r| / |v|, never less than the two steps."""
     first = {name: logit(one[name]) - logit(here[name]) for name in here}
     bend = {name: logit(two[name]) - logit(one[name]) - first[name] for name in here}
     r, v = _norm(first), _norm(bend)
     length = min(-r / v, -1.0) if v > 0 else -1.0
     far = {name: expit(logit(here[name]) - 2 * length * first[name] + length**2 * bend[name]) for name in here}
-    # What does not move stays to the last bit, and need be no probability: the priors beside a component's tables.
+    # What does not move stays exactly as it is, and need not be a probability, such as the priors of a component.
     return {name: far[name] if first[name].any() or bend[name].any() else here[name] for name in here}
 
 
@@ -76,11 +76,11 @@ def _norm(parts: Parameters) -> float:
 
 
 def logit(probability: Floats) -> Floats:
-    """log(p / (1 - p)), of probabilities kept off 0 and 1."""
+    """log(p / (1 - p)) of probabilities, kept away from 0 and 1."""
     p = np.clip(probability, _EDGE, 1 - _EDGE)
     return np.asarray(np.log(p) - np.log1p(-p))
 
 
 def expit(logits: Floats) -> Floats:
-    """Back from logits, kept off 0 and 1."""
+    """Probabilities from logits, kept away from 0 and 1."""
     return np.clip(1 / (1 + np.exp(-np.clip(logits, -40, 40))), _EDGE, 1 - _EDGE)

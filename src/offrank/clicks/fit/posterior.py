@@ -1,6 +1,6 @@
-"""Attractions by their posteriors, where the chance of a click is affine in them: each is integrated out on a grid.
+"""Posteriors of attractions for click probabilities that are affine in them: each is integrated out on a grid.
 
-EM finds the chances of the cells and the prior of the attractions.
+EM finds the click probabilities of the cells and the prior of the attractions.
 """
 
 from __future__ import annotations
@@ -26,28 +26,28 @@ _FINEST = 10
 """The level of the smallest steps: 2^-11."""
 _ROUNDS = 1000
 _SOME = 4_000
-"""Documents, evenly chosen, from whose solution all begin."""
+"""Number of evenly chosen documents whose solution is the starting point for all."""
 
 
 class Chances(NamedTuple):
-    """P(click) = false + (hit - false) attraction: hit [cells] for the attracted, false [cells] for the others."""
+    """P(click) = false + (hit - false) attraction: hit [cells] if attracted, false [cells] if not."""
 
     hit: Floats
     false: Floats
 
 
 class Free(NamedTuple):
-    """Which chances are learnt, of hit [cells] and of false [cells]; the others stay where they start."""
+    """Which entries of hit [cells] and false [cells] are learnt; the others keep their initial values."""
 
     hit: NDArray[np.bool_]
     false: NDArray[np.bool_]
 
 
 class Integrals(NamedTuple):
-    """What a pass over the documents says.
+    """The results of one pass over the documents.
 
     log_likelihood; attracted: [cells, 2] expected clicks and skips of the attracted. logs: [2] sums over documents of
-    the expected log of the attraction and of one less it. mean, variance: [d] of the attraction.
+    the expected log of the attraction and of 1 - attraction. mean, variance: [d] of the attraction.
     """
 
     log_likelihood: float
@@ -59,7 +59,7 @@ class Integrals(NamedTuple):
 
 @dataclass(frozen=True)
 class Attractions:
-    """chances and prior; the integrals there; where EM came by."""
+    """The fitted chances and prior, the integrals at them, and the trace of EM."""
 
     chances: Chances
     prior: Beta
@@ -67,7 +67,7 @@ class Attractions:
     climb: Climb
 
     def tables(self) -> tuple[Floats, Floats]:
-        """(mean, strength of a Beta with its variance) of attractions [documents + 1], the last for an unseen one."""
+        """(mean, sample size of a Beta of equal variance) of attractions [documents + 1], the last for unseen ones."""
         mean = np.append(self.integrals.mean, self.prior.mean)
         strength = mean[:-1] * (1 - mean[:-1]) / np.maximum(self.integrals.variance, 1e-300) - 1
         return mean, np.append(np.maximum(strength, 1e-3), self.prior.strength)
@@ -84,10 +84,10 @@ def fit_attractions(
     tolerance: float = 1e-5,
     say: Callable[[str], object],
 ) -> Attractions:
-    """The chances and, unless it is given, the prior with the largest likelihood of all documents together.
+    """The chances and, unless given, the prior that maximise the likelihood of all documents together.
 
-    start: of the chances; what is free has a weak prior, which decides where nothing was seen: one observation at its
-    start. free: None where no chance is learnt. begin, at: where a prior that is fitted begins, and the chances.
+    start: initial chances; free ones have a weak prior, which decides where nothing was seen: one observation at the
+    start. free: None where no chance is learnt. begin, at: initial values of a fitted prior, and of the chances.
     """
     problem = _Problem(counts, start, free, prior)
     if at is None and counts.documents > 2 * _SOME:
@@ -111,7 +111,7 @@ class LogitGrid:
 
     Sums over them are integrals by the trapezoidal rule: exact to 1e-5 or better for likelihoods of clicks.
 
-    logits, steps: [nodes] of all levels, one behind the other, and the lengths that they stand for. finest: the last.
+    logits, steps: [nodes] of all consecutive levels, and the lengths that they stand for. finest: the last level.
     """
 
     logits: Floats
@@ -120,7 +120,7 @@ class LogitGrid:
 
     @classmethod
     def of(cls, clicks: float) -> LogitGrid:
-        """Fine enough for a document with so many clicks: a posterior's deviation is 1 / sqrt(clicks) or more."""
+        """A grid fine enough for a document with these clicks: its posterior deviation is 1 / sqrt(clicks) or more."""
         levels = range(1 + min(_FINEST, int(np.ceil(np.log2(clicks + 1.0) / 2))))
         logits = [np.linspace(-_EDGE, _EDGE, _kernels.SPAN * 2**level + 1) for level in levels]
         steps = [np.gradient(x) * np.where(np.abs(x) == _EDGE, 0.5, 1.0) for x in logits]
@@ -128,7 +128,7 @@ class LogitGrid:
 
     @cached_property
     def nodes(self) -> Floats:
-        """[3, nodes] attraction, its logarithm, and that of one less it."""
+        """[3, nodes] attraction, its logarithm, and log(1 - attraction)."""
         log_u, log_v = -np.logaddexp(0, -self.logits), -np.logaddexp(0, self.logits)
         return np.stack([np.exp(log_u), log_u, log_v])
 
@@ -140,7 +140,7 @@ class LogitGrid:
         return np.asarray(density - top - np.log(np.exp(finest - top).sum()))
 
     def evidence(self, prior: Beta, logs: Floats) -> tuple[float, float, float]:
-        """The expected log-density of a document with expected logs [2], with its derivatives by a and b."""
+        """The expected log-density of a document with expected logs [2], and its derivatives by a and b."""
         log_prior, nodes = self.log_prior(prior), self.nodes[1:]
         by = logs - nodes[:, self.finest] @ np.exp(log_prior[self.finest])
         constant = log_prior[0] - prior.a * nodes[0, 0] - prior.b * nodes[1, 0] - np.log(self.steps[0])
@@ -148,9 +148,9 @@ class LogitGrid:
 
 
 class _Problem:
-    """Counts by document, and the part of the grid where each document's posterior has its mass.
+    """The counts of documents, and the part of the grid where each document's posterior has its mass.
 
-    low, count: [d], which follow the posteriors from pass to pass.
+    low, count: [d], updated with the posteriors at each pass.
     """
 
     def __init__(self, counts: Counts, start: Chances, free: Free | None, given: Beta | None) -> None:
@@ -163,7 +163,7 @@ class _Problem:
         self._low, self._count = np.zeros((2, counts.documents), np.int64)
 
     def chances(self, parameters: Parameters) -> Chances:
-        """All chances, fixed ones as they are."""
+        """All chances, the fixed ones unchanged."""
         if self._free is None:
             return self._start
         parts = zip(self._free, Chances._fields, self._start, strict=True)
@@ -173,7 +173,7 @@ class _Problem:
         return self._given or Beta.of(*map(float, parameters["prior"]))
 
     def step(self, parameters: Parameters) -> tuple[Parameters, float]:
-        """A round of EM; the log-posterior where it began."""
+        """One round of EM, and the log-posterior before it."""
         chances, prior, after = self.chances(parameters), self.prior(parameters), dict(parameters)
         found = self.integrals(chances, prior, cells=self._free is not None)
         log_posterior = found.log_likelihood
@@ -187,7 +187,7 @@ class _Problem:
         return after, log_posterior
 
     def integrals(self, chances: Chances, prior: Beta, *, cells: bool) -> Integrals:
-        """The likelihood, and what is expected of what is hidden. cells: whether `attracted` is wanted."""
+        """The likelihood, and the expected hidden counts. cells: whether `attracted` is wanted."""
         hit, false, (u, log_u, log_v) = chances.hit[:, None], chances.false[:, None], self._grid.nodes
         v, trust = np.exp(log_v), bool(chances.false.any())
         on_click = np.log(hit * u + false * v) if trust else np.log(hit) + log_u
@@ -202,12 +202,12 @@ class _Problem:
         return Integrals(*found, *moments.T)
 
     def _shares(self, attracted: Floats) -> Parameters:
-        """Clicks among the attracted and among the others, each with the observation of the weak prior."""
+        """Click rates of the attracted and of the others, each with the observation of the weak prior."""
         both = zip(Chances._fields, (attracted, self._totals - attracted), self._start, strict=True)
         return {name: (found[:, 0] + start) / (np.maximum(found.sum(axis=1), 0.0) + 1) for name, found, start in both}
 
     def _log_weak_prior(self, free: Free, chances: Chances) -> float:
-        """Log-density of the weak priors."""
+        """The log-density of the weak priors."""
         m, p = (
             np.concatenate([part[at] for part, at in zip(both, free, strict=True)]) for both in (self._start, chances)
         )

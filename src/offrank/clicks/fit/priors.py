@@ -1,4 +1,4 @@
-"""What is known of a document before it is seen: Beta priors, fitted by the likelihood of all documents."""
+"""Beta priors of documents, fitted by the marginal likelihood of all documents."""
 
 from __future__ import annotations
 
@@ -16,25 +16,25 @@ from .em import expit, logit
 from .tails import Trials
 
 Prior = Literal["fit"] | tuple[float, float]
-"""Of the probability of a document: fitted, or Beta(a, b) as it is given."""
+"""The prior of a document's probability: fitted, or a given Beta(a, b)."""
 
 
 @dataclass(frozen=True)
 class Beta:
-    """Beta(a, b): what a clicks and b views without click would say, had they been seen before."""
+    """Beta(a, b): equivalent to a earlier clicks and b earlier views without a click."""
 
     a: float
     b: float
 
     @classmethod
     def of(cls, mean: float, share: float) -> Beta:
-        """By its mean and by `share` = 1 / (1 + a + b), from 0 (all documents alike) to 1 (each is 0 or 1)."""
+        """The Beta with this mean and `share` = 1 / (1 + a + b), from 0 (all documents alike) to 1 (each is 0 or 1)."""
         strength = 1.0 / share - 1.0
         return cls(mean * strength, (1.0 - mean) * strength)
 
     @classmethod
     def at(cls, table: Floats) -> Beta:
-        """As `table` has written it."""
+        """The Beta that `table` wrote."""
         return cls(float(table[0]), float(table[1]))
 
     @property
@@ -51,25 +51,25 @@ class Beta:
 
     @property
     def table(self) -> Floats:
-        """[2] as it stands beside what it is the prior of."""
+        """[2] the prior as an array, to store with its table."""
         return np.array([self.a, self.b])
 
     def posterior_mean(self, successes: Floats, trials: Floats) -> Floats:
-        """Which is where the posterior is largest on the logit scale."""
+        """The posterior mean, which is the posterior mode on the logit scale."""
         return np.asarray((successes + self.a) / (trials + self.strength))
 
     def log_density(self, value: Floats) -> float:
-        """Of logits, but for a constant, summed."""
+        """The summed log-density of the logits, up to a constant."""
         return float((self.a * np.log(value) + self.b * np.log1p(-value)).sum())
 
     def is_near(self, other: Beta) -> bool:
-        """Within 2 %."""
+        """Whether it is within 2 % of the other."""
         return bool(np.allclose([self.a, self.b], [other.a, other.b], rtol=0.02))
 
     def hyper(self) -> Floats:
-        """[3] log-density of the weak hyperprior that keeps fits off the edges, with its derivatives by a and b.
+        """[3] log-density of the weak hyperprior that keeps fits off the edges, and its derivatives by a and b.
 
-        Beta(2, 2) of the mean and of the share, as though of each, one thing of either kind had been seen: this is
+        Beta(2, 2) for the mean and for the share, worth one observation of either kind each: this is
         log(a b) - log(s) - 2 log(1 + s), s = a + b.
         """
         density = float(np.log([self.mean, 1 - self.mean, self.share, 1 - self.share]).sum())
@@ -78,11 +78,11 @@ class Beta:
 
 
 FLAT = Beta(1.0, 1.0)
-"""Every probability alike."""
+"""The uniform prior."""
 
 
 def given(prior: object) -> Beta | None:
-    """The prior that a setting names; None where it is to be fitted.
+    """The prior given by a setting; None where it is to be fitted.
 
     Raises:
         UsageError: neither "fit" nor two positive numbers.
@@ -103,14 +103,14 @@ Evidence = Callable[[Beta], tuple[float, float, float]]
 
 
 def best(evidence: Evidence, start: Beta, documents: int) -> Beta:
-    """The prior with the largest evidence of so many documents and of the weak hyperprior, never worse than the start.
+    """The prior that maximises the evidence of the documents times the weak hyperprior; never worse than the start.
 
-    Newton in the logits of mean and share. Curvature comes from differences of slopes; where it is no maximum's, or a
+    Newton in the logits of mean and share. Curvature comes from differences of slopes; where it is not concave, or a
     step goes down, steps follow the slopes or are halved.
     """
 
     def at(point: Floats) -> tuple[float, Floats]:
-        """The evidence at logits of mean and share, with its derivatives by them."""
+        """The evidence at logits of mean and share, and its derivatives with respect to them."""
         mean, share = map(float, expit(point))
         prior = Beta.of(mean, share)
         value, by_a, by_b = np.array(evidence(prior)) + prior.hyper() / documents
@@ -136,14 +136,14 @@ def best(evidence: Evidence, start: Beta, documents: int) -> Beta:
 
 
 def _newton(slopes: Floats, curvature: Floats) -> Floats:
-    """A step of at most 2 logits."""
+    """A Newton step of at most 2 logits."""
     values, axes = np.linalg.eigh((curvature + curvature.T) / 2)
     step = axes @ ((axes.T @ slopes) / np.maximum(np.abs(values), 1e-6))
     return np.asarray(step * min(1.0, 2.0 / max(float(np.abs(step).max()), 1e-300)))
 
 
 def fit_rates(shown: Floats, clicked: Floats) -> Beta:
-    """The prior of click rates: by the likelihood of the beta-binomial, shown and clicked [d] one per document."""
+    """The prior of click rates by the beta-binomial likelihood; shown and clicked [d], one entry per document."""
     from scipy.special import betaln, digamma
 
     pairs, place = np.unique(np.stack([shown, clicked], axis=1), axis=0, return_inverse=True)
@@ -165,11 +165,11 @@ _NODES = np.linspace(-6.0, 6.0, 21)
 
 @dataclass(frozen=True)
 class EvidenceGrid:
-    """Likelihoods of some documents' probabilities, at 21 logits around each: six standard deviations either way.
+    """Likelihoods of documents' probabilities on 21 logits around each: six standard deviations either way.
 
-    More than 6,000 documents are thinned evenly: the fit of two numbers then rests on enough.
+    More than 6,000 documents are thinned evenly: that many are enough to fit two numbers.
 
-    row: [documents + 1] place among those kept, -1 where thinned out. logits, logs: [kept, 21].
+    row: [documents + 1] index among those kept, -1 where thinned out. logits, logs: [kept, 21].
     """
 
     value: Floats
@@ -179,7 +179,7 @@ class EvidenceGrid:
 
     @classmethod
     def around(cls, value: Floats, strength: Floats) -> EvidenceGrid:
-        """value, strength: [documents + 1], the last for what was never seen."""
+        """A grid around value, with effective sample size strength: [documents + 1] each, the last for unseen ones."""
         kept = np.arange(0, len(value) - 1, -(-(len(value) - 1) // _DOCUMENTS))
         row = np.full(len(value), -1)
         row[kept] = np.arange(len(kept))
@@ -196,7 +196,7 @@ class EvidenceGrid:
         _kernels.add_logs(*trials, self.row, odds, self.logs)
 
     def fit(self, start: Beta) -> Beta:
-        """The prior of largest evidence, with each document's probability integrated out."""
+        """The prior with the largest evidence, each document's probability integrated out."""
         from scipy.special import betaln, digamma
 
         log_p, log_q = -np.logaddexp(0, -self.logits), -np.logaddexp(0, self.logits)

@@ -1,4 +1,4 @@
-"""Sessions cut at their last click: above it all was examined, and counts suffice; below it examination is hidden."""
+"""Sessions cut at their last click: all ranks above were examined, so counts suffice; below, examination is hidden."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from ..sessions import Sessions
 from . import _kernels
 
 _BLOCK = 1 << 18
-"""Tails whose examinations are held in memory together."""
+"""Number of tails whose examination probabilities are in memory at once."""
 
 
 class HiddenCounts(NamedTuple):
-    """Expected counts of what is hidden, given the clicks; weights are added up.
+    """Weighted expected counts of the hidden events, given the clicks.
 
     - log_likelihood: of all sessions.
     - clicked, missed: [documents + 1] examinations with and without a click.
@@ -36,10 +36,10 @@ class HiddenCounts(NamedTuple):
 
 
 class Trials(NamedTuple):
-    """Trials with a document's probability that may have been made: all [i].
+    """Trials with a document's probability that may have taken place: all [i].
 
-    document: -1 for none. success, failure: what happened with which probability, given the whole session and all
-    present parameters; no trial with the rest of 1. weight: how many sessions were like this.
+    document: -1 for none. success, failure: the probability of each outcome, given the whole session and all
+    current parameters; the rest of 1 is that of no trial. weight: how many sessions were like this.
 
     A session's likelihood is linear in the one probability p: at p' it is larger by the factor
     success p' / p + failure (1 - p') / (1 - p) + 1 - success - failure.
@@ -52,12 +52,12 @@ class Trials(NamedTuple):
 
     @classmethod
     def made(cls, success: Floats, weight: Floats) -> Trials:
-        """Trials that were made for sure: a place per document [documents + 1]."""
+        """Trials that certainly took place: one entry per document [documents + 1]."""
         return cls(np.arange(len(weight)), success, 1.0 - success, weight)
 
 
 class Second(NamedTuple):
-    """A trial that every click makes beside that of the attraction: whether the user goes on tells of it.
+    """A trial that every click implies in addition to that of the attraction; whether the user goes on depends on it.
 
     table: the name of its probabilities. went, stopped: [documents + 1] P(success | went on after the click), P(success
     | stopped after it).
@@ -70,14 +70,14 @@ class Second(NamedTuple):
 
 @dataclass(frozen=True)
 class Tails:
-    """What readers from the top learn from.
+    """The training data of models whose users read from the top.
 
-    A cell is what the probability to go on after a click is known by: the document, or the rank.
+    A cell is what the probability of going on after a click depends on: the document, or the rank.
 
     - clicked, skipped: [documents + 1] weight of the clicks on a document, and of its skips above a last click.
-    - on: [cells] weight of the clicks that another one follows: the user went on. passed: of such skips, of any item.
+    - on: [cells] weight of the clicks that another click follows: the user went on. passed: of such skips, of any item.
     - first: [tails + 1], document: [places] int32: tail t has the documents document[first[t] : first[t + 1]], -1 for
-      holes: what stands below the last click of a session, or all of a session without clicks.
+      holes: the ranks below the last click of a session, or all of a session without clicks.
     - cell: [tails] int32 cell of that last click, -1 where there is no click. weight: [tails].
     """
 
@@ -129,7 +129,7 @@ class Tails:
     def trials(
         self, attraction: Floats, after_click: Floats, after_skip: float, second: Second | None
     ) -> Iterator[tuple[str, Trials]]:
-        """All trials of the attraction, and those that a click makes beside it: by table, in blocks."""
+        """All trials of the attraction, and the second trials of clicks: by table, in blocks."""
         ones = np.ones(len(self.clicked))
         yield "attraction", Trials.made(ones, self.clicked)
         yield "attraction", Trials.made(1.0 - ones, self.skipped)
@@ -150,7 +150,7 @@ class Tails:
 
 
 def _logs(weight: Floats, probability: Floats) -> float:
-    """Sum of weighted logarithms, where what never happened counts nothing."""
+    """Sum of weighted logarithms, in which zero weights count nothing."""
     happened = weight > 0
     with np.errstate(divide="ignore"):
         return float((weight[happened] * np.log(probability[happened])).sum())

@@ -1,4 +1,4 @@
-"""Click models that are recurrent neural networks: learnt with JAX (the extra `neural`), asked without it."""
+"""Click models that are recurrent neural networks: trained with JAX (the extra `neural`), used without it."""
 
 from __future__ import annotations
 

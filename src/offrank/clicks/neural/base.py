@@ -1,4 +1,4 @@
-"""What recurrent click models have in common: settings, learning, and the law of their clicks."""
+"""The base of recurrent click models: settings, training, and the distribution of clicks."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ from .law import Recurrent
 from .training import Schedule, TrainedNetwork, libraries, train
 
 GROUP = "query_of"
-"""The parameter [documents + 1] that says which query each document belongs to: a row of the table of queries."""
+"""The parameter [documents + 1] that maps each document to its query, a row of the table of queries."""
 
 _TABLE = "_embedding"
-"""How the parameter of a table of embeddings ends."""
+"""Suffix of the parameter of a table of embeddings."""
 
 Arrays = Mapping[str, Floats]
 Shapes = Mapping[str, tuple[int, int]]
@@ -36,11 +36,11 @@ Shapes = Mapping[str, tuple[int, int]]
 class RecurrentModel(ClickModel, ABC):
     """A gated recurrent unit that reads a list from the top, together with the clicks above.
 
-    hidden: size of its state. batch: sessions per step of Adam; rate: its learning rate. epochs: the most passes over
+    hidden: size of the state. batch: sessions per step of Adam; rate: its learning rate. epochs: the most passes over
     the log; patience: stop after so many passes in a row that were no better on held-out sessions. validation: the
     share of sessions that is held out. prior: standard deviation of the entries of an embedding around 0, which keeps
-    rarely seen documents near what is expected of any. dropped: the share of documents that are taken for unseen
-    ones in learning, so that the model knows what to expect of those. seed: of all that is random; on a CPU the
+    rarely seen documents near the average. dropped: the share of documents that are treated as unseen
+    ones in training, so that the model learns what to expect of those. seed: of all randomness; on a CPU the
     same seed gives the same parameters.
     """
 
@@ -68,19 +68,19 @@ class RecurrentModel(ClickModel, ABC):
 
     @abstractmethod
     def tables(self, documents: int, queries: int) -> dict[str, tuple[int, int]]:
-        """Shapes of the tables of embeddings, among `document` and `query`; the last row is that of the unseen."""
+        """Shapes of the tables of embeddings, a subset of `document` and `query`; the last row is for unseen ones."""
 
     @abstractmethod
     def dense(self, ranks: int) -> dict[str, tuple[int, ...]]:
-        """Shapes of the weights that are no part of the cell; `input` and `click` among them."""
+        """Shapes of the weights outside the recurrent cell, `input` and `click` among them."""
 
     @abstractmethod
     def levels(self, click_rate: float) -> dict[str, Floats]:
-        """Weights that begin where the click rate of the log has them: `output_bias` [1] and others."""
+        """Initial values that follow from the click rate of the log: `output_bias` [1] and others."""
 
     @abstractmethod
     def inputs(self, rows: Mapping[str, Array], ranks: int, weights: Weights, xp: Any) -> NetworkInput:
-        """What the network sees. rows: document [k, n, .] and query [n, .] embeddings, of the tables that it has."""
+        """The input of the network. rows: document [k, n, .] and query [n, .] embeddings, of the tables that it has."""
 
     @final
     def roles(self) -> Roles:
@@ -102,13 +102,13 @@ class RecurrentModel(ClickModel, ABC):
         batches = Batches(gathered, known, self.batch, lengths, self.dropped), Batches(gathered, held, 4096, lengths)
         arrays = self._drawn(data, shapes, rng) if start is None else self._parted(start)
         schedule = Schedule(self.rate, self.prior, self.epochs, self.patience)
-        # Models that compute the same share what is compiled.
+        # Models with the same computation share compiled code.
         bare = replace(self, batch=1, rate=1.0, epochs=1, patience=1, validation=0.0, prior=1.0, dropped=0.0, seed=0)
         trained = train(bare, *arrays, batches, schedule=schedule, rng=rng, say=say)
         return self._learnt(trained, gathered, float(held.sum()))
 
     def _drawn(self, data: Sessions, shapes: Shapes, rng: np.random.Generator) -> tuple[Arrays, Arrays]:
-        """(weights, tables) to begin with: small random numbers, and the click rate of the log."""
+        """Initial (weights, tables): small random numbers, and the click rate of the log."""
         cell = {"recurrent": (self.hidden, 3 * self.hidden), "output": (self.hidden,)}
         dense = {name: _spread(shape, rng) for name, shape in {**cell, **self.dense(data.ranks)}.items()}
         zeros = {"bias": 3 * self.hidden, "recurrent_bias": self.hidden}
@@ -156,11 +156,11 @@ class RecurrentModel(ClickModel, ABC):
 
 
 def _spread(shape: tuple[int, ...], rng: np.random.Generator) -> Floats:
-    """Normal numbers that keep the scale of what they are multiplied with."""
+    """Random normal weights that preserve the scale of their inputs."""
     return np.asarray(rng.standard_normal(shape) / np.sqrt(shape[0]))
 
 
 def _click_rate(data: Sessions) -> float:
-    """Share of the shown documents that are clicked, with half a click of either kind beside them."""
+    """Share of the shown documents that are clicked, smoothed by half a click and half a skip."""
     weight = data.weight[:, None]
     return float(((weight * data.click).sum() + 0.5) / ((weight * (data.document >= 0)).sum() + 1.0))

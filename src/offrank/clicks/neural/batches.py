@@ -1,4 +1,4 @@
-"""Sessions as padded batches, with the few documents of a batch numbered anew."""
+"""Sessions as padded batches, with the documents of each batch renumbered."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class Batch(NamedTuple):
     """b sessions of k ranks, ranks first; of each table, at most r rows.
 
     rows: table -> [r] the rows in use, each once; beyond them, the table's length. place: table -> [k, b] or [b] which
-    of `rows`. share: table -> [r] which part of each row's prior this batch answers for. previous: [k, b] the click
+    of `rows`. share: table -> [r] the part of each row's prior that counts in this batch. previous: [k, b] the click
     above. shown, click: [k, b]. weight: [b], 0 for padding.
     """
 
@@ -34,7 +34,7 @@ class Batch(NamedTuple):
 
 @dataclass(frozen=True)
 class TrainingSessions:
-    """Sessions, what was clicked above each rank [n, k], and group [documents + 1], the group of each document."""
+    """Sessions, the previous clicks [n, k] above each rank, and group [documents + 1], the group of each document."""
 
     sessions: Sessions
     previous: NDArray[np.uint8]
@@ -45,7 +45,7 @@ class TrainingSessions:
         return cls(sessions, previous_clicks(sessions), shown_together(sessions))
 
     def groups(self) -> Integers:
-        """[n] the group of each session's documents; one never seen for a session without any."""
+        """[n] the group of each session's documents; an unseen group for a session without documents."""
         return self.group[first_known(self.sessions.document)]
 
 
@@ -59,9 +59,9 @@ def previous_clicks(sessions: Sessions) -> NDArray[np.uint8]:
 
 
 def shown_together(sessions: Sessions) -> Integers:
-    """[documents + 1] number of each document's group: what was shown in one session is in one group.
+    """[documents + 1] number of each document's group: documents shown in one session are in one group.
 
-    Groups are numbered by their first document; the last place, for documents never seen, has a number of its own.
+    Groups are numbered by their first document; the last entry, for unseen documents, has a number of its own.
     """
     first, size = first_known(sessions.document), sessions.documents + 1
     pairs = [
@@ -74,16 +74,16 @@ def shown_together(sessions: Sessions) -> Integers:
 
 
 def first_known(document: NDArray[np.integer[Any]]) -> Integers:
-    """[n] the first document of each slate that was learnt from, -1 where none was."""
+    """[n] the first document of each slate that was in the training log, -1 where none was."""
     known = document >= 0
     first = document[np.arange(len(document)), known.argmax(axis=1)]
     return np.where(known.any(axis=1), first, -1).astype(np.int64)
 
 
 def split(weight: Floats, share: float, rng: np.random.Generator) -> tuple[Floats, Floats]:
-    """(weights to learn from, weights held out): a session that was met w times is held out a binomial number of times.
+    """(training weights, held-out weights): a session of weight w is held out a binomial number of times.
 
-    To hold out all of its copies at once would take just the commonest sessions away. Sums are kept. Where either
+    Holding out all of its copies at once would remove the commonest sessions. Sums are kept. Where either
     side would be empty, all sessions are on both.
     """
     copies = np.maximum(np.rint(weight), 1).astype(np.int64)
@@ -97,7 +97,7 @@ class Batches:
     """Passes over the sessions of positive weight, in batches of one shape.
 
     size: sessions in a batch. lengths: table -> its number of rows. dropped: the share of documents, and of sessions'
-    groups, that are taken for ones never seen: so the last row of each table learns what to expect of those.
+    groups, that are treated as unseen, so that the last row of each table learns what to expect of those.
     """
 
     def __init__(
@@ -112,7 +112,7 @@ class Batches:
         self.totals = {name: self._totals(name) for name in lengths}
 
     def passed(self, rng: np.random.Generator | None = None) -> Iterator[Batch]:
-        """Every session once; in a random order, and with documents dropped, where there is an `rng`."""
+        """Batches with every session once; with an `rng`, in a random order and with documents dropped."""
         order = self.kept if rng is None else rng.permutation(self.kept)
         for first in range(0, len(order), self.size):
             yield self._batch(order[first : first + self.size], rng)
@@ -142,7 +142,7 @@ class Batches:
         return np.where(hit, np.int32(self.lengths[name] - 1), codes)
 
     def _renumbered(self, codes: Any, weight: Floats, name: str) -> tuple[Any, Any, Any]:
-        """(rows, place, share) of codes [b, k] as `Batch` has them, of one table."""
+        """(rows, place, share) of one table for codes [b, k], as in `Batch`."""
         known, length = codes >= 0, self.lengths[name]
         used, found = np.unique(codes[known], return_inverse=True)
         rows, share = np.full(min(codes.size, length), length, np.int32), np.zeros(min(codes.size, length), np.float32)
@@ -153,7 +153,7 @@ class Batches:
         return rows, place.T, share
 
     def _totals(self, name: str) -> Floats:
-        """[rows] weight behind each row in a whole pass; infinite for the last, which has no prior."""
+        """[rows] total weight of each row in a whole pass; infinite for the last, which has no prior."""
         codes, length = self.codes[name], self.lengths[name]
         known = codes >= 0
         weights = np.broadcast_to(self.weight[:, None], codes.shape)[known]

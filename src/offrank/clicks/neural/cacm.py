@@ -21,8 +21,8 @@ class CACM(RecurrentModel):
     """Examination from a recurrent network over ranks and clicks above, times the relevance of each document.
 
     embedding: numbers per rank; click_embedding: per click above. The click is the product of both, as in Eq. 14 of
-    Deffayet et al. 2022, whom paper cmip-debiasedness follows. Below the lowest rank that was learnt from, ranks look
-    like that one. relevance = sigmoid(common level + what is the document's own): a single number per document, hence
+    Deffayet et al. 2022, whom paper cmip-debiasedness follows. Ranks below the lowest one learnt from are treated
+    like that one. relevance = sigmoid(common level + the document's own level): a single number per document, hence
     the wider prior.
     """
 
@@ -43,7 +43,7 @@ class CACM(RecurrentModel):
         }
 
     def levels(self, click_rate: float) -> dict[str, Floats]:
-        # Half examined: as far from none as from all.
+        # Initial examination of one half.
         return {"output_bias": np.zeros(1), "common": logit(np.array([min(2 * click_rate, 0.9)]))}
 
     def inputs(self, rows: Mapping[str, Array], ranks: int, weights: Weights, xp: Any) -> NetworkInput:

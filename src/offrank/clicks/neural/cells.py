@@ -1,4 +1,4 @@
-"""The recurrent cell, in plain arithmetic: NumPy asks the model, JAX learns it, and `xp` is the one or the other."""
+"""The recurrent cell in plain arithmetic, for prediction with NumPy and training with JAX: `xp` is either of them."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ Weights = Mapping[str, Array]
 
 @dataclass(frozen=True)
 class NetworkInput:
-    """What a network sees of slates before any click. Ranks come first: k ranks, n slates.
+    """The input of a network from slates, before any click. Ranks come first: k ranks, n slates.
 
-    start: [n, h] its state above the first rank. shown: [k, n, f] what it reads at each rank, beside the last click.
+    start: [n, h] the state above the first rank. shown: [k, n, f] the input at each rank, besides the last click.
     attraction: [k, n] logit of the click on a document that is examined; None where the state alone decides.
     """
 
@@ -27,13 +27,13 @@ class NetworkInput:
 
 
 def shown_inputs(shown: Array, weights: Weights) -> Array:
-    """[..., 3 h] what the gates get from what is shown, all clicks left out."""
+    """[..., 3 h] input of the gates from the shown documents, without clicks."""
     width = shown.shape[-1]
     return shown @ weights["input"][:width] + weights["bias"]
 
 
 def click_inputs(weights: Weights, xp: Any) -> Array:
-    """[3, 3 h] what the gates get from the click above: skipped, clicked; and nothing where nothing is above."""
+    """[3, 3 h] input of the gates from the click above: skipped, clicked, and zeros where nothing is above."""
     both = weights["click"] @ weights["input"][-weights["click"].shape[1] :]
     return xp.concatenate([both, xp.zeros_like(both[:1])])
 
@@ -41,7 +41,7 @@ def click_inputs(weights: Weights, xp: Any) -> Array:
 def click_vectors(previous: Array, weights: Weights) -> Array:
     """[..., c] embedding of the click above: that of a skip or of a click, zeros where nothing is above (2)."""
     skipped, clicked = weights["click"][0], weights["click"][1]
-    # Arithmetic, for the gradient of a look-up in two rows would be a very slow loop.
+    # By arithmetic, because the gradient of a look-up in two rows would be a very slow loop.
     return (previous == 0)[..., None] * skipped + (previous == 1)[..., None] * clicked
 
 
@@ -51,7 +51,7 @@ def step(hidden: Array, given: Array, weights: Weights, xp: Any) -> Array:
 
 
 def gated(hidden: Array, recurrent: Array, given: Array, weights: Weights, xp: Any) -> Array:
-    """The same, where hidden @ recurrent weights is known."""
+    """The next state, where recurrent = hidden @ recurrent weights is given."""
     h = hidden.shape[-1]
     gates = sigmoid(recurrent[..., : 2 * h] + given[..., : 2 * h], xp)
     keep, reset = gates[..., :h], gates[..., h:]
@@ -65,5 +65,5 @@ def out(hidden: Array, weights: Weights) -> Array:
 
 
 def sigmoid(x: Array, xp: Any) -> Array:
-    """1 / (1 + exp(-x)), which overflows nowhere."""
+    """1 / (1 + exp(-x)) without overflow."""
     return 0.5 + 0.5 * xp.tanh(0.5 * x)

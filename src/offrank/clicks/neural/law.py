@@ -1,4 +1,4 @@
-"""Clicks whose probability is the state of a recurrent network that has read the list down to them."""
+"""Clicks whose probability follows from the state of a recurrent network that has read the list down to them."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from . import cells
 from .cells import NetworkInput, Weights
 
 HISTORIES = 1024
-"""Histories of clicks that are followed at once: all that there are down to rank 11, so many random ones below."""
+"""Number of click histories followed at once: all possible ones down to rank 11, random ones below."""
 
 _ROWS = 2 * HISTORIES
-"""Slates, or histories of slates, that are computed together: few enough for the cache."""
+"""Number of slates, or histories of slates, computed together: few enough for the cache."""
 
 See = Callable[[SlateDocuments], NetworkInput]
-"""What a network sees of slates."""
+"""Maps slates to the input of a network."""
 
 Flags = NDArray[np.bool_]
 
@@ -39,16 +39,16 @@ class Recurrent:
     slots: SlateDocuments
 
     def marginal(self) -> Floats:
-        """[n, k] P(C_k = 1): exact down to rank 11, below it the mean over 1,024 random histories of each slate.
+        """[n, k] P(C_k = 1), exact down to rank 11; below, the mean over 1,024 random histories of each slate.
 
-        The chance of a click is summed over the histories, not the clicks themselves; `marginal_error` says how far
-        off that may be. Histories are drawn with a seed made of the slate's documents: the same slate, the same
-        numbers, whatever else is in the batch.
+        Click probabilities are averaged over the histories, not clicks; `marginal_error` is the standard error.
+        Histories are drawn with a seed made of the slate's documents: the same slate has the same
+        probabilities, whatever else is in the batch.
         """
         return self._marginals[0]
 
     def marginal_error(self) -> Floats:
-        """[n, k] standard error of `marginal`: 0 down to rank 11, above .0157 nowhere."""
+        """[n, k] standard error of `marginal`: 0 down to rank 11, at most .0157 below."""
         return self._marginals[1]
 
     def conditional(self, clicks: Floats) -> Floats:
@@ -59,7 +59,7 @@ class Recurrent:
         return self._walked(lambda rows, rank, chance: draws[rows, rank] < chance)[1]
 
     def _walked(self, clicked: Callable[[slice, int, Floats], Flags]) -> tuple[Floats, Floats]:
-        """(chance of a click, click) [n, k]: down the ranks, with the clicks that `clicked` tells from the chance."""
+        """(chance of a click, click) [n, k], rank by rank, with the clicks that `clicked` gives for these chances."""
         chances, clicks = np.zeros((2, *self.slots.document.shape))
         for first in range(0, len(chances), _ROWS):
             rows = slice(first, first + _ROWS)
@@ -73,7 +73,7 @@ class Recurrent:
 
     @cached_property
     def _marginals(self) -> tuple[Floats, Floats]:
-        """Each distinct slate once: there are often fewer of them than sessions."""
+        """(marginals, standard errors), computed once per distinct slate, of which there are often few."""
         coded = np.where(self.slots.shown, self.slots.document, -2)
         slates, place = np.unique(coded, axis=0, return_inverse=True)
         n, k = slates.shape
@@ -108,11 +108,11 @@ class Histories:
     """s histories of clicks on each of n slates, read from the top.
 
     weight: [s, n] probability of each. hidden: [s, n, h] the state; above: [s, n] the click on the nearest document
-    above (2: there is none). given: [k, n, 3 h] what the gates get from what is shown.
+    above (2: there is none). given: [k, n, 3 h] input of the gates from the shown documents.
     """
 
     def __init__(self, see: See, weights: Weights, slots: SlateDocuments) -> None:
-        """The one empty history of each slate."""
+        """Start with the empty history of each slate."""
         seen = see(slots)
         self.weights, self.shown = weights, np.ascontiguousarray(slots.shown.T)
         self.given = cells.shown_inputs(seen.shown, weights)
@@ -133,17 +133,17 @@ class Histories:
         return chance if self.attraction is None else chance * self.attraction[rank]
 
     def follow(self, rank: int, click: Flags) -> None:
-        """Each history goes on with the click [s, n] at this rank."""
+        """Extend each history by the click [s, n] at this rank."""
         self.above = np.where(self.shown[rank], click, self.above)
 
     def split(self, rank: int, chance: Floats) -> None:
-        """Each history goes on in both ways."""
+        """Extend each history in both ways, with and without a click."""
         self.weight = np.concatenate([self.weight * (1 - chance), self.weight * chance])
         self.hidden, self.recurrent = np.tile(self.hidden, (2, 1, 1)), np.tile(self.recurrent, (2, 1, 1))
         self.above = np.concatenate([np.where(self.shown[rank], 0, self.above), np.ones_like(self.above)])
 
     def redrawn(self, chance: Floats, rng: np.random.Generator) -> Floats:
-        """Independent draws of as many histories of one slate, by their weights; the chance that goes with each."""
+        """Resample as many histories of each slate, independently by their weights; returns the chance of each."""
         drawn = rng.choice(len(chance), len(chance), p=self.weight[:, 0] / self.weight[:, 0].sum())
         self.hidden, self.recurrent, self.above = self.hidden[drawn], self.recurrent[drawn], self.above[drawn]
         self.weight = np.full(self.weight.shape, 1 / len(chance))

@@ -19,12 +19,12 @@ from .cells import Array, NetworkInput, Weights
 
 @dataclass(frozen=True, repr=False, kw_only=True)
 class NCM(RecurrentModel):
-    """Reads the query, then down the list each document with the last click above it; its state decides the click.
+    """A network that reads the query, then each document with the last click above it; its state gives the click.
 
     embedding: numbers per query and per document; click_embedding: per click above. The first step reads the query
-    alone, all others zeros for the query; above the first document there is no click, and zeros stand for that, in
-    learning as in `relevance`. Documents that were shown together in a session belong to one query: in a log with a
-    column of queries these are just its queries, in one without they are what stands for them.
+    alone, all others see zeros for the query; above the first document there is no click, for which zeros stand, in
+    training as in `relevance`. Documents that were shown together in a session belong to one query: in a log with a
+    column of queries these are just its queries, in one without they take their place.
     """
 
     name: ClassVar[str] = "ncm"
@@ -50,7 +50,7 @@ class NCM(RecurrentModel):
         return NetworkInput(cells.step(nothing, read, weights, xp), rows["document"], None)
 
     def relevance(self, parameters: Parameters, document: Integers) -> Floats:
-        """The chance of a click on each document at the top of the list, as Borisov et al. have it."""
+        """The click probability of each document at the top of the list, as in Borisov et al."""
         distinct, place = np.unique(document, return_inverse=True)
         alone = SlateDocuments(distinct[:, None], np.ones((len(distinct), 1), np.bool_))
         chance = self.law(parameters, alone).conditional(np.zeros((len(distinct), 1)))[:, 0]

@@ -1,4 +1,4 @@
-"""Learning the weights of a recurrent click model: Adam on padded batches, stopped where held-out sessions say so."""
+"""Training of a recurrent click model: Adam on padded batches, with early stopping on held-out sessions."""
 
 from __future__ import annotations
 
@@ -18,23 +18,23 @@ from .batches import Batch, Batches
 from .cells import Array, NetworkInput, Weights
 
 PIECE = 512
-"""Sessions whose gradient is taken at once on a CPU; an accelerator takes a batch whole."""
+"""Sessions whose gradient is computed at once on a CPU; an accelerator takes a whole batch."""
 
 _PLAIN = ("previous", "shown", "click", "weight")
-"""What a batch holds for each session, embeddings left out."""
+"""The fields of a batch for each session, without embeddings."""
 Tables = Mapping[str, Array]
-"""Tables of embeddings by name: a row for each document or query, and one more for those never seen."""
+"""Tables of embeddings by name: a row for each document or query, and one more for unseen ones."""
 
 
 class Network(Hashable, Protocol):
-    """What training asks a model: hashable, equal to another where it computes the same."""
+    """The methods of a model that training uses; equal, hashable models share compiled code."""
 
     def inputs(self, rows: Mapping[str, Array], ranks: int, weights: Weights, xp: Any) -> NetworkInput: ...
 
 
 @dataclass(frozen=True)
 class Schedule:
-    """How training goes on. rate: of Adam. prior: standard deviation of embeddings. epochs, patience: when it ends."""
+    """Settings of training. rate: of Adam. prior: standard deviation of embeddings. epochs, patience: when it ends."""
 
     rate: float
     prior: float
@@ -44,7 +44,7 @@ class Schedule:
 
 @dataclass(frozen=True)
 class TrainedNetwork:
-    """The best state that was met. losses: held-out, and learnt: training, log-loss per session of each epoch."""
+    """The best state found. losses: held-out, and learnt: training log-loss per session, of each epoch."""
 
     weights: dict[str, Floats]
     tables: dict[str, Floats]
@@ -66,7 +66,7 @@ def libraries() -> tuple[Any, Any]:
 
 @contextmanager
 def _settled() -> Iterator[None]:
-    """Interrupted, waits for the steps that have begun: a process that ends while they still run would crash."""
+    """On interruption, wait for the steps that have begun, since a process that ends while they run would crash."""
     try:
         yield
     except BaseException:
@@ -85,9 +85,9 @@ def train(
     rng: np.random.Generator,
     say: Callable[[str], object],
 ) -> TrainedNetwork:
-    """Adam until `patience` epochs in a row were no better on held-out sessions; the best epoch's state, always.
+    """Run Adam until `patience` epochs in a row were no better on held-out sessions; returns the best epoch's state.
 
-    batches: (to learn from, held out). The start counts as epoch 0: learning never ends worse than it began.
+    batches: (training, held out). The start counts as epoch 0, so the result is never worse than the start.
 
     Raises:
         UsageError: not even the start has a finite loss.
@@ -117,7 +117,7 @@ def _least(losses: list[float]) -> int:
 
 
 def _copy(state: Any) -> tuple[dict[str, Floats], dict[str, Floats]]:
-    # To the host: the next step writes over what is on the device.
+    # Copied to the host, because the next step overwrites the arrays on the device.
     weights, tables = ({name: np.array(array, np.float64) for name, array in part.items()} for part in state[:2])
     return weights, tables
 
@@ -132,7 +132,7 @@ def _per_session(sums: list[Any], batches: Batches) -> float:
 
 @lru_cache(maxsize=16)
 def _compiled(network: Network) -> tuple[Any, Any, Any]:
-    """(one step of Adam, the loss of a batch, the state to begin with), compiled at first use."""
+    """(one step of Adam, the loss of a batch, the initial state), compiled at first use."""
     jax, optax = libraries()
     adam = optax.scale_by_adam()
     clipped = optax.chain(optax.clip_by_global_norm(1.0), adam)
@@ -162,7 +162,7 @@ def _rows(tables: Tables, batch: Batch) -> dict[str, Array]:
 
 
 def _updated(tables: Tables, moments: Any, slopes: Any, batch: Batch, adam: Any, rate: Any, jax: Any) -> Any:
-    """Adam for the rows of this batch only, each with a clock of its own: a pass costs what it reads, not all rows."""
+    """Adam for the rows of this batch only, each with its own step count: a pass costs what it reads, not all rows."""
     tables, moments = dict(tables), dict(moments)
     for name, rows in batch.rows.items():
         held = jax.tree.map(lambda table, rows=rows: table.at[rows].get(mode="fill", fill_value=0), moments[name])
@@ -177,7 +177,7 @@ def _put(rows: Array, table: Array, values: Array) -> Array:
 
 
 def loss_of(network: Network, weights: Weights, placed: Mapping[str, Array], batch: Batch, jax: Any) -> Array:
-    """Minus the log-likelihood of sessions, by their weights: of each click given those above, summed over ranks."""
+    """Weighted negative log-likelihood of sessions: of each click given those above, summed over ranks."""
     xp = jax.numpy
     seen = network.inputs(placed, len(batch.click), weights, xp)
     above = cells.click_vectors(batch.previous, weights)
@@ -192,7 +192,7 @@ def loss_of(network: Network, weights: Weights, placed: Mapping[str, Array], bat
     log_click, log_skip = jax.nn.log_sigmoid(logit), jax.nn.log_sigmoid(-logit)
     if seen.attraction is not None:
         attracted = jax.nn.log_sigmoid(seen.attraction)
-        # 1 - e a = (1 - e) + e (1 - a), and so without loss of digits.
+        # 1 - e a = (1 - e) + e (1 - a) avoids cancellation.
         log_skip = xp.logaddexp(log_skip, log_click + jax.nn.log_sigmoid(-seen.attraction))
         log_click = log_click + attracted
     found = xp.where(batch.click > 0, log_click, log_skip)
@@ -200,16 +200,16 @@ def loss_of(network: Network, weights: Weights, placed: Mapping[str, Array], bat
 
 
 def placed(rows: Mapping[str, Array], batch: Batch) -> dict[str, Array]:
-    """Embeddings where they stand: [k, b, .] of documents, [b, .] of queries."""
+    """Embeddings at their places: [k, b, .] of documents, [b, .] of queries."""
     return {name: row[batch.place[name]] for name, row in rows.items()}
 
 
 def slopes_of(
     network: Network, weights: Weights, rows: Mapping[str, Array], batch: Batch, jax: Any
 ) -> tuple[Array, dict[str, Array], dict[str, Array]]:
-    """(loss of a batch, its gradients by weights, and by rows), a few sessions at a time: as many as a cache holds."""
+    """(loss of a batch, its gradients by weights and by rows), from as many sessions at a time as fit a cache."""
     given = placed(rows, batch)
-    # Sessions are the last axis of what has no embedding, the last but one of what has.
+    # Sessions are the last axis of arrays without embeddings, and the last but one of embeddings.
     parts = -(-len(batch.weight) // PIECE) if jax.default_backend() == "cpu" else 1
     cut = partial(_cut, parts, jax.numpy)
     pieces = {name: cut(row, row.ndim - 2) for name, row in given.items()}
@@ -228,7 +228,7 @@ def slopes_of(
 
 
 def _cut(parts: int, xp: Any, array: Array, axis: int) -> Array:
-    """[parts, ...]: an axis in as many pieces of one length, the last one filled up with zeros."""
+    """[parts, ...] the array cut along an axis into pieces of equal length, the last one padded with zeros."""
     missing = -array.shape[axis] % parts
     padded = xp.pad(array, [(0, missing if i == axis else 0) for i in range(array.ndim)])
     shape = (*array.shape[:axis], parts, padded.shape[axis] // parts, *array.shape[axis + 1 :])
@@ -236,7 +236,7 @@ def _cut(parts: int, xp: Any, array: Array, axis: int) -> Array:
 
 
 def _joined(pieces: Array, like: Array, xp: Any) -> Array:
-    """What `_cut` has cut, whole again: of the shape of `like`, whose sessions are the last axis but one."""
+    """The pieces from `_cut` joined to the shape of `like`, whose sessions are the last axis but one."""
     axis = like.ndim - 2
     moved = xp.moveaxis(pieces, 0, axis)
     whole = moved.reshape((*like.shape[:axis], -1, like.shape[-1]))

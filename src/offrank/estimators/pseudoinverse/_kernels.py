@@ -15,7 +15,7 @@ _jit = numba.njit(cache=True, nogil=True)
 
 @_jit
 def uniform_weights(target, size, length, k):
-    """[n] q' Gamma^+ 1_s under uniform logging, from the target's law over the displayed items alone.
+    """[n] q' Gamma^+ 1_s under uniform logging, from the target's law over the displayed items only.
 
     target: the arrays of a `RankLaw`. Paper slate-pseudoinverse, Eqs. 23 and 26, expected over the target.
     """
@@ -104,7 +104,7 @@ def feature_hashes(first, size, offsets, indices, values, m):
 def inverse_of_positive(matrix):
     """[n, n] inverse of a positive definite matrix by its Cholesky factor, and whether it is one.
 
-    For small matrices: the threads of a linear algebra library wait for each other longer than this takes.
+    For small matrices: in a linear algebra library, thread synchronisation takes longer than this does.
     """
     n = len(matrix)
     factor, lower, inverse = np.zeros((n, n)), np.zeros((n, n)), np.zeros((n, n))

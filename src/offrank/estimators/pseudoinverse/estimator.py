@@ -29,9 +29,9 @@ from .inverses import cases
 
 Slots = Literal["joint", "independent"]
 _NEVER = 1e-9
-"""A probability that was written as zero, but for rounding."""
+"""A smaller probability is zero up to rounding."""
 MOST_NUMBERS = 1 << 22
-"""Of expected indicators in memory at once."""
+"""Largest number of expected indicators in memory at once."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -43,8 +43,8 @@ class PI(Weighted):
     pair probabilities, from which Gamma is inverted once for each distinct context.
 
     slots: "independent" where the logging policy drew each slot on its own (Prop. 2): needs only the
-    probability of each shown item in its slot. samples: expect the target over so many drawn slates
-    rather than exactly, for policies without rank probabilities.
+    probability of each shown item in its slot. samples: average the target over so many drawn slates
+    instead of exactly, for policies without rank probabilities.
     """
 
     name: ClassVar[str] = "pi"
@@ -79,7 +79,7 @@ class PI(Weighted):
             weight = self._uniform(batch, target)
         else:
             weight = self._joint(batch, logging, target)
-        # Terms that cancel leave rounding, which has no sign.
+        # Terms that cancel leave a rounding error of either sign.
         weight = np.where(np.abs(weight) < _NEVER, 0.0, weight)
         return Weights(weight, weight)
 
@@ -116,9 +116,9 @@ class PI(Weighted):
     def wanted(
         self, target: Policy, contexts: Contexts, rows: Integers, same: Grouped
     ) -> Iterator[tuple[Integers, Floats | Integers]]:
-        """Rows of one group of contexts with what the target shows there.
+        """Rows of one group of contexts, with the slates or indicators of the target.
 
-        Coordinates of its slates [r, k] where it always shows the same one, else expected indicators [r, m * k].
+        Coordinates of its slates [r, k] where it is deterministic, else expected indicators [r, m * k].
         """
         length = int(contexts.length[rows[0]])
         size = int(contexts.size[rows[0]])
@@ -144,13 +144,13 @@ class PI(Weighted):
 
 
 def _refuse_dependent(batch: LogBatch, logging: Propensities) -> None:
-    """Raise where a shown item could have stood at another rank too.
+    """Raise if a shown item could also have been at another rank.
 
-    A slate holds an item once. Were its slots drawn each on its own, an item that two of them may hold would
-    sometimes stand in both: so each item may have one rank only.
+    A slate holds an item once. If its slots were drawn independently, an item that two of them may hold would
+    sometimes appear in both, so each item may have only one rank.
 
     Raises:
-        AbilityError: slots that cannot have been drawn each on its own.
+        AbilityError: slots that cannot have been drawn independently.
     """
     possible = (logging.rank_law.written_out(batch.contexts.length) > _NEVER).sum(axis=2)
     if (possible > 1).any():
@@ -162,7 +162,7 @@ def _refuse_dependent(batch: LogBatch, logging: Propensities) -> None:
 
 
 def drawn_slates(policy: Policy, contexts: Contexts, samples: int, seed: int) -> tuple[Integers, Integers]:
-    """[g, samples, k] slates for each distinct context, and [n] which context a row has.
+    """[g, samples, k] slates for each distinct context, and [n] the index of each row's context.
 
     The draws follow from seed and content, so that equal contexts have equal draws in any batch.
     """
@@ -187,10 +187,10 @@ def frequencies(slates: Integers, candidates: int) -> Floats:
 
 
 def fills_slots(policy: Policy, contexts: Contexts) -> NDArray[np.bool_]:
-    """[n] whether the policy shows a candidate in every slot, for certain.
+    """[n] whether the policy certainly shows a candidate in every slot.
 
     A written ranking may be short, or name items that are not candidates: then additive rewards do
-    not identify what it earns.
+    not identify its value.
     """
     if isinstance(policy, UniformMixture):
         return fills_slots(law(policy.base, "rank_probs"), contexts)
@@ -210,7 +210,7 @@ def fills_slots(policy: Policy, contexts: Contexts) -> NDArray[np.bool_]:
 
 
 def portions(contexts: Contexts, rows: int | None = None) -> Iterator[Integers]:
-    """Consecutive rows (of all, or of so many), as many at a time as [r, m, k] numbers fit into memory."""
+    """Consecutive rows (all, or the first `rows`), as many at a time as [r, m, k] numbers fit into memory."""
     rows = len(contexts) if rows is None else rows
     step = max(1, MOST_NUMBERS // max(contexts.candidates.shape[1] * contexts.slots, 1))
     for start in range(0, rows, step):

@@ -2,8 +2,8 @@
 
 Coordinates are item * k + slot, k slots: Gamma = E[1_s 1_s'] [m k, m k] (paper slate-pseudoinverse,
 Sec. 3.1). A slate fills each slot once, so Gamma is always singular; but its null space is known
-without any decomposition, so that one Cholesky factor gives the pseudoinverse. No singular value
-has to be told from rounding, which is where general pseudoinverses go wrong here.
+without any decomposition, so that one Cholesky factor gives the pseudoinverse. Singular values
+need not be separated from rounding errors, where general pseudoinverses fail here.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from ...errors import SupportError
 from ...log.batch import Floats, Integers
 from . import _kernels
 
-IMPOSSIBLE = 1e-12  # a probability below this cannot be told from zero
+IMPOSSIBLE = 1e-12  # a probability below this cannot be distinguished from zero
 ILL_CONDITIONED = 1e10
 GAP = 1e4
 TOLERANCE = 1e-7
@@ -28,10 +28,10 @@ SMALL = 160  # coordinates up to which a plain loop is faster than a library's t
 
 @dataclass(frozen=True)
 class Inverse:
-    """The pseudoinverse of Gamma, and what the logging policy cannot show.
+    """The pseudoinverse of Gamma, with the null space of slates that the logging policy cannot show.
 
     matrix: [m k, m k] Gamma^+. possible: [m k] whether an item can stand in a slot. null: [m k, d]
-    orthonormal basis of the null space within the possible. whole: every order of every choice of
+    orthonormal basis of the null space within the possible coordinates. whole: every order of every choice of
     items can be shown. candidates: m.
     """
 
@@ -55,7 +55,7 @@ class Inverse:
         return np.asarray(wanted @ self.matrix)
 
     def tables(self, wanted: Floats | Integers) -> Floats:
-        """[n, m k] the weight of each shown item and slot, wanted as of `weights`; zero without support."""
+        """[n, m k] the weight of each shown item and slot, wanted as in `weights`; zero without support."""
         every = self.matrix[wanted].sum(axis=1) if wanted.dtype == np.int64 else wanted @ self.matrix
         return np.where(self.supports(wanted)[:, None], every, 0.0)
 
@@ -66,14 +66,14 @@ class Inverse:
     def action_rewards(self, shown: Integers, reward: Floats) -> Floats:
         """[n, m k] estimated reward of each item in each slot, Gamma^+ (reward 1_slate); shown [n, k].
 
-        The mean over the impressions of a context estimates phi, up to what no slate can tell.
+        The mean over the impressions of a context estimates phi, up to what no slate can identify.
         """
         return np.asarray(self.matrix[shown].sum(axis=1) * reward[:, None])
 
     def supports(self, wanted: Floats | Integers) -> NDArray[np.bool_]:
         """[n] whether q lies in the range of Gamma, so that additive rewards identify its value.
 
-        Weaker than every slate of the target having been possible (Assumption 2), and all that
+        Weaker than requiring that every slate of the target is possible (Assumption 2), and all that
         Proposition 1 needs.
         """
         if wanted.dtype == np.int64:
@@ -88,7 +88,7 @@ class Inverse:
 
     @cached_property
     def nbytes(self) -> int:
-        """Memory that it takes."""
+        """Memory in bytes."""
         return self.matrix.nbytes + self.null.nbytes + self.possible.nbytes
 
 
@@ -97,8 +97,8 @@ def pseudoinverse(gamma: Floats) -> Inverse:
 
     With D the marginals and N a basis of the null space, A = D^-1/2 Gamma D^-1/2 + Q Q', where Q is
     an orthonormal basis of D^1/2 N, is positive definite; D^-1/2 A^-1 D^-1/2, projected on the
-    complement of N, is Gamma^+. Where less can be shown than all orders of some items, the null
-    space is larger: then it is read off the eigenvalues, if they leave a gap.
+    complement of N, is Gamma^+. Where not all orders of some items can be shown, the null
+    space is larger: then it is found from the eigenvalues, if they leave a gap.
 
     Raises:
         SupportError: the eigenvalues leave no gap: nearly deterministic logging.
@@ -120,10 +120,10 @@ def pseudoinverse(gamma: Floats) -> Inverse:
 
 
 def _known_null(possible: NDArray[np.bool_]) -> Floats:
-    """[possible, d] orthonormal vectors that no slate sees: constants per slot (and per item) of sum zero.
+    """[possible, d] orthonormal vectors orthogonal to every slate: constants per slot (and per item) of sum zero.
 
-    If the possible slots of the items are all or none, and as many as there are items, every slate shows
-    every item once: then constants per item are unseen too.
+    If each item is possible in all slots or none, and there are as many slots as such items, every slate shows
+    every item once: then constants per item are orthogonal too.
     """
     counts = possible.sum(axis=0)
     slots = len(counts)
@@ -166,7 +166,7 @@ def _by_library(matrix: Floats) -> tuple[Floats, bool]:
 
 
 def _by_eigenvalues(scaled: Floats, root: Floats) -> tuple[Floats, Floats]:
-    """The pseudoinverse and an orthonormal basis of the null space, where it must be found."""
+    """The pseudoinverse and an orthonormal basis of the null space, from the eigenvalues."""
     values, vectors = eigh(scaled)
     seen = values > 1e-9 * values[-1]
     dropped = max(float(np.abs(values[~seen]).max(initial=0.0)), np.finfo(float).eps * len(values))
@@ -192,7 +192,7 @@ def _orthonormal(vectors: Floats) -> Floats:
 
 
 def _embed(matrix: Floats, possible: NDArray[np.bool_]) -> Floats:
-    """Zeros at the coordinates that are impossible."""
+    """The matrix with zeros at the impossible coordinates."""
     if possible.all():
         return np.ascontiguousarray(matrix)
     out = np.zeros((len(possible), len(possible)))
@@ -212,7 +212,7 @@ def _embed_rows(vectors: Floats, possible: NDArray[np.bool_]) -> Floats:
 def solve_uniform(indicators: Floats) -> Floats:
     """[..., m, k] Gamma^+ q for q = indicators [..., m, k] (paper slate-pseudoinverse, Prop. 4).
 
-    Constants per slot that add up to zero, and with k = m constants per item too, are no part of it.
+    Constants per slot that add up to zero, and with k = m constants per item too, are projected out.
     """
     m, k = indicators.shape[-2:]
     by_slot = indicators.sum(axis=-2, keepdims=True)
@@ -229,7 +229,7 @@ def action_rewards(slates: Integers, reward: Floats, candidates: int) -> Floats:
     """[n, m, k] estimated reward of each candidate in each slot, Gamma^+ (reward 1_slate).
 
     slates: [n, k] without pads, drawn uniformly from `candidates` items; reward: [n]. The mean over the
-    impressions of a context estimates phi, up to what no slate can tell (constants per slot that add
+    impressions of a context estimates phi, up to what no slate can identify (constants per slot that add
     up to zero): a regression target for learning (paper slate-pseudoinverse, App. G). For k < m,
     reward * (1 / k - (m - 1) / (m - k) + (m - 1) 1{s_j = a} + (m - 1) / (m - k) 1{a in s}).
     """

@@ -1,7 +1,7 @@
-"""Contexts in which a policy does the same, found by the content of what it reads.
+"""Groups of contexts in which a policy acts alike, found by the content of the columns that it reads.
 
-What is alike follows from the policy's needs: its scores, rankings, keys and features, and the ids of the items unless
-it says that they do not matter. Where it reads one column and no ids, candidates are put in that column's order first:
+The content is what the policy needs: its scores, rankings, keys and features, and the ids of the items unless
+it is exchangeable. Where it reads one column and no ids, candidates are first sorted by that column:
 logs whose scores follow from the rank alone then have one Gamma for each number of candidates.
 """
 
@@ -19,7 +19,7 @@ from . import _kernels
 
 
 def relevant(contexts: Contexts, needed: Needs) -> Contexts:
-    """The contexts without what a policy does not read: other columns, ids, and rankings below the last slot."""
+    """The contexts without everything a policy does not read: other columns, ids, and rankings below the last slot."""
     return replace(
         contexts,
         candidates=np.zeros_like(contexts.candidates) if needed.exchangeable else contexts.candidates,
@@ -35,7 +35,7 @@ class Grouped:
     """Rows grouped by content.
 
     group: [n]. contexts: one row for each group, candidates in the group's own order. place: [n', m]
-    where each candidate went, by distinct row; row: [n] index into it.
+    position of each candidate there, by distinct row; row: [n] index into it.
     """
 
     contexts: Contexts
@@ -62,19 +62,19 @@ class Grouped:
 
 
 def grouped(contexts: Contexts) -> Grouped:
-    """Group contexts by all that they hold; with one column and without ids or features, whatever their order."""
+    """Group contexts by their content; with one column and without ids or features, regardless of candidate order."""
     first, row = distinct(content(contexts))
     contexts = contexts.take(first)
     order = _order(contexts)
     place = np.argsort(order, axis=1)
-    if contexts.features is None:  # else nothing moves
+    if contexts.features is None:  # else the order stays
         contexts = reordered(contexts, order)
     first, group = distinct(content(contexts))
     return Grouped(contexts.take(first), group[row], place, row)
 
 
 def single(contexts: Contexts, row: int) -> Contexts:
-    """One row without its pads."""
+    """A single row without its pads."""
     size, length = int(contexts.size[row]), int(contexts.length[row])
     one = contexts.take(np.array([row]))
     return replace(
@@ -86,12 +86,12 @@ def single(contexts: Contexts, row: int) -> Contexts:
 
 
 def key(one: Contexts) -> Hashable:
-    """What tells a single context from others."""
+    """The key that identifies a single context."""
     return content(one).tobytes()
 
 
 def content(contexts: Contexts) -> Integers:
-    """[n, c] everything, as integers; the features of a candidate by their hash."""
+    """[n, c] the whole content as integers; the features of a candidate as a hash."""
     m = contexts.candidates.shape[1]
     inside = np.arange(m) < contexts.size[:, None]
     columns = [contexts.size, contexts.length, *contexts.keys.values(), np.where(inside, contexts.candidates, 0)]
@@ -99,15 +99,15 @@ def content(contexts: Contexts) -> Integers:
         found = contexts.features
         given = (found.first, contexts.size, found.offsets, found.indices, found.values)
         columns.append(_kernels.feature_hashes(*given, m).view(np.int64))
-    # Adding 0.0 makes the two zeros one.
+    # Adding 0.0 turns -0.0 into 0.0.
     scores = [np.where(inside, values + 0.0, 0.0).view(np.int64) for values in contexts.scores.values()]
     return np.column_stack([*columns, *scores, *contexts.rankings.values()]).astype(np.int64, copy=False)
 
 
 def distinct(rows: Integers) -> tuple[Integers, Integers]:
-    """First of each distinct row of rows [n, c], and [n] which one a row is."""
+    """The first index of each distinct row of rows [n, c], and [n] the index of each row's distinct row."""
     _, first, which = np.unique(_kernels.hashes(rows), return_index=True, return_inverse=True)
-    if not np.array_equal(rows[first][which], rows):  # two contents of one hash
+    if not np.array_equal(rows[first][which], rows):  # a hash collision
         _, first, which = np.unique(rows, axis=0, return_index=True, return_inverse=True)
     return first, which.reshape(-1)
 
@@ -118,7 +118,7 @@ def _cut(ranking: Integers, length: Integers) -> Integers:
 
 
 def _order(contexts: Contexts) -> Integers:
-    """[n, m] the candidates by the only column, best first (ties as they stand); else as they stand."""
+    """[n, m] the candidates sorted by the only column, best first (ties in given order); else in given order."""
     n, m = contexts.candidates.shape
     inside = np.arange(m) < contexts.size[:, None]
     if contexts.features is not None or contexts.candidates.any():
@@ -133,7 +133,7 @@ def _order(contexts: Contexts) -> Integers:
 
 
 def places(ranking: Integers, candidates: int) -> Integers:
-    """[n, m] where each candidate stands first in a ranking [n, w], w where it does not."""
+    """[n, m] the first place of each candidate in a ranking [n, w], w where it is not ranked."""
     out = np.full((len(ranking), candidates), ranking.shape[1])
     row, rank = np.nonzero(ranking >= 0)
     out[row[::-1], ranking[row, rank][::-1]] = rank[::-1]

@@ -1,7 +1,7 @@
-"""Inverses for the distinct contexts of a batch, each kept with what follows from it for a target.
+"""Inverses for the distinct contexts of a batch, cached together with the results for each target.
 
-Inverses are dear and large, what follows from one for a single target is small: both are kept while the log is
-read, so that contexts which come back in later batches cost nothing even when there are too many inverses
+Inverses are expensive and large, the results for a single target are small: both are cached while the log is
+read, so that contexts that recur in later batches cost nothing even when there are too many inverses
 to keep.
 """
 
@@ -27,7 +27,7 @@ from .grouping import Grouped, distinct, grouped, key, relevant, single
 
 INVERSE_BYTES = 512 << 20
 SOLUTION_BYTES = 128 << 20
-FEW_TARGETS = 16  # of one context in one batch: beyond, the inverse itself is used
+FEW_TARGETS = 16  # of one context in one batch; with more, the inverse itself is used
 MOST_SECONDS = 3600.0  # for one batch
 
 
@@ -36,9 +36,9 @@ V = TypeVar("V", Inverse, Floats)
 
 @dataclass
 class SizedCache(Generic[V]):
-    """Values by key, shared by threads; beyond `limit` bytes those not used for the longest time are let go.
+    """A cache of values by key, shared by threads; beyond `limit` bytes the least recently used values are dropped.
 
-    A value that is being made is waited for, not made twice.
+    A value that another thread is computing is waited for, not computed twice.
     """
 
     limit: int
@@ -51,7 +51,7 @@ class SizedCache(Generic[V]):
             return key in self.made and self.made[key].done()
 
     def get(self, key: Hashable, make: Callable[[], V]) -> V:
-        """The value of a key, made on first use."""
+        """The value of a key, computed on first use."""
         with self.lock:
             known = self.made.get(key)
             future = known or Future()
@@ -73,7 +73,7 @@ class SizedCache(Generic[V]):
         return future.result()
 
     def _shrink(self, newest: Hashable) -> None:
-        """Let go of what was not used for the longest time; what is being made and the newest stay."""
+        """Drop the least recently used values, but not the newest one or those being computed."""
         for _ in range(len(self.made)):
             if self.held <= self.limit:
                 break
@@ -86,14 +86,14 @@ class SizedCache(Generic[V]):
 
 @dataclass
 class CostLimit:
-    """Gives up a batch whose inverses would take too long, by the time that the first ones took."""
+    """Stops at a batch whose inverses would take too long, judged by the time of the first ones."""
 
     policy: Policy
     contexts: int
     seconds: list[float] = field(default_factory=list)
 
     def spend(self, started: float, index: int) -> None:
-        """Take note of an inverse made since `started`, for context number `index`.
+        """Record the time of an inverse begun at `started`, for context number `index`.
 
         Raises:
             AbilityError: the others will take too long.
@@ -110,7 +110,7 @@ class CostLimit:
 
 @dataclass(frozen=True)
 class Case:
-    """A context and the rows that share it. same: how the rows' candidates are ordered in it."""
+    """A context and the rows that share it. same: how the candidates of the rows are ordered in it."""
 
     rows: Integers
     same: Grouped
@@ -122,12 +122,12 @@ class Case:
 
     @cached_property
     def key(self) -> Any:
-        """What the inverse follows from."""
+        """The key of the inverse."""
         return self.policy, key(self.context)
 
     @property
     def inverse(self) -> Inverse:
-        """Gamma^+, made on first use."""
+        """Gamma^+, computed on first use."""
         return self._inverses.get(self.key, self._invert)
 
     def weights(self, wanted: Floats | Integers, shown: Integers) -> Floats:
@@ -155,7 +155,7 @@ class Case:
 
 
 def cases(policy: Policy, contexts: Contexts, cache: RunCache) -> Iterator[Case]:
-    """Every distinct context of a logging policy. cache: what was computed for earlier batches."""
+    """The distinct contexts of a logging policy. cache: results from earlier batches."""
     same = grouped(relevant(contexts, policy.needs("pair_probs")))
     cost = CostLimit(policy, len(same.contexts))
     for index, (group, rows) in enumerate(same.groups()):

@@ -1,4 +1,4 @@
-"""How well a log can judge a target with the pseudoinverse estimator, before any reward is seen."""
+"""How well a log can evaluate a target with the pseudoinverse estimator, before any reward is used."""
 
 from __future__ import annotations
 
@@ -32,10 +32,10 @@ from .inverses import cases
 
 @dataclass(frozen=True)
 class Overlap:
-    """Paper slate-pseudoinverse, Eq. 8, over the contexts of a log of n impressions.
+    """The overlap of target and logging policy over a log of n impressions (paper slate-pseudoinverse, Eq. 8).
 
-    sigma2: mean over contexts of q' Gamma^+ q, the mean squared weight: at most this times the largest
-    squared reward is the variance of one impression. rho: the largest weight, up to its sign, that any
+    sigma2: mean over contexts of q' Gamma^+ q, the mean squared weight: this times the largest
+    squared reward bounds the variance of one impression. rho: the largest absolute weight that any
     slate could have. Both are 1 where target and logging are the same. supported: share of the
     contexts whose target value additive rewards identify; the others have weight 0. sampling_error:
     with a target expected over samples, the root mean squared error of a weight from that.
@@ -50,7 +50,7 @@ class Overlap:
     inclusion: float
 
     def half_width(self, confidence: float = 0.95, largest_reward: float = 1.0, n: int | None = None) -> float:
-        """Theorem 1: pi is off by more than this with a probability of at most 1 - confidence.
+        """The error bound of Theorem 1: pi is off by more than this with a probability of at most 1 - confidence.
 
         largest_reward: rewards lie between minus and plus this. n: of another log of the same kind. With
         r in [-1, 1]: sqrt(2 sigma^2 ln(2 / delta) / n) + 2 (rho + 1) ln(2 / delta) / (3 n).
@@ -72,7 +72,7 @@ class Overlap:
         return largest_reward * width
 
     def interval(self, value: float, confidence: float = 0.95, largest_reward: float = 1.0) -> Interval:
-        """The interval of Theorem 1 around an estimate of `pi`; its standard error is the bound on it."""
+        """The interval of Theorem 1 around an estimate of `pi`; its standard error is the theorem's bound."""
         half = self.half_width(confidence, largest_reward)
         return Interval(value, value - half, value + half, largest_reward * math.sqrt(self.sigma2 / self.n))
 
@@ -95,9 +95,9 @@ def diagnostics(
     samples: int = 0,
     executor: Executor | None = None,
 ) -> Overlap:
-    """Read a log's contexts, and say what `pi` and `wpi` could tell of a target: no rewards are looked at.
+    """The overlap of a target with a log, which bounds the errors of `pi` and `wpi`; no rewards are used.
 
-    log: from `read_log`, or anything that it takes. samples: as in `pi(samples=...)`.
+    log: from `read_log`, or anything that it accepts. samples: as in `pi(samples=...)`.
 
     Raises:
         AbilityError: the logging policy cannot give pair probabilities.
@@ -168,7 +168,7 @@ def _inverses(
 
 
 def _dense(wanted: Floats | Integers, width: int) -> Floats:
-    """[n, m k] expected indicators; a slate's coordinates become ones."""
+    """[n, m k] expected indicators, with ones at a slate's coordinates."""
     if wanted.dtype == np.float64:
         return np.asarray(wanted, np.float64)
     law = np.zeros((len(wanted), width))
@@ -195,11 +195,11 @@ def _sampling(
 ) -> Floats:
     """[r] mean of 1_w' Gamma^+ 1_w over the slates w drawn from the target.
 
-    Over the logged slate, (1_w' Gamma^+ 1_s)^2 has this mean: less sigma^2 it is the variance over w.
+    Over the logged slate, (1_w' Gamma^+ 1_s)^2 has this mean; minus sigma^2 it is the variance over w.
     """
     slates, which = drawn_slates(target, contexts.take(rows), samples, seed=0)
     slots = int(contexts.length[rows[0]])
-    # Rows that are alike to the target may list their candidates in another order of the logging policy's.
+    # Rows that are equal to the target may list their candidates in different orders for the logging policy.
     kinds = np.stack([which, same.row[rows]], axis=1)
     _, first, kind = np.unique(kinds, axis=0, return_index=True, return_inverse=True)
     means = [

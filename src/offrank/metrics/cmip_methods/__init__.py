@@ -1,4 +1,4 @@
-"""Estimators of the conditional mutual information of a model's relevance and the logging policy's, a file each."""
+"""Estimators of the conditional mutual information of a model's relevance and the logging policy's."""
 
 from .base import CmiMethod
 from .binned import Binned

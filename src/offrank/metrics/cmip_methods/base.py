@@ -1,4 +1,4 @@
-"""What every estimator of conditional mutual information is given and gives back."""
+"""The input and output of every estimator of conditional mutual information."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ Progress = Callable[[int, int], None]
 
 
 def silent(done: int, total: int) -> None:
-    """Progress that nobody sees."""
+    """Ignore progress."""
 
 
 def permutation(size: int, blocks: Integers | None, rng: np.random.Generator) -> Integers:
-    """[size] a random order, in which each place keeps its block."""
+    """[size] a random permutation within blocks."""
     if blocks is None:
         return rng.permutation(size)
     found = np.empty(size, np.int64)
@@ -29,7 +29,7 @@ def permutation(size: int, blocks: Integers | None, rng: np.random.Generator) ->
 
 @dataclass(frozen=True)
 class GradedDocuments:
-    """relevance, logging and grade [d] of documents, and the cluster [d] from 0 that each belongs to, or None.
+    """Documents with relevance, logging and grade [d], and the cluster [d] of each, from 0, or None.
 
     grades [g] are the distinct ones, sorted; members [g] holds the indices of the documents of each.
     """
@@ -46,7 +46,7 @@ class GradedDocuments:
 
     @classmethod
     def of(cls, relevance: Floats, logging: Floats, grade: Floats, cluster: Integers | None = None) -> GradedDocuments:
-        """With the documents sorted by grade once."""
+        """The documents, with the indices of each grade."""
         grades, inverse = np.unique(grade, return_inverse=True)
         order = np.argsort(inverse, kind="stable")
         members = np.split(order, np.cumsum(np.bincount(inverse))[:-1])
@@ -54,13 +54,13 @@ class GradedDocuments:
 
     @property
     def sizes(self) -> dict[float, int]:
-        """How many documents each grade has."""
+        """The number of documents of each grade."""
         return {grade: len(own) for grade, own in zip(self.grades.tolist(), self.members, strict=True)}
 
     def permuted(self, rng: np.random.Generator) -> Floats:
-        """[d] logging relevance as it might be without dependence: permuted within each grade, and cluster if given.
+        """[d] logging relevance under independence: permuted within each grade, and cluster if given.
 
-        Documents of a query resemble each other whatever the model: permuted among queries, they would not.
+        Documents of a query resemble each other under any model; permutations among queries would destroy that.
         """
         found = self.logging.copy()
         for own, blocks in zip(self.members, self.blocks(), strict=True):
@@ -73,21 +73,21 @@ class GradedDocuments:
 
     @property
     def permutable(self) -> float:
-        """Share of the documents that have another one in their block."""
+        """Share of the documents with another one in their block."""
         if self.cluster is None:
             return sum(len(own) for own in self.members if len(own) > 1) / len(self)
         sizes = (np.bincount(self.cluster[own]) for own in self.members)
         return sum(int(size[size > 1].sum()) for size in sizes) / len(self)
 
     def exchanged(self, rng: np.random.Generator) -> Floats:
-        """[d] logging relevance permuted among the documents of each grade, whatever their cluster."""
+        """[d] logging relevance permuted among the documents of each grade, across clusters."""
         found = self.logging.copy()
         for own in self.members:
             found[own] = self.logging[rng.permutation(own)]
         return found
 
     def kept(self, rows: Integers) -> GradedDocuments:
-        """Only these documents."""
+        """The documents with these indices."""
         cluster = None if self.cluster is None else self.cluster[rows]
         return GradedDocuments.of(self.relevance[rows], self.logging[rows], self.grade[rows], cluster)
 
@@ -104,13 +104,13 @@ class GradedDocuments:
 
 @dataclass(frozen=True)
 class Information:
-    """What an estimator found.
+    """The result of an estimator.
 
     - value, standard_error: nats.
-    - per_grade: [g] nats within each grade, None where the method does not tell them apart.
-    - null: [permutations] of the statistic where logging was permuted; may be empty. observed: what they are
+    - per_grade: [g] nats within each grade, None if the method does not separate grades.
+    - null: [permutations] the statistic with logging permuted; may be empty. observed: the value they are
       compared with.
-    - unpaired: documents that had no partner of their grade to be exchanged with.
+    - unpaired: documents without a partner of their grade for the exchange.
     """
 
     value: float
@@ -126,7 +126,7 @@ class CmiMethod(Protocol):
 
     - least: documents below which its benchmark calls it unreliable.
     - smallest: documents that a grade needs to take part.
-    - permutations: how many of them it can afford unless asked for more.
+    - permutations: the default number of permutations.
     """
 
     name: ClassVar[str]

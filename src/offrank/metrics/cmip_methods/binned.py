@@ -1,9 +1,9 @@
-"""Mutual information from counts in quantile bins, doubled in number for as long as that says more.
+"""Mutual information from counts in quantile bins, whose number is doubled while that adds information.
 
 Within a grade, relevance and logging are cut into 2, 4, 8, ... bins of equal counts. Information grows with
 the bins, and so do bias and noise. The bias is taken out by Grassberger's correction (2003), which holds down
-to a handful of documents per cell. The noise is taken out of the increments, not of the sum: each increment
-is shrunk towards what the one before it lets expect, the more so the less it stands out of its own noise.
+to a handful of documents per cell. The noise is reduced in the increments, not in the sum: each increment
+is shrunk towards the one predicted from the increment before it, and more so the smaller it is relative to its noise.
 """
 
 from __future__ import annotations
@@ -19,27 +19,27 @@ from ...log.batch import Floats, Integers
 from .base import GradedDocuments, Information, Progress, permutation, silent
 
 PER_CELL = 6
-"""Documents per cell that the correction needs: below 4, bias shows at strong dependence (benchmarks/cmip.py)."""
+"""Documents per cell needed by the correction: below 4, it is biased at strong dependence (benchmarks/cmip.py)."""
 
 EXPECTED = (0.9, 0.5)
 DECAY = 0.42
-"""Increment of information per doubling as a share of the one before, for 4, 8 and more bins: that of a Gaussian
-copula, nearly the same for any correlation (.41 to .44 beyond 8 bins). Bounded smooth densities go down to 1/4."""
+"""Ratio of successive increments of information per doubling, for 4, 8 and more bins: that of a Gaussian
+copula, nearly the same for any correlation (.41 to .44 beyond 8 bins). Bounded smooth densities have down to 1/4."""
 
 NOISE = 1.7
 """Standard deviation of the corrected increments under independence, in units of sqrt(cells / 2) / documents."""
 
 CLEAR = 12.0
-"""Beyond so many noise variances from what was expected (3.5 deviations) an increment speaks for itself. There are some
-25 increments: at 6, one log in three had one by chance, and twice the spread where the truth is 0."""
+"""An increment this many noise variances from the expected one (3.5 deviations) is not shrunk. There are some
+25 increments: at 6, one log in three had one by chance, and twice the spread if the truth is 0."""
 
 
 @dataclass(frozen=True)
 class Binned:
-    """I(relevance; logging | grade) by quantile bins within grades; no optional library.
+    """I(relevance; logging | grade) by quantile bins within grades, without optional libraries.
 
     The standard error is that of `replicates` random halves around the value: their spread is the sampling
-    error of the whole, and what they are off on average is the bias that more documents would still change.
+    error of the whole, and their mean difference to it is the bias that more documents would still change.
     """
 
     replicates: int = 50
@@ -79,7 +79,7 @@ def _total(documents: GradedDocuments) -> float:
 
 @dataclass(frozen=True)
 class Rung:
-    """One number of bins: codes x, y [n], columns of the table, what the margins contribute, degrees of freedom."""
+    """One number of bins: codes x, y [n], columns of the table, contribution of the margins, degrees of freedom."""
 
     x: Integers
     y: Integers
@@ -89,7 +89,7 @@ class Rung:
 
     @classmethod
     def of(cls, x: Integers, y: Integers, columns: int) -> Rung:
-        """With what follows from the codes."""
+        """The rung with the quantities that follow from the codes."""
         log, margins = _corrected_logs(len(x)), (np.bincount(x), np.bincount(y))
         contribution = log[len(x)] - sum(float(counts @ log[counts]) for counts in margins) / len(x)
         return cls(x, y, columns, float(contribution), (len(margins[0]) - 1) * (len(margins[1]) - 1))
@@ -102,7 +102,7 @@ class Rung:
 
 @dataclass(frozen=True)
 class Ladder:
-    """The rungs of one grade, coarsest first; exhausted: the last one tells all values apart."""
+    """The rungs of one grade, coarsest first; exhausted: the last one separates all values."""
 
     rungs: Sequence[Rung]
     exhausted: bool
@@ -125,7 +125,7 @@ class Ladder:
     def information(
         self, permutations: int = 0, rng: np.random.Generator | None = None, blocks: Integers | None = None
     ) -> Floats:
-        """[1 + permutations] of the documents as they are, then with logging permuted within blocks."""
+        """[1 + permutations] information of the documents, then with logging permuted within blocks."""
         rises = np.empty((1 + permutations, len(self.rungs)))
         rises[0] = [rung.information(rung.y) for rung in self.rungs]
         for row in range(1, 1 + permutations):
@@ -135,8 +135,8 @@ class Ladder:
         return self._climbed(rises)
 
     def _climbed(self, levels: Floats) -> Floats:
-        """[...] the sum of the shrunk increments and of those beyond the last rung; levels [..., rungs]."""
-        # What an increment is expected to be as a share of the one before it, and the degrees of freedom that it adds.
+        """[...] the sum of the shrunk increments, extrapolated beyond the last rung; levels [..., rungs]."""
+        # The expected ratio of each increment to the one before it, and the degrees of freedom that it adds.
         shares = [EXPECTED[place] if place < len(EXPECTED) else DECAY for place in range(len(self.rungs) - 1)]
         gained = np.maximum(np.diff([rung.freedom for rung in self.rungs]), 0)
         found = step = levels[..., 0]
@@ -151,7 +151,7 @@ class Ladder:
 
 
 def _shrunk(increment: Floats, expected: Floats, noise: float) -> Floats:
-    """The increment, moved towards what is expected by how far its noise can explain the difference."""
+    """The increment, shrunk towards the expected one as far as noise can explain the difference."""
     if noise == 0:
         return increment
     surprise = (increment - expected) ** 2 - CLEAR * noise**2
@@ -161,7 +161,7 @@ def _shrunk(increment: Floats, expected: Floats, noise: float) -> Floats:
 
 @dataclass(frozen=True)
 class _Ranked:
-    """place [n]: each value's place among the distinct ones. middle [distinct]: mean quantile of a value."""
+    """Ranked values: place [n] of each among the distinct ones; middle [distinct], the mean quantile of a value."""
 
     place: Integers
     middle: Floats
@@ -176,7 +176,7 @@ class _Ranked:
         return len(self.middle)
 
     def codes(self, bins: int) -> tuple[Integers, int]:
-        """[n] bins of equal counts and their number; equal values share a bin, few values have one each."""
+        """[n] bins of equal counts and their number; equal values share a bin, and few values get one each."""
         if self.distinct <= bins:
             return self.place, self.distinct
         _, used = np.unique((self.middle * bins).astype(np.int64), return_inverse=True)

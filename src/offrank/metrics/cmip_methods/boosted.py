@@ -1,4 +1,4 @@
-"""Gradient-boosted trees that tell documents as they are from documents whose logging relevance was exchanged."""
+"""Gradient-boosted trees that separate original documents from those whose logging relevance was exchanged."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ...errors import optional
 from ...log.batch import Floats
 
 _STEADY = {"deterministic": True, "force_row_wise": True, "num_threads": 1}
-"""The same trees everywhere. One thread: with so few documents several gain little, and lose much on a busy machine."""
+"""Reproducible trees. One thread: with few documents more gain little, and lose much on a busy machine."""
 
 
 def boosted(
@@ -23,9 +23,9 @@ def boosted(
     options: Mapping[str, Any] = MappingProxyType({}),
     held_out: tuple[Floats, Floats] | None = None,
 ) -> Callable[[Floats], Floats]:
-    """Learn from examples [e, features] of both kinds what gives others [e] log P(as they are) / P(exchanged).
+    """Learn from examples [e, features] of both kinds a function to log(P(original) / P(exchanged)) [e] of others.
 
-    trees: at most; fewer where it stops early on examples held out, also of both kinds. options: of LightGBM.
+    trees: at most, fewer if it stops early on held-out examples of both kinds. options: of LightGBM.
 
     Raises:
         MissingExtraError: LightGBM is not installed.
@@ -47,6 +47,6 @@ def _labelled(own: Floats, exchanged: Floats) -> tuple[Floats, Floats]:
 
 
 def donsker_varadhan(own: Floats, exchanged: Floats) -> float:
-    """Mean log-odds where documents are as they are, less the log of the mean odds where exchanged (equation 13)."""
+    """Mean log-odds of the original documents, less the log of the mean odds of exchanged ones (equation 13)."""
     most = float(exchanged.max())
     return float(own.mean() - most - np.log(np.exp(exchanged - most).mean()))

@@ -1,4 +1,4 @@
-"""A classifier that has seen neither the document that it judges nor the document that this was exchanged with."""
+"""A classifier that was trained neither on the document it judges nor on the one that was exchanged with it."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ OPTIONS = {"learning_rate": 0.08, "num_leaves": 15, "min_data_in_leaf": 40, "lam
 
 @dataclass(frozen=True)
 class Classifier:
-    """The paper's idea, cross-fitted: documents (or clusters) are put into folds, and exchanges stay within one.
+    """The paper's method with cross-fitting: documents (or clusters) are put into folds, and exchanges stay within one.
 
-    For each fold trees are grown on the others but one, stop early and are calibrated on that one, and judge the
-    fold. They see ranks within grades, their sum and difference. Each document is exchanged `exchanges` times. What
-    remains is the bias of all classifiers: what they do not find is missing from the value, which is low.
+    For each fold trees are trained on the others except one, stop early and are calibrated on that one, and judge the
+    fold. Their features are ranks within grades, their sum and difference. Each document has `exchanges` exchanges. The
+    bias of all classifiers remains: dependence that they do not find is missing from the value, which is low.
 
     The null needs no new classifier: the odds of a fold are fixed before it is seen, so that its documents may be
     permuted.
@@ -56,7 +56,7 @@ class Classifier:
         return Information(value, self._error(judged, parts), None, null, float(ours.mean()))
 
     def _error(self, judged: list[tuple[Floats, Floats]], parts: list[GradedDocuments]) -> float:
-        """From how each document moves the formula, the classifiers taken as given."""
+        """Standard error from the influence of each document, with the classifiers fixed."""
         ours = np.concatenate([own for own, _ in judged])
         odds = np.concatenate([np.exp(other).reshape(self.exchanges, -1).mean(axis=0) for _, other in judged])
         influence = (ours - ours.mean()) - (odds / odds.mean() - 1)
@@ -67,7 +67,7 @@ class Classifier:
 
 
 def _folds(documents: GradedDocuments, folds: int, rng: np.random.Generator) -> Integers:
-    """[d] fold of each document; those of a grade, or of a cluster, are spread evenly."""
+    """[d] fold of each document; those of a grade, or the clusters, are spread evenly."""
     fold = np.empty(len(documents), dtype=np.int64)
     if documents.cluster is not None:
         return np.asarray((rng.permutation(int(documents.cluster.max()) + 1) % folds)[documents.cluster])
@@ -77,20 +77,20 @@ def _folds(documents: GradedDocuments, folds: int, rng: np.random.Generator) -> 
 
 
 def _odds(own: list[Floats], exchanged: list[Floats], judged: int, seed: int) -> Callable[[Floats], Floats]:
-    """Calibrated log-odds, with mean odds of 1 where exchanged, by trees that have not seen the fold `judged`."""
+    """Calibrated log-odds, with mean odds of 1 for exchanged documents, by trees not trained on the fold `judged`."""
     watched = (judged + 1) % len(own)
     rest = [place for place in range(len(own)) if place not in {judged, watched}]
     train = np.vstack([own[place] for place in rest]), np.vstack([exchanged[place] for place in rest])
     log_odds = boosted(*train, seed, TREES, OPTIONS, (own[watched], exchanged[watched]))
     theirs = log_odds(exchanged[watched])
     slope = _slope(log_odds(own[watched]), theirs)
-    # Folds are put together: each needs the same scale.
+    # Folds are combined, so each needs the same scale.
     level = slope * theirs.max() + np.log(np.exp(slope * (theirs - theirs.max())).mean())
     return lambda examples: slope * log_odds(examples) - level
 
 
 def _slope(ours: Floats, theirs: Floats) -> float:
-    """What the log-odds are to be multiplied by, 0 where they say nothing: that of the largest value."""
+    """The factor for the log-odds that maximises the value; 0 if they are uninformative."""
     from scipy.optimize import minimize_scalar
 
     found = minimize_scalar(
@@ -101,7 +101,7 @@ def _slope(ours: Floats, theirs: Floats) -> float:
 
 @dataclass(frozen=True)
 class _Scales:
-    """Grade -> sorted relevances and logging relevances of its documents: values become ranks within their grade."""
+    """Scales that turn values into ranks within their grade, from the sorted relevances of each grade's documents."""
 
     known: Mapping[float, tuple[Floats, Floats]]
 

@@ -1,4 +1,4 @@
-"""The estimator of paper cmip-debiasedness, section 4.3, as its published code runs it."""
+"""The estimator of paper cmip-debiasedness, section 4.3, as in its published code."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ CLIP = 0.01
 
 @dataclass(frozen=True)
 class Paper:
-    """Documents are halved; the first half takes logging relevances of the same grade from the second.
+    """The published estimator: one half of the documents gets logging relevances of the same grade from the other.
 
-    A classifier learns, on one half of both kinds, to tell them apart, and its odds on the other half go into the
+    A classifier learns on one half of both kinds to separate them, and its odds on the other half go into the
     Donsker-Varadhan formula. Mean of `repetitions` = (exchanges, classifiers for each); the paper's text says 5,
     its code does (3, 5). The standard error is the standard deviation of single repetitions: their mean varies less,
-    but they share documents; the bias, which is larger, is in none of it.
+    but they share documents; the bias, which is larger, is not included.
     """
 
     repetitions: tuple[int, int] = (3, 5)
@@ -53,7 +53,7 @@ class Paper:
 
 
 def _halved(documents: GradedDocuments, logging: Floats, rng: np.random.Generator) -> tuple[Floats, Floats, int]:
-    """Triplets of the first half as they are and exchanged, and how many had no partner of their grade."""
+    """Triplets of the first half, original and exchanged, and the number without a partner of their grade."""
     order = rng.permutation(len(documents))
     first, second = order[: len(order) // 2], order[len(order) // 2 :]
     partner = _partners(documents.grade[first], documents.grade[second], second, rng)

@@ -13,7 +13,7 @@ _inline = numba.njit(cache=True, nogil=True, inline="always")
 
 @_inline
 def _bucket(index, bits):
-    """An index that fits stays as it is; others are hashed."""
+    """The bucket of an index: the index itself if it fits, else a hash of it."""
     if index < 1 << bits:
         return np.int64(index)
     return np.int64(finish(np.uint64(index)) >> np.uint64(64 - bits))
@@ -46,7 +46,7 @@ def line_offsets(first, size, offsets, indices, bits, context, cross):
 
 @_jit
 def encode(first, size, offsets, indices, values, bits, context, cross, scale, out_offsets, out_indices, out_values):
-    """Fill each candidate's features: its own, and with `cross` each of them times each of the context's.
+    """Fill in each candidate's features: its own and, with `cross`, their products with the context's.
 
     Features of the context alone are left out where they are crossed: added to all candidates they change nothing.
     """
@@ -73,7 +73,7 @@ def encode(first, size, offsets, indices, values, bits, context, cross, scale, o
 
 @_jit
 def survey(starts, offsets, indices, values, seen, differs, largest, total, line_of, count, low, high):
-    """Mark the features that come, those that differ within a row, and each one's largest absolute value.
+    """Mark the features that occur, those that differ within a row, and the largest absolute value of each.
 
     The last five arrays [features] are scratch: the value in a line, its line (initially -1), and over the lines
     of a row their number and extremes.

@@ -1,4 +1,4 @@
-"""A linear scorer: from the features of a log to coordinates, their weights, and the file that these are kept in."""
+"""A linear scorer: the encoding of features as coordinates, their weights, and the file for both."""
 
 from __future__ import annotations
 
@@ -35,13 +35,13 @@ class Lines:
     values: Floats
 
     def scores(self, weights: Floats) -> Floats:
-        """[n, m] of each candidate, zeros beyond a row's own."""
+        """[n, m] score of each candidate, zeros beyond a row's candidates."""
         out = np.zeros((len(self.starts) - 1, int(np.diff(self.starts).max(initial=0))))
         _kernels.padded_scores(self.starts, self.offsets, self.indices, self.values, weights, out)
         return out
 
     def survey(self, seen: NDArray[np.bool_], differs: NDArray[np.bool_], largest: Floats) -> None:
-        """Mark the features that come, those that differ within a row, and each one's largest absolute value."""
+        """Mark the features that occur, those that differ within a row, and the largest absolute value of each."""
         size = len(seen)
         number, count, total, low, high = np.full(size, -1), np.full(size, -1), *np.zeros((3, size))
         given = (self.starts, self.offsets, self.indices, self.values)
@@ -50,7 +50,7 @@ class Lines:
 
 @dataclass(frozen=True)
 class Encoding:
-    """Which coordinate stands for a feature: the feature itself below 2^bits, else a hash of it.
+    """The coordinate of each feature: its index if below 2^bits, else a hash of it.
 
     - context: [2^bits] features of the context, the same for all candidates of every impression.
     - cross: whether each feature of a candidate is multiplied by each of the context's too; a linear scorer
@@ -65,7 +65,7 @@ class Encoding:
 
     @classmethod
     def plain(cls, bits: int) -> Encoding:
-        """Nothing known of the features.
+        """The default encoding of features.
 
         Raises:
             UsageError: a table that is too small or too large.
@@ -101,9 +101,9 @@ class Encoding:
 
 @dataclass(frozen=True)
 class Model:
-    """score = features . weights. weights: [encoding.size]. facts: how it was learnt, for people.
+    """A linear model, score = features . weights. weights: [encoding.size]. facts: how it was learnt, for people.
 
-    training: the rows that were learnt from or chosen by; None where nobody wrote them down.
+    training: the rows used for learning or selection; None if not recorded.
     """
 
     encoding: Encoding
@@ -112,13 +112,13 @@ class Model:
     training: Fingerprint | None = None
 
     def scores(self, contexts: Contexts) -> Floats:
-        """[n, m] of each candidate."""
+        """[n, m] score of each candidate."""
         scores = self.encoding.lines(contexts).scores(self.weights)
         wide = contexts.candidates.shape[1] - scores.shape[1]
         return np.pad(scores, ((0, 0), (0, wide))) if wide else scores
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write one `.npz`, whole or not at all; only what differs from its default takes room."""
+        """Write one `.npz` file atomically; only values that differ from their default take space."""
         encoding, rows = self.encoding, self.training
         training: dict[str, Any] = {}
         if rows is not None:
@@ -142,7 +142,7 @@ class Model:
         """Read what `save` wrote; nothing in the file is executed.
 
         Raises:
-            UsageError: no such file, or not one of ours.
+            UsageError: no such file, or not a saved model.
         """
         try:
             with np.load(path, allow_pickle=False) as found:

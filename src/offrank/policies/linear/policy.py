@@ -20,12 +20,12 @@ from ..top import Top
 from .model import Model
 
 _SCORE = "linear"
-"""Under this name the ranker finds the scores."""
+"""Name under which the ranker finds the scores."""
 
 
 @dataclass(frozen=True, repr=False)
 class Linear(Spelled):
-    """Plackett-Luce with weights exp(features . w / temperature), or with `greedy` the best first.
+    """Plackett-Luce with weights exp(features . w / temperature), or sorting by score with `greedy`.
 
     - path: a file that `offrank learn` wrote.
     - greedy: sort by score. Candidates that tie share their ranks equally, so that the order in which a log
@@ -51,14 +51,14 @@ class Linear(Spelled):
         return Model.load(self.path)
 
     def learnt_rows(self) -> Fingerprint | None:
-        """The rows that it was learnt from; None where its file does not say."""
+        """The fingerprint of the training rows; None where its file does not record them."""
         return self.model.training
 
     def needs(self, ability: Ability) -> Needs:
         return Needs(frozenset(["candidates", "features"]), exchangeable=True)
 
     def log_weights(self, contexts: Contexts) -> Floats:
-        """[n, m] score of each candidate, over the temperature."""
+        """[n, m] score of each candidate, divided by the temperature."""
         return self.model.scores(contexts) / self.temperature
 
     def sample(self, contexts: Contexts, rng: np.random.Generator) -> Integers:
@@ -74,7 +74,7 @@ class Linear(Spelled):
         return _ranker(self.greedy).rank_probs(self._scored(contexts), items)
 
     def tied(self, contexts: Contexts) -> NDArray[np.bool_]:
-        """[n] whether anything that it may show ties with another candidate; nothing does where it draws."""
+        """[n] whether any item that it may show ties with another candidate; never when it draws."""
         return Top(_SCORE).tied(self._scored(contexts)) if self.greedy else np.zeros(len(contexts), np.bool_)
 
     def _scored(self, contexts: Contexts) -> Contexts:

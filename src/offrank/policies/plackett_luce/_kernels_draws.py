@@ -38,7 +38,7 @@ def race_rows(logs, noise, size, length, slates):
 
 @_jit
 def alias_table(weights):
-    """(keep [m], other [m]): column c of m equal ones belongs to c for a share keep[c], else to other[c]."""
+    """The alias table (keep [m], other [m]): column c is item c for a share keep[c], else item other[c]."""
     m = len(weights)
     keep, other = weights * (m / weights.sum()), np.arange(m)
     small, large = np.empty(m, dtype=np.int64), np.empty(m, dtype=np.int64)
@@ -59,7 +59,7 @@ def alias_table(weights):
             larges -= 1
             small[smalls] = high
             smalls += 1
-    # What is left has a share of one, up to rounding; a weight of zero is never left.
+    # The remaining columns have share one, up to rounding; weights of zero are never among them.
     for index in range(smalls):
         keep[small[index]] = 1.0 if weights[small[index]] > 0.0 else 0.0
     return keep, other
@@ -67,7 +67,7 @@ def alias_table(weights):
 
 @_jit
 def _among_the_left(weights, drawn, row, u):
-    """The item that a share u of the weight of those not drawn falls on."""
+    """The item at the share u of the total weight of items not drawn yet."""
     total, found = 0.0, -1
     for item in range(len(weights)):
         if drawn[item] != row:
@@ -86,8 +86,8 @@ def _among_the_left(weights, drawn, row, u):
 def draw_slates(weights, rng, out):
     """out [n, length] <- items, top first; weights of zero come after all others, in uniform order.
 
-    Drawing with replacement and passing over what is drawn already is drawing without replacement;
-    where that fails too often, the draw is made among the items left, which is the same law.
+    Drawing with replacement and skipping items already drawn is drawing without replacement;
+    if that fails too often, the draw is made among the remaining items, which is the same law.
     """
     m, length = len(weights), out.shape[1]
     zero = np.zeros(m)
@@ -152,7 +152,7 @@ def _envelope(weights, rest, points):
 
 @_jit
 def _under_tangent(low, high, d, v):
-    """A draw with density proportional to exp(d x) between low and high; v: uniform."""
+    """A draw with density proportional to exp(d x) between low and high, from a uniform v."""
     if low == -np.inf:
         return high + np.log(v) / d
     if high == np.inf:

@@ -1,5 +1,5 @@
 # mypy: disallow-untyped-defs=False, disallow-incomplete-defs=False, check-untyped-defs=False
-"""Compiled loops over the races of a displayed set, however large: what is shown arrived before all that is not."""
+"""Compiled loops over the races of a displayed set of any size, in which shown items arrive before all others."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def log_last(weights, rest, log_time):
 
 @_jit
 def mode_and_ends(weights, rest, drop):
-    """(left, mode, right) in log u: where `log_last` is largest, and has fallen by `drop`."""
+    """(left, mode, right) in log u: the maximum of `log_last`, and where it has fallen by `drop`."""
     low, high = -800.0, 800.0
     while high - low > 1e-6:
         first, second = low + (high - low) / 3, high - (high - low) / 3
@@ -57,7 +57,7 @@ def mode_and_ends(weights, rest, drop):
 
 @_jit
 def _truncated(weights, u, share, slope, p, q, gain):
-    """p, q, gain [l, lanes]: arrived by t, or after, and density, for arrivals known to come before u.
+    """p, q, gain [l, lanes]: P(arrival by t), P(arrival after t) and density, given arrival before u.
 
     share[lane] = t / u; slope[lane] = d log(t / (u - t)) of the node.
     """
@@ -80,8 +80,8 @@ def _truncated(weights, u, share, slope, p, q, gain):
 def _divide_both_ways(p, q, gain, poly, lane, law):
     """Add gain[i] [x^j] (product of all factors but i) to law[j, i], for one lane.
 
-    c_j = (P_j - p c_(j-1)) / q keeps its digits where p c_(j-1) <= q c_j, and the other way round,
-    c_(j-1) = (P_j - q c_j) / p, where not. The coefficients being log-concave, the first holds up to
+    c_j = (P_j - p c_(j-1)) / q keeps its precision where p c_(j-1) <= q c_j, and the reverse,
+    c_(j-1) = (P_j - q c_j) / p, elsewhere. Since the coefficients are log-concave, the first holds up to
     some j and the second from there on; p P_(j-1) <= q P_j finds that j.
     """
     size = len(p)
@@ -149,7 +149,7 @@ def integrate(weights, rest, law):
     poly, part = np.empty((size + 1, LANES)), np.empty((size, size))
     law[:] = 0.0
     whole, lump = 0.0, 0.0
-    settled = 45.0 / max(weights.min(), 1e-300)  # beyond it all have arrived, and the law changes no more
+    settled = 45.0 / max(weights.min(), 1e-300)  # beyond it all have arrived, and the law does not change
     for index in range(int((right - left) / step), -1, -1):
         log_time = left + index * step
         share = np.exp(log_last(weights, rest, log_time) - largest)

@@ -44,7 +44,7 @@ def _times(poly, p, s, r, begin):
 
 @_jit
 def _divide(poly, p, s, r, begin, out):
-    """out <- poly / (r + p x + s y); keeps its digits where r >= 1 / 2."""
+    """out <- poly / (r + p x + s y); keeps its precision where r >= 1 / 2."""
     degree = len(begin) - 2
     for i in range(degree + 1):
         for j in range(degree + 1 - i):

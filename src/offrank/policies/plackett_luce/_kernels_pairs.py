@@ -1,7 +1,7 @@
 # mypy: disallow-untyped-defs=False, disallow-incomplete-defs=False, check-untyped-defs=False
-"""Compiled loops over the sets that can stand above, where candidates of equal weight are one type.
+"""Compiled loops over the sets of items that can be above, where candidates of equal weight are one type.
 
-What has been drawn is a multiset of types; its probability needs no more than that. A state lists
+The items drawn so far are a multiset of types, which determines its probability. A state lists
 the drawn types in ascending order, and the states of a size are numbered in the order of their counts.
 """
 
@@ -15,7 +15,7 @@ _jit = numba.njit(cache=True, nogil=True)
 
 @_jit
 def numbering(counts, length):
-    """before [types, c, r]: states of r draws from this type on, with fewer than c of this type; sizes [length + 1]."""
+    """before [types, c, r]: states of r draws from this type on that have fewer than c of it; sizes [length + 1]."""
     types = len(counts)
     ways = np.zeros(length + 1)  # floats: the numbers of states may exceed any integer
     ways[0] = 1.0
@@ -32,7 +32,7 @@ def numbering(counts, length):
 
 @_jit
 def _number(state, skip, before):
-    """The number of a state without its entry `skip` (none: -1)."""
+    """The index of a state without its entry `skip` (none: -1)."""
     size = len(state) - (skip >= 0)
     number, index, left = 0.0, 0, size
     while index < len(state):
@@ -48,7 +48,7 @@ def _number(state, skip, before):
 
 @_jit
 def _extended(states, counts, before, size):
-    """The states of one more draw, from those of `len(states[0])` draws."""
+    """The states with one more draw than the given states."""
     drawn = states.shape[1]
     found = np.empty((size, drawn + 1), dtype=np.int16)
     state = np.empty(drawn + 1, dtype=np.int16)
@@ -65,7 +65,7 @@ def _extended(states, counts, before, size):
 
 @_jit
 def _shares(state, weights, counts, share):
-    """share [types] <- probability of the type of the next draw; zeros among themselves are alike."""
+    """share [types] <- probability of each type for the next draw; zeros are equally likely among themselves."""
     for kind in range(len(counts)):
         share[kind] = counts[kind]
     for kind in state:
@@ -89,7 +89,7 @@ def _arrive(state, before, old_chance, old_paths, old_flow, paths):
     for place in range(drawn):
         kind = state[place]
         if place + 1 < drawn and state[place + 1] == kind:
-            continue  # the last of its type is taken away, so that first places stay where they are
+            continue  # the last of its type is removed, so that first places stay where they are
         first = place
         while first > 0 and state[first - 1] == kind:
             first -= 1
@@ -121,7 +121,7 @@ def type_pairs(weights, counts, length):
             old_chance, old_paths, old_flow = chance, paths, flow
             states = _extended(states, counts, before, int(sizes[rank]))
             chance, paths = np.empty(len(states)), np.empty((len(states), rank, rank))
-            flow = np.empty((len(states) if rank < length - 1 else 1, types))  # the last draws lead nowhere
+            flow = np.empty((len(states) if rank < length - 1 else 1, types))  # the last draws have no successors
             for row in range(len(states)):
                 chance[row] = _arrive(states[row], before, old_chance, old_paths, old_flow, paths[row])
         for row in range(len(states)):

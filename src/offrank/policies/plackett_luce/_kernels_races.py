@@ -39,7 +39,7 @@ def one(poly):
 
 @_jit
 def copy(poly, source):
-    """poly <- source, as far as poly goes."""
+    """poly <- source, up to the length of poly."""
     for place in range(len(poly)):
         for lane in range(LANES):
             poly[place, lane] = source[place, lane]
@@ -70,7 +70,7 @@ def _leave_one_out(stack, p, q, gain, count, depth, law):
             else:
                 low, last = middle, middle
             level += 1
-            if item == low:  # the first item of a range that was not looked at before
+            if item == low:  # the first item of a range not visited before
                 poly = stack[level]
                 copy(poly, stack[level - 1])
                 for other in range(first, last):
@@ -85,7 +85,7 @@ def _leave_one_out(stack, p, q, gain, count, depth, law):
 
 @_jit
 def _arrivals(weights, logs, log_time, p, q, x):
-    """p, q [m, lanes]: whether each item has arrived, or not, by each of the times; x = weight * time.
+    """p, q [m, lanes]: P(each item has arrived by each time) and its complement; x = weight * time.
 
     weights: over the largest; read only if they did not underflow.
     """
@@ -106,11 +106,11 @@ def _arrivals(weights, logs, log_time, p, q, x):
 
 @_jit
 def _heavy(p, q, poly, reach):
-    """How many items, heaviest first, cannot be divided out of the product without losing digits.
+    """The number of items, heaviest first, that cannot be divided out of the product without losing precision.
 
     Division c_j = (P_j - p c_(j-1)) / q keeps its relative accuracy where p c_(j-1) <= q c_j for all j,
     which follows, the coefficients being log-concave, from 2 p / q <= P_last / P_(last - 1).
-    At most three items per rank fail that. reach [lanes] <- coefficients that have not underflowed.
+    At most three items per rank fail that. reach [lanes] <- number of coefficients that have not underflowed.
     """
     count = 0
     for lane in range(LANES):
@@ -128,14 +128,14 @@ def _heavy(p, q, poly, reach):
 def _divide_out(p, q, poly, reach, gain, first, law, rows):
     """Add the integrals of the items from `first` on, each divided out of the product of all.
 
-    One lane after the other; the vectors here run over the items. rows: four of [m] to work in.
+    One lane after the other, vectorised over the items. rows: four arrays [m] of scratch space.
     """
     m = len(p)
     arrived, density, inverse, rest = rows
     for lane in range(LANES):
         for item in range(first, m):
             arrived[item], density[item] = p[item, lane], gain[item, lane]
-            # What has not arrived with so small a probability adds nothing, and would overflow.
+            # Items with so small a probability of not having arrived add nothing, and would overflow.
             inverse[item] = 1.0 / q[item, lane] if q[item, lane] > 1e-150 else 0.0
             rest[item] = poly[0, lane] * inverse[item]
             law[0, item] += density[item] * rest[item]
@@ -173,7 +173,7 @@ def _race_ranks(logs, depth, law):
         while arrived < m and q[arrived, LANES - 1] == 0.0:
             arrived += 1
         if 0 < arrived < m and logs[arrived] + log_time[LANES - 1] < -75.0:
-            s = -75.0 - logs[arrived] - start  # nothing happens until the next one may arrive
+            s = -75.0 - logs[arrived] - start  # nothing changes until the next one may arrive
             continue
         product(p, q, 0, depth, poly)
         if poly[:, 0].sum() < 1e-18:
@@ -223,7 +223,7 @@ def _row_law(logs, depth, law):
 
 @_jit
 def content_keys(bits, size, length):
-    """[n] hashes of what decides a row's law, so that equal rows can be put side by side. bits: float bits [n, m]."""
+    """[n] hashes of the content that determines a row's law, to sort equal rows together. bits: float bits [n, m]."""
     keys = np.empty(len(bits), dtype=np.uint64)
     for row in range(len(bits)):
         key = np.uint64(size[row] * 1000003 + length[row])

@@ -74,7 +74,7 @@ def _block_weights(logs, size, block, weights):
 def rescale(logs, above, weights):
     """Write the weights of the items outside a set relative to the largest of them, and return their sum.
 
-    Where only weights of zero are left they are alike.
+    If only weights of zero are left, they are equal.
     """
     largest, total = -np.inf, 0.0
     for item in range(len(logs)):
@@ -91,11 +91,11 @@ def rescale(logs, above, weights):
 def _sum_over_sets(logs, size, block, weights, m, depth, drawn, chance, mass, law):
     """Add up `law` [m, slots, lanes] for the rows `block` side by side; drawn[S]: size of the set S.
 
-    Where what is left weighs next to nothing, as weights of zero do, a row is given a scale of its own.
+    Where the remaining weight is negligible, as with weights of zero, a row gets a scale of its own.
     """
     full, lanes = (1 << m) - 1, weights.shape[1]
     share, own = np.empty(lanes), np.empty(m)
-    # Loops, not slices: a slice that is assigned to takes half a second to compile.
+    # Loops, not slices: assigning to a slice takes half a second to compile.
     for above in range(full + 1):
         for lane in range(lanes):
             chance[above, lane] = above == 0
@@ -139,7 +139,7 @@ def _sum_over_sets(logs, size, block, weights, m, depth, drawn, chance, mass, la
 
 @_jit
 def rank_probs(logs, size, length, items, out):
-    """out [n, q, slots] <- Plackett-Luce P(item at rank), exactly, by summing over the sets that can stand above.
+    """out [n, q, slots] <- exact Plackett-Luce P(item at rank), by summing over the sets of items above.
 
     P(S) is the probability that the first |S| draws are the set S; item i follows S with probability
     w_i / (mass outside S), at cost 2^m per row. Items of weight zero come last, in uniform order.
@@ -191,10 +191,10 @@ def _set_factors(weights, rest, drawn, factor):
 
 @_jit
 def _sum_over_orders(weights, rest, drawn, lowest, factor, after, law):
-    """law [item, rank] <- P(item at rank | set), forward and backward over the sets that are left.
+    """law [item, rank] <- P(item at rank | set), by a forward and a backward pass over the remaining sets.
 
     Lemmas 1 and 2 of paper non-shuffled-traffic for all items and ranks at once: l 2^l steps.
-    drawn, lowest: size and first item of each set; factor, after: [2^l] to work in.
+    drawn, lowest: size and first item of each set; factor, after: [2^l] scratch space.
     """
     size = len(weights)
     full = (1 << size) - 1
@@ -209,7 +209,7 @@ def _sum_over_orders(weights, rest, drawn, lowest, factor, after, law):
         after[left] = factor[left] * total
     law[:] = 0.0
     factor[full] /= after[full]
-    for left in range(full, 0, -1):  # factor[S] becomes the sum over the orders of what stands above S
+    for left in range(full, 0, -1):  # factor[S] becomes the sum over the orders of the items above S
         total, items = 0.0, full ^ left
         while items:
             others = items & (items - 1)
@@ -227,7 +227,7 @@ def _sum_over_orders(weights, rest, drawn, lowest, factor, after, law):
 
 @_jit
 def order_rows(shown, rest, out):
-    """out [n, l, l] <- P(item at rank | set), for weights [n, l] and the weight [n] of what is not shown."""
+    """out [n, l, l] <- P(item at rank | set), for weights [n, l] and the total weight [n] of items not shown."""
     n, size = shown.shape
     drawn, lowest = np.zeros(1 << size, dtype=np.int64), np.zeros(1 << size, dtype=np.int64)
     for items in range(1, 1 << size):

@@ -1,4 +1,4 @@
-"""Plackett-Luce by arrays, exactly: items at ranks, orders of a displayed set, and draws of both.
+"""Exact Plackett-Luce on arrays: rank probabilities, orders of a displayed set, and draws of both.
 
 An exponential race gives the law: item i arrives at T_i ~ Exp(w_i), and the slate is the order of arrival.
 """
@@ -122,7 +122,7 @@ def sample_rows(log_weights: Floats, contexts: Contexts, rng: np.random.Generato
 
 
 def weights_of(values: ArrayLike, name: str) -> Floats:
-    """Non-negative finite numbers, at least one along the last axis.
+    """The values as non-negative finite weights, at least one along the last axis.
 
     Raises:
         UsageError: anything else.
@@ -139,7 +139,7 @@ def one_row(values: ArrayLike, name: str) -> Floats:
     """The weights of one context.
 
     Raises:
-        UsageError: those of several, or no weights.
+        UsageError: several contexts, or no weights.
     """
     weights = weights_of(values, name)
     if weights.ndim != 1:
@@ -148,7 +148,7 @@ def one_row(values: ArrayLike, name: str) -> Floats:
 
 
 def slots_of(length: int, size: int) -> int:
-    """A slate's length for so many candidates.
+    """The checked length of a slate for so many candidates.
 
     Raises:
         UsageError: no such slate.
@@ -159,7 +159,7 @@ def slots_of(length: int, size: int) -> int:
 
 
 def _over_the_largest(shown: Floats, rest: ArrayLike) -> tuple[Floats, Floats]:
-    """Weights [n, l] of displayed items and the total [n] of those not shown, over each row's largest shown weight."""
+    """Weights [n, l] of displayed items and the total [n] of the others, divided by each row's largest shown weight."""
     hidden = np.asarray(rest, dtype=np.float64)
     if np.isnan(hidden).any() or (hidden < 0).any():
         raise UsageError("rest is negative or not a number", "give the total weight of the candidates not shown")

@@ -28,13 +28,13 @@ def pair_probs(
 ) -> Floats:
     """[m, length, m, length] P(item a at rank j and item b at rank k) under Plackett-Luce, exact.
 
-    Where a = b and j = k it is `rank_probs`; where only one of the two agrees it is zero. Sums over what can
-    stand above, where candidates of equal score are one type; where those are too many, double quadrature.
+    Where a = b and j = k it is `rank_probs`; where only one of the two agrees it is zero. Sums over the sets that can
+    be above, where candidates of equal score are one type; if those are too many, double quadrature.
     way: `types` or `quadrature`, by default the faster one.
 
     Raises:
         UsageError: negative scores, a length that is not between 1 and m, or an estimated cost
-            (`pair_seconds`) above `most_seconds` or 4 GiB, said before anything is computed.
+            (`pair_seconds`) above `most_seconds` or 4 GiB, raised before anything is computed.
     """
     weights = one_row(scores, "scores")
     slots = slots_of(length, len(weights))
@@ -49,7 +49,7 @@ PAIR_REMEDY = "round the scores to fewer levels (ties are cheap), shorten the sl
 
 
 def pair_seconds(scores: ArrayLike, length: int) -> float:
-    """Estimated seconds that `pair_probs` takes, on one core; infinite where memory would not do."""
+    """Estimated seconds that `pair_probs` takes on one core; infinite if memory does not suffice."""
     weights = weights_of(scores, "scores")
     slots = slots_of(length, len(weights))
     if 8.0 * (len(weights) * slots) ** 2 > MOST_BYTES:
@@ -58,7 +58,7 @@ def pair_seconds(scores: ArrayLike, length: int) -> float:
 
 
 def pair_refusal(weights: Floats, slots: int, most_seconds: float = MOST_SECONDS) -> str:
-    """Why pair probabilities are out of reach, with the cost; empty where they are not."""
+    """The reason why pair probabilities are too expensive, with the cost; empty if they are not."""
     seconds = pair_seconds(weights, slots)
     if seconds <= most_seconds:
         return ""
@@ -94,7 +94,7 @@ def _race_seconds(weights: Floats, slots: int) -> float:
 
 
 def _by_types(weights: Floats, slots: int) -> Floats:
-    """As `pair_probs`, by the sum over what can stand above."""
+    """As `pair_probs`, by the sum over the sets that can be above."""
     levels, kinds, counts = np.unique(weights / max(weights.max(), 1e-300), return_inverse=True, return_counts=True)
     single, pairs = _kernels_pairs.type_pairs(levels, counts, slots)
     each = pairs / np.maximum(np.outer(counts, counts) - np.diag(counts), 1)  # over pairs of two candidates

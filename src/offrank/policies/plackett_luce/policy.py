@@ -1,4 +1,4 @@
-"""Plackett-Luce: draw without replacement, with probability proportional to a weight."""
+"""The Plackett-Luce policy: draws without replacement, with probability proportional to a weight."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from .pairs import PAIR_REMEDY, pair_probs, pair_refusal
 
 @dataclass(frozen=True, repr=False)
 class PlackettLuce(Spelled, PairProbs, OrderGivenSet):
-    """Weights score^(1 / temperature), or exp(score / temperature) with `log=True`.
+    """Plackett-Luce with weights score^(1 / temperature), or exp(score / temperature) with `log=True`.
 
     P(slate) = prod_j w_j / (sum of the weights not above slot j); paper criteo-test-bed, Eq. 1.
     An item of weight zero is never drawn before one of positive weight.
@@ -62,10 +62,10 @@ class PlackettLuce(Spelled, PairProbs, OrderGivenSet):
         return rank_law(self.log_weights(contexts), contexts.size, contexts.length, items, contexts.slots)
 
     def pair_probs(self, contexts: Contexts) -> Floats:
-        """As `PairProbs.pair_probs`, exact; contexts that are alike are solved once.
+        """As `PairProbs.pair_probs`, exact; equal contexts are solved once.
 
         Raises:
-            AbilityError: it would take too long or too much memory, said before anything is computed.
+            AbilityError: it would take too long or too much memory, raised before anything is computed.
         """
         weights, m, k = self._weights(contexts), contexts.size.tolist(), contexts.length.tolist()
         keys = [(weights[row, : m[row]].tobytes(), k[row]) for row in range(len(m))]
@@ -85,7 +85,7 @@ class PlackettLuce(Spelled, PairProbs, OrderGivenSet):
         weights, filled = self._weights(contexts), slates >= 0
         shown = np.where(filled, np.take_along_axis(weights, np.maximum(slates, 0), axis=1), 0.0)
         row, slot = np.nonzero(filled)
-        weights[row, slates[row, slot]] = 0.0  # summed without the shown ones: a difference would lose digits
+        weights[row, slates[row, slot]] = 0.0  # summed without the shown ones: a difference would lose precision
         rest = weights.sum(axis=1)
         out = np.zeros((*slates.shape, slates.shape[1]))
         lengths = filled.sum(axis=1)
@@ -95,14 +95,14 @@ class PlackettLuce(Spelled, PairProbs, OrderGivenSet):
         return out
 
     def log_weights(self, contexts: Contexts) -> Floats:
-        """[n, m] logarithms of the weights; anything beyond a row's candidates."""
+        """[n, m] logarithms of the weights; arbitrary beyond a row's candidates."""
         logs = contexts.scores[self.scores]
         if not self.log:
             logs = np.log(logs, out=np.full(logs.shape, -np.inf), where=logs > 0)
         return logs / self.temperature
 
     def _weights(self, contexts: Contexts) -> Floats:
-        """[n, m] weights over the row's largest, 0 beyond a row's candidates."""
+        """[n, m] weights divided by the row's largest, 0 beyond a row's candidates."""
         logs = np.where(
             np.arange(contexts.candidates.shape[1]) < contexts.size[:, None], self.log_weights(contexts), -np.inf
         )
