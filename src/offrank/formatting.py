@@ -132,7 +132,7 @@ def with_half(found: Interval, signed: bool = False) -> str:
 
 def with_ends(found: Interval) -> str:
     """`0.803 (0.799 to 0.806)`; the value alone if it is given, not learnt."""
-    if not (math.isfinite(found.low) and math.isfinite(found.high)) or found.low == found.high:
+    if not math.isfinite(found.high - found.low) or found.high - found.low <= 1e-6 * abs(found.value):
         return f"{found.value:.4g}"
     return Span(found.value, found.low, found.high).text()
 

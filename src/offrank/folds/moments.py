@@ -119,8 +119,9 @@ def _merged_third(left: Moments, right: Moments, block: Block) -> Floats:
     shift = (right.mean - left.mean)[at]
     crossed = (left.n * right.comoment - right.n * left.comoment)[np.ix_(at, at)] / n
     crossed += np.outer(shift, shift) * (left.n * right.n * (left.n - right.n) / n**2 / 3)
-    each = shift[:, None, None] * crossed
-    return left.third[block] + right.third[block] + each + each.transpose(1, 0, 2) + each.transpose(1, 2, 0)
+    with np.errstate(over="ignore", invalid="ignore"):  # of the largest numbers squares are finite, cubes are not
+        each = shift[:, None, None] * crossed
+        return left.third[block] + right.third[block] + each + each.transpose(1, 0, 2) + each.transpose(1, 2, 0)
 
 
 def _widened(state: Moments, columns: int) -> Moments:

@@ -60,7 +60,8 @@ def answer(found: Evaluations, severity: str) -> Answer:
         said += "" if change.high < 0 else ", **not clearly different**"
     elif close := [formatting.quote(name) for name, change in differences.items() if not change.low > 0]:
         said += f", but not clearly better than {formatting.listing(close)}"
-    return Answer(f"{said}. 1 is perfect, 2 is a coin.", severity=severity)
+    doubtful = "**Do not use.** By this log " if severity == "serious" else ""
+    return Answer(f"{doubtful}{said}. 1 is perfect, 2 is a coin.", severity=severity)
 
 
 def perplexities(found: Evaluations) -> Forest:

@@ -129,7 +129,17 @@ def again(document: Record, *names: str) -> Section:
     return Section("To repeat this", told, items=asked, code=document.get("command") or "", folded=True, printed=False)
 
 
+_VERBS = {
+    "click-model": "clicks fit",
+    "clicks": "clicks evaluate",
+    "examination": "clicks harvest",
+    "metrics": "measure",
+    "click-selection": "select clicks",
+}
+"""Commands whose documents have a kind of another name."""
+
+
 def eyebrow(document: Record) -> str:
     """Return the command and the time that made the document."""
-    kind, day = str(document.get("kind") or "").replace("-", " "), str(document.get("created") or "")[:10]
-    return " \u00b7 ".join(filter(None, [f"offrank {kind}".strip(), day]))
+    kind, day = str(document.get("kind") or ""), str(document.get("created") or "")[:10]
+    return " \u00b7 ".join(filter(None, [f"offrank {_VERBS.get(kind, kind)}".strip(), day]))
