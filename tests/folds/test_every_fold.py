@@ -174,7 +174,7 @@ LOGS: dict[str, Callable[[Any], Any]] = {
     "estimators.pseudoinverse.overlap.OverlapFold": lambda kind: kind(NEW, OLD),
     "folds.fingerprint.FingerprintFold": lambda kind: kind(Content(features=True), keep=50),
     "folds.sums.SumsFold": lambda kind: terms(kind(layout().worth.columns)),
-    "verbs.diagnostics.ClipsFold": lambda kind: kind(tuple(pair[:2] for pair in layout().pairs())[:1], OLD),
+    "verbs.diagnostics.ClipsFold": lambda kind: kind(tuple(pair[:2] for pair in layout().pairs())[:2], OLD),
     "verbs.diagnostics.HeaviestFold": lambda kind: kind(tuple(pair[:2] for pair in layout().pairs()), OLD, 7),
     "verbs.diagnostics.LikenessFold": lambda kind: kind((NEW, policy("top(tied)"), OLD), SCORES, 40),
     "verbs.clicks.graded.GradedFold": lambda kind: kind({"rctr": fitted("rctr")}, "grades", "query"),

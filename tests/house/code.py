@@ -47,7 +47,5 @@ def modules(*folders: str) -> list[Module]:
 
 
 def length(function: Function) -> int:
-    """Lines from `def` to the end, without the docstring."""
-    first = function.body[0]
-    text = (first.end_lineno or 0) - first.lineno + 1 if ast.get_docstring(function, clean=False) is not None else 0
-    return (function.end_lineno or function.lineno) - function.lineno + 1 - text
+    """Lines from `def` to the end, docstring and all."""
+    return (function.end_lineno or function.lineno) - function.lineno + 1

@@ -37,6 +37,19 @@ def test_a_clip_path_holds_what_clipping_gives(spelling: str, interval: Any) -> 
         assert (one["low"], one["value"], one["high"]) == pytest.approx(expected, rel=1e-9)
 
 
+@pytest.mark.parametrize("interval", ["bernstein", "bootstrap"])
+def test_a_clip_path_has_normal_intervals_where_others_need_more_than_moments(interval: Any) -> None:
+    table = log("partial").table
+    found, normal = (
+        offrank.evaluate(table, NEW, OLD, "snips", interval=one, cluster=None) for one in (interval, "normal")
+    )
+    rows, expected = (path(one, "clip_path")["rows"][:-1] for one in (found, normal))
+    for one, other in zip(rows, expected, strict=True):
+        assert (one["low"], one["high"]) == pytest.approx((other["low"], other["high"]))
+    assert f"as it is, is a {interval} interval" in found.sheet().render()
+    assert "These intervals are normal" not in normal.sheet().render()
+
+
 def test_the_last_clip_is_the_first_that_cuts_hardly_anything() -> None:
     found = path(offrank.evaluate(log("partial").table, NEW, OLD, "snips"), "clip_path")
     shares = [one["clipped"] for one in found["rows"]]
@@ -125,3 +138,26 @@ def test_the_page_folds_it_away_and_the_terminal_leaves_it_out() -> None:
     for heading in ("If weights were clipped", "The heaviest impressions", "Overlap of target and log by rank"):
         assert f"<summary><h2>{heading}</h2></summary>" in page
         assert heading not in str(found)
+
+
+def test_a_target_that_is_the_logging_policy_is_called_the_same() -> None:
+    drawn: list[dict[str, Any]] = [
+        {"slate": ["a", "b"] if i % 2 else ["b", "a"], "clicks": [i % 3 // 2, 0], "candidates": ["a", "b"]}
+        for i in range(900)
+    ]
+    found = offrank.evaluate(drawn, "uniform", "uniform", "snips")
+    assert found.verdict.difference is not None
+    assert found.verdict.difference.high == 0
+    text = " ".join(str(found).split())
+    assert "the same, impression by impression" in text
+    assert "four of five" not in text
+
+
+def test_a_remedy_names_the_estimator_as_it_was_asked_for() -> None:
+    context = {"candidates": ["a", "b", "c"], "old": [300.0, 300.0, 1.0], "new": [1.0, 2.0, 3.0]}
+    rows: list[dict[str, Any]] = [{"slate": ["a", "b"], "clicks": [i % 2, 0], **context} for i in range(1000)]
+    rows += 3 * [{"slate": ["c", "a"], "clicks": [1, 0], **context}]
+    found = offrank.evaluate(rows, "top(new)", OLD, "interpol(window=1)", examination=[1.0, 0.612345678])
+    remedies = [one.remedy for one in found["interpol(window=1)"].warnings if "clip(" in one.remedy]
+    assert remedies
+    assert all("clip(interpol(window=1), 100)" in remedy for remedy in remedies)

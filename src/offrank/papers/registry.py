@@ -103,7 +103,8 @@ def reproduce(
         UsageError: there is no such reproduction, it takes no log, or the scale is not positive.
 
     Examples:
-        >>> offrank.reproduce("slates-math", "slates-math")  # doctest: +SKIP
+        >>> offrank.reproduce("slates-math", scale=0.05).page.name
+        'index.html'
     """
     if name not in REPRODUCTIONS:
         raise UsageError(f"there is no reproduction {name!r}", "say one of " + ", ".join(sorted(REPRODUCTIONS)))

@@ -22,7 +22,7 @@ from ..log.source import Needs
 from ..options import option
 from . import arrow
 from .json_text import from_json
-from .log import read_log
+from .log import opened
 from .long import LongLog
 from .wide import WideLog
 
@@ -69,7 +69,7 @@ def convert(
         >>> offrank.convert(offrank.read_log("offrank-demo/log.parquet"), "converted.parquet").rows
         200000
     """
-    given = log if hasattr(log, "batches") else read_log(log)
+    given: Any = opened(log)
     given = replace(given, needed=Needs(scores=frozenset(scores))) if isinstance(given, LongLog) else given
     wide = getattr(given, "wide", given)
     if not isinstance(wide, WideLog):

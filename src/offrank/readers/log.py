@@ -69,11 +69,10 @@ def read_log(
         ColumnError: the columns of neither layout are there.
 
     Examples:
-        >>> offrank.read_log([{"slate": ["a", "b"], "clicks": [1, 0], "propensity": 0.5}])
+        >>> offrank.read_log([{"slate": ["a", "b"], "clicks": [1, 0]}])
         list in memory: wide layout, 1 rows
           slate: list<item: string>
           clicks: list<item: int64>
-          propensity: double
     """
     renamed = dict(columns or {})
     check_renamed(renamed)
@@ -97,6 +96,12 @@ def read_log(
     if wide:
         return WideLog(table, renamed, invalid, top_k=top_k)
     return LongLog(table, renamed, invalid, gaps=gaps, top_k=top_k)
+
+
+def opened(log: Any) -> Source:
+    """Return a log that is open already, or what `read_log` opens."""
+    source: Source = log if hasattr(log, "batches") else read_log(log)
+    return source
 
 
 def _formats() -> Mapping[str, Callable[..., Any]]:

@@ -14,11 +14,10 @@ from ..estimators.named import estimator as named_estimator
 from ..estimators.wrappers import SelfNormalised
 from ..inference.registry import Method
 from ..log.batch import Floats
-from ..log.source import Source
 from ..policies.mixture import is_policy
 from ..policies.named import policy as named_policy
 from ..policies.propensities import AnyPolicy
-from ..readers.log import read_log
+from ..readers.log import opened
 from ..running.executors import Executor, Progress
 from .provenance import Provenance
 
@@ -57,10 +56,8 @@ class Evaluation(Intervals, total=False):
     held_out: str | PathLike[str] | None
 
 
-def source(log: Any) -> Source:
-    """Return the log itself if it is open already; otherwise open it with `read_log`."""
-    opened: Source = log if hasattr(log, "batches") else read_log(log)
-    return opened
+source = opened
+"""The log that a verb is given: open already, or what `read_log` takes."""
 
 
 def spelled_log(log: Any) -> str:

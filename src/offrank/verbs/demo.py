@@ -84,7 +84,8 @@ def demo(
     - progress: called with (parts done, total parts).
 
     Examples:
-        >>> offrank.demo("offrank-demo")  # doctest: +SKIP
+        >>> offrank.demo("small-demo", impressions=5000).report.name
+        'report.html'
     """
     world = SearchWorld(impressions=impressions, seed=seed)
     place = Path(folder)

@@ -37,8 +37,7 @@ def evaluate(
 ) -> Result:
     """Estimate what target policies would have earned per impression, in one pass over the log.
 
-    - log: from `read_log`, or anything that it takes.
-    - target: a policy or its spelling, or a dict of several by name.
+    - log: from `read_log`, or anything that it takes. target: a policy or its spelling, or a dict of several by name.
     - logging: the policy that drew the log; `logged` uses the propensities written in it.
     - estimators: one or several, such as `"snips"`, `"interpol(window=2)"`, `"clip(ips, 100)"`.
     - examination: probability that each rank is examined, top first, for pbm and interpol; or an object with it: a
@@ -46,20 +45,16 @@ def evaluate(
     - interval: `studentised` (delta method, corrected for skewness: Hall 1992), `normal` (delta method),
       `bootstrap` (Poisson, `replicates` of them, `seed`) or `bernstein` (empirical Bernstein), at level `confidence`.
     - cluster: a column whose equal values mark dependent rows, such as `query`; None for independent rows. The default
-      is whichever of the columns `query`, `user` and `session` has the strongest dependence, if the log has one
-      with at least five values; a warning is given if there are fewer.
-    - by: a column to group by.
+      is that of `query`, `user` and `session`, with at least five values, which has the strongest dependence.
+    - by: a column to group by. executor: any `concurrent.futures.Executor`; threads by default.
     - held_out: the file of a policy that `learn` learnt from this very log: only its test third is read.
-    - executor: any `concurrent.futures.Executor`; threads by default.
 
     Raises:
         UsageError: arguments that cannot work, or a policy that lacks what an estimator requires.
-        LogError: the log breaks a rule.
-        NoOverlapError: no estimate can be given at all.
+        LogError: the log breaks a rule. NoOverlapError: no estimate can be given at all.
 
     Examples:
-        >>> log, drawn_by = "offrank-demo/log.parquet", "plackett_luce(old_score)"
-        >>> result = offrank.evaluate(log, "top(new_score)", drawn_by, ["snips", "ipm"])
+        >>> result = offrank.evaluate("offrank-demo/log.parquet", "top(new_score)", "plackett_luce(old_score)", "snips")
         >>> print(result.verdict)
         use: top(new_score) 0.8187 (0.7594 to 0.8777) by snips
     """
@@ -67,8 +62,7 @@ def evaluate(
     spec = IntervalSpec(interval, confidence, cluster, replicates, seed).finding(source)
     wanted, named = arguments.targets(target), arguments.estimators(estimators)
     examined = arguments.examination(examination)
-    curve = examined.curve
-    left_out = None
+    curve, left_out = examined.curve, None
     if held_out is not None:
         source, left_out = kept_apart(source, held_out, executor, progress)
     plan = Plan(

@@ -144,22 +144,21 @@ def learn(
 
     - log: from `read_log`, or anything that it takes, with `features` beside the candidates.
     - method: random, regression, ips, dro, poem, snpoem, dr-poem or plackett-luce.
-    - path: the `.npz` file to write; `linear('path.npz')` is the policy.
-    - logging: the policy that drew the log; `logged` uses the propensities written in it.
+    - path: the `.npz` file to write. logging: the policy that drew the log; `logged` uses its written propensities.
     - criterion: what the settings are chosen by: `ips` (as in paper criteo-test-bed), `snips`, or `lower`, the
       lower end of the interval of IPS at level `confidence`.
     - split: `turn` (rows in turn) or `hash` (of the row number).
     - interactions: multiply each feature of a candidate by each feature of the context.
     - epochs: the most passes over the log, by default the method's own. bits: weights are a table of 2^bits.
-    - seed: the same seed gives bit-identical results.
-    - say: called with a description of each step.
+    - seed: the same seed gives bit-identical results. say: called with a description of each step.
 
     Raises:
         UsageError: arguments that cannot work, or a method that cannot learn from this log.
         LogError: the log breaks a rule, or has no information.
 
     Examples:
-        >>> learnt = offrank.learn("criteo.txt.gz", "poem", "policy.npz")  # doctest: +SKIP
+        >>> offrank.learn(offrank.simulation.AdvertWorld(2000, slots=1).source(), "ips", "policy.npz", epochs=1).policy
+        linear('policy.npz', greedy=True)
     """
     splits.check(split)
     IntervalSpec("normal", confidence)  # raises for an invalid level
@@ -175,8 +174,7 @@ def learn(
         say(f"2. Learning from {data.train.rows:,} impressions, choosing by {data.validate.rows:,}")
         tried = search.run(data, tried=lambda one: say(f"   {_spelled(one)}: ips {_interval(one.ips)}"))
     _model(search, data, tried[0].candidate, split).save(target)
-    policy = Linear(str(target), greedy=search.learner.greedy)
-    tested = None
+    policy, tested = Linear(str(target), greedy=search.learner.greedy), None
     if test:
         say("3. Judging by the test third")
         targets = both(policy.path)

@@ -32,8 +32,8 @@ class Linear(Spelled):
       lists the candidates (often the shown ones first) cannot decide.
 
     Examples:
-        >>> offrank.Linear("policy.npz", temperature=2.0)  # doctest: +SKIP
-        linear(policy.npz, temperature=2.0)
+        >>> offrank.Linear("policy.npz", temperature=2.0)
+        linear('policy.npz', temperature=2)
     """
 
     name: ClassVar[str] = "linear"

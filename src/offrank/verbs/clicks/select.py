@@ -103,17 +103,19 @@ def select_clicks(
     """Choose among click models by perplexity, nDCG and CMIP: off-policy selection of paper cmip-debiasedness.
 
     - log: from `read_log`, or anything that it takes; best one that the models were not learnt from.
-    - model: fitted models or files of such, in a list or by name.
+    - model: fitted models or files of such, in a list or by name. strategy: such as `top-4 cmip, top-4 ppl: ndcg`; by
+      default all nine of the paper. method, seed: of CMIP.
     - labels: a column of grades beside the candidates (or the slate). by: the column of the queries.
-    - logging: the policy that drew the log the models were learnt from; CMIP uses its expected rank of each
-      document. If a policy cannot compute ranks, the logged ranks are used.
-    - strategy: such as `top-4 cmip, top-4 ppl: ndcg`; by default all nine of the paper. method, seed: of CMIP.
+    - logging: the policy that drew the training log. CMIP uses its expected ranks; if it has none, the logged ranks.
 
     Raises:
         UsageError: arguments that cannot work. LogError: the log breaks a rule, or lacks a column.
 
     Examples:
-        >>> offrank.select_clicks("log.parquet", {"pbm": "pbm.json", "dbn": "dbn.json"}, "grades")  # doctest: +SKIP
+        >>> simulated = offrank.simulate("log.parquet", sessions=2000, queries=50)
+        >>> models = [offrank.fit_clicks("log.parquet", name, f"{name}.json").fitted for name in ("pbm", "dctr")]
+        >>> list(offrank.select_clicks("log.parquet", models, "grade").cmip)
+        ['pbm', 'dctr']
     """
     found, source = models(model), arguments.source(log)
     if strategy is not None:
@@ -122,13 +124,9 @@ def select_clicks(
     graded = GradedFold(found, labels, column, policy).read(source, executor, progress)
     here = evaluate(found, source, confidence=confidence, cluster=cluster, executor=executor, progress=progress)
     how: dict[str, Any] = {"seed": seed, "confidence": confidence, "cluster": graded.query}
-    relevance = zip(found, graded.relevance.T, strict=True)
-    debiased = {name: cmip(one, graded.rank, graded.grade, method, **how) for name, one in relevance}
-    ranked = graded.ndcg(confidence)
-    measured = [
-        MeasuredModel(name, here[name].perplexity, ranked.of(index), debiased[name]) for index, name in enumerate(found)
-    ]
-    counted = about(OfSelection(counted=policy is None))
+    each = zip(found, graded.relevance.T, strict=True)
+    debiased = {name: cmip(one, graded.rank, graded.grade, method, **how) for name, one in each}
+    ranked, counted = graded.ndcg(confidence), about(OfSelection(counted=policy is None))
     cautions = {
         name: (*one.cautions, *counted, *here[name].cautions, *debiased[name].warnings) for name, one in found.items()
     }
@@ -145,7 +143,13 @@ def select_clicks(
         method=method,
         seed=seed,
     )
-    return Selected(select(measured, strategy), here, ranked, debiased, cautions, made)
+    return Selected(select(_measured(here, ranked, debiased), strategy), here, ranked, debiased, cautions, made)
+
+
+def _measured(here: Evaluations, ranked: Ranked, debiased: Mapping[str, Cmip]) -> list[MeasuredModel]:
+    """Return the three quantities that strategies choose by, for each model."""
+    each = enumerate(debiased.items())
+    return [MeasuredModel(name, here[name].perplexity, ranked.of(at), one) for at, (name, one) in each]
 
 
 def _ranking(policy: AnyPolicy, source: Source, executor: Executor | None) -> Policy | None:

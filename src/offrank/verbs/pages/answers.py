@@ -129,7 +129,7 @@ def _against(verdict: Record) -> str:
     earned = "; the logged ranking earned {} ({})".format(*_in_words(logged))
     low, high = difference["low"], difference["high"]
     if low == high == 0:
-        return f"{earned}: **the same**, for it shows each slate as often."
+        return f"{earned}: **the same**, impression by impression."
     change = f", {share}" if (share := Span.of(verdict.get("relative_change")).share()) else ""
     value, between = _in_words(difference, signed=True)
     if low is None or high is None or low <= 0 <= high:

@@ -120,6 +120,8 @@ def _clips(document: Record) -> Section:
         "A clip bounds every weight: less variance, more bias. Where the estimate moves as soon as it is clipped, a "
         "few large weights carry it."
     )
+    if (method := document.get("interval")) in ("bernstein", "bootstrap"):
+        prose += f" These intervals are normal ones; that of the estimate as it is, is a {method} interval."
     tables = tuple(
         Figures(
             f"{quote(path['target'])} by {quote(path['estimator'])}",
