@@ -12,6 +12,7 @@ from ..inference.spec import AUTO, IntervalSpec
 from ..learning.splits import kept_apart
 from ..policies.fit import fitted
 from ..policies.propensities import AnyPolicy
+from ..reward_models.fitting import fit_models
 from ..running.executors import Executor, Progress
 from . import arguments, document
 from .plan import Plan, read
@@ -65,6 +66,7 @@ def evaluate(
     curve, left_out = examined.curve, None
     if held_out is not None:
         source, left_out = kept_apart(source, held_out, executor, progress)
+    named = fit_models(named, source, executor, progress)
     plan = Plan(
         {name: fitted(policy, source, executor) for name, policy in wanted.items()},
         fitted(drawn, source, executor),
