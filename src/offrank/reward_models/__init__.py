@@ -1,6 +1,6 @@
 """Models of what a slate earns, which `direct` and `dr` use: click models, regressions, predictions in a column."""
 
-from .base import ModelQuality, Predicted, RewardModel
+from .base import Predicted, RewardModel
 from .click_model import ClickPredictions
 from .column import PredictionColumn
 from .fitting import fit_models
@@ -18,7 +18,6 @@ __all__ = [
     "BoostedRegression",
     "ClickPredictions",
     "LassoRegression",
-    "ModelQuality",
     "OwnRegression",
     "Predicted",
     "PredictionColumn",

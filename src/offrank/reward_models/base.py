@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 
+from ..findings.evidence import OfModel
 from ..folds.fingerprint import Fingerprint
 from ..log.batch import Floats, LogBatch
 from ..log.source import Needs
@@ -20,23 +21,6 @@ class Predicted:
 
     reward: Floats
     known: Floats
-
-
-@dataclass(frozen=True)
-class ModelQuality:
-    """How a reward model was learnt from the log itself, and how well it predicts what it has not seen.
-
-    - rows: impressions that it was learnt from. read: those of the log. folds: parts of the log, each predicted by
-      what was learnt from the others; 0 if it was learnt elsewhere.
-    - settings: what was chosen for each fold, most frequent first. explained: R squared, the share of the
-      variance of the logged rewards that is explained; None where it is not known.
-    """
-
-    rows: int
-    read: int
-    folds: int
-    settings: tuple[str, ...] = ()
-    explained: float | None = None
 
 
 class RewardModel(ABC):
@@ -63,9 +47,9 @@ class RewardModel(ABC):
         return False
 
     @property
-    def quality(self) -> ModelQuality | None:
-        """How it was learnt from the log that it is asked about; None if it was not."""
-        return None
+    def told(self) -> OfModel:
+        """Its name in words, how it was learnt and how well it predicts, as far as that is known."""
+        return OfModel()
 
     def learnt_rows(self) -> Fingerprint | None:
         """The rows that it was learnt from; None if they are not known, or never those that it predicts."""

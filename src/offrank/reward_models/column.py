@@ -8,6 +8,8 @@ from typing import ClassVar
 import numpy as np
 
 from ..findings import assumptions
+from ..findings.evidence import OfModel
+from ..formatting import quote
 from ..log.batch import Floats, Integers, LogBatch
 from ..log.source import Needs, needs
 from ..policies.base import all_items
@@ -26,6 +28,10 @@ class PredictionColumn(RewardModel):
     of_clicks: ClassVar[bool] = False
     of_slots: ClassVar[bool] = True
     additive: ClassVar[bool] = True
+
+    @property
+    def told(self) -> OfModel:
+        return OfModel(name=f"the column {quote(self.column)}")
 
     def needs(self, target: AnyPolicy) -> Needs:
         return needs("candidates", scores=self.column) | law_needs(target, "rank_probs")

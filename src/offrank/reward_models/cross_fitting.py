@@ -16,12 +16,13 @@ from typing import Any, NoReturn, Protocol
 import numpy as np
 
 from ..errors import EmptyLogError, UsageError
+from ..findings.evidence import OfModel
 from ..folds.base import Tee
+from ..formatting import quote
 from ..log.batch import Floats, Integers, LogBatch
 from ..log.hashing import hashed
 from ..log.source import Needs, Source, has
 from ..running.executors import Executor, Progress, run
-from .base import ModelQuality
 from .features import FEATURES, Columns, Dense, no_features
 from .slates import pieces
 from .training import TrainingFold, TrainingRows, TrainingState, groups
@@ -48,7 +49,8 @@ class Regressing(Protocol):
 class CrossFitted:
     """Regressors learnt from a log: number i predicts the rows whose group is i modulo their number.
 
-    key: the column of the groups, None if each row is one. slots, width: of the rows of features.
+    key: the column of the groups, None if each row is one. slots, width: of the rows of features. told: how they were
+    learnt and how well each predicts rows that it has not seen.
     """
 
     spelling: str
@@ -57,7 +59,7 @@ class CrossFitted:
     key: str | None
     slots: int
     width: int
-    quality: ModelQuality
+    told: OfModel
 
     def predict(self, batch: LogBatch, rows: Integers, slates: Integers) -> Floats:
         """[s] the expected reward of slates [s, k] in the contexts of rows [s] of a batch.
@@ -113,8 +115,9 @@ def _cross_fitted(model: Regressing, state: TrainingState, key: str | None, sour
         [(_, regressor)] = model.grid()
         width = _fitted_width(regressor, slots, width, spelling)
         x = np.pad(rows.x, ((0, 0), (0, 0), (0, width - state.width))).reshape(len(rows), -1)
-        quality = ModelQuality(0, state.read, 0, (), _explained(rows, _predicted(regressor, x, spelling), spelling))
-        return CrossFitted(spelling, (regressor,), model.columns, None, slots, width, quality)
+        explained = _explained(rows, _predicted(regressor, x, spelling), spelling)
+        told = OfModel(name=quote(spelling), explained=explained)
+        return CrossFitted(spelling, (regressor,), model.columns, None, slots, width, told)
     found, predicted, fold = [], np.empty(len(rows)), rows.group % np.uint64(model.folds)
     for number in range(model.folds):
         unseen = fold == number
@@ -128,8 +131,15 @@ def _cross_fitted(model: Regressing, state: TrainingState, key: str | None, sour
         predicted[unseen] = _predicted(found[-1][1], x, spelling) if unseen.any() else 0.0
     settings = Counter(words for words, _ in found if words)
     chosen = tuple(words for words, _ in sorted(settings.items(), key=lambda one: (-one[1], one[0])))
-    quality = ModelQuality(len(rows), state.read, model.folds, chosen, _explained(rows, predicted, spelling))
-    return CrossFitted(spelling, tuple(one for _, one in found), model.columns, key, slots, width, quality)
+    told = OfModel(
+        name=quote(spelling),
+        settings=chosen,
+        rows=len(rows),
+        read=state.read,
+        folds=model.folds,
+        explained=_explained(rows, predicted, spelling),
+    )
+    return CrossFitted(spelling, tuple(one for _, one in found), model.columns, key, slots, width, told)
 
 
 def _chosen(model: Regressing, rows: TrainingRows, spelling: str) -> tuple[str, Any]:

@@ -34,7 +34,9 @@ class Columns:
 
     def needs(self) -> Needs:
         """The columns to read."""
-        return Needs(frozenset(["candidates"]) | frozenset([FEATURES]) & frozenset(self.by), scores=frozenset(self.scores))
+        return Needs(
+            frozenset(["candidates"]) | frozenset([FEATURES]) & frozenset(self.by), scores=frozenset(self.scores)
+        )
 
     def width(self, batch: LogBatch) -> int:
         """The number of features of a candidate in a batch; a later batch may have more.

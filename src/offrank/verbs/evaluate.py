@@ -66,11 +66,10 @@ def evaluate(
     curve, left_out = examined.curve, None
     if held_out is not None:
         source, left_out = kept_apart(source, held_out, executor, progress)
-    named = fit_models(named, source, executor, progress)
     plan = Plan(
         {name: fitted(policy, source, executor) for name, policy in wanted.items()},
         fitted(drawn, source, executor),
-        {repr(e): family(e, curve) for e in named},
+        {repr(e): family(e, curve) for e in fit_models(named, source, executor, progress)},
         spec,
         by,
         examined,

@@ -17,6 +17,7 @@ from ..estimators.doubly_robust import DoublyRobust
 from ..estimators.fold import CLICKS, REWARD, ROWS, Layout, outcome_index
 from ..estimators.items import IPM, Interpol, PositionBased
 from ..estimators.logged import LoggedMean
+from ..estimators.predicted import ModelBased
 from ..estimators.worth import EffectiveSize, worth
 from ..estimators.wrappers import Clip, SelfNormalised, bare, clip, weighing
 from ..findings import about
@@ -278,6 +279,7 @@ class Summary:
             ties=self.ties.get(target, 0.0),
             counted=self.counted and weighting.requires_logging is not None,
             other_outcome=weighting.outcome == "clicks" and not self.rewards_are_clicks,
+            model=weighting.reward_model.told if isinstance(weighting, ModelBased) else None,
         )
         if weighed is None:
             return found
