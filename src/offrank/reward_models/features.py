@@ -99,7 +99,7 @@ def _sparse(found: SparseFeatures, rows: Integers, slates: Integers, shape: tupl
     known = index < width
     cells = len(rows) * slots * width
     written = np.bincount(place[known] + index[known], found.values[entry][known], minlength=cells)
-    return written.reshape(len(rows), slots, width)
+    return written.astype(np.float64, copy=False).reshape(len(rows), slots, width)
 
 
 def _largest(found: SparseFeatures, size: Integers) -> int:

@@ -55,7 +55,7 @@ class SlateRegression(Spelled, RewardModel, Fits):
     of_slots: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
-        by = (self.by,) if isinstance(self.by, str) else tuple(self.by)
+        by = (self.by,) if isinstance(self.by, str) else tuple(self.by)  # type: ignore[redundant-expr]
         if not by or not all(isinstance(name, str) for name in by) or len(set(by)) < len(by):
             raise UsageError(f"by is {self.by!r}", "name columns beside the candidates: by=[features, old_score]")
         object.__setattr__(self, "by", by)
