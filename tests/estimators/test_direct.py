@@ -19,9 +19,9 @@ from offrank.cli import main
 from offrank.clicks import DBN
 from offrank.errors import AbilityError, NoOverlapError, UsageError
 from offrank.estimators import IPS, Direct, DoublyRobust, InterpolWindows, SelfNormalised, clip, estimator
-from offrank.reward_models.click_model import predicted
 from offrank.log.batch import LogBatch
 from offrank.policies import policy
+from offrank.reward_models.click_model import predicted
 from offrank.simulation import SearchWorld
 from offrank.testing.exact import MemorySource, World
 from offrank.testing.laws import Situation, law

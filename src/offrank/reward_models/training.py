@@ -35,6 +35,15 @@ class TrainingRows:
     def __len__(self) -> int:
         return len(self.key)
 
+    @property
+    def order(self) -> NDArray[np.intp]:
+        """The rows in an order that follows from what they hold, not from where they stand: trees break ties by it."""
+        content = np.zeros(len(self), np.uint64)
+        bits = np.ascontiguousarray(self.x).reshape(len(self), -1).view(np.uint32)
+        for column in bits.T:
+            content = hashed(content ^ column)
+        return np.lexsort((self.weight, self.reward, content, self.group))
+
     def take(self, rows: NDArray[np.intp]) -> TrainingRows:
         """Some of the rows."""
         return TrainingRows(self.key[rows], self.group[rows], self.x[rows], self.reward[rows], self.weight[rows])
@@ -52,17 +61,19 @@ class TrainingState:
 
     @property
     def rows(self) -> TrainingRows:
-        """All rows, in the order of their hashes, padded with zeros to the widest."""
-        if not self.pieces:
-            none = np.zeros(0, np.uint64)
-            return TrainingRows(none, none, np.zeros((0, self.slots, self.width), np.float32), np.zeros(0), np.zeros(0))
-        key, group = (np.concatenate([getattr(one, name) for one in self.pieces]) for name in ("key", "group"))
-        x = np.zeros((len(key), self.slots, self.width), np.float32)
+        """All rows, padded with zeros to the widest."""
+        if len(self.pieces) == 1 and self.pieces[0].x.shape[1:] == (self.slots, self.width):
+            return self.pieces[0]
+        x = np.zeros((sum(map(len, self.pieces)), self.slots, self.width), np.float32)
         last = np.cumsum([len(one) for one in self.pieces])
         for end, one in zip(last, self.pieces, strict=True):
             x[end - len(one) : end, : one.x.shape[1], : one.x.shape[2]] = one.x
-        reward, weight = (np.concatenate([getattr(one, name) for one in self.pieces]) for name in ("reward", "weight"))
-        return TrainingRows(key, group, x, reward, weight).take(np.argsort(key, kind="stable"))
+        none = np.zeros(0, np.uint64)
+        key, group = (np.concatenate([none, *(getattr(one, name) for one in self.pieces)]) for name in ("key", "group"))
+        reward, weight = (
+            np.concatenate([np.zeros(0), *(getattr(one, name) for one in self.pieces)]) for name in ("reward", "weight")
+        )
+        return TrainingRows(key, group, x, reward, weight)
 
 
 @dataclass(frozen=True)
@@ -101,7 +112,9 @@ class TrainingFold:
         return self._cut(both) if sum(map(len, both.pieces)) > 2 * self._most(both) else both
 
     def finish(self, state: TrainingState) -> TrainingState:
-        return self._cut(state)
+        kept = self._cut(state)
+        rows = kept.rows
+        return replace(kept, pieces=(rows.take(rows.order),))
 
     def _most(self, state: TrainingState) -> int:
         """The number of rows that may be held."""
@@ -112,7 +125,8 @@ class TrainingFold:
         rows, most = state.rows, self._most(state)
         if len(rows) <= most:
             return replace(state, pieces=(rows,))
-        return replace(state, pieces=(rows.take(np.arange(most)),), limit=min(state.limit, rows.key[most]))
+        order = np.argpartition(rows.key, most)
+        return replace(state, pieces=(rows.take(order[:most]),), limit=min(state.limit, rows.key[order[most]]))
 
 
 def groups(batch: LogBatch, key: str | None) -> Keys:
