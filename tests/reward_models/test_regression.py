@@ -32,7 +32,7 @@ from offrank.testing.metamorphic import RELATIONS, LogTable, at_once, check_rela
 from tests.reward_models.logs import FEATURES, ROWS, changed, log
 
 SCORES = frozenset(["new", "f0", "f1", "f2"])
-NEEDED = Needs(frozenset(["candidates", "features", "reward"]), SCORES, keys=frozenset(["query"]))
+NEEDED = Needs(frozenset(["candidates", "features", "reward"]), SCORES, clusters=frozenset(["query"]))
 NAMES = (
     "ips",
     "direct(lasso)",

@@ -28,7 +28,7 @@ class Direct(ModelBased):
 
     Examples:
         >>> offrank.estimators.estimator("dm(lasso(penalty=0.1, by=old_score))")
-        direct(lasso(penalty=0.1, by=[old_score]))
+        direct(lasso(by=[old_score], penalty=0.1))
     """
 
     name: ClassVar[str] = "direct"

@@ -27,7 +27,7 @@ from .features import FEATURES, Columns, Dense, no_features
 from .slates import pieces
 from .training import TrainingFold, TrainingRows, TrainingState, groups
 
-QUERY = Needs(keys=frozenset(["query"]))
+QUERY = Needs(clusters=frozenset(["query"]))
 _INNER = 3
 """Folds of the cross-validation that chooses the settings, as published with paper slate-pseudoinverse."""
 
@@ -129,7 +129,7 @@ def _cross_fitted(model: Regressing, state: TrainingState, key: str | None, sour
         found.append(_chosen(model, rows.take(np.flatnonzero(~unseen)), spelling))
         x = rows.x[unseen].reshape(unseen.sum(), slots * width)
         predicted[unseen] = _predicted(found[-1][1], x, spelling) if unseen.any() else 0.0
-    settings = Counter(words for words, _ in found if words)
+    settings = Counter(words for words, _ in found if len(model.grid()) > 1)
     chosen = tuple(words for words, _ in sorted(settings.items(), key=lambda one: (-one[1], one[0])))
     told = OfModel(
         name=quote(spelling),

@@ -130,6 +130,9 @@ class TrainingFold:
 
 
 def groups(batch: LogBatch, key: str | None) -> Keys:
-    """[n] hash of the query of each row, or of the row itself: equal for rows that are learnt from together."""
-    found = batch.row if key is None else batch.contexts.keys[key].view(np.uint64)
+    """[n] hash of the query of each row, or of the row itself: equal for rows that are learnt from together.
+
+    A row whose query is null is alone.
+    """
+    found = batch.row if key is None else batch.dependent([key])[key]
     return hashed(found * ODD)
