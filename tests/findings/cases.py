@@ -70,7 +70,7 @@ APART = OfClusters(apart="query", values=4, missed=2.0)
 BY_CHANCE = 11.345 / 3
 DIRECT = OfEstimate(kind="model")
 PBM = OfEstimate(kind="items", normalised=False)
-CLIPPED = OfEstimate(clipped=True)
+CLIPPED = OfEstimate(clipped="clip")
 
 CASES = [
     Case("low-ess", OfEstimate(ess=100.0), None),
@@ -184,6 +184,8 @@ CASES = [
     Case("clipped", replace(CLIPPED, control=0.979), "note"),
     Case("clipped", replace(CLIPPED, control=0.8), "note"),
     Case("clipped", replace(CLIPPED, control=0.799), "warning"),
+    Case("clipped", OfEstimate(clipped="switch", control=0.5), "warning"),
+    Case("clipped", OfEstimate(clipped="shrink", corrects=True, control=0.5), "warning"),
     Case("clipped", OfEstimate(control=0.5), None),
     Case("clipped", replace(CLIPPED, control=0.5, normalised=False), None),
     Case("unseen-items", replace(PBM, control=0.99), None),

@@ -46,9 +46,11 @@ ESTIMATOR_SPELLINGS: Mapping[str, tuple[str, ...]] = {
     "pi": ("pi", "pi(slots=independent)", "pi(samples=15)"),
     "rips": ("rips",),
     "sninterpol": ("sninterpol(window=2)",),
+    "shrink": ("shrink(snipm, 20)",),
     "snipm": ("snipm",),
     "snips": ("snips",),
     "snrips": ("snrips",),
+    "switch": ("switch(snips, 3)",),
     "wpi": ("wpi",),
 }
 #: estimators that ask a click model: of clicks by document, and of reading from the top

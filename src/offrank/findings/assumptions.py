@@ -20,7 +20,7 @@ _WORDS = {
     OWN_ITEM: "a click depends on its own item and rank only",
     EVERYWHERE: "the examination curve is right at every rank",
     MODEL: "the click model is right",
-    CLIPPED: "the weight cut off by clipping adds little",
+    CLIPPED: "the weight that is cut off adds little",
     LOGGED: "the policy earns what was logged",
 }
 _IMPLIED = {OWN_ITEM: {FROM_TOP, ADDITIVE}, EVERYWHERE: set(), MODEL: {EVERYWHERE}}

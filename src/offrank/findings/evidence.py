@@ -18,7 +18,8 @@ class OfEstimate:
     - kind: whether whole slates or items are weighted, a click model predicts (`direct`), or the log's mean is taken.
     - bounded: the spelling of the estimator with bounded weights. method: of the interval.
     - normalised: whether the weights have expectation 1. plain: not divided or corrected by the mean weight.
-      clipped: whether the weights are bounded.
+      clipped: the wrapper that bounds the weights, None where none does. corrects: whether they weight what a model
+      missed.
     - ess, max_weight_share, tail_index, mean_weight: as in `Estimate`.
     - hidden: share of the target's slates or items at weights so large that such a log has fewer than five expected
       rows with one of them; None where the policies do not determine it.
@@ -41,7 +42,8 @@ class OfEstimate:
     method: str = "normal"
     normalised: bool = True
     plain: bool = True
-    clipped: bool = False
+    clipped: str | None = None
+    corrects: bool = False
     ess: float = math.inf
     max_weight_share: float = 0.0
     tail_index: float | None = None

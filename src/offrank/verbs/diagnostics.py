@@ -13,10 +13,11 @@ import numpy as np
 
 from ..errors import AbilityError, OffrankError
 from ..estimators.base import Estimator, Weights, rewarded, terms_of
+from ..estimators.clip import Clip
 from ..estimators.family import Family
 from ..estimators.logged import LoggedMean
 from ..estimators.predicted import ModelBased
-from ..estimators.wrappers import Clip, SelfNormalised, bare, weighing
+from ..estimators.wrappers import SelfNormalised, bare, weighing
 from ..folds.base import MappedFold, Sample, Tee
 from ..folds.estimate import Estimate, Interval
 from ..folds.moments import Moments, MomentsFold, without

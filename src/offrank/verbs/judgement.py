@@ -10,10 +10,11 @@ from itertools import permutations
 
 from ..errors import NoOverlapError
 from ..estimators.base import Reference
+from ..estimators.bounded import Bounded
 from ..estimators.family import Family
 from ..estimators.logged import LoggedMean
 from ..estimators.named import REFERENCES
-from ..estimators.wrappers import Clip, SelfNormalised, bare, weighing
+from ..estimators.wrappers import SelfNormalised, bare, weighing
 from ..findings import about
 from ..findings.evidence import OfChoice, OfDisagreement
 from ..findings.verdict import Candidate, Verdict, verdict
@@ -150,7 +151,7 @@ def contradicted(
 
     Where the further assumption holds, both estimate the same and their paired difference has mean 0
     (Hausman's specification test). Estimates without a known error contradict no other, nor do those that are
-    contradicted themselves; clipped ones neither contradict nor are contradicted, for their bias is known, as is that
+    contradicted themselves; bounded ones neither contradict nor are contradicted, for their bias is known, as is that
     of unseen items. If the data chose an estimator, the ones that they did not choose may contradict it too.
 
     references: estimates that the user did not request; they are included. pairs: comparisons in the whole run.
@@ -207,6 +208,6 @@ def _may_contradict(summary: Summary, target: AnyPolicy, estimator: AnyEstimator
 def _comparable(estimator: AnyEstimator, other: AnyEstimator, rewards_are_clicks: bool) -> bool:
     """Whether `other` estimates the same quantity under weaker assumptions."""
     one, two = bare(estimator), bare(other)
-    if any(isinstance(weighing(e), Clip | LoggedMean) for e in (one, two)):
+    if any(isinstance(weighing(e), Bounded | LoggedMean) for e in (one, two)):
         return False
     return two.assumptions < one.assumptions and (one.outcome == two.outcome or rewards_are_clicks)

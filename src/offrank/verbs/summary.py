@@ -13,12 +13,15 @@ from ..checks.log import explained, of_rows
 from ..checks.rows import dependence
 from ..errors import NoOverlapError
 from ..estimators.base import Estimator, Weighted
+from ..estimators.bounded import Bounded
+from ..estimators.clip import Clip, clip
 from ..estimators.doubly_robust import DoublyRobust
 from ..estimators.fold import CLICKS, REWARD, ROWS, Layout, outcome_index
 from ..estimators.items import IPM, Interpol, PositionBased
 from ..estimators.logged import LoggedMean
+from ..estimators.switch import Switch
 from ..estimators.worth import EffectiveSize, worth
-from ..estimators.wrappers import Clip, SelfNormalised, bare, clip, weighing
+from ..estimators.wrappers import SelfNormalised, bare, weighing
 from ..findings import about
 from ..findings.advice import items_help
 from ..findings.evidence import OfEstimate
@@ -165,6 +168,13 @@ class Summary:
                 "their number is expected",
                 "log more, or evaluate a policy closer to the logging one",
             )
+        if isinstance(weighed, Switch):
+            return NoOverlapError(
+                f"{estimator!r}: none of {n:,} impressions has a weight for {target!r} that is above 0 and at most "
+                f"{weighed.threshold:g}",
+                ("ask for the prediction alone, " if isinstance(bare(estimator), DoublyRobust) else "")
+                + "raise the threshold, evaluate a policy closer to the logging one, or log more randomly",
+            )
         items = "use an item-level estimator (ipm, interpol(window=2), pbm), "
         return NoOverlapError(
             f"{estimator!r}: {target!r} never does what was logged, in any of {n:,} impressions",
@@ -294,7 +304,8 @@ class Summary:
             bounded=repr(_bounded(estimator)),
             normalised=weighed.normalised,
             plain=weighed is estimator,
-            clipped=isinstance(weighed, Clip),
+            clipped=weighed.name if isinstance(weighed, Bounded) else None,
+            corrects=isinstance(weighting, DoublyRobust),
             ess=made.ess,
             max_weight_share=made.max_weight_share,
             tail_index=made.tail_index,
@@ -312,7 +323,7 @@ class Summary:
 
 
 def _kind(weighed: Weighted | None) -> Literal["slates", "items", "model", "logged"]:
-    while isinstance(weighed, Clip):
+    while isinstance(weighed, Bounded):
         weighed = weighed.base
     if weighed is None or isinstance(weighed, LoggedMean):
         return "model" if weighed is None else "logged"
