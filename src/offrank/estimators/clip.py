@@ -1,4 +1,4 @@
-"""Clipped weights, `clip(e, maximum)`."""
+"""Clipped weights, `clip(e, maximum)` (Ionides 2008, Truncated importance sampling)."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 
 from ..log.batch import Floats
 from .base import Estimator
-from .bounded import Bounded
+from .bounded import Bounded, Limit
 from .wrappers import SelfNormalised, wrapped
 
 
@@ -18,12 +18,12 @@ class Clip(Bounded):
     """The base estimator with absolute weights of at most `maximum`: less variance, some bias."""
 
     name: ClassVar[str] = "clip"
-    maximum: float
+    maximum: Limit
 
-    def cut(self, weight: Floats) -> Floats:
-        return np.clip(weight, -self.maximum, self.maximum)
+    def cut(self, weight: Floats, limit: float) -> Floats:
+        return np.clip(weight, -limit, limit)
 
 
-def clip(base: Estimator | SelfNormalised, maximum: float) -> Estimator | SelfNormalised:
-    """The estimator with no weight above `maximum`, self-normalised if it was before."""
+def clip(base: Estimator | SelfNormalised, maximum: Limit) -> Estimator | SelfNormalised:
+    """The estimator with no weight above `maximum`, self-normalised if it was before; `auto`: left to the data."""
     return wrapped(base, lambda inner: Clip(inner, maximum))

@@ -9,7 +9,7 @@ import numpy as np
 
 from ..log.batch import Floats
 from .base import Estimator
-from .bounded import Bounded
+from .bounded import LARGEST_LEFT, Bounded, Limit
 from .wrappers import SelfNormalised, wrapped
 
 
@@ -23,13 +23,14 @@ class Shrink(Bounded):
     """
 
     name: ClassVar[str] = "shrink"
-    strength: float
+    grid: ClassVar[tuple[float, ...]] = tuple(4 * largest**2 for largest in LARGEST_LEFT)
+    strength: Limit
 
-    def cut(self, weight: Floats) -> Floats:
+    def cut(self, weight: Floats, limit: float) -> Floats:
         with np.errstate(over="ignore"):  # of the square of a huge weight, of which nothing is left
-            return weight / (1 + weight / self.strength * weight)
+            return weight / (1 + weight / limit * weight)
 
 
-def shrink(base: Estimator | SelfNormalised, strength: float) -> Estimator | SelfNormalised:
-    """The estimator with weights shrunk by lambda = `strength`, self-normalised if it was before."""
+def shrink(base: Estimator | SelfNormalised, strength: Limit) -> Estimator | SelfNormalised:
+    """The estimator with weights shrunk by lambda = `strength`, self-normalised if it was; `auto`: left to the data."""
     return wrapped(base, lambda inner: Shrink(inner, strength))

@@ -9,7 +9,7 @@ import numpy as np
 
 from ..log.batch import Floats
 from .base import Estimator
-from .bounded import Bounded
+from .bounded import Bounded, Limit
 from .wrappers import SelfNormalised, wrapped
 
 
@@ -23,12 +23,12 @@ class Switch(Bounded):
     """
 
     name: ClassVar[str] = "switch"
-    threshold: float
+    threshold: Limit
 
-    def cut(self, weight: Floats) -> Floats:
-        return np.where(np.abs(weight) <= self.threshold, weight, 0.0)
+    def cut(self, weight: Floats, limit: float) -> Floats:
+        return np.where(np.abs(weight) <= limit, weight, 0.0)
 
 
-def switch(base: Estimator | SelfNormalised, threshold: float) -> Estimator | SelfNormalised:
-    """The estimator without weights above `threshold`, self-normalised if it was before."""
+def switch(base: Estimator | SelfNormalised, threshold: Limit) -> Estimator | SelfNormalised:
+    """The estimator without weights above `threshold`, self-normalised if it was before; `auto`: left to the data."""
     return wrapped(base, lambda inner: Switch(inner, threshold))

@@ -73,6 +73,9 @@ class SelfNormalised(Spelled):
     def with_examination(self, examination: Sequence[float] | None) -> SelfNormalised:
         return replace(self, base=self.base.with_examination(examination))
 
+    def members(self, examination: Sequence[float] | None) -> tuple[SelfNormalised, ...]:
+        return tuple(replace(self, base=one) for one in self.base.members(examination))
+
 
 def bare(estimator: Estimator | SelfNormalised) -> Estimator:
     """The estimator without self-normalisation."""

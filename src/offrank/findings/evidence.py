@@ -118,13 +118,14 @@ class OfChoice:
     """The choice between several estimators by the data; the first of them assumes least.
 
     chosen: its index in names. refuted: the first that contradicts those before it. trusted: the first whose error is
-    known.
+    known. bias: the estimated one of the chosen bound on weights; None where SLOPE chose.
     """
 
     names: tuple[str, ...]
     chosen: int = 0
     refuted: int | None = None
     trusted: int | None = 0
+    bias: float | None = None
 
 
 @dataclass(frozen=True, kw_only=True)

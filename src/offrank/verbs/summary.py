@@ -244,6 +244,11 @@ class Summary:
         sound = all(one.severity != "serious" or one.code == "low-ess" for one in estimate.warnings)
         return sound and rows >= FEW_EFFECTIVE and estimate.standard_error > 0
 
+    def kept(self, target: AnyPolicy, estimator: AnyEstimator) -> float:
+        """Return the mean weight, after any bound; where weights have no expectation of 1, the covered share."""
+        _, _, weight = self.layout.places[target, bare(estimator)]
+        return float(self.moments.sums[weight] / self.moments.sums[ROWS])
+
     def relative(self, one: Mean, other: Mean) -> Interval | None:
         """Return the difference of two means as a share of the second; None if that is not clearly above 0."""
         return self.spread.ratio(RelativeChange(one, other)) if self.spread.ratio(other).low > 0 else None
@@ -283,7 +288,7 @@ class Summary:
             slots=self.slots,
             kind=_kind(weighed),
             method=self.spec.method,
-            control=float(sums[value + 1] / sums[ROWS]),
+            control=self.kept(target, estimator),
             effective_rewards=self._effective_rewards(weighting, value),
             ties=self.ties.get(target, 0.0),
             counted=self.counted and weighting.requires_logging is not None,
