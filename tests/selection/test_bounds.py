@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from typing import Any
 
 import numpy as np
@@ -156,6 +157,12 @@ def test_it_bounds_what_corrects_a_model(name: str) -> None:
     assert one.chosen is not None
     assert one.value == result[one.chosen].value
     assert len(family(made, None)) == 7
+    removed = DoublyRobust(model, residual=estimator(f"{name}(ips, {GRID[name][4]})"))  # weights of 10, half of 20
+    [said] = [caution.message for caution in judged(removed)[repr(removed)].warnings if caution.code == "clipped"]
+    done = {"clip": "Clipping", "switch": "Switching", "shrink": "Shrinking"}[name]
+    assert re.fullmatch(
+        rf"{done} removed \d+% of the weight, so the estimate rests on the model's prediction there\.", said
+    )
 
 
 @pytest.mark.parametrize(
