@@ -177,7 +177,7 @@ ARGUMENTS: dict[str, Callable[[Any], st.SearchStrategy[Any]]] = {
     "form": lambda _: st.sampled_from(["paper", "windowed"]),
     "greedy": lambda _: st.booleans(),
     "log": lambda _: st.booleans(),
-    "maximum": lambda _: POSITIVE,
+    "maximum": lambda _: POSITIVE | st.just("auto"),
     "model": lambda _: COLUMNS,
     "path": lambda _: COLUMNS,
     "ranks": lambda _: st.none() | COLUMNS,
@@ -187,7 +187,9 @@ ARGUMENTS: dict[str, Callable[[Any], st.SearchStrategy[Any]]] = {
     "slate": lambda _: st.none() | COLUMNS,
     "slots": lambda _: st.sampled_from(["joint", "independent"]),
     "stay": lambda _: SHARE,
+    "strength": lambda _: POSITIVE | st.just("auto"),
     "temperature": lambda _: POSITIVE,
+    "threshold": lambda _: POSITIVE | st.just("auto"),
     "window": lambda _: st.integers(0, 9) | st.just("slope"),
 }
 """What each argument of a registered maker may be; a new argument is added here."""

@@ -27,8 +27,8 @@ from tests.exact.worlds import EXAMINATION, world
 EXAMPLES: dict[str, Any] = {
     **ESTIMATOR_EXAMPLES,
     "clipped": "clip(ips, 1.5)",
-    "clipped by slot": "clip(snrips, 1.2)",
-    "clipped by item": "clip(interpol(window=1), 1.1)",
+    "shrunk by slot": "shrink(snrips, 6)",
+    "switched by item": "switch(interpol(window=1), 1.1)",
     "windowed": 'interpol(window=1, form="windowed")',
 }
 WITHOUT = {"direct", "logged"}

@@ -18,7 +18,17 @@ from offrank import Top, Uniform
 from offrank.cli import main
 from offrank.clicks import DBN
 from offrank.errors import AbilityError, NoOverlapError, UsageError
-from offrank.estimators import IPS, Direct, DoublyRobust, InterpolWindows, SelfNormalised, clip, estimator
+from offrank.estimators import (
+    IPS,
+    Direct,
+    DoublyRobust,
+    InterpolWindows,
+    SelfNormalised,
+    clip,
+    estimator,
+    shrink,
+    switch,
+)
 from offrank.log.batch import LogBatch
 from offrank.policies import policy
 from offrank.reward_models.click_model import predicted
@@ -179,6 +189,8 @@ def test_nothing_known_is_no_estimate() -> None:
     [
         (lambda: clip(Direct(RIGHT), 10), "nothing to clip"),
         (lambda: clip(DoublyRobust(RIGHT), 10), "nothing to clip"),
+        (lambda: switch(DoublyRobust(RIGHT), 10), "nothing to switch"),
+        (lambda: shrink(Direct(RIGHT), 10), "nothing to shrink"),
         (lambda: SelfNormalised(Direct(RIGHT)), "no self-normalised form"),
         (lambda: SelfNormalised(DoublyRobust(RIGHT)), "no self-normalised form"),
         (lambda: SelfNormalised(Direct(RIGHT), controlled=True), "no self-normalised form"),

@@ -115,7 +115,7 @@ def test_the_error_is_that_of_the_jackknife() -> None:
 
 
 @pytest.mark.parametrize("options", [{}, {"cluster": "visit"}, {"interval": "bootstrap", "replicates": 400}])
-@pytest.mark.parametrize("name", ["snrips", "snipm", "clip(snipm, 1.5)"])
+@pytest.mark.parametrize("name", ["snrips", "snipm", "switch(snipm, 1.5)"])
 def test_every_kind_of_error_agrees(name: str, options: dict[str, Any]) -> None:
     plain = evaluate(source(log()), TARGET, LOGGING, [name], cluster=None)[name]
     other = evaluate(source(log()), TARGET, LOGGING, [name], **options)[name]

@@ -8,7 +8,24 @@ import numpy as np
 import pytest
 
 from offrank.errors import UsageError
-from offrank.estimators import IPM, IPS, RIPS, Clip, Estimator, Interpol, PositionBased, SelfNormalised, clip, estimator
+from offrank.estimators import (
+    IPM,
+    IPS,
+    RIPS,
+    Bounded,
+    Clip,
+    Estimator,
+    Interpol,
+    PositionBased,
+    SelfNormalised,
+    Shrink,
+    Switch,
+    Weights,
+    clip,
+    estimator,
+    shrink,
+    switch,
+)
 from offrank.log.batch import Floats
 from offrank.policies import policy, propensities
 from offrank.testing import Situation, World
@@ -77,6 +94,8 @@ def by_hand() -> tuple[World, str]:
         ("interpol(window=1)", [1.0 * 0.5 / 1, 1 / (2 / 3) * 1 / 0.5, 1 / (2 / 3)]),
         ("interpol(window=1, form='windowed')", [0.5 / (1.7 / 3), 1 / (1.5 / 3), 0.2 / (0.7 / 3)]),
         ("clip(pbm, 1.5)", [0.5, 1.5, 1.0]),
+        ("switch(pbm, 1)", [0.5, 0.0, 1.0]),
+        ("shrink(pbm, 2)", [2 * 0.5 / (0.25 + 2), 2 * 2 / (4 + 2), 2 * 1 / (1 + 2)]),
     ],
 )
 def test_one_impression(name: str, expected: list[float]) -> None:
@@ -87,6 +106,34 @@ def test_one_impression(name: str, expected: list[float]) -> None:
     assert not isinstance(made, SelfNormalised)
     found = made.weights(batch, propensities(policy("uniform"), batch), propensities(policy(wanted), batch)).weight
     assert np.atleast_1d(found[row]) == pytest.approx(expected, rel=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("clip(ips, 2)", [-2.0, -1.5, 0.0, 0.5, 2.0, 2.0]),
+        ("switch(ips, 2)", [0.0, -1.5, 0.0, 0.5, 2.0, 0.0]),
+        ("shrink(ips, 2)", [-6 / 11, -3 / 4.25, 0.0, 1 / 2.25, 4 / 6, 2e200 / 1e300 / 1e100]),
+        ("shrink(ips, inf)", [-3.0, -1.5, 0.0, 0.5, 2.0, 1e200]),
+    ],
+)
+def test_a_bound_by_hand(name: str, expected: list[float]) -> None:
+    """Negative weights, as of the pseudoinverse, by their size; controls in proportion to what is left."""
+    free, made = np.array([-3.0, -1.5, 0.0, 0.5, 2.0, 1e200]), estimator(name)
+    assert isinstance(made, Bounded)
+    found = made.bound(Weights(free, np.full(6, 0.25)))
+    assert found.weight == pytest.approx(expected, rel=1e-12)
+    kept = np.array([1.0 if weight == 0 else left / weight for weight, left in zip(free, expected, strict=True)])
+    assert found.control == pytest.approx(0.25 * kept, rel=1e-12)
+
+
+@pytest.mark.parametrize(("kind", "make"), [(Switch, switch), (Shrink, shrink)])
+def test_all_bounds_wrap_alike(kind: Any, make: Any) -> None:
+    assert make(SelfNormalised(IPS()), 5) == SelfNormalised(kind(IPS(), 5))
+    assert repr(make(SelfNormalised(IPM(), normaliser="pooled"), 5)) == f"{kind.name}(snipm(normaliser=pooled), 5)"
+    inner = kind(Interpol(window=1), 3.0).with_examination(EXAMINATION)
+    assert inner == kind(Interpol(window=1, examination=EXAMINATION), 3.0)
+    assert "clipped weight" in inner.assumptions
 
 
 def test_clipping_is_a_wrapper() -> None:
@@ -118,6 +165,8 @@ def test_clipping_bounds_weights_and_their_controls(target: str) -> None:
         (lambda: PositionBased(examination=(1, float("nan"))), "examination is"),
         (lambda: Clip(IPS(), 0), "maximum is 0"),
         (lambda: Clip(IPS(), float("nan")), "maximum is nan"),
+        (lambda: Switch(IPS(), -1), "threshold is -1"),
+        (lambda: Shrink(IPS(), float("nan")), "strength is nan"),
         (lambda: SelfNormalised(PositionBased()), "pbm has no self-normalised form"),
         (lambda: PositionBased().with_examination(None), "pbm needs an examination curve"),
         (lambda: Interpol(window=1).with_examination(None), r"interpol\(window=1\) needs an examination curve"),

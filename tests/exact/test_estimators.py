@@ -54,8 +54,8 @@ ESTIMATORS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     'sninterpol(window=2, form="windowed")': (("position",), ("item", "slate")),
     "pbm": (("position",), ("item", "slate")),
     "clip(ips, 1e9)": (("slate", "reward"), ()),
-    "clip(snrips, 1e9)": (("cascade",), ("slate",)),
-    "clip(sninterpol(window=2), 1e9)": (("position",), ("item",)),
+    "shrink(snrips, 1e30)": (("cascade",), ("slate",)),
+    "switch(sninterpol(window=2), 1e9)": (("position",), ("item",)),
 }
 ANY_REWARD = {"ips", "snips", "clip(ips, 1e9)"}
 EXACT = 1e-9

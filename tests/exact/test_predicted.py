@@ -9,7 +9,7 @@ import pytest
 
 from offrank.clicks import Fitted
 from offrank.estimators import IPM as ItemPosition
-from offrank.estimators import PI, RIPS, Direct, DoublyRobust, SelfNormalised
+from offrank.estimators import PI, RIPS, Direct, DoublyRobust, SelfNormalised, estimator
 from offrank.policies import policy, propensities
 from offrank.testing.exact import World
 from offrank.testing.laws import law
@@ -90,6 +90,45 @@ def test_other_forms_have_the_same_expectation(logging: str) -> None:
     result = judged(here, list(made), logging, logging)
     for one in made:
         assert off(result, here, repr(one)) == pytest.approx([0.0] * len(TARGETS), abs=1e-7)
+
+
+BOUNDS = {"clip(ips, 1.5)": 1.5, "switch(ips, 1.5)": 1.5, "shrink(ips, 3)": 3.0}
+
+
+@pytest.mark.parametrize("logging", ["plackett_luce(old)", "epsilon(top(old), 0.4)"])
+def test_with_a_right_model_any_bound_is_unbiased(logging: str) -> None:
+    here = world("top", "position")
+    every = ("clip(ips, 1.5)", "switch(ips, 8)", "shrink(ips, 0.01)", "switch(ipm, 3)", "shrink(rips, 0.5)")
+    made = [DoublyRobust(RIGHT["position"], residual=estimator(name)) for name in every]
+    result = judged(here, list(made), logging, logging)
+    for one in made:
+        assert off(result, here, repr(one)) == pytest.approx([0.0] * len(TARGETS), abs=EXACT)
+
+
+def left(name: str, weight: float, limit: float) -> float:
+    """What a bound leaves of a weight."""
+    if name == "shrink":
+        return limit * weight / (weight**2 + limit)
+    return min(weight, limit) if name == "clip" or weight <= limit else 0.0
+
+
+@pytest.mark.parametrize("name", BOUNDS)
+def test_with_a_wrong_model_a_bound_leaves_what_the_model_gets_wrong(name: str) -> None:
+    """The bias is sum over slates of (logging chance * weight left - target chance) * (clicks - predicted clicks)."""
+    here, logging, target = world("top", "position"), "plackett_luce(old)", "plackett_luce(new)"
+    made = DoublyRobust(OFF["position"], residual=estimator(name))
+    value = judged(here, [made], logging, logging)[target, repr(made)].value
+    bias = []
+    for which, situation in enumerate(here.situations):
+        drawn, wanted = law(policy(logging), situation), law(policy(target), situation)
+        for slate, chance in drawn.items():
+            weight = left(name.partition("(")[0], wanted.get(slate, 0.0) / chance, BOUNDS[name])
+            curve = zip(slate, (0.9, 0.8, 0.2, 0.7), strict=False)
+            predicted = math.fsum(WRONG[which][item] * at for item, at in curve)
+            bias.append((chance * weight - wanted.get(slate, 0.0)) * (sum(here.clicks(which, slate)) - predicted))
+    truth = here.value(policy(target))
+    assert value - truth == pytest.approx(math.fsum(bias) / len(here.situations), rel=1e-7)
+    assert abs(value / truth - 1) > 0.01
 
 
 @pytest.mark.parametrize("shape", ["full", "top"])

@@ -39,9 +39,11 @@ ESTIMATOR_EXAMPLES: dict[str, Any] = {
     "pi": "pi",
     "rips": "rips",
     "sninterpol": "sninterpol(window=1)",
+    "shrink": "shrink(ips, 1e30)",
     "snipm": "snipm",
     "snips": "snips",
     "snrips": "snrips",
+    "switch": "switch(ips, 1e9)",
     "wpi": "wpi",
 }
 DRAWN = "plackett_luce(old)"

@@ -63,23 +63,38 @@ def test_a_window_reaches_where_the_item_was_not_shown(shape: str, form: str) ->
     assert found[repr(estimator(wide))].value == pytest.approx(truth, rel=1e-9)
 
 
-@pytest.mark.parametrize("maximum", [0.3, 1.0, 2.5])
+#: what each leaves of a weight
+LEFT = {
+    "clip": min,
+    "switch": lambda weight, threshold: weight if weight <= threshold else 0.0,
+    "shrink": lambda weight, strength: strength * weight / (weight**2 + strength),
+}
+
+
+@pytest.mark.parametrize("limit", [0.3, 1.0, 2.5])
 @pytest.mark.parametrize("shape", ["full", "top"])
-def test_clipping_bias_is_the_mass_above_the_maximum(shape: str, maximum: float) -> None:
+@pytest.mark.parametrize("name", LEFT)
+def test_the_bias_of_a_bound_is_the_weight_that_it_removes(name: str, shape: str, limit: float) -> None:
     here, logging, target = world(shape, "slate"), policy("epsilon(top(old), 0.4)"), policy("plackett_luce(new)")
-    names = [f"clip(ips, {maximum})", f"clip(snips, {maximum})"]
+    names = [f"{name}(ips, {limit})", f"{name}(snips, {limit})"]
     found = evaluate(here.source(logging), target, logging, names)
     earned, mass = [], []
     for index, situation in enumerate(here.situations):
         drawn, wanted = law(logging, situation), law(target, situation)
         for slate, chance in drawn.items():
-            weight = min(wanted.get(slate, 0.0) / chance, maximum)
+            weight = LEFT[name](wanted.get(slate, 0.0) / chance, limit)
             earned.append(chance * weight * sum(here.clicks(index, slate)))
             mass.append(chance * weight)
     plain, normalised = (found[repr(estimator(name))] for name in names)
     assert plain.value == pytest.approx(math.fsum(earned) / len(here.situations), rel=1e-9)
     assert normalised.value == pytest.approx(math.fsum(earned) / math.fsum(mass), rel=1e-9)
     assert plain.mean_weight == pytest.approx(math.fsum(mass) / len(here.situations), rel=1e-9)
+
+
+def test_a_threshold_below_every_weight_says_so() -> None:
+    with pytest.raises(NoOverlapError, match=r"above 0 and at most 0\.001") as error:
+        evaluate(TOP_TWO.source(policy("uniform")), "top(new)", "uniform", ["switch(ips, 0.001)"])
+    assert "raise the threshold" in error.value.remedy
 
 
 @pytest.mark.parametrize("name", ["ips", "rips", "ipm", "interpol(window=0)", "interpol(window=1)"])

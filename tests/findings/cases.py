@@ -72,7 +72,7 @@ BY_CHANCE = 11.345 / 3
 DIRECT = OfEstimate(kind="model")
 LEARNT = OfModel(name="`lasso`", settings=("penalty=0.1",), rows=90, read=100, folds=5, explained=0.25)
 PBM = OfEstimate(kind="items", normalised=False)
-CLIPPED = OfEstimate(clipped=True)
+CLIPPED = OfEstimate(clipped="clip")
 
 CASES = [
     Case("low-ess", OfEstimate(ess=100.0), None),
@@ -186,6 +186,8 @@ CASES = [
     Case("clipped", replace(CLIPPED, control=0.979), "note"),
     Case("clipped", replace(CLIPPED, control=0.8), "note"),
     Case("clipped", replace(CLIPPED, control=0.799), "warning"),
+    Case("clipped", OfEstimate(clipped="switch", control=0.5), "warning"),
+    Case("clipped", OfEstimate(clipped="shrink", corrects=True, control=0.5), "warning"),
     Case("clipped", OfEstimate(control=0.5), None),
     Case("clipped", replace(CLIPPED, control=0.5, normalised=False), None),
     Case("unseen-items", replace(PBM, control=0.99), None),
@@ -254,6 +256,9 @@ CASES = [
     Case("chosen", OfChoice(names=("a", "b"), trusted=0), "note"),
     Case("chosen", OfChoice(names=("a", "b"), trusted=None), "note"),
     Case("chosen", OfChoice(names=("a", "b"), chosen=1, trusted=1), "warning"),
+    Case("chosen", OfChoice(names=("a", "b"), chosen=1, trusted=0, bias=0.1), "note"),
+    Case("chosen", OfChoice(names=("a", "b"), chosen=1, trusted=1, bias=0.1), "warning"),
+    Case("chosen", OfChoice(names=("a", "b"), chosen=0, trusted=None, bias=0.0), "warning"),
     Case("disagreement", apart(3.290), None),
     Case("disagreement", apart(3.291), "serious"),
     Case("disagreement", apart(3.890, pairs=10), None),

@@ -322,7 +322,8 @@ def test_assumptions_in_words(name: str, words: str) -> None:
 
 
 def test_every_estimator_says_what_it_assumes() -> None:
-    arguments = {"clip": "(ips, 10)", "controlled": "(ips)", "interpol": "(window=2)", "sninterpol": "(window=2)"}
+    arguments = dict.fromkeys(("clip", "switch", "shrink"), "(ips, 10)") | {"controlled": "(ips)"}
+    arguments |= dict.fromkeys(("interpol", "sninterpol"), "(window=2)")
     for name in sorted(set(ESTIMATORS) - {"direct", "dr"}):  # these need a model
         found = assumed(name + arguments.get(name, ""))
         assert isinstance(found, frozenset)

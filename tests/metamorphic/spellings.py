@@ -34,7 +34,7 @@ POLICY_SPELLINGS: Mapping[str, tuple[str, ...]] = {
 }
 #: name -> spellings; models are learnt from the log that is asked
 ESTIMATOR_SPELLINGS: Mapping[str, tuple[str, ...]] = {
-    "clip": ("clip(ips, 3)", "clip(snipm, 3)"),
+    "clip": ("clip(ips, 3)",),
     "controlled": ("controlled(ips)",),
     "direct": (),
     "dr": (),
@@ -46,9 +46,11 @@ ESTIMATOR_SPELLINGS: Mapping[str, tuple[str, ...]] = {
     "pi": ("pi", "pi(slots=independent)", "pi(samples=15)"),
     "rips": ("rips",),
     "sninterpol": ("sninterpol(window=2)",),
+    "shrink": ("shrink(snips, 20)",),
     "snipm": ("snipm",),
     "snips": ("snips",),
     "snrips": ("snrips",),
+    "switch": ("switch(snipm, 3)",),
     "wpi": ("wpi",),
 }
 #: estimators that ask a click model: of clicks by document, and of reading from the top

@@ -142,7 +142,7 @@ def test_shifted_rewards_shift_the_estimates() -> None:
     compared = relation.expected(answer(partial(ask, given=weighed), log("partial").table))  # type: ignore[misc]
     names = {repr(one) for one in weighed if f"estimates[top(tied), {one!r}].value" in compared}
     assert {repr(one) for one in weighed} - names == {
-        "clip(snipm, 3)",
+        "switch(snipm, 3)",
         "snipm",
         "snrips",
         "interpol(window=1)",

@@ -129,7 +129,7 @@ def test_all_sections_are_there() -> None:
         "Inverse propensities by length of the slate",
         "Importance weights",
         "If weights were clipped",
-        "By window",
+        "By window or bound",
         "The heaviest impressions",
         "Overlap of target and log by rank",
         "Rankings side by side",

@@ -1,6 +1,8 @@
 """Estimators turn log batches into a value and a weight per impression; each named method has its own file."""
 
 from .base import Estimator, Terms, Weighted, Weights
+from .bounded import Bounded
+from .clip import Clip, clip
 from .direct import Direct
 from .doubly_robust import DoublyRobust
 from .family import InterpolWindows
@@ -11,7 +13,9 @@ from .named import ESTIMATORS, estimator
 from .predicted import ModelBased
 from .pseudoinverse.estimator import PI
 from .rips import RIPS
-from .wrappers import Clip, SelfNormalised, clip
+from .shrink import Shrink, shrink
+from .switch import Switch, switch
+from .wrappers import SelfNormalised
 
 __all__ = [
     "ESTIMATORS",
@@ -19,6 +23,7 @@ __all__ = [
     "IPS",
     "PI",
     "RIPS",
+    "Bounded",
     "Clip",
     "Direct",
     "DoublyRobust",
@@ -29,9 +34,13 @@ __all__ = [
     "ModelBased",
     "PositionBased",
     "SelfNormalised",
+    "Shrink",
+    "Switch",
     "Terms",
     "Weighted",
     "Weights",
     "clip",
     "estimator",
+    "shrink",
+    "switch",
 ]

@@ -19,11 +19,11 @@ from ..log.batch import Floats, LogBatch, Shown
 from ..policies.propensities import Propensities, ShownAbility
 from ..policies.rank_law import RankLaw
 from .base import Estimator, Reference, Weighted
+from .bounded import Bounded
 from .ips import IPS
 from .items import Interpol, PositionBased
 from .rips import RIPS
 from .visits import Visits
-from .wrappers import Clip
 
 KEPT = 1 << 20
 """Largest number of probabilities of rotated slates kept for the next estimator of a target: 8 MB."""
@@ -34,7 +34,7 @@ class Atoms:
     """Weights [s, c] per slot, or of whole slates (c = 1), for slates in the contexts `row` [s].
 
     chance: each weight's probability under the logging policy, so that sum(chance * f(weight)) over a context is the
-    expectation of f, except for weights of zero. control: as in `Weights`; free: the same without clipping.
+    expectation of f, except for weights of zero. control: as in `Weights`; free: the same without a bound.
     """
 
     row: NDArray[np.int64]
@@ -45,9 +45,9 @@ class Atoms:
 
 
 def weighted(estimator: Estimator) -> tuple[Weighted | None, Weighted | None]:
-    """The weighting of an estimator, and the same without clipping; None where it weights nothing."""
+    """The weighting of an estimator, and the same without a bound; None where it weights nothing."""
     weighting = plain = estimator.weighting
-    while isinstance(plain, Clip):
+    while isinstance(plain, Bounded):
         plain = plain.base
     return weighting, plain
 

@@ -103,6 +103,10 @@ class Estimator(Spelled, ABC):
         """The same estimator with this examination curve, if it needs one and has none."""
         return self
 
+    def members(self, examination: Sequence[float] | None) -> tuple[Estimator, ...]:
+        """The estimators of which the data choose one, the one with the fewest assumptions first; most are alone."""
+        return (self,)
+
     def needs(self, target: AnyPolicy) -> Needs:
         """The columns that it reads besides the outcome and those of the policies."""
         return Needs()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from ..clicks.fitted import Fitted
 from ..errors import UsageError
@@ -75,6 +75,10 @@ class DoublyRobust(ModelBased):
 
     def with_examination(self, examination: Sequence[float] | None) -> DoublyRobust:
         return replace(self, residual=self.residual.with_examination(examination))
+
+    def members(self, examination: Sequence[float] | None) -> tuple[DoublyRobust, ...]:
+        every: tuple[Any, ...] = self.residual.members(examination)
+        return tuple(replace(self, residual=one) for one in every)
 
     def terms(self, batch: LogBatch, logging: Propensities, target: Propensities) -> Terms:
         expected = self.predicted_for_logged(batch)

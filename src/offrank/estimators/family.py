@@ -1,10 +1,10 @@
-"""Several estimators under one spelling, of which the data select one: `interpol(window=slope)`."""
+"""Several estimators under one spelling, of which the data select one: `interpol(window=slope)`, `clip(ips, auto)`."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar, Literal
+from typing import ClassVar, Literal
 
 from ..errors import UsageError
 from ..findings.assumptions import ITEM_POSITION
@@ -41,9 +41,9 @@ class InterpolWindows(Weighted):
     def weights(self, batch: LogBatch, logging: Propensities, target: Propensities) -> Weights:
         raise TypeError(f"{self!r} stands for several estimators: weigh each of its family")
 
-    def members(self, slots: int) -> tuple[Interpol, ...]:
-        """The estimators for all windows that differ in slates of so many slots."""
-        return tuple(Interpol(window=w, form=self.form, examination=self.examination) for w in range(slots))
+    def members(self, examination: Sequence[float] | None) -> tuple[Interpol, ...]:
+        windows = range(len(self.with_examination(examination).examination or ()))
+        return tuple(Interpol(window=w, form=self.form, examination=self.examination) for w in windows)
 
 
 def interpol(
@@ -69,14 +69,4 @@ def family(estimator: Estimator | SelfNormalised, examination: Sequence[float] |
     Raises:
         UsageError: one needs an examination curve, and there is none.
     """
-    ready = estimator.with_examination(examination)
-    return {repr(member): member.with_examination(examination) for member in _members(estimator, ready)}
-
-
-def _members(estimator: Any, ready: Any) -> tuple[Any, ...]:
-    """The members, wrapped like the estimator. ready: the estimator with its examination curve."""
-    if isinstance(estimator, InterpolWindows):
-        return estimator.members(len(ready.examination))
-    if not hasattr(estimator, "base"):
-        return (estimator,)
-    return tuple(replace(estimator, base=member) for member in _members(estimator.base, ready.base))
+    return {repr(member): member.with_examination(examination) for member in estimator.members(examination)}

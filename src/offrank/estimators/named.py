@@ -9,6 +9,7 @@ from typing import Any
 from ..reward_models.regression import REWARD_MODELS
 from ..spelling import parse
 from .base import Estimator, Reference
+from .clip import clip
 from .direct import Direct
 from .doubly_robust import DoublyRobust
 from .family import interpol
@@ -17,7 +18,9 @@ from .items import IPM, PositionBased
 from .logged import LoggedMean
 from .pseudoinverse.estimator import PI
 from .rips import RIPS
-from .wrappers import Normaliser, SelfNormalised, clip, controlled
+from .shrink import shrink
+from .switch import switch
+from .wrappers import Normaliser, SelfNormalised, controlled
 
 REFERENCES: tuple[Reference, ...] = (IPS(), RIPS(), IPM())
 """Reference estimators with few assumptions, computed in the same pass to compare the requested ones with."""
@@ -43,10 +46,12 @@ ESTIMATORS: dict[str, Callable[..., Any]] = {
     "pbm": PositionBased,
     "pi": PI,
     "rips": RIPS,
+    "shrink": shrink,
     "sninterpol": _self_normalised(interpol),
     "snipm": _self_normalised(IPM),
     "snips": _self_normalised(IPS),
     "snrips": _self_normalised(RIPS),
+    "switch": switch,
     "wpi": _self_normalised(PI),
 }
 

@@ -1,58 +1,17 @@
-"""Wrappers of any estimator: bound its weights, or divide by their mean."""
+"""Self-normalisation, a wrapper of any estimator: its weights are divided by their mean, or corrected by it."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import ClassVar, Literal
-
-import numpy as np
+from typing import Any, Literal
 
 from ..errors import UsageError
-from ..findings.assumptions import CLIPPED
-from ..log.batch import LogBatch
-from ..policies.propensities import Propensities
 from ..spelling import Spelled, spell
-from .base import Estimator, Weighted, Weights, forwarded
+from .base import Estimator, Weighted
+from .bounded import Bounded
 
 Normaliser = Literal["slot", "pooled"]
-
-
-@dataclass(frozen=True, repr=False)
-class Clip(Weighted):
-    """The base estimator with absolute weights of at most `maximum`: less variance, some bias."""
-
-    name: ClassVar[str] = "clip"
-    outcome = forwarded("base", "outcome")
-    requires_logging = forwarded("base", "requires_logging")
-    requires_target = forwarded("base", "requires_target")
-    normalised = forwarded("base", "normalised")
-    each_slot = forwarded("base", "each_slot")
-    base: Weighted
-    maximum: float
-
-    def __post_init__(self) -> None:
-        _weighting(self.base)
-        if not self.maximum > 0:
-            raise UsageError(f"maximum is {self.maximum}", "give a weight above zero")
-
-    @property
-    def assumptions(self) -> frozenset[str]:
-        return self.base.assumptions | {CLIPPED}
-
-    def with_examination(self, examination: Sequence[float] | None) -> Clip:
-        return replace(self, base=self.base.with_examination(examination))
-
-    def weights(self, batch: LogBatch, logging: Propensities, target: Propensities) -> Weights:
-        return self.bound(self.base.weights(batch, logging, target))
-
-    def bound(self, free: Weights) -> Weights:
-        """The weights of the base, bounded by the maximum."""
-        weight = np.clip(free.weight, -self.maximum, self.maximum)
-        if free.control is free.weight:
-            return Weights(weight, weight)
-        kept = np.divide(weight, free.weight, out=np.ones(weight.shape), where=free.weight != 0)
-        return Weights(weight, free.control * kept)
 
 
 @dataclass(frozen=True, repr=False)
@@ -102,8 +61,8 @@ class SelfNormalised(Spelled):
     def __repr__(self) -> str:
         if self.controlled:
             return f"controlled({self.base!r})"
-        if isinstance(self.base, Clip):
-            return f"clip({replace(self, base=self.base.base)!r}, {spell(self.base.maximum)})"
+        if isinstance(self.base, Bounded):
+            return f"{self.base.name}({replace(self, base=self.base.base)!r}, {spell(self.base.limit)})"
         plain = f"{getattr(self.base, 'prefix', 'sn')}{self.base!r}"
         if self.normaliser == "slot":
             return plain
@@ -113,6 +72,9 @@ class SelfNormalised(Spelled):
 
     def with_examination(self, examination: Sequence[float] | None) -> SelfNormalised:
         return replace(self, base=self.base.with_examination(examination))
+
+    def members(self, examination: Sequence[float] | None) -> tuple[SelfNormalised, ...]:
+        return tuple(replace(self, base=one) for one in self.base.members(examination))
 
 
 def bare(estimator: Estimator | SelfNormalised) -> Estimator:
@@ -125,11 +87,9 @@ def weighing(estimator: Estimator | SelfNormalised) -> Weighted | None:
     return bare(estimator).weighting
 
 
-def clip(base: Estimator | SelfNormalised, maximum: float) -> Estimator | SelfNormalised:
-    """The estimator with no weight above `maximum`, self-normalised if it was before."""
-    if isinstance(base, SelfNormalised):
-        return replace(base, base=Clip(_weighting(base.base), maximum))
-    return Clip(_weighting(base), maximum)
+def wrapped(base: Estimator | SelfNormalised, wrap: Callable[[Any], Estimator]) -> Estimator | SelfNormalised:
+    """The wrapped estimator, self-normalised if it was before."""
+    return replace(base, base=wrap(base.base)) if isinstance(base, SelfNormalised) else wrap(base)
 
 
 def controlled(base: Estimator | SelfNormalised) -> SelfNormalised:
@@ -141,12 +101,3 @@ def controlled(base: Estimator | SelfNormalised) -> SelfNormalised:
     if isinstance(base, SelfNormalised):
         raise UsageError(f"{base!r} is corrected by its mean weight already", f"use controlled({base.base!r})")
     return SelfNormalised(base, controlled=True)
-
-
-def _weighting(estimator: Estimator) -> Weighted:
-    if not isinstance(estimator, Weighted):
-        raise UsageError(
-            f"{estimator!r} is no weighting, so there is nothing to clip",
-            "clip what it adds to the prediction: dr(model, residual=clip(ips, 10))",
-        )
-    return estimator

@@ -24,7 +24,7 @@ _WORDS = {
     MODEL: "the click model is right",
     REWARD_MODEL: "the reward model is right",
     ADDITIVE_MODEL: "what the model predicts of a slate is such a sum too",
-    CLIPPED: "the weight cut off by clipping adds little",
+    CLIPPED: "the weight that is cut off adds little",
     LOGGED: "the policy earns what was logged",
 }
 _IMPLIED = {

@@ -1,5 +1,6 @@
 """`chosen`: which of several estimators the data selected, and why not a later one."""
 
+from ..formatting import number
 from .advice import CLOSER
 from .evidence import OfChoice
 from .registry import Said, finding
@@ -7,6 +8,10 @@ from .registry import Said, finding
 
 @finding("chosen", "Estimator chosen")
 def chosen(found: OfChoice) -> Said:
+    return _window(found) if found.bias is None else _bound(found, found.bias)
+
+
+def _window(found: OfChoice) -> Said:
     names, trusted = found.names, found.trusted
     if trusted is None:
         message = f"This is `{names[0]}`, which assumes least: none of {len(names)} estimates can be trusted."
@@ -22,3 +27,17 @@ def chosen(found: OfChoice) -> Said:
         + (unchecked if trusted else ""),
         f"Which one is right no log can tell for sure, so the interval spans that of `{names[trusted]}` too.",
     )
+
+
+def _bound(found: OfChoice, bias: float) -> Said:
+    free, chosen, sound = f"`{found.names[0]}`", found.names[found.chosen], found.trusted == 0
+    reason = f"no bound on its weights, of {len(found.names) - 1}, has a smaller estimated squared error."
+    remedy = "Its interval is that without a choice."
+    if found.chosen:
+        reason = (
+            f"of {len(found.names)} bounds on the weights it has the least estimated squared error, with a bias of "
+            f"about {number(bias)} from the weight that it removes."
+        )
+        remedy = f"What this weight would have earned no log can tell for sure: the interval spans that of {free} too."
+    unchecked = "" if sound else f" The error of {free} is not known: the interval may be too narrow all the same."
+    return Said("note" if sound else "warning", f"This is `{chosen}`: {reason}{unchecked}", remedy)

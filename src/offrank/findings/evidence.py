@@ -38,7 +38,8 @@ class OfEstimate:
       model: the reward model of `direct` or `dr`; None for other estimators.
     - bounded: the spelling of the estimator with bounded weights. method: of the interval.
     - normalised: whether the weights have expectation 1. plain: not divided or corrected by the mean weight.
-      clipped: whether the weights are bounded.
+      clipped: the wrapper that bounds the weights, None where none does. corrects: whether they weight what a model
+      missed.
     - ess, max_weight_share, tail_index, mean_weight: as in `Estimate`.
     - hidden: share of the target's slates or items at weights so large that such a log has fewer than five expected
       rows with one of them; None where the policies do not determine it.
@@ -61,7 +62,8 @@ class OfEstimate:
     method: str = "normal"
     normalised: bool = True
     plain: bool = True
-    clipped: bool = False
+    clipped: str | None = None
+    corrects: bool = False
     ess: float = math.inf
     max_weight_share: float = 0.0
     tail_index: float | None = None
@@ -137,13 +139,14 @@ class OfChoice:
     """The choice between several estimators by the data; the first of them assumes least.
 
     chosen: its index in names. refuted: the first that contradicts those before it. trusted: the first whose error is
-    known.
+    known. bias: the estimated one of the chosen bound on weights; None where SLOPE chose.
     """
 
     names: tuple[str, ...]
     chosen: int = 0
     refuted: int | None = None
     trusted: int | None = 0
+    bias: float | None = None
 
 
 @dataclass(frozen=True, kw_only=True)

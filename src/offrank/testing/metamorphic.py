@@ -307,7 +307,7 @@ def _field(where: str) -> str:
 
 def _moves(kind: Any, mean_weight: float | None) -> tuple[float, bool] | None:
     """Return the shift of an estimate per unit of reward, and whether its error is unchanged; None: not known."""
-    if kind is None or _has_curve(kind) or _learns(kind):
+    if kind is None or _has_curve(kind) or _learns(kind) or len(kind.members(None)) > 1:
         return None
     if isinstance(kind, SelfNormalised):
         return None if kind.by_slot else (1.0, True)

@@ -10,15 +10,18 @@ from itertools import permutations
 
 from ..errors import NoOverlapError
 from ..estimators.base import Reference
+from ..estimators.bounded import Bounded
 from ..estimators.family import Family
 from ..estimators.logged import LoggedMean
 from ..estimators.named import REFERENCES
-from ..estimators.wrappers import Clip, SelfNormalised, bare, weighing
+from ..estimators.wrappers import SelfNormalised, bare, weighing
 from ..findings import about
+from ..findings.assumptions import CLIPPED
 from ..findings.evidence import OfChoice, OfDisagreement
 from ..findings.verdict import Candidate, Verdict, verdict
 from ..folds.estimate import Caution, Estimate, Interval
 from ..policies.propensities import AnyPolicy
+from ..selection.bounds import least_error
 from ..selection.windows import slope
 from .summary import AnyEstimator, Summary
 
@@ -44,8 +47,9 @@ class Chosen:
 def chosen(summary: Summary, target: AnyPolicy, family: Family) -> Chosen:
     """Return the estimate chosen from a family of estimators; most spellings have one member.
 
-    The interval is the union of the chosen one and that of the first trustworthy estimate, so that if the
-    assumption of that one holds it covers the truth at least as often as that one does, whatever was chosen.
+    The interval is the union of the chosen one and that of the first trustworthy window, or of the estimate without a
+    bound, so that if the assumption of that one holds it covers the truth at least as often as that one does, whatever
+    was chosen.
     """
     made = {name: (estimator, summary.estimate(target, estimator)) for name, estimator in family.items()}
     if len(made) == 1:
@@ -55,12 +59,18 @@ def chosen(summary: Summary, target: AnyPolicy, family: Family) -> Chosen:
         return Chosen(*next(reversed(made.values())))
     names, estimates = list(given), [estimate for _, estimate in given.values()]
     known = [summary.knows_error(target, estimator, estimate) for estimator, estimate in given.values()]
-    # An estimate without a known error contradicts nothing.
-    half_widths = [e.standard_error if sure else math.inf for e, sure in zip(estimates, known, strict=True)]
-    choice = slope([estimate.value for estimate in estimates], half_widths)
-    trusted = next((place for place, half in enumerate(half_widths) if math.isfinite(half)), None)
-    name, first, found = names[choice.index], estimates[trusted or 0], estimates[choice.index]
-    choice_made = OfChoice(names=tuple(names), chosen=choice.index, refuted=choice.refuted, trusted=trusted)
+    trusted = next((place for place, sure in enumerate(known) if sure), None)
+    bounded = CLIPPED in bare(given[names[-1]][0]).assumptions - bare(given[names[0]][0]).assumptions
+    if bounded:
+        choice_made = _by_error(summary, target, given)
+    else:
+        # An estimate without a known error contradicts nothing.
+        half_widths = [e.standard_error if sure else math.inf for e, sure in zip(estimates, known, strict=True)]
+        choice = slope([estimate.value for estimate in estimates], half_widths)
+        choice_made = OfChoice(names=tuple(names), chosen=choice.index, refuted=choice.refuted)
+    choice_made = replace(choice_made, trusted=trusted)
+    held = 0 if bounded else trusted or 0
+    name, first, found = names[choice_made.chosen], estimates[held], estimates[choice_made.chosen]
     honest = replace(
         found,
         low=min(first.low, found.low),
@@ -69,7 +79,21 @@ def chosen(summary: Summary, target: AnyPolicy, family: Family) -> Chosen:
         warnings=(*found.warnings, *about(choice_made)),
         chosen=name,
     )
-    return Chosen(given[name][0], honest, given, given[names[trusted or 0]][0])
+    return Chosen(given[name][0], honest, given, given[names[held]][0])
+
+
+def _by_error(summary: Summary, target: AnyPolicy, given: Given) -> OfChoice:
+    """Return the choice among ever tighter bounds of the weights."""
+    means = [summary.mean(target, estimator) for estimator, _ in given.values()]
+    kept = [summary.kept(target, estimator) for estimator, _ in given.values()]
+    first = next(iter(given.values()))[0]
+    choice = least_error(
+        [estimate.value for _, estimate in given.values()],
+        [estimate.standard_error for _, estimate in given.values()],
+        kept if bare(first).normalised else [one / kept[0] for one in kept],
+        [summary.spread.difference(mean, means[-1]).standard_error for mean in means],
+    )
+    return OfChoice(names=tuple(given), chosen=choice.index, bias=choice.biases[choice.index])
 
 
 def span(one: Interval | None, other: Interval | None) -> Interval | None:
@@ -150,7 +174,7 @@ def contradicted(
 
     Where the further assumption holds, both estimate the same and their paired difference has mean 0
     (Hausman's specification test). Estimates without a known error contradict no other, nor do those that are
-    contradicted themselves; clipped ones neither contradict nor are contradicted, for their bias is known, as is that
+    contradicted themselves; bounded ones neither contradict nor are contradicted, for their bias is known, as is that
     of unseen items. If the data chose an estimator, the ones that they did not choose may contradict it too.
 
     references: estimates that the user did not request; they are included. pairs: comparisons in the whole run.
@@ -207,6 +231,6 @@ def _may_contradict(summary: Summary, target: AnyPolicy, estimator: AnyEstimator
 def _comparable(estimator: AnyEstimator, other: AnyEstimator, rewards_are_clicks: bool) -> bool:
     """Whether `other` estimates the same quantity under weaker assumptions."""
     one, two = bare(estimator), bare(other)
-    if any(isinstance(weighing(e), Clip | LoggedMean) for e in (one, two)):
+    if any(isinstance(weighing(e), Bounded | LoggedMean) for e in (one, two)):
         return False
     return two.assumptions < one.assumptions and (one.outcome == two.outcome or rewards_are_clicks)

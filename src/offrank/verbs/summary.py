@@ -13,13 +13,16 @@ from ..checks.log import explained, of_rows
 from ..checks.rows import dependence
 from ..errors import NoOverlapError
 from ..estimators.base import Estimator, Weighted
+from ..estimators.bounded import Bounded
+from ..estimators.clip import Clip, clip
 from ..estimators.doubly_robust import DoublyRobust
 from ..estimators.fold import CLICKS, REWARD, ROWS, Layout, outcome_index
 from ..estimators.items import IPM, Interpol, PositionBased
 from ..estimators.logged import LoggedMean
 from ..estimators.predicted import ModelBased
+from ..estimators.switch import Switch
 from ..estimators.worth import EffectiveSize, worth
-from ..estimators.wrappers import Clip, SelfNormalised, bare, clip, weighing
+from ..estimators.wrappers import SelfNormalised, bare, weighing
 from ..findings import about
 from ..findings.advice import items_help
 from ..findings.evidence import OfEstimate
@@ -166,6 +169,13 @@ class Summary:
                 "their number is expected",
                 "log more, or evaluate a policy closer to the logging one",
             )
+        if isinstance(weighed, Switch):
+            return NoOverlapError(
+                f"{estimator!r}: none of {n:,} impressions has a weight for {target!r} that is above 0 and at most "
+                f"{weighed.threshold:g}",
+                ("ask for the prediction alone, " if isinstance(bare(estimator), DoublyRobust) else "")
+                + "raise the threshold, evaluate a policy closer to the logging one, or log more randomly",
+            )
         items = "use an item-level estimator (ipm, interpol(window=2), pbm), "
         return NoOverlapError(
             f"{estimator!r}: {target!r} never does what was logged, in any of {n:,} impressions",
@@ -235,6 +245,11 @@ class Summary:
         sound = all(one.severity != "serious" or one.code == "low-ess" for one in estimate.warnings)
         return sound and rows >= FEW_EFFECTIVE and estimate.standard_error > 0
 
+    def kept(self, target: AnyPolicy, estimator: AnyEstimator) -> float:
+        """Return the mean weight, after any bound; where weights have no expectation of 1, the covered share."""
+        _, _, weight = self.layout.places[target, bare(estimator)]
+        return float(self.moments.sums[weight] / self.moments.sums[ROWS])
+
     def relative(self, one: Mean, other: Mean) -> Interval | None:
         """Return the difference of two means as a share of the second; None if that is not clearly above 0."""
         return self.spread.ratio(RelativeChange(one, other)) if self.spread.ratio(other).low > 0 else None
@@ -274,7 +289,7 @@ class Summary:
             slots=self.slots,
             kind=_kind(weighed),
             method=self.spec.method,
-            control=float(sums[value + 1] / sums[ROWS]),
+            control=self.kept(target, estimator),
             effective_rewards=self._effective_rewards(weighting, value),
             ties=self.ties.get(target, 0.0),
             counted=self.counted and weighting.requires_logging is not None,
@@ -296,7 +311,8 @@ class Summary:
             bounded=repr(_bounded(estimator)),
             normalised=weighed.normalised,
             plain=weighed is estimator,
-            clipped=isinstance(weighed, Clip),
+            clipped=weighed.name if isinstance(weighed, Bounded) else None,
+            corrects=isinstance(weighting, DoublyRobust),
             ess=made.ess,
             max_weight_share=made.max_weight_share,
             tail_index=made.tail_index,
@@ -314,7 +330,7 @@ class Summary:
 
 
 def _kind(weighed: Weighted | None) -> Literal["slates", "items", "model", "logged"]:
-    while isinstance(weighed, Clip):
+    while isinstance(weighed, Bounded):
         weighed = weighed.base
     if weighed is None or isinstance(weighed, LoggedMean):
         return "model" if weighed is None else "logged"

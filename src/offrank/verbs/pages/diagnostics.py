@@ -138,19 +138,20 @@ def _clips(document: Record) -> Section:
 
 
 def windows_forest(path: Record) -> Forest:
-    """Plot the estimate of a target for each window that the data could choose."""
+    """Plot the estimate of a target for each window or bound that the data could choose."""
     rows = tuple(ForestRow(one["estimator"], Span.of(one)) for one in path["rows"])
     chosen = next((one["value"] for one in path["rows"] if one["chosen"]), None)
-    return Forest(f"{path['target']} by each window of {path['estimator']}", rows, chosen, "chosen")
+    return Forest(f"{path['target']} by each choice of {path['estimator']}", rows, chosen, "chosen")
 
 
 def _windows(document: Record) -> Section:
     found = document.get("window_path") or []
     prose = (
-        "A wider window assumes more of users and varies less. The estimates agree within their intervals as far as "
-        "the further assumption holds; the interval of the answer spans more than that of the chosen one."
+        "A wider window assumes more of users, a tighter bound leaves less of the weights, and both vary less. The "
+        "estimates agree within their intervals as far as the further assumption holds, or the weight that is removed "
+        "adds little; the interval of the answer spans more than that of the chosen one."
     )
-    return _folded("By window", prose, tuple(map(windows_forest, found)))
+    return _folded("By window or bound", prose, tuple(map(windows_forest, found)))
 
 
 def _heaviest(document: Record) -> Section:

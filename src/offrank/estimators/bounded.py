@@ -1,0 +1,100 @@
+"""The base of wrappers that bound the weights of an estimator: less variance, some bias. One file each.
+
+The parameter is a number or `auto`, which stands for the estimator without a bound and with those of a fixed grid.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass, fields, replace
+from typing import Any, ClassVar, Literal, Self, final
+
+import numpy as np
+
+from ..errors import UsageError
+from ..findings.assumptions import CLIPPED
+from ..log.batch import Floats, LogBatch
+from ..policies.propensities import Propensities
+from .base import Weighted, Weights, forwarded
+
+Limit = float | Literal["auto"]
+AUTO: Literal["auto"] = "auto"
+LARGEST_LEFT = (1e5, 1e4, 1e3, 1e2, 1e1, 1e0)
+"""The largest weights that the bounds of the grid leave."""
+
+
+@dataclass(frozen=True, repr=False)
+class Bounded(Weighted):
+    """The base estimator with bounded weights. A subclass has one more field, the parameter of its `cut`.
+
+    grid: the parameters that `auto` chooses from, the one that bounds least first.
+    """
+
+    grid: ClassVar[tuple[float, ...]] = LARGEST_LEFT
+    outcome = forwarded("base", "outcome")
+    requires_logging = forwarded("base", "requires_logging")
+    requires_target = forwarded("base", "requires_target")
+    normalised = forwarded("base", "normalised")
+    each_slot = forwarded("base", "each_slot")
+    base: Weighted
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.base, Weighted):
+            raise UsageError(
+                f"{self.base!r} is no weighting, so there is nothing to {self.name}",
+                f"{self.name} what it adds to the prediction: dr(model, residual={self.name}(ips, 10))",
+            )
+        known = self.limit == AUTO if isinstance(self.limit, str) else self.limit > 0
+        if not known:
+            raise UsageError(f"{self.parameter} is {self.limit}", "give a weight above zero, or `auto`")
+
+    @property
+    def parameter(self) -> str:
+        """The name of the parameter."""
+        return fields(self)[-1].name
+
+    @property
+    def limit(self) -> Limit:
+        """The parameter; the larger it is, the more of the weight is left."""
+        found: Limit = getattr(self, self.parameter)
+        return found
+
+    @property
+    def assumptions(self) -> frozenset[str]:
+        return self.base.assumptions | {CLIPPED}
+
+    def with_examination(self, examination: Sequence[float] | None) -> Self:
+        return replace(self, base=self.base.with_examination(examination))
+
+    def members(self, examination: Sequence[float] | None) -> tuple[Weighted, ...]:
+        inner: tuple[Any, ...] = self.base.members(examination)
+        if self.limit != AUTO:
+            return tuple(replace(self, base=one) for one in inner)
+        if len(inner) > 1:
+            raise UsageError(
+                f"{self!r} leaves two choices to the data", f"fix one of them, such as {self.name}(ips, auto)"
+            )
+        return (self.base, *(replace(self, **{self.parameter: limit}) for limit in self.grid))  # type: ignore[arg-type]
+
+    def weights(self, batch: LogBatch, logging: Propensities, target: Propensities) -> Weights:
+        # The members of `auto` share the weights of their base. The key holds what it stands for.
+        free = logging.batch.once(
+            ("weights", self.base, logging, target), lambda: self.base.weights(batch, logging, target)
+        )
+        return self.bound(free)
+
+    @abstractmethod
+    def cut(self, weight: Floats, limit: float) -> Floats:
+        """What a limit leaves of weights [...]: of the same sign, and no larger."""
+
+    @final
+    def bound(self, free: Weights) -> Weights:
+        """The weights of the base after the cut, with controls reduced in proportion."""
+        if isinstance(self.limit, str):
+            raise TypeError(f"{self!r} stands for several estimators: weigh each of its family")
+        weight = self.cut(free.weight, self.limit)
+        if free.control is free.weight:
+            return Weights(weight, weight)
+        kept = np.divide(weight, free.weight, out=np.ones(weight.shape), where=free.weight != 0)
+        return Weights(weight, free.control * kept)

@@ -1,0 +1,29 @@
+"""Clipped weights, `clip(e, maximum)` (Ionides 2008, Truncated importance sampling)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from ..log.batch import Floats
+from .base import Estimator
+from .bounded import Bounded, Limit
+from .wrappers import SelfNormalised, wrapped
+
+
+@dataclass(frozen=True, repr=False)
+class Clip(Bounded):
+    """The base estimator with absolute weights of at most `maximum`: less variance, some bias."""
+
+    name: ClassVar[str] = "clip"
+    maximum: Limit
+
+    def cut(self, weight: Floats, limit: float) -> Floats:
+        return np.clip(weight, -limit, limit)
+
+
+def clip(base: Estimator | SelfNormalised, maximum: Limit) -> Estimator | SelfNormalised:
+    """The estimator with no weight above `maximum`, self-normalised if it was before; `auto`: left to the data."""
+    return wrapped(base, lambda inner: Clip(inner, maximum))

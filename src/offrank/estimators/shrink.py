@@ -1,0 +1,36 @@
+"""Weights shrunk smoothly, `shrink(e, lambda)` (Su, Dimakopoulou, Krishnamurthy and Dudik 2020)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from ..log.batch import Floats
+from .base import Estimator
+from .bounded import LARGEST_LEFT, Bounded, Limit
+from .wrappers import SelfNormalised, wrapped
+
+
+@dataclass(frozen=True, repr=False)
+class Shrink(Bounded):
+    """The base estimator with weights lambda w / (w^2 + lambda); `strength` is lambda.
+
+    Weights far below sqrt(lambda) stay as they are. The largest that is left is sqrt(lambda) / 2, of w = sqrt(lambda);
+    larger w are left less and less. As the residual of `dr` it is the optimistic shrinkage, DRos, of Su,
+    Dimakopoulou, Krishnamurthy and Dudik 2020 (Doubly robust off-policy evaluation with shrinkage, section 3).
+    """
+
+    name: ClassVar[str] = "shrink"
+    grid: ClassVar[tuple[float, ...]] = tuple(4 * largest**2 for largest in LARGEST_LEFT)
+    strength: Limit
+
+    def cut(self, weight: Floats, limit: float) -> Floats:
+        with np.errstate(over="ignore"):  # of the square of a huge weight, of which nothing is left
+            return weight / (1 + weight / limit * weight)
+
+
+def shrink(base: Estimator | SelfNormalised, strength: Limit) -> Estimator | SelfNormalised:
+    """The estimator with weights shrunk by lambda = `strength`, self-normalised if it was; `auto`: left to the data."""
+    return wrapped(base, lambda inner: Shrink(inner, strength))
