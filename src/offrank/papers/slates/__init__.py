@@ -1,0 +1,1 @@
+"""The reproduction of paper slate-pseudoinverse: Swaminathan et al., Off-policy evaluation for slate recommendation."""
