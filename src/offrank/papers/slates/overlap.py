@@ -45,7 +45,7 @@ def overlap(sets: RankedSets, compared: bool) -> Section:
         UsageError: every query has fewer than 4 candidates.
     """
     found = {pair: agreement(sets, *pair) for pair in PAIRS}
-    rows = {", ".join(pair): tuple(f(part) for part in both for f in (np.mean, np.std)) for pair, both in found.items()}
+    rows = {", ".join(pair): [*_moments(both.shared), *_moments(both.tau)] for pair, both in found.items()}
     crossed = {pair: float(both.shared.mean()) for pair, both in found.items() if _set(pair[0]) != _set(pair[1])}
     alike = [float(both.shared.mean()) for pair, both in found.items() if pair not in crossed]
     facts = {
@@ -81,6 +81,11 @@ def _tau(a: Floats, b: Floats) -> float:
     above = np.triu_indices(len(a), 1)
     x, y = (np.sign(ranks[:, None] - ranks)[above] for ranks in (a, b))
     return float(x @ y / np.sqrt((x @ x) * (y @ y)))
+
+
+def _moments(values: Floats) -> tuple[float, float]:
+    """Return the mean and the standard deviation."""
+    return float(values.mean()), float(values.std())
 
 
 def _set(name: str) -> str:
