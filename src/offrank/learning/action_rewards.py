@@ -88,9 +88,20 @@ class ActionSums:
         It is the mean of r (1 / k - (m - 1) / (m - k) + (m - 1) 1{s_j = a} + (m - 1) / (m - k) 1{a in s}) for k < m.
         baseline: subtracted from the rewards, which moves phi by a constant, and its noise by more.
         """
-        phi = self.rewards(baseline)
+        return self.solved_uniform(self.rewards(baseline))
+
+    def solved_uniform(self, theta: Floats) -> Floats:
+        """Return Gamma^+ theta under uniform logging [rows, k]; theta: [rows, k], of any rewards."""
+        phi = np.ascontiguousarray(theta).copy()
         _kernels.solve_uniform(self.first, self.slots, phi)
         return phi
+
+    def merge(self, other: ActionSums, query: Integers) -> None:
+        """Add the sums of other impressions, whose queries [q'] are these [q'], with the same candidates."""
+        size = np.diff(other.first)
+        rows = np.repeat(self.first[query] - other.first[:-1], size) + np.arange(other.first[-1])
+        np.add.at(self.n, query, other.n)
+        np.add.at(self.sums[:, : other.sums.shape[1]], rows, other.sums)
 
     @property
     def weights(self) -> Floats:

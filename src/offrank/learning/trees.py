@@ -5,7 +5,8 @@
     forest.scores(features)    [rows], or [rows, k]: a `policies.boosted.Forest`
 
 features: an array or a CSR matrix. Targets [rows, k] are of candidates in slots: then the slot is told by k more
-features, one-hot, and an example of weight 0 is left out. `on_round(number, forest)` is called after some rounds.
+features, one-hot, and an example of weight 0 is left out. `rounds` and `ranking_rounds`
+yield the forest of some rounds on the way.
 """
 
 from __future__ import annotations
@@ -95,7 +96,7 @@ def last(forests: Iterator[tuple[int, Forest]]) -> Forest:
 
 
 def rounds(
-    features: Any, targets: Floats, weights: Floats, settings: TreeSettings, seed: int, after: tuple[int, ...] = ()
+    features: Any, targets: Floats, weights: Floats, settings: TreeSettings, seed: int = 0, after: tuple[int, ...] = ()
 ) -> Iterator[tuple[int, Forest]]:
     """Yield the trees of `fit` after these rounds, and after the last."""
     used = weights > 0
@@ -111,12 +112,18 @@ def rounds(
 
 
 def ranking_rounds(
-    features: Any, grades: Floats, sizes: Integers, settings: TreeSettings, seed: int, after: tuple[int, ...] = ()
+    features: Any,
+    grades: Floats,
+    sizes: Integers,
+    settings: TreeSettings,
+    seed: int = 0,
+    after: tuple[int, ...] = (),
+    weights: Floats | None = None,
 ) -> Iterator[tuple[int, Forest]]:
-    """Yield the trees of `fit_ranks` after these rounds, and after the last."""
+    """Yield the trees of `fit_ranks` after these rounds, and after the last. weights: of the documents [rows]."""
     if not np.isin(grades, np.arange(HIGHEST_GRADE + 1)).all():
         raise UsageError("LambdaMART needs whole grades from 0 to 30", "round the grades, or learn by sup")
-    given = (features, grades, None)
+    given = (features, grades, weights)
     yield from _grown("lambdarank", given, sizes, settings, seed, after, (features.shape[1], 0))
 
 
