@@ -7,12 +7,14 @@ in `expected/slates-tables.json`.
 from __future__ import annotations
 
 import hashlib
+import math
 from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
 
 import numpy as np
 
+from ...errors import UsageError
 from ...folds.estimate import Interval
 from ...log.batch import Floats
 from ...log.judged import Judged
@@ -60,6 +62,7 @@ def learning(design: LearningDesign, judged: Judged | None, folder: Path, say: S
     judged: the user's queries, of which at most `design.queries` are used; None to generate them.
 
     Raises:
+        UsageError: fewer than 5 queries, or no grade above 0.
         MissingExtraError: LightGBM is not installed.
     """
     given = judged is not None
@@ -88,6 +91,10 @@ def learning(design: LearningDesign, judged: Judged | None, folder: Path, say: S
 def _queries(design: LearningDesign, judged: Judged | None) -> Judged:
     if judged is None:
         return mslr_like(design.queries, design.documents, seed=design.seed)
+    if len(judged) < len(FOLDS):
+        raise UsageError(f"{len(judged)} queries cannot be divided into {len(FOLDS)} folds", "give more queries")
+    if not judged.grade.max() > 0:
+        raise UsageError("no document has a grade above 0, so that every page earns nothing", "give judged documents")
     if len(judged) <= design.queries:
         return judged
     chosen = parts(judged, len(judged), "queries", design.seed) < design.queries
@@ -148,7 +155,7 @@ def _facts(results: Results, uniform: Floats) -> dict[str, object]:
     return {
         "NDCG of PI-OPT less SUP": gap(PI_OPT, SUP, ndcg),
         "ERR of PI-OPT less SUP": gap(PI_OPT, SUP, err),
-        "share of SUP's gain": gained[PI_OPT] / gained[SUP],
+        "share of SUP's gain": gained[PI_OPT] / gained[SUP] if gained[SUP] > 0 else math.nan,
         "NDCG of gains less raw relevance": gap(SUP, SUP_RAW, ndcg),
         "ERR of gains less raw relevance": gap(SUP, SUP_RAW, err),
         "NDCG of LambdaMART less SUP": gap(LAMBDAMART, SUP, ndcg),
