@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from typing import NamedTuple
 
 from .rankers import LASSO_BODY, LASSO_TITLE, TREE_BODY, TREE_TITLE
@@ -117,7 +118,7 @@ class SlatesDesign:
             seed=seed,
         )
 
-    @property
+    @cached_property
     def grid(self) -> tuple[int, ...]:
         """Return the sizes at which estimates are recorded: 1, 2, 3 and 6 times powers of ten, and those needed."""
         steps = {factor * 10**power for power in range(3, 9) for factor in (1, 2, 3, 6)}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 
 import numpy as np
 
@@ -18,11 +18,12 @@ from .design import (
     DIRECT,
     DR_LASSO,
     DR_TREE,
+    ESTIMATORS,
     FLAT,
     IPS,
     LASSO,
+    METRICS,
     PI,
-    SPACES,
     TREE,
     UNIFORM,
     WIPS,
@@ -89,7 +90,7 @@ class Findings:
     @cached_property
     def rmse_at(self) -> dict[tuple[Condition, str], list[Interval]]:
         """Return the errors of all estimators in all conditions, at each size."""
-        names = (*COMPARED, "on-policy", PI, IPS, CONTROLLED, DR_LASSO, DR_TREE)
+        names = ESTIMATORS
         return {(one, name): self.rmse(one, name) for one in self.conditions for name in names}
 
     def normalised(self, condition: Condition, n: int) -> dict[str, float]:
@@ -104,11 +105,9 @@ class Findings:
 
     def bias(self, condition: Condition, estimator: str = WPI) -> Interval:
         """Return the mean error at the largest size, with its 95 % interval."""
-        from scipy.stats import t  # scipy imports slowly
-
         errors = self.errors(condition, estimator)[:, -1]
         error = float(errors.std(ddof=1)) / math.sqrt(len(errors))
-        half = float(t.ppf(0.975, len(errors) - 1)) * error
+        half = _quantile(len(errors)) * error
         return Interval(float(errors.mean()), float(errors.mean()) - half, float(errors.mean()) + half, error)
 
 
@@ -117,8 +116,6 @@ def root_mean_square(errors: Floats) -> Interval:
 
     It is nan if an error is, and without an interval if all are equal in size.
     """
-    from scipy.stats import t  # scipy imports slowly
-
     squared, runs = errors**2, len(errors)
     value = math.sqrt(squared.mean())
     others = (squared.sum() - squared) / (runs - 1)
@@ -126,8 +123,16 @@ def root_mean_square(errors: Floats) -> Interval:
         return Interval(value, value if value == 0 else math.nan, value if value == 0 else math.nan, math.nan)
     logs = 0.5 * np.log(others)
     error = math.sqrt((runs - 1) / runs * float(((logs - logs.mean()) ** 2).sum()))
-    factor = math.exp(float(t.ppf(0.975, runs - 1)) * error)
+    factor = math.exp(_quantile(runs) * error)
     return Interval(value, value / factor, value * factor, value * error)
+
+
+@cache
+def _quantile(runs: int) -> float:
+    """Return the half-width of a 95 % interval, in standard errors."""
+    from scipy.stats import t  # scipy imports slowly
+
+    return float(t.ppf(0.975, runs - 1))
 
 
 def claims(findings: Findings) -> Facts:
@@ -219,8 +224,8 @@ def _plateaus(findings: Findings) -> Facts:
 
 
 def _biases(findings: Findings) -> Facts:
-    found = {}
-    for metric in ("NDCG", "ERR"):
+    found: dict[str, float] = {}
+    for metric in METRICS:
         biases = {c: findings.bias(c) for c in findings.conditions if c.metric == metric}
         found[f"biased on {metric}"] = sum(not one.low <= 0 <= one.high for one in biases.values())
         share = [abs(one.value) / findings.truth(c) for c, one in biases.items()]
@@ -232,34 +237,29 @@ def _biases(findings: Findings) -> Facts:
 
 def _spaces(findings: Findings) -> Facts:
     """Compare the two spaces: wPI in both, and what more logs do for wIPS in the larger."""
-    small, large = SPACES
-    pairs = [
-        (c, c._replace(space=large, logging=_counterpart(c.logging))) for c in findings.conditions if c.space == small
-    ]
-    wide = [c for c in findings.conditions if c.space == large]
-    if not pairs or not wide:
+    if len(findings.design.spaces) != 2:
         return {}
-    first = findings.design.grid[0]
+    small, large = findings.design.spaces
+    peaked = dict(zip((0.0, *small.alphas), (0.0, *large.alphas), strict=True))  # as peaked in words
+    pairs = [
+        (c, c._replace(space=large, logging=Logging(c.logging.ranker, peaked[c.logging.alpha])))
+        for c in findings.conditions
+        if c.space == small
+    ]
+    first, last = findings.design.grid[0], findings.design.grid[-1]
+    wide = [other for _, other in pairs]
     return {
         "wPI, larger over smaller space": _mean_ratio([_ratio(findings, b, WPI, a) for a, b in pairs]),
-        "relative error of wPI": max(
-            findings.at(c, WPI, findings.design.grid[-1]).value / findings.truth(c) for c in wide
-        ),
+        "relative error of wPI": max(findings.at(c, WPI, last).value / findings.truth(c) for c in wide),
         "fall of wIPS": _mean_ratio([_ratio(findings, c, WIPS, n=first) for c in wide]),
         "fall of wPI, larger space": _mean_ratio([_ratio(findings, c, WPI, n=first) for c in wide]),
-        "expected fall": math.sqrt(first / findings.design.grid[-1]),
+        "expected fall": math.sqrt(first / last),
         "smallest": first,
     }
 
 
-def _counterpart(one: Logging) -> Logging:
-    """Return the logging policy of the larger space that is as peaked in words as one of the smaller."""
-    small, large = SPACES
-    return one if not one.alpha else Logging(one.ranker, large.alphas[small.alphas.index(one.alpha)])
-
-
 def _logging(findings: Findings) -> Facts:
-    """Compare uniform with peaked logging: the range of errors over logging policies, in the smaller space."""
+    """Compare uniform with peaked logging: the range of errors over the logging policies of a space."""
     found: dict[str, float] = {}
     for name in (WPI, LASSO, TREE):
         ranges, changes = [], []

@@ -6,7 +6,7 @@ Two metrics, two spaces of slates and ten pairs of logging and target policies: 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -21,8 +21,7 @@ from ...policies.plackett_luce import pair_probs
 from ...report.charts import Chart, Series
 from ...report.document import Cell, Document, Figures, Section
 from ..expectations import Expectations, Run, bars, by_columns
-from ..resume import Found, Heed, own_folder, resumed
-from .data import MOST_WORKERS, SlatesData
+from .data import SlatesData
 from .design import (
     BEYOND,
     CONTROLLED,
@@ -36,19 +35,14 @@ from .design import (
     Logging,
     SlatesDesign,
     Space,
-    Study,
     loggings,
-    seed_of,
 )
 from .findings import COMPARED, Findings, by_both_ways, claims
 from .overlap import overlap
-from .study import studied
+from .resume import all_studies
 from .worlds import by_rank
 
 PAPER = Expectations.of("slates")
-VERSION = 1
-"""To be increased whenever the results of a study change: results of two versions are never mixed."""
-
 _DRAWN = (*PUBLISHED, CONTROLLED, DR_LASSO)
 _WHOLE = 31_000  # queries of MSLR-WEB30K
 
@@ -66,24 +60,6 @@ def made(design: SlatesDesign, log: Any, folder: Path, say: Say) -> Document:
     say(f"2. {len(design.studies())} simulated logs, each for 2 targets and 2 metrics")
     findings = Findings(design, all_studies(data, folder, say))
     return PAPER.sheet(_sections(data, findings, say))
-
-
-def all_studies(data: SlatesData, folder: Path, say: Say) -> Mapping[Study, Found]:
-    """Return the results of each study: read if saved, otherwise simulated and saved.
-
-    The number of runs is not among the settings: more runs can be added to fewer.
-    """
-    design = data.design
-    settings = {"version": VERSION, "data": data.data, "digest": data.digest, **asdict(design)}
-    del settings["runs"]
-
-    def simulated(study: Study, heed: Heed) -> Found:
-        return studied(data.world(study.space, study.logging), design, seed_of(design.seed, study.name), heed)
-
-    def before(missing: list[Study]) -> None:
-        say(data.price(missing))
-
-    return resumed(design.studies(), own_folder(folder, settings), simulated, say, MOST_WORKERS, before)
 
 
 def _sections(data: SlatesData, findings: Findings, say: Say) -> Iterator[Section]:

@@ -61,17 +61,16 @@ def studied(world: World, design: SlatesDesign, seed: int, heed: Heed) -> Found:
     estimates = _weighted(world, list(totals.values()))
     for model, ends in _ends(design):
         models = learnt(world, world.draw(seed, 0, model), seed, heed)
-        for name, each in _modelled(world, models, totals, model, ends, seed, heed).items():
+        for key, each in _modelled(world, models, totals, model, ends, seed, heed).items():
             for n, value in each.items():
-                estimates.setdefault(name, np.full(len(totals), np.nan))[design.grid.index(n)] = value
+                estimates.setdefault(key, np.full(len(totals), np.nan))[design.grid.index(n)] = value
     found: Found = {"truth": {}, "estimates": {}}
     for place, reward in enumerate(REWARDS):
         means = world.values[:, :, place].mean(axis=1)
         found["truth"][reward] = dict(zip(TARGETS, means.tolist(), strict=True))
         found["estimates"][reward] = {target: {} for target in TARGETS}
-    for key, values in estimates.items():
-        reward, target, name = key
-        found["estimates"][reward][target][name] = [None if np.isnan(one) else one for one in values.tolist()]
+    for (metric, target, name), values in estimates.items():
+        found["estimates"][metric][target][name] = [None if np.isnan(one) else one for one in values.tolist()]
     return found
 
 
