@@ -85,7 +85,7 @@ class LearningDesign:
         return TreeSettings(self.rounds, self.leaves, self.rate, depth=setting.depth, smallest=self.smallest * slots)
 
 
-class Fold(NamedTuple):
+class LearningFold(NamedTuple):
     """One of the five folds, from 0."""
 
     number: int
@@ -99,7 +99,7 @@ class Fold(NamedTuple):
         return f"rankers of fold {self.number + 1}"
 
 
-FOLDS = tuple(map(Fold, range(PARTS)))
+FOLDS = tuple(map(LearningFold, range(PARTS)))
 
 
 @dataclass(frozen=True)
@@ -115,19 +115,19 @@ class Experiment:
         """Return the part of each query [q]."""
         return parts(self.pages.judged, PARTS, "parts", self.design.seed)
 
-    def tested(self, fold: Fold) -> Integers:
+    def tested(self, fold: LearningFold) -> Integers:
         """Return the queries that a fold is tested on."""
         return np.flatnonzero(self.part == fold.number)
 
-    def validating(self, fold: Fold) -> Integers:
+    def validating(self, fold: LearningFold) -> Integers:
         """Return the queries that choose the number of trees of a fold."""
         return np.flatnonzero(self.part == (fold.number + 1) % PARTS)
 
-    def trained(self, fold: Fold) -> Integers:
+    def trained(self, fold: LearningFold) -> Integers:
         """Return the queries that a fold is learnt from."""
         return np.flatnonzero((self.part != fold.number) & (self.part != (fold.number + 1) % PARTS))
 
-    def run(self, fold: Fold, heed: Heed) -> Found:
+    def run(self, fold: LearningFold, heed: Heed) -> Found:
         """Return setting -> method -> reward -> values of the slates of each tested query."""
         found: Found = {}
         for setting in SETTINGS:
@@ -137,7 +137,9 @@ class Experiment:
                     found[setting.name].setdefault(name, {})[REWARDS[kind]] = values.tolist()
         return found
 
-    def _results(self, fold: Fold, setting: Setting, method: str, heed: Heed) -> Iterator[tuple[str, int, Floats]]:
+    def _results(
+        self, fold: LearningFold, setting: Setting, method: str, heed: Heed
+    ) -> Iterator[tuple[str, int, Floats]]:
         """Yield (name, reward, [tested]) of a method, learnt once for each reward if it learns from rewards."""
         if method == PI_OPT:
             learnt = {kind: (kind,) for kind in setting.kinds}
@@ -154,7 +156,7 @@ class Experiment:
                     yield EXACT, kind, self.rewards(self.tested(fold), forest, "exact")[:, kind]
                 heed()
 
-    def _forests(self, fold: Fold, setting: Setting, method: str, target: int) -> Iterator[Forest]:
+    def _forests(self, fold: LearningFold, setting: Setting, method: str, target: int) -> Iterator[Forest]:
         """Yield the rankers with the different numbers of trees."""
         queries = self.trained(fold)
         part, rows = self.pages.judged.take(queries), self._rows(queries)

@@ -38,8 +38,8 @@ from .learning import (
     SUP_RAW,
     TEXT,
     Experiment,
-    Fold,
     LearningDesign,
+    LearningFold,
 )
 from .rankers import parts
 from .uniform_log import Pages, uniform_log
@@ -108,7 +108,7 @@ def _digest(judged: Judged) -> str:
     return made.hexdigest()[:16]
 
 
-def _joined(experiment: Experiment, found: Mapping[Fold, Found]) -> Results:
+def _joined(experiment: Experiment, found: Mapping[LearningFold, Found]) -> Results:
     """Return the results of all folds, by query."""
     order = np.argsort(np.concatenate([experiment.tested(fold) for fold in FOLDS]))
     first = found[FOLDS[0]]
