@@ -6,8 +6,9 @@ learnt from. One log of uniformly random slates of all queries serves all folds,
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import NamedTuple
 
@@ -16,7 +17,7 @@ import numpy as np
 from ...learning.trees import TreeSettings, ranking_rounds, rounds
 from ...log.batch import Floats, Integers
 from ...policies.boosted import Assignment, Forest, best_slates
-from ..resume import Found, Heed
+from ..resume import Found, Heed, spoken, workers
 from .design import FLAT, REWARDS
 from .rankers import parts, ranks
 from .uniform_log import Pages, UniformLog
@@ -28,6 +29,9 @@ LAMBDAMART, SUP, SUP_RAW, PI_OPT = ("LambdaMART", "SUP", "SUP, raw relevance", "
 EXACT = "PI-OPT, exact assignment"
 _LARGEST = float(np.finfo(np.float32).max) / 4
 _TOGETHER = 256  # queries whose slates are found at once
+_TIMED = (1, 6)  # trees
+WORKERS = 2
+"""Folds at once."""
 
 
 class Setting(NamedTuple):
@@ -136,6 +140,20 @@ class Experiment:
                 for name, kind, values in self._results(fold, setting, method, heed):
                     found[setting.name].setdefault(name, {})[REWARDS[kind]] = values.tolist()
         return found
+
+    def price(self, missing: Sequence[LearningFold]) -> str:
+        """Return in words what some folds will cost, from the speed of a few trees."""
+        part, spent = self.pages.judged.take(self.trained(FOLDS[0])), list[float]()
+        for count in _TIMED:
+            began, few = time.perf_counter(), replace(self.design.trees(TEXT), rounds=count)
+            list(rounds(_finite(part.features), part.grade, np.ones(part.rows), few))
+            spent.append(time.perf_counter() - began)
+        tree = max((spent[1] - spent[0]) / (_TIMED[1] - _TIMED[0]), 1e-4)
+        methods = [method for setting in SETTINGS for method in setting.methods]
+        models = len(methods) + methods.count(PI_OPT)
+        passes = models + 2 * methods.count(PI_OPT) * (SLOTS - 1)  # an example for each slot
+        seconds = tree * passes * self.design.rounds * len(missing) / workers(WORKERS)
+        return f"{len(missing)} folds, {models} rankers of {self.design.rounds:,} trees each: about {spoken(seconds)}"
 
     def _results(
         self, fold: LearningFold, setting: Setting, method: str, heed: Heed
