@@ -11,11 +11,13 @@ from .dr_poem import DoublyRobustPoem
 from .dro import DoublyRobustReduction
 from .examples import Learner
 from .ips import InversePropensity
+from .pi_opt import PiOpt
 from .plackett_luce import SlateGradient
 from .poem import Poem
 from .random import Random
 from .regression import Regression
 from .snpoem import SelfNormalisedPoem
+from .sup import LambdaMart, Supervised
 
 METHODS: dict[str, type] = {
     "random": Random,
@@ -26,6 +28,9 @@ METHODS: dict[str, type] = {
     "snpoem": SelfNormalisedPoem,
     "dr-poem": DoublyRobustPoem,
     "plackett-luce": SlateGradient,
+    "pi-opt": PiOpt,
+    "sup": Supervised,
+    "lambdamart": LambdaMart,
 }
 
 

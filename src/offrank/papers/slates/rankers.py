@@ -156,6 +156,13 @@ def ranks(judged: Judged, scores: Floats, name: str, seed: int = 0) -> Integers:
     return found
 
 
+def parts(judged: Judged, count: int, name: str, seed: int) -> Integers:
+    """Divide the queries into equally large parts, 0 to count - 1, by a hash of the query, a name and the seed [q]."""
+    found = np.empty(len(judged), np.int64)
+    found[np.argsort(hashed(judged.query.astype(np.uint64) ^ _key(name, seed)))] = np.arange(len(judged)) % count
+    return found
+
+
 def _key(name: str, seed: int) -> NDArray[np.uint64]:
     """Return a code of a name and a seed [1]."""
     word = np.frombuffer(name.encode().ljust(16, b"\0")[:16], np.uint64)
@@ -164,9 +171,7 @@ def _key(name: str, seed: int) -> NDArray[np.uint64]:
 
 def _folds(judged: Judged, seed: int) -> Folds:
     """Divide the rows into folds of whole queries, by a hash of the query and the seed."""
-    fold = np.empty(len(judged), np.int64)
-    fold[np.argsort(hashed(judged.query.astype(np.uint64) ^ _key("folds", seed)))] = np.arange(len(judged)) % FOLDS
-    of_row = fold[judged.owner]
+    of_row = parts(judged, FOLDS, "folds", seed)[judged.owner]
     return [(np.flatnonzero(of_row != one), np.flatnonzero(of_row == one)) for one in range(min(FOLDS, len(judged)))]
 
 

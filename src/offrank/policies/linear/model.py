@@ -11,9 +11,10 @@ import numpy as np
 
 from ...folds.fingerprint import Fingerprint
 from ...log.batch import Contexts, Floats, Integers
+from ..base import all_items
 from .encoding import Encoding, Lines
 from .file import PolicyFile
-from .scored import slate_log_prob
+from .scored import ranker, scored, slate_log_prob
 
 
 @dataclass(frozen=True)
@@ -37,6 +38,10 @@ class Model:
     def log_prob(self, lines: Lines, slates: Integers, greedy: bool) -> Floats:
         """[n] log-probability of each slate, sorted by the scores (`greedy`) or drawn."""
         return slate_log_prob(lines.scores(self.weights), np.diff(lines.starts), slates, greedy)
+
+    def rank_probs(self, contexts: Contexts, greedy: bool) -> Floats:
+        """[n, m, k] probability of each candidate at each rank, sorted by the scores (`greedy`) or drawn."""
+        return ranker(greedy).rank_probs(scored(contexts, self.scores(contexts)), all_items(contexts))
 
     def recorded(self, facts: Mapping[str, Any], training: Fingerprint | None) -> Model:
         """The model with how it was learnt, and the fingerprint of the rows."""
