@@ -38,8 +38,10 @@ from .design import (
     loggings,
 )
 from .findings import COMPARED, Findings, by_both_ways, claims
+from .learning import LearningDesign
 from .overlap import overlap
 from .resume import all_studies
+from .table_1 import learning
 from .worlds import by_rank
 
 PAPER = Expectations.of("slates")
@@ -49,17 +51,22 @@ _WHOLE = 31_000  # queries of MSLR-WEB30K
 
 def sheet(asked: Run) -> Document:
     """Return the reproduction; see the module. Finished studies are saved, so that the same call resumes."""
-    return made(SlatesDesign.of(asked.scale, asked.seed), asked.log, asked.folder, asked.say)
+    table_1 = LearningDesign.of(asked.scale, asked.seed)
+    return made(SlatesDesign.of(asked.scale, asked.seed), asked.log, asked.folder, asked.say, table_1)
 
 
-def made(design: SlatesDesign, log: Any, folder: Path, say: Say) -> Document:
-    """Return the reproduction at any size."""
+def made(design: SlatesDesign, log: Any, folder: Path, say: Say, table_1: LearningDesign | None = None) -> Document:
+    """Return the reproduction at any size, with Table 1 if it has a design."""
     optional("sklearn.tree", "the base rankers and the direct method need scikit-learn", "models")
     say("1. The judged queries")
     data = SlatesData.of(design, log, say)
     say(f"2. {len(design.studies())} simulated logs, each for 2 targets and 2 metrics")
     findings = Findings(design, all_studies(data, folder, say))
-    return PAPER.sheet(_sections(data, findings, say))
+    sections = list(_sections(data, findings, say))
+    if table_1 is not None:
+        say("4. Table 1: rankers learnt from rewards of whole slates")
+        sections.append(learning(table_1, None if data.generated else data.judged, folder, say))
+    return PAPER.sheet(sections)
 
 
 def _sections(data: SlatesData, findings: Findings, say: Say) -> Iterator[Section]:
