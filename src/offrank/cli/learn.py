@@ -17,10 +17,12 @@ from .running import reading, saying, tell
 @click.option(
     "--method",
     required=True,
-    help="random, regression, ips, dro, poem, snpoem, dr-poem or plackett-luce.",
+    help="random, regression, ips, dro, poem, snpoem, dr-poem or plackett-luce (linear); pi-opt, sup or lambdamart "
+    "(boosted trees).",
 )
 @click.option("-o", "path", metavar="POLICY.NPZ", required=True, help="The file to write.")
-@click.option("--criterion", default="ips", show_default=True, help="Choose settings by ips, snips or lower.")
+@click.option("--criterion", help="Choose settings by ips, snips, lower or pi; by default pi for pi-opt, else ips.")
+@click.option("--labels", metavar="COLUMN", help="Grades beside the candidates, for sup and lambdamart.")
 @click.option("--split", default="turn", show_default=True, help="Thirds by rows in turn, or by hash.")
 @click.option("--interactions", is_flag=True, help="Cross the context's features with the candidates'.")
 @click.option("--epochs", type=click.IntRange(1), help="The most passes; by default the method's own.")
@@ -31,7 +33,7 @@ from .running import reading, saying, tell
 @workers
 @quiet
 def learn(log: str, **options: Any) -> None:
-    """Learn a linear policy from a third of LOG, choose by another third, judge by the last.
+    """Learn a policy from a third of LOG, choose by another third, judge by the last.
 
     LOG has a column `features`.
 

@@ -16,6 +16,7 @@ from ..log.source import Needs, Source
 from ..policies.linear import Encoding
 from ..policies.propensities import AnyPolicy, propensities, shown_needs
 from ..running.executors import Executor, Progress, run
+from .contexts import ContextsFold, ContextSums
 from .examples import Data, Examples, Store
 from .splits import By, LearntRowsFold, Part, rows_of
 
@@ -123,7 +124,10 @@ class Packing:
 
 @dataclass(frozen=True)
 class Preparation:
-    """The preparation of a log. folder: temporary, for pieces of large logs."""
+    """The preparation of a log. folder: temporary, for pieces of large logs.
+
+    contexts: the thirds whose distinct contexts are found too. labels: the column of their grades, or None.
+    """
 
     logging: AnyPolicy
     folder: Path
@@ -131,9 +135,11 @@ class Preparation:
     bits: int = 20
     interactions: bool = False
     memory: float = MEMORY
+    contexts: frozenset[Part] = frozenset()
+    labels: str | None = None
 
     def data(self, source: Source, executor: Executor | None, progress: Progress | None) -> tuple[Data, Survey]:
-        """Return both thirds used in learning, after three passes over the log."""
+        """Return both thirds used in learning, after three passes over the log, and one for each third of contexts."""
         features = Needs(frozenset(["candidates", "features", "reward"]))
         chosen = source.select(shown_needs(self.logging, "log_prob") | features)
         folds = Tee({"survey": SurveyFold(self.bits), "training": LearntRowsFold(self.by)})
@@ -145,4 +151,9 @@ class Preparation:
         def pack(part: Part) -> Store:
             return run(chosen, Packing(encoding, self.logging, part, self.by, folder), executor, progress)
 
-        return Data(pack("train"), pack("validate"), encoding, found["training"]), survey
+        def gathered(part: Part) -> ContextSums | None:
+            fold = ContextsFold(self.logging, part, self.by, self.labels)
+            return run(source.select(fold.needs(source)), fold, executor, progress) if part in self.contexts else None
+
+        packed = Data(pack("train"), pack("validate"), encoding, found["training"])
+        return replace(packed, contexts=gathered("train"), validate_contexts=gathered("validate")), survey

@@ -9,31 +9,36 @@ from typing import Literal, get_args
 import numpy as np
 
 from ..errors import LogError, UsageError
+from ..estimators.pseudoinverse.estimator import portions
 from ..folds.base import Sample
 from ..folds.estimate import Interval
 from ..folds.moments import MomentsFold
 from ..inference.ratio import Ratio
 from ..inference.spread import Inference
 from ..log.batch import Floats
-from ..policies.linear import slate_log_prob
+from .boosting import Boosting
+from .contexts import ContextSums
 from .examples import Checkpoint, Data, Examples, Learner, Store
+from .splits import Part
 
-Criterion = Literal["ips", "snips", "lower"]
+Criterion = Literal["ips", "snips", "lower", "pi"]
 _FOLD = MomentsFold(3)
 
 
 @dataclass(frozen=True)
 class Trial:
-    """A candidate and its estimates on the validation third."""
+    """A candidate and its estimates on the validation third. pi: by the pseudoinverse, if that is the criterion."""
 
     candidate: Checkpoint
     ips: Interval
     snips: Interval
     mean_weight: float
+    pi: Interval | None = None
 
     def worth(self, criterion: Criterion) -> float:
         """Return the number to maximise: `lower` is the lower end of the interval of IPS."""
-        return {"ips": self.ips.value, "snips": self.snips.value, "lower": self.ips.low}[criterion]
+        by_slates = {"ips": self.ips.value, "snips": self.snips.value, "lower": self.ips.low}
+        return self.pi.value if criterion == "pi" and self.pi is not None else by_slates[criterion]
 
 
 @dataclass(frozen=True)
@@ -41,7 +46,7 @@ class Search:
     """The search over the candidates of a learner, by their estimates on the validation third.
 
     Raises:
-        UsageError: the criterion is not one of `ips`, `snips`, `lower`.
+        UsageError: the criterion is not one of `ips`, `snips`, `lower`, `pi`.
     """
 
     learner: Learner
@@ -54,8 +59,14 @@ class Search:
         if self.criterion not in get_args(Criterion):
             raise UsageError(f"criterion is {self.criterion!r}", "say " + ", ".join(get_args(Criterion)))
 
+    @property
+    def contexts(self) -> frozenset[Part]:
+        """Return the thirds of the log whose distinct contexts are needed: to learn from, to choose by."""
+        parts: dict[Part, bool] = {"train": isinstance(self.learner, Boosting), "validate": self.criterion == "pi"}
+        return frozenset(part for part, needed in parts.items() if needed)
+
     def run(self, data: Data, tried: Callable[[Trial], object] | None = None) -> tuple[Trial, ...]:
-        """Return the candidates' estimates, best first; only the best one keeps its weights. tried: called with each.
+        """Return the candidates' estimates, best first; only the best one keeps its model. tried: called with each.
 
         Raises:
             UsageError: the method cannot learn from this log.
@@ -65,13 +76,16 @@ class Search:
         found: list[Trial] = []
         leader: Trial | None = None
         middle = data.train.baseline()
+        by_action = Actions.of(data, middle) if self.criterion == "pi" else None
         for candidate in self.learner.candidates(data, self.seed):
             trial = judge(candidate, data.validate, self.learner.greedy, self.confidence, middle)
+            if by_action is not None:
+                trial = replace(trial, pi=by_action.estimate(candidate, self.learner.greedy, self.confidence))
             if tried is not None:
                 tried(trial)
             if leader is None or trial.worth(self.criterion) > leader.worth(self.criterion):
                 leader = trial
-            found.append(replace(trial, candidate=replace(candidate, weights=np.zeros(0))))  # weights take much memory
+            found.append(replace(trial, candidate=replace(candidate, model=None)))  # models take much memory
         assert leader is not None
         others = [one for one in found if one.candidate.settings != leader.candidate.settings]
         return (leader, *sorted(others, key=lambda one: one.worth(self.criterion), reverse=True))
@@ -85,6 +99,8 @@ class Search:
             )
         if not (data.train.rows and data.validate.rows):
             raise LogError("a third of the log is empty", "give a log of more impressions")
+        if isinstance(self.learner, Boosting) and self.learner.graded:
+            return
         by_item = self.learner.per_item and data.slots > 1
         outcomes = [self._clicks(examples) if by_item else examples.reward for examples in data.train]
         low, high = min(float(each.min()) for each in outcomes), max(float(each.max()) for each in outcomes)
@@ -104,16 +120,58 @@ class Search:
         return clicks
 
 
+@dataclass(frozen=True)
+class Actions:
+    """The contexts of the validation third, with the pseudoinverse's rewards of actions, to estimate policies by.
+
+    phi: [rows, k] of the rewards less `baseline`; ones: [rows, k] of a reward of 1.
+    """
+
+    contexts: ContextSums
+    phi: Floats
+    ones: Floats
+    baseline: float
+
+    @classmethod
+    def of(cls, data: Data, baseline: float) -> Actions:
+        """Build from the validation third.
+
+        Raises:
+            AbilityError: the logging policy has no pair probabilities.
+        """
+        found = data.validate_contexts
+        assert found is not None
+        return cls(found, found.phi(baseline), found.phi_of_one(), baseline)
+
+    def estimate(self, candidate: Checkpoint, greedy: bool, confidence: float) -> Interval:
+        """Return the estimate by PI (paper slate-pseudoinverse, Eq. 6), with contexts as the rows of the interval."""
+        model, contexts, state = candidate.model, self.contexts.contexts, _FOLD.empty()
+        assert model is not None
+        for rows in portions(contexts):
+            some, n = contexts.take(rows), self.contexts.sums.n[rows]
+            law = model.rank_probs(some, greedy)
+            law = law[np.arange(law.shape[1]) < some.size[:, None]]
+            first, last = self.contexts.sums.first[rows[0]], self.contexts.sums.first[rows[-1] + 1]
+            starts = self.contexts.sums.first[rows] - first
+            earned, weight = (
+                np.add.reduceat((law * phi[first:last, : law.shape[1]]).sum(axis=1), starts)
+                for phi in (self.phi, self.ones)
+            )
+            values = np.stack([n, n * earned, n * weight], axis=1)
+            state = _FOLD.add(state, Sample(values, np.zeros(len(n), dtype=np.uint64)))
+        return _moved(Inference(state, "normal", confidence).ratio(Ratio(1, 0)), self.baseline)
+
+
 def judge(candidate: Checkpoint, store: Store, greedy: bool, confidence: float, baseline: float = 0.0) -> Trial:
     """Return estimates by IPS and SNIPS, corrected for sub-sampling; intervals by the delta method.
 
     baseline: IPS is baseline + mean(w (reward - baseline)), so that the order of candidates is invariant to adding a
     constant to all rewards, if the baseline shifts with them.
     """
-    state = _FOLD.empty()
+    state, model = _FOLD.empty(), candidate.model
+    assert model is not None
     for examples in store:
-        scores = examples.lines.scores(candidate.weights)
-        weight = np.exp(slate_log_prob(scores, examples.size, examples.slates, greedy) - examples.log_q)
+        weight = np.exp(model.log_prob(examples.lines, examples.slates, greedy) - examples.log_q)
         gain = examples.reward - baseline
         values = np.stack([np.ones(len(weight)), weight * gain, weight], axis=1)
         state = _FOLD.add(state, Sample(values / examples.inclusion[:, None], np.zeros(len(weight), dtype=np.uint64)))

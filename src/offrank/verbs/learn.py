@@ -8,21 +8,25 @@ from pathlib import Path
 from typing import Any
 
 from .. import formatting
-from ..errors import NoOverlapError, UsageError
+from ..errors import NoOverlapError, UsageError, optional
 from ..files import scratch
 from ..findings.verdict import Verdict
 from ..folds.estimate import Estimate, Interval
 from ..inference.spec import IntervalSpec
 from ..learning import splits
+from ..learning.boosting import Boosting
 from ..learning.examples import Checkpoint, Data
 from ..learning.named import learner
+from ..learning.pi_opt import PiOpt
 from ..learning.preparation import Preparation
 from ..learning.search import Criterion, Search, Trial
-from ..options import Say, silent
+from ..options import Say, option, silent
+from ..policies.boosted import Boosted
 from ..policies.fit import fitted
-from ..policies.linear import Encoding, Linear, Model
+from ..policies.learnt import Learnt, policies_of
+from ..policies.linear import Encoding
 from ..policies.propensities import AnyPolicy
-from ..report.document import Answer, Document, Figures, Section
+from ..report.document import Answer, Cell, Document, Figures, Section
 from ..running.executors import Executor, Progress
 from . import arguments
 from .evaluate import evaluate
@@ -42,7 +46,7 @@ class LearntPolicy(Printed):
       without interactions cannot use them; `features` is the number of features that occur.
     """
 
-    policy: Linear
+    policy: Learnt
     method: str
     criterion: Criterion
     tried: tuple[Trial, ...]
@@ -54,7 +58,7 @@ class LearntPolicy(Printed):
     @property
     def greedy(self) -> bool:
         """Whether the method's policy is meant to be sorted by rather than drawn from."""
-        return self.policy.greedy
+        return self.policy.sorts
 
     @property
     def judged(self) -> Estimate | NoOverlapError | None:
@@ -108,8 +112,11 @@ class LearntPolicy(Printed):
         """Return the page: whether the policy is better, how it was tested, and which settings were tried."""
         found = Document("", "", ()) if self.tested is None else self.tested.sheet()
         severity = next((one.severity for one in found.answers if one.about == formatting.quote(self._used)), "note")
-        rows = tuple((_spelled(one), _interval(one.ips), _interval(one.snips), one.mean_weight) for one in self.tried)
-        table = Figures("", ("settings", "ips", "snips", "mean weight"), rows)
+        names = ("ips", "snips") if self.criterion != "pi" else ("pi", "ips", "snips")
+        rows: tuple[tuple[Cell, ...], ...] = tuple(
+            (_spelled(one), *_intervals(one, names), one.mean_weight) for one in self.tried
+        )
+        table = Figures("", ("settings", *names, "mean weight"), rows)
         use = "crossed with the candidates'" if self.crossed else "without effect: --interactions crosses them"
         same = f"{self.ignored:,} of {self.features:,} features are the same for all candidates of every impression"
         prose = (
@@ -128,7 +135,7 @@ def learn(
     path: str | os.PathLike[str],
     *,
     logging: str | AnyPolicy = "logged",
-    criterion: Criterion = "ips",
+    criterion: Criterion | None = None,
     split: splits.By = "turn",
     interactions: bool = False,
     epochs: int | None = None,
@@ -136,17 +143,20 @@ def learn(
     confidence: float = 0.95,
     seed: int = 0,
     test: bool = True,
+    labels: str | None = None,
     executor: Executor | None = None,
     progress: Progress | None = None,
     say: Say = silent,
 ) -> LearntPolicy:
-    """Learn a linear policy from one third of a log, choose its settings by another, and test it on the last.
+    """Learn a policy from one third of a log, choose its settings by another, and test it on the last.
 
     - log: from `read_log`, or anything that it takes, with `features` beside the candidates.
-    - method: random, regression, ips, dro, poem, snpoem, dr-poem or plackett-luce.
+    - method: random, regression, ips, dro, poem, snpoem, dr-poem or plackett-luce, which are linear; pi-opt, sup or
+      lambdamart, which boost trees; or a spelling such as `sup(target=relevance)`.
     - path: the `.npz` file to write. logging: the policy that drew the log; `logged` uses its written propensities.
-    - criterion: what the settings are chosen by: `ips` (as in paper criteo-test-bed), `snips`, or `lower`, the
-      lower end of the interval of IPS at level `confidence`.
+    - criterion: what the settings are chosen by: `ips` (as in paper criteo-test-bed), `snips`, `lower`, the lower end
+      of the interval of IPS at level `confidence`, or `pi`, the pseudoinverse; by default `pi` for pi-opt, else `ips`.
+    - labels: the column of the grades beside the candidates, for sup and lambdamart.
     - split: `turn` (rows in turn) or `hash` (of the row number).
     - interactions: multiply each feature of a candidate by each feature of the context.
     - epochs: the most passes over the log, by default the method's own. bits: weights are a table of 2^bits.
@@ -163,36 +173,57 @@ def learn(
     splits.check(split)
     IntervalSpec("normal", confidence)  # raises for an invalid level
     target = _target(path)
-    search = Search(learner(method, epochs), method, criterion, confidence, seed)
+    search = _search(method, epochs, criterion, confidence, seed, labels)
     Encoding.plain(bits)  # raises before anything is read
     source = arguments.source(log)
     drawn = fitted(arguments.policy(logging), source, executor)
     with scratch(target.parent, ".learning-") as folder:
-        preparation = Preparation(drawn, folder, split, bits, interactions)
+        preparation = Preparation(drawn, folder, split, bits, interactions, contexts=search.contexts, labels=labels)
         say("1. Reading the log, and encoding its features")
         data, survey = preparation.data(source, executor, progress)
         say(f"2. Learning from {data.train.rows:,} impressions, choosing by {data.validate.rows:,}")
-        tried = search.run(data, tried=lambda one: say(f"   {_spelled(one)}: ips {_interval(one.ips)}"))
-    _model(search, data, tried[0].candidate, split).save(target)
-    policy, tested = Linear(str(target), greedy=search.learner.greedy), None
+        tried = search.run(data, tried=lambda one: say(f"   {_spelled(one)}: {_estimated(one)}"))
+    _save(search, data, tried[0].candidate, split, target)
+    targets, tested = both(str(target)), None
+    policy = targets["sorted" if search.learner.greedy else "drawn"]
     if test:
         say("3. Judging by the test third")
-        targets = both(policy.path)
         third = splits.Split(source, "test", split)
         tested = evaluate(third, targets, drawn, confidence=confidence, executor=executor, progress=progress)
     occurring, ignored = int(survey.seen.sum()), int(survey.context.sum())
-    return LearntPolicy(policy, method, criterion, tried, tested, occurring, ignored, interactions)
+    crossed = interactions or isinstance(policy, Boosted)
+    return LearntPolicy(policy, method, search.criterion, tried, tested, occurring, ignored, crossed)
 
 
-def both(path: str) -> dict[str, AnyPolicy]:
-    """Return a learnt scorer as the two policies that it defines: drawn and sorted."""
-    return {"drawn": Linear(path), "sorted": Linear(path, greedy=True)}
+def both(path: str) -> dict[str, Learnt]:
+    """Return a learnt scorer as the two policies that it defines: drawn and sorted; or, by slot, sorted and exact."""
+    return policies_of(path)
 
 
-def _model(search: Search, data: Data, best: Checkpoint, split: splits.By) -> Model:
-    """Return the scorer to save, with its training settings and the fingerprint of its rows."""
+def _search(
+    method: str, epochs: int | None, criterion: Criterion | None, confidence: float, seed: int, labels: str | None
+) -> Search:
+    """Return the search.
+
+    Raises:
+        UsageError: arguments that cannot work.
+    """
+    made = learner(method, epochs)
+    usual: Criterion = "pi" if isinstance(made, PiOpt) else "ips"
+    if isinstance(made, Boosting):
+        optional("lightgbm", f"{method} needs LightGBM", "models")
+        if made.graded and labels is None:
+            raise UsageError(
+                f"{method} learns from grades beside the candidates", f"name their column: {option('labels')}"
+            )
+    return Search(made, method, criterion or usual, confidence, seed)
+
+
+def _save(search: Search, data: Data, best: Checkpoint, split: splits.By, path: Path) -> None:
+    """Write the model with its training settings and the fingerprint of its rows."""
+    assert best.model is not None
     said = {"method": search.name, "criterion": search.criterion, "settings": dict(best.settings)}
-    return Model(data.encoding, best.weights, {**said, "seed": search.seed, "split": split}, data.training)
+    best.model.recorded({**said, "seed": search.seed, "split": split}, data.training).save(path)
 
 
 def _target(path: str | os.PathLike[str]) -> Path:
@@ -207,6 +238,15 @@ def _target(path: str | os.PathLike[str]) -> Path:
 def _spelled(judged: Trial) -> str:
     """Format the settings."""
     return ", ".join(f"{name} {value:g}" for name, value in judged.candidate.settings.items()) or "nothing to set"
+
+
+def _estimated(judged: Trial) -> str:
+    """Format the estimate of a candidate: by the pseudoinverse if that was asked for."""
+    return f"ips {_interval(judged.ips)}" if judged.pi is None else f"pi {_interval(judged.pi)}"
+
+
+def _intervals(judged: Trial, names: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(_interval(getattr(judged, name)) for name in names)
 
 
 def _interval(found: Interval) -> str:
