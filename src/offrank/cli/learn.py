@@ -8,8 +8,8 @@ import click
 
 import offrank
 
-from .options import arguments, confidence, html, quiet, source, source_options, workers
-from .running import reading, saying, tell
+from .options import arguments, confidence, html, results_options, source, source_options
+from .running import be_strict, reading, saying, tell
 
 
 @click.command()
@@ -27,13 +27,13 @@ from .running import reading, saying, tell
 @click.option("--bits", default=20, show_default=True, help="Weights are a table of 2^bits.")
 @confidence()
 @click.option("--seed", default=0, show_default=True, help="The same seed gives the same policy.")
+@results_options
 @html
-@workers
-@quiet
 def learn(log: str, **options: Any) -> None:
-    """Learn a linear policy from a third of LOG, choose by another third, judge by the last.
+    """Learn a policy from a third of LOG, choose by another third, judge by the last.
 
-    LOG has a column `features`.
+    The last third says "better than the logged policy with probability 0.95", or "do not ship". LOG has a
+    column `features`.
 
     offrank learn log.parquet --method poem -o policy.npz
     """
@@ -41,3 +41,4 @@ def learn(log: str, **options: Any) -> None:
         how = {"executor": executor, "progress": progress, "say": saying(options)}
         made = offrank.learn(source(log, options), **arguments(options), **how)
     tell(made, options)
+    be_strict(made.usable, options)

@@ -8,10 +8,11 @@ from pathlib import Path
 from typing import Any
 
 from .. import formatting
-from ..errors import NoOverlapError, UsageError
+from ..errors import UsageError
 from ..files import scratch
+from ..findings.release import Release
 from ..findings.verdict import Verdict
-from ..folds.estimate import Estimate, Interval
+from ..folds.estimate import Interval
 from ..inference.spec import IntervalSpec
 from ..learning import splits
 from ..learning.examples import Checkpoint, Data
@@ -27,7 +28,7 @@ from ..running.executors import Executor, Progress
 from . import arguments
 from .evaluate import evaluate
 from .pages.document import eyebrow
-from .printed import Printed
+from .printed import Printed, json_text
 from .result import Result
 
 
@@ -57,15 +58,13 @@ class LearntPolicy(Printed):
         return self.policy.greedy
 
     @property
-    def judged(self) -> Estimate | NoOverlapError | None:
-        """SNIPS of the policy on the test third, used as its method means it; None if not requested."""
-        if self.tested is None:
-            return None
-        return self.tested.estimates.found[self._used, "snips"]
-
-    @property
     def _used(self) -> str:
         return "sorted" if self.greedy else "drawn"
+
+    @property
+    def release(self) -> Release | None:
+        """Whether the policy, used as its method means it, may replace the logged one; None if not requested."""
+        return None if self.tested is None else self.tested.release(self._used, self.tested.facts["confidence"])
 
     @property
     def verdict(self) -> Verdict | None:
@@ -74,35 +73,43 @@ class LearntPolicy(Printed):
 
     @property
     def better(self) -> bool | None:
-        """Whether the policy earns more than the logging policy on the test third; None if not requested.
+        """Whether the policy may replace the logging policy, see `release`; None if not requested."""
+        return None if self.release is None else self.release.released
 
-        True if the verdict is not `do not use` and the interval of the paired difference lies above zero.
-        """
-        found = self.verdict
-        return None if found is None else found.difference is not None and found.difference.low > 0
+    @property
+    def usable(self) -> bool:
+        """Whether the policy is released, or was not judged."""
+        return self.better is not False
 
     @property
     def headline(self) -> str:
-        """Compare the policy with the logging policy on the test third, in one sentence."""
-        found = self.judged
-        if found is None:
-            return "Not judged: the last third was not looked at."
-        if isinstance(found, NoOverlapError):
-            return f"Not better than the logging policy, as far as the last third can tell: {found.message}."
-        verdict = self.verdict
-        assert verdict is not None
-        away = verdict.difference or found.difference
-        assert away is not None  # linear policies have weights
-        level = f"{100 * (self.tested.facts['confidence'] if self.tested else 0.95):g} %"
-        least, most = (f"{end:+.4g}" for end in (away.low, away.high))
-        said = f"{away.value:+.4g} per impression, {level} interval {least} to {most}"
-        codes = ", ".join(one.code for one in verdict.reasons)
-        if self.better:
-            care = f" (use with care: {codes})" if codes else ""
-            return f"Better than the logging policy on the last third: {said}{care}."
-        why = "" if verdict.usable else f", and the estimate cannot be trusted ({codes})"
-        how = "Worse" if away.high < 0 and verdict.usable else "Not better"
-        return f"{how} than the logging policy, as far as the last third can tell: {said}{why}."
+        """Whether to ship the policy, in one sentence."""
+        return "Not judged: the last third was not looked at." if self.release is None else self.release.headline
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the decision, the settings tried and the test as plain values."""
+        tried = [
+            {
+                "settings": dict(one.candidate.settings),
+                "ips": one.ips.to_dict(),
+                "snips": one.snips.to_dict(),
+                "mean_weight": one.mean_weight,
+            }
+            for one in self.tried
+        ]
+        return {
+            "kind": "learn",
+            "policy": repr(self.policy),
+            "method": self.method,
+            "release": None if self.release is None else self.release.to_dict(),
+            "criterion": self.criterion,
+            "tried": tried,
+            "tested": None if self.tested is None else self.tested.to_dict(),
+        }
+
+    def to_json(self, path: str | os.PathLike[str] | None = None) -> str:
+        """Return the result as JSON; written to `path` if given."""
+        return json_text(self.to_dict(), path)
 
     def sheet(self) -> Document:
         """Return the page: whether the policy is better, how it was tested, and which settings were tried."""
@@ -150,6 +157,7 @@ def learn(
     - split: `turn` (rows in turn) or `hash` (of the row number).
     - interactions: multiply each feature of a candidate by each feature of the context.
     - epochs: the most passes over the log, by default the method's own. bits: weights are a table of 2^bits.
+    - confidence: level of the intervals, and the probability with which a policy that is released is better.
     - seed: the same seed gives bit-identical results. say: called with a description of each step.
 
     Raises:
@@ -162,6 +170,8 @@ def learn(
     """
     splits.check(split)
     IntervalSpec("normal", confidence)  # raises for an invalid level
+    if test and confidence <= 0.5:
+        raise UsageError(f"confidence is {confidence!r}", "give more than 0.5, or do not judge the policy: test=False")
     target = _target(path)
     search = Search(learner(method, epochs), method, criterion, confidence, seed)
     Encoding.plain(bits)  # raises before anything is read
