@@ -28,13 +28,13 @@ def test_the_same_seed_gives_the_same_bits(name: str) -> None:
     data = prepared()[0]
     one, again = (list(itertools.islice(learner(name, 2).candidates(data, 5), 3))[-1] for _ in range(2))
     assert one.settings == again.settings
-    assert one.weights.tobytes() == again.weights.tobytes()
+    assert one.model.weights.tobytes() == again.model.weights.tobytes()
 
 
 def test_poem_earns_more_than_the_logger(tmp_path: Path) -> None:
     data = prepared()[0]
     *_, last = Poem(variances=(1.0,), l2=(1e-3,), clips=(0.97,), epochs=4).candidates(data, 0)
-    Model(data.encoding, last.weights).save(tmp_path / "policy.npz")
+    Model(data.encoding, last.model.weights).save(tmp_path / "policy.npz")
     assert WORLD.truth(Linear(str(tmp_path / "policy.npz"))) > 1.1 * WORLD.truth(WORLD.logging)
 
 
@@ -80,7 +80,7 @@ def test_doubly_robust_rewards_are_right_on_average_whatever_the_model() -> None
 
 def test_judged_expectation_is_the_truth_and_inclusion_counts_once() -> None:
     given, reward = every_action()
-    zero = Checkpoint({}, np.zeros(8))
+    zero = Checkpoint({}, Model(Encoding.plain(3), np.zeros(8)))
     found = judge(zero, store(given), greedy=False, confidence=0.95)
     assert found.ips.value == pytest.approx(reward.mean())
     halves = replace(given, inclusion=given.inclusion / 2)
@@ -104,7 +104,7 @@ def test_pieces_on_disk_teach_the_same(tmp_path: Path) -> None:
     assert all(isinstance(piece, Path) for piece in disk.train.pieces)
     for name in ("regression", "poem"):
         one, other = (next(iter(learner(name, 1).candidates(data, 0))) for data in (memory, disk))
-        assert one.weights.tobytes() == other.weights.tobytes()
+        assert one.model.weights.tobytes() == other.model.weights.tobytes()
 
 
 def test_context_is_found_and_crossed() -> None:
@@ -143,4 +143,4 @@ def test_slates_of_several_slots_are_learnt_from() -> None:
     data, _ = Preparation(Logged(), Path(), bits=12, memory=math.inf).data(world.source(), None, None)
     for name in ("regression", "poem", "snpoem", "plackett-luce"):
         found = next(iter(learner(name, 1).candidates(data, 0)))
-        assert np.abs(found.weights).max() > 0
+        assert np.abs(found.model.weights).max() > 0

@@ -47,14 +47,14 @@ def test_scale_and_shift_of_rewards_teach_the_same_policy(name: str, move: str, 
         best, again = (max(found, key=lambda one: one.worth(criterion)) for found in (plain, moved))
         assert again.candidate.settings == best.candidate.settings
         assert (again.worth(criterion) - shift) / scale == pytest.approx(best.worth(criterion), rel=1e-4, abs=1e-5)
-    assert moved[0].candidate.weights == pytest.approx(plain[0].candidate.weights, abs=1e-4)
+    assert moved[0].candidate.model.weights == pytest.approx(plain[0].candidate.model.weights, abs=1e-4)
 
 
 @pytest.mark.parametrize("name", ["poem", "snpoem", "plackett-luce"])
 def test_the_same_of_slates_of_several_slots(name: str) -> None:
     plain, moved = (Search(learner(name, 1), name).run(d) for d in (data("clicks", slots=3), data("clicks", 8, -8, 3)))
-    assert np.abs(plain[0].candidate.weights).max() > 0.05
-    assert moved[0].candidate.weights == pytest.approx(plain[0].candidate.weights, abs=1e-4)
+    assert np.abs(plain[0].candidate.model.weights).max() > 0.05
+    assert moved[0].candidate.model.weights == pytest.approx(plain[0].candidate.model.weights, abs=1e-4)
 
 
 def test_frames_of_rewards_by_hand() -> None:
@@ -135,4 +135,4 @@ def test_what_one_slot_of_many_is_learnt_from_does_not_depend_on_the_batch() -> 
     only_clicks: list[Examples] = [replace(one, reward=np.zeros(40) + (one is pieces[0])) for one in pieces]
     other = store(*only_clicks)
     again = next(iter(learner("regression", 1).candidates(Data(other, other, Encoding.plain(3)), 0)))
-    assert (found.weights == again.weights).all()
+    assert (found.model.weights == again.model.weights).all()

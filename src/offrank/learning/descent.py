@@ -190,7 +190,7 @@ class Penalised(ABC):
             settings = {"variance": variance, "l2": l2, "clip": clip}
             for number, weights in enumerate(descent.run(replace(terms, clip=quantile(terms.store, clip))), 1):
                 if kept(number, self.epochs):
-                    yield Checkpoint({**settings, "epochs": number}, weights)
+                    yield Checkpoint.linear({**settings, "epochs": number}, weights, data)
 
 
 def quantile(store: Store, level: float) -> float:

@@ -1,4 +1,4 @@
-"""Inputs and outputs of learners: a log, encoded once for repeated reading, and learnt weights.
+"""Inputs and outputs of learners: a log, encoded once for repeated reading, and learnt models.
 
 Learning is invariant to adding a constant to the log's rewards and to multiplying them.
 Importance weights have an expectation of 1, but not a mean of 1: a policy that is learnt from reward + b by plain IPS
@@ -9,17 +9,18 @@ shifts with the rewards.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import ClassVar, Protocol
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..folds.fingerprint import Fingerprint
 from ..log.batch import Floats, Integers
-from ..policies.linear import Encoding, Lines
+from ..policies.linear import Encoding, Lines, Model
 
 
 @dataclass(frozen=True)
@@ -147,12 +148,30 @@ class Data:
         return max(self.train.slots, self.validate.slots)
 
 
+class LearntModel(Protocol):
+    """A model that a policy's file holds, such as `policies.linear.Model`: it scores candidates by their features."""
+
+    def log_prob(self, lines: Lines, slates: Integers, greedy: bool) -> Floats:
+        """Return the log-probability of each slate [n], if the model's policy sorts (`greedy`) or draws."""
+
+    def recorded(self, facts: Mapping[str, Any], training: Fingerprint | None) -> LearntModel:
+        """Return the model with how it was learnt, and the fingerprint of the rows."""
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the policy's file."""
+
+
 @dataclass(frozen=True)
 class Checkpoint:
-    """Weights [2^bits] learnt with these settings, hyper-parameters by name."""
+    """A model learnt with these settings, hyper-parameters by name; None where the search did not keep it."""
 
     settings: Mapping[str, float]
-    weights: Floats
+    model: LearntModel | None
+
+    @classmethod
+    def linear(cls, settings: Mapping[str, float], weights: Floats, data: Data) -> Checkpoint:
+        """Build from the weights [2^bits] of a linear scorer."""
+        return cls(settings, Model(data.encoding, weights))
 
 
 class Learner(Protocol):
@@ -168,9 +187,9 @@ class Learner(Protocol):
     per_item: ClassVar[bool]
 
     def candidates(self, data: Data, seed: int) -> Iterator[Checkpoint]:
-        """Yield weights for every setting, intermediate ones too; only `data.train` is used."""
+        """Yield a model for every setting, intermediate ones too; only the training third is used."""
 
 
 def kept(passed: int, passes: int) -> bool:
-    """Whether weights are a candidate after this many passes: after 1, 2, 4 ... and after the last."""
+    """Whether a model is a candidate after this many passes: after 1, 2, 4 ... and after the last."""
     return passed == passes or passed & (passed - 1) == 0

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import difflib
+from dataclasses import replace
 
 from ..errors import UsageError
+from ..spelling import parse
 from .dr_poem import DoublyRobustPoem
 from .dro import DoublyRobustReduction
 from .examples import Learner
@@ -28,16 +30,20 @@ METHODS: dict[str, type] = {
 
 
 def learner(name: str, epochs: int | None = None) -> Learner:
-    """Return the method of this name; epochs: the most passes or rounds, by default its own.
+    """Return the method of this name or spelling, `poem` or `poem(clips=[1])`.
+
+    epochs: the most passes or rounds, by default its own.
 
     Raises:
-        UsageError: there is no such method, or epochs is invalid.
+        UsageError: there is no such method, it has no such settings, or epochs is invalid.
     """
-    if name not in METHODS:
-        near = difflib.get_close_matches(name, METHODS, n=1)
+    word = name.split("(", maxsplit=1)[0].strip()
+    if word not in METHODS:
+        near = difflib.get_close_matches(word, METHODS, n=1)
         hint = f"did you mean {near[0]}? " if near else ""
         raise UsageError(f"there is no way to learn {name!r}", hint + "say one of " + ", ".join(METHODS))
     if epochs is not None and epochs < 1:
         raise UsageError(f"epochs is {epochs}", "give at least 1")
-    made: Learner = METHODS[name]() if epochs is None else METHODS[name](epochs=epochs)
-    return made
+    plain = word.replace("-", "_")  # a spelling has no hyphen
+    made: Learner = parse(name.replace(word, plain, 1), {plain: METHODS[word]}, "method")
+    return made if epochs is None else replace(made, epochs=epochs)  # type: ignore[type-var]

@@ -21,4 +21,4 @@ class Random:
     epochs: int = 0
 
     def candidates(self, data: Data, seed: int) -> Iterator[Checkpoint]:
-        yield Checkpoint({}, np.zeros(data.encoding.size))
+        yield Checkpoint.linear({}, np.zeros(data.encoding.size), data)

@@ -63,4 +63,4 @@ class Reduction(ABC):
         for rate in self.rates:
             for epoch, scorer in enumerate(passes(train, targets, rate, self.epochs, data.encoding.size, seed), 1):
                 if kept(epoch, self.epochs):
-                    yield Checkpoint({"rate": rate, "epochs": epoch}, scorer.weights)
+                    yield Checkpoint.linear({"rate": rate, "epochs": epoch}, scorer.weights, data)

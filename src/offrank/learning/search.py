@@ -15,7 +15,6 @@ from ..folds.moments import MomentsFold
 from ..inference.ratio import Ratio
 from ..inference.spread import Inference
 from ..log.batch import Floats
-from ..policies.linear import slate_log_prob
 from .examples import Checkpoint, Data, Examples, Learner, Store
 
 Criterion = Literal["ips", "snips", "lower"]
@@ -55,7 +54,7 @@ class Search:
             raise UsageError(f"criterion is {self.criterion!r}", "say " + ", ".join(get_args(Criterion)))
 
     def run(self, data: Data, tried: Callable[[Trial], object] | None = None) -> tuple[Trial, ...]:
-        """Return the candidates' estimates, best first; only the best one keeps its weights. tried: called with each.
+        """Return the candidates' estimates, best first; only the best one keeps its model. tried: called with each.
 
         Raises:
             UsageError: the method cannot learn from this log.
@@ -71,7 +70,7 @@ class Search:
                 tried(trial)
             if leader is None or trial.worth(self.criterion) > leader.worth(self.criterion):
                 leader = trial
-            found.append(replace(trial, candidate=replace(candidate, weights=np.zeros(0))))  # weights take much memory
+            found.append(replace(trial, candidate=replace(candidate, model=None)))  # models take much memory
         assert leader is not None
         others = [one for one in found if one.candidate.settings != leader.candidate.settings]
         return (leader, *sorted(others, key=lambda one: one.worth(self.criterion), reverse=True))
@@ -110,10 +109,10 @@ def judge(candidate: Checkpoint, store: Store, greedy: bool, confidence: float, 
     baseline: IPS is baseline + mean(w (reward - baseline)), so that the order of candidates is invariant to adding a
     constant to all rewards, if the baseline shifts with them.
     """
-    state = _FOLD.empty()
+    state, model = _FOLD.empty(), candidate.model
+    assert model is not None
     for examples in store:
-        scores = examples.lines.scores(candidate.weights)
-        weight = np.exp(slate_log_prob(scores, examples.size, examples.slates, greedy) - examples.log_q)
+        weight = np.exp(model.log_prob(examples.lines, examples.slates, greedy) - examples.log_q)
         gain = examples.reward - baseline
         values = np.stack([np.ones(len(weight)), weight * gain, weight], axis=1)
         state = _FOLD.add(state, Sample(values / examples.inclusion[:, None], np.zeros(len(weight), dtype=np.uint64)))

@@ -16,7 +16,7 @@ from ..log.batch import Integers, LogBatch
 from ..log.hashing import ODD, hashed
 from ..log.source import Needs, Source
 from ..options import option
-from ..policies.linear import Model
+from ..policies.linear import PolicyFile
 from ..running.executors import Executor, Progress, run
 
 Part = Literal["train", "validate", "test"]
@@ -112,7 +112,7 @@ def kept_apart(
         UsageError: no such policy, one whose file does not record its thirds, or one learnt from another log.
     """
     path = fspath(policy)
-    model = Model.load(path)
+    model = PolicyFile.load(path, lambda found: found)
     by: Any = model.facts.get("split")
     learnt = model.training
     if by not in get_args(By) or learnt is None:

@@ -15,12 +15,11 @@ import numpy as np
 
 from ..files import scratch
 from ..folds.estimate import Interval
-from ..learning.named import METHODS, learner
+from ..learning.named import learner
 from ..learning.preparation import Preparation, Survey
 from ..learning.search import Search
 from ..learning.splits import OneSlot, Split
 from ..log.source import Source
-from ..policies.linear import Model
 from ..policies.propensities import AnyPolicy, is_law, law
 from ..policies.uniform import Uniform
 from ..policies.written import Logged
@@ -39,7 +38,7 @@ CONFIDENCE = 0.99
 LOGS = 100
 _DEVIATE = 2.575829  # of 99 %, two-sided
 PUBLISHED_IMPRESSIONS = 2.13e7
-LEARNT = tuple(name for name in METHODS if name not in {"random", "plackett-luce"})
+LEARNT = ("regression", "ips", "dro", "poem", "snpoem", "dr-poem")
 NEW = {"snpoem", "dr-poem"}
 _UNIT = 1e4
 
@@ -98,7 +97,8 @@ def _learnt(source: Source, folder: Path, asked: Run) -> tuple[Targets, Survey]:
         asked.say(f"2. Learning by {method}")
         best = Search(learner(method), method, "ips", CONFIDENCE, asked.seed).run(data)[0]
         path = folder / f"{method}.npz"
-        Model(data.encoding, best.candidate.weights).save(path)
+        assert best.candidate.model is not None
+        best.candidate.model.save(path)
         targets |= {(method, use): policy for use, policy in both(str(path)).items()}
     return targets, survey
 

@@ -21,7 +21,7 @@ from ..learning.preparation import Preparation
 from ..learning.search import Criterion, Search, Trial
 from ..options import Say, silent
 from ..policies.fit import fitted
-from ..policies.linear import Encoding, Linear, Model
+from ..policies.linear import Encoding, Linear
 from ..policies.propensities import AnyPolicy
 from ..report.document import Answer, Document, Figures, Section
 from ..running.executors import Executor, Progress
@@ -183,26 +183,27 @@ def learn(
         data, survey = preparation.data(source, executor, progress)
         say(f"2. Learning from {data.train.rows:,} impressions, choosing by {data.validate.rows:,}")
         tried = search.run(data, tried=lambda one: say(f"   {_spelled(one)}: ips {_interval(one.ips)}"))
-    _model(search, data, tried[0].candidate, split).save(target)
-    policy, tested = Linear(str(target), greedy=search.learner.greedy), None
+    _save(search, data, tried[0].candidate, split, target)
+    targets, tested = both(str(target)), None
+    policy = targets["sorted" if search.learner.greedy else "drawn"]
     if test:
         say("3. Judging by the test third")
-        targets = both(policy.path)
         third = splits.Split(source, "test", split)
         tested = evaluate(third, targets, drawn, confidence=confidence, executor=executor, progress=progress)
     occurring, ignored = int(survey.seen.sum()), int(survey.context.sum())
     return LearntPolicy(policy, method, criterion, tried, tested, occurring, ignored, interactions)
 
 
-def both(path: str) -> dict[str, AnyPolicy]:
+def both(path: str) -> dict[str, Linear]:
     """Return a learnt scorer as the two policies that it defines: drawn and sorted."""
     return {"drawn": Linear(path), "sorted": Linear(path, greedy=True)}
 
 
-def _model(search: Search, data: Data, best: Checkpoint, split: splits.By) -> Model:
-    """Return the scorer to save, with its training settings and the fingerprint of its rows."""
+def _save(search: Search, data: Data, best: Checkpoint, split: splits.By, path: Path) -> None:
+    """Write the model with its training settings and the fingerprint of its rows."""
+    assert best.model is not None
     said = {"method": search.name, "criterion": search.criterion, "settings": dict(best.settings)}
-    return Model(data.encoding, best.weights, {**said, "seed": search.seed, "split": split}, data.training)
+    best.model.recorded({**said, "seed": search.seed, "split": split}, data.training).save(path)
 
 
 def _target(path: str | os.PathLike[str]) -> Path:

@@ -1,6 +1,9 @@
 """Linear scorers of sparse features, saved to one file."""
 
-from .model import Encoding, Lines, Model
-from .policy import Linear, slate_log_prob
+from .encoding import Encoding, Lines
+from .file import PolicyFile
+from .model import Model
+from .policy import Linear
+from .scored import ranker, scored, slate_log_prob
 
-__all__ = ["Encoding", "Linear", "Lines", "Model", "slate_log_prob"]
+__all__ = ["Encoding", "Linear", "Lines", "Model", "PolicyFile", "ranker", "scored", "slate_log_prob"]

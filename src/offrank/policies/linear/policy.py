@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import ClassVar
 
@@ -15,12 +15,9 @@ from ...log.batch import Contexts, Floats, Integers
 from ...log.source import Needs
 from ...spelling import Spelled
 from ..base import Ability
-from ..plackett_luce import PlackettLuce
 from ..top import Top
 from .model import Model
-
-_SCORE = "linear"
-"""Name under which the ranker finds the scores."""
+from .scored import ranker, scored
 
 
 @dataclass(frozen=True, repr=False)
@@ -62,30 +59,21 @@ class Linear(Spelled):
         return self.model.scores(contexts) / self.temperature
 
     def sample(self, contexts: Contexts, rng: np.random.Generator) -> Integers:
-        return _ranker(self.greedy).sample(self._scored(contexts), rng)
+        return ranker(self.greedy).sample(self._scored(contexts), rng)
 
     def log_prob(self, contexts: Contexts, slates: Integers) -> Floats:
-        return _ranker(self.greedy).log_prob(self._scored(contexts), slates)
+        return ranker(self.greedy).log_prob(self._scored(contexts), slates)
 
     def slot_probs(self, contexts: Contexts, slates: Integers) -> Floats:
-        return _ranker(self.greedy).slot_probs(self._scored(contexts), slates)
+        return ranker(self.greedy).slot_probs(self._scored(contexts), slates)
 
     def rank_probs(self, contexts: Contexts, items: Integers) -> Floats:
-        return _ranker(self.greedy).rank_probs(self._scored(contexts), items)
+        return ranker(self.greedy).rank_probs(self._scored(contexts), items)
 
     def tied(self, contexts: Contexts) -> NDArray[np.bool_]:
         """[n] whether any item that it may show ties with another candidate; never when it draws."""
-        return Top(_SCORE).tied(self._scored(contexts)) if self.greedy else np.zeros(len(contexts), np.bool_)
+        law = ranker(self.greedy)
+        return law.tied(self._scored(contexts)) if isinstance(law, Top) else np.zeros(len(contexts), np.bool_)
 
     def _scored(self, contexts: Contexts) -> Contexts:
-        return replace(contexts, scores={_SCORE: self.log_weights(contexts)})
-
-
-def slate_log_prob(scores: Floats, size: Integers, slates: Integers, greedy: bool) -> Floats:
-    """[n] log-probability of each slate, drawn by scores [n, m] or sorted by them."""
-    shown = (slates >= 0).sum(axis=1)
-    return _ranker(greedy).log_prob(Contexts(np.zeros(scores.shape, np.int64), size, shown, {_SCORE: scores}), slates)
-
-
-def _ranker(greedy: bool) -> Top | PlackettLuce:
-    return Top(_SCORE) if greedy else PlackettLuce(_SCORE, log=True)
+        return scored(contexts, self.log_weights(contexts))

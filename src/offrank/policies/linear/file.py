@@ -1,0 +1,84 @@
+"""The file of a learnt policy, linear or boosted; nothing in it is executed."""
+
+from __future__ import annotations
+
+import json
+import os
+import zipfile
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...errors import UsageError
+from ...files import atomic_write
+from ...folds.fingerprint import Fingerprint
+from .encoding import Encoding
+
+T = TypeVar("T")
+
+_FORMAT = 1
+
+
+@dataclass(frozen=True)
+class PolicyFile:
+    """What the file of a policy holds: the encoding of features, and the arrays of its model by name.
+
+    facts: how it was learnt, for people. training: the rows used for learning or selection; None if not recorded.
+    """
+
+    encoding: Encoding
+    facts: Mapping[str, Any]
+    training: Fingerprint | None
+    arrays: Mapping[str, NDArray[Any]]
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write one `.npz` file atomically; only values of the encoding that differ from their default take space."""
+        encoding, rows = self.encoding, self.training
+        arrays: dict[str, Any] = dict(self.arrays)
+        if rows is not None:
+            arrays |= {"rows": np.array(rows.rows), "row_keys": rows.keys.view(np.int64), "row_counts": rows.counts}
+        scaled = np.flatnonzero(encoding.scale != 1)
+        with atomic_write(path) as temporary, temporary.open("wb") as file:
+            np.savez_compressed(
+                file,
+                format=np.array([_FORMAT, encoding.bits, encoding.cross]),
+                scaled=scaled,
+                scale=encoding.scale[scaled],
+                context=np.flatnonzero(encoding.context),
+                facts=np.frombuffer(json.dumps(dict(self.facts)).encode(), dtype=np.uint8),
+                **arrays,
+            )
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str], build: Callable[[PolicyFile], T]) -> T:
+        """Read what `save` wrote, and build its model.
+
+        Raises:
+            UsageError: no such file, or not a saved model of this kind.
+        """
+        try:
+            with np.load(path, allow_pickle=False) as found:
+                return build(cls._read(dict(found), path))
+        except UsageError:
+            raise
+        except FileNotFoundError as error:
+            raise UsageError(f"there is no policy {str(path)!r}", "write one with `offrank learn`") from error
+        except (AttributeError, KeyError, IndexError, TypeError, ValueError, zipfile.BadZipFile, EOFError) as error:
+            raise UsageError(f"{str(path)!r} is not a learnt policy", "write one with `offrank learn`") from error
+
+    @classmethod
+    def _read(cls, found: Mapping[str, NDArray[Any]], path: str | os.PathLike[str]) -> PolicyFile:
+        version, bits, cross = (int(number) for number in found["format"])
+        if version != _FORMAT:
+            raise UsageError(f"{path} is of format {version}", f"this offrank reads format {_FORMAT}")
+        plain = Encoding.plain(bits)
+        plain.context[found["context"]] = True
+        plain.scale[found["scaled"]] = found["scale"]
+        training = None
+        if "rows" in found:
+            training = Fingerprint.read(None, True, int(found["rows"]), found["row_keys"], found["row_counts"])
+        encoding = Encoding(bits, plain.context, plain.scale, bool(cross))
+        return cls(encoding, json.loads(found["facts"].tobytes()), training, found)
