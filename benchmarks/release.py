@@ -204,8 +204,10 @@ def picked(world: World, log: dict[str, Floats], seed: int) -> dict[str, tuple[F
         if leader is not None:
             found[kind] = leader, sorts
     least = (world.drawn * world.worth).sum(axis=1).argsort()[: CONTEXTS // 8]
+    rare = finite[least].argsort(axis=1)[:, : world.items // 2]
+    worst = np.take_along_axis(rare, np.take_along_axis(world.click[least], rare, axis=1).argmin(axis=1)[:, None], 1)
     scores = finite.copy()
-    scores[least] = -finite[least]
+    scores[least[:, None], worst] += 10.0
     found["leaves the log where it earns least"] = scores, np.isinf(world.sharpness)
     return found
 

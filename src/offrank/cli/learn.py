@@ -17,7 +17,7 @@ from .running import be_strict, reading, saying, tell
 @click.option(
     "--method",
     required=True,
-    help="random, regression, ips, dro, poem, snpoem, dr-poem or plackett-luce.",
+    help="random, regression, ips, dro, poem, snpoem, dr-poem, plackett-luce or pl-rank.",
 )
 @click.option("-o", "path", metavar="POLICY.NPZ", required=True, help="The file to write.")
 @click.option("--criterion", default="ips", show_default=True, help="Choose settings by ips, snips or lower.")

@@ -5,7 +5,7 @@ that is no better is released in at most a of all logs (an intersection-union te
 
 1. The verdict is usable, and its two-sided interval of the paired difference to the log, at level 1 - 2 a, lies above
    0: its lower end is a one-sided bound at level 1 - a.
-2. No warning says that too few impressions were rewarded: then no interval is reliable.
+2. At least `FEW` effective rewarded impressions carry it: of fewer, an interval says little.
 3. Unless the logging policy is known to show all that the policy shows, the same holds for the difference in which all
    that is missing from the log earns the least logged reward. A self-normalised estimate assumes that it earns as much
    as the rest, so that a policy looks better for showing what the log does not have.
@@ -13,15 +13,16 @@ that is no better is released in at most a of all logs (an intersection-union te
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from ..folds.estimate import Caution, Interval
+from ..folds.estimate import Interval
 from .assumptions import in_words
 from .verdict import Reason, Verdict
 
-FEW = "few-rewards"
+FEW = 10.0
+"""Effective rewarded impressions. Of five all may favour either policy by chance (benchmarks/release.py)."""
 UNDECIDED, WORSE = "undecided", "worse"
 """The codes of the reasons that the interval contains 0, or lies below it."""
 MISSING = "missing-weight"
@@ -82,25 +83,21 @@ class Release:
         }
 
 
-def release(
-    level: float, verdict: Verdict, cautions: Sequence[Caution] = (), missing: Interval | None = None
-) -> Release:
+def release(level: float, verdict: Verdict, rewarded: float = math.inf, missing: Interval | None = None) -> Release:
     """The decision at this level.
 
-    verdict: with intervals at level 2 level - 1. cautions: about its estimate. missing: as in `Release`, at the same
-    level.
+    verdict: with intervals at level 2 level - 1. rewarded: effective number of rewarded impressions behind its
+    estimate. missing: as in `Release`, at the same level.
     """
     away = verdict.difference
     if away is None or not verdict.usable:
         return Release(False, level, reasons=verdict.reasons)
-    against = list(_against(level, verdict, away, cautions, missing))
+    against = list(_against(level, verdict, away, rewarded, missing))
     reasons = tuple(against) or verdict.reasons
     return Release(not against, level, away, missing, verdict.estimator, verdict.assumes, reasons)
 
 
-def _against(
-    level: float, verdict: Verdict, away: Interval, cautions: Sequence[Caution], missing: Interval | None
-) -> list[Reason]:
+def _against(level: float, verdict: Verdict, away: Interval, rewarded: float, missing: Interval | None) -> list[Reason]:
     """The reasons not to release a policy with a usable verdict."""
     names, found = (str(verdict.estimator),), []
     if not away.low > 0:
@@ -111,7 +108,9 @@ def _against(
         )
         code = WORSE if away.high < 0 else UNDECIDED
         found.append(Reason(code, text, "Log more, or learn a policy that is further ahead.", names))
-    found += [Reason(one.code, one.message, one.remedy, names) for one in cautions if one.code == FEW]
+    if away.low > 0 and rewarded < FEW:
+        text = f"It rests on about {rewarded:.0f} rewarded impressions, of which all may favour it by chance."
+        found.append(Reason("few-rewards", text, "Log more.", names))
     if missing is not None and away.low > 0 and not missing.low > 0:
         text = (
             "Where weight is missing because the log does not show all that the policy shows, the rest may not stand "

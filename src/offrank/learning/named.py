@@ -11,6 +11,7 @@ from .dr_poem import DoublyRobustPoem
 from .dro import DoublyRobustReduction
 from .examples import Learner
 from .ips import InversePropensity
+from .pl_rank import PLRank
 from .plackett_luce import SlateGradient
 from .poem import Poem
 from .random import Random
@@ -26,6 +27,7 @@ METHODS: dict[str, type] = {
     "snpoem": SelfNormalisedPoem,
     "dr-poem": DoublyRobustPoem,
     "plackett-luce": SlateGradient,
+    "pl-rank": PLRank,
 }
 
 

@@ -15,7 +15,7 @@ from ..folds.moments import MomentsFold
 from ..inference.ratio import Ratio
 from ..inference.spread import Inference
 from ..log.batch import Floats
-from .examples import Checkpoint, Data, Examples, Learner, Store
+from .examples import Checkpoint, Data, Examples, ItemRanks, Learner, LearntModel, Store, by_item
 
 Criterion = Literal["ips", "snips", "lower"]
 _FOLD = MomentsFold(3)
@@ -23,12 +23,16 @@ _FOLD = MomentsFold(3)
 
 @dataclass(frozen=True)
 class Trial:
-    """A candidate and its estimates on the validation third."""
+    """A candidate and its estimates on the validation third.
+
+    by_item: whether clicks have the weights of their items at their ranks (`ipm`), not those of whole slates.
+    """
 
     candidate: Checkpoint
     ips: Interval
     snips: Interval
     mean_weight: float
+    by_item: bool = False
 
     def worth(self, criterion: Criterion) -> float:
         """Return the number to maximise: `lower` is the lower end of the interval of IPS."""
@@ -63,9 +67,12 @@ class Search:
         self._check(data)
         found: list[Trial] = []
         leader: Trial | None = None
-        middle = data.train.baseline()
+        middle, greedy = data.train.baseline(), self.learner.greedy
+        alone = (
+            isinstance(self.learner, ItemRanks) and data.slots > 1 and by_item(data.train) and by_item(data.validate)
+        )
         for candidate in self.learner.candidates(data, self.seed):
-            trial = judge(candidate, data.validate, self.learner.greedy, self.confidence, middle)
+            trial = judge(candidate, data.validate, greedy, self.confidence, 0.0 if alone else middle, alone)
             if tried is not None:
                 tried(trial)
             if leader is None or trial.worth(self.criterion) > leader.worth(self.criterion):
@@ -103,23 +110,36 @@ class Search:
         return clicks
 
 
-def judge(candidate: Checkpoint, store: Store, greedy: bool, confidence: float, baseline: float = 0.0) -> Trial:
+def judge(
+    candidate: Checkpoint, store: Store, greedy: bool, confidence: float, baseline: float = 0.0, items: bool = False
+) -> Trial:
     """Return estimates by IPS and SNIPS, corrected for sub-sampling; intervals by the delta method.
 
     baseline: IPS is baseline + mean(w (reward - baseline)), so that the order of candidates is invariant to adding a
-    constant to all rewards, if the baseline shifts with them.
+    constant to all rewards, if the baseline shifts with them. items: whether to weight each click by its item's rank.
     """
     state, model = _FOLD.empty(), candidate.model
     assert model is not None
     for examples in store:
-        weight = np.exp(model.log_prob(examples.lines, examples.slates, greedy) - examples.log_q)
-        gain = examples.reward - baseline
-        values = np.stack([np.ones(len(weight)), weight * gain, weight], axis=1)
+        if items:
+            earned, weight = _of_items(model, examples, greedy)
+        else:
+            weight = np.exp(model.log_prob(examples.lines, examples.slates, greedy) - examples.log_q)
+            earned = weight * (examples.reward - baseline)
+        values = np.stack([np.ones(len(weight)), earned, weight], axis=1)
         state = _FOLD.add(state, Sample(values / examples.inclusion[:, None], np.zeros(len(weight), dtype=np.uint64)))
     spread = Inference(state, "normal", confidence)
     control = float(Ratio(2, 0).value(state.sums))
     snips = spread.ratio(Ratio(1, 2)) if control > 0 else Interval(-np.inf, -np.inf, -np.inf, np.inf)
-    return Trial(candidate, _moved(spread.ratio(Ratio(1, 0)), baseline), _moved(snips, baseline), control)
+    return Trial(candidate, _moved(spread.ratio(Ratio(1, 0)), baseline), _moved(snips, baseline), control, items)
+
+
+def _of_items(model: LearntModel, examples: Examples, greedy: bool) -> tuple[Floats, Floats]:
+    """Return each row's clicks times the weights of their items at their ranks [n], and the mean weight [n]."""
+    shown = examples.slates >= 0
+    chance = model.item_probs(examples.lines, examples.slates, greedy)
+    weight = np.divide(chance, examples.rank_q, out=np.zeros(shown.shape), where=shown)
+    return (weight * np.where(shown, examples.clicks, 0.0)).sum(axis=1), weight.sum(axis=1) / shown.sum(axis=1)
 
 
 def _moved(found: Interval, by: float) -> Interval:

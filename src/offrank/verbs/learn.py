@@ -15,7 +15,7 @@ from ..findings.verdict import Verdict
 from ..folds.estimate import Interval
 from ..inference.spec import IntervalSpec
 from ..learning import splits
-from ..learning.examples import Checkpoint, Data
+from ..learning.examples import Checkpoint, Data, ItemRanks
 from ..learning.named import learner
 from ..learning.preparation import Preparation
 from ..learning.search import Criterion, Search, Trial
@@ -116,7 +116,8 @@ class LearntPolicy(Printed):
         found = Document("", "", ()) if self.tested is None else self.tested.sheet()
         severity = next((one.severity for one in found.answers if one.about == formatting.quote(self._used)), "note")
         rows = tuple((_spelled(one), _interval(one.ips), _interval(one.snips), one.mean_weight) for one in self.tried)
-        table = Figures("", ("settings", "ips", "snips", "mean weight"), rows)
+        names = ("ipm", "snipm") if self.tried[0].by_item else ("ips", "snips")
+        table = Figures("", ("settings", *names, "mean weight"), rows)
         use = "crossed with the candidates'" if self.crossed else "without effect: --interactions crosses them"
         same = f"{self.ignored:,} of {self.features:,} features are the same for all candidates of every impression"
         prose = (
@@ -150,7 +151,7 @@ def learn(
     """Learn a linear policy from one third of a log, choose its settings by another, and test it on the last.
 
     - log: from `read_log`, or anything that it takes, with `features` beside the candidates.
-    - method: random, regression, ips, dro, poem, snpoem, dr-poem or plackett-luce.
+    - method: random, regression, ips, dro, poem, snpoem, dr-poem, plackett-luce or pl-rank.
     - path: the `.npz` file to write. logging: the policy that drew the log; `logged` uses its written propensities.
     - criterion: what the settings are chosen by: `ips` (as in paper criteo-test-bed), `snips`, or `lower`, the
       lower end of the interval of IPS at level `confidence`.
@@ -178,11 +179,11 @@ def learn(
     source = arguments.source(log)
     drawn = fitted(arguments.policy(logging), source, executor)
     with scratch(target.parent, ".learning-") as folder:
-        preparation = Preparation(drawn, folder, split, bits, interactions)
+        preparation = Preparation(drawn, folder, split, bits, interactions, ranks=isinstance(search.learner, ItemRanks))
         say("1. Reading the log, and encoding its features")
         data, survey = preparation.data(source, executor, progress)
         say(f"2. Learning from {data.train.rows:,} impressions, choosing by {data.validate.rows:,}")
-        tried = search.run(data, tried=lambda one: say(f"   {_spelled(one)}: ips {_interval(one.ips)}"))
+        tried = search.run(data, tried=lambda one: say(f"   {_spelled(one)}: {_value_of(one)}"))
     _save(search, data, tried[0].candidate, split, target)
     targets, tested = both(str(target)), None
     policy = targets["sorted" if search.learner.greedy else "drawn"]
@@ -218,6 +219,10 @@ def _target(path: str | os.PathLike[str]) -> Path:
 def _spelled(judged: Trial) -> str:
     """Format the settings."""
     return ", ".join(f"{name} {value:g}" for name, value in judged.candidate.settings.items()) or "nothing to set"
+
+
+def _value_of(judged: Trial) -> str:
+    return f"{'ipm' if judged.by_item else 'ips'} {_interval(judged.ips)}"
 
 
 def _interval(found: Interval) -> str:

@@ -264,9 +264,8 @@ class Reduced:
             raise UsageError("only what was logged was asked for", "name an estimator of the targets, such as 'snips'")
         if found.estimator is None:
             return release(level, found)
-        estimate = one.candidates[found.estimator].estimate
-        missing = summary.missing(one.target, estimator_of(one, found.estimator))
-        return release(level, found, () if estimate is None else estimate.warnings, missing)
+        estimator = estimator_of(one, found.estimator)
+        return release(level, found, summary.rewarded(one.target, estimator), summary.missing(one.target, estimator))
 
     def _behind(self, verdicts: Mapping[str, Verdict | None]) -> dict[str, Any]:
         """Return diagnostics of the estimates behind the verdicts, or of the first where a verdict uses none."""

@@ -246,6 +246,11 @@ class Summary:
             return self
         return replace(self, spec=replace(self.spec, confidence=confidence))
 
+    def rewarded(self, target: AnyPolicy, estimator: AnyEstimator) -> float:
+        """Return the effective number of rewarded impressions behind an estimate."""
+        _, value, _ = self.layout.places[target, bare(estimator)]
+        return self._effective_rewards(bare(estimator), value)
+
     def missing(self, target: AnyPolicy, estimator: AnyEstimator) -> Interval | None:
         """Return the difference to the log if whatever the log lacks of the target earned the least logged reward.
 
@@ -257,10 +262,11 @@ class Summary:
         design = self.designs[index] if self.designs else None
         if design is not None and design.unsupported + design.hidden < _NOTHING:
             return None
-        least, inclusions = float(self.moments.least[outcome_index(weighting)]), self.moments.largest[ROWS]
+        logged = self.layout.logged(weighting)
+        least, inclusions = float(self.moments.least[logged.numerator]), self.moments.largest[ROWS]
         if weighting.each_slot or (least > 0 and inclusions > 1):  # of rewards that are divided by inclusion
             least = min(least, 0.0)
-        return self.spread.difference(Controlled(value, weight, ROWS, least), self.layout.logged(weighting))
+        return self.spread.difference(Controlled(value, weight, ROWS, least), logged)
 
     @property
     def nonnegative(self) -> bool:

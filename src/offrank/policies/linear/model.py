@@ -13,7 +13,7 @@ from ...folds.fingerprint import Fingerprint
 from ...log.batch import Contexts, Floats, Integers
 from .encoding import Encoding, Lines
 from .file import PolicyFile
-from .scored import slate_log_prob
+from .scored import item_probs, slate_log_prob
 
 
 @dataclass(frozen=True)
@@ -37,6 +37,10 @@ class Model:
     def log_prob(self, lines: Lines, slates: Integers, greedy: bool) -> Floats:
         """[n] log-probability of each slate, sorted by the scores (`greedy`) or drawn."""
         return slate_log_prob(lines.scores(self.weights), np.diff(lines.starts), slates, greedy)
+
+    def item_probs(self, lines: Lines, slates: Integers, greedy: bool) -> Floats:
+        """[n, k] probability of each slate's item at its own rank, sorted by the scores (`greedy`) or drawn."""
+        return item_probs(lines.scores(self.weights), np.diff(lines.starts), slates, greedy)
 
     def recorded(self, facts: Mapping[str, Any], training: Fingerprint | None) -> Model:
         """The model with how it was learnt, and the fingerprint of the rows."""
