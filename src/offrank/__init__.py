@@ -25,6 +25,7 @@ if TYPE_CHECKING:  # for type checkers; `_HOMES` and `_MODULES` say the same at 
     from .folds.estimate import Caution as Caution
     from .folds.estimate import Estimate as Estimate
     from .papers.registry import reproduce as reproduce
+    from .policies.boosted import Boosted as Boosted
     from .policies.counted import Counted as Counted
     from .policies.epsilon import EpsilonUniform as EpsilonUniform
     from .policies.linear import Linear as Linear
@@ -56,6 +57,7 @@ __version__ = "0.1.0"
 
 # Loaded on first use, so that `import offrank` and `offrank --help` stay instant.
 _HOMES = {
+    "Boosted": "policies.boosted",
     "Caution": "folds.estimate",
     "Counted": "policies.counted",
     "EpsilonUniform": "policies.epsilon",

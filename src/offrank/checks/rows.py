@@ -21,6 +21,7 @@ from ..inference.ratio import Mean
 from ..inference.spread import Inference
 from ..log.batch import Contexts, Floats, Integers, LogBatch
 from ..log.source import Needs
+from ..policies.boosted import Boosted
 from ..policies.counted import Counted
 from ..policies.fit import with_parts
 from ..policies.linear import Linear
@@ -147,14 +148,14 @@ def sorts(policy: AnyPolicy) -> bool:
     """Whether the policy sorts by a score, at least most of the time."""
     if isinstance(policy, UniformMixture):
         return sorts(policy.base)
-    return isinstance(policy, Sorting) or (isinstance(policy, Linear) and policy.greedy)
+    return isinstance(policy, Sorting) or (isinstance(policy, Boosted | Linear) and policy.sorts)
 
 
 def tied(policy: AnyPolicy, contexts: Contexts) -> NDArray[np.bool_]:
     """Whether equal scores leave open the order of what a policy shows [n]."""
     if isinstance(policy, UniformMixture):
         return tied(policy.base, contexts)
-    if isinstance(policy, Sorting | Linear):
+    if isinstance(policy, Sorting | Boosted | Linear):
         return policy.tied(contexts)
     return np.zeros(len(contexts), np.bool_)
 

@@ -17,10 +17,12 @@ from .running import be_strict, reading, saying, tell
 @click.option(
     "--method",
     required=True,
-    help="random, regression, ips, dro, poem, snpoem, dr-poem, plackett-luce or pl-rank.",
+    help="random, regression, ips, dro, poem, snpoem, dr-poem, plackett-luce or pl-rank (linear); pi-opt, sup or "
+    "lambdamart (boosted trees).",
 )
 @click.option("-o", "path", metavar="POLICY.NPZ", required=True, help="The file to write.")
-@click.option("--criterion", default="ips", show_default=True, help="Choose settings by ips, snips or lower.")
+@click.option("--criterion", help="Choose settings by ips, snips, lower, pi (default of pi-opt) or ipm (of pl-rank).")
+@click.option("--labels", metavar="COLUMN", help="Grades beside the candidates, for sup and lambdamart.")
 @click.option("--split", default="turn", show_default=True, help="Thirds by rows in turn, or by hash.")
 @click.option("--interactions", is_flag=True, help="Cross the context's features with the candidates'.")
 @click.option("--epochs", type=click.IntRange(1), help="The most passes; by default the method's own.")

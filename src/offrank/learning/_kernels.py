@@ -141,3 +141,41 @@ def weighted(
                 p = (item == slates[row, 0]) - slope[item]
                 rise -= share[row] * p * (chances[first + item] - direct)
             _scatter(offsets, indices, values, first + item, factor * rise, gradient)
+
+
+@_jit
+def add_slates(first, n, sums, query, slates, reward, weight):
+    """Add impressions to the sums of their queries, in place; see `action_rewards.ActionSums`."""
+    for row in range(len(query)):
+        base, earned = first[query[row]], reward[row] * weight[row]
+        n[query[row]] += weight[row]
+        for slot in range(slates.shape[1]):
+            item = slates[row, slot]
+            if item < 0:
+                break
+            sums[base + item, slot, 0] += weight[row]
+            sums[base + item, slot, 1] += earned
+
+
+@_jit
+def solve_uniform(first, slots, theta):
+    """Replace theta [rows, k] by Gamma^+ theta of uniform slates, query by query (slate-pseudoinverse, Prop. 4)."""
+    by_slot = np.empty(theta.shape[1])
+    for query in range(len(slots)):
+        m, k = first[query + 1] - first[query], slots[query]
+        by_slot[:], total = 0.0, 0.0
+        for row in range(first[query], first[query + 1]):
+            for slot in range(k):
+                by_slot[slot] += theta[row, slot]
+                total += theta[row, slot]
+        if k < m:
+            everywhere, item = 1.0 / k**2 - (m - 1) / (m * (m - k)), (m - 1) / (m - k)
+        else:
+            everywhere, item = 1.0 / m, -(m - 1) / m
+        for row in range(first[query], first[query + 1]):
+            by_item = 0.0
+            for slot in range(k):
+                by_item += theta[row, slot]
+            for slot in range(k):
+                constant = everywhere * total - (m - 1) / m * by_slot[slot] + item * by_item
+                theta[row, slot] = (m - 1) * theta[row, slot] + constant

@@ -19,8 +19,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..folds.fingerprint import Fingerprint
-from ..log.batch import Floats, Integers
+from ..log.batch import Contexts, Floats, Integers
 from ..policies.linear import Encoding, Lines, Model
+from .contexts import ContextSums
 
 
 @dataclass(frozen=True)
@@ -139,12 +140,17 @@ def median(values: Floats, weights: Floats) -> float:
 
 @dataclass(frozen=True)
 class Data:
-    """The input of a learner. training: rows of the log in these data; None if not requested."""
+    """The input of a learner. training: rows of the log in these data; None if not requested.
+
+    contexts, validate_contexts: the distinct contexts of both thirds, for learners and criteria that need them.
+    """
 
     train: Store
     validate: Store
     encoding: Encoding
     training: Fingerprint | None = None
+    contexts: ContextSums | None = None
+    validate_contexts: ContextSums | None = None
 
     @property
     def slots(self) -> int:
@@ -158,8 +164,11 @@ class LearntModel(Protocol):
     def log_prob(self, lines: Lines, slates: Integers, greedy: bool) -> Floats:
         """Return the log-probability of each slate [n], if the model's policy sorts (`greedy`) or draws."""
 
+    def rank_probs(self, contexts: Contexts, greedy: bool) -> Floats:
+        """Return the probability of each candidate at each rank [n, m, k]."""
+
     def item_probs(self, lines: Lines, slates: Integers, greedy: bool) -> Floats:
-        """Return the probability of each slate's item at its own rank [n, k]; only asked of learners `ItemRanks`."""
+        """Return the probability of each slate's item at its own rank [n, k]."""
 
     def recorded(self, facts: Mapping[str, Any], training: Fingerprint | None) -> LearntModel:
         """Return the model with how it was learnt, and the fingerprint of the rows."""

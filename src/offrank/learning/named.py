@@ -11,12 +11,14 @@ from .dr_poem import DoublyRobustPoem
 from .dro import DoublyRobustReduction
 from .examples import Learner
 from .ips import InversePropensity
+from .pi_opt import PiOpt
 from .pl_rank import PLRank
 from .plackett_luce import SlateGradient
 from .poem import Poem
 from .random import Random
 from .regression import Regression
 from .snpoem import SelfNormalisedPoem
+from .sup import LambdaMart, Supervised
 
 METHODS: dict[str, type] = {
     "random": Random,
@@ -28,6 +30,9 @@ METHODS: dict[str, type] = {
     "dr-poem": DoublyRobustPoem,
     "plackett-luce": SlateGradient,
     "pl-rank": PLRank,
+    "pi-opt": PiOpt,
+    "sup": Supervised,
+    "lambdamart": LambdaMart,
 }
 
 

@@ -18,6 +18,7 @@ from ..log.source import Needs, Source
 from ..policies.linear import Encoding
 from ..policies.propensities import AnyPolicy, propensities, shown_needs
 from ..running.executors import Executor, Progress, run
+from .contexts import ContextsFold, ContextSums
 from .examples import Data, Examples, Store
 from .splits import By, LearntRowsFold, Part, rows_of
 
@@ -136,6 +137,7 @@ class Preparation:
     """The preparation of a log.
 
     folder: temporary, for pieces of large logs. ranks: whether to find the probability of each item at its rank.
+    contexts: the thirds whose distinct contexts are found too. labels: the column of their grades, or None.
     """
 
     logging: AnyPolicy
@@ -144,10 +146,12 @@ class Preparation:
     bits: int = 20
     interactions: bool = False
     memory: float = MEMORY
+    contexts: frozenset[Part] = frozenset()
+    labels: str | None = None
     ranks: bool = False
 
     def data(self, source: Source, executor: Executor | None, progress: Progress | None) -> tuple[Data, Survey]:
-        """Return both thirds used in learning, after three passes over the log."""
+        """Return both thirds used in learning, after three passes over the log, and one for each third of contexts."""
         features = Needs(frozenset(["candidates", "features", "reward"]))
         needed = shown_needs(self.logging, "log_prob") | features
         of_ranks = self._of_ranks(source)
@@ -162,7 +166,12 @@ class Preparation:
             packing = Packing(encoding, self.logging, part, self.by, folder, of_ranks is not None)
             return run(chosen, packing, executor, progress)
 
-        return Data(pack("train"), pack("validate"), encoding, found["training"]), survey
+        def gathered(part: Part) -> ContextSums | None:
+            fold = ContextsFold(self.logging, part, self.by, self.labels)
+            return run(source.select(fold.needs(source)), fold, executor, progress) if part in self.contexts else None
+
+        packed = Data(pack("train"), pack("validate"), encoding, found["training"])
+        return replace(packed, contexts=gathered("train"), validate_contexts=gathered("validate")), survey
 
     def _of_ranks(self, source: Source) -> Needs | None:
         """Return the columns with the probability of an item at its rank; None if they are not needed, or not there."""

@@ -9,15 +9,19 @@ from typing import Literal, get_args
 import numpy as np
 
 from ..errors import LogError, UsageError
+from ..estimators.pseudoinverse.estimator import portions
 from ..folds.base import Sample
 from ..folds.estimate import Interval
 from ..folds.moments import MomentsFold
 from ..inference.ratio import Ratio
 from ..inference.spread import Inference
 from ..log.batch import Floats
-from .examples import Checkpoint, Data, Examples, ItemRanks, Learner, LearntModel, Store, by_item
+from .boosting import Boosting
+from .contexts import ContextSums
+from .examples import Checkpoint, Data, Examples, ItemRanks, Learner, Store, by_item
+from .splits import Part
 
-Criterion = Literal["ips", "snips", "lower"]
+Criterion = Literal["ips", "snips", "lower", "pi", "ipm"]
 _FOLD = MomentsFold(3)
 
 
@@ -25,18 +29,21 @@ _FOLD = MomentsFold(3)
 class Trial:
     """A candidate and its estimates on the validation third.
 
-    by_item: whether clicks have the weights of their items at their ranks (`ipm`), not those of whole slates.
+    pi, ipm: by the pseudoinverse, or by items at their ranks, if that is the criterion.
     """
 
     candidate: Checkpoint
     ips: Interval
     snips: Interval
     mean_weight: float
-    by_item: bool = False
+    pi: Interval | None = None
+    ipm: Interval | None = None
 
     def worth(self, criterion: Criterion) -> float:
         """Return the number to maximise: `lower` is the lower end of the interval of IPS."""
-        return {"ips": self.ips.value, "snips": self.snips.value, "lower": self.ips.low}[criterion]
+        by_slates = {"ips": self.ips.value, "snips": self.snips.value, "lower": self.ips.low}
+        found = {"pi": self.pi, "ipm": self.ipm}.get(criterion)
+        return by_slates.get(criterion, self.ips.value) if found is None else found.value
 
 
 @dataclass(frozen=True)
@@ -44,7 +51,7 @@ class Search:
     """The search over the candidates of a learner, by their estimates on the validation third.
 
     Raises:
-        UsageError: the criterion is not one of `ips`, `snips`, `lower`.
+        UsageError: the criterion is not one of `ips`, `snips`, `lower`, `pi`, `ipm`.
     """
 
     learner: Learner
@@ -57,6 +64,17 @@ class Search:
         if self.criterion not in get_args(Criterion):
             raise UsageError(f"criterion is {self.criterion!r}", "say " + ", ".join(get_args(Criterion)))
 
+    @property
+    def contexts(self) -> frozenset[Part]:
+        """Return the thirds of the log whose distinct contexts are needed: to learn from, to choose by."""
+        parts: dict[Part, bool] = {"train": isinstance(self.learner, Boosting), "validate": self.criterion == "pi"}
+        return frozenset(part for part, needed in parts.items() if needed)
+
+    @property
+    def ranks(self) -> bool:
+        """Return whether the probability of each item at its rank is needed."""
+        return self.criterion == "ipm" or isinstance(self.learner, ItemRanks)
+
     def run(self, data: Data, tried: Callable[[Trial], object] | None = None) -> tuple[Trial, ...]:
         """Return the candidates' estimates, best first; only the best one keeps its model. tried: called with each.
 
@@ -67,12 +85,15 @@ class Search:
         self._check(data)
         found: list[Trial] = []
         leader: Trial | None = None
-        middle, greedy = data.train.baseline(), self.learner.greedy
-        alone = (
-            isinstance(self.learner, ItemRanks) and data.slots > 1 and by_item(data.train) and by_item(data.validate)
-        )
+        middle = data.train.baseline()
+        by_action = Actions.of(data, middle) if self.criterion == "pi" else None
+        items = self._by_item(data)
         for candidate in self.learner.candidates(data, self.seed):
-            trial = judge(candidate, data.validate, greedy, self.confidence, 0.0 if alone else middle, alone)
+            trial = judge(candidate, data.validate, self.learner.greedy, self.confidence, middle)
+            if by_action is not None:
+                trial = replace(trial, pi=by_action.estimate(candidate, self.learner.greedy, self.confidence))
+            if items:
+                trial = replace(trial, ipm=judge_items(candidate, data.validate, self.learner.greedy, self.confidence))
             if tried is not None:
                 tried(trial)
             if leader is None or trial.worth(self.criterion) > leader.worth(self.criterion):
@@ -81,6 +102,18 @@ class Search:
         assert leader is not None
         others = [one for one in found if one.candidate.settings != leader.candidate.settings]
         return (leader, *sorted(others, key=lambda one: one.worth(self.criterion), reverse=True))
+
+    def _by_item(self, data: Data) -> bool:
+        """Return whether to estimate by items at their ranks; with one slot that is IPS."""
+        if self.criterion != "ipm" or data.slots == 1:
+            return False
+        known = by_item(data.train) and by_item(data.validate)
+        if not (known or isinstance(self.learner, ItemRanks)):
+            raise UsageError(
+                "the criterion ipm needs clicks, and the logging policy's probability of an item at a rank",
+                "name the logging policy, or choose by ips",
+            )
+        return known
 
     def _check(self, data: Data) -> None:
         """Raise if the method cannot learn from this log."""
@@ -91,6 +124,8 @@ class Search:
             )
         if not (data.train.rows and data.validate.rows):
             raise LogError("a third of the log is empty", "give a log of more impressions")
+        if isinstance(self.learner, Boosting) and self.learner.graded:
+            return
         by_item = self.learner.per_item and data.slots > 1
         outcomes = [self._clicks(examples) if by_item else examples.reward for examples in data.train]
         low, high = min(float(each.min()) for each in outcomes), max(float(each.max()) for each in outcomes)
@@ -110,36 +145,79 @@ class Search:
         return clicks
 
 
-def judge(
-    candidate: Checkpoint, store: Store, greedy: bool, confidence: float, baseline: float = 0.0, items: bool = False
-) -> Trial:
+@dataclass(frozen=True)
+class Actions:
+    """The contexts of the validation third, with the pseudoinverse's rewards of actions, to estimate policies by.
+
+    phi: [rows, k] of the rewards less `baseline`; ones: [rows, k] of a reward of 1.
+    """
+
+    contexts: ContextSums
+    phi: Floats
+    ones: Floats
+    baseline: float
+
+    @classmethod
+    def of(cls, data: Data, baseline: float) -> Actions:
+        """Build from the validation third.
+
+        Raises:
+            AbilityError: the logging policy has no pair probabilities.
+        """
+        found = data.validate_contexts
+        assert found is not None
+        return cls(found, found.phi(baseline), found.phi_of_one(), baseline)
+
+    def estimate(self, candidate: Checkpoint, greedy: bool, confidence: float) -> Interval:
+        """Return the estimate by PI (paper slate-pseudoinverse, Eq. 6), with contexts as the rows of the interval."""
+        model, contexts, state = candidate.model, self.contexts.contexts, _FOLD.empty()
+        assert model is not None
+        for rows in portions(contexts):
+            some, n = contexts.take(rows), self.contexts.sums.n[rows]
+            law = model.rank_probs(some, greedy)
+            law = law[np.arange(law.shape[1]) < some.size[:, None]]
+            first, last = self.contexts.sums.first[rows[0]], self.contexts.sums.first[rows[-1] + 1]
+            starts = self.contexts.sums.first[rows] - first
+            earned, weight = (
+                np.add.reduceat((law * phi[first:last, : law.shape[1]]).sum(axis=1), starts)
+                for phi in (self.phi, self.ones)
+            )
+            values = np.stack([n, n * earned, n * weight], axis=1)
+            state = _FOLD.add(state, Sample(values, np.zeros(len(n), dtype=np.uint64)))
+        return _moved(Inference(state, "normal", confidence).ratio(Ratio(1, 0)), self.baseline)
+
+
+def judge(candidate: Checkpoint, store: Store, greedy: bool, confidence: float, baseline: float = 0.0) -> Trial:
     """Return estimates by IPS and SNIPS, corrected for sub-sampling; intervals by the delta method.
 
     baseline: IPS is baseline + mean(w (reward - baseline)), so that the order of candidates is invariant to adding a
-    constant to all rewards, if the baseline shifts with them. items: whether to weight each click by its item's rank.
+    constant to all rewards, if the baseline shifts with them.
     """
     state, model = _FOLD.empty(), candidate.model
     assert model is not None
     for examples in store:
-        if items:
-            earned, weight = _of_items(model, examples, greedy)
-        else:
-            weight = np.exp(model.log_prob(examples.lines, examples.slates, greedy) - examples.log_q)
-            earned = weight * (examples.reward - baseline)
-        values = np.stack([np.ones(len(weight)), earned, weight], axis=1)
+        weight = np.exp(model.log_prob(examples.lines, examples.slates, greedy) - examples.log_q)
+        gain = examples.reward - baseline
+        values = np.stack([np.ones(len(weight)), weight * gain, weight], axis=1)
         state = _FOLD.add(state, Sample(values / examples.inclusion[:, None], np.zeros(len(weight), dtype=np.uint64)))
     spread = Inference(state, "normal", confidence)
     control = float(Ratio(2, 0).value(state.sums))
     snips = spread.ratio(Ratio(1, 2)) if control > 0 else Interval(-np.inf, -np.inf, -np.inf, np.inf)
-    return Trial(candidate, _moved(spread.ratio(Ratio(1, 0)), baseline), _moved(snips, baseline), control, items)
+    return Trial(candidate, _moved(spread.ratio(Ratio(1, 0)), baseline), _moved(snips, baseline), control)
 
 
-def _of_items(model: LearntModel, examples: Examples, greedy: bool) -> tuple[Floats, Floats]:
-    """Return each row's clicks times the weights of their items at their ranks [n], and the mean weight [n]."""
-    shown = examples.slates >= 0
-    chance = model.item_probs(examples.lines, examples.slates, greedy)
-    weight = np.divide(chance, examples.rank_q, out=np.zeros(shown.shape), where=shown)
-    return (weight * np.where(shown, examples.clicks, 0.0)).sum(axis=1), weight.sum(axis=1) / shown.sum(axis=1)
+def judge_items(candidate: Checkpoint, store: Store, greedy: bool, confidence: float) -> Interval:
+    """Return the estimate by IPM: each click has the weight of its item at its rank."""
+    state, model = _FOLD.empty(), candidate.model
+    assert model is not None
+    for examples in store:
+        shown = examples.slates >= 0
+        chance = model.item_probs(examples.lines, examples.slates, greedy)
+        weight = np.divide(chance, examples.rank_q, out=np.zeros(shown.shape), where=shown)
+        earned = (weight * np.where(shown, examples.clicks, 0.0)).sum(axis=1)
+        values = np.stack([np.ones(len(earned)), earned, weight.sum(axis=1)], axis=1)
+        state = _FOLD.add(state, Sample(values / examples.inclusion[:, None], np.zeros(len(earned), dtype=np.uint64)))
+    return Inference(state, "normal", confidence).ratio(Ratio(1, 0))
 
 
 def _moved(found: Interval, by: float) -> Interval:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import cast
 
 from ..spelling import parse
+from .boosted import Boosted
 from .counted import Counted
 from .epsilon import EpsilonUniform
 from .linear import Linear
@@ -16,10 +17,8 @@ from .top import Top
 from .uniform import Uniform
 from .written import Logged, Written
 
-POLICIES = {
-    policy.name: policy
-    for policy in (Counted, EpsilonUniform, Linear, Logged, PlackettLuce, Ranking, Swaps, Top, Uniform, Written)
-}
+_ALL = (Boosted, Counted, EpsilonUniform, Linear, Logged, PlackettLuce, Ranking, Swaps, Top, Uniform, Written)
+POLICIES = {policy.name: policy for policy in _ALL}
 
 
 def policy(spelling: str | AnyPolicy) -> AnyPolicy:

@@ -3,33 +3,40 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from .. import formatting
-from ..errors import UsageError
+from ..errors import UsageError, optional
 from ..files import scratch
 from ..findings.release import Release
 from ..findings.verdict import Verdict
 from ..folds.estimate import Interval
 from ..inference.spec import IntervalSpec
 from ..learning import splits
+from ..learning.boosting import Boosting
 from ..learning.examples import Checkpoint, Data, ItemRanks
 from ..learning.named import learner
+from ..learning.pi_opt import PiOpt
 from ..learning.preparation import Preparation
 from ..learning.search import Criterion, Search, Trial
-from ..options import Say, silent
+from ..options import Say, option, silent
+from ..policies.boosted import Boosted
 from ..policies.fit import fitted
-from ..policies.linear import Encoding, Linear
+from ..policies.learnt import Learnt, policies_of
+from ..policies.linear import Encoding
 from ..policies.propensities import AnyPolicy
-from ..report.document import Answer, Document, Figures, Section
+from ..report.document import Answer, Cell, Document, Figures, Section
 from ..running.executors import Executor, Progress
 from . import arguments
 from .evaluate import evaluate
 from .pages.document import eyebrow
 from .printed import Printed, json_text
 from .result import Result
+
+_ESTIMATED = ("pi", "ipm", "ips", "snips")
+"""The estimates of a trial, in the order of the table; the first two may be missing."""
 
 
 @dataclass(frozen=True)
@@ -43,7 +50,7 @@ class LearntPolicy(Printed):
       without interactions cannot use them; `features` is the number of features that occur.
     """
 
-    policy: Linear
+    policy: Learnt
     method: str
     criterion: Criterion
     tried: tuple[Trial, ...]
@@ -55,7 +62,7 @@ class LearntPolicy(Printed):
     @property
     def greedy(self) -> bool:
         """Whether the method's policy is meant to be sorted by rather than drawn from."""
-        return self.policy.greedy
+        return self.policy.sorts
 
     @property
     def _used(self) -> str:
@@ -115,13 +122,16 @@ class LearntPolicy(Printed):
         """Return the page: whether the policy is better, how it was tested, and which settings were tried."""
         found = Document("", "", ()) if self.tested is None else self.tested.sheet()
         severity = next((one.severity for one in found.answers if one.about == formatting.quote(self._used)), "note")
-        rows = tuple((_spelled(one), _interval(one.ips), _interval(one.snips), one.mean_weight) for one in self.tried)
-        names = ("ipm", "snipm") if self.tried[0].by_item else ("ips", "snips")
+        names = tuple(name for name in _ESTIMATED if getattr(self.tried[0], name) is not None)
+        rows: tuple[tuple[Cell, ...], ...] = tuple(
+            (_spelled(one), *_intervals(one, names), one.mean_weight) for one in self.tried
+        )
         table = Figures("", ("settings", *names, "mean weight"), rows)
         use = "crossed with the candidates'" if self.crossed else "without effect: --interactions crosses them"
         same = f"{self.ignored:,} of {self.features:,} features are the same for all candidates of every impression"
+        by = names[0] if self.criterion == "ipm" else self.criterion  # where the log tells no more, by ips
         prose = (
-            f"The best of {len(self.tried)} by {self.criterion} stands first: its number is too high for that.",
+            f"The best of {len(self.tried)} by {by} stands first: its number is too high for that.",
             same + (f", {use}." if self.ignored else "."),
         )
         tried = Section("What was tried, on the validation third", prose, tables=(table,))
@@ -136,7 +146,7 @@ def learn(
     path: str | os.PathLike[str],
     *,
     logging: str | AnyPolicy = "logged",
-    criterion: Criterion = "ips",
+    criterion: Criterion | None = None,
     split: splits.By = "turn",
     interactions: bool = False,
     epochs: int | None = None,
@@ -144,17 +154,21 @@ def learn(
     confidence: float = 0.95,
     seed: int = 0,
     test: bool = True,
+    labels: str | None = None,
     executor: Executor | None = None,
     progress: Progress | None = None,
     say: Say = silent,
 ) -> LearntPolicy:
-    """Learn a linear policy from one third of a log, choose its settings by another, and test it on the last.
+    """Learn a policy from one third of a log, choose its settings by another, and test it on the last.
 
     - log: from `read_log`, or anything that it takes, with `features` beside the candidates.
-    - method: random, regression, ips, dro, poem, snpoem, dr-poem, plackett-luce or pl-rank.
+    - method: random, regression, ips, dro, poem, snpoem, dr-poem, plackett-luce or pl-rank, which are linear; pi-opt,
+      sup or lambdamart, which boost trees; or a spelling such as `sup(target=relevance)`.
     - path: the `.npz` file to write. logging: the policy that drew the log; `logged` uses its written propensities.
-    - criterion: what the settings are chosen by: `ips` (as in paper criteo-test-bed), `snips`, or `lower`, the
-      lower end of the interval of IPS at level `confidence`.
+    - criterion: what the settings are chosen by: `ips` (as in paper criteo-test-bed), `snips`, `lower`, the lower end
+      of the interval of IPS at level `confidence`, `pi`, the pseudoinverse (the default of pi-opt), or `ipm`, by items
+      at their ranks (of pl-rank, where the log tells their probabilities); else the default is `ips`.
+    - labels: the column of the grades beside the candidates, for sup and lambdamart.
     - split: `turn` (rows in turn) or `hash` (of the row number).
     - interactions: multiply each feature of a candidate by each feature of the context.
     - epochs: the most passes over the log, by default the method's own. bits: weights are a table of 2^bits.
@@ -174,16 +188,17 @@ def learn(
     if test and confidence <= 0.5:
         raise UsageError(f"confidence is {confidence!r}", "give more than 0.5, or do not judge the policy: test=False")
     target = _target(path)
-    search = Search(learner(method, epochs), method, criterion, confidence, seed)
+    search = _search(method, epochs, criterion, confidence, seed, labels)
     Encoding.plain(bits)  # raises before anything is read
     source = arguments.source(log)
     drawn = fitted(arguments.policy(logging), source, executor)
     with scratch(target.parent, ".learning-") as folder:
-        preparation = Preparation(drawn, folder, split, bits, interactions, ranks=isinstance(search.learner, ItemRanks))
+        preparation = Preparation(drawn, folder, split, bits, interactions, contexts=search.contexts, labels=labels)
+        preparation = replace(preparation, ranks=search.ranks)
         say("1. Reading the log, and encoding its features")
         data, survey = preparation.data(source, executor, progress)
         say(f"2. Learning from {data.train.rows:,} impressions, choosing by {data.validate.rows:,}")
-        tried = search.run(data, tried=lambda one: say(f"   {_spelled(one)}: {_value_of(one)}"))
+        tried = search.run(data, tried=lambda one: say(f"   {_spelled(one)}: {_estimated(one)}"))
     _save(search, data, tried[0].candidate, split, target)
     targets, tested = both(str(target)), None
     policy = targets["sorted" if search.learner.greedy else "drawn"]
@@ -192,12 +207,32 @@ def learn(
         third = splits.Split(source, "test", split)
         tested = evaluate(third, targets, drawn, confidence=confidence, executor=executor, progress=progress)
     occurring, ignored = int(survey.seen.sum()), int(survey.context.sum())
-    return LearntPolicy(policy, method, criterion, tried, tested, occurring, ignored, interactions)
+    crossed = interactions or isinstance(policy, Boosted)
+    return LearntPolicy(policy, method, search.criterion, tried, tested, occurring, ignored, crossed)
 
 
-def both(path: str) -> dict[str, Linear]:
-    """Return a learnt scorer as the two policies that it defines: drawn and sorted."""
-    return {"drawn": Linear(path), "sorted": Linear(path, greedy=True)}
+def both(path: str) -> dict[str, Learnt]:
+    """Return a learnt scorer as the two policies that it defines: drawn and sorted; or, by slot, sorted and exact."""
+    return policies_of(path)
+
+
+def _search(
+    method: str, epochs: int | None, criterion: Criterion | None, confidence: float, seed: int, labels: str | None
+) -> Search:
+    """Return the search.
+
+    Raises:
+        UsageError: arguments that cannot work.
+    """
+    made = learner(method, epochs)
+    usual: Criterion = "pi" if isinstance(made, PiOpt) else "ipm" if isinstance(made, ItemRanks) else "ips"
+    if isinstance(made, Boosting):
+        optional("lightgbm", f"{method} needs LightGBM", "models")
+        if made.graded and labels is None:
+            raise UsageError(
+                f"{method} learns from grades beside the candidates", f"name their column: {option('labels')}"
+            )
+    return Search(made, method, criterion or usual, confidence, seed)
 
 
 def _save(search: Search, data: Data, best: Checkpoint, split: splits.By, path: Path) -> None:
@@ -221,8 +256,14 @@ def _spelled(judged: Trial) -> str:
     return ", ".join(f"{name} {value:g}" for name, value in judged.candidate.settings.items()) or "nothing to set"
 
 
-def _value_of(judged: Trial) -> str:
-    return f"{'ipm' if judged.by_item else 'ips'} {_interval(judged.ips)}"
+def _estimated(judged: Trial) -> str:
+    """Format the estimate of a candidate: by the criterion that is not of all methods, or by IPS."""
+    name = next(name for name in _ESTIMATED if getattr(judged, name) is not None)
+    return f"{name} {_interval(getattr(judged, name))}"
+
+
+def _intervals(judged: Trial, names: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(_interval(getattr(judged, name)) for name in names)
 
 
 def _interval(found: Interval) -> str:

@@ -11,9 +11,10 @@ import numpy as np
 
 from ...folds.fingerprint import Fingerprint
 from ...log.batch import Contexts, Floats, Integers
+from ..base import all_items
 from .encoding import Encoding, Lines
 from .file import PolicyFile
-from .scored import item_probs, slate_log_prob
+from .scored import item_probs, ranker, scored, slate_log_prob
 
 
 @dataclass(frozen=True)
@@ -41,6 +42,10 @@ class Model:
     def item_probs(self, lines: Lines, slates: Integers, greedy: bool) -> Floats:
         """[n, k] probability of each slate's item at its own rank, sorted by the scores (`greedy`) or drawn."""
         return item_probs(lines.scores(self.weights), np.diff(lines.starts), slates, greedy)
+
+    def rank_probs(self, contexts: Contexts, greedy: bool) -> Floats:
+        """[n, m, k] probability of each candidate at each rank, sorted by the scores (`greedy`) or drawn."""
+        return ranker(greedy).rank_probs(scored(contexts, self.scores(contexts)), all_items(contexts))
 
     def recorded(self, facts: Mapping[str, Any], training: Fingerprint | None) -> Model:
         """The model with how it was learnt, and the fingerprint of the rows."""

@@ -47,6 +47,11 @@ class Linear(Spelled):
         """The scorer, read on first use."""
         return Model.load(self.path)
 
+    @property
+    def sorts(self) -> bool:
+        """Whether it sorts by score."""
+        return self.greedy
+
     def learnt_rows(self) -> Fingerprint | None:
         """The fingerprint of the training rows; None where its file does not record them."""
         return self.model.training

@@ -1,0 +1,196 @@
+"""The distinct contexts of a log, with the sums over the impressions of each: what learning by context reads."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+
+import numpy as np
+
+from ..errors import LogError, UsageError
+from ..estimators.pseudoinverse.grouping import content, distinct
+from ..estimators.pseudoinverse.inverses import cases
+from ..log.batch import Contexts, Floats, Integers, LogBatch, RunCache
+from ..log.contexts import joined, reordered
+from ..log.hashing import hashed
+from ..log.source import Needs, Source, has
+from ..options import option
+from ..policies.propensities import AnyPolicy, is_law, law, law_needs, propensities, shown_needs
+from ..policies.uniform import Uniform
+from .action_rewards import ActionSums
+from .splits import By, Part, rows_of
+
+MEMORY = 1 << 30
+"""Largest size of the distinct contexts of a third, in bytes."""
+
+_QUERY = Needs(keys=frozenset(["query"]))
+_SAME = 1e-6
+
+
+@dataclass(frozen=True)
+class ContextSums:
+    """Distinct contexts, q of them, with the sums of their impressions.
+
+    Contexts are the same where everything that was read is: the query, the candidates with their features, and what
+    the logging policy asks for; in whatever order the candidates are listed.
+
+    - contexts: [q], in an order, also of the candidates, that follows from what they hold; sums: over the impressions.
+    - unlike_uniform: largest difference between a logged log-probability and that of a uniform slate.
+    - labels: the score that holds the grades, or None.
+    """
+
+    contexts: Contexts
+    sums: ActionSums
+    logging: AnyPolicy
+    unlike_uniform: float = 0.0
+    labels: str | None = None
+
+    def __len__(self) -> int:
+        return len(self.contexts)
+
+    @classmethod
+    def of(cls, batch: LogBatch, logging: AnyPolicy, labels: str | None = None) -> ContextSums:
+        """Build from the impressions of a batch."""
+        contexts = batch.contexts
+        first, row = distinct(content(contexts))
+        some = contexts.take(first)
+        order = _order(some)
+        some, place = reordered(some, order), np.argsort(order, axis=1)
+        last, group = distinct(content(some))
+        made = joined([some.take(last)])
+        slates = np.take_along_axis(place[row], np.maximum(batch.slates, 0), axis=1)
+        sums = ActionSums.zeros(made.size, made.length)
+        sums.add(group[row], np.where(batch.slates >= 0, slates, -1), batch.reward, 1 / batch.inclusion)
+        unlike = 0.0
+        if not is_law(logging):
+            found = propensities(logging, batch).log_prob - Uniform().log_prob(contexts, batch.slates)
+            unlike = float(np.abs(found).max(initial=0.0))
+        return cls.combined([cls(made, sums, logging, unlike, labels)])
+
+    @classmethod
+    def combined(cls, parts: Sequence[ContextSums]) -> ContextSums:
+        """Build from several; the same contexts are one, and their order follows from what they hold."""
+        every = joined([part.contexts for part in parts])
+        first, which = distinct(content(every))
+        key = np.zeros(len(first), np.uint64)
+        for column in content(replace(every, candidates=np.zeros_like(every.candidates)))[first].T:
+            key = hashed(key ^ column.view(np.uint64))
+        order = np.argsort(key, kind="stable")
+        which = np.argsort(order)[which]
+        contexts = joined([every.take(first[order])])
+        sums, start = ActionSums.zeros(contexts.size, contexts.length), 0
+        for part in parts:
+            sums.merge(part.sums, which[start : start + len(part)])
+            start += len(part)
+        unlike = max(part.unlike_uniform for part in parts)
+        return replace(parts[0], contexts=contexts, sums=sums, unlike_uniform=unlike)
+
+    @cached_property
+    def nbytes(self) -> int:
+        """Return the memory of the sums and the features, in bytes."""
+        found = self.contexts.features
+        return (
+            self.sums.sums.nbytes + self.contexts.candidates.nbytes + (0 if found is None else 16 * len(found.indices))
+        )
+
+    @property
+    def share(self) -> Floats:
+        """Return how often each context counts [q]: 1 per query, or without queries once per impression."""
+        if "query" not in self.contexts.keys:
+            return self.sums.n / self.sums.n.mean()
+        _, query = np.unique(self.contexts.keys["query"], return_inverse=True)
+        return np.asarray(self.sums.n / np.bincount(query, weights=self.sums.n)[query])
+
+    @property
+    def grades(self) -> Floats:
+        """Return the grade of each candidate [rows].
+
+        Raises:
+            UsageError: no column of grades was named.
+        """
+        if self.labels is None:
+            raise UsageError("there are no grades to learn from", f"name their column: {option('labels')}")
+        column = self.contexts.scores[self.labels]
+        return column[np.arange(column.shape[1]) < self.contexts.size[:, None]]
+
+    def phi(self, baseline: float = 0.0) -> Floats:
+        """Return the mean over each context's impressions of Gamma^+ ((r - baseline) 1_slate) [rows, k].
+
+        An item that the logging policy never shows in a slot has 0 there.
+
+        Raises:
+            AbilityError: the logging policy has no pair probabilities; logged propensities tell of one slate alone,
+                unless they are those of uniform slates.
+            SupportError: the logging policy is nearly deterministic.
+        """
+        return self._solved(self.sums.rewards(baseline))
+
+    def phi_of_one(self) -> Floats:
+        """Return phi of a reward of 1 for every slate [rows, k]: mean weights are its sums over slates."""
+        return self._solved(replace(self.sums, sums=self.sums.sums[:, :, [0, 0]]).rewards())
+
+    def _solved(self, theta: Floats) -> Floats:
+        uniform = not is_law(self.logging) and self.unlike_uniform < _SAME
+        if uniform or isinstance(self.logging, Uniform):
+            return self.sums.solved_uniform(theta)
+        phi = np.zeros_like(theta)
+        for case in cases(law(self.logging, "pair_probs"), self.contexts, RunCache()):
+            rows, m, k = case.rows, int(self.contexts.size[case.rows[0]]), int(self.contexts.length[case.rows[0]])
+            lines = self.sums.first[rows][:, None] + np.arange(m)
+            solved = case.inverse.solve(case.same.reordered(rows, theta[lines][:, :, :k])).reshape(-1, m, k)
+            place = case.same.place[case.same.row[rows], :m]
+            phi[lines, :k] = np.take_along_axis(solved, place[:, :, None], axis=1)
+        return phi
+
+
+def _order(contexts: Contexts) -> Integers:
+    """Return the candidates [n, m] in an order that follows from their features and scores, and then from their ids."""
+    m = contexts.candidates.shape[1]
+    alone = Contexts(np.zeros_like(contexts.candidates), contexts.size, contexts.length, features=contexts.features)
+    code = content(alone)[:, -m:].view(np.uint64)  # a hash of the features of each candidate
+    for name in sorted(contexts.scores):
+        code = hashed(code ^ (contexts.scores[name] + 0.0).view(np.uint64))
+    outside = np.arange(m) >= contexts.size[:, None]
+    return np.lexsort((contexts.candidates, code, outside), axis=1)
+
+
+@dataclass(frozen=True)
+class ContextsFold:
+    """Reduces one third of a log to its distinct contexts. labels: the column of the candidates' grades, or None."""
+
+    logging: AnyPolicy
+    part: Part
+    by: By = "turn"
+    labels: str | None = None
+    memory: float = field(default=MEMORY, repr=False)
+
+    def needs(self, source: Source) -> Needs:
+        """Return the columns to read from this log: the query too, if it has one."""
+        needed = shown_needs(self.logging, "log_prob") | Needs(frozenset(["candidates", "features", "reward"]))
+        if is_law(self.logging):
+            needed |= law_needs(self.logging, "pair_probs")
+        if self.labels is not None:
+            needed |= Needs(scores=frozenset([self.labels]))
+        return needed | _QUERY if has(source, _QUERY) else needed
+
+    def empty(self) -> ContextSums | None:
+        return None
+
+    def add(self, state: ContextSums | None, batch: LogBatch) -> ContextSums | None:
+        rows = rows_of(batch, self.part, self.by)
+        return self.merge(state, ContextSums.of(batch.take(rows), self.logging, self.labels) if len(rows) else None)
+
+    def merge(self, left: ContextSums | None, right: ContextSums | None) -> ContextSums | None:
+        if left is None or right is None:
+            return right if left is None else left
+        found = ContextSums.combined((left, right))
+        if found.nbytes > self.memory:
+            raise LogError(
+                f"the {len(found):,} different contexts of a third of the log take {found.nbytes / 2**20:,.0f} MiB",
+                "give a part of the log, or leave out features that differ between impressions of a query",
+            )
+        return found
+
+    def finish(self, state: ContextSums | None) -> ContextSums | None:
+        return state

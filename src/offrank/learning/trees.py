@@ -1,0 +1,170 @@
+"""Boosted regression and ranking trees by LightGBM, on plain arrays.
+
+    forest = fit(features [rows, d], targets [rows] or [rows, k], weights like targets, settings, seed)
+    forest = fit_ranks(features [rows, d], grades [rows], sizes [q], settings, seed)
+    forest.scores(features)    [rows], or [rows, k]: a `policies.boosted.Forest`
+
+features: an array or a CSR matrix. Targets [rows, k] are of candidates in slots: then the slot is told by k more
+features, one-hot, and an example of weight 0 is left out. `rounds` and `ranking_rounds`
+yield the forest of some rounds on the way.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ..errors import LogError, UsageError, optional
+from ..log.batch import Floats, Integers
+from ..policies.boosted import Forest, with_slots
+
+HIGHEST_GRADE = 30
+"""The largest grade of `fit_ranks`: its gain is 2^30 - 1."""
+
+
+@dataclass(frozen=True)
+class TreeSettings:
+    """Settings of boosted trees.
+
+    rounds: trees, of at most `leaves` leaves and `depth` levels (0: any). rate: shrinkage. subsample: share of the
+    examples of each tree. smallest: examples in a leaf.
+    """
+
+    rounds: int = 100
+    leaves: int = 31
+    rate: float = 0.1
+    subsample: float = 1.0
+    depth: int = 0
+    smallest: int = 5
+
+    def __post_init__(self) -> None:
+        least = {"rounds": 1, "leaves": 2, "depth": 0, "smallest": 1}
+        for name, low in least.items():
+            if not getattr(self, name) >= low:
+                raise UsageError(f"{name} is {getattr(self, name)!r}", f"give at least {low}")
+        if not self.rate > 0 or not 0 < self.subsample <= 1:
+            raise UsageError(
+                f"rate is {self.rate!r} and subsample {self.subsample!r}", "give a rate above 0, and a share up to 1"
+            )
+
+    def parameters(self, objective: str, seed: int) -> dict[str, Any]:
+        """Return LightGBM's parameters; results are the same on any machine."""
+        return {
+            "objective": objective,
+            "num_leaves": self.leaves,
+            "learning_rate": self.rate,
+            "bagging_fraction": self.subsample,
+            "bagging_freq": int(self.subsample < 1),
+            "max_depth": self.depth or -1,
+            "min_data_in_leaf": self.smallest,
+            "min_sum_hessian_in_leaf": 0.0,
+            "num_threads": 1,
+            "seed": seed,
+            "deterministic": True,
+            "force_row_wise": True,
+            "verbosity": -1,
+        }
+
+
+def fit(features: Any, targets: Floats, weights: Floats, settings: TreeSettings, seed: int = 0) -> Forest:
+    """Return trees of least squares; see the module.
+
+    Raises:
+        LogError: no example has weight, or a target is not a finite number.
+        MissingExtraError: LightGBM is not installed.
+    """
+    return last(rounds(features, targets, weights, settings, seed))
+
+
+def fit_ranks(features: Any, grades: Floats, sizes: Integers, settings: TreeSettings, seed: int = 0) -> Forest:
+    """Return trees of LambdaMART; see the module. Queries count equally, and a query's documents stand together.
+
+    Raises:
+        UsageError: a grade is not a whole number from 0 to 30.
+        MissingExtraError: LightGBM is not installed.
+    """
+    return last(ranking_rounds(features, grades, sizes, settings, seed))
+
+
+def last(forests: Iterator[tuple[int, Forest]]) -> Forest:
+    """Return the forest after the last round."""
+    *_, (_, forest) = forests
+    return forest
+
+
+def rounds(
+    features: Any, targets: Floats, weights: Floats, settings: TreeSettings, seed: int = 0, after: tuple[int, ...] = ()
+) -> Iterator[tuple[int, Forest]]:
+    """Yield the trees of `fit` after these rounds, and after the last."""
+    used = weights > 0
+    if not used.any():
+        raise LogError("there is nothing to learn from: no candidate was seen", "give a longer log")
+    if not np.isfinite(targets[used]).all():
+        raise LogError("a target of the regression is not a finite number", "look for rewards that are too large")
+    slots = targets.shape[1] if targets.ndim == 2 else 0
+    kept = np.flatnonzero(used.ravel())
+    scale = weights.ravel()[kept].mean()
+    given = (_examples(features, slots, kept), targets.ravel()[kept], weights.ravel()[kept] / scale)
+    yield from _grown("regression", given, None, settings, seed, after, (features.shape[1], slots))
+
+
+def ranking_rounds(
+    features: Any,
+    grades: Floats,
+    sizes: Integers,
+    settings: TreeSettings,
+    seed: int = 0,
+    after: tuple[int, ...] = (),
+    weights: Floats | None = None,
+) -> Iterator[tuple[int, Forest]]:
+    """Yield the trees of `fit_ranks` after these rounds, and after the last. weights: of the documents [rows]."""
+    if not np.isin(grades, np.arange(HIGHEST_GRADE + 1)).all():
+        raise UsageError("LambdaMART needs whole grades from 0 to 30", "round the grades, or learn by sup")
+    given = (features, grades, weights)
+    yield from _grown("lambdarank", given, sizes, settings, seed, after, (features.shape[1], 0))
+
+
+def _examples(features: Any, slots: int, kept: Integers) -> Any:
+    """Return the examples of these indices, row * slots + slot; those of an array in slots are made in parts."""
+    if not slots or not isinstance(features, np.ndarray):
+        return with_slots(features, slots)[kept] if slots else features[kept]
+    library = optional("lightgbm", "boosted trees need LightGBM", "models")
+
+    class Examples(library.Sequence):  # type: ignore[name-defined]
+        """An array several times as large as the features, a batch at a time."""
+
+        batch_size = 4096
+
+        def __len__(self) -> int:
+            return len(kept)
+
+        def __getitem__(self, index: int | slice | list[int]) -> Floats:
+            rows = np.atleast_1d(kept[index])
+            found = np.hstack([features[rows // slots].astype(np.float64), np.eye(slots)[rows % slots]])
+            return found[0] if isinstance(index, int | np.integer) else found
+
+    return Examples()
+
+
+def _grown(
+    objective: str,
+    given: tuple[Any, Floats, Floats | None],
+    sizes: Integers | None,
+    settings: TreeSettings,
+    seed: int,
+    after: tuple[int, ...],
+    shape: tuple[int, int],
+) -> Iterator[tuple[int, Forest]]:
+    """Yield forests after some rounds. given: features, targets and weights."""
+    library = optional("lightgbm", "boosted trees need LightGBM", "models")
+    features, targets, weights = given
+    parameters = settings.parameters(objective, seed)
+    data = library.Dataset(features, targets, weight=weights, group=sizes, params=parameters, free_raw_data=True)
+    booster = library.Booster(parameters, data)
+    for number in range(1, settings.rounds + 1):
+        booster.update()
+        if number in after or number == settings.rounds:
+            yield number, Forest(booster.model_to_string(num_iteration=number), *shape)

@@ -1,0 +1,113 @@
+"""A learnt policy of boosted trees: score the candidates by their features, then draw, sort or assign to slots."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...errors import UsageError
+from ...folds.fingerprint import Fingerprint
+from ...log.batch import Contexts, Floats, Integers
+from ...log.source import Needs
+from ...spelling import Spelled
+from ..base import Ability
+from ..linear import ranker, scored
+from ..top import Top
+from .assignment import ASSIGNMENTS, Assigned, Assignment
+from .model import BoostedModel, widened
+
+
+@dataclass(frozen=True, repr=False)
+class Boosted(Spelled):
+    """Boosted trees that `offrank learn` wrote: drawn by Plackett-Luce, sorted, or assigned to slots.
+
+    - path: the file. If it has a score per candidate: Plackett-Luce with weights exp(score / temperature), or sorting
+      by score with `greedy`, where candidates that tie share their ranks equally.
+    - If it has a score per candidate and slot (`pi-opt`): the slate takes the pair of highest score first, then the
+      next one among the free candidates and slots; `assignment=exact` maximises the sum of the scores instead. The
+      slate is fixed, but that candidates with the same scores share their slots equally.
+
+    The order in which a log lists its candidates never decides.
+
+    Examples:
+        >>> offrank.Boosted("policy.npz", assignment="exact")
+        boosted('policy.npz', assignment=exact)
+    """
+
+    name: ClassVar[str] = "boosted"
+    path: str
+    temperature: float = field(default=1.0, kw_only=True)
+    greedy: bool = field(default=False, kw_only=True)
+    assignment: Assignment = field(default="greedy", kw_only=True)
+
+    def __post_init__(self) -> None:
+        if not self.temperature > 0:
+            raise UsageError(f"temperature is {self.temperature}", "give a temperature above zero, or greedy=True")
+        if self.assignment not in ASSIGNMENTS:
+            raise UsageError(f"assignment is {self.assignment!r}", "say " + " or ".join(ASSIGNMENTS))
+
+    @cached_property
+    def model(self) -> BoostedModel:
+        """The scorer, read on first use.
+
+        Raises:
+            UsageError: no such file, or options that its scores do not have.
+        """
+        found = BoostedModel.load(self.path)
+        if found.forest.slots and (self.temperature != 1.0 or self.greedy):
+            raise UsageError(
+                f"{self!r}: the file has a score per slot, and its slate is fixed",
+                "leave temperature and greedy away; assignment=exact is another way to choose the slate",
+            )
+        if not found.forest.slots and self.assignment != "greedy":
+            raise UsageError(
+                f"{self!r}: the file has a score per candidate, the same in every slot", "say greedy=True to sort by it"
+            )
+        return found
+
+    @property
+    def sorts(self) -> bool:
+        """Whether the slate is fixed by the scores, but for ties."""
+        return self.greedy or self.model.forest.slots > 0
+
+    def learnt_rows(self) -> Fingerprint | None:
+        """The fingerprint of the training rows; None where its file does not record them."""
+        return self.model.training
+
+    def needs(self, ability: Ability) -> Needs:
+        return Needs(frozenset(["candidates", "features"]), exchangeable=True)
+
+    def sample(self, contexts: Contexts, rng: np.random.Generator) -> Integers:
+        law = self._law(contexts)
+        return law.sample(rng) if isinstance(law, Assigned) else ranker(self.greedy).sample(law, rng)
+
+    def log_prob(self, contexts: Contexts, slates: Integers) -> Floats:
+        law = self._law(contexts)
+        return law.log_prob(slates) if isinstance(law, Assigned) else ranker(self.greedy).log_prob(law, slates)
+
+    def slot_probs(self, contexts: Contexts, slates: Integers) -> Floats:
+        law = self._law(contexts)
+        return law.slot_probs(slates) if isinstance(law, Assigned) else ranker(self.greedy).slot_probs(law, slates)
+
+    def rank_probs(self, contexts: Contexts, items: Integers) -> Floats:
+        law = self._law(contexts)
+        return law.rank_probs(items) if isinstance(law, Assigned) else ranker(self.greedy).rank_probs(law, items)
+
+    def tied(self, contexts: Contexts) -> NDArray[np.bool_]:
+        """[n] whether any item that it may show ties with another candidate; never when it draws."""
+        law, sorting = self._law(contexts), ranker(self.greedy)
+        if isinstance(law, Assigned):
+            return law.tied
+        return sorting.tied(law) if isinstance(sorting, Top) else np.zeros(len(contexts), np.bool_)
+
+    def _law(self, contexts: Contexts) -> Assigned | Contexts:
+        """The law of slates fixed by scores per slot; otherwise the contexts with a score per candidate."""
+        model = self.model
+        if model.forest.slots:
+            return model.assigned(contexts, self.assignment)
+        scores = widened(model.scores(model.encoding.lines(contexts)), contexts)
+        return scored(contexts, scores / self.temperature)
