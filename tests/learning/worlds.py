@@ -53,6 +53,8 @@ def examples(seed: int, slots: int = 1, n: int = 12, features: int = 8) -> Examp
         np.log(rng.uniform(0.1, 0.9, n)),
         rng.integers(0, 2, n).astype(float),
         rng.uniform(0.1, 1, n),
+        rng.integers(0, 2**63, starts[-1]).astype(np.uint64),
+        np.where(slates >= 0, rng.uniform(0.1, 0.9, slates.shape), np.nan),
     )
 
 
