@@ -8,12 +8,16 @@ from pathlib import Path
 
 import numpy as np
 
+from offrank.learning import METHODS
+from offrank.learning.boosting import Boosting
 from offrank.learning.examples import Data, Examples, Store
 from offrank.learning.preparation import Preparation, Survey
 from offrank.log.source import Source
 from offrank.policies.written import Logged
 from offrank.simulation.adverts import AdvertWorld
 
+#: methods that learn a linear scorer from impressions one by one
+LINEAR = [name for name, method in METHODS.items() if not issubclass(method, Boosting)]
 WORLD = AdvertWorld(9_000, seed=3, slots=1, contexts=400)
 
 

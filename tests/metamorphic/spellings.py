@@ -25,7 +25,7 @@ POLICY_SPELLINGS: Mapping[str, tuple[str, ...]] = {
     "boosted": ("boosted('{boosted}')",),
     "counted": ("counted",),
     "epsilon": ("epsilon(top(old), 0.3)", "epsilon(top(tied), 0.3)", "epsilon(logged, 0.2)"),
-    "linear": ("linear('{linear}')", "linear('{linear}', greedy=True)"),
+    "linear": ("linear('{linear}')",),
     "logged": ("logged",),
     "plackett_luce": ("plackett_luce(old)", "plackett_luce(tied, temperature=0.5)"),
     "ranking": ("ranking(written)",),

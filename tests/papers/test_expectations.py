@@ -144,7 +144,8 @@ def test_an_interval_in_another_unit() -> None:
 
 def test_every_reproduction_has_its_expectations_in_the_package() -> None:
     names = {path.name for path in (files("offrank.papers") / "expected").iterdir()}
-    assert names == {f"{name}.json" for name in REPRODUCTIONS if name != "cmip-published-code"}
+    parts = {"slates-tables.json"}  # of a page with several files
+    assert names - parts == {f"{name}.json" for name in REPRODUCTIONS if name != "cmip-published-code"}
     for name in names:
         content = Expectations.of(name.removesuffix(".json")).content
         claims = [claim for section in content["sections"].values() for claim in section.get("claims", ())]

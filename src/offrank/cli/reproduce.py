@@ -24,10 +24,11 @@ def reproduce(name: str, log: str | None, folder: str | None, **options: Any) ->
     """Reproduce a paper: its tables, pictures and claims beside what is found here.
 
     NAME is interpol (windows between two click models), non-shuffled (ranking metrics on non-shuffled traffic),
-    slates-math (the pseudoinverse estimator of slates), criteo-checks (propensities by number of slots),
-    criteo-learning (learning from one-slot banners) or cmip (debiasedness of click models; cmip-published-code as
-    its code has it). The criteo ones are of LOG, and cmip of judged queries (an MSLR fold, an SVMlight file), or of
-    simulated ones. Interrupted, cmip goes on where it was when it is called again.
+    slates (the pseudoinverse estimator of slates, in simulations), slates-math (its mathematics), criteo-checks
+    (propensities by number of slots), criteo-learning (learning from one-slot banners) or cmip (debiasedness of click
+    models; cmip-published-code as its code has it). The criteo ones are of LOG, cmip and slates of judged queries (an
+    MSLR fold, an SVMlight file), or of simulated ones. Interrupted, cmip and slates go on where they were when they
+    are called again.
     """
     read = log is not None and options["format"] is not None
     given = offrank.read_log(log, format=options["format"]) if read else log

@@ -24,6 +24,9 @@ from ..policies.boosted import Forest, with_slots
 HIGHEST_GRADE = 30
 """The largest grade of `fit_ranks`: its gain is 2^30 - 1."""
 
+_AT_ONCE = 1 << 24
+"""Numbers in an array that may be several times as large as the features."""
+
 
 @dataclass(frozen=True)
 class TreeSettings:
@@ -60,7 +63,7 @@ class TreeSettings:
             "bagging_freq": int(self.subsample < 1),
             "max_depth": self.depth or -1,
             "min_data_in_leaf": self.smallest,
-            "min_sum_hessian_in_leaf": 0.0,
+            "min_sum_hessian_in_leaf": 1e-3,  # with 0 LightGBM can split off nothing, by rounding, and fail
             "num_threads": 1,
             "seed": seed,
             "deterministic": True,
@@ -129,7 +132,8 @@ def ranking_rounds(
 
 def _examples(features: Any, slots: int, kept: Integers) -> Any:
     """Return the examples of these indices, row * slots + slot; those of an array in slots are made in parts."""
-    if not slots or not isinstance(features, np.ndarray):
+    small = len(kept) * (features.shape[1] + slots) <= _AT_ONCE  # in parts, LightGBM samples row by row: slow
+    if not slots or small or not isinstance(features, np.ndarray):
         return with_slots(features, slots)[kept] if slots else features[kept]
     library = optional("lightgbm", "boosted trees need LightGBM", "models")
 

@@ -25,6 +25,7 @@ from .criteo_learning import sheet as criteo_learning
 from .expectations import Run
 from .interpol import sheet as interpol
 from .non_shuffled import sheet as non_shuffled
+from .slates import sheet as slates
 from .slates_math import sheet as slates_math
 
 
@@ -48,6 +49,7 @@ REPRODUCTIONS: dict[str, Reproduction] = {
     "criteo-learning": Reproduction(criteo_learning, "log"),
     "interpol": Reproduction(interpol),
     "non-shuffled": Reproduction(non_shuffled),
+    "slates": Reproduction(slates, "judged", 0.06),
     "slates-math": Reproduction(slates_math),
 }
 """The reproductions of `offrank reproduce`, by name. Those of judged queries are slow, and resume where interrupted."""

@@ -1,0 +1,119 @@
+"""The queries of the simulation, ranked in both spaces, and the worlds that its studies need."""
+
+from __future__ import annotations
+
+import hashlib
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from threading import Lock
+from typing import Any
+
+import numpy as np
+
+from ...log.judged import Judged
+from ...options import Say
+from ...readers.svmlight import read_svmlight
+from ...simulation.judged import mslr_like
+from ..resume import spoken, workers
+from .design import Logging, SlatesDesign, Space, Study, loggings, seed_of
+from .direct import learnt
+from .rankers import RankedSets, ranked_sets
+from .worlds import World, worlds
+
+_TIMED = 20_000
+_LEARNT = 1_000
+MOST_WORKERS = 2
+"""Studies at once: each holds the features of the logs that it learns from."""
+
+
+@dataclass(frozen=True)
+class SlatesData:
+    """Judged queries. data: a description of their source. sets: by space, the candidates and their ranks."""
+
+    design: SlatesDesign
+    data: str
+    judged: Judged
+    sets: Mapping[Space, RankedSets]
+    generated: bool
+    made: dict[tuple[Space, float], dict[Logging, World]] = field(default_factory=dict)
+    locks: dict[tuple[Space, float], Lock] = field(default_factory=dict)
+    lock: Lock = field(default_factory=Lock)
+
+    @classmethod
+    def of(cls, design: SlatesDesign, log: Any, say: Say) -> SlatesData:
+        """Read or generate queries, and rank them.
+
+        log: queries, a folder of MSLR (of which `train.txt` is read), an SVMlight file, or None.
+        """
+        judged, data = _judged(design, log)
+        found = {}
+        for space in design.spaces:
+            say(f"four rankers of {data}, at most {space.m} documents each")
+            found[space] = ranked_sets(judged, space.m, design.seed)
+        return cls(design, data, judged, found, log is None)
+
+    def world(self, space: Space, logging: Logging) -> World:
+        """Return a world, made on first use, together with that of the other ranker."""
+        key = space, logging.alpha
+        with self.lock:
+            lock = self.locks.setdefault(key, Lock())
+        with lock:
+            if key not in self.made:
+                alike = [one for one in loggings(space) if one.alpha == logging.alpha]
+                highest = max(float(self.judged.grade.max(initial=0.0)), 1.0)
+                self.made[key] = worlds(self.sets[space], space, alike, highest)
+            return self.made[key][logging]
+
+    @property
+    def digest(self) -> str:
+        """Return a hash of the queries, grades and ranks."""
+        made = hashlib.sha256()
+        for sets in self.sets.values():
+            for table in (sets.judged.query, sets.judged.document, sets.judged.grade, *sets.ranks.values()):
+                made.update(np.ascontiguousarray(table).tobytes())
+        return made.hexdigest()[:16]
+
+    def price(self, missing: list[Study]) -> str:
+        """Return in words what the missing studies will cost, from the speed of a small part of each space."""
+        seconds, memory = 0.0, self.judged.features.nbytes + 0.0
+        for space in self.design.spaces:
+            count = sum(one.space == space for one in missing)
+            world = self.world(space, loggings(space)[0])
+            each = _seconds(world, self.design)
+            seconds += count * each
+            memory += 5 * world.table.nbytes + 4 * world.features.nbytes
+        width = max(space.l for space in self.design.spaces) * (self.judged.features.shape[1] + 1)
+        memory += workers(MOST_WORKERS) * (4.0 * width * self.design.models[-1] + 8 * 5 * width**2)
+        cores = workers(MOST_WORKERS)
+        return (
+            f"{len(missing)} studies of {self.design.logs:,} logs will take about {spoken(seconds / cores)} on "
+            f"{cores} cores, and up to {memory / 2**30 + 0.2:.1f} GiB of memory"
+        )
+
+
+def _seconds(world: World, design: SlatesDesign) -> float:
+    """Return how long a study takes on one core, by the time of a small one."""
+    small = replace(design, logs=_TIMED, models=(min(_LEARNT, design.models[0]),))
+    for _ in range(2):  # the first waits for the compiler
+        began = time.perf_counter()
+        log = world.draw(seed_of(design.seed, "price"), 0, small.logs)
+        world.weights(log), world.rewards(log)
+        read = time.perf_counter() - began
+    began, some = time.perf_counter(), world.draw(0, 0, small.models[0])
+    learnt(world, some, 0, lambda: None)
+    learning = time.perf_counter() - began
+    passes = 3 * design.logs / small.logs  # once for the weights, again for the residuals of four models
+    return read * passes + learning * sum(design.models) / small.models[0]
+
+
+def _judged(design: SlatesDesign, log: Any) -> tuple[Judged, str]:
+    if log is None:
+        return mslr_like(design.queries, seed=design.seed), f"{design.queries:,} generated queries in MSLR's likeness"
+    if isinstance(log, Judged):
+        judged, name = log, "given queries"
+    else:
+        train = Path(log) / "train.txt"
+        judged, name = read_svmlight(train if train.is_file() else Path(log)), f"queries of {Path(log).name}"
+    return judged, f"{len(judged):,} {name}"
