@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import offrank
+from offrank.errors import UsageError
 from offrank.learning import _kernels_rankings as kernels
 from offrank.learning import learner
 from offrank.learning.examples import Data, Examples
@@ -173,3 +174,18 @@ def test_whole_slates_are_learnt_from_by_their_reward() -> None:
         assert isinstance(one.model, Model)
         assert isinstance(other.model, Model)
         assert one.model.weights == pytest.approx(other.model.weights)
+
+
+def test_boosted_scorers_learn_the_order_too(tmp_path: Path) -> None:
+    """Worth falls with the distance from 2 of the only feature, which no linear scorer can tell."""
+    rows = [{**row, "features": [[0]] * 5, "feature_values": [[i] for i in (2, 0, 1, 4, 3)]} for row in clicked(900)]
+    for row in rows:
+        row["clicks"] = [float(row["feature_values"][item] == [2]) for item in row["slate"]]
+    how = {"logging": "uniform", "bits": 3, "epochs": 2}
+    found = offrank.learn(rows, "pl-rank(scorer=boosted,robust=[False])", tmp_path / "p.npz", **how)
+    assert type(found.policy) is offrank.Boosted
+    best = offrank.evaluate(rows[2::3], found.policy, "uniform", "ipm")["ipm"].value
+    linear = offrank.learn(rows, "pl-rank(robust=[False])", tmp_path / "q.npz", **how)
+    assert best > 1.3 * offrank.evaluate(rows[2::3], linear.policy, "uniform", "ipm")["ipm"].value
+    with pytest.raises(UsageError, match="scorer is 'deep'"):
+        learner("pl-rank(scorer=deep)")
