@@ -55,6 +55,7 @@ def clicks(log: str, models: tuple[str, ...], labels: str, **options: Any) -> No
     help="Probability that each rank is looked at, or a click model's file.",
 )
 @cluster_option
+@click.option("--worlds", default=10, show_default=True, help="Simulated logs of each kind of users; 0: none.")
 def estimators(log: str, **options: Any) -> None:
     """Which estimator has the least error for LOG and TARGET?
 

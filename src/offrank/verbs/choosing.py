@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from ..checks.log import about_log
-from ..checks.rows import ImpressionsFold
+from ..checks.rows import Impressions, ImpressionsFold
 from ..errors import EmptyLogError, OffrankError
+from ..estimators.base import terms_of
 from ..estimators.design import design_fold
 from ..estimators.family import Auto, Family, family
 from ..estimators.fold import TermsFold
@@ -18,11 +20,12 @@ from ..estimators.named import estimator
 from ..estimators.wrappers import bare
 from ..findings.evidence import OfEstimatorChoice
 from ..folds.base import Tee
-from ..folds.estimate import Caution, Estimate
+from ..folds.estimate import Estimate
+from ..folds.sampled import SampledRows, SampledRowsFold
 from ..inference.spec import IntervalSpec
-from ..log.batch import Floats, RunCache
-from ..log.source import Source
-from ..policies.propensities import AnyPolicy, propensities
+from ..log.batch import Floats, LogBatch, RunCache
+from ..log.source import Needs, Source
+from ..policies.propensities import AnyPolicy, law_needs
 from ..running.executors import Executor, Progress, run
 from ..selection.estimators import Contrast, EstimatorCandidate, EstimatorRanking, ranking
 from ..selection.pseudo_targets import DistanceFold, pseudo_targets
@@ -35,8 +38,8 @@ CANDIDATES = (
     *("interpol(window=1)", "interpol(window=2)", "pbm"),
 )
 """The estimators to choose from by default, of which a log and its policies usually allow only some."""
-_TRIED = 32
-"""Rows on which every candidate is tried first, so that one that cannot be had stops no other."""
+_TRIED = 16
+"""Number of rows on which everything is tried first."""
 
 
 @dataclass(frozen=True)
@@ -44,17 +47,21 @@ class EstimatorChoice:
     """The choice of an estimator for one target.
 
     - given: each candidate's estimator by its spelling; those that the log cannot give are in `refused`, with reasons.
-    - estimates: of the target, by spelling. about_log: problems of the log that concern all of them.
-    - pseudo: the pseudo-targets that were used. ranking: the estimated errors. rows: impressions read.
+    - estimates: of the target, by spelling. pseudo: the pseudo-targets that were used. ranking: the estimated errors.
+    - reading: what they were made from.
     """
 
     given: Family
     refused: Mapping[str, str]
     estimates: Mapping[str, Estimate]
-    about_log: tuple[Caution, ...]
     pseudo: tuple[str, ...]
     ranking: EstimatorRanking
-    rows: int
+    reading: Reading
+
+    @property
+    def rows(self) -> int:
+        """The number of impressions read."""
+        return self.reading.summary.moments.n
 
     @property
     def chosen(self) -> str:
@@ -85,7 +92,7 @@ class Chooser:
     """What to choose from, and by which log.
 
     candidates: estimators by spelling. examination: probability that each rank is examined, or None. pseudo: whether
-    pseudo-targets are used besides the target.
+    pseudo-targets are used besides the target. sample: number of contexts to keep.
     """
 
     source: Source
@@ -96,6 +103,7 @@ class Chooser:
     executor: Executor | None = None
     progress: Progress | None = None
     pseudo: bool = True
+    sample: int = 0
 
     def choose(self, target: AnyPolicy) -> EstimatorChoice:
         """Return the choice for a target.
@@ -103,127 +111,160 @@ class Chooser:
         Raises:
             OffrankError: no candidate can be had; the reason of the first.
         """
-        able, refused = self._able(target)
+        cache = RunCache()  # of inverses and the like, shared by the trial and the reading
+        able, refused = self._allowed(target)
+        policies = (target, *self._pseudo(target, able))
+        few = self._few(policies, able, cache)
+        able = {name: one for name, one in able.items() if self._tried(target, name, one, few, refused)}
         if not able:
             raise next(iter(refused.values()))
-        others = self._pseudo(target, tuple(able.values()))
-        summary, distances = self._read(target, others, able)
-        reasons = {name: str(one.message) for name, one in refused.items()}
-        estimates, found = {}, []
-        for name, one in able.items():
-            estimate = summary.estimate(target, one)
-            if not isinstance(estimate, Estimate):
-                reasons[name] = str(estimate.message)
-            elif bare(one).outcome == "clicks" and not summary.rewards_are_clicks:
-                reasons[name] = "it estimates clicks, which are not the reward of this log"
-            else:
-                estimates[name] = estimate
+        others = [one for one in policies[1:] if all(self._tried(one, *each, few, {}) for each in able.items())]
+        reading = self._read((target, *others), able, cache)
+        estimates, reasons = reading.estimates(able)
+        reasons |= {name: str(one.message) for name, one in refused.items()}
         if not estimates:
-            raise next(one for one in summary.made.values() if isinstance(one, OffrankError))
+            raise next(one for one in reading.summary.made.values() if isinstance(one, OffrankError))
         kept = {name: able[name] for name in estimates}
-        for name, one in kept.items():
-            found.append(_candidate(summary, (target, *others), distances, name, one, kept, estimates[name]))
-        spelled = tuple(map(repr, others))
-        return EstimatorChoice(kept, reasons, estimates, summary.about_log, spelled, ranking(found), summary.moments.n)
+        ranked = ranking([reading.candidate(name, one, kept) for name, one in kept.items()])
+        return EstimatorChoice(kept, reasons, estimates, tuple(map(repr, others)), ranked, reading)
 
-    def _able(self, target: AnyPolicy) -> tuple[Family, dict[str, OffrankError]]:
+    def _allowed(self, target: AnyPolicy) -> tuple[Family, dict[str, OffrankError]]:
         """Return the candidates that policies and columns allow, and why not the others."""
         able: Family = {}
         refused: dict[str, OffrankError] = {}
         for one in self.candidates:
             try:
                 ready = family(one, self.examination)
-                self._tried(target, tuple(ready.values()))
+                self.source.select(self._plan((target,), ready).needs())
                 able |= ready
             except OffrankError as error:
                 refused[repr(one)] = error
         return able, refused
 
-    def _tried(self, target: AnyPolicy, estimators: Sequence[AnyEstimator]) -> None:
-        """Raise if an estimator cannot be had, by its columns or on the first rows."""
-        plan = self._plan((target,), {repr(one): one for one in estimators})
-        batch = next((one for one in self.source.select(plan.needs()).batches(0) if len(one)), None)
-        if batch is None:
-            return
-        few = batch.take(np.arange(min(len(batch), _TRIED)))
-        both = propensities(self.logging, few), propensities(target, few)
-        for one in estimators:
-            bare(one).terms(few, *both)
-
-    def _pseudo(self, target: AnyPolicy, estimators: Sequence[AnyEstimator]) -> tuple[AnyPolicy, ...]:
-        """Return the pseudo-targets for which every candidate can be had."""
+    def _pseudo(self, target: AnyPolicy, able: Family) -> list[AnyPolicy]:
+        """Return the pseudo-targets whose columns the log has."""
         found = []
         for one in pseudo_targets(self.logging, target) if self.pseudo else ():
-            try:
-                self._tried(one, estimators)
-                self.source.select(DistanceFold((one, target), self.logging).needs())
+            with suppress(OffrankError):
+                self.source.select(self._plan((one,), able).needs() | self._distance((one,)).needs())
                 found.append(one)
-            except OffrankError:
-                continue
-        return tuple(found)
+        return found
+
+    def _few(self, policies: Sequence[AnyPolicy], able: Family, cache: RunCache) -> LogBatch | None:
+        """Return some rows on which everything is tried first, so that what cannot be computed stops nothing else."""
+        needed = self._plan(policies, able).needs() | (self._distance(policies).needs() if policies[1:] else Needs())
+        for batch in self.source.select(needed).batches(0) if able else ():
+            if len(batch):
+                return replace(batch.take(np.arange(min(len(batch), _TRIED))), run=cache)
+        return None
+
+    def _tried(
+        self, policy: AnyPolicy, name: str, one: AnyEstimator, few: LogBatch | None, refused: dict[str, OffrankError]
+    ) -> bool:
+        """Whether an estimate can be computed; if not, the reason is put into `refused`."""
+        try:
+            if few is not None:
+                terms_of(bare(one), few, self.logging, policy)
+        except OffrankError as error:
+            refused[name] = error
+        return name not in refused
+
+    def _distance(self, policies: Sequence[AnyPolicy]) -> DistanceFold:
+        return DistanceFold(tuple(policies), self.logging)
 
     def _plan(self, targets: Sequence[AnyPolicy], estimators: Family) -> Plan:
         families = {name: {name: one} for name, one in estimators.items()}
         return Plan({repr(one): one for one in targets}, self.logging, families, self.spec)
 
-    def _read(self, target: AnyPolicy, others: Sequence[AnyPolicy], able: Family) -> tuple[Summary, Floats]:
-        """Read the log once; return its summary, and the distance of each policy relative to the target's."""
-        plan, alone = self._plan((target, *others), able), self._plan((target,), able)
-        layout, needed, cache = plan.layout, plan.needs(), RunCache()
+    def _read(self, policies: Sequence[AnyPolicy], able: Family, cache: RunCache) -> Reading:
+        """Read the log once. policies: the target and the pseudo-targets."""
+        plan, alone = self._plan(policies, able), self._plan(policies[:1], able)
+        layout, needed = plan.layout, plan.needs()
         design, needed = design_fold(alone.layout, self.logging, self.source, needed, cache)
-        log, distance = plan.log_fold(self.source), DistanceFold((target, *others), self.logging)
+        log, distance = plan.log_fold(self.source), self._distance(policies)
         terms = TermsFold(layout, self.logging, inner_fold(self.spec, layout), self.spec.columns)
         folds: dict[str, Any] = {"terms": terms, "design": design, "log": log, "impressions": ImpressionsFold()}
-        if others:
+        if policies[1:]:
             folds["distance"] = distance
             needed |= distance.needs()
+        if self.sample:
+            needed |= self._sampled(policies[0])
+            folds["sampled"] = SampledRowsFold(needed, self.sample, each="candidate")
         found = run(self.source.select(needed | log.needs()), Tee(folds), self.executor, self.progress, cache)
-        impressions = found["impressions"]
+        impressions: Impressions = found["impressions"]
         if not impressions.n:
             raise EmptyLogError(f"{self.source.describe()} has no impressions", "give a log with some")
         known = {"slots": impressions.slots, "about_log": about_log(found["log"])}
-        designs = (*found["design"], *(None for _ in range(len(others) * len(layout.estimators))))
+        designs = (*found["design"], *(None for _ in range(len(policies[1:]) * len(layout.estimators))))
+        summary = plan.summary(found["terms"]["whole"], designs=designs, **known)
         away = found.get("distance", np.ones(1))
-        return plan.summary(found["terms"]["whole"], designs=designs, **known), away / max(float(away[0]), 1e-300)
+        rates = np.array([one.click_rate.value for one in impressions.by_rank(0.95)])
+        near = away / max(float(away[0]), 1e-300)
+        return Reading(summary, tuple(policies), near, rates[: impressions.slots], found.get("sampled"))
+
+    def _sampled(self, target: AnyPolicy) -> Needs:
+        """Return the columns for drawing slates; none where a policy cannot draw, or the log lacks them."""
+        with suppress(OffrankError):
+            found = law_needs(target, "sample") | law_needs(self.logging, "sample")
+            self.source.select(found)
+            return found
+        return Needs()
 
 
-def _candidate(
-    summary: Summary,
-    policies: Sequence[AnyPolicy],
-    distances: Floats,
-    name: str,
-    one: AnyEstimator,
-    every: Family,
-    estimate: Estimate,
-) -> EstimatorCandidate:
-    """Return a candidate with its contrasts to all that assume less."""
-    contrasts: dict[str, list[Contrast]] = {}
-    for other, reference in every.items():
-        if bare(reference).assumptions < bare(one).assumptions:
-            contrasts[other] = [
-                Contrast(repr(policy), away.value, away.standard_error, float(distance))
-                for policy, distance in zip(policies, distances, strict=True)
-                if (away := _contrast(summary, policy, one, reference)) is not None
-            ]
-    target = repr(policies[0])
-    return EstimatorCandidate(
-        name,
-        bare(one).assumptions,
-        estimate.value,
-        estimate.standard_error,
-        summary.knows_error(policies[0], one, estimate),
-        {other: found[0] for other, found in contrasts.items() if found and found[0].policy == target},
-        {other: [each for each in found if each.policy != target] for other, found in contrasts.items()},
-    )
+@dataclass(frozen=True)
+class Reading:
+    """What one pass over a log tells of a target and its pseudo-targets.
 
+    - policies: the target and the others; distances: of each from the logging policy, relative to the target's.
+    - rates: [k] click rates by rank, empty without clicks. sampled: contexts of the log, if asked for.
+    """
 
-def _contrast(summary: Summary, policy: AnyPolicy, one: AnyEstimator, other: AnyEstimator) -> Any:
-    """Return the paired difference of two estimates of a policy, or None where the error of either is unknown."""
-    for each in (one, other):
-        found = summary.estimate(policy, each)
-        if not isinstance(found, Estimate) or not summary.knows_error(policy, each, found):
+    summary: Summary
+    policies: tuple[AnyPolicy, ...]
+    distances: Floats
+    rates: Floats
+    sampled: SampledRows | None
+
+    def estimates(self, able: Family) -> tuple[dict[str, Estimate], dict[str, str]]:
+        """Return the estimates of the target, and why some are missing."""
+        estimates: dict[str, Estimate] = {}
+        reasons: dict[str, str] = {}
+        for name, one in able.items():
+            found = self.summary.estimate(self.policies[0], one)
+            if not isinstance(found, Estimate):
+                reasons[name] = str(found.message)
+            elif bare(one).outcome == "clicks" and not self.summary.rewards_are_clicks:
+                reasons[name] = "it estimates clicks, which are not the reward of this log"
+            else:
+                estimates[name] = found
+        return estimates, reasons
+
+    def candidate(self, name: str, one: AnyEstimator, every: Family) -> EstimatorCandidate:
+        """Return a candidate with its contrasts to all that assume less."""
+        target: dict[str, Contrast] = {}
+        others: dict[str, list[Contrast]] = {}
+        for other, reference in every.items():
+            if bare(reference).assumptions < bare(one).assumptions:
+                first, *more = (self._contrast(number, one, reference) for number in range(len(self.policies)))
+                target |= {} if first is None else {other: first}
+                others[other] = [each for each in more if each is not None]
+        sound = self._sound(self.policies[0], one)
+        found = self.summary.estimate(self.policies[0], one)
+        assert isinstance(found, Estimate)
+        assumes = bare(one).assumptions
+        return EstimatorCandidate(name, assumes, found.value, found.standard_error, sound, target, others)
+
+    def _contrast(self, number: int, one: AnyEstimator, other: AnyEstimator) -> Contrast | None:
+        """Return the paired difference of two estimates of a policy, None where the error of either is not known."""
+        policy, summary = self.policies[number], self.summary
+        if not (self._sound(policy, one) and self._sound(policy, other)):
             return None
-    return summary.spread.difference(summary.mean(policy, one), summary.mean(policy, other))
+        away = summary.spread.difference(summary.mean(policy, one), summary.mean(policy, other))
+        return Contrast(repr(policy), away.value, away.standard_error, float(self.distances[number]))
+
+    def _sound(self, policy: AnyPolicy, one: AnyEstimator) -> bool:
+        found = self.summary.estimate(policy, one)
+        return isinstance(found, Estimate) and self.summary.knows_error(policy, one, found)
 
 
 def picked(

@@ -22,6 +22,7 @@ from . import arguments, document
 from .choosing import CANDIDATES, Chooser, EstimatorChoice
 from .clicks.base import Delivered, facts
 from .pages.document import again
+from .rehearsal import CONTEXTS, NEAR, Rehearsal, rehearse
 
 _RULE = (
     "The estimated error of a candidate is the root of its variance plus its squared bias. The bias shows in its "
@@ -35,10 +36,12 @@ _RULE = (
 class SelectedEstimators(Delivered):
     """Which estimator to believe for one target, and the estimated error of every candidate.
 
-    choice: the spelling of the chosen one is `choice.chosen`.
+    choice: the spelling of the chosen one is `choice.chosen`. rehearsal: how often such a choice is right in simulated
+    worlds like the log.
     """
 
     choice: EstimatorChoice
+    rehearsal: Rehearsal = field(default_factory=Rehearsal)
     facts: Mapping[str, Any] = field(default_factory=dict)
 
     headings = ("estimator", "status", "value", "assumes_in_words", "bias", "against", "expected_error", "message")
@@ -51,7 +54,7 @@ class SelectedEstimators(Delivered):
     @property
     def cautions(self) -> Mapping[str, Sequence[Caution]]:
         chosen = self.choice.estimates[self.chosen].warnings
-        return {"": self.choice.about_log, self.chosen: (*about(self.choice.evidence()), *chosen)}
+        return {"": self.choice.reading.summary.about_log, self.chosen: (*about(self.choice.evidence()), *chosen)}
 
     @property
     def findings(self) -> tuple[PlacedCaution, ...]:
@@ -98,7 +101,8 @@ class SelectedEstimators(Delivered):
         """Return the result as plain lists, dicts and numbers (None for unknown values)."""
         shared = {"chosen": self.chosen, "trusted": self.choice.ranking.trusted, "pseudo": list(self.choice.pseudo)}
         said = [asdict(one) for one in self.findings]
-        return {**self.facts, **shared, "candidates": self.records(), "findings": said}
+        simulated = {**asdict(self.rehearsal), "right": self.rehearsal.right, "fixed": self.rehearsal.fixed()}
+        return {**self.facts, **shared, "candidates": self.records(), "simulated": simulated, "findings": said}
 
     def sheet(self) -> Document:
         """Return the page: the choice, the estimated errors, what cannot be had, and how it was found."""
@@ -114,6 +118,7 @@ class SelectedEstimators(Delivered):
         sections = [
             Section("The candidates", tables=(table,), findings=self.told()),
             Section("Not to be used", items=why),
+            rehearsed(self.rehearsal),
             Section("How they were judged", (_RULE,), items=pseudo, folded=True, printed=False),
             again(self.facts, "log", "target", "logging", "examination", "cluster"),
         ]
@@ -127,6 +132,27 @@ def _cells(row: Mapping[str, Any]) -> tuple[Any, ...]:
     return row["estimator"], row["status"], span.number(), shown[0], row["against"], shown[1], " to ".join(ends)
 
 
+def rehearsed(found: Rehearsal) -> Section:
+    """Return the section about simulated choices."""
+    title = "How often such a choice is right"
+    if found.missing:
+        return Section(title, (f"Nothing was simulated: {found.missing}.",))
+    few, many = sorted(found.fixed().items(), key=lambda one: (-one[1], one[0])), f"{found.logs} simulated logs"
+    told = (
+        f"In {many} of {found.rows:,} impressions the error of the chosen estimator was at most {NEAR - 1:.0%} above "
+        f"that of the best in {found.right:.0%} (standard error {found.error:.0%}). Always `{few[0][0]}`: "
+        f"{few[0][1]:.0%}, the most of all fixed ones. Contexts are {found.contexts:,} of the log's, slates are drawn "
+        "by its logging policy, and click rates by rank are the log's; users and what items are worth are not."
+    )
+    names = [name for name, _ in few]
+    rows = tuple(
+        (one.users, one.best, f"{one.right} of {one.logs}", f"{one.auto:.2f}", *(f"{one.errors[n]:.2f}" for n in names))
+        for one in found.kinds
+    )
+    table = Figures("Errors as multiples of the best", ("users", "best", "right", "choice", *names), rows, folded=True)
+    return Section(title, (told,), tables=(table,))
+
+
 def select_estimators(
     log: Any,
     target: str | AnyPolicy,
@@ -135,6 +161,7 @@ def select_estimators(
     *,
     examination: arguments.Examination | None = None,
     cluster: str | None = AUTO,
+    worlds: int = 10,
     executor: Executor | None = None,
     progress: Progress | None = None,
 ) -> SelectedEstimators:
@@ -147,6 +174,7 @@ def select_estimators(
     - log: from `read_log`, or anything that it takes. target: one policy. logging: the policy that drew the log.
     - estimators: the candidates, by default all that the log and the policies allow.
     - examination, cluster, executor: as in `evaluate`.
+    - worlds: simulated logs of each kind of users, in which such choices are compared with the truth; 0 for none.
 
     Raises:
         UsageError: arguments that cannot work. LogError: the log breaks a rule.
@@ -154,7 +182,7 @@ def select_estimators(
 
     Examples:
         >>> log, drawn_by = "offrank-demo/log.parquet", "plackett_luce(old_score)"
-        >>> offrank.select_estimators(log, "top(new_score)", drawn_by, ["snips", "snrips", "snipm"]).chosen
+        >>> offrank.select_estimators(log, "top(new_score)", drawn_by, ["snips", "snrips", "snipm"], worlds=0).chosen
         'snipm'
     """
     source = arguments.source(log)
@@ -162,13 +190,17 @@ def select_estimators(
     drawn, asked = arguments.policy(logging), arguments.policy(_one(target))
     listed, curve = candidates(estimators), arguments.examination(examination).curve
     drawn, wanted = fitted(drawn, source, executor), fitted(asked, source, executor)
-    choice = Chooser(source, drawn, curve, spec, listed, executor, progress).choose(wanted)
+    if not isinstance(worlds, int) or worlds < 0:
+        raise UsageError(f"worlds is {worlds!r}", "give a number of simulated logs, or 0 for none")
+    chooser = Chooser(source, drawn, curve, spec, listed, executor, progress, sample=CONTEXTS if worlds else 0)
+    choice = chooser.choose(wanted)
+    rehearsal = rehearse(chooser, wanted, choice, worlds, progress)
     said: dict[str, Any] = {"target": repr(asked), "logging": repr(drawn), "estimators": tuple(map(repr, listed))}
-    said |= {"examination": None if curve is None else list(curve), "cluster": cluster}
+    said |= {"examination": None if curve is None else list(curve), "cluster": cluster, "worlds": worlds}
     defaults = {"estimators": CANDIDATES, **(select_estimators.__kwdefaults__ or {})}
     command = document.call("select_estimators", arguments.spelled_log(log), said, defaults)
     title = f"Which estimator for {asked!r}?"
-    return SelectedEstimators(choice, facts("estimator-selection", title, source, command=command, **said))
+    return SelectedEstimators(choice, rehearsal, facts("estimator-selection", title, source, command=command, **said))
 
 
 def candidates(given: arguments.Estimators) -> tuple[Any, ...]:
