@@ -70,11 +70,8 @@ class Rehearsal:
 
     def fixed(self) -> dict[str, float]:
         """Return the share of logs in which each candidate would have been right, if it can be had in all worlds."""
-        names = [
-            name
-            for name in (self.kinds[0].errors if self.kinds else ())
-            if all(name in one.errors for one in self.kinds)
-        ]
+        every = [set(one.errors) for one in self.kinds]
+        names = sorted(set.intersection(*every)) if every else []
         good = {name: sum(one.logs for one in self.kinds if one.errors[name] <= NEAR) for name in names}
         return {name: count / max(self.logs, 1) for name, count in good.items()}
 

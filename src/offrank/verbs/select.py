@@ -11,7 +11,7 @@ from ..errors import UsageError
 from ..findings import about
 from ..findings.assumptions import in_words
 from ..folds.estimate import Caution, PlacedCaution
-from ..formatting import Span, number, plural, quote
+from ..formatting import Span, number, percent, plural, quote
 from ..inference.spec import AUTO, IntervalSpec
 from ..policies.fit import fitted
 from ..policies.propensities import AnyPolicy
@@ -139,9 +139,9 @@ def rehearsed(found: Rehearsal) -> Section:
         return Section(title, (f"Nothing was simulated: {found.missing}.",))
     few, many = sorted(found.fixed().items(), key=lambda one: (-one[1], one[0])), f"{found.logs} simulated logs"
     told = (
-        f"In {many} of {found.rows:,} impressions the error of the chosen estimator was at most {NEAR - 1:.0%} above "
-        f"that of the best in {found.right:.0%} (standard error {found.error:.0%}). Always `{few[0][0]}`: "
-        f"{few[0][1]:.0%}, the most of all fixed ones. Contexts are {found.contexts:,} of the log's, slates are drawn "
+        f"In {many} of {found.rows:,} impressions the error of the chosen estimator was at most {percent(NEAR - 1)} above "
+        f"that of the best in {percent(found.right)} (standard error {percent(found.error)}). Always `{few[0][0]}`: "
+        f"{percent(few[0][1])}, the most of all fixed ones. Contexts are {found.contexts:,} of the log's, slates are drawn "
         "by its logging policy, and click rates by rank are the log's; users and what items are worth are not."
     )
     names = [name for name, _ in few]
@@ -190,7 +190,7 @@ def select_estimators(
     drawn, asked = arguments.policy(logging), arguments.policy(_one(target))
     listed, curve = candidates(estimators), arguments.examination(examination).curve
     drawn, wanted = fitted(drawn, source, executor), fitted(asked, source, executor)
-    if not isinstance(worlds, int) or worlds < 0:
+    if worlds < 0:
         raise UsageError(f"worlds is {worlds!r}", "give a number of simulated logs, or 0 for none")
     chooser = Chooser(source, drawn, curve, spec, listed, executor, progress, sample=CONTEXTS if worlds else 0)
     choice = chooser.choose(wanted)
