@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import argparse
 from concurrent.futures import Executor, Future
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -21,6 +22,7 @@ from rich.table import Table
 from offrank.inference.spec import IntervalSpec
 from offrank.log.batch import Contexts, Floats
 from offrank.policies import policy
+from offrank.selection.estimators import ranking
 from offrank.simulation.like_log import BEHAVIOURS, LikeLog
 from offrank.verbs.choosing import Chooser
 
@@ -61,18 +63,18 @@ def world(name: str) -> LikeLog:
 
 def run(here: LikeLog, target: str, rows: int, logs: int) -> tuple[dict[str, Floats], list[str]]:
     """Errors of each estimator and of each rule, and what the rule chose, log by log."""
-    asked, spec, executor = policy(target), IntervalSpec("normal", cluster=None), Here()
-    truth, errors, chosen = here.truth(asked), {}, []
+    asked, spec = policy(target), IntervalSpec("normal", cluster=None)
+    chooser = Chooser(here.source(rows, 0), LOGGING, CURVE.tolist(), spec, executor=Here())
+    truth, chosen = here.truth(asked), []
+    errors: dict[str, list[float]] = {}
     for log in range(logs):
-        source = here.source(rows, log)
-        for rule, pseudo in (("auto", True), ("target only", False)):
-            found = Chooser(source, LOGGING, CURVE.tolist(), spec, executor=executor, pseudo=pseudo).choose(asked)
-            errors.setdefault(rule, []).append(found.estimates[found.chosen].value - truth)
-            if pseudo:
-                chosen.append(found.chosen)
-                for name in MEASURED:
-                    value = found.estimates[name].value - truth if name in found.estimates else np.nan
-                    errors.setdefault(name, []).append(value)
+        found = replace(chooser, source=here.source(rows, log)).choose(asked)
+        every = [one.candidate for one in found.ranking.ranked] + list(found.ranking.unsound)
+        target_only = ranking([replace(one, others={}) for one in every]).chosen
+        chosen.append(found.chosen)
+        for rule, name in (("auto", found.chosen), ("target only", target_only), *((one, one) for one in MEASURED)):
+            value = found.estimates[name].value - truth if name in found.estimates else np.nan
+            errors.setdefault(rule, []).append(value)
     return {name: np.array(values) for name, values in errors.items()}, chosen
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -92,7 +92,8 @@ class Chooser:
     """What to choose from, and by which log.
 
     candidates: estimators by spelling. examination: probability that each rank is examined, or None. pseudo: whether
-    pseudo-targets are used besides the target. sample: number of contexts to keep.
+    pseudo-targets are used besides the target. sample: number of contexts to keep. cache: of
+    what depends on policies and contexts only, such as inverses of matrices; readings share it.
     """
 
     source: Source
@@ -104,6 +105,7 @@ class Chooser:
     progress: Progress | None = None
     pseudo: bool = True
     sample: int = 0
+    cache: RunCache = field(default_factory=RunCache, compare=False, repr=False)
 
     def choose(self, target: AnyPolicy) -> EstimatorChoice:
         """Return the choice for a target.
@@ -111,15 +113,14 @@ class Chooser:
         Raises:
             OffrankError: no candidate can be had; the reason of the first.
         """
-        cache = RunCache()  # of inverses and the like, shared by the trial and the reading
         able, refused = self._allowed(target)
         policies = (target, *self._pseudo(target, able))
-        few = self._few(policies, able, cache)
+        few = self._few(policies, able)
         able = {name: one for name, one in able.items() if self._tried(target, name, one, few, refused)}
         if not able:
             raise next(iter(refused.values()))
         others = [one for one in policies[1:] if all(self._tried(one, *each, few, {}) for each in able.items())]
-        reading = self._read((target, *others), able, cache)
+        reading = self._read((target, *others), able)
         estimates, reasons = reading.estimates(able)
         reasons |= {name: str(one.message) for name, one in refused.items()}
         if not estimates:
@@ -150,12 +151,12 @@ class Chooser:
                 found.append(one)
         return found
 
-    def _few(self, policies: Sequence[AnyPolicy], able: Family, cache: RunCache) -> LogBatch | None:
+    def _few(self, policies: Sequence[AnyPolicy], able: Family) -> LogBatch | None:
         """Return some rows on which everything is tried first, so that what cannot be computed stops nothing else."""
         needed = self._plan(policies, able).needs() | (self._distance(policies).needs() if policies[1:] else Needs())
         for batch in self.source.select(needed).batches(0) if able else ():
             if len(batch):
-                return replace(batch.take(np.arange(min(len(batch), _TRIED))), run=cache)
+                return replace(batch.take(np.arange(min(len(batch), _TRIED))), run=self.cache)
         return None
 
     def _tried(
@@ -176,11 +177,11 @@ class Chooser:
         families = {name: {name: one} for name, one in estimators.items()}
         return Plan({repr(one): one for one in targets}, self.logging, families, self.spec)
 
-    def _read(self, policies: Sequence[AnyPolicy], able: Family, cache: RunCache) -> Reading:
+    def _read(self, policies: Sequence[AnyPolicy], able: Family) -> Reading:
         """Read the log once. policies: the target and the pseudo-targets."""
         plan, alone = self._plan(policies, able), self._plan(policies[:1], able)
         layout, needed = plan.layout, plan.needs()
-        design, needed = design_fold(alone.layout, self.logging, self.source, needed, cache)
+        design, needed = design_fold(alone.layout, self.logging, self.source, needed, self.cache)
         log, distance = plan.log_fold(self.source), self._distance(policies)
         terms = TermsFold(layout, self.logging, inner_fold(self.spec, layout), self.spec.columns)
         folds: dict[str, Any] = {"terms": terms, "design": design, "log": log, "impressions": ImpressionsFold()}
@@ -190,7 +191,7 @@ class Chooser:
         if self.sample:
             needed |= self._sampled(policies[0])
             folds["sampled"] = SampledRowsFold(needed, self.sample, each="candidate")
-        found = run(self.source.select(needed | log.needs()), Tee(folds), self.executor, self.progress, cache)
+        found = run(self.source.select(needed | log.needs()), Tee(folds), self.executor, self.progress, self.cache)
         impressions: Impressions = found["impressions"]
         if not impressions.n:
             raise EmptyLogError(f"{self.source.describe()} has no impressions", "give a log with some")

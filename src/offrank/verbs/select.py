@@ -137,12 +137,13 @@ def rehearsed(found: Rehearsal) -> Section:
     title = "How often such a choice is right"
     if found.missing:
         return Section(title, (f"Nothing was simulated: {found.missing}.",))
-    few, many = sorted(found.fixed().items(), key=lambda one: (-one[1], one[0])), f"{found.logs} simulated logs"
+    few, near = sorted(found.fixed().items(), key=lambda one: (-one[1], one[0])), percent(NEAR - 1)
     told = (
-        f"In {many} of {found.rows:,} impressions the error of the chosen estimator was at most {percent(NEAR - 1)} above "
-        f"that of the best in {percent(found.right)} (standard error {percent(found.error)}). Always `{few[0][0]}`: "
-        f"{percent(few[0][1])}, the most of all fixed ones. Contexts are {found.contexts:,} of the log's, slates are drawn "
-        "by its logging policy, and click rates by rank are the log's; users and what items are worth are not."
+        f"In {found.logs} simulated logs of {found.rows:,} impressions the error of the chosen estimator was at most "
+        f"{near} above that of the best in {percent(found.right)} (standard error {percent(found.error)}). Always "
+        f"`{few[0][0]}`: {percent(few[0][1])}, the most of all fixed ones. Contexts are {found.contexts:,} of the "
+        "log's, slates are drawn by its logging policy, and click rates by rank are the log's; users and what items "
+        "are worth are not."
     )
     names = [name for name, _ in few]
     rows = tuple(
