@@ -52,6 +52,7 @@ if TYPE_CHECKING:  # for type checkers; `_HOMES` and `_MODULES` say the same at 
     from .verbs.learn import learn as learn
     from .verbs.measure import measure as measure
     from .verbs.result import Result as Result
+    from .verbs.select import select_estimators as select_estimators
     from .verbs.simulate import simulate as simulate
 
 __version__ = "0.1.0"
@@ -89,6 +90,7 @@ _HOMES = {
     "read_log": "readers.log",
     "reproduce": "papers.registry",
     "select_clicks": "verbs.clicks.select",
+    "select_estimators": "verbs.select",
     "simulate": "verbs.simulate",
 }
 # Modules with public names of their own, such as `offrank.metrics.ndcg`.

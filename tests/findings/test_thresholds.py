@@ -13,11 +13,11 @@ from types import ModuleType
 import pytest
 
 from offrank import findings
-from offrank.findings.evidence import OfChoice
+from offrank.findings.evidence import OfChoice, OfEstimatorChoice
 from tests.findings.cases import CASES, Case
 
 TRUST = (Path(__file__).resolve().parents[2] / "docs" / "trust.md").read_text(encoding="utf-8")
-ALWAYS = {("chosen", OfChoice)}
+ALWAYS = {("chosen", OfChoice), ("chosen-estimator", OfEstimatorChoice)}
 """What is said of every choice is no alarm."""
 
 

@@ -1,4 +1,4 @@
-"""`offrank select clicks`."""
+"""`offrank select clicks`, `offrank select estimators`."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ import click
 import offrank
 
 from .clicks_evaluate import judged_options
-from .options import named_files, source, source_options
-from .running import deliver, reading
+from .options import cluster_option, examination, listed, log_options, named_files, read_by, source, source_options
+from .running import deliver, judge, reading
 
 
 @click.group()
@@ -35,3 +35,32 @@ def clicks(log: str, models: tuple[str, ...], labels: str, **options: Any) -> No
         given = {name: options[name] for name in how} | {"executor": executor, "progress": progress}
         result = offrank.select_clicks(source(log, options), named_files(models), labels, options["logging"], **given)
     deliver(result, options)
+
+
+@select.command()
+@log_options
+@click.option("--target", required=True, help="A new policy: top(new_score).")
+@click.option(
+    "-e",
+    "--estimator",
+    "estimators",
+    multiple=True,
+    callback=read_by(listed),
+    help="Candidates; by default all that the log and the policies allow.",
+)
+@click.option(
+    "--examination",
+    metavar="P,P,...|MODEL",
+    callback=read_by(examination),
+    help="Probability that each rank is looked at, or a click model's file.",
+)
+@cluster_option
+@click.option("--worlds", default=10, show_default=True, help="Simulated logs of each kind of users; 0: none.")
+def estimators(log: str, **options: Any) -> None:
+    """Which estimator has the least error for LOG and TARGET?
+
+    offrank select estimators log.parquet --target 'top(new_score)' --logging 'plackett_luce(old_score)'
+    """
+    if not options["estimators"]:
+        del options["estimators"]
+    judge(offrank.select_estimators, log, options)

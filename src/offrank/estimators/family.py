@@ -10,7 +10,7 @@ from ..errors import UsageError
 from ..findings.assumptions import ITEM_POSITION
 from ..log.batch import LogBatch
 from ..policies.propensities import Propensities
-from .base import Asked, Estimator, Weighted, Weights
+from .base import Asked, Estimator, Terms, Weighted, Weights
 from .items import Form, Interpol
 from .wrappers import SelfNormalised
 
@@ -44,6 +44,20 @@ class InterpolWindows(Weighted):
     def members(self, examination: Sequence[float] | None) -> tuple[Interpol, ...]:
         windows = range(len(self.with_examination(examination).examination or ()))
         return tuple(Interpol(window=w, form=self.form, examination=self.examination) for w in windows)
+
+
+@dataclass(frozen=True, repr=False)
+class Auto(Estimator):
+    """The estimator of least estimated error for a log and a target, which `evaluate` chooses before it evaluates."""
+
+    name: ClassVar[str] = "auto"
+
+    @property
+    def weighting(self) -> None:
+        return None
+
+    def terms(self, batch: LogBatch, logging: Propensities, target: Propensities) -> Terms:
+        raise UsageError("`auto` is not one estimator", "use it with `evaluate` or `compare`, which choose one")
 
 
 def interpol(

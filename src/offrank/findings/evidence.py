@@ -150,6 +150,24 @@ class OfChoice:
 
 
 @dataclass(frozen=True, kw_only=True)
+class OfEstimatorChoice:
+    """The choice of an estimator by its estimated error.
+
+    chosen, error: its spelling and its estimated error. among: number of candidates. trusted, trusted_error: the least
+    assuming one whose error is reliable, or None. refuted: candidates that are off by more than their standard error,
+    each with the less assuming one that shows it. unchecked: whether the trusted one assumes anything.
+    """
+
+    chosen: str = "ips"
+    error: float = 0.0
+    among: int = 1
+    trusted: str | None = "ips"
+    trusted_error: float = 0.0
+    refuted: tuple[tuple[str, str], ...] = ()
+    unchecked: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
 class OfDisagreement:
     """The comparison of an estimate with one of fewer assumptions about users, on the same rows.
 

@@ -10,6 +10,7 @@ from ..clicks.fitted import Fitted
 from ..clicks.loading import load
 from ..errors import UsageError
 from ..estimators.base import Estimator
+from ..estimators.family import Auto
 from ..estimators.named import estimator as named_estimator
 from ..estimators.wrappers import SelfNormalised
 from ..inference.registry import Method
@@ -98,7 +99,7 @@ def estimators(given: Estimators) -> list[Estimator | SelfNormalised]:
         UsageError: none, or not estimators.
     """
     several = given if isinstance(given, Iterable) and not isinstance(given, str) else [given]
-    found = [named_estimator(one) for one in several]
+    found = [Auto() if one == "auto" else named_estimator(one) for one in several]
     for made in found:
         if isinstance(made, type) or not hasattr(made, "with_examination"):
             raise UsageError(f"{made!r} is not an estimator", "give one such as 'snips' or 'interpol(window=2)'")

@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from os import PathLike, fspath
 from typing import Any
 
-from ..estimators.family import family
 from ..inference.registry import Method
 from ..inference.spec import AUTO, IntervalSpec
 from ..learning.splits import kept_apart
@@ -15,6 +14,7 @@ from ..policies.propensities import AnyPolicy
 from ..reward_models.fitting import fit_models
 from ..running.executors import Executor, Progress
 from . import arguments, document
+from .choosing import Chooser, picked
 from .plan import Plan, read
 from .result import Result, refuse_empty
 
@@ -40,7 +40,8 @@ def evaluate(
 
     - log: from `read_log`, or anything that it takes. target: a policy or its spelling, or a dict of several by name.
     - logging: the policy that drew the log; `logged` uses the propensities written in it.
-    - estimators: one or several, such as `"snips"`, `"interpol(window=2)"`, `"clip(ips, 100)"`.
+    - estimators: one or several, such as `"snips"`, `"interpol(window=2)"`, `"clip(ips, 100)"`; for `"auto"` the one of
+      least estimated error is chosen for each target, see `offrank.select_estimators`.
     - examination: probability that each rank is examined, top first, for pbm and interpol; or an object with it: a
       fitted click model, the file that it was saved to, or what `offrank.harvest_clicks` found.
     - interval: `studentised` (delta method, corrected for skewness: Hall 1992), `normal` (delta method),
@@ -66,14 +67,12 @@ def evaluate(
     curve, left_out = examined.curve, None
     if held_out is not None:
         source, left_out = kept_apart(source, held_out, executor, progress)
-    plan = Plan(
-        {name: fitted(policy, source, executor) for name, policy in wanted.items()},
-        fitted(drawn, source, executor),
-        {repr(e): family(e, curve) for e in fit_models(named, source, executor, progress)},
-        spec,
-        by,
-        examined,
-    ).referenced(source)
+    ready = {name: fitted(policy, source, executor) for name, policy in wanted.items()}
+    drawn = fitted(drawn, source, executor)
+    plain = IntervalSpec("normal", cluster=cluster).finding(source)  # the choice depends on errors only
+    learnt = fit_models(named, source, executor, progress)
+    families, picks = picked(learnt, ready, Chooser(source, drawn, curve, plain, executor=executor, progress=progress))
+    plan = Plan(ready, drawn, families, spec, by, examined, picks=picks).referenced(source)
     command = _command(arguments.spelled_log(log), plan, curve, isinstance(target, Mapping | list), held_out)
     found = read(plan, source, executor, progress).result().with_facts(command=command)
     if left_out is not None:

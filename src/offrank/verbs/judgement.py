@@ -17,7 +17,7 @@ from ..estimators.named import REFERENCES
 from ..estimators.wrappers import SelfNormalised, bare, weighing
 from ..findings import about
 from ..findings.assumptions import CLIPPED
-from ..findings.evidence import OfChoice, OfDisagreement
+from ..findings.evidence import OfChoice, OfDisagreement, OfEstimatorChoice
 from ..findings.verdict import Candidate, Verdict, verdict
 from ..folds.estimate import Caution, Estimate, Interval
 from ..policies.propensities import AnyPolicy
@@ -44,14 +44,27 @@ class Chosen:
     held_to: AnyEstimator | None = None
 
 
-def chosen(summary: Summary, target: AnyPolicy, family: Family) -> Chosen:
+@dataclass(frozen=True)
+class Pick:
+    """An estimator chosen before the evaluation, and the one that its interval has to include, by spelling."""
+
+    chosen: str
+    held_to: str
+    evidence: OfEstimatorChoice
+
+
+def chosen(summary: Summary, target: AnyPolicy, family: Family, pick: Pick | None = None) -> Chosen:
     """Return the estimate chosen from a family of estimators; most spellings have one member.
+
+    pick: the choice, if it was made before.
 
     The interval is the union of the chosen one and that of the first trustworthy window, or of the estimate without a
     bound, so that if the assumption of that one holds it covers the truth at least as often as that one does, whatever
     was chosen.
     """
     made = {name: (estimator, summary.estimate(target, estimator)) for name, estimator in family.items()}
+    if pick is not None:
+        return _picked(made, pick)
     if len(made) == 1:
         return Chosen(*next(iter(made.values())))
     given = {name: (estimator, e) for name, (estimator, e) in made.items() if isinstance(e, Estimate)}
@@ -69,17 +82,22 @@ def chosen(summary: Summary, target: AnyPolicy, family: Family) -> Chosen:
         choice = slope([estimate.value for estimate in estimates], half_widths)
         choice_made = OfChoice(names=tuple(names), chosen=choice.index, refuted=choice.refuted)
     choice_made = replace(choice_made, trusted=trusted)
-    held = 0 if bounded else trusted or 0
-    name, first, found = names[choice_made.chosen], estimates[held], estimates[choice_made.chosen]
+    held = names[0 if bounded else trusted or 0]
+    return _held(given, names[choice_made.chosen], held, about(choice_made))
+
+
+def _held(given: Given, name: str, held: str, warnings: Sequence[Caution]) -> Chosen:
+    """Return the estimate of this name with its interval extended to include that of `held`."""
+    (estimator, found), (first_estimator, first) = given[name], given[held]
     honest = replace(
         found,
         low=min(first.low, found.low),
         high=max(first.high, found.high),
         difference=span(first.difference, found.difference),
-        warnings=(*found.warnings, *about(choice_made)),
+        warnings=(*found.warnings, *warnings),
         chosen=name,
     )
-    return Chosen(given[name][0], honest, given, given[names[held]][0])
+    return Chosen(estimator, honest, given, first_estimator)
 
 
 def _by_error(summary: Summary, target: AnyPolicy, given: Given) -> OfChoice:
@@ -94,6 +112,14 @@ def _by_error(summary: Summary, target: AnyPolicy, given: Given) -> OfChoice:
         [summary.spread.difference(mean, means[-1]).standard_error for mean in means],
     )
     return OfChoice(names=tuple(given), chosen=choice.index, bias=choice.biases[choice.index])
+
+
+def _picked(made: Mapping[str, tuple[AnyEstimator, Estimate | NoOverlapError]], pick: Pick) -> Chosen:
+    """Return a choice that was made before; a part of the log may lack either estimate."""
+    given = {name: (estimator, e) for name, (estimator, e) in made.items() if isinstance(e, Estimate)}
+    if not {pick.chosen, pick.held_to} <= set(given):
+        return Chosen(*made[pick.chosen if pick.held_to in given else pick.held_to])
+    return replace(_held(given, pick.chosen, pick.held_to, about(pick.evidence)), considered={})
 
 
 def span(one: Interval | None, other: Interval | None) -> Interval | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import asdict, dataclass, field, fields, replace
 from functools import cached_property
 from typing import Any
 
@@ -35,18 +35,21 @@ from ..policies.propensities import AnyPolicy
 from ..running.executors import Executor, Progress, run
 from . import document
 from .diagnostics import Diagnostics, Told, window_path
-from .judgement import Chosen, Judgement, chosen, compared, named
+from .judgement import Chosen, Judgement, Pick, chosen, compared, named
 from .paired import Difference, Pair, estimator_of
 from .provenance import NOTHING, Provenance
 from .result import Estimates, Result, Side
 from .summary import AnyEstimator, Summary, inner_fold
+
+Picks = Mapping[str, Mapping[str, Pick]]
 
 
 @dataclass(frozen=True)
 class Plan:
     """An evaluation, ready to run on any source.
 
-    estimators: by their spelling. references: less assuming weightings that the user did not request.
+    estimators: by their spelling. references: less assuming weightings that the user did not request. picks: by
+    spelling and target, what was chosen before.
     """
 
     targets: Mapping[str, AnyPolicy]
@@ -56,6 +59,7 @@ class Plan:
     by: str | None = None
     trained: Provenance = NOTHING
     references: tuple[Reference, ...] = ()
+    picks: Picks = field(default_factory=dict)
 
     def referenced(self, source: Source) -> Plan:
         """Add less assuming estimators than those requested, if the log and the policies support them.
@@ -145,13 +149,16 @@ class Plan:
         every = [*self._asked, *map(named, self.references)]
         pairs = compared(every, summary.rewards_are_clicks) * len(self.targets) * groups
         return {
-            name: Judgement.of(summary, target, self._chosen(summary, target), pairs)
+            name: Judgement.of(summary, target, self._chosen(summary, name), pairs)
             for name, target in self.targets.items()
         }
 
-    def _chosen(self, summary: Summary, target: AnyPolicy) -> dict[str, Chosen]:
-        """Return the estimate chosen for each spelling."""
-        return {key: _examined(key, chosen(summary, target, members)) for key, members in self.estimators.items()}
+    def _chosen(self, summary: Summary, name: str) -> dict[str, Chosen]:
+        """Return the estimate of the target of this name that is chosen for each spelling."""
+        picks = {key: by_target[name] for key, by_target in self.picks.items()}
+        each = self.estimators.items()
+        found = {key: chosen(summary, self.targets[name], members, picks.get(key)) for key, members in each}
+        return {key: _examined(key, one) for key, one in found.items()}
 
     def examination(self) -> list[float] | None:
         """Return the examination curve that an estimator uses."""
@@ -170,7 +177,7 @@ class Plan:
         """Return the weight histograms by target and weighting; ips and snips share one, under the first name."""
         for name, target in self.targets.items():
             named: dict[Estimator, str] = {}
-            for key, one in self._chosen(summary, target).items():
+            for key, one in self._chosen(summary, name).items():
                 named.setdefault(bare(one.estimator), key)
             for estimator, key in named.items():
                 if weighing(estimator) is None:

@@ -135,6 +135,7 @@ _VERBS = {
     "examination": "clicks harvest",
     "metrics": "measure",
     "click-selection": "select clicks",
+    "estimator-selection": "select estimators",
 }
 """Commands whose documents have a kind of another name."""
 

@@ -1,0 +1,28 @@
+"""`chosen-estimator`: which estimator `auto` chose for a target, and why."""
+
+from ..formatting import quote
+from .advice import CLOSER
+from .evidence import OfEstimatorChoice
+from .registry import Said, finding
+
+
+@finding("chosen-estimator", "Estimator chosen by its error")
+def chosen_estimator(found: OfEstimatorChoice) -> Said:
+    name, trusted = quote(found.chosen), quote(found.trusted or "")
+    if found.trusted is None:
+        message = f"This is {name}, which assumes least: none of {found.among} estimates has a reliable error."
+        return Said("warning", message, f"Log more, or {CLOSER}.")
+    message = f"This is {name}, chosen from {found.among} for the least estimated error, {found.error:.2g}"
+    if found.trusted == found.chosen:
+        message += "; of those that can be trusted it also assumes least"
+    else:
+        least = f"which assumes least of those that can be trusted, is {found.trusted_error:.2g}"
+        message += f"; that of {trusted}, {least}"
+    refuted = "".join(f" {quote(one)} disagrees with {quote(other)}." for one, other in found.refuted)
+    unchecked = f" Nothing checks what {trusted} assumes." if found.unchecked else ""
+    return Said(
+        "warning" if found.unchecked else "note",
+        f"{message}.{refuted}{unchecked}",
+        f"The same rows made the choice, so the interval spans that of {trusted} too. "
+        "`offrank select estimators` shows every estimated error.",
+    )

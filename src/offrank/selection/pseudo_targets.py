@@ -1,0 +1,80 @@
+"""Pseudo-targets: policies beside a target, on which estimators can be tried out with the same log."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import reduce
+
+import numpy as np
+
+from ..errors import AbilityError
+from ..estimators.items import IPM
+from ..folds.base import MappedFold, TotalFold
+from ..log.batch import Floats, LogBatch
+from ..log.source import Needs
+from ..policies.propensities import AnyPolicy, is_law, law_needs, propensities, shown_needs
+from ..policies.tilted import Tilted
+from ..policies.uniform import Uniform
+
+STRENGTHS = (0.25, 0.5, 1.0, -0.5)
+"""How far pseudo-targets lean towards the target's order: a little, much, and away from it."""
+SHARPER = (0.5, -0.5)
+"""The same for the logging policy's own order."""
+
+
+def pseudo_targets(logging: AnyPolicy, target: AnyPolicy) -> tuple[AnyPolicy, ...]:
+    """Policies that lean from the logging one towards the target's order and away from it, and sharper or flatter ones.
+
+    Their laws are exact. Mixtures of the logging policy and the target would tell nothing new: estimates are linear in
+    the probabilities of slates, so that their biases and their noise would shrink alike. None where the logging policy
+    is known for the shown slates only.
+    """
+    if not is_law(logging) or not _able(shown_needs, target, "rank_law"):
+        return ()
+    found: list[AnyPolicy] = []
+    if _able(law_needs, target, "rank_probs"):
+        found += [Tilted(logging, target, strength) for strength in STRENGTHS]
+    if _able(law_needs, logging, "rank_probs") and not isinstance(logging, Uniform):
+        found += [Tilted(logging, logging, strength) for strength in SHARPER]
+    return tuple(found)
+
+
+def _able(needs: Callable[..., Needs], policy: AnyPolicy, ability: str) -> bool:
+    try:
+        needs(policy, ability)
+    except AbilityError:
+        return False
+    return True
+
+
+@dataclass(frozen=True)
+class DistanceFold(MappedFold):
+    """The distance of each target from the logging policy: half of the mean |weight - 1| of items at ranks.
+
+    That is the total variation between what both show at a rank, averaged over impressions and ranks: from 0 to 1.
+    """
+
+    targets: tuple[AnyPolicy, ...]
+    logging: AnyPolicy
+
+    @property
+    def reducer(self) -> TotalFold:
+        return TotalFold((len(self.targets) + 1,))
+
+    def mapped(self, batch: LogBatch) -> Floats:
+        filled = np.arange(batch.slates.shape[1]) < batch.contexts.length[:, None]
+        share = filled / np.maximum(batch.contexts.length, 1)[:, None] / batch.inclusion[:, None]
+        logging, away = propensities(self.logging, batch), []
+        for target in self.targets:
+            weight, impossible = IPM().ratios(batch, logging, propensities(target, batch))
+            away.append(float((np.abs(np.where(impossible, 0.0, weight) - 1) * share).sum()) / 2)
+        return np.array([*away, float(share.sum())])
+
+    def told(self, found: Floats) -> Floats:
+        """[targets] the distances."""
+        return np.asarray(found[:-1] / max(float(found[-1]), 1e-300))
+
+    def needs(self) -> Needs:
+        """The columns that it reads."""
+        return reduce(Needs.__or__, (shown_needs(one, "rank_law") for one in (self.logging, *self.targets)))

@@ -1,0 +1,285 @@
+"""The choice of an estimator for one target: candidates, their estimates for it and for pseudo-targets, the ranking."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from ..checks.log import about_log
+from ..checks.rows import Impressions, ImpressionsFold
+from ..errors import EmptyLogError, OffrankError
+from ..estimators.base import terms_of
+from ..estimators.design import design_fold
+from ..estimators.family import Auto, Family, family
+from ..estimators.fold import TermsFold
+from ..estimators.named import estimator
+from ..estimators.wrappers import bare
+from ..findings.evidence import OfEstimatorChoice
+from ..folds.base import Tee
+from ..folds.estimate import Estimate
+from ..folds.sampled import SampledRows, SampledRowsFold
+from ..inference.spec import IntervalSpec
+from ..log.batch import Floats, LogBatch, RunCache
+from ..log.source import Needs, Source
+from ..policies.propensities import AnyPolicy, law_needs
+from ..running.executors import Executor, Progress, run
+from ..selection.estimators import Contrast, EstimatorCandidate, EstimatorRanking, ranking
+from ..selection.pseudo_targets import DistanceFold, pseudo_targets
+from .judgement import Pick
+from .plan import Picks, Plan
+from .summary import AnyEstimator, Summary, inner_fold
+
+CANDIDATES = (
+    *("ips", "snips", "rips", "snrips", "pi", "wpi", "ipm", "snipm"),
+    *("interpol(window=1)", "interpol(window=2)", "pbm"),
+)
+"""The estimators to choose from by default, of which a log and its policies usually allow only some."""
+_TRIED = 16
+"""Number of rows on which everything is tried first."""
+
+
+@dataclass(frozen=True)
+class EstimatorChoice:
+    """The choice of an estimator for one target.
+
+    - given: each candidate's estimator by its spelling; those that the log cannot give are in `refused`, with reasons.
+    - estimates: of the target, by spelling. pseudo: the pseudo-targets that were used. ranking: the estimated errors.
+    - reading: what they were made from.
+    """
+
+    given: Family
+    refused: Mapping[str, str]
+    estimates: Mapping[str, Estimate]
+    pseudo: tuple[str, ...]
+    ranking: EstimatorRanking
+    reading: Reading
+
+    @property
+    def rows(self) -> int:
+        """The number of impressions read."""
+        return self.reading.summary.moments.n
+
+    @property
+    def chosen(self) -> str:
+        """The spelling of the choice."""
+        return self.ranking.chosen
+
+    def evidence(self) -> OfEstimatorChoice:
+        """Return what the finding about the choice says."""
+        ranked = {one.candidate.name: one for one in self.ranking.ranked}
+        trusted = ranked.get(self.ranking.trusted or "")
+        return OfEstimatorChoice(
+            chosen=self.chosen,
+            error=ranked[self.chosen].error if trusted else 0.0,
+            among=len(self.given),
+            trusted=self.ranking.trusted,
+            trusted_error=trusted.error if trusted else 0.0,
+            refuted=tuple((name, str(one.against)) for name, one in ranked.items() if one.refuted),
+            unchecked=bool(trusted and trusted.candidate.assumes),
+        )
+
+    def pick(self) -> Pick:
+        """Return the choice, and the trusted estimator that its interval has to include."""
+        return Pick(self.chosen, self.ranking.trusted or self.chosen, self.evidence())
+
+
+@dataclass(frozen=True)
+class Chooser:
+    """What to choose from, and by which log.
+
+    candidates: estimators by spelling. examination: probability that each rank is examined, or None. pseudo: whether
+    pseudo-targets are used besides the target. sample: number of contexts to keep. cache: of
+    what depends on policies and contexts only, such as inverses of matrices; readings share it.
+    """
+
+    source: Source
+    logging: AnyPolicy
+    examination: Sequence[float] | None
+    spec: IntervalSpec
+    candidates: tuple[AnyEstimator, ...] = tuple(map(estimator, CANDIDATES))
+    executor: Executor | None = None
+    progress: Progress | None = None
+    pseudo: bool = True
+    sample: int = 0
+    cache: RunCache = field(default_factory=RunCache, compare=False, repr=False)
+
+    def choose(self, target: AnyPolicy) -> EstimatorChoice:
+        """Return the choice for a target.
+
+        Raises:
+            OffrankError: no candidate can be had; the reason of the first.
+        """
+        able, refused = self._allowed(target)
+        policies = (target, *self._pseudo(target, able))
+        few = self._few(policies, able)
+        able = {name: one for name, one in able.items() if self._tried(target, name, one, few, refused)}
+        if not able:
+            raise next(iter(refused.values()))
+        others = [one for one in policies[1:] if all(self._tried(one, *each, few, {}) for each in able.items())]
+        reading = self._read((target, *others), able)
+        estimates, reasons = reading.estimates(able)
+        reasons |= {name: str(one.message) for name, one in refused.items()}
+        if not estimates:
+            raise next(one for one in reading.summary.made.values() if isinstance(one, OffrankError))
+        kept = {name: able[name] for name in estimates}
+        ranked = ranking([reading.candidate(name, one, kept) for name, one in kept.items()])
+        return EstimatorChoice(kept, reasons, estimates, tuple(map(repr, others)), ranked, reading)
+
+    def _allowed(self, target: AnyPolicy) -> tuple[Family, dict[str, OffrankError]]:
+        """Return the candidates that policies and columns allow, and why not the others."""
+        able: Family = {}
+        refused: dict[str, OffrankError] = {}
+        for one in self.candidates:
+            try:
+                ready = family(one, self.examination)
+                self.source.select(self._plan((target,), ready).needs())
+                able |= ready
+            except OffrankError as error:
+                refused[repr(one)] = error
+        return able, refused
+
+    def _pseudo(self, target: AnyPolicy, able: Family) -> list[AnyPolicy]:
+        """Return the pseudo-targets whose columns the log has."""
+        found = []
+        for one in pseudo_targets(self.logging, target) if self.pseudo else ():
+            with suppress(OffrankError):
+                self.source.select(self._plan((one,), able).needs() | self._distance((one,)).needs())
+                found.append(one)
+        return found
+
+    def _few(self, policies: Sequence[AnyPolicy], able: Family) -> LogBatch | None:
+        """Return some rows on which everything is tried first, so that what cannot be computed stops nothing else."""
+        needed = self._plan(policies, able).needs() | (self._distance(policies).needs() if policies[1:] else Needs())
+        for batch in self.source.select(needed).batches(0) if able else ():
+            if len(batch):
+                return replace(batch.take(np.arange(min(len(batch), _TRIED))), run=self.cache)
+        return None
+
+    def _tried(
+        self, policy: AnyPolicy, name: str, one: AnyEstimator, few: LogBatch | None, refused: dict[str, OffrankError]
+    ) -> bool:
+        """Whether an estimate can be computed; if not, the reason is put into `refused`."""
+        try:
+            if few is not None:
+                terms_of(bare(one), few, self.logging, policy)
+        except OffrankError as error:
+            refused[name] = error
+        return name not in refused
+
+    def _distance(self, policies: Sequence[AnyPolicy]) -> DistanceFold:
+        return DistanceFold(tuple(policies), self.logging)
+
+    def _plan(self, targets: Sequence[AnyPolicy], estimators: Family) -> Plan:
+        families = {name: {name: one} for name, one in estimators.items()}
+        return Plan({repr(one): one for one in targets}, self.logging, families, self.spec)
+
+    def _read(self, policies: Sequence[AnyPolicy], able: Family) -> Reading:
+        """Read the log once. policies: the target and the pseudo-targets."""
+        plan, alone = self._plan(policies, able), self._plan(policies[:1], able)
+        layout, needed = plan.layout, plan.needs()
+        design, needed = design_fold(alone.layout, self.logging, self.source, needed, self.cache)
+        log, distance = plan.log_fold(self.source), self._distance(policies)
+        terms = TermsFold(layout, self.logging, inner_fold(self.spec, layout), self.spec.columns)
+        folds: dict[str, Any] = {"terms": terms, "design": design, "log": log, "impressions": ImpressionsFold()}
+        if policies[1:]:
+            folds["distance"] = distance
+            needed |= distance.needs()
+        if self.sample:
+            needed |= self._sampled(policies[0])
+            folds["sampled"] = SampledRowsFold(needed, self.sample, each="candidate")
+        found = run(self.source.select(needed | log.needs()), Tee(folds), self.executor, self.progress, self.cache)
+        impressions: Impressions = found["impressions"]
+        if not impressions.n:
+            raise EmptyLogError(f"{self.source.describe()} has no impressions", "give a log with some")
+        known = {"slots": impressions.slots, "about_log": about_log(found["log"])}
+        designs = (*found["design"], *(None for _ in range(len(policies[1:]) * len(layout.estimators))))
+        summary = plan.summary(found["terms"]["whole"], designs=designs, **known)
+        away = found.get("distance", np.ones(1))
+        rates = np.array([one.click_rate.value for one in impressions.by_rank(0.95)])
+        near = away / max(float(away[0]), 1e-300)
+        return Reading(summary, tuple(policies), near, rates[: impressions.slots], found.get("sampled"))
+
+    def _sampled(self, target: AnyPolicy) -> Needs:
+        """Return the columns for drawing slates; none where a policy cannot draw, or the log lacks them."""
+        with suppress(OffrankError):
+            found = law_needs(target, "sample") | law_needs(self.logging, "sample")
+            self.source.select(found)
+            return found
+        return Needs()
+
+
+@dataclass(frozen=True)
+class Reading:
+    """What one pass over a log tells of a target and its pseudo-targets.
+
+    - policies: the target and the others; distances: of each from the logging policy, relative to the target's.
+    - rates: [k] click rates by rank, empty without clicks. sampled: contexts of the log, if asked for.
+    """
+
+    summary: Summary
+    policies: tuple[AnyPolicy, ...]
+    distances: Floats
+    rates: Floats
+    sampled: SampledRows | None
+
+    def estimates(self, able: Family) -> tuple[dict[str, Estimate], dict[str, str]]:
+        """Return the estimates of the target, and why some are missing."""
+        estimates: dict[str, Estimate] = {}
+        reasons: dict[str, str] = {}
+        for name, one in able.items():
+            found = self.summary.estimate(self.policies[0], one)
+            if not isinstance(found, Estimate):
+                reasons[name] = str(found.message)
+            elif bare(one).outcome == "clicks" and not self.summary.rewards_are_clicks:
+                reasons[name] = "it estimates clicks, which are not the reward of this log"
+            else:
+                estimates[name] = found
+        return estimates, reasons
+
+    def candidate(self, name: str, one: AnyEstimator, every: Family) -> EstimatorCandidate:
+        """Return a candidate with its contrasts to all that assume less."""
+        target: dict[str, Contrast] = {}
+        others: dict[str, list[Contrast]] = {}
+        for other, reference in every.items():
+            if bare(reference).assumptions < bare(one).assumptions:
+                first, *more = (self._contrast(number, one, reference) for number in range(len(self.policies)))
+                target |= {} if first is None else {other: first}
+                others[other] = [each for each in more if each is not None]
+        sound = self._sound(self.policies[0], one)
+        found = self.summary.estimate(self.policies[0], one)
+        assert isinstance(found, Estimate)
+        assumes = bare(one).assumptions
+        return EstimatorCandidate(name, assumes, found.value, found.standard_error, sound, target, others)
+
+    def _contrast(self, number: int, one: AnyEstimator, other: AnyEstimator) -> Contrast | None:
+        """Return the paired difference of two estimates of a policy, None where the error of either is not known."""
+        policy, summary = self.policies[number], self.summary
+        if not (self._sound(policy, one) and self._sound(policy, other)):
+            return None
+        away = summary.spread.difference(summary.mean(policy, one), summary.mean(policy, other))
+        return Contrast(repr(policy), away.value, away.standard_error, float(self.distances[number]))
+
+    def _sound(self, policy: AnyPolicy, one: AnyEstimator) -> bool:
+        found = self.summary.estimate(policy, one)
+        return isinstance(found, Estimate) and self.summary.knows_error(policy, one, found)
+
+
+def picked(
+    named: Sequence[AnyEstimator], targets: Mapping[str, AnyPolicy], chooser: Chooser
+) -> tuple[dict[str, Family], Picks]:
+    """Return the estimators of each spelling, and for `auto` the choice for every target."""
+    families: dict[str, Family] = {}
+    picks: dict[str, dict[str, Pick]] = {}
+    for one in named:
+        if not isinstance(one, Auto):
+            families[repr(one)] = family(one, chooser.examination)
+            continue
+        choices = {name: chooser.choose(target) for name, target in targets.items()}
+        picks[repr(one)] = {name: choice.pick() for name, choice in choices.items()}
+        used = [(choice, name) for choice in choices.values() for name in (choice.pick().held_to, choice.chosen)]
+        families[repr(one)] = {name: choice.given[name] for choice, name in used}
+    return families, picks

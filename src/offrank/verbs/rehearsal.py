@@ -1,0 +1,138 @@
+"""How often the choice of an estimator is right in worlds like the log, where the truth is known."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from ..errors import OffrankError
+from ..estimators.fold import REWARD
+from ..inference.spec import IntervalSpec
+from ..log.batch import Floats
+from ..policies.propensities import AnyPolicy, law
+from ..running.executors import Progress
+from ..simulation.like_log import BEHAVIOURS, LikeLog, attractions
+from .choosing import Chooser, EstimatorChoice
+
+ROWS = 5000
+"""Largest number of impressions of a simulated log."""
+CONTEXTS = 256
+"""Number of contexts of the log in them."""
+NEAR = 1.2
+"""A choice is right if its error is at most so many times that of the best."""
+
+
+@dataclass(frozen=True)
+class Rehearsed:
+    """Simulated logs of one kind of users.
+
+    - users: position-based, cascade or neighbours. logs: how many were simulated; right: in how many the error of the
+      chosen estimator was at most `NEAR` times that of the best one. best: its spelling.
+    - errors: root mean squared error of each candidate over that of the best; auto: the same of the choices.
+    """
+
+    users: str
+    logs: int
+    right: int
+    best: str
+    auto: float
+    errors: Mapping[str, float]
+
+
+@dataclass(frozen=True)
+class Rehearsal:
+    """Simulated choices. rows, contexts: of each log. missing: why nothing was simulated, otherwise empty."""
+
+    kinds: tuple[Rehearsed, ...] = ()
+    rows: int = 0
+    contexts: int = 0
+    missing: str = ""
+
+    @property
+    def logs(self) -> int:
+        """The number of simulated logs."""
+        return sum(one.logs for one in self.kinds)
+
+    @property
+    def right(self) -> float:
+        """The share of logs with a right choice."""
+        return sum(one.right for one in self.kinds) / max(self.logs, 1)
+
+    @property
+    def error(self) -> float:
+        """The standard error of that share, as of independent logs; never 0."""
+        logs = self.logs + 4
+        share = (self.right * self.logs + 2) / logs
+        return math.sqrt(share * (1 - share) / logs)
+
+    def fixed(self) -> dict[str, float]:
+        """Return the share of logs in which each candidate would have been right, if it can be had in all worlds."""
+        every = [set(one.errors) for one in self.kinds]
+        names = sorted(set.intersection(*every)) if every else []
+        good = {name: sum(one.logs for one in self.kinds if one.errors[name] <= NEAR) for name in names}
+        return {name: count / max(self.logs, 1) for name, count in good.items()}
+
+
+def rehearse(
+    chooser: Chooser, target: AnyPolicy, choice: EstimatorChoice, logs: int, progress: Progress | None = None
+) -> Rehearsal:
+    """Simulate logs of each kind of users, and choose in each as in the log itself.
+
+    Contexts are a sample of the log's, slates are drawn by its logging policy, click rates by rank are those of the
+    log. Attractions of items are drawn: half of their variance follows the orders of both policies. logs: of each
+    kind.
+    """
+    sampled, rates = choice.reading.sampled, choice.reading.rates
+    if sampled is None or not logs:
+        return Rehearsal(missing="not asked for")
+    clicked = bool(len(rates)) and choice.reading.summary.rewards_are_clicks
+    if not clicked:
+        reward, slots = float(choice.reading.summary.moments.mean[REWARD]), sampled.contexts.slots
+        rates = np.full(slots, reward / max(slots, 1))
+        if not 0 < reward <= slots:
+            return Rehearsal(missing=f"rewards with a mean of {reward:.3g} are not simulated, only numbers of clicks")
+    try:
+        drawn, wanted = law(chooser.logging, "sample"), law(target, "sample")
+        merit = attractions(sampled.contexts, (drawn, wanted), 0)
+        kinds = tuple(BEHAVIOURS.items()) if clicked else tuple(BEHAVIOURS.items())[::2]
+        rows, made = min(choice.rows, ROWS), []
+        for name, behaviour in kinds:
+            world = LikeLog(sampled.contexts, merit, drawn, behaviour, rates, not clicked)
+            made.append(_rehearsed(name, world, chooser, target, world.truth(wanted), rows, logs))
+            if progress is not None:
+                progress(len(made), len(kinds))
+    except OffrankError as error:
+        return Rehearsal(missing=error.message)
+    return Rehearsal(tuple(made), rows, len(sampled))
+
+
+def _rehearsed(
+    users: str, world: LikeLog, chooser: Chooser, target: AnyPolicy, truth: float, rows: int, logs: int
+) -> Rehearsed:
+    spec = IntervalSpec("normal", cluster=None)
+    own = [replace(chooser, source=world.source(rows, log), spec=spec, progress=None, sample=0) for log in range(logs)]
+    found = [one.choose(target) for one in own]
+    shared = set.intersection(*(set(one.estimates) for one in found))
+    names = [name for name in found[0].estimates if name in shared]
+    values = np.array([[one.estimates[name].value - truth for name in names] for one in found])
+    errors = np.array([[one.estimates[name].standard_error for name in names] for one in found])
+    roots = dict(zip(names, _roots(values, errors).tolist(), strict=True))
+    best = min(roots, key=roots.__getitem__)
+    least = max(roots[best], 1e-300)
+    chosen = np.array([one.estimates[one.chosen].value - truth for one in found])
+    right = sum(roots.get(one.chosen, math.inf) <= NEAR * least for one in found)
+    ratios = {name: root / least for name, root in roots.items()}
+    return Rehearsed(users, logs, right, best, float(np.sqrt((chosen**2).mean())) / least, ratios)
+
+
+def _roots(away: Floats, errors: Floats) -> Floats:
+    """Root mean squared errors from errors [logs, d] and standard errors [logs, d].
+
+    Few logs tell a variance far better by their standard errors than by the squares of their errors.
+    """
+    variance = (errors**2).mean(axis=0)
+    squared_bias = np.maximum(away.mean(axis=0) ** 2 - variance / len(away), 0.0)
+    return np.asarray(np.sqrt(variance + squared_bias))

@@ -1,0 +1,223 @@
+"""`select estimators`: which estimator to believe for a log and a target."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+from ..errors import UsageError
+from ..findings import about
+from ..findings.assumptions import in_words
+from ..folds.estimate import Caution, PlacedCaution
+from ..formatting import Span, number, percent, plural, quote
+from ..inference.spec import AUTO, IntervalSpec
+from ..policies.fit import fitted
+from ..policies.propensities import AnyPolicy
+from ..report.document import Answer, Document, Figures, Section
+from ..running.executors import Executor, Progress
+from ..selection.estimators import EstimatedError
+from . import arguments, document
+from .choosing import CANDIDATES, Chooser, EstimatorChoice
+from .clicks.base import Delivered, facts
+from .pages.document import again
+from .rehearsal import CONTEXTS, NEAR, Rehearsal, rehearse
+
+_RULE = (
+    "The estimated error of a candidate is the root of its variance plus its squared bias. The bias shows in its "
+    "paired differences to estimates that assume less and are not refuted themselves, beyond the noise of these "
+    "differences: for the target, and for pseudo-targets of the same log, in proportion to their distance from the "
+    "logging policy. The range says what the difference for the target alone allows (2 standard errors)."
+)
+
+
+@dataclass(frozen=True)
+class SelectedEstimators(Delivered):
+    """Which estimator to believe for one target, and the estimated error of every candidate.
+
+    choice: the spelling of the chosen one is `choice.chosen`. rehearsal: how often such a choice is right in simulated
+    worlds like the log.
+    """
+
+    choice: EstimatorChoice
+    rehearsal: Rehearsal = field(default_factory=Rehearsal)
+    facts: Mapping[str, Any] = field(default_factory=dict)
+
+    headings = ("estimator", "status", "value", "assumes_in_words", "bias", "against", "expected_error", "message")
+
+    @property
+    def chosen(self) -> str:
+        """The spelling of the estimator to use."""
+        return self.choice.chosen
+
+    @property
+    def cautions(self) -> Mapping[str, Sequence[Caution]]:
+        chosen = self.choice.estimates[self.chosen].warnings
+        return {"": self.choice.reading.summary.about_log, self.chosen: (*about(self.choice.evidence()), *chosen)}
+
+    @property
+    def findings(self) -> tuple[PlacedCaution, ...]:
+        """Return the findings about the log and about the choice."""
+        every = ((name, one) for name, some in self.cautions.items() for one in some)
+        return tuple(PlacedCaution(one, estimator=name or None) for name, one in every)
+
+    def records(self) -> list[dict[str, Any]]:
+        """Return a row per candidate, those of the least estimated error first.
+
+        status: chosen, possible, refuted (its bias exceeds its standard error), uncertain (its standard error is not
+        reliable) or missing; message: the reason.
+        """
+        found = [self._row(one) for one in self.choice.ranking.ranked]
+        for one in self.choice.ranking.unsound:
+            codes = ", ".join(each.code for each in self.choice.estimates[one.name].warnings if each.severity != "note")
+            row = self._row(EstimatedError(one, math.nan))
+            found.append({**row, "message": f"its standard error is not reliable ({codes or 'few rows count'})"})
+        missing = dict.fromkeys(found[0])
+        found += [
+            {**missing, "estimator": name, "status": "missing", "message": why}
+            for name, why in self.choice.refused.items()
+        ]
+        return found
+
+    def _row(self, one: EstimatedError) -> dict[str, Any]:
+        name, estimate = one.candidate.name, self.choice.estimates[one.candidate.name]
+        status = "refuted" if one.refuted else "possible" if one.candidate.sound else "uncertain"
+        return {
+            "estimator": name,
+            "status": "chosen" if name == self.chosen else status,
+            "assumes": sorted(one.candidate.assumes),
+            "assumes_in_words": in_words(one.candidate.assumes),
+            **{end: document.number(getattr(estimate, end)) for end in ("value", "low", "high", "standard_error")},
+            "bias": document.number(one.bias),
+            "against": one.against,
+            "expected_error": document.number(one.error),
+            "expected_error_low": document.number(one.low) if one.candidate.sound else None,
+            "expected_error_high": document.number(one.high),
+            "message": f"it disagrees with {one.against}, which assumes less" if one.refuted else None,
+        }
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the result as plain lists, dicts and numbers (None for unknown values)."""
+        shared = {"chosen": self.chosen, "trusted": self.choice.ranking.trusted, "pseudo": list(self.choice.pseudo)}
+        said = [asdict(one) for one in self.findings]
+        simulated = {**asdict(self.rehearsal), "right": self.rehearsal.right, "fixed": self.rehearsal.fixed()}
+        return {**self.facts, **shared, "candidates": self.records(), "simulated": simulated, "findings": said}
+
+    def sheet(self) -> Document:
+        """Return the page: the choice, the estimated errors, what cannot be had, and how it was found."""
+        rows, severity = self.records(), self.severity
+        lead = f"{self.choice.rows:,} impressions, {plural(len(self.choice.given), 'candidate', 'candidates')}, "
+        lead += f"{plural(len(self.choice.pseudo), 'pseudo-target', 'pseudo-targets')}."
+        answer = Answer(f"{quote(self.chosen)} **is the choice** for {quote(self.facts['target'])}.", severity=severity)
+        cells = tuple(_cells(row) for row in rows if row["value"] is not None)
+        header = ("estimator", "status", "value", "bias", "against", "expected error", "range")
+        table = Figures("Estimated errors", header, cells, extra=(6,))
+        why = tuple(f"{quote(row['estimator'])}: {row['message']}" for row in rows if row["message"])
+        pseudo = tuple(map(quote, self.choice.pseudo)) or ("none: the logging policy is known for shown slates only",)
+        sections = [
+            Section("The candidates", tables=(table,), findings=self.told()),
+            Section("Not to be used", items=why),
+            rehearsed(self.rehearsal),
+            Section("How they were judged", (_RULE,), items=pseudo, folded=True, printed=False),
+            again(self.facts, "log", "target", "logging", "examination", "cluster"),
+        ]
+        return self._page(lead, (one for one in sections if not one.empty), answer)
+
+
+def _cells(row: Mapping[str, Any]) -> tuple[Any, ...]:
+    span = Span.of(row)
+    shown = [number(row[name], span.places) for name in ("bias", "expected_error")]
+    ends = [number(row[f"expected_error_{end}"], span.places) for end in ("low", "high")]
+    return row["estimator"], row["status"], span.number(), shown[0], row["against"], shown[1], " to ".join(ends)
+
+
+def rehearsed(found: Rehearsal) -> Section:
+    """Return the section about simulated choices."""
+    title = "How often such a choice is right"
+    if found.missing:
+        return Section(title, (f"Nothing was simulated: {found.missing}.",))
+    few, near = sorted(found.fixed().items(), key=lambda one: (-one[1], one[0])), percent(NEAR - 1)
+    told = (
+        f"In {found.logs} simulated logs of {found.rows:,} impressions the error of the chosen estimator was at most "
+        f"{near} above that of the best in {percent(found.right)} (standard error {percent(found.error)}). Always "
+        f"`{few[0][0]}`: {percent(few[0][1])}, the most of all fixed ones. Contexts are {found.contexts:,} of the "
+        "log's, slates are drawn by its logging policy, and click rates by rank are the log's; users and what items "
+        "are worth are not."
+    )
+    names = [name for name, _ in few]
+    rows = tuple(
+        (one.users, one.best, f"{one.right} of {one.logs}", f"{one.auto:.2f}", *(f"{one.errors[n]:.2f}" for n in names))
+        for one in found.kinds
+    )
+    table = Figures("Errors as multiples of the best", ("users", "best", "right", "choice", *names), rows, folded=True)
+    return Section(title, (told,), tables=(table,))
+
+
+def select_estimators(
+    log: Any,
+    target: str | AnyPolicy,
+    logging: str | AnyPolicy = "logged",
+    estimators: arguments.Estimators = CANDIDATES,
+    *,
+    examination: arguments.Examination | None = None,
+    cluster: str | None = AUTO,
+    worlds: int = 10,
+    executor: Executor | None = None,
+    progress: Progress | None = None,
+) -> SelectedEstimators:
+    """Choose the estimator of least estimated error for a log and a target.
+
+    The bias of each candidate shows in its differences to estimates that assume less, for the target and for
+    pseudo-targets that the log tells about more precisely; docs/selection.md has the rule and how often it is right.
+    `evaluate(..., "auto")` uses the choice.
+
+    - log: from `read_log`, or anything that it takes. target: one policy. logging: the policy that drew the log.
+    - estimators: the candidates, by default all that the log and the policies allow.
+    - examination, cluster, executor: as in `evaluate`.
+    - worlds: simulated logs of each kind of users, in which such choices are compared with the truth; 0 for none.
+
+    Raises:
+        UsageError: arguments that cannot work. LogError: the log breaks a rule.
+        NoOverlapError: no candidate has an estimate.
+
+    Examples:
+        >>> log, drawn_by = "offrank-demo/log.parquet", "plackett_luce(old_score)"
+        >>> offrank.select_estimators(log, "top(new_score)", drawn_by, ["snips", "snrips", "snipm"], worlds=0).chosen
+        'snipm'
+    """
+    source = arguments.source(log)
+    spec = IntervalSpec("normal", cluster=cluster).finding(source)
+    drawn, asked = arguments.policy(logging), arguments.policy(_one(target))
+    listed, curve = candidates(estimators), arguments.examination(examination).curve
+    drawn, wanted = fitted(drawn, source, executor), fitted(asked, source, executor)
+    if worlds < 0:
+        raise UsageError(f"worlds is {worlds!r}", "give a number of simulated logs, or 0 for none")
+    chooser = Chooser(source, drawn, curve, spec, listed, executor, progress, sample=CONTEXTS if worlds else 0)
+    choice = chooser.choose(wanted)
+    rehearsal = rehearse(chooser, wanted, choice, worlds, progress)
+    said: dict[str, Any] = {"target": repr(asked), "logging": repr(drawn), "estimators": tuple(map(repr, listed))}
+    said |= {"examination": None if curve is None else list(curve), "cluster": cluster, "worlds": worlds}
+    defaults = {"estimators": CANDIDATES, **(select_estimators.__kwdefaults__ or {})}
+    command = document.call("select_estimators", arguments.spelled_log(log), said, defaults)
+    title = f"Which estimator for {asked!r}?"
+    return SelectedEstimators(choice, rehearsal, facts("estimator-selection", title, source, command=command, **said))
+
+
+def candidates(given: arguments.Estimators) -> tuple[Any, ...]:
+    """Return the estimators to choose from.
+
+    Raises:
+        UsageError: none, or one that is no candidate.
+    """
+    found = arguments.estimators(given)
+    for one in found:
+        if getattr(one, "name", None) in ("auto", "logged"):
+            raise UsageError(f"`{one!r}` cannot be chosen", "give estimators of the target, such as snips and snipm")
+    return tuple(found)
+
+
+def _one(target: Any) -> Any:
+    if isinstance(target, Mapping | list | tuple):
+        raise UsageError("the choice is for one target", "give one policy, and choose for each of several")
+    return target

@@ -1,0 +1,172 @@
+"""`select estimators` and `evaluate -e auto`: the right choice in worlds of known users, and what is said of it."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+import numpy as np
+import pytest
+
+import offrank
+from offrank.errors import UsageError
+from offrank.findings.assumptions import ITEM_POSITION
+from offrank.log.batch import Contexts, LogBatch
+from offrank.log.source import Needs
+from offrank.policies import policy
+from offrank.simulation.like_log import BEHAVIOURS, LikeLog
+from offrank.testing import MemorySource
+from offrank.verbs.select import SelectedEstimators
+from tests.verbs.logs import CURVE, LOGGING, TARGET, replaced, search
+
+QUERIES, ITEMS = 8, 4
+EXAMINATION = [1.0, 0.7, 0.5, 0.4]
+NAMES = ("snips", "rips", "ipm", "interpol(window=1)", "pbm")
+TOP = "top(new)"
+
+
+@cache
+def log(users: str, seed: int = 3) -> LogBatch:
+    """Uniform slates of all items, clicked by one kind of users."""
+    rng, shape = np.random.default_rng(1), (QUERIES, ITEMS)
+    attraction = rng.uniform(0.1, 0.95, shape)
+    each = np.full(QUERIES, ITEMS)
+    contexts = Contexts(np.tile(np.arange(ITEMS), (QUERIES, 1)), each, each, {"new": attraction})
+    curve = 0.5 * np.array(EXAMINATION)
+    world = LikeLog(contexts, attraction, policy("uniform"), BEHAVIOURS[users], curve)
+    [batch] = world.source(3000, seed).batches(0)
+    return batch
+
+
+@cache
+def selected(users: str) -> SelectedEstimators:
+    return _select(MemorySource((log(users),)))
+
+
+def _select(source: Any, names: Any = NAMES, **how: Any) -> SelectedEstimators:
+    how = {"examination": EXAMINATION, "cluster": None, "worlds": 0, **how}
+    return offrank.select_estimators(source, TOP, "uniform", names, **how)
+
+
+def test_where_the_position_based_model_holds_its_little_variance_wins() -> None:
+    found = selected("position-based").choice
+    assert found.ranking.ranked[0].candidate.assumes >= ITEM_POSITION
+
+
+def test_where_neighbours_matter_the_position_based_model_is_left() -> None:
+    found = selected("neighbours").choice
+    assert not found.ranking.ranked[0].candidate.assumes >= ITEM_POSITION
+    assert {one.candidate.name for one in found.ranking.ranked if one.refuted} >= {"pbm", "interpol(window=1)", "ipm"}
+
+
+def test_order_of_candidates_rows_and_parts_change_nothing() -> None:
+    batch, before = log("position-based"), selected("position-based")
+    parts = MemorySource((batch.take(np.arange(2000, 3000)), batch.take(np.arange(2000))))
+    after = _select(parts, NAMES[::-1])
+    assert after.chosen == before.chosen
+    for one, two in zip(before.choice.ranking.ranked, after.choice.ranking.ranked, strict=True):
+        assert one.candidate.name == two.candidate.name
+        assert (one.error, one.high) == pytest.approx((two.error, two.high), rel=1e-6)
+
+
+def test_auto_is_the_choice_and_its_interval_spans_the_least_assuming() -> None:
+    source, names = MemorySource((log("position-based"),)), ["snips", "ipm", "auto"]
+    result = offrank.evaluate(source, TOP, "uniform", names, examination=EXAMINATION, cluster=None)
+    auto, chosen = result["auto"], str(result["auto"].chosen)
+    alone = offrank.evaluate(source, TOP, "uniform", [chosen, "snips"], examination=EXAMINATION, cluster=None)
+    assert auto.value == alone[chosen].value
+    ends = (min(one.low for one in alone.values()), max(one.high for one in alone.values()))
+    assert (auto.low, auto.high) == pytest.approx(ends, rel=1e-9)
+    [said] = [one for one in auto.warnings if one.code == "chosen-estimator"]
+    assert said.severity == "note"
+    assert f"This is {chosen}, chosen from" in said.message.replace("`", "")
+    assert result.facts["window_path"] == []
+
+
+def test_every_target_has_its_own_choice() -> None:
+    source = MemorySource((log("neighbours"),))
+    targets = {"far": TOP, "same": "uniform"}
+    result = offrank.compare(source, targets, "uniform", "auto", examination=EXAMINATION, cluster=None)
+    alone = offrank.evaluate(source, TOP, "uniform", "auto", examination=EXAMINATION, cluster=None)["auto"]
+    assert (result["far", "auto"].chosen, result["far", "auto"].value) == (alone.chosen, alone.value)
+    away = result["far", "auto"].value - result["same", "auto"].value
+    assert result.difference("far", "same").value == pytest.approx(away)
+    assert result["same", "auto"].value == pytest.approx(float(log("neighbours").reward.mean()))
+
+
+class Rewards(MemorySource):
+    """Without clicks."""
+
+    def select(self, needed: Needs) -> MemorySource:
+        if "clicks" in needed.roles:
+            raise offrank.errors.ColumnError("there are no clicks", "use the reward")
+        return self
+
+
+def test_what_cannot_be_had_says_why() -> None:
+    found = _select(Rewards((log("position-based"),)), ["snips", "ipm", "interpol(window=2)"], examination=None)
+    assert set(found.choice.refused) == {"ipm", "interpol(window=2)"}
+    rows = {row["estimator"]: row for row in found.records()}
+    assert (rows["ipm"]["status"], rows["ipm"]["message"]) == ("missing", "there are no clicks")
+    assert "examination" in rows["interpol(window=2)"]["message"]
+    assert rows["snips"]["status"] == found.records()[0]["status"] == "chosen"
+
+
+def test_written_propensities_allow_no_pseudo_targets() -> None:
+    table = replaced(search().slice(0, 500), propensity=np.full(500, 0.1))
+    found = offrank.select_estimators(table, "epsilon(top(new_score), 0.5)", worlds=2)
+    assert (found.choice.pseudo, set(found.choice.given)) == ((), {"ips", "snips"})
+    assert "Nothing was simulated" in str(found)
+
+
+@cache
+def rehearsed() -> SelectedEstimators:
+    table = search().slice(0, 1500)
+    return offrank.select_estimators(table, TARGET, LOGGING, ["snips", "snipm"], examination=CURVE, worlds=2)
+
+
+def test_choices_are_rehearsed_in_worlds_like_the_log() -> None:
+    found = rehearsed().rehearsal
+    assert (found.logs, found.rows, found.contexts) == (6, 1500, 256)
+    assert [one.users for one in found.kinds] == ["position-based", "cascade", "neighbours"]
+    assert all(one.errors[one.best] == 1 and min(one.errors.values()) == 1 for one in found.kinds)
+    assert found.fixed()["snips"] == sum(one.logs for one in found.kinds if one.errors["snips"] <= 1.2) / 6
+    assert found.right == sum(one.right for one in found.kinds) / 6
+
+
+def test_the_result_is_a_page_a_table_and_json(tmp_path: Any) -> None:
+    found = rehearsed()
+    assert f"{found.chosen} is the choice" in str(found)
+    assert "How often such a choice is right" in str(found)
+    found.save_html(tmp_path / "page.html")
+    assert "Errors as multiples of the best" in (tmp_path / "page.html").read_text()
+    errors = [error for error in found.to_arrow()["expected_error"].to_pylist() if error is not None]
+    assert errors == sorted(errors)
+    written = found.to_dict()
+    assert (written["chosen"], written["simulated"]["rows"]) == (found.chosen, 1500)
+    assert [row["estimator"] for row in written["candidates"]][0] == found.chosen
+    assert written["command"].startswith("offrank.select_estimators(log, target='top(new_score)'")
+
+
+@pytest.mark.parametrize(
+    ("how", "said"),
+    [
+        ({"target": [TOP]}, "one target"),
+        ({"estimators": "auto"}, "`auto` cannot be chosen"),
+        ({"estimators": ["snips", "logged"]}, "`logged` cannot be chosen"),
+        ({"estimators": []}, "there is no estimator"),
+        ({"worlds": -1}, "worlds is -1"),
+        ({"estimators": "pbm"}, "examination"),
+    ],
+)
+def test_bad_input(how: dict[str, Any], said: str) -> None:
+    given = {"target": TOP, "logging": "uniform", **how}
+    with pytest.raises(UsageError, match=said):
+        offrank.select_estimators(MemorySource((log("position-based"),)), **given)
+
+
+def test_auto_is_for_verbs_that_choose() -> None:
+    batch = log("position-based")
+    result = offrank.evaluate(MemorySource((batch,)), "uniform", "uniform", "snips", cluster=None)
+    with pytest.raises(KeyError):
+        result["auto"]
