@@ -172,7 +172,7 @@ def test_nothing_changes_that_may_not(tmp_path: Path, found: offrank.Result) -> 
 
 
 def test_of_a_large_log_a_sample_is_kept_whatever_the_partition(batch: LogBatch) -> None:
-    fold = TrainingFold(Columns(("features", "new")), "query", numbers=8 * 50 + 3)
+    fold = TrainingFold(Columns(("features", "new")), "query", numbers=50 * (8 + 8) + 3)
     whole = fold.finish(fold.add(fold.empty(), batch))
     states = [fold.empty(), *(fold.add(fold.empty(), batch.take(rows)) for rows in np.split(np.arange(ROWS), 12))]
     while len(states) > 1:

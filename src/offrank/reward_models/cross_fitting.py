@@ -98,10 +98,12 @@ def learnt(
         needed |= columns.needs() | Needs(frozenset(["reward"]))
     named = {str(number): fold for number, fold in enumerate(folds.values())}
     states = dict(zip(folds, run(source.select(needed), Tee(named), executor, progress).values(), strict=True))
-    return [_cross_fitted(one, states[one.columns], key, source) for one in models]
+    return [_cross_fitted(one, states[one.columns], key, source, progress) for one in models]
 
 
-def _cross_fitted(model: Regressing, state: TrainingState, key: str | None, source: Source) -> CrossFitted:
+def _cross_fitted(
+    model: Regressing, state: TrainingState, key: str | None, source: Source, progress: Progress | None
+) -> CrossFitted:
     rows, spelling = state.rows, repr(model)
     if not len(rows):
         raise EmptyLogError(f"{source.describe()} has no impressions", "give a log with some")
@@ -110,25 +112,23 @@ def _cross_fitted(model: Regressing, state: TrainingState, key: str | None, sour
             f"{source.describe()} has a feature beyond 3e38, which {spelling} cannot be learnt from",
             "look for a wrong value there, or scale it",
         )
-    slots, width = state.slots, state.width
     if not model.folds:
-        [(_, regressor)] = model.grid()
-        width = _fitted_width(regressor, slots, width, spelling)
-        x = np.pad(rows.x, ((0, 0), (0, 0), (0, width - state.width))).reshape(len(rows), -1)
-        explained = _explained(rows, _predicted(regressor, x, spelling), spelling)
-        told = OfModel(name=quote(spelling), explained=explained)
-        return CrossFitted(spelling, (regressor,), model.columns, None, slots, width, told)
+        return _fitted_elsewhere(model, state, spelling)
+    slots, width = state.slots, state.width
     found, predicted, fold = [], np.empty(len(rows)), rows.group % np.uint64(model.folds)
     for number in range(model.folds):
         unseen = fold == number
         if unseen.all():
             raise UsageError(
-                f"all {state.read:,} impressions are of one query, so that {spelling} has no other to be learnt from",
-                "learn a model from another log and give it in Python: OwnRegression(fitted, folds=0)",
+                f"all {state.read:,} impressions are of one query, or of few that fall into the same part of the log, so "
+                f"that {spelling} has no other to be learnt from",
+                "try other folds, such as folds=7, or learn a model from another log: OwnRegression(fitted, folds=0)",
             )
         found.append(_chosen(model, rows.take(np.flatnonzero(~unseen)), spelling))
         x = rows.x[unseen].reshape(unseen.sum(), slots * width)
         predicted[unseen] = _predicted(found[-1][1], x, spelling) if unseen.any() else 0.0
+        if progress is not None:
+            progress(number + 1, model.folds)
     settings = Counter(words for words, _ in found if len(model.grid()) > 1)
     chosen = tuple(words for words, _ in sorted(settings.items(), key=lambda one: (-one[1], one[0])))
     told = OfModel(
@@ -140,6 +140,15 @@ def _cross_fitted(model: Regressing, state: TrainingState, key: str | None, sour
         explained=_explained(rows, predicted, spelling),
     )
     return CrossFitted(spelling, tuple(one for _, one in found), model.columns, key, slots, width, told)
+
+
+def _fitted_elsewhere(model: Regressing, state: TrainingState, spelling: str) -> CrossFitted:
+    """The regressor as it is, and how well it predicts the log."""
+    [(_, regressor)], rows = model.grid(), state.rows
+    width = _fitted_width(regressor, state.slots, state.width, spelling)
+    x = np.pad(rows.x, ((0, 0), (0, 0), (0, width - state.width))).reshape(len(rows), -1)
+    told = OfModel(name=quote(spelling), explained=_explained(rows, _predicted(regressor, x, spelling), spelling))
+    return CrossFitted(spelling, (regressor,), model.columns, None, state.slots, width, told)
 
 
 def _chosen(model: Regressing, rows: TrainingRows, spelling: str) -> tuple[str, Any]:
