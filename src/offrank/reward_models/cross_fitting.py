@@ -23,7 +23,7 @@ from ..log.batch import Floats, Integers, LogBatch
 from ..log.hashing import hashed
 from ..log.source import Needs, Source, has
 from ..running.executors import Executor, Progress, run
-from .features import FEATURES, Columns, Dense, no_features
+from .features import FEATURES, Dense, SlateColumns, no_features
 from .slates import pieces
 from .training import TrainingFold, TrainingRows, TrainingState, groups
 
@@ -36,7 +36,7 @@ class Regressing(Protocol):
     """A regression as cross-fitting needs it. folds: 0 for a regressor that was fitted elsewhere."""
 
     @property
-    def columns(self) -> Columns: ...
+    def columns(self) -> SlateColumns: ...
 
     @property
     def folds(self) -> int: ...
@@ -55,7 +55,7 @@ class CrossFitted:
 
     spelling: str
     regressors: tuple[Any, ...]
-    columns: Columns
+    columns: SlateColumns
     key: str | None
     slots: int
     width: int
@@ -122,7 +122,7 @@ def _cross_fitted(
             raise UsageError(
                 f"all {state.read:,} impressions are of one query, or of few that fall into the same part of the log, so "
                 f"that {spelling} has no other to be learnt from",
-                "try other folds, such as folds=7, or learn a model from another log: OwnRegression(fitted, folds=0)",
+                "try other folds (folds=7), or learn a model from another log: OwnRegression(fitted, folds=0)",
             )
         found.append(_chosen(model, rows.take(np.flatnonzero(~unseen)), spelling))
         x = rows.x[unseen].reshape(unseen.sum(), slots * width)

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from ..log.batch import Floats, LogBatch
 from ..log.hashing import ODD, hashed
-from .features import Columns, Dense
+from .features import Dense, SlateColumns
 
 Keys = NDArray[np.uint64]
 
@@ -85,7 +85,7 @@ class TrainingFold:
     columns: those of the features. key: the column that decides which rows are learnt from together, None: each alone.
     """
 
-    columns: Columns
+    columns: SlateColumns
     key: str | None
     numbers: int = MOST_NUMBERS
 
