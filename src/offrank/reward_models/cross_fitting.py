@@ -6,12 +6,14 @@ Chernozhukov et al. 2018, Double/debiased machine learning.
 from __future__ import annotations
 
 import copy
+import importlib
 import inspect
 import warnings
 from collections import Counter
 from collections.abc import Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
-from typing import Any, NoReturn, Protocol
+from typing import Any, NoReturn, Protocol, cast
 
 import numpy as np
 
@@ -98,7 +100,16 @@ def learnt(
         needed |= columns.needs() | Needs(frozenset(["reward"]))
     named = {str(number): fold for number, fold in enumerate(folds.values())}
     states = dict(zip(folds, run(source.select(needed), Tee(named), executor, progress).values(), strict=True))
-    return [_cross_fitted(one, states[one.columns], key, source, progress) for one in models]
+    with _one_thread():
+        return [_cross_fitted(one, states[one.columns], key, source, progress) for one in models]
+
+
+def _one_thread() -> AbstractContextManager[Any]:
+    """Let linear algebra use one thread: several wait for each other by spinning, and are slower where others work."""
+    try:
+        return cast(AbstractContextManager[Any], importlib.import_module("threadpoolctl").threadpool_limits(1, "blas"))
+    except ImportError:  # it comes with scikit-learn, which regressors of one's own may do without
+        return nullcontext()
 
 
 def _cross_fitted(
@@ -120,8 +131,8 @@ def _cross_fitted(
         unseen = fold == number
         if unseen.all():
             raise UsageError(
-                f"all {state.read:,} impressions are of one query, or of few that fall into the same part of the log, so "
-                f"that {spelling} has no other to be learnt from",
+                f"all {state.read:,} impressions are of one query, or of few that fall into one part of the log: "
+                f"{spelling} has no others to be learnt from",
                 "try other folds (folds=7), or learn a model from another log: OwnRegression(fitted, folds=0)",
             )
         found.append(_chosen(model, rows.take(np.flatnonzero(~unseen)), spelling))
