@@ -169,9 +169,8 @@ class Plan:
     def models(self) -> list[dict[str, Any]]:
         """Return how the reward model of each estimator was learnt, and how well it predicts."""
         found = ((key, bare(one)) for key, members in self.estimators.items() for one in members.values())
-        return [
-            {"estimator": key, **asdict(one.reward_model.told)} for key, one in found if isinstance(one, ModelBased)
-        ]
+        told = ((key, asdict(one.reward_model.told)) for key, one in found if isinstance(one, ModelBased))
+        return [{"estimator": key, **row, "settings": list(row["settings"])} for key, row in told]
 
     def histograms(self, summary: Summary) -> Iterator[dict[str, Any]]:
         """Return the weight histograms by target and weighting; ips and snips share one, under the first name."""
