@@ -16,6 +16,7 @@ if TYPE_CHECKING:  # for type checkers; `_HOMES` and `_MODULES` say the same at 
     from . import metrics as metrics
     from . import policies as policies
     from . import readers as readers
+    from . import reward_models as reward_models
     from . import selection as selection
     from . import simulation as simulation
     from . import testing as testing
@@ -91,7 +92,7 @@ _HOMES = {
 # Modules with public names of their own, such as `offrank.metrics.ndcg`.
 _MODULES = {
     *("clicks", "errors", "estimators", "folds", "frames", "verbs", "learning", "log", "metrics", "policies"),
-    *("readers", "selection", "simulation", "testing"),
+    *("readers", "reward_models", "selection", "simulation", "testing"),
 }
 
 __all__ = [*_HOMES]  # noqa: PLE0604

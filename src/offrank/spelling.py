@@ -2,7 +2,8 @@
 
 Examples are `interpol(window=2)`, `plackett_luce(old_score, temperature=0.5)`, `epsilon(uniform, 0.1)`; a list is
 `ips, snips`. The place of a bare word decides its meaning: text (`top(uniform)` sorts by a column of that name), a
-number (`inf`), or else the object of that name. So a spelling never depends on which names there are.
+number (`inf`), or else the object of that name. So a spelling never depends on which names there are. The name of a
+file stands in quotes where an object may stand too: `direct('lasso')` is a file, `direct(lasso)` a regression.
 """
 
 from __future__ import annotations
@@ -26,13 +27,17 @@ from .errors import SpellingError
 Makers = Mapping[str, Callable[..., Any]]
 """The makers of the objects of one kind, by name."""
 
+File = str
+"""Annotates an argument that takes an object, or the name of a file: bare words there must name an object."""
+
 _TEXT = re.compile(r"\bstr\b")
+_FILE = re.compile(r"\bFile\b")
 
 
 class Spelled:
     """Gives a frozen dataclass its repr: `name` and the fields that differ from their defaults.
 
-    Fields declared `kw_only` are written `key=value`, the others by position.
+    Fields declared `kw_only` are written `key=value`, the others by position, those with `repr=False` not at all.
     """
 
     name: ClassVar[str]
@@ -41,9 +46,10 @@ class Spelled:
         words = []
         for field in dataclasses.fields(self):  # type: ignore[arg-type]
             value = getattr(self, field.name)
-            if field.default is not dataclasses.MISSING and _same(value, field.default):
+            if not field.repr or (field.default is not dataclasses.MISSING and _same(value, field.default)):
                 continue
-            words.append(f"{field.name}={spell(value)}" if field.kw_only else spell(value))
+            word = repr(value) if isinstance(value, str) and _FILE.search(str(field.type)) else spell(value)
+            words.append(f"{field.name}={word}" if field.kw_only else word)
         return f"{self.name}({', '.join(words)})" if words else self.name
 
     __str__ = __repr__
@@ -113,8 +119,11 @@ class _Reader:
     makers: Makers
     what: str
 
-    def built(self, node: ast.expr, *, takes_text: bool) -> Any:
-        """Build the object of a node. takes_text: whether a bare word there is text, even if it is a maker's name."""
+    def built(self, node: ast.expr, *, takes_text: bool | None) -> Any:
+        """Build the object of a node.
+
+        takes_text: whether a bare word there is text, even if it is a maker's name; None where it must be such a name.
+        """
         if isinstance(node, ast.Name):
             return self.word(node.id, takes_text=takes_text)
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
@@ -126,9 +135,12 @@ class _Reader:
         except ValueError as error:
             raise SpellingError(f"cannot read {self.what} {self.text!r}", example(self.makers)) from error
 
-    def word(self, word: str, *, takes_text: bool) -> Any:
+    def word(self, word: str, *, takes_text: bool | None) -> Any:
         if not takes_text and word in self.makers:
             return self.made(word, [], [])
+        if takes_text is None:
+            error = _unknown(word, self.makers, "name")
+            raise SpellingError(f"{error.message} in {self.text!r}", f"{error.remedy}; a file is quoted: '{word}'")
         return math.inf if word == "inf" and not takes_text else word
 
     def made(self, name: str, arguments: list[ast.expr], keywords: list[ast.keyword]) -> Any:
@@ -148,11 +160,15 @@ class _Reader:
             ) from error
 
 
-def _text_places(maker: Callable[..., Any]) -> tuple[list[bool], dict[str, bool]]:
-    """Return the arguments of a maker that take text, by position and by name: those annotated as `str`."""
+def _text_places(maker: Callable[..., Any]) -> tuple[list[bool | None], dict[str, bool | None]]:
+    """Return whether the arguments of a maker take text, by position and by name: `str` does, `File` in quotes only."""
     parameters = inspect.signature(maker).parameters.values()
-    takes = {p.name: bool(_TEXT.search(inspect.formatannotation(p.annotation))) for p in parameters}
+    takes = {p.name: _takes_text(inspect.formatannotation(p.annotation)) for p in parameters}
     return [takes[p.name] for p in parameters if p.kind != p.KEYWORD_ONLY], takes
+
+
+def _takes_text(annotation: str) -> bool | None:
+    return None if _FILE.search(annotation) else bool(_TEXT.search(annotation))
 
 
 def signature(maker: Callable[..., Any], name: str) -> str:

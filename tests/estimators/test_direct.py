@@ -29,9 +29,9 @@ from offrank.estimators import (
     shrink,
     switch,
 )
-from offrank.estimators.predicted import predicted
 from offrank.log.batch import LogBatch
 from offrank.policies import policy
+from offrank.reward_models.click_model import predicted
 from offrank.simulation import SearchWorld
 from offrank.testing.exact import MemorySource, World
 from offrank.testing.laws import Situation, law
@@ -80,22 +80,22 @@ def test_many_slates_are_drawn_and_their_mean_is_the_expectation() -> None:
     found = predicted(model, policy("plackett_luce(new)"), batch, draws=50)
     mean, variance = reader_of_many()
     drawn = 50 * len(batch)
-    assert found.clicks.mean() == pytest.approx(mean, abs=4 * math.sqrt(variance / drawn))
-    assert found.clicks.std() == pytest.approx(math.sqrt(variance / 50), rel=0.2)  # rows are drawn by themselves
+    assert found.reward.mean() == pytest.approx(mean, abs=4 * math.sqrt(variance / drawn))
+    assert found.reward.std() == pytest.approx(math.sqrt(variance / 50), rel=0.2)  # rows are drawn by themselves
 
 
 def test_draws_depend_on_the_row_alone() -> None:
     batch, model, target = MANY.batch(policy("uniform")), fitted(Reading(0.3), [CHANCES]), policy("plackett_luce(new)")
-    whole = predicted(model, target, batch, 8).clicks
+    whole = predicted(model, target, batch, 8).reward
     order = np.random.default_rng(1).permutation(len(batch))
-    pieces = [predicted(model, target, part(batch, rows), 8).clicks for rows in np.array_split(order, 7)]
+    pieces = [predicted(model, target, part(batch, rows), 8).reward for rows in np.array_split(order, 7)]
     assert np.concatenate(pieces) == pytest.approx(whole[order], rel=1e-15)
 
 
 def test_ragged_batches_are_cut_into_blocks_without_a_trace() -> None:
     batch = world("top", "position").batch(policy("uniform"))
-    before = [predicted(model, policy("plackett_luce(new)"), batch, 8).clicks for model in (RIGHT, READER)]
-    after = [predicted(model, policy("plackett_luce(new)"), batch, 8, numbers=1).clicks for model in (RIGHT, READER)]
+    before = [predicted(model, policy("plackett_luce(new)"), batch, 8).reward for model in (RIGHT, READER)]
+    after = [predicted(model, policy("plackett_luce(new)"), batch, 8, numbers=1).reward for model in (RIGHT, READER)]
     for one, other in zip(before, after, strict=True):
         assert one == pytest.approx(other, rel=1e-12)
 
@@ -199,7 +199,7 @@ def test_nothing_known_is_no_estimate() -> None:
         (lambda: DoublyRobust(RIGHT, residual=Direct(RIGHT)), "no single weighting"),  # type: ignore[arg-type]
         (lambda: DoublyRobust(RIGHT, residual=SelfNormalised(IPS())), "no single weighting"),  # type: ignore[arg-type]
         (lambda: DoublyRobust(RIGHT, residual=InterpolWindows(window="slope")), "no single weighting"),
-        (lambda: Direct("no-such-file.json").fitted, "no click model"),
+        (lambda: Direct("no-such-file.json").reward_model, "no click model"),
     ],
 )
 def test_what_is_refused(make: Any, words: str) -> None:

@@ -17,6 +17,7 @@ from offrank.findings.evidence import (
     OfDisagreement,
     OfEstimate,
     OfLog,
+    OfModel,
     OfPropensities,
     OfRows,
     OfSkipped,
@@ -69,6 +70,7 @@ APART = OfClusters(apart="query", values=4, missed=2.0)
 #: The chi-square of 3 degrees of freedom that one log in a hundred exceeds is 11.345 (any table).
 BY_CHANCE = 11.345 / 3
 DIRECT = OfEstimate(kind="model")
+LEARNT = OfModel(name="`lasso`", settings=("penalty=0.1",), rows=90, read=100, folds=5, explained=0.25)
 PBM = OfEstimate(kind="items", normalised=False)
 CLIPPED = OfEstimate(clipped="clip")
 
@@ -194,6 +196,12 @@ CASES = [
     Case("unseen-items", replace(DIRECT, control=0.5, normalised=False), None),
     Case("model-based", DIRECT, "warning"),
     Case("model-based", OfEstimate(), None),
+    Case("model-based", replace(DIRECT, model=LEARNT), "warning"),
+    Case("reward-model", OfEstimate(model=LEARNT), "note"),
+    Case("reward-model", OfEstimate(model=OfModel(explained=0.1)), "note"),
+    Case("reward-model", OfEstimate(model=OfModel()), None),
+    Case("reward-model", OfEstimate(), None),
+    Case("reward-model", replace(DIRECT, model=LEARNT), None),
     Case("unseen-documents", replace(DIRECT, control=0.99), None),
     Case("unseen-documents", replace(DIRECT, control=0.9899), "warning"),
     Case("unseen-documents", replace(DIRECT, control=0.8), "warning"),

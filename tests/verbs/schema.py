@@ -156,6 +156,18 @@ BEHIND = shape(
         ),
         # all from which the data chose, where an estimator leaves the window to them
         "window_path": many(path({"estimator": TEXT, "window": optional(WHOLE), "chosen": kind(bool)})),
+        # the reward models of `direct` and `dr`; rows: those that one was learnt from, of the `read` of the log, in so
+        # many folds, each predicted by the others; explained: R squared of that
+        "models": many(
+            shape(
+                {
+                    **dict.fromkeys(("estimator", "name"), TEXT),
+                    **dict.fromkeys(("rows", "read", "folds"), WHOLE),
+                    "settings": many(TEXT),
+                    "explained": MAYBE,
+                }
+            )
+        ),
         # the ten impressions of largest weight; row: number in the log; share: of all weighted rewards
         "heaviest": many(
             shape(

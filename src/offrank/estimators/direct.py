@@ -1,4 +1,4 @@
-"""The direct method: the clicks that a click model predicts on the target's slates."""
+"""The direct method: the reward that a model predicts for the target's slates."""
 
 from __future__ import annotations
 
@@ -6,31 +6,46 @@ from dataclasses import dataclass, field
 from typing import ClassVar
 
 from ..clicks.fitted import Fitted
-from ..findings import assumptions
 from ..log.batch import LogBatch
 from ..policies.propensities import Propensities
-from .base import Terms
+from ..reward_models.base import RewardModel
+from ..spelling import File
+from .base import Outcome, Terms
 from .predicted import ModelBased
 
 
 @dataclass(frozen=True, repr=False)
 class Direct(ModelBased):
-    """The mean over logged contexts of the clicks predicted on the target's slate; logged clicks are not used.
+    """The mean over logged contexts of the reward predicted for the target's slate; logged rewards are not weighted.
 
     Unbiased if the model is right. The interval reflects how contexts differ, not the error of the model.
 
-    - model: a fitted click model, or the file that it was saved to.
-    - draws: slates per row of a stochastic target, where clicks in the model depend on more than their own
-      item and rank, and the slates are too many to enumerate (over 120).
+    - model: a regression (`lasso`, `tree`, `boosted`, or anything with `fit` and `predict`), which is learnt from
+      the log and cross-fitted; a fitted click model, or the file that it was saved to.
+    - column: instead of a model, a column beside the candidates with the predicted reward of each.
+    - draws: slates per row of a stochastic target, where the prediction depends on more than each
+      item and its rank, and the slates are too many to enumerate (over 120).
+
+    Examples:
+        >>> offrank.estimators.estimator("dm(lasso(penalty=0.1, by=old_score))")
+        direct(lasso(by=[old_score], penalty=0.1))
     """
 
     name: ClassVar[str] = "direct"
     normalised: ClassVar[bool] = False
-    assumptions: ClassVar[frozenset[str]] = assumptions.POSITION_BASED | {assumptions.MODEL}
     weighting: ClassVar[None] = None
-    model: str | Fitted
+    model: File | Fitted | RewardModel | None = None
+    column: str | None = field(default=None, kw_only=True)
     draws: int = field(default=32, kw_only=True)
+
+    @property
+    def outcome(self) -> Outcome:
+        return "clicks" if self.reward_model.of_clicks else "reward"
+
+    @property
+    def assumptions(self) -> frozenset[str]:
+        return self.reward_model.assumptions
 
     def terms(self, batch: LogBatch, logging: Propensities, target: Propensities) -> Terms:
         found = self.predicted(target)
-        return Terms(found.clicks, found.known)
+        return Terms(found.reward, found.known)

@@ -1,4 +1,4 @@
-"""Doubly robust: the prediction of a click model plus a weighted correction from the log."""
+"""Doubly robust: the prediction of a reward model plus a weighted correction from the log."""
 
 from __future__ import annotations
 
@@ -8,9 +8,12 @@ from typing import Any, ClassVar
 
 from ..clicks.fitted import Fitted
 from ..errors import UsageError
+from ..findings.assumptions import ADDITIVE, ADDITIVE_MODEL
 from ..log.batch import LogBatch
 from ..policies.propensities import Propensities
-from .base import Terms, Weighted, forwarded
+from ..reward_models.base import RewardModel
+from ..spelling import File
+from .base import Outcome, Terms, Weighted, forwarded
 from .family import InterpolWindows
 from .ips import IPS
 from .predicted import ModelBased
@@ -18,23 +21,27 @@ from .predicted import ModelBased
 
 @dataclass(frozen=True, repr=False)
 class DoublyRobust(ModelBased):
-    """direct(model) + sum of weight * (click - click predicted by the model), with the weights of `residual`.
+    """direct(model) + sum of weight * (reward - reward predicted by the model), with the weights of `residual`.
 
     With whole slates (ips) unbiased if the propensities are right or the model is (Dudik, Langford and Li 2011). With
-    weights of items (ipm, rips, interpol) if the model is right; or if the propensities are, and clicks *and model*
-    are as the weighting assumes. With rips it is the cascade doubly robust estimator of Kiyohara et al. 2022: where its
-    value of a prefix is the model's clicks there plus those the target adds, its sum telescopes to this.
+    other weights (pi; of items ipm, rips, interpol) if the model is right; or if the propensities are, and rewards
+    *and model* are as the weighting assumes. With rips it is the cascade doubly robust estimator of Kiyohara et
+    al. 2022: where its value of a prefix is the model's clicks there plus those the target adds, its sum telescopes
+    to this.
 
-    - model: a fitted click model, or the file that it was saved to; learnt from another log.
-    - draws: as in `direct`.
+    - model, column, draws: as in `direct`. A click model must be learnt from another log.
+    - residual: the weighting. A regression of whole slates needs one of whole slates: ips, pi, clip(ips, 100).
+
+    Raises:
+        UsageError: a residual that is no single weighting, or one of items with a regression of whole slates.
     """
 
     name: ClassVar[str] = "dr"
     requires_logging = forwarded("residual", "requires_logging")
     requires_target = forwarded("residual", "requires_target")
     normalised = forwarded("residual", "normalised")
-    assumptions = forwarded("residual", "assumptions")
-    model: str | Fitted
+    model: File | Fitted | RewardModel | None = None
+    column: str | None = field(default=None, kw_only=True)
     residual: Weighted = field(default=IPS(), kw_only=True)
     draws: int = field(default=32, kw_only=True)
 
@@ -45,6 +52,22 @@ class DoublyRobust(ModelBased):
                 f"residual is {self.residual!r}, which is no single weighting",
                 "give one such as ips, ipm, rips, interpol(window=1) or clip(ips, 100)",
             )
+        whole = isinstance(self.model, RewardModel) and not self.model.of_slots
+        if whole and self.residual.outcome == "clicks":
+            raise UsageError(
+                f"{self!r}: the model predicts the reward of whole slates, while {self.residual!r} weights each click",
+                "give a residual that weights whole slates: ips, pi, or one of them bounded, such as clip(ips, 100)",
+            )
+
+    @property
+    def outcome(self) -> Outcome:
+        return "clicks" if self.reward_model.of_clicks else self.residual.outcome
+
+    @property
+    def assumptions(self) -> frozenset[str]:
+        assumed = self.residual.assumptions
+        whole = ADDITIVE in assumed and self.residual.outcome == "reward" and not self.reward_model.additive
+        return assumed | {ADDITIVE_MODEL} if whole else assumed
 
     @property
     def weighting(self) -> Weighted:
@@ -58,7 +81,12 @@ class DoublyRobust(ModelBased):
         return tuple(replace(self, residual=one) for one in every)
 
     def terms(self, batch: LogBatch, logging: Propensities, target: Propensities) -> Terms:
-        assert batch.clicks is not None
-        expected = batch.once(("logged", self.fitted), lambda: self.fitted.click_probs(batch.contexts, batch.slates))
-        missed = self.residual.terms(replace(batch, clicks=batch.clicks - expected, outcome=None), logging, target)
-        return replace(missed, value=self.predicted(target).clicks + missed.value)
+        expected = self.predicted_for_logged(batch)
+        if self.outcome == "clicks":
+            assert batch.clicks is not None
+            missed = replace(batch, clicks=batch.clicks - expected, outcome=None)
+        else:
+            whole = expected if expected.ndim == 1 else expected.sum(axis=1)
+            missed = replace(batch, clicks=None, outcome=batch.reward - whole)
+        found = self.residual.terms(missed, logging, target)
+        return replace(found, value=self.predicted(target).reward + found.value)

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from functools import wraps
 from typing import Any
 
+from ..reward_models.regression import REWARD_MODELS
 from ..spelling import parse
 from .base import Estimator, Reference
 from .clip import clip
@@ -63,5 +64,5 @@ def estimator(spelling: str | Estimator | SelfNormalised) -> Estimator | SelfNor
     """
     if not isinstance(spelling, str):
         return spelling
-    made: Estimator | SelfNormalised = parse(spelling, ESTIMATORS, "estimator")
+    made: Estimator | SelfNormalised = parse(spelling, {**ESTIMATORS, **REWARD_MODELS, "dm": Direct}, "estimator")
     return made

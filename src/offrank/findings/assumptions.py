@@ -5,6 +5,8 @@ ADDITIVE = "additive"
 OWN_ITEM = "own item and rank"
 EVERYWHERE = "examination everywhere"
 MODEL = "click model"
+REWARD_MODEL = "reward model"
+ADDITIVE_MODEL = "additive reward model"
 CLIPPED = "clipped weight"
 LOGGED = "earns what was logged"
 _NEAR = "examination within "
@@ -20,10 +22,17 @@ _WORDS = {
     OWN_ITEM: "a click depends on its own item and rank only",
     EVERYWHERE: "the examination curve is right at every rank",
     MODEL: "the click model is right",
+    REWARD_MODEL: "the reward model is right",
+    ADDITIVE_MODEL: "what the model predicts of a slate is such a sum too",
     CLIPPED: "the weight that is cut off adds little",
     LOGGED: "the policy earns what was logged",
 }
-_IMPLIED = {OWN_ITEM: {FROM_TOP, ADDITIVE}, EVERYWHERE: set(), MODEL: {EVERYWHERE}}
+_IMPLIED = {
+    OWN_ITEM: {FROM_TOP, ADDITIVE},
+    EVERYWHERE: set(),
+    MODEL: {EVERYWHERE},
+    REWARD_MODEL: {FROM_TOP, ADDITIVE, OWN_ITEM, EVERYWHERE, ADDITIVE_MODEL},
+}
 
 
 def window(ranks: int) -> frozenset[str]:
@@ -32,6 +41,8 @@ def window(ranks: int) -> frozenset[str]:
 
 
 POSITION_BASED = window(_FARTHEST) | {EVERYWHERE}
+RIGHT_MODEL = POSITION_BASED | {ADDITIVE_MODEL, REWARD_MODEL}
+"""A model that is right needs nothing else; every weighting counts as assuming less, since it looks at the log."""
 
 
 def in_words(assumed: frozenset[str]) -> str:

@@ -11,11 +11,31 @@ from ..folds.estimate import Interval
 
 
 @dataclass(frozen=True, kw_only=True)
+class OfModel:
+    """A reward model, and how well it predicts what it has not seen.
+
+    - name: in words. settings: those chosen by cross-validation, the most frequent first.
+    - rows, read: rows of the log that it was learnt from, and all rows; 0 for a model that was learnt elsewhere.
+    - folds: parts of the log, each predicted by what was learnt from the others.
+    - explained: R squared, the share of the variance of the logged rewards that its predictions for the logged slates
+      explain; None where that is not known.
+    """
+
+    name: str = "a click model"
+    settings: tuple[str, ...] = ()
+    rows: int = 0
+    read: int = 0
+    folds: int = 0
+    explained: float | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
 class OfEstimate:
     """The evidence about one estimate of a target.
 
     - n: impressions read. slots: number of ranks with clicks, 0 if the log has only rewards.
-    - kind: whether whole slates or items are weighted, a click model predicts (`direct`), or the log's mean is taken.
+    - kind: whether whole slates or items are weighted, a reward model predicts (`direct`), or the log's mean is taken.
+      model: the reward model of `direct` or `dr`; None for other estimators.
     - bounded: the spelling of the estimator with bounded weights. method: of the interval.
     - normalised: whether the weights have expectation 1. plain: not divided or corrected by the mean weight.
       clipped: the wrapper that bounds the weights, None where none does. corrects: whether they weight what a model
@@ -58,6 +78,7 @@ class OfEstimate:
     ties: float = 0.0
     counted: bool = False
     other_outcome: bool = False
+    model: OfModel | None = None
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,14 +1,17 @@
-"""`model-based`: an estimate that relies on a click model alone."""
+"""`model-based`: an estimate that relies on a reward model alone."""
 
 from ..options import estimator
-from .evidence import OfEstimate
+from .evidence import OfEstimate, OfModel
 from .registry import Said, finding
+from .reward_model import fit_in_words
 
 
 @finding("model-based", "Model-based estimate", lambda found: found.kind == "model")
-def model_based(_: OfEstimate) -> Said:
+def model_based(found: OfEstimate) -> Said:
+    model = found.model or OfModel()
     return Said(
         "warning",
-        "This is what a click model expects: the interval tells how contexts differ, not how wrong the model may be.",
+        f"This is what {model.name} expects: the interval tells how contexts differ, not how wrong the model may be."
+        + fit_in_words(model),
         f"Compare with an estimator that looks at the clicks; {estimator('dr(model)')} corrects the model by them.",
     )

@@ -8,7 +8,7 @@ declared by a base class, never guessed from the name of a method.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import Literal, NoReturn, Protocol
+from typing import Any, Literal, NoReturn, Protocol
 
 import numpy as np
 
@@ -48,11 +48,11 @@ class Policy(Protocol):
 
 
 class Fits(ABC):
-    """A policy that must be fitted to the log before use."""
+    """A policy, or a reward model, that must be fitted to the log before use."""
 
     @abstractmethod
-    def fit(self, source: Source, executor: Executor | None = None) -> Policy:
-        """The policy, fitted to the log."""
+    def fit(self, source: Source, executor: Executor | None = None) -> Any:
+        """The same, fitted to the log."""
 
 
 class PairProbs(ABC):

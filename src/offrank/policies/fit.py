@@ -1,10 +1,10 @@
-"""Fitting of policies that must read the log before use, alone or inside others."""
+"""Fitting of what must read the log before use, alone or inside others: policies, and reward models of estimators."""
 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Callable, Iterator
+from typing import Any, TypeVar
 
 from ..log.source import Source
 from ..running.executors import Executor
@@ -12,19 +12,26 @@ from .base import Fits
 from .mixture import is_policy
 from .propensities import AnyPolicy
 
+P = TypeVar("P")
+
 
 def fitted(policy: AnyPolicy, source: Source, executor: Executor | None = None) -> AnyPolicy:
     """The policy, fitted to the log together with the policies in its fields."""
-    if isinstance(policy, Fits):
-        return policy.fit(source, executor)
-    found: Any = policy
+    return replaced(policy, lambda one: one.fit(source, executor))
+
+
+def replaced(part: P, fit: Callable[[Fits], Any]) -> P:
+    """The same with what must be fitted, itself or in a field at any depth, as `fit` returns it."""
+    if isinstance(part, Fits):
+        made: P = fit(part)
+        return made
     changed = {}
-    for name, value in _inner(policy):
-        ready = [fitted(one, source, executor) if is_policy(one) else one for one in _several(value)]
+    for name, value in _fields(part):
+        ready = [replaced(one, fit) for one in _several(value)]
         if any(one is not two for one, two in zip(ready, _several(value), strict=True)):
             changed[name] = type(value)(ready) if isinstance(value, tuple | list) else ready[0]
-    made: AnyPolicy = dataclasses.replace(found, **changed) if changed else policy
-    return made
+    found: Any = part
+    return dataclasses.replace(found, **changed) if changed else part
 
 
 def counts(policy: AnyPolicy) -> bool:
@@ -42,11 +49,13 @@ def with_parts(policy: AnyPolicy) -> Iterator[AnyPolicy]:
 
 def _inner(policy: Any) -> Iterator[tuple[str, Any]]:
     """The fields of a policy that hold policies."""
-    if dataclasses.is_dataclass(policy) and not isinstance(policy, type):
-        for field in dataclasses.fields(policy):
-            value = getattr(policy, field.name)
-            if field.init and any(map(is_policy, _several(value))):
-                yield field.name, value
+    return ((name, value) for name, value in _fields(policy) if any(map(is_policy, _several(value))))
+
+
+def _fields(part: Any) -> Iterator[tuple[str, Any]]:
+    """The fields of a dataclass that it is made from; of anything else none."""
+    if dataclasses.is_dataclass(part) and not isinstance(part, type):
+        yield from ((field.name, getattr(part, field.name)) for field in dataclasses.fields(part) if field.init)
 
 
 def _several(value: Any) -> tuple[Any, ...]:

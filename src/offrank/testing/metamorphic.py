@@ -28,6 +28,7 @@ import pyarrow.parquet as pq
 
 from ..errors import OffrankError, UsageError
 from ..estimators import ModelBased, SelfNormalised, estimator
+from ..reward_models import SlateRegression
 
 Question = Callable[[Any], Any]
 """Maps anything that `read_log` takes to a result with `to_dict`, a dataclass, or plain dicts, lists and numbers."""
@@ -193,8 +194,8 @@ def shift_rewards(by: float, estimators: Sequence[Any], factor: float = 1.0) -> 
     Estimates that are self-normalised or use control variates shift by as much, with the same errors; others
     shift by that times their mean weight, whose expectation is 1; those that use no clicks do not shift (`direct`).
     Theory is silent on estimators with an examination curve, since clicks that are equal at all ranks violate their
-    assumption; and on those that divide slot by slot, if slates differ in length. With a factor of 0 every reward
-    is the same.
+    assumption; on those that learn a regression; and on those that divide slot by slot, if slates differ in length.
+    With a factor of 0 every reward is the same.
 
     - estimators: the requested ones, as objects or spellings.
     """
@@ -306,7 +307,7 @@ def _field(where: str) -> str:
 
 def _moves(kind: Any, mean_weight: float | None) -> tuple[float, bool] | None:
     """Return the shift of an estimate per unit of reward, and whether its error is unchanged; None: not known."""
-    if kind is None or _has_curve(kind) or len(kind.members(None)) > 1:
+    if kind is None or _has_curve(kind) or _learns(kind) or len(kind.members(None)) > 1:
         return None
     if isinstance(kind, SelfNormalised):
         return None if kind.by_slot else (1.0, True)
@@ -319,6 +320,11 @@ def _has_curve(kind: Any) -> bool:
     """Whether an estimator, or the one that it wraps, uses an examination curve."""
     inner = getattr(kind, "base", None) or getattr(kind, "residual", None)
     return hasattr(kind, "examination") or (inner is not None and _has_curve(inner))
+
+
+def _learns(kind: Any) -> bool:
+    """Whether an estimator, or the one that it wraps, learns from the rewards of the log."""
+    return isinstance(getattr(kind, "model", None), SlateRegression) or (hasattr(kind, "base") and _learns(kind.base))
 
 
 def _rewarded(log: LogTable, factor: float, by: float) -> pa.Table:

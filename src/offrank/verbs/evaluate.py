@@ -12,6 +12,7 @@ from ..inference.spec import AUTO, IntervalSpec
 from ..learning.splits import kept_apart
 from ..policies.fit import fitted
 from ..policies.propensities import AnyPolicy
+from ..reward_models.fitting import fit_models
 from ..running.executors import Executor, Progress
 from . import arguments, document
 from .plan import Plan, read
@@ -68,7 +69,7 @@ def evaluate(
     plan = Plan(
         {name: fitted(policy, source, executor) for name, policy in wanted.items()},
         fitted(drawn, source, executor),
-        {repr(e): family(e, curve) for e in named},
+        {repr(e): family(e, curve) for e in fit_models(named, source, executor, progress)},
         spec,
         by,
         examined,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import asdict, dataclass, fields, replace
 from functools import cached_property
 from typing import Any
 
@@ -16,6 +16,7 @@ from ..estimators.family import Family
 from ..estimators.fold import ROWS, Layout, TermsFold, needs
 from ..estimators.logged import LoggedMean
 from ..estimators.named import REFERENCES
+from ..estimators.predicted import ModelBased
 from ..estimators.wrappers import SelfNormalised, bare, weighing
 from ..findings import about
 from ..findings.evidence import OfCurve
@@ -157,6 +158,13 @@ class Plan:
         curves = (getattr(part, "examination", None) for part in inner)
         return next((list(curve) for curve in curves if curve), None)
 
+    def models(self) -> list[dict[str, Any]]:
+        """Return how the reward model of each estimator was learnt, and how well it predicts."""
+        found = ((key, bare(one)) for key, members in self.estimators.items() for one in members.values())
+        return [
+            {"estimator": key, **asdict(one.reward_model.told)} for key, one in found if isinstance(one, ModelBased)
+        ]
+
     def histograms(self, summary: Summary) -> Iterator[dict[str, Any]]:
         """Return the weight histograms by target and weighting; ips and snips share one, under the first name."""
         for name, target in self.targets.items():
@@ -267,7 +275,11 @@ class Reduced:
                 _, *columns = self.summary.layout.places[one.target, bare(chosen.estimator)]
                 terms = self.summary.moments.of((ROWS, *columns))
                 told.append(Told(name, key, chosen.estimator, estimate, terms))
-        return {**self.diagnostics.facts(self.behind, told, self.plan.spec), "window_path": paths}
+        return {
+            **self.diagnostics.facts(self.behind, told, self.plan.spec),
+            "window_path": paths,
+            "models": self.plan.models(),
+        }
 
     def _facts(self) -> dict[str, Any]:
         plan, summary, spec = self.plan, self.summary, self.plan.spec

@@ -19,6 +19,7 @@ from ..estimators.doubly_robust import DoublyRobust
 from ..estimators.fold import CLICKS, REWARD, ROWS, Layout, outcome_index
 from ..estimators.items import IPM, Interpol, PositionBased
 from ..estimators.logged import LoggedMean
+from ..estimators.predicted import ModelBased
 from ..estimators.switch import Switch
 from ..estimators.worth import EffectiveSize, worth
 from ..estimators.wrappers import SelfNormalised, bare, weighing
@@ -293,6 +294,7 @@ class Summary:
             ties=self.ties.get(target, 0.0),
             counted=self.counted and weighting.requires_logging is not None,
             other_outcome=weighting.outcome == "clicks" and not self.rewards_are_clicks,
+            model=weighting.reward_model.told if isinstance(weighting, ModelBased) else None,
         )
         if weighed is None:
             return found

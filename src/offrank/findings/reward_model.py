@@ -1,0 +1,33 @@
+"""`reward-model`: what a reward model that corrects an estimate was learnt from, and how well it predicts."""
+
+from ..formatting import plural
+from .evidence import OfEstimate, OfModel
+from .registry import Said, finding
+
+
+@finding("reward-model", "Reward model", lambda found: found.kind != "model")
+def reward_model(found: OfEstimate) -> Said | None:
+    if found.model is None or (found.model.explained is None and not found.model.rows):
+        return None
+    return Said(
+        "note",
+        f"The rewards are corrected by {found.model.name}." + fit_in_words(found.model),
+        "Compare models: the one that explains most makes the intervals shortest.",
+    )
+
+
+def fit_in_words(model: OfModel) -> str:
+    """What a model was learnt from and how well it predicts, as sentences; empty if that is not known."""
+    said = ""
+    if model.folds:
+        some = f"a random sample of {model.rows:,} of the" if model.rows < model.read else "the"
+        chosen = f" ({', '.join(model.settings)})" if model.settings else ""
+        said = (
+            f" It was learnt{chosen} from {some} {plural(model.read, 'impression', 'impressions')} in {model.folds} "
+            "parts, each predicted by what was learnt from the others."
+        )
+    if model.explained is None:
+        return said
+    if model.explained <= 0:
+        return f"{said} It predicts these rewards no better than their mean does: try other features or settings."
+    return f"{said} It explains {model.explained:.0%} of the variance of the logged rewards."

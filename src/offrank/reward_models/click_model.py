@@ -1,0 +1,117 @@
+"""Predictions of a click model for the slates of a policy."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import ClassVar
+
+import numpy as np
+
+from ..clicks.documents import UNSEEN, SlateDocuments
+from ..clicks.fitted import Fitted
+from ..clicks.laws import ClickLaw, Independent, Mixed
+from ..clicks.loading import load
+from ..findings import assumptions
+from ..folds.fingerprint import Fingerprint
+from ..log.batch import Contexts, Floats, LogBatch
+from ..log.source import Needs
+from ..policies.base import Policy, all_items
+from ..policies.propensities import AnyPolicy, Propensities, law, law_needs
+from ..policies.sorting import certain
+from . import slates
+from .base import Predicted, RewardModel
+from .slates import NUMBERS, pieces, slate_laws
+
+
+@dataclass(frozen=True)
+class ClickPredictions(RewardModel):
+    """The clicks that a fitted click model predicts; known items are those that its training log showed."""
+
+    model: Fitted
+    assumptions: ClassVar[frozenset[str]] = assumptions.POSITION_BASED | {assumptions.MODEL}
+    of_clicks: ClassVar[bool] = True
+    of_slots: ClassVar[bool] = True
+
+    @property
+    def additive(self) -> bool:
+        return separable(self.model)
+
+    def learnt_rows(self) -> Fingerprint | None:
+        """The training sessions of the click model; None where its file does not record them."""
+        return self.model.training
+
+    def needs(self, target: AnyPolicy) -> Needs:
+        asked = law_needs(target, "rank_probs") if separable(self.model) else slates.needs(target)
+        return self.model.needs() | asked
+
+    def logged(self, batch: LogBatch) -> Floats:
+        return self.model.click_probs(batch.contexts, batch.slates)
+
+    def expected(self, target: Propensities, draws: int) -> Predicted:
+        return predicted(self.model, law(target.policy, "rank_probs"), target.batch, draws)
+
+
+def loaded(path: str) -> Fitted:
+    """The click model in a file, which is read once.
+
+    Raises:
+        UsageError: no such file, or not a click model.
+    """
+    try:
+        return _loaded(path, Path(path).stat().st_mtime_ns)
+    except OSError:
+        return load(path)  # raises the error
+
+
+_loaded = lru_cache(maxsize=4)(lambda path, _: load(path))
+
+
+def separable(fitted: Fitted) -> bool:
+    """Whether a click depends only on its own item and rank, so that rank probabilities of a policy suffice."""
+    one = SlateDocuments(np.full((1, 1), UNSEEN), np.ones((1, 1), np.bool_))
+    return _separable(fitted.model.law(fitted.learnt.parameters, one))
+
+
+def _separable(law: ClickLaw) -> bool:
+    return isinstance(law, Independent) or (isinstance(law, Mixed) and all(map(_separable, law.laws)))
+
+
+def predicted(fitted: Fitted, policy: Policy, batch: LogBatch, draws: int, *, numbers: int = NUMBERS) -> Predicted:
+    """The model's predictions for the slates of a policy.
+
+    Exact for a policy that always shows the same slate, for models in which clicks depend on their own item and rank
+    only (sum_d sum_k P(d at k) P(click on d at k)), and where there are few slates. Otherwise the mean over `draws`
+    slates of each row; they depend on the row alone, whatever the batch. numbers: held at a time.
+    """
+    contexts = batch.contexts
+    if separable(fitted) and not certain(policy, contexts).all():
+        blocks = pieces(np.arange(len(contexts)), contexts.candidates.shape[1] * contexts.slots, numbers)
+        clicks, known, shown = np.hstack([_by_rank(fitted, contexts.take(rows), policy) for rows in blocks])
+        return Predicted(clicks, _share(known, shown))
+    sums = np.zeros((3, len(contexts)))
+    for one in slate_laws(policy, batch, draws, numbers):
+        slots = fitted.documents.slots(contexts.take(one.row), one.slates)
+        law = fitted.model.law(fitted.learnt.parameters, slots)
+        parts = (law.marginal(), slots.shown & (slots.document != UNSEEN), slots.shown)
+        sums += [np.bincount(one.row, one.chance * part.sum(axis=1), len(contexts)) for part in parts]
+    return Predicted(sums[0], _share(sums[1], sums[2]))
+
+
+def _by_rank(fitted: Fitted, contexts: Contexts, policy: Policy) -> Floats:
+    """[3, n] expected clicks, known items, and items."""
+    items, codes = all_items(contexts), fitted.documents.codes(contexts)
+    chance = policy.rank_probs(contexts, items)
+    n, m, k = chance.shape
+    document = np.repeat(codes.reshape(n * m, 1), k, axis=1)
+    slots = SlateDocuments(document, np.repeat(items.reshape(n * m, 1) >= 0, k, axis=1))
+    click = fitted.model.law(fitted.learnt.parameters, slots).marginal().reshape(n, m, k)
+    at_all = chance.sum(axis=2)
+    clicks = np.einsum("nmk,nmk->n", chance, click)
+    return np.stack([clicks, (at_all * (codes != UNSEEN)).sum(axis=1), at_all.sum(axis=1)])
+
+
+def _share(known: Floats, shown: Floats) -> Floats:
+    """known / shown; 1 where nothing is shown."""
+    return np.divide(known, shown, out=np.ones_like(shown), where=shown > 0)

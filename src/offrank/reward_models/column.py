@@ -1,0 +1,58 @@
+"""Predictions in a column of the log, made by any model."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from ..findings import assumptions
+from ..findings.evidence import OfModel
+from ..formatting import quote
+from ..log.batch import Floats, Integers, LogBatch
+from ..log.source import Needs, needs
+from ..policies.base import all_items
+from ..policies.propensities import AnyPolicy, Propensities, law, law_needs
+from ..policies.sorting import Sorting, certain, shown_slates
+from .base import Predicted, RewardModel
+from .slates import pieces
+
+
+@dataclass(frozen=True)
+class PredictionColumn(RewardModel):
+    """The column's numbers: the reward (or click) of each candidate wherever it is shown; a slate earns their sum."""
+
+    column: str
+    assumptions: ClassVar[frozenset[str]] = assumptions.RIGHT_MODEL
+    of_clicks: ClassVar[bool] = False
+    of_slots: ClassVar[bool] = True
+    additive: ClassVar[bool] = True
+
+    @property
+    def told(self) -> OfModel:
+        return OfModel(name=f"the column {quote(self.column)}")
+
+    def needs(self, target: AnyPolicy) -> Needs:
+        return needs("candidates", scores=self.column) | law_needs(target, "rank_probs")
+
+    def logged(self, batch: LogBatch) -> Floats:
+        return shown(batch.contexts.scores[self.column], batch.slates)
+
+    def expected(self, target: Propensities, draws: int) -> Predicted:
+        policy, contexts = law(target.policy, "rank_probs"), target.batch.contexts
+        each, sure = contexts.scores[self.column], certain(policy, contexts)
+        reward = np.zeros(len(contexts))
+        if sure.any():
+            assert isinstance(policy, Sorting)
+            reward[sure] = shown(each[sure], shown_slates(policy, contexts.take(np.flatnonzero(sure)))).sum(axis=1)
+        for rows in pieces(np.flatnonzero(~sure), each.shape[1] * contexts.slots):
+            some = contexts.take(rows)
+            at_all = policy.rank_probs(some, all_items(some)).sum(axis=2)
+            reward[rows] = np.einsum("nm,nm->n", at_all, each[rows])
+        return Predicted(reward, np.ones(len(contexts)))
+
+
+def shown(each: Floats, slates: Integers) -> Floats:
+    """[n, k] the numbers of the candidates [n, m] that slates show; 0 where they show none."""
+    return np.where(slates >= 0, np.take_along_axis(each, np.maximum(slates, 0), axis=1), 0.0)

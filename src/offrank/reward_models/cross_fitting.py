@@ -1,0 +1,209 @@
+"""Cross-fitting: each row is predicted by what was learnt from the rows of other queries, so by none that has seen it.
+
+Chernozhukov et al. 2018, Double/debiased machine learning.
+"""
+
+from __future__ import annotations
+
+import copy
+import inspect
+import warnings
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, NoReturn, Protocol
+
+import numpy as np
+
+from ..errors import EmptyLogError, UsageError
+from ..findings.evidence import OfModel
+from ..folds.base import Tee
+from ..formatting import quote
+from ..log.batch import Floats, Integers, LogBatch
+from ..log.hashing import hashed
+from ..log.source import Needs, Source, has
+from ..running.executors import Executor, Progress, run
+from .features import FEATURES, Columns, Dense, no_features
+from .slates import pieces
+from .training import TrainingFold, TrainingRows, TrainingState, groups
+
+QUERY = Needs(clusters=frozenset(["query"]))
+_INNER = 3
+"""Folds of the cross-validation that chooses the settings, as published with paper slate-pseudoinverse."""
+
+
+class Regressing(Protocol):
+    """A regression as cross-fitting needs it. folds: 0 for a regressor that was fitted elsewhere."""
+
+    @property
+    def columns(self) -> Columns: ...
+
+    @property
+    def folds(self) -> int: ...
+
+    def grid(self) -> Sequence[tuple[str, Any]]:
+        """Settings in words with their unfitted regressor, the most regularised first."""
+
+
+@dataclass(frozen=True, eq=False)
+class CrossFitted:
+    """Regressors learnt from a log: number i predicts the rows whose group is i modulo their number.
+
+    key: the column of the groups, None if each row is one. slots, width: of the rows of features. told: how they were
+    learnt and how well each predicts rows that it has not seen.
+    """
+
+    spelling: str
+    regressors: tuple[Any, ...]
+    columns: Columns
+    key: str | None
+    slots: int
+    width: int
+    told: OfModel
+
+    def predict(self, batch: LogBatch, rows: Integers, slates: Integers) -> Floats:
+        """[s] the expected reward of slates [s, k] in the contexts of rows [s] of a batch.
+
+        Raises:
+            UsageError: a prediction is not a finite number.
+        """
+        number = (groups(batch, self.key)[rows] % np.uint64(len(self.regressors))).astype(np.int64)
+        found = np.empty(len(rows))
+        for some in pieces(np.arange(len(rows)), self.slots * self.width):
+            x = self.columns.of_slates(batch.contexts, rows[some], slates[some], self.slots, self.width)
+            for one in np.unique(number[some]).tolist():
+                here = number[some] == one
+                found[some[here]] = _predicted(self.regressors[one], x[here], self.spelling)
+        if not np.isfinite(found).all():
+            worst = int(np.argmin(np.isfinite(found)))
+            place = int(batch.row[rows[worst]]) - batch.base
+            _refuse(self.spelling, float(found[worst]), f"a slate in {batch.file}, row {place} (the first is 0)")
+        return found
+
+
+def learnt(
+    models: Sequence[Regressing], source: Source, executor: Executor | None = None, progress: Progress | None = None
+) -> list[CrossFitted]:
+    """Regressions learnt from a log in one pass, each cross-fitted by query, or by row where the log has no query.
+
+    Raises:
+        UsageError: no features, too few queries, or a regressor that predicts no finite numbers.
+    """
+    key = "query" if has(source, QUERY) else None
+    folds = {columns: TrainingFold(columns, key) for columns in dict.fromkeys(one.columns for one in models)}
+    needed = QUERY if key else Needs()
+    for columns in folds:
+        if FEATURES in columns.by and not has(source, Needs(frozenset([FEATURES]))):
+            raise no_features(source.describe())
+        needed |= columns.needs() | Needs(frozenset(["reward"]))
+    named = {str(number): fold for number, fold in enumerate(folds.values())}
+    states = dict(zip(folds, run(source.select(needed), Tee(named), executor, progress).values(), strict=True))
+    return [_cross_fitted(one, states[one.columns], key, source) for one in models]
+
+
+def _cross_fitted(model: Regressing, state: TrainingState, key: str | None, source: Source) -> CrossFitted:
+    rows, spelling = state.rows, repr(model)
+    if not len(rows):
+        raise EmptyLogError(f"{source.describe()} has no impressions", "give a log with some")
+    if not np.isfinite(rows.x).all():
+        raise UsageError(
+            f"{source.describe()} has a feature beyond 3e38, which {spelling} cannot be learnt from",
+            "look for a wrong value there, or scale it",
+        )
+    slots, width = state.slots, state.width
+    if not model.folds:
+        [(_, regressor)] = model.grid()
+        width = _fitted_width(regressor, slots, width, spelling)
+        x = np.pad(rows.x, ((0, 0), (0, 0), (0, width - state.width))).reshape(len(rows), -1)
+        explained = _explained(rows, _predicted(regressor, x, spelling), spelling)
+        told = OfModel(name=quote(spelling), explained=explained)
+        return CrossFitted(spelling, (regressor,), model.columns, None, slots, width, told)
+    found, predicted, fold = [], np.empty(len(rows)), rows.group % np.uint64(model.folds)
+    for number in range(model.folds):
+        unseen = fold == number
+        if unseen.all():
+            raise UsageError(
+                f"all {state.read:,} impressions are of one query, so that {spelling} has no other to be learnt from",
+                "learn a model from another log and give it in Python: OwnRegression(fitted, folds=0)",
+            )
+        found.append(_chosen(model, rows.take(np.flatnonzero(~unseen)), spelling))
+        x = rows.x[unseen].reshape(unseen.sum(), slots * width)
+        predicted[unseen] = _predicted(found[-1][1], x, spelling) if unseen.any() else 0.0
+    settings = Counter(words for words, _ in found if len(model.grid()) > 1)
+    chosen = tuple(words for words, _ in sorted(settings.items(), key=lambda one: (-one[1], one[0])))
+    told = OfModel(
+        name=quote(spelling),
+        settings=chosen,
+        rows=len(rows),
+        read=state.read,
+        folds=model.folds,
+        explained=_explained(rows, predicted, spelling),
+    )
+    return CrossFitted(spelling, tuple(one for _, one in found), model.columns, key, slots, width, told)
+
+
+def _chosen(model: Regressing, rows: TrainingRows, spelling: str) -> tuple[str, Any]:
+    """The settings with the smallest squared error in a cross-validation by group, learnt from all of the rows."""
+    grid, x = model.grid(), rows.x.reshape(len(rows), -1)
+    fold, errors = hashed(rows.group) % np.uint64(_INNER), np.zeros(len(grid))
+    for number in range(_INNER if len(grid) > 1 else 0):
+        test = fold == number
+        if test.all() or not test.any():
+            continue
+        for place, (_, regressor) in enumerate(grid):
+            made = _fitted(regressor, x[~test], rows.reward[~test], rows.weight[~test], spelling)
+            away = rows.reward[test] - _predicted(made, x[test], spelling)
+            errors[place] += rows.weight[test] @ away**2
+    words, regressor = grid[int(np.argmin(errors))]
+    return words, _fitted(regressor, x, rows.reward, rows.weight, spelling)
+
+
+def _fitted(regressor: Any, x: Dense, reward: Floats, weight: Floats, spelling: str) -> Any:
+    """A copy of a regressor, fitted; weights are used where rows differ in them."""
+    made, weights = copy.deepcopy(regressor), {}
+    if (weight != weight[0]).any():
+        if "sample_weight" not in inspect.signature(made.fit).parameters:
+            raise UsageError(
+                f"{spelling} cannot be learnt from a log that was sub-sampled: its `fit` takes no sample_weight",
+                "give a regressor whose fit takes sample_weight, the inverse of `inclusion`",
+            )
+        weights = {"sample_weight": weight / weight.mean()}
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "Objective did not converge")  # its error on unseen rows is told
+        made.fit(x.astype(np.float64), reward, **weights)
+    return made
+
+
+def _predicted(regressor: Any, x: Dense, spelling: str) -> Floats:
+    found = np.asarray(regressor.predict(x.astype(np.float64)), dtype=np.float64)
+    if found.size != len(x):
+        raise UsageError(
+            f"{spelling} predicts numbers of shape {found.shape} for {len(x)} slates", "return a number per slate"
+        )
+    return found.reshape(-1)
+
+
+def _explained(rows: TrainingRows, predicted: Floats, spelling: str) -> float | None:
+    """R squared of predictions; None where the reward never differs."""
+    if not np.isfinite(predicted).all():
+        _refuse(spelling, float(predicted[np.argmin(np.isfinite(predicted))]), "a logged slate that it has not seen")
+    mean = np.average(rows.reward, weights=rows.weight)
+    all_of_it = float(rows.weight @ (rows.reward - mean) ** 2)
+    return 1 - float(rows.weight @ (rows.reward - predicted) ** 2) / all_of_it if all_of_it > 0 else None
+
+
+def _refuse(spelling: str, value: float, what: str) -> NoReturn:
+    raise UsageError(
+        f"{spelling} predicts {value} for {what}", "give a model that predicts a finite number for every slate"
+    )
+
+
+def _fitted_width(regressor: Any, slots: int, width: int, spelling: str) -> int:
+    """The number of features per slot of a regressor that was fitted elsewhere."""
+    wanted = int(getattr(regressor, "n_features_in_", slots * width))
+    if wanted % max(slots, 1) or wanted < slots * width:
+        raise UsageError(
+            f"{spelling} was fitted to {wanted:,} features per slate, while this log has {slots} slots with {width}",
+            "fit it to slates of as many slots and to all features, those of each slot side by side",
+        )
+    return wanted // max(slots, 1)

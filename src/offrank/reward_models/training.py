@@ -1,0 +1,138 @@
+"""The logged slates that a regression is learnt from: a row of features each, as a fold over batches."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..log.batch import Floats, LogBatch
+from ..log.hashing import ODD, hashed
+from .features import Columns, Dense
+
+Keys = NDArray[np.uint64]
+
+MOST_NUMBERS = 20_000_000
+"""Largest number of features held, 80 MB: of a larger log a random sample of rows is learnt from."""
+_ALL = np.uint64(2**64 - 1)
+
+
+@dataclass(frozen=True)
+class TrainingRows:
+    """Logged slates with what they earned.
+
+    - key [s]: hash of the row. group [s]: hash of its query, or of the row. x [s, slots, width]. reward, weight [s].
+    - read: rows of the log. slots, width: the largest of all rows read.
+    """
+
+    key: Keys
+    group: Keys
+    x: Dense
+    reward: Floats
+    weight: Floats
+
+    def __len__(self) -> int:
+        return len(self.key)
+
+    @property
+    def order(self) -> NDArray[np.intp]:
+        """The rows in an order that follows from what they hold, not from where they stand: trees break ties by it."""
+        content = np.zeros(len(self), np.uint64)
+        bits = np.ascontiguousarray(self.x).reshape(len(self), -1).view(np.uint32)
+        for column in bits.T:
+            content = hashed(content ^ column)
+        return np.lexsort((self.weight, self.reward, content, self.group))
+
+    def take(self, rows: NDArray[np.intp]) -> TrainingRows:
+        """Some of the rows."""
+        return TrainingRows(self.key[rows], self.group[rows], self.x[rows], self.reward[rows], self.weight[rows])
+
+
+@dataclass(frozen=True)
+class TrainingState:
+    """Pieces of rows, of which those with a hash from `limit` on are dropped. read, slots, width: of all rows."""
+
+    pieces: tuple[TrainingRows, ...] = ()
+    read: int = 0
+    slots: int = 0
+    width: int = 0
+    limit: np.uint64 = field(default=_ALL)
+
+    @property
+    def rows(self) -> TrainingRows:
+        """All rows, padded with zeros to the widest."""
+        if len(self.pieces) == 1 and self.pieces[0].x.shape[1:] == (self.slots, self.width):
+            return self.pieces[0]
+        x = np.zeros((sum(map(len, self.pieces)), self.slots, self.width), np.float32)
+        last = np.cumsum([len(one) for one in self.pieces])
+        for end, one in zip(last, self.pieces, strict=True):
+            x[end - len(one) : end, : one.x.shape[1], : one.x.shape[2]] = one.x
+        none = np.zeros(0, np.uint64)
+        key, group = (np.concatenate([none, *(getattr(one, name) for one in self.pieces)]) for name in ("key", "group"))
+        reward, weight = (
+            np.concatenate([np.zeros(0), *(getattr(one, name) for one in self.pieces)]) for name in ("reward", "weight")
+        )
+        return TrainingRows(key, group, x, reward, weight)
+
+
+@dataclass(frozen=True)
+class TrainingFold:
+    """Keeps the features and rewards of the logged slates, of a large log those of the rows with the smallest hashes.
+
+    columns: those of the features. key: the column that decides which rows are learnt from together, None: each alone.
+    """
+
+    columns: Columns
+    key: str | None
+    numbers: int = MOST_NUMBERS
+
+    def empty(self) -> TrainingState:
+        return TrainingState()
+
+    def add(self, state: TrainingState, batch: LogBatch) -> TrainingState:
+        if not len(batch):
+            return state
+        contexts, key = batch.contexts, hashed(batch.row)
+        slots, width = contexts.slots, self.columns.width(batch)
+        rows = np.flatnonzero(key < state.limit)
+        x = self.columns.of_slates(contexts, rows, batch.slates[rows, :slots], slots, width)
+        x = x.reshape(len(rows), slots, width)
+        found = TrainingRows(key[rows], groups(batch, self.key)[rows], x, batch.reward[rows], 1 / batch.inclusion[rows])
+        return self.merge(state, TrainingState((found,), len(batch), slots, width))
+
+    def merge(self, left: TrainingState, right: TrainingState) -> TrainingState:
+        both = TrainingState(
+            (*left.pieces, *right.pieces),
+            left.read + right.read,
+            max(left.slots, right.slots),
+            max(left.width, right.width),
+            min(left.limit, right.limit),
+        )
+        return self._cut(both) if sum(map(len, both.pieces)) > 2 * self._most(both) else both
+
+    def finish(self, state: TrainingState) -> TrainingState:
+        kept = self._cut(state)
+        rows = kept.rows
+        return replace(kept, pieces=(rows.take(rows.order),))
+
+    def _most(self, state: TrainingState) -> int:
+        """The number of rows that may be held."""
+        return max(1, self.numbers // max(1, state.slots * state.width))
+
+    def _cut(self, state: TrainingState) -> TrainingState:
+        """The same with the rows of the smallest hashes only, in one piece."""
+        rows, most = state.rows, self._most(state)
+        if len(rows) <= most:
+            return replace(state, pieces=(rows,))
+        order = np.argpartition(rows.key, most)
+        return replace(state, pieces=(rows.take(order[:most]),), limit=min(state.limit, rows.key[order[most]]))
+
+
+def groups(batch: LogBatch, key: str | None) -> Keys:
+    """[n] hash of the query of each row, or of the row itself: equal for rows that are learnt from together.
+
+    A row whose query is null is alone.
+    """
+    found = batch.row if key is None else batch.dependent([key])[key]
+    return hashed(found * ODD)
