@@ -26,7 +26,7 @@ from offrank.log.source import Needs
 from offrank.policies import propensities
 from offrank.readers import read_log
 from offrank.reward_models import LassoRegression, OwnRegression, TreeRegression, fit_models
-from offrank.reward_models.features import Columns
+from offrank.reward_models.features import SlateColumns
 from offrank.reward_models.training import TrainingFold
 from offrank.testing.metamorphic import RELATIONS, LogTable, at_once, check_relation
 from tests.reward_models.logs import FEATURES, ROWS, changed, log
@@ -108,7 +108,7 @@ def test_it_is_learnt_once_for_all_estimators_wherever_it_stands() -> None:
 def test_the_lasso_is_that_of_scikit_learn(batch: LogBatch) -> None:
     linear_model = pytest.importorskip("sklearn.linear_model")
     made = LassoRegression(penalty=0.05, folds=2).fit(read_log(log()[0])).fitted
-    x = Columns(("features",)).of_slates(batch.contexts, np.arange(ROWS), batch.slates, 2, FEATURES)
+    x = SlateColumns(("features",)).of_slates(batch.contexts, np.arange(ROWS), batch.slates, 2, FEATURES)
     first = made.predict(batch, np.arange(ROWS), batch.slates)
     for one in made.regressors:
         mine = np.isclose(one.predict(x), first)
@@ -172,7 +172,7 @@ def test_nothing_changes_that_may_not(tmp_path: Path, found: offrank.Result) -> 
 
 
 def test_of_a_large_log_a_sample_is_kept_whatever_the_partition(batch: LogBatch) -> None:
-    fold = TrainingFold(Columns(("features", "new")), "query", numbers=8 * 50 + 3)
+    fold = TrainingFold(SlateColumns(("features", "new")), "query", numbers=50 * (8 + 8) + 3)
     whole = fold.finish(fold.add(fold.empty(), batch))
     states = [fold.empty(), *(fold.add(fold.empty(), batch.take(rows)) for rows in np.split(np.arange(ROWS), 12))]
     while len(states) > 1:
@@ -188,15 +188,15 @@ def test_features_of_slates_stand_side_by_side() -> None:
     features = SparseFeatures(np.array([0, 2]), np.array([0, 2, 3, 5]), np.array([0, 1, 1, 0, 0]), np.arange(1.0, 6.0))
     scores, items = {"s": np.array([[0.5, 0.25], [8.0, 0.0]])}, np.array([[7, 8], [9, 0]])
     contexts = Contexts(items, np.array([2, 1]), np.array([2, 1]), scores, features=features)
-    found = Columns(("features", "s")).of_slates(
+    found = SlateColumns(("features", "s")).of_slates(
         contexts, np.array([0, 1, 0]), np.array([[1, 0], [0, -1], [0, 1]]), 2, 3
     )
     # a score, then features 0 and 1, of each slot; an index that comes twice adds up; nothing is shown in a pad
     assert found.tolist() == [[0.25, 0, 3, 0.5, 1, 2], [8, 9, 0, 0, 0, 0], [0.5, 1, 2, 0.25, 0, 3]]
     slates, row = np.array([[1, 0], [0, -1]]), np.arange(2, dtype=np.uint64)
     log = LogBatch(contexts, Shown(slates), None, np.ones(2), np.ones(2), row)
-    assert Columns(("features", "s")).width(log) == 3
-    assert Columns(("s",)).width(log) == 1
+    assert SlateColumns(("features", "s")).width(log) == 3
+    assert SlateColumns(("s",)).width(log) == 1
 
 
 def test_features_by_column_are_those_of_the_log(batch: LogBatch) -> None:

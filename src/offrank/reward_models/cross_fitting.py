@@ -6,12 +6,14 @@ Chernozhukov et al. 2018, Double/debiased machine learning.
 from __future__ import annotations
 
 import copy
+import importlib
 import inspect
 import warnings
 from collections import Counter
 from collections.abc import Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
-from typing import Any, NoReturn, Protocol
+from typing import Any, NoReturn, Protocol, cast
 
 import numpy as np
 
@@ -23,7 +25,7 @@ from ..log.batch import Floats, Integers, LogBatch
 from ..log.hashing import hashed
 from ..log.source import Needs, Source, has
 from ..running.executors import Executor, Progress, run
-from .features import FEATURES, Columns, Dense, no_features
+from .features import FEATURES, Dense, SlateColumns, no_features
 from .slates import pieces
 from .training import TrainingFold, TrainingRows, TrainingState, groups
 
@@ -36,7 +38,7 @@ class Regressing(Protocol):
     """A regression as cross-fitting needs it. folds: 0 for a regressor that was fitted elsewhere."""
 
     @property
-    def columns(self) -> Columns: ...
+    def columns(self) -> SlateColumns: ...
 
     @property
     def folds(self) -> int: ...
@@ -55,7 +57,7 @@ class CrossFitted:
 
     spelling: str
     regressors: tuple[Any, ...]
-    columns: Columns
+    columns: SlateColumns
     key: str | None
     slots: int
     width: int
@@ -98,10 +100,21 @@ def learnt(
         needed |= columns.needs() | Needs(frozenset(["reward"]))
     named = {str(number): fold for number, fold in enumerate(folds.values())}
     states = dict(zip(folds, run(source.select(needed), Tee(named), executor, progress).values(), strict=True))
-    return [_cross_fitted(one, states[one.columns], key, source) for one in models]
+    with _one_thread():
+        return [_cross_fitted(one, states[one.columns], key, source, progress) for one in models]
 
 
-def _cross_fitted(model: Regressing, state: TrainingState, key: str | None, source: Source) -> CrossFitted:
+def _one_thread() -> AbstractContextManager[Any]:
+    """Let linear algebra use one thread: several wait for each other by spinning, and are slower where others work."""
+    try:
+        return cast(AbstractContextManager[Any], importlib.import_module("threadpoolctl").threadpool_limits(1, "blas"))
+    except ImportError:  # it comes with scikit-learn, which regressors of one's own may do without
+        return nullcontext()
+
+
+def _cross_fitted(
+    model: Regressing, state: TrainingState, key: str | None, source: Source, progress: Progress | None
+) -> CrossFitted:
     rows, spelling = state.rows, repr(model)
     if not len(rows):
         raise EmptyLogError(f"{source.describe()} has no impressions", "give a log with some")
@@ -110,25 +123,23 @@ def _cross_fitted(model: Regressing, state: TrainingState, key: str | None, sour
             f"{source.describe()} has a feature beyond 3e38, which {spelling} cannot be learnt from",
             "look for a wrong value there, or scale it",
         )
-    slots, width = state.slots, state.width
     if not model.folds:
-        [(_, regressor)] = model.grid()
-        width = _fitted_width(regressor, slots, width, spelling)
-        x = np.pad(rows.x, ((0, 0), (0, 0), (0, width - state.width))).reshape(len(rows), -1)
-        explained = _explained(rows, _predicted(regressor, x, spelling), spelling)
-        told = OfModel(name=quote(spelling), explained=explained)
-        return CrossFitted(spelling, (regressor,), model.columns, None, slots, width, told)
+        return _fitted_elsewhere(model, state, spelling)
+    slots, width = state.slots, state.width
     found, predicted, fold = [], np.empty(len(rows)), rows.group % np.uint64(model.folds)
     for number in range(model.folds):
         unseen = fold == number
         if unseen.all():
             raise UsageError(
-                f"all {state.read:,} impressions are of one query, so that {spelling} has no other to be learnt from",
-                "learn a model from another log and give it in Python: OwnRegression(fitted, folds=0)",
+                f"all {state.read:,} impressions are of one query, or of few that fall into one part of the log: "
+                f"{spelling} has no others to be learnt from",
+                "try other folds (folds=7), or learn a model from another log: OwnRegression(fitted, folds=0)",
             )
         found.append(_chosen(model, rows.take(np.flatnonzero(~unseen)), spelling))
         x = rows.x[unseen].reshape(unseen.sum(), slots * width)
         predicted[unseen] = _predicted(found[-1][1], x, spelling) if unseen.any() else 0.0
+        if progress is not None:
+            progress(number + 1, model.folds)
     settings = Counter(words for words, _ in found if len(model.grid()) > 1)
     chosen = tuple(words for words, _ in sorted(settings.items(), key=lambda one: (-one[1], one[0])))
     told = OfModel(
@@ -140,6 +151,15 @@ def _cross_fitted(model: Regressing, state: TrainingState, key: str | None, sour
         explained=_explained(rows, predicted, spelling),
     )
     return CrossFitted(spelling, tuple(one for _, one in found), model.columns, key, slots, width, told)
+
+
+def _fitted_elsewhere(model: Regressing, state: TrainingState, spelling: str) -> CrossFitted:
+    """The regressor as it is, and how well it predicts the log."""
+    [(_, regressor)], rows = model.grid(), state.rows
+    width = _fitted_width(regressor, state.slots, state.width, spelling)
+    x = np.pad(rows.x, ((0, 0), (0, 0), (0, width - state.width))).reshape(len(rows), -1)
+    told = OfModel(name=quote(spelling), explained=_explained(rows, _predicted(regressor, x, spelling), spelling))
+    return CrossFitted(spelling, (regressor,), model.columns, None, state.slots, width, told)
 
 
 def _chosen(model: Regressing, rows: TrainingRows, spelling: str) -> tuple[str, Any]:

@@ -22,7 +22,7 @@ WIDEST = 20_000
 
 
 @dataclass(frozen=True)
-class Columns:
+class SlateColumns:
     """The columns that a regression reads, all beside the candidates: `features`, or names of scores."""
 
     by: tuple[str, ...]

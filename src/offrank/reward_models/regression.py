@@ -22,7 +22,7 @@ from ..spelling import Spelled
 from . import cross_fitting
 from .base import Predicted, RewardModel
 from .cross_fitting import QUERY, CrossFitted
-from .features import FEATURES, Columns
+from .features import FEATURES, SlateColumns
 from .slates import needs, slate_laws
 
 PENALTIES = (10.0, 1.0, 0.1, 0.01)
@@ -71,9 +71,9 @@ class SlateRegression(Spelled, RewardModel, Fits):
         """Settings in words with their unfitted regressor, the most regularised first."""
 
     @property
-    def columns(self) -> Columns:
+    def columns(self) -> SlateColumns:
         """The columns of the features."""
-        return Columns(self.by)
+        return SlateColumns(self.by)
 
     @property
     def told(self) -> OfModel:

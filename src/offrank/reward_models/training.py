@@ -9,12 +9,14 @@ from numpy.typing import NDArray
 
 from ..log.batch import Floats, LogBatch
 from ..log.hashing import ODD, hashed
-from .features import Columns, Dense
+from .features import Dense, SlateColumns
 
 Keys = NDArray[np.uint64]
 
 MOST_NUMBERS = 20_000_000
 """Largest number of features held, 80 MB: of a larger log a random sample of rows is learnt from."""
+_BESIDE = 8
+"""The numbers beside the features of a row take as much memory as so many features."""
 _ALL = np.uint64(2**64 - 1)
 
 
@@ -22,8 +24,8 @@ _ALL = np.uint64(2**64 - 1)
 class TrainingRows:
     """Logged slates with what they earned.
 
-    - key [s]: hash of the row. group [s]: hash of its query, or of the row. x [s, slots, width]. reward, weight [s].
-    - read: rows of the log. slots, width: the largest of all rows read.
+    key [s]: hash of the row. group [s]: hash of its query, or of the row. x [s, slots, width]: features of the shown
+    candidates. reward [s]; weight [s]: 1 / inclusion.
     """
 
     key: Keys
@@ -83,7 +85,7 @@ class TrainingFold:
     columns: those of the features. key: the column that decides which rows are learnt from together, None: each alone.
     """
 
-    columns: Columns
+    columns: SlateColumns
     key: str | None
     numbers: int = MOST_NUMBERS
 
@@ -118,7 +120,7 @@ class TrainingFold:
 
     def _most(self, state: TrainingState) -> int:
         """The number of rows that may be held."""
-        return max(1, self.numbers // max(1, state.slots * state.width))
+        return max(1, self.numbers // (state.slots * state.width + _BESIDE))
 
     def _cut(self, state: TrainingState) -> TrainingState:
         """The same with the rows of the smallest hashes only, in one piece."""
