@@ -18,7 +18,7 @@ class Switch(Bounded):
     """The base estimator with absolute weights above `threshold` replaced by 0.
 
     By itself it drops the rewards of such rows or slots. As the residual of `dr` it is the SWITCH-DR estimator of
-    Wang, Agarwal and Dudik 2017 (Optimal and adaptive off-policy evaluation in contextual bandits, section 4): there
+    Wang, Agarwal and Dudik 2017 (Optimal and adaptive off-policy evaluation in contextual bandits): there
     the estimate rests on the model's prediction alone.
     """
 

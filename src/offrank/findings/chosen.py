@@ -1,6 +1,5 @@
 """`chosen`: which of several estimators the data selected, and why not a later one."""
 
-from ..formatting import number
 from .advice import CLOSER
 from .evidence import OfChoice
 from .registry import Said, finding
@@ -36,7 +35,7 @@ def _bound(found: OfChoice, bias: float) -> Said:
     if found.chosen:
         reason = (
             f"of {len(found.names)} bounds on the weights it has the least estimated squared error, with a bias of "
-            f"about {number(bias)} from the weight that it removes."
+            f"about {bias:.2g} from the weight that it removes."
         )
         remedy = f"What this weight would have earned no log can tell for sure: the interval spans that of {free} too."
     unchecked = "" if sound else f" The error of {free} is not known: the interval may be too narrow all the same."

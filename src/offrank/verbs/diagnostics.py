@@ -281,7 +281,7 @@ class Diagnostics:
     def of(
         cls, targets: Mapping[str, AnyPolicy], logging: AnyPolicy, estimators: Iterable[Family], read: Needs
     ) -> Diagnostics:
-        """Build from the estimators that use weights; those that the data choose from are not clipped."""
+        """Build from the estimators that use weights; windows that the data choose from are not clipped."""
         families = list(estimators)
         every = [one for members in families for one in members.values() if _weighs(one)]
         alone = [one for members in families if len(members) == 1 for one in members.values() if _clips(one)]
@@ -382,7 +382,7 @@ def _ranking(target: str, found: Likeness) -> dict[str, Any]:
 
 
 def window_path(target: str, key: str, found: Chosen) -> dict[str, Any]:
-    """Return all windows, or bounds on the weights, that the data choose from, the least assuming first."""
+    """Return all windows that the data choose from, the least assuming first."""
     rows = []
     for name, (estimator, estimate) in found.considered.items():
         chosen = estimator == found.estimator

@@ -283,7 +283,7 @@ class Result(Mapping[Key, Estimate], Tabular):
         """Return the result as plain lists, dicts and numbers (None for unknown values).
 
         For the estimate behind each verdict: `clip_path` has it under each of some clips of the weights,
-        `heaviest` the impressions of largest weight, `window_path` what the data chose from. `overlap` has
+        `heaviest` the impressions of largest weight, `window_path` all windows of the data's choice. `overlap` has
         the probability of the displayed item at its rank, under the target and the logging policy; `rankings` has the
         similarity of the target's rankings to the displayed ones: both for a random sample of rows, for policies with
         a law over any slate.

@@ -190,7 +190,7 @@ class Plots:
         return self._path("clip_path", clips_forest, target)
 
     def windows(self, target: str | None = None) -> str:
-        """Plot the estimate for each window, or bound on the weights, if the data chose one."""
+        """Plot the estimate for each window, if the data chose one."""
         return self._path("window_path", windows_forest, target)
 
     def ranks(self) -> str:
