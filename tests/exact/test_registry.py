@@ -14,6 +14,7 @@ from offrank.errors import AbilityError
 from offrank.estimators import ESTIMATORS, Direct, DoublyRobust
 from offrank.log.batch import LogBatch, SparseFeatures
 from offrank.policies import Policy, policy
+from offrank.policies.boosted import Boosted
 from offrank.policies.linear import Encoding, Linear, Model
 from offrank.policies.named import POLICIES
 from offrank.testing.exact import MemorySource
@@ -21,6 +22,7 @@ from offrank.verbs.evaluate import evaluate
 from tests.estimators.models import Positions, fitted
 from tests.exact.test_estimators import LOGGING, TARGETS
 from tests.exact.worlds import EXAMINATION, NEW, RELEVANCE, world
+from tests.policies.stumps import saved
 
 EXACT = 1e-7
 RIGHT: Fitted = fitted(Positions(EXAMINATION), RELEVANCE)
@@ -47,6 +49,7 @@ ESTIMATOR_EXAMPLES: dict[str, Any] = {
 DRAWN = "plackett_luce(old)"
 #: name -> spelling, and what it is in a log that DRAWN drew
 POLICY_EXAMPLES: dict[str, tuple[str, str]] = {
+    "boosted": ("boosted({file})", "plackett_luce(new)"),
     "counted": ("counted", DRAWN),
     "epsilon": ("epsilon(top(new), 0.25)", "epsilon(top(new), 0.25)"),
     "linear": ("linear({file})", "plackett_luce(new)"),
@@ -96,7 +99,8 @@ def test_every_policy_is_judged_by_right(name: str, shape: str, tmp_path: Path) 
 def example_of(name: str, folder: Path) -> tuple[Policy, str]:
     assert name in POLICY_EXAMPLES, f"give an example of {name}, so that it is tested like the others"
     spelling, what = POLICY_EXAMPLES[name]
-    return Linear(scorer(folder)) if name == "linear" else policy(spelling), what
+    learnt = {"linear": Linear, "boosted": Boosted}
+    return learnt[name](scorer(folder, name)) if name in learnt else policy(spelling), what
 
 
 def answered(source: MemorySource, target: Policy | str, logging: Policy | str) -> list[float]:
@@ -123,11 +127,13 @@ def logged(shape: str, drawn: str) -> MemorySource:
     return MemorySource((replace(batch, contexts=replace(batch.contexts, features=features), shown=shown),))
 
 
-def scorer(folder: Path) -> str:
-    """The file of a linear scorer of those features whose scores are the logarithms of the column `new`."""
+def scorer(folder: Path, name: str) -> str:
+    """The file of a linear or boosted scorer of those features whose scores are the logarithms of the column `new`."""
     encoding = Encoding.plain(6)
     weights = np.zeros(encoding.size)
     for situation, row in enumerate(NEW):
         weights[8 * situation : 8 * situation + len(row)] = np.log(row)
+    if name == "boosted":
+        return saved(folder / "boosted.npz", weights, encoding.bits)
     Model(encoding, weights).save(folder / "linear.npz")
     return str(folder / "linear.npz")

@@ -178,6 +178,7 @@ LOGS: dict[str, Callable[[Any], Any]] = {
     "verbs.diagnostics.HeaviestFold": lambda kind: kind(tuple(pair[:2] for pair in layout().pairs()), OLD, 7),
     "verbs.diagnostics.LikenessFold": lambda kind: kind((NEW, policy("top(tied)"), OLD), SCORES, 40),
     "verbs.clicks.graded.GradedFold": lambda kind: kind({"rctr": fitted("rctr")}, "grades", "query"),
+    "learning.contexts.ContextsFold": lambda kind: kind(OLD, "validate", "hash", "grades"),
     "learning.splits.LearntRowsFold": lambda kind: kind("hash"),
     "learning.preparation.SurveyFold": lambda kind: kind(5),
     "metrics.fold.ComparisonsFold": lambda kind: kind(

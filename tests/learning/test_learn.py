@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import numpy as np
@@ -66,28 +67,28 @@ def ranked(rows: int, earns: list[float], seed: int = 0) -> list[dict[str, objec
 
 
 HEADLINES = {
-    "better": (6_000, [0.1, 0.1, 0.1, 0.5], True, "Better than the logging policy on the last third: +0."),
-    "no better": (
-        6_000,
-        [0.2, 0.2, 0.2, 0.2],
-        False,
-        "Not better than the logging policy, as far as the last third can",
-    ),
-    "too few": (90, [0.1, 0.1, 0.1, 0.5], False, "and the estimate cannot be trusted (low-ess)."),
+    "better": (1_500, [0.1, 0.1, 0.1, 0.5], True, "Better than the logged policy with probability 0.95: +0."),
+    "no better": (1_500, [0.2] * 4, False, "Do not ship: not shown to be better than the logged policy"),
+    "too few": (90, [0.1, 0.1, 0.1, 0.5], False, "Do not ship: the last third cannot tell"),
 }
 
 
 @pytest.mark.parametrize("case", HEADLINES)
-def test_the_headline_says_whether_it_is_better_than_the_logging_policy(tmp_path: Path, case: str) -> None:
+def test_the_headline_says_whether_to_ship(tmp_path: Path, case: str) -> None:
     rows, earns, better, words = HEADLINES[case]
-    made = offrank.learn(ranked(rows, earns), "regression", tmp_path / "p.npz", bits=4)
+    made = offrank.learn(ranked(rows, earns), "regression", tmp_path / "p.npz", bits=4, epochs=1)
     assert made.tested is not None
-    assert made.better is better
+    assert made.release is not None
+    assert made.better is made.usable is made.release.released is better
     assert words in made.headline
     assert made.headline in " ".join(str(made).split())
-    away = made.tested["sorted", "snips"].difference
-    assert away is not None
-    assert f"{away.value:+.4g} per impression, 95 % interval {away.low:+.4g} to {away.high:+.4g}" in made.headline
+    assert json.loads(made.to_json())["release"]["released"] is better
+    away = made.release.difference
+    if away is not None:
+        one_sided = made.tested.at(0.9)["sorted", str(made.release.estimator)].difference
+        assert one_sided is not None
+        assert away.low == one_sided.low
+        assert f"{away.value:+.4g} per impression" in made.headline
 
 
 def test_the_headline_of_a_worse_policy_and_of_one_that_was_not_judged(tmp_path: Path) -> None:
@@ -96,14 +97,17 @@ def test_the_headline_of_a_worse_policy_and_of_one_that_was_not_judged(tmp_path:
     kept = [row for i, row in enumerate(log) if row["slate"] == [3] or i % 7 == 0]
     worse = offrank.learn(kept, "random", tmp_path / "p.npz", bits=4)
     assert worse.better is False
-    assert worse.headline.startswith("Worse than the logging policy, as far as the last third can tell: -0.")
+    assert worse.headline.startswith("Do not ship: worse than the logged policy with probability 0.95: -0.")
     worse.save_html(tmp_path / "p.html")
     page = (tmp_path / "p.html").read_text()
     assert worse.headline[:20] in page
     assert "What was tried, on the validation third" in page
     unjudged = offrank.learn(log, "random", tmp_path / "p.npz", bits=4, test=False)
-    assert unjudged.better is None
+    assert unjudged.better is unjudged.release is None
+    assert unjudged.usable
     assert "Not judged" in str(unjudged)
+    with pytest.raises(UsageError, match=r"confidence is 0\.4"):
+        offrank.learn(log, "random", tmp_path / "p.npz", confidence=0.4)
 
 
 def test_command(tmp_path: Path) -> None:
@@ -115,11 +119,15 @@ def test_command(tmp_path: Path) -> None:
     assert found.exit_code == 0, found.output
     assert "validation third" in found.output
     printed = " ".join(found.output.split())
-    assert "than the logging policy" in printed
+    assert "than the logged policy" in printed
     assert "without effect: --interactions crosses them" in printed
     command = ["evaluate", str(log), "--target", f"linear({str(path)!r})", "-e", "snips"]
     judged = CliRunner().invoke(main, command)
     assert judged.exit_code == 0, judged.output
+    given = ["learn", str(log), "--method", "random", "-o", str(path), "--bits", "12", "--strict", "--json", "-"]
+    refused = CliRunner().invoke(main, given)
+    assert refused.exit_code == 3
+    assert '"released": false' in refused.stdout
 
 
 def test_arguments_that_cannot_work(tmp_path: Path) -> None:

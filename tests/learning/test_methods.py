@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from offrank.errors import LogError, UsageError
-from offrank.learning import METHODS, Checkpoint, dro, ips, learner, regression
+from offrank.learning import Checkpoint, dro, ips, learner, regression
 from offrank.learning.examples import Data, Examples
 from offrank.learning.poem import Poem
 from offrank.learning.preparation import Preparation
@@ -20,10 +20,10 @@ from offrank.learning.search import Search, judge
 from offrank.policies.linear import Encoding, Linear, Model
 from offrank.policies.written import Logged
 from offrank.simulation.adverts import AdvertWorld
-from tests.learning.worlds import WORLD, examples, prepared, source, store
+from tests.learning.worlds import LINEAR, WORLD, examples, prepared, source, store
 
 
-@pytest.mark.parametrize("name", METHODS)
+@pytest.mark.parametrize("name", LINEAR)
 def test_the_same_seed_gives_the_same_bits(name: str) -> None:
     data = prepared()[0]
     one, again = (list(itertools.islice(learner(name, 2).candidates(data, 5), 3))[-1] for _ in range(2))
@@ -129,7 +129,7 @@ def test_what_cannot_be_learnt_is_refused() -> None:
             Search(learner(name), name).run(slates)
     for reward in (0.0, 3.0):
         same = store(replace(examples(1), reward=np.full(12, reward)))
-        for name in METHODS:
+        for name in LINEAR:
             with pytest.raises(LogError, match=f"nothing to learn from: .* has the reward {reward:g}"):
                 Search(learner(name), name).run(Data(same, same, Encoding.plain(3)))
     with pytest.raises(UsageError, match="did you mean poem"):

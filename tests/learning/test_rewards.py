@@ -12,11 +12,11 @@ import pytest
 
 import offrank
 from offrank.errors import LogError, UsageError
-from offrank.learning import METHODS, learner
+from offrank.learning import learner
 from offrank.learning.examples import Data, Examples, Store, median
 from offrank.learning.search import Search, Trial
 from offrank.policies.linear import Encoding
-from tests.learning.worlds import examples, store
+from tests.learning.worlds import LINEAR, examples, store
 
 MOVES = {"below zero": (1.0, -1.0), "large": (1024.0, 4096.0), "small": (1e-6, -0.1)}
 REWARDS = {"clicks": lambda rng, n: rng.random(n) < 0.3, "numbers": lambda rng, n: rng.normal(3, 2, n)}
@@ -39,7 +39,7 @@ def learnt(name: str, kind: str) -> tuple[Trial, ...]:
 
 @pytest.mark.parametrize("kind", REWARDS)
 @pytest.mark.parametrize("move", MOVES)
-@pytest.mark.parametrize("name", METHODS)
+@pytest.mark.parametrize("name", LINEAR)
 def test_scale_and_shift_of_rewards_teach_the_same_policy(name: str, move: str, kind: str) -> None:
     scale, shift = MOVES[move]
     plain, moved = learnt(name, kind), Search(learner(name, 1), name).run(data(kind, scale, shift))
@@ -99,7 +99,7 @@ def chance_of_the_best(policy: offrank.Linear, items: int = 4) -> float:
     return float(np.exp(scores[0]) / np.exp(scores).sum())
 
 
-@pytest.mark.parametrize("name", sorted(set(METHODS) - {"random"}))
+@pytest.mark.parametrize("name", sorted(set(LINEAR) - {"random"}))
 @pytest.mark.parametrize(("scale", "shift"), [(1, 0), (1, -1), (3, -5)])
 def test_the_best_item_is_learnt_whatever_the_rewards(tmp_path: Path, name: str, scale: float, shift: float) -> None:
     rows = [{**row, "reward": scale * row["reward"] + shift} for row in world(900)]

@@ -8,12 +8,16 @@ from pathlib import Path
 
 import numpy as np
 
+from offrank.learning import METHODS
+from offrank.learning.boosting import Boosting
 from offrank.learning.examples import Data, Examples, Store
 from offrank.learning.preparation import Preparation, Survey
 from offrank.log.source import Source
 from offrank.policies.written import Logged
 from offrank.simulation.adverts import AdvertWorld
 
+#: methods that learn a linear scorer from impressions one by one
+LINEAR = [name for name, method in METHODS.items() if not issubclass(method, Boosting)]
 WORLD = AdvertWorld(9_000, seed=3, slots=1, contexts=400)
 
 
@@ -49,6 +53,8 @@ def examples(seed: int, slots: int = 1, n: int = 12, features: int = 8) -> Examp
         np.log(rng.uniform(0.1, 0.9, n)),
         rng.integers(0, 2, n).astype(float),
         rng.uniform(0.1, 1, n),
+        rng.integers(0, 2**63, starts[-1]).astype(np.uint64),
+        np.where(slates >= 0, rng.uniform(0.1, 0.9, slates.shape), np.nan),
     )
 
 

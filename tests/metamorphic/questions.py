@@ -38,7 +38,13 @@ DRAWS_BY_KEY = {"ccm", "dbn", "dcm"}
 #: method -> passes or rounds: few, for what may not change does not depend on them
 EPOCHS: Mapping[str, int] = dict.fromkeys(
     ("random", "regression", "ips", "dro", "poem", "snpoem", "dr-poem", "plackett-luce"), 1
-)
+) | {"pi-opt": 4, "sup": 4, "lambdamart": 4}
+#: method -> further arguments
+LEARNING: Mapping[str, Mapping[str, Any]] = {
+    "pi-opt": {"logging": "plackett_luce(old)"},
+    "sup": {"labels": "grades"},
+    "lambdamart": {"labels": "grades"},
+}
 MODELS = ("new", "tied")
 """Score columns that metrics compare."""
 
@@ -74,9 +80,12 @@ def learnt(method: str) -> Question:
     path = folder() / "learnt.npz"
 
     def ask(readable: Any) -> dict[str, Any]:
-        found = offrank.learn(readable, method, path, epochs=EPOCHS[method], bits=5)
+        found = offrank.learn(readable, method, path, epochs=EPOCHS[method], bits=5, **LEARNING.get(method, {}))
         assert found.tested is not None
-        tried = [{"settings": dict(one.candidate.settings), "ips": one.ips, "snips": one.snips} for one in found.tried]
+        tried = [
+            {"settings": dict(one.candidate.settings), "ips": one.ips, "snips": one.snips, "pi": one.pi}
+            for one in found.tried
+        ]
         return {"tried": tried, "features": found.features, "ignored": found.ignored, "tested": found.tested.to_dict()}
 
     return ask

@@ -16,14 +16,16 @@ from offrank.estimators import ESTIMATORS, estimator
 from offrank.policies.linear import Encoding, Model
 from offrank.policies.named import POLICIES
 from tests.metamorphic.logs import FEATURES
+from tests.policies.stumps import saved
 
 EXAMINATION = (1.0, 0.7, 0.5, 0.4)
 
-#: name -> spellings; {linear} is the file of a linear scorer, columns are those of tests/metamorphic/logs.py
+#: name -> spellings; {linear}, {boosted} are files of scorers, columns are those of tests/metamorphic/logs.py
 POLICY_SPELLINGS: Mapping[str, tuple[str, ...]] = {
+    "boosted": ("boosted('{boosted}')",),
     "counted": ("counted",),
     "epsilon": ("epsilon(top(old), 0.3)", "epsilon(top(tied), 0.3)", "epsilon(logged, 0.2)"),
-    "linear": ("linear('{linear}')", "linear('{linear}', greedy=True)"),
+    "linear": ("linear('{linear}')",),
     "logged": ("logged",),
     "plackett_luce": ("plackett_luce(old)", "plackett_luce(tied, temperature=0.5)"),
     "ranking": ("ranking(written)",),
@@ -65,8 +67,8 @@ SOME_POLICIES = ("top(tied)", "plackett_luce(tied, temperature=0.5)", "linear('{
 
 
 def written_out(spelling: str) -> str:
-    """A spelling with the file of the linear scorer."""
-    return spelling.replace("{linear}", linear_file())
+    """A spelling with the files of the scorers."""
+    return spelling.format(linear=linear_file(), boosted=boosted_file())
 
 
 @cache
@@ -86,6 +88,13 @@ def linear_file() -> str:
     weights[:FEATURES] = np.random.default_rng(4).choice([-1.0, 0.0, 0.5, 1.5], FEATURES)
     Model(encoding, weights).save(path)
     return str(path)
+
+
+@cache
+def boosted_file() -> str:
+    """The file of boosted trees of candidates in slots, with weights at random, some of them alike."""
+    weights = np.random.default_rng(6).choice([-1.0, 0.0, 0.5, 1.5], (FEATURES, 4))
+    return saved(folder() / "boosted.npz", weights)
 
 
 def estimators(models: Mapping[str, Fitted]) -> list[Any]:

@@ -8,8 +8,8 @@ import click
 
 import offrank
 
-from .options import arguments, confidence, html, quiet, source, source_options, workers
-from .running import reading, saying, tell
+from .options import arguments, confidence, html, results_options, source, source_options
+from .running import be_strict, reading, saying, tell
 
 
 @click.command()
@@ -17,11 +17,11 @@ from .running import reading, saying, tell
 @click.option(
     "--method",
     required=True,
-    help="random, regression, ips, dro, poem, snpoem, dr-poem or plackett-luce (linear); pi-opt, sup or lambdamart "
-    "(boosted trees).",
+    help="random, regression, ips, dro, poem, snpoem, dr-poem, plackett-luce or pl-rank (linear); pi-opt, sup or "
+    "lambdamart (boosted trees).",
 )
 @click.option("-o", "path", metavar="POLICY.NPZ", required=True, help="The file to write.")
-@click.option("--criterion", help="Choose settings by ips, snips, lower or pi; by default pi for pi-opt, else ips.")
+@click.option("--criterion", help="Choose settings by ips, snips, lower, pi (default of pi-opt) or ipm (of pl-rank).")
 @click.option("--labels", metavar="COLUMN", help="Grades beside the candidates, for sup and lambdamart.")
 @click.option("--split", default="turn", show_default=True, help="Thirds by rows in turn, or by hash.")
 @click.option("--interactions", is_flag=True, help="Cross the context's features with the candidates'.")
@@ -29,13 +29,13 @@ from .running import reading, saying, tell
 @click.option("--bits", default=20, show_default=True, help="Weights are a table of 2^bits.")
 @confidence()
 @click.option("--seed", default=0, show_default=True, help="The same seed gives the same policy.")
+@results_options
 @html
-@workers
-@quiet
 def learn(log: str, **options: Any) -> None:
     """Learn a policy from a third of LOG, choose by another third, judge by the last.
 
-    LOG has a column `features`.
+    The last third says "better than the logged policy with probability 0.95", or "do not ship". LOG has a
+    column `features`.
 
     offrank learn log.parquet --method poem -o policy.npz
     """
@@ -43,3 +43,4 @@ def learn(log: str, **options: Any) -> None:
         how = {"executor": executor, "progress": progress, "say": saying(options)}
         made = offrank.learn(source(log, options), **arguments(options), **how)
     tell(made, options)
+    be_strict(made.usable, options)

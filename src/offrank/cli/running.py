@@ -120,7 +120,12 @@ def deliver(result: Any, options: dict[str, Any]) -> None:
     if refused := _refusals(result):
         click.echo("\n".join(refused), err=True)
         sys.exit(1)
-    if options["strict"] and not (result.usable if hasattr(result, "verdicts") else result.trustworthy):
+    be_strict(result.usable if hasattr(result, "verdicts") else result.trustworthy, options)
+
+
+def be_strict(usable: bool, options: dict[str, Any]) -> None:
+    """Exit with the code of what is not to be trusted, with --strict."""
+    if options["strict"] and not usable:
         click.echo("not to be used: see the reasons above (--strict)", err=True)
         sys.exit(3)
 

@@ -11,11 +11,11 @@ from typing import Any, ClassVar, Literal, final, get_args
 import numpy as np
 
 from ..errors import UsageError
-from ..policies.boosted import BoostedModel, Forest
+from ..policies.boosted import BoostedModel, TreeEnsemble
 from .examples import Checkpoint, Data, kept
 from .trees import TreeSettings
 
-Grower = Callable[..., Iterator[tuple[int, Forest]]]
+Grower = Callable[..., Iterator[tuple[int, TreeEnsemble]]]
 """Called with (features, settings=, seed=, after=): yields the trees after these rounds, and after the last."""
 Grid = Literal["small", "published"]
 _PUBLISHED: dict[str, Any] = {"rates": (0.05, 0.3, 0.5), "subsamples": (0.3, 0.5, 1.0), "leaves": (10, 40, 70)}
@@ -55,7 +55,7 @@ class Boosting(ABC):
         for name in ("leaves", "rates", "subsamples"):
             value = getattr(self, name)
             object.__setattr__(self, name, value if isinstance(value, tuple) else (value,))
-        for settings in self._settings():
+        for settings in self.settings():
             settings.parameters("regression", 0)  # raises for settings that cannot work
 
     @abstractmethod
@@ -69,21 +69,24 @@ class Boosting(ABC):
         assert contexts is not None
         lines, grow = data.encoding.lines(contexts.contexts), self.grower(data)
         columns = np.unique(lines.indices).astype(np.int64)
-        features = BoostedModel(data.encoding, columns, Forest("", len(columns))).matrix(lines)
-        for settings in self._settings():
+        features = BoostedModel(data.encoding, columns, TreeEnsemble("", len(columns))).matrix(lines)
+        for settings in self.settings():
             named = {"leaves": settings.leaves, "rate": settings.rate, "subsample": settings.subsample}
-            for number, forest in grow(features, settings=settings, seed=seed, after=self._after):
+            for number, forest in grow(features, settings=settings, seed=seed, after=self.after):
                 yield Checkpoint({**named, "trees": number}, BoostedModel(data.encoding, columns, forest))
 
-    def _settings(self) -> Iterator[TreeSettings]:
+    def settings(self) -> Iterator[TreeSettings]:
+        """Yield the settings that are tried."""
         published = self.grid == "published"
         grid = _PUBLISHED if published else {name: getattr(self, name) for name in _PUBLISHED}
-        count, depth = (max(self._after), _PUBLISHED_DEPTH) if published else (self.epochs, 0)
+        count, depth = (max(self.after), _PUBLISHED_DEPTH) if published else (self.epochs, 0)
         for rate, subsample, leaves in itertools.product(*grid.values()):
             yield TreeSettings(count, leaves, rate, subsample, depth, 1 if published else self.smallest)
 
     @property
-    def _after(self) -> tuple[int, ...]:
+    def after(self) -> tuple[int, ...]:
+        """Return the numbers of trees that are tried of each setting."""
         if self.grid == "published":
             return _PUBLISHED_TREES
-        return tuple(number for number in range(1, self.epochs + 1) if number >= _FEWEST and kept(number, self.epochs))
+        fewest = min(_FEWEST, self.epochs)
+        return tuple(number for number in range(fewest, self.epochs + 1) if kept(number, self.epochs))

@@ -11,8 +11,9 @@ import numpy as np
 from ..errors import LogError, UsageError
 from ..estimators.pseudoinverse.grouping import content, distinct
 from ..estimators.pseudoinverse.inverses import cases
-from ..log.batch import Contexts, Floats, LogBatch, RunCache
+from ..log.batch import Contexts, Floats, Integers, LogBatch, RunCache
 from ..log.contexts import joined, reordered
+from ..log.hashing import hashed
 from ..log.source import Needs, Source, has
 from ..options import option
 from ..policies.propensities import AnyPolicy, is_law, law, law_needs, propensities, shown_needs
@@ -34,7 +35,7 @@ class ContextSums:
     Contexts are the same where everything that was read is: the query, the candidates with their features, and what
     the logging policy asks for; in whatever order the candidates are listed.
 
-    - contexts: [q], candidates in the order of their ids. sums: over the impressions, candidates in the same order.
+    - contexts: [q], in an order, also of the candidates, that follows from what they hold; sums: over the impressions.
     - unlike_uniform: largest difference between a logged log-probability and that of a uniform slate.
     - labels: the score that holds the grades, or None.
     """
@@ -54,8 +55,7 @@ class ContextSums:
         contexts = batch.contexts
         first, row = distinct(content(contexts))
         some = contexts.take(first)
-        inside = np.arange(some.candidates.shape[1]) < some.size[:, None]
-        order = np.argsort(np.where(inside, some.candidates, np.iinfo(np.int64).max), axis=1, kind="stable")
+        order = _order(some)
         some, place = reordered(some, order), np.argsort(order, axis=1)
         last, group = distinct(content(some))
         made = joined([some.take(last)])
@@ -66,16 +66,19 @@ class ContextSums:
         if not is_law(logging):
             found = propensities(logging, batch).log_prob - Uniform().log_prob(contexts, batch.slates)
             unlike = float(np.abs(found).max(initial=0.0))
-        return cls(made, sums, logging, unlike, labels)
+        return cls.combined([cls(made, sums, logging, unlike, labels)])
 
     @classmethod
     def combined(cls, parts: Sequence[ContextSums]) -> ContextSums:
-        """Build from several; the same contexts are one."""
-        if len(parts) == 1:
-            return parts[0]
+        """Build from several; the same contexts are one, and their order follows from what they hold."""
         every = joined([part.contexts for part in parts])
         first, which = distinct(content(every))
-        contexts = joined([every.take(first)])
+        key = np.zeros(len(first), np.uint64)
+        for column in content(replace(every, candidates=np.zeros_like(every.candidates)))[first].T:
+            key = hashed(key ^ column.view(np.uint64))
+        order = np.argsort(key, kind="stable")
+        which = np.argsort(order)[which]
+        contexts = joined([every.take(first[order])])
         sums, start = ActionSums.zeros(contexts.size, contexts.length), 0
         for part in parts:
             sums.merge(part.sums, which[start : start + len(part)])
@@ -141,6 +144,17 @@ class ContextSums:
         return phi
 
 
+def _order(contexts: Contexts) -> Integers:
+    """Return the candidates [n, m] in an order that follows from their features and scores, and then from their ids."""
+    m = contexts.candidates.shape[1]
+    alone = Contexts(np.zeros_like(contexts.candidates), contexts.size, contexts.length, features=contexts.features)
+    code = content(alone)[:, -m:].view(np.uint64)  # a hash of the features of each candidate
+    for name in sorted(contexts.scores):
+        code = hashed(code ^ (contexts.scores[name] + 0.0).view(np.uint64))
+    outside = np.arange(m) >= contexts.size[:, None]
+    return np.lexsort((contexts.candidates, code, outside), axis=1)
+
+
 @dataclass(frozen=True)
 class ContextsFold:
     """Reduces one third of a log to its distinct contexts. labels: the column of the candidates' grades, or None."""
@@ -160,29 +174,23 @@ class ContextsFold:
             needed |= Needs(scores=frozenset([self.labels]))
         return needed | _QUERY if has(source, _QUERY) else needed
 
-    def empty(self) -> tuple[ContextSums, ...]:
-        return ()
+    def empty(self) -> ContextSums | None:
+        return None
 
-    def add(self, state: tuple[ContextSums, ...], batch: LogBatch) -> tuple[ContextSums, ...]:
+    def add(self, state: ContextSums | None, batch: LogBatch) -> ContextSums | None:
         rows = rows_of(batch, self.part, self.by)
-        return (
-            self._compact((*state, ContextSums.of(batch.take(rows), self.logging, self.labels))) if len(rows) else state
-        )
+        return self.merge(state, ContextSums.of(batch.take(rows), self.logging, self.labels) if len(rows) else None)
 
-    def merge(self, left: tuple[ContextSums, ...], right: tuple[ContextSums, ...]) -> tuple[ContextSums, ...]:
-        return self._compact(left + right)
-
-    def finish(self, state: tuple[ContextSums, ...]) -> ContextSums | None:
-        return ContextSums.combined(state) if state else None
-
-    def _compact(self, state: tuple[ContextSums, ...]) -> tuple[ContextSums, ...]:
-        """Combine the parts once they are together as large as the first, so that each is copied a few times only."""
-        if len(state) < 2 or sum(map(len, state[1:])) < len(state[0]):
-            return state
-        found = ContextSums.combined(state)
+    def merge(self, left: ContextSums | None, right: ContextSums | None) -> ContextSums | None:
+        if left is None or right is None:
+            return right if left is None else left
+        found = ContextSums.combined((left, right))
         if found.nbytes > self.memory:
             raise LogError(
                 f"the {len(found):,} different contexts of a third of the log take {found.nbytes / 2**20:,.0f} MiB",
                 "give a part of the log, or leave out features that differ between impressions of a query",
             )
-        return (found,)
+        return found
+
+    def finish(self, state: ContextSums | None) -> ContextSums | None:
+        return state

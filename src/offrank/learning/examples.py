@@ -31,6 +31,8 @@ class Examples:
     - starts, offsets, indices, values: as in `Lines`.
     - slates: [n, k] candidate per slot, -1 pads. clicks: [n, k], NaN where only the reward was logged.
     - log_q: [n] logarithm of the logged slate's probability. reward, inclusion: [n].
+    - keys: [lines] of each candidate in its row, whatever the order of candidates.
+    - rank_q: [n, k] the logging policy's probability of the item at its rank; NaN on pads and where it is not known.
     """
 
     starts: Integers
@@ -42,6 +44,8 @@ class Examples:
     log_q: Floats
     reward: Floats
     inclusion: Floats
+    keys: NDArray[np.uint64]
+    rank_q: Floats
 
     def __len__(self) -> int:
         return len(self.reward)
@@ -163,6 +167,9 @@ class LearntModel(Protocol):
     def rank_probs(self, contexts: Contexts, greedy: bool) -> Floats:
         """Return the probability of each candidate at each rank [n, m, k]."""
 
+    def item_probs(self, lines: Lines, slates: Integers, greedy: bool) -> Floats:
+        """Return the probability of each slate's item at its own rank [n, k]."""
+
     def recorded(self, facts: Mapping[str, Any], training: Fingerprint | None) -> LearntModel:
         """Return the model with how it was learnt, and the fingerprint of the rows."""
 
@@ -199,6 +206,19 @@ class Learner(Protocol):
         """Yield a model for every setting, intermediate ones too; only the training third is used."""
 
 
+class ItemRanks:
+    """A learner that uses the logging policy's probability of each item at its rank, where it is known."""
+
+
 def kept(passed: int, passes: int) -> bool:
     """Whether a model is a candidate after this many passes: after 1, 2, 4 ... and after the last."""
     return passed == passes or passed & (passed - 1) == 0
+
+
+def by_item(store: Store) -> bool:
+    """Whether the log says what each item earned, and with which probability it was at its rank."""
+    return all(
+        np.array_equal(np.where(one.slates >= 0, one.clicks, 0.0).sum(axis=1), one.reward)
+        and bool((one.rank_q[one.slates >= 0] > 0).all())
+        for one in store
+    )

@@ -12,6 +12,7 @@ from .dro import DoublyRobustReduction
 from .examples import Learner
 from .ips import InversePropensity
 from .pi_opt import PiOpt
+from .pl_rank import PLRank
 from .plackett_luce import SlateGradient
 from .poem import Poem
 from .random import Random
@@ -28,6 +29,7 @@ METHODS: dict[str, type] = {
     "snpoem": SelfNormalisedPoem,
     "dr-poem": DoublyRobustPoem,
     "plackett-luce": SlateGradient,
+    "pl-rank": PLRank,
     "pi-opt": PiOpt,
     "sup": Supervised,
     "lambdamart": LambdaMart,

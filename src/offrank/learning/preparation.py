@@ -9,9 +9,11 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from ..errors import AbilityError, ColumnError
 from ..estimators.base import refuse_impossible
 from ..folds.base import MappedFold, PlusFold, Tee
 from ..log.batch import Floats, LogBatch
+from ..log.hashing import hashed
 from ..log.source import Needs, Source
 from ..policies.linear import Encoding
 from ..policies.propensities import AnyPolicy, propensities, shown_needs
@@ -90,6 +92,7 @@ class Packing:
     part: Part
     by: By
     folder: Path | None = None
+    ranks: bool = False
 
     def empty(self) -> Pieces:
         return ()
@@ -112,7 +115,14 @@ class Packing:
         lines = self.encoding.lines(batch.contexts)
         clicks = np.full(batch.slates.shape, np.nan) if batch.clicks is None else batch.clicks
         logged = (shown.log_prob, batch.reward, batch.inclusion)
-        return Examples(lines.starts, lines.offsets, lines.indices, lines.values, batch.slates, clicks, *logged)
+        contexts, rank_q = batch.contexts, np.full(batch.slates.shape, np.nan)
+        inside = np.arange(contexts.candidates.shape[1]) < contexts.size[:, None]
+        keys = hashed(hashed(batch.row)[:, None] ^ contexts.candidates.view(np.uint64))[inside]
+        if self.ranks:
+            law = shown.rank_law.written_out(contexts.length)
+            np.copyto(rank_q, np.diagonal(law, axis1=1, axis2=2), where=batch.slates >= 0)
+        encoded = (lines.starts, lines.offsets, lines.indices, lines.values)
+        return Examples(*encoded, batch.slates, clicks, *logged, keys, rank_q)
 
     def _kept(self, found: Examples) -> Examples | Path:
         if self.folder is None:
@@ -124,8 +134,9 @@ class Packing:
 
 @dataclass(frozen=True)
 class Preparation:
-    """The preparation of a log. folder: temporary, for pieces of large logs.
+    """The preparation of a log.
 
+    folder: temporary, for pieces of large logs. ranks: whether to find the probability of each item at its rank.
     contexts: the thirds whose distinct contexts are found too. labels: the column of their grades, or None.
     """
 
@@ -137,11 +148,14 @@ class Preparation:
     memory: float = MEMORY
     contexts: frozenset[Part] = frozenset()
     labels: str | None = None
+    ranks: bool = False
 
     def data(self, source: Source, executor: Executor | None, progress: Progress | None) -> tuple[Data, Survey]:
         """Return both thirds used in learning, after three passes over the log, and one for each third of contexts."""
         features = Needs(frozenset(["candidates", "features", "reward"]))
-        chosen = source.select(shown_needs(self.logging, "log_prob") | features)
+        needed = shown_needs(self.logging, "log_prob") | features
+        of_ranks = self._of_ranks(source)
+        chosen = source.select(needed if of_ranks is None else needed | of_ranks)
         folds = Tee({"survey": SurveyFold(self.bits), "training": LearntRowsFold(self.by)})
         found = run(chosen, folds, executor, progress)
         survey: Survey = found["survey"]
@@ -149,7 +163,8 @@ class Preparation:
         folder = self.folder if survey.bytes(self.interactions) > self.memory else None
 
         def pack(part: Part) -> Store:
-            return run(chosen, Packing(encoding, self.logging, part, self.by, folder), executor, progress)
+            packing = Packing(encoding, self.logging, part, self.by, folder, of_ranks is not None)
+            return run(chosen, packing, executor, progress)
 
         def gathered(part: Part) -> ContextSums | None:
             fold = ContextsFold(self.logging, part, self.by, self.labels)
@@ -157,3 +172,13 @@ class Preparation:
 
         packed = Data(pack("train"), pack("validate"), encoding, found["training"])
         return replace(packed, contexts=gathered("train"), validate_contexts=gathered("validate")), survey
+
+    def _of_ranks(self, source: Source) -> Needs | None:
+        """Return the columns with the probability of an item at its rank; None if they are not needed, or not there."""
+        try:
+            wanted = shown_needs(self.logging, "rank_law") if self.ranks else None
+            if wanted is not None:
+                source.select(wanted)
+        except (AbilityError, ColumnError):
+            return None
+        return wanted

@@ -18,27 +18,32 @@ from ..inference.spread import Inference
 from ..log.batch import Floats
 from .boosting import Boosting
 from .contexts import ContextSums
-from .examples import Checkpoint, Data, Examples, Learner, Store
+from .examples import Checkpoint, Data, Examples, ItemRanks, Learner, Store, by_item
 from .splits import Part
 
-Criterion = Literal["ips", "snips", "lower", "pi"]
+Criterion = Literal["ips", "snips", "lower", "pi", "ipm"]
 _FOLD = MomentsFold(3)
 
 
 @dataclass(frozen=True)
 class Trial:
-    """A candidate and its estimates on the validation third. pi: by the pseudoinverse, if that is the criterion."""
+    """A candidate and its estimates on the validation third.
+
+    pi, ipm: by the pseudoinverse, or by items at their ranks, if that is the criterion.
+    """
 
     candidate: Checkpoint
     ips: Interval
     snips: Interval
     mean_weight: float
     pi: Interval | None = None
+    ipm: Interval | None = None
 
     def worth(self, criterion: Criterion) -> float:
         """Return the number to maximise: `lower` is the lower end of the interval of IPS."""
         by_slates = {"ips": self.ips.value, "snips": self.snips.value, "lower": self.ips.low}
-        return self.pi.value if criterion == "pi" and self.pi is not None else by_slates[criterion]
+        found = {"pi": self.pi, "ipm": self.ipm}.get(criterion)
+        return by_slates.get(criterion, self.ips.value) if found is None else found.value
 
 
 @dataclass(frozen=True)
@@ -46,7 +51,7 @@ class Search:
     """The search over the candidates of a learner, by their estimates on the validation third.
 
     Raises:
-        UsageError: the criterion is not one of `ips`, `snips`, `lower`, `pi`.
+        UsageError: the criterion is not one of `ips`, `snips`, `lower`, `pi`, `ipm`.
     """
 
     learner: Learner
@@ -65,6 +70,11 @@ class Search:
         parts: dict[Part, bool] = {"train": isinstance(self.learner, Boosting), "validate": self.criterion == "pi"}
         return frozenset(part for part, needed in parts.items() if needed)
 
+    @property
+    def ranks(self) -> bool:
+        """Return whether the probability of each item at its rank is needed."""
+        return self.criterion == "ipm" or isinstance(self.learner, ItemRanks)
+
     def run(self, data: Data, tried: Callable[[Trial], object] | None = None) -> tuple[Trial, ...]:
         """Return the candidates' estimates, best first; only the best one keeps its model. tried: called with each.
 
@@ -76,11 +86,14 @@ class Search:
         found: list[Trial] = []
         leader: Trial | None = None
         middle = data.train.baseline()
-        by_action = Actions.of(data, middle) if self.criterion == "pi" else None
+        by_action = ActionEstimates.of(data, middle) if self.criterion == "pi" else None
+        items = self._by_item(data)
         for candidate in self.learner.candidates(data, self.seed):
             trial = judge(candidate, data.validate, self.learner.greedy, self.confidence, middle)
             if by_action is not None:
                 trial = replace(trial, pi=by_action.estimate(candidate, self.learner.greedy, self.confidence))
+            if items:
+                trial = replace(trial, ipm=judge_items(candidate, data.validate, self.learner.greedy, self.confidence))
             if tried is not None:
                 tried(trial)
             if leader is None or trial.worth(self.criterion) > leader.worth(self.criterion):
@@ -89,6 +102,18 @@ class Search:
         assert leader is not None
         others = [one for one in found if one.candidate.settings != leader.candidate.settings]
         return (leader, *sorted(others, key=lambda one: one.worth(self.criterion), reverse=True))
+
+    def _by_item(self, data: Data) -> bool:
+        """Return whether to estimate by items at their ranks; with one slot that is IPS."""
+        if self.criterion != "ipm" or data.slots == 1:
+            return False
+        known = by_item(data.train) and by_item(data.validate)
+        if not (known or isinstance(self.learner, ItemRanks)):
+            raise UsageError(
+                "the criterion ipm needs clicks, and the logging policy's probability of an item at a rank",
+                "name the logging policy, or choose by ips",
+            )
+        return known
 
     def _check(self, data: Data) -> None:
         """Raise if the method cannot learn from this log."""
@@ -121,7 +146,7 @@ class Search:
 
 
 @dataclass(frozen=True)
-class Actions:
+class ActionEstimates:
     """The contexts of the validation third, with the pseudoinverse's rewards of actions, to estimate policies by.
 
     phi: [rows, k] of the rewards less `baseline`; ones: [rows, k] of a reward of 1.
@@ -133,7 +158,7 @@ class Actions:
     baseline: float
 
     @classmethod
-    def of(cls, data: Data, baseline: float) -> Actions:
+    def of(cls, data: Data, baseline: float) -> ActionEstimates:
         """Build from the validation third.
 
         Raises:
@@ -179,6 +204,20 @@ def judge(candidate: Checkpoint, store: Store, greedy: bool, confidence: float, 
     control = float(Ratio(2, 0).value(state.sums))
     snips = spread.ratio(Ratio(1, 2)) if control > 0 else Interval(-np.inf, -np.inf, -np.inf, np.inf)
     return Trial(candidate, _moved(spread.ratio(Ratio(1, 0)), baseline), _moved(snips, baseline), control)
+
+
+def judge_items(candidate: Checkpoint, store: Store, greedy: bool, confidence: float) -> Interval:
+    """Return the estimate by IPM: each click has the weight of its item at its rank."""
+    state, model = _FOLD.empty(), candidate.model
+    assert model is not None
+    for examples in store:
+        shown = examples.slates >= 0
+        chance = model.item_probs(examples.lines, examples.slates, greedy)
+        weight = np.divide(chance, examples.rank_q, out=np.zeros(shown.shape), where=shown)
+        earned = (weight * np.where(shown, examples.clicks, 0.0)).sum(axis=1)
+        values = np.stack([np.ones(len(earned)), earned, weight.sum(axis=1)], axis=1)
+        state = _FOLD.add(state, Sample(values / examples.inclusion[:, None], np.zeros(len(earned), dtype=np.uint64)))
+    return Inference(state, "normal", confidence).ratio(Ratio(1, 0))
 
 
 def _moved(found: Interval, by: float) -> Interval:

@@ -8,14 +8,15 @@ from pathlib import Path
 from typing import Any
 
 from .. import formatting
-from ..errors import NoOverlapError, UsageError, optional
+from ..errors import UsageError, optional
 from ..files import scratch
+from ..findings.release import Release
 from ..findings.verdict import Verdict
-from ..folds.estimate import Estimate, Interval
+from ..folds.estimate import Interval
 from ..inference.spec import IntervalSpec
 from ..learning import splits
 from ..learning.boosting import Boosting
-from ..learning.examples import Checkpoint, Data
+from ..learning.examples import Checkpoint, Data, ItemRanks
 from ..learning.named import learner
 from ..learning.pi_opt import PiOpt
 from ..learning.preparation import Preparation
@@ -31,8 +32,11 @@ from ..running.executors import Executor, Progress
 from . import arguments
 from .evaluate import evaluate
 from .pages.document import eyebrow
-from .printed import Printed
+from .printed import Printed, json_text
 from .result import Result
+
+_ESTIMATED = ("pi", "ipm", "ips", "snips")
+"""The estimates of a trial, in the order of the table; the first two may be missing."""
 
 
 @dataclass(frozen=True)
@@ -61,15 +65,13 @@ class LearntPolicy(Printed):
         return self.policy.sorts
 
     @property
-    def judged(self) -> Estimate | NoOverlapError | None:
-        """SNIPS of the policy on the test third, used as its method means it; None if not requested."""
-        if self.tested is None:
-            return None
-        return self.tested.estimates.found[self._used, "snips"]
-
-    @property
     def _used(self) -> str:
         return "sorted" if self.greedy else "drawn"
+
+    @property
+    def release(self) -> Release | None:
+        """Whether the policy, used as its method means it, may replace the logged one; None if not requested."""
+        return None if self.tested is None else self.tested.release(self._used, self.tested.facts["confidence"])
 
     @property
     def verdict(self) -> Verdict | None:
@@ -78,49 +80,58 @@ class LearntPolicy(Printed):
 
     @property
     def better(self) -> bool | None:
-        """Whether the policy earns more than the logging policy on the test third; None if not requested.
+        """Whether the policy may replace the logging policy, see `release`; None if not requested."""
+        return None if self.release is None else self.release.released
 
-        True if the verdict is not `do not use` and the interval of the paired difference lies above zero.
-        """
-        found = self.verdict
-        return None if found is None else found.difference is not None and found.difference.low > 0
+    @property
+    def usable(self) -> bool:
+        """Whether the policy is released, or was not judged."""
+        return self.better is not False
 
     @property
     def headline(self) -> str:
-        """Compare the policy with the logging policy on the test third, in one sentence."""
-        found = self.judged
-        if found is None:
-            return "Not judged: the last third was not looked at."
-        if isinstance(found, NoOverlapError):
-            return f"Not better than the logging policy, as far as the last third can tell: {found.message}."
-        verdict = self.verdict
-        assert verdict is not None
-        away = verdict.difference or found.difference
-        assert away is not None  # linear policies have weights
-        level = f"{100 * (self.tested.facts['confidence'] if self.tested else 0.95):g} %"
-        least, most = (f"{end:+.4g}" for end in (away.low, away.high))
-        said = f"{away.value:+.4g} per impression, {level} interval {least} to {most}"
-        codes = ", ".join(one.code for one in verdict.reasons)
-        if self.better:
-            care = f" (use with care: {codes})" if codes else ""
-            return f"Better than the logging policy on the last third: {said}{care}."
-        why = "" if verdict.usable else f", and the estimate cannot be trusted ({codes})"
-        how = "Worse" if away.high < 0 and verdict.usable else "Not better"
-        return f"{how} than the logging policy, as far as the last third can tell: {said}{why}."
+        """Whether to ship the policy, in one sentence."""
+        return "Not judged: the last third was not looked at." if self.release is None else self.release.headline
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the decision, the settings tried and the test as plain values."""
+        tried = [
+            {
+                "settings": dict(one.candidate.settings),
+                "ips": one.ips.to_dict(),
+                "snips": one.snips.to_dict(),
+                "mean_weight": one.mean_weight,
+            }
+            for one in self.tried
+        ]
+        return {
+            "kind": "learn",
+            "policy": repr(self.policy),
+            "method": self.method,
+            "release": None if self.release is None else self.release.to_dict(),
+            "criterion": self.criterion,
+            "tried": tried,
+            "tested": None if self.tested is None else self.tested.to_dict(),
+        }
+
+    def to_json(self, path: str | os.PathLike[str] | None = None) -> str:
+        """Return the result as JSON; written to `path` if given."""
+        return json_text(self.to_dict(), path)
 
     def sheet(self) -> Document:
         """Return the page: whether the policy is better, how it was tested, and which settings were tried."""
         found = Document("", "", ()) if self.tested is None else self.tested.sheet()
         severity = next((one.severity for one in found.answers if one.about == formatting.quote(self._used)), "note")
-        names = ("ips", "snips") if self.criterion != "pi" else ("pi", "ips", "snips")
+        names = tuple(name for name in _ESTIMATED if getattr(self.tried[0], name) is not None)
         rows: tuple[tuple[Cell, ...], ...] = tuple(
             (_spelled(one), *_intervals(one, names), one.mean_weight) for one in self.tried
         )
         table = Figures("", ("settings", *names, "mean weight"), rows)
         use = "crossed with the candidates'" if self.crossed else "without effect: --interactions crosses them"
         same = f"{self.ignored:,} of {self.features:,} features are the same for all candidates of every impression"
+        by = names[0] if self.criterion == "ipm" else self.criterion  # where the log tells no more, by ips
         prose = (
-            f"The best of {len(self.tried)} by {self.criterion} stands first: its number is too high for that.",
+            f"The best of {len(self.tried)} by {by} stands first: its number is too high for that.",
             same + (f", {use}." if self.ignored else "."),
         )
         tried = Section("What was tried, on the validation third", prose, tables=(table,))
@@ -150,17 +161,16 @@ def learn(
 ) -> LearntPolicy:
     """Learn a policy from one third of a log, choose its settings by another, and test it on the last.
 
-    - log: from `read_log`, or anything that it takes, with `features` beside the candidates.
-    - method: random, regression, ips, dro, poem, snpoem, dr-poem or plackett-luce, which are linear; pi-opt, sup or
-      lambdamart, which boost trees; or a spelling such as `sup(target=relevance)`.
-    - path: the `.npz` file to write. logging: the policy that drew the log; `logged` uses its written propensities.
-    - criterion: what the settings are chosen by: `ips` (as in paper criteo-test-bed), `snips`, `lower`, the lower end
-      of the interval of IPS at level `confidence`, or `pi`, the pseudoinverse; by default `pi` for pi-opt, else `ips`.
-    - labels: the column of the grades beside the candidates, for sup and lambdamart.
-    - split: `turn` (rows in turn) or `hash` (of the row number).
-    - interactions: multiply each feature of a candidate by each feature of the context.
-    - epochs: the most passes over the log, by default the method's own. bits: weights are a table of 2^bits.
-    - seed: the same seed gives bit-identical results. say: called with a description of each step.
+    - log: anything that `read_log` takes, with `features` beside the candidates.
+    - method: random, regression, ips, dro, poem, snpoem, dr-poem, plackett-luce or pl-rank, which are linear; pi-opt,
+      sup or lambdamart, which boost trees; or a spelling such as `sup(target=relevance)`.
+    - path: the `.npz` file to write. logging: the policy that drew the log, by default known by its propensities.
+    - criterion: what settings are chosen by: `ips` (the default), `snips`, `lower`, the lower end of the interval of
+      IPS, `pi`, the pseudoinverse (default of pi-opt), or `ipm`, by items at their ranks (of pl-rank).
+    - labels: the column of the candidates' grades, for sup and lambdamart. bits: weights are a table of 2^bits.
+    - split: by `turn` or `hash` of the rows. interactions: cross the features of the context with the candidates'.
+    - epochs: the most passes, or trees. confidence: of intervals, and that a policy which is released is better.
+    - seed: the same one gives the same bits. say: called with a description of each step.
 
     Raises:
         UsageError: arguments that cannot work, or a method that cannot learn from this log.
@@ -170,17 +180,15 @@ def learn(
         >>> offrank.learn(offrank.simulation.AdvertWorld(2000, slots=1).source(), "ips", "policy.npz", epochs=1).policy
         linear('policy.npz', greedy=True)
     """
-    splits.check(split)
-    IntervalSpec("normal", confidence)  # raises for an invalid level
-    target = _target(path)
+    target = _target(path, split, confidence, bits, test)
     search = _search(method, epochs, criterion, confidence, seed, labels)
-    Encoding.plain(bits)  # raises before anything is read
     source = arguments.source(log)
     drawn = fitted(arguments.policy(logging), source, executor)
     with scratch(target.parent, ".learning-") as folder:
-        preparation = Preparation(drawn, folder, split, bits, interactions, contexts=search.contexts, labels=labels)
         say("1. Reading the log, and encoding its features")
-        data, survey = preparation.data(source, executor, progress)
+        needed: dict[str, Any] = {"contexts": search.contexts, "labels": labels, "ranks": search.ranks}
+        prepared = Preparation(drawn, folder, split, bits, interactions, **needed)
+        data, survey = prepared.data(source, executor, progress)
         say(f"2. Learning from {data.train.rows:,} impressions, choosing by {data.validate.rows:,}")
         tried = search.run(data, tried=lambda one: say(f"   {_spelled(one)}: {_estimated(one)}"))
     _save(search, data, tried[0].candidate, split, target)
@@ -190,14 +198,28 @@ def learn(
         say("3. Judging by the test third")
         third = splits.Split(source, "test", split)
         tested = evaluate(third, targets, drawn, confidence=confidence, executor=executor, progress=progress)
-    occurring, ignored = int(survey.seen.sum()), int(survey.context.sum())
-    crossed = interactions or isinstance(policy, Boosted)
-    return LearntPolicy(policy, method, search.criterion, tried, tested, occurring, ignored, crossed)
+    features = (int(survey.seen.sum()), int(survey.context.sum()), interactions or isinstance(policy, Boosted))
+    return LearntPolicy(policy, method, search.criterion, tried, tested, *features)
 
 
 def both(path: str) -> dict[str, Learnt]:
     """Return a learnt scorer as the two policies that it defines: drawn and sorted; or, by slot, sorted and exact."""
     return policies_of(path)
+
+
+def _target(path: str | os.PathLike[str], split: splits.By, confidence: float, bits: int, test: bool) -> Path:
+    """Return the file to write; raise for arguments that cannot work, before anything is read."""
+    splits.check(split)
+    IntervalSpec("normal", confidence)
+    if test and confidence <= 0.5:
+        raise UsageError(f"confidence is {confidence!r}", "give more than 0.5, or do not judge the policy: test=False")
+    Encoding.plain(bits)
+    target = Path(path)
+    if target.suffix != ".npz":
+        raise UsageError(f"the policy's file is {str(target)!r}", "give a name that ends in .npz")
+    if not os.access(target.parent, os.W_OK):
+        raise UsageError(f"there is no folder {str(target.parent)!r} to write to", "make it first")
+    return target
 
 
 def _search(
@@ -209,7 +231,7 @@ def _search(
         UsageError: arguments that cannot work.
     """
     made = learner(method, epochs)
-    usual: Criterion = "pi" if isinstance(made, PiOpt) else "ips"
+    usual: Criterion = "pi" if isinstance(made, PiOpt) else "ipm" if isinstance(made, ItemRanks) else "ips"
     if isinstance(made, Boosting):
         optional("lightgbm", f"{method} needs LightGBM", "models")
         if made.graded and labels is None:
@@ -226,23 +248,15 @@ def _save(search: Search, data: Data, best: Checkpoint, split: splits.By, path: 
     best.model.recorded({**said, "seed": search.seed, "split": split}, data.training).save(path)
 
 
-def _target(path: str | os.PathLike[str]) -> Path:
-    target = Path(path)
-    if target.suffix != ".npz":
-        raise UsageError(f"the policy's file is {str(target)!r}", "give a name that ends in .npz")
-    if not os.access(target.parent, os.W_OK):
-        raise UsageError(f"there is no folder {str(target.parent)!r} to write to", "make it first")
-    return target
-
-
 def _spelled(judged: Trial) -> str:
     """Format the settings."""
     return ", ".join(f"{name} {value:g}" for name, value in judged.candidate.settings.items()) or "nothing to set"
 
 
 def _estimated(judged: Trial) -> str:
-    """Format the estimate of a candidate: by the pseudoinverse if that was asked for."""
-    return f"ips {_interval(judged.ips)}" if judged.pi is None else f"pi {_interval(judged.pi)}"
+    """Format the estimate of a candidate: by the criterion that is not of all methods, or by IPS."""
+    name = next(name for name in _ESTIMATED if getattr(judged, name) is not None)
+    return f"{name} {_interval(getattr(judged, name))}"
 
 
 def _intervals(judged: Trial, names: tuple[str, ...]) -> tuple[str, ...]:

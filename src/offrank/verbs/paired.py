@@ -106,7 +106,7 @@ class Pair:
     def _means(self, mine: str, theirs: str) -> Iterator[tuple[Mean, Mean]]:
         """Return the means to subtract: by the estimators, then by those that a data-driven choice is held to."""
         of = self.other
-        every = [(_estimator(self.one, mine, h), _estimator(of, theirs, h) if of else None) for h in (False, True)]
+        every = [(estimator_of(self.one, mine, h), estimator_of(of, theirs, h) if of else None) for h in (False, True)]
         for one, other in dict.fromkeys(every):
             yield self.summary.mean(self.one.target, one), self._second(one, other)
 
@@ -134,7 +134,7 @@ class Pair:
         if mine.estimate is None or theirs.estimate is None:
             return replace(mine, estimate=None, logged=None, relative=None, refusal=refusal)
         away = self.difference(name)
-        luck = max(self.summary.luck(one.target, _estimator(one, name)) for one in (self.one, self.other) if one)
+        luck = max(self.summary.luck(one.target, estimator_of(one, name)) for one in (self.one, self.other) if one)
         error = max(mine.estimate.standard_error, theirs.estimate.standard_error)
         finite = mine.sound and theirs.sound
         estimate = replace(
@@ -162,7 +162,7 @@ class Pair:
         return tuple(sorted(found, key=lambda one: _ORDER[one.severity]))
 
 
-def _estimator(of: Judgement, name: str, held: bool = False) -> AnyEstimator:
+def estimator_of(of: Judgement, name: str, held: bool = False) -> AnyEstimator:
     """Return the estimator of a spelling; held: the one that a data-driven choice is held to, if any."""
     if name not in of.found:
         return of.references[name][0]

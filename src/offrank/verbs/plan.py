@@ -19,6 +19,7 @@ from ..estimators.named import REFERENCES
 from ..estimators.wrappers import SelfNormalised, bare, weighing
 from ..findings import about
 from ..findings.evidence import OfCurve
+from ..findings.release import Release, release
 from ..findings.verdict import Verdict
 from ..folds.base import Tee
 from ..folds.estimate import Interval
@@ -34,7 +35,7 @@ from ..running.executors import Executor, Progress, run
 from . import document
 from .diagnostics import Diagnostics, Told, window_path
 from .judgement import Chosen, Judgement, chosen, compared, named
-from .paired import Difference, Pair
+from .paired import Difference, Pair, estimator_of
 from .provenance import NOTHING, Provenance
 from .result import Estimates, Result, Side
 from .summary import AnyEstimator, Summary, inner_fold
@@ -253,6 +254,18 @@ class Reduced:
         if found is None:
             raise UsageError("only what was logged was asked for", "name an estimator of the targets, such as 'snips'")
         return Difference(target, against, found, self.summary.moments.n)
+
+    def release(self, target: str, level: float) -> Release:
+        """Return whether a target may replace the logging policy, with probability `level`."""
+        at = replace(self, plan=replace(self.plan, spec=replace(self.plan.spec, confidence=2 * level - 1)))
+        one, summary = at.judged[target], at.summary
+        found = one.verdict(target, summary.about_log)
+        if found is None:
+            raise UsageError("only what was logged was asked for", "name an estimator of the targets, such as 'snips'")
+        if found.estimator is None:
+            return release(level, found)
+        estimator = estimator_of(one, found.estimator)
+        return release(level, found, summary.rewarded(one.target, estimator), summary.missing(one.target, estimator))
 
     def _behind(self, verdicts: Mapping[str, Verdict | None]) -> dict[str, Any]:
         """Return diagnostics of the estimates behind the verdicts, or of the first where a verdict uses none."""

@@ -12,6 +12,7 @@ from ..estimators.base import Estimator
 from ..estimators.named import estimator as named_estimator
 from ..estimators.wrappers import SelfNormalised
 from ..files import write_text
+from ..findings.release import Release
 from ..findings.verdict import Verdict
 from ..folds.estimate import Caution, Estimate, Interval, PlacedCaution
 from ..frames import Given, Tabular
@@ -82,6 +83,9 @@ class KeptLog(Protocol):
 
     def comparison(self, target: str, against: str, confidence: float) -> Difference:
         """Return the verdict on the difference of two targets, with its interval at this level."""
+
+    def release(self, target: str, level: float) -> Release:
+        """Return whether a target may replace the logging policy, with probability `level`."""
 
 
 @dataclass(frozen=True)
@@ -231,6 +235,18 @@ class Result(Mapping[Key, Estimate], Tabular):
         if alone is None:
             return self.estimates.known(asked)
         return alone, None if estimator is None else self.estimates.known((alone, estimator))[1]
+
+    def release(self, target: str, level: float = 0.95) -> Release:
+        """Return whether a target may replace the policy that drew the log: a one-sided test at this level.
+
+        The log is not read again. A target that was chosen by this very log looks better than it is: see `learn`.
+
+        Raises:
+            KeyError: no such target. UsageError: a level that is not between 0.5 and 1, or only logged quantities.
+        """
+        if not 0.5 < level < 1:
+            raise UsageError(f"the level is {level!r}", "give one above 0.5 and below 1, such as 0.95")
+        return self._kept().release(self._side(target, None)[0], level)
 
     def with_truths(self, truths: Mapping[str, float]) -> Result:
         """Return the same result with the true values of its targets, which only simulations know."""

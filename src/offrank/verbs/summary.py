@@ -42,6 +42,8 @@ from .provenance import NOTHING, Provenance
 AnyEstimator = Estimator | SelfNormalised
 _BOUND = 100.0
 """The largest weight that a remedy suggests."""
+_NOTHING = 1e-9
+"""A share of the target's slates that is a rounding error."""
 POWER = 0.8
 """The power at which a detectable difference is reported."""
 
@@ -243,6 +245,28 @@ class Summary:
         if confidence == self.spec.confidence:
             return self
         return replace(self, spec=replace(self.spec, confidence=confidence))
+
+    def rewarded(self, target: AnyPolicy, estimator: AnyEstimator) -> float:
+        """Return the effective number of rewarded impressions behind an estimate."""
+        _, value, _ = self.layout.places[target, bare(estimator)]
+        return self._effective_rewards(bare(estimator), value)
+
+    def missing(self, target: AnyPolicy, estimator: AnyEstimator) -> Interval | None:
+        """Return the difference to the log if whatever the log lacks of the target earned the least logged reward.
+
+        It is that of mean(w (reward - least)): weights that are never seen, or too rarely, lower it. None if the
+        logging policy is known to show all that the target shows, often enough for a log of this length.
+        """
+        weighting = bare(estimator)
+        index, value, weight = self.layout.places[target, weighting]
+        design = self.designs[index] if self.designs else None
+        if design is not None and design.unsupported + design.hidden < _NOTHING:
+            return None
+        logged = self.layout.logged(weighting)
+        least, inclusions = float(self.moments.least[logged.numerator]), self.moments.largest[ROWS]
+        if weighting.each_slot or (least > 0 and inclusions > 1):  # of rewards that are divided by inclusion
+            least = min(least, 0.0)
+        return self.spread.difference(Controlled(value, weight, ROWS, least), logged)
 
     @property
     def nonnegative(self) -> bool:

@@ -168,6 +168,14 @@ def test_settings_differ_as_the_code_differs_from_the_text() -> None:
     assert (full.rounds, full.leaves, full.slates * 6_000 // 10_000) == (1_000, 70, 1_000)
 
 
+def test_the_price_counts_trees_and_folds() -> None:
+    made = queries(40)
+    pages = Pages.of(made, 3)
+    found = Experiment(pages, uniform_log(pages, 100, 0, quiet), DESIGN).price(FOLDS[:2])
+    # text: LambdaMART, SUP, raw relevance, and PI-OPT for two rewards; code: SUP, and PI-OPT for two rewards
+    assert found.startswith("2 folds, 8 rankers of 5 trees each: about ")
+
+
 def test_bad_input(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="4 queries cannot be divided"):
         learning(DESIGN, queries(4), tmp_path, quiet)

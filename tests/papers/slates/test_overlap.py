@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from scipy.stats import kendalltau
 
+from offrank.errors import UsageError
 from offrank.log.judged import Judged
 from offrank.papers.slates.overlap import PAIRS, agreement, overlap
 from offrank.papers.slates.rankers import RANKERS, RankedSets
@@ -48,6 +49,11 @@ def test_tau_is_that_of_scipy_with_missing_documents_below_the_top() -> None:
 def test_random_rankers_share_by_chance() -> None:
     found = agreement(ranked(*[100] * 400), *PAIRS[2])
     assert abs(found.shared.mean() - 0.1) < 4 * np.sqrt(0.1 * 0.9 * 90 / 99 / 10 / 400)  # hypergeometric
+
+
+def test_three_candidates_are_too_few() -> None:
+    with pytest.raises(UsageError, match="no query has 4 candidates"):
+        agreement(ranked(3, 2), *PAIRS[0])
 
 
 def test_the_section_compares_only_the_published_queries() -> None:

@@ -6,8 +6,9 @@ learnt from. One log of uniformly random slates of all queries serves all folds,
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import NamedTuple
 
@@ -15,8 +16,8 @@ import numpy as np
 
 from ...learning.trees import TreeSettings, ranking_rounds, rounds
 from ...log.batch import Floats, Integers
-from ...policies.boosted import Assignment, Forest, best_slates
-from ..resume import Found, Heed
+from ...policies.boosted import Assignment, TreeEnsemble, best_slates
+from ..resume import Found, Heed, spoken, workers
 from .design import FLAT, REWARDS
 from .rankers import parts, ranks
 from .uniform_log import Pages, UniformLog
@@ -28,6 +29,9 @@ LAMBDAMART, SUP, SUP_RAW, PI_OPT = ("LambdaMART", "SUP", "SUP, raw relevance", "
 EXACT = "PI-OPT, exact assignment"
 _LARGEST = float(np.finfo(np.float32).max) / 4
 _TOGETHER = 256  # queries whose slates are found at once
+_TIMED = (1, 6)  # trees
+WORKERS = 2
+"""Folds at once."""
 
 
 class Setting(NamedTuple):
@@ -85,7 +89,7 @@ class LearningDesign:
         return TreeSettings(self.rounds, self.leaves, self.rate, depth=setting.depth, smallest=self.smallest * slots)
 
 
-class Fold(NamedTuple):
+class LearningFold(NamedTuple):
     """One of the five folds, from 0."""
 
     number: int
@@ -99,7 +103,7 @@ class Fold(NamedTuple):
         return f"rankers of fold {self.number + 1}"
 
 
-FOLDS = tuple(map(Fold, range(PARTS)))
+FOLDS = tuple(map(LearningFold, range(PARTS)))
 
 
 @dataclass(frozen=True)
@@ -115,19 +119,19 @@ class Experiment:
         """Return the part of each query [q]."""
         return parts(self.pages.judged, PARTS, "parts", self.design.seed)
 
-    def tested(self, fold: Fold) -> Integers:
+    def tested(self, fold: LearningFold) -> Integers:
         """Return the queries that a fold is tested on."""
         return np.flatnonzero(self.part == fold.number)
 
-    def validating(self, fold: Fold) -> Integers:
+    def validating(self, fold: LearningFold) -> Integers:
         """Return the queries that choose the number of trees of a fold."""
         return np.flatnonzero(self.part == (fold.number + 1) % PARTS)
 
-    def trained(self, fold: Fold) -> Integers:
+    def trained(self, fold: LearningFold) -> Integers:
         """Return the queries that a fold is learnt from."""
         return np.flatnonzero((self.part != fold.number) & (self.part != (fold.number + 1) % PARTS))
 
-    def run(self, fold: Fold, heed: Heed) -> Found:
+    def run(self, fold: LearningFold, heed: Heed) -> Found:
         """Return setting -> method -> reward -> values of the slates of each tested query."""
         found: Found = {}
         for setting in SETTINGS:
@@ -137,7 +141,23 @@ class Experiment:
                     found[setting.name].setdefault(name, {})[REWARDS[kind]] = values.tolist()
         return found
 
-    def _results(self, fold: Fold, setting: Setting, method: str, heed: Heed) -> Iterator[tuple[str, int, Floats]]:
+    def price(self, missing: Sequence[LearningFold]) -> str:
+        """Return in words what some folds will cost, from the speed of a few trees."""
+        part, spent = self.pages.judged.take(self.trained(FOLDS[0])), list[float]()
+        for count in _TIMED:
+            began, few = time.perf_counter(), replace(self.design.trees(TEXT), rounds=count)
+            list(rounds(_finite(part.features), part.grade, np.ones(part.rows), few))
+            spent.append(time.perf_counter() - began)
+        tree = max((spent[1] - spent[0]) / (_TIMED[1] - _TIMED[0]), 1e-4)
+        methods = [method for setting in SETTINGS for method in setting.methods]
+        models = len(methods) + methods.count(PI_OPT)
+        passes = models + 2 * methods.count(PI_OPT) * (SLOTS - 1)  # an example for each slot
+        seconds = tree * passes * self.design.rounds * len(missing) / workers(WORKERS)
+        return f"{len(missing)} folds, {models} rankers of {self.design.rounds:,} trees each: about {spoken(seconds)}"
+
+    def _results(
+        self, fold: LearningFold, setting: Setting, method: str, heed: Heed
+    ) -> Iterator[tuple[str, int, Floats]]:
         """Yield (name, reward, [tested]) of a method, learnt once for each reward if it learns from rewards."""
         if method == PI_OPT:
             learnt = {kind: (kind,) for kind in setting.kinds}
@@ -154,7 +174,7 @@ class Experiment:
                     yield EXACT, kind, self.rewards(self.tested(fold), forest, "exact")[:, kind]
                 heed()
 
-    def _forests(self, fold: Fold, setting: Setting, method: str, target: int) -> Iterator[Forest]:
+    def _forests(self, fold: LearningFold, setting: Setting, method: str, target: int) -> Iterator[TreeEnsemble]:
         """Yield the rankers with the different numbers of trees."""
         queries = self.trained(fold)
         part, rows = self.pages.judged.take(queries), self._rows(queries)
@@ -171,12 +191,12 @@ class Experiment:
             made = rounds(features, grades, 1.0 / part.sizes[part.owner], trees, seed, after)
         yield from (forest for _, forest in made)
 
-    def rewards(self, queries: Integers, forest: Forest, assignment: Assignment = "greedy") -> Floats:
+    def rewards(self, queries: Integers, forest: TreeEnsemble, assignment: Assignment = "greedy") -> Floats:
         """Return the rewards [n, 3] of the slates of a ranker."""
         some = np.array_split(queries, -(-len(queries) // _TOGETHER))
         return np.concatenate([self.pages.rewards(one, self._slates(one, forest, assignment)) for one in some])
 
-    def _slates(self, queries: Integers, forest: Forest, assignment: Assignment) -> Integers:
+    def _slates(self, queries: Integers, forest: TreeEnsemble, assignment: Assignment) -> Integers:
         """Return the slates [n, 3] of a ranker; among documents with equal scores a hash decides."""
         part, rows = self.pages.judged.take(queries), self._rows(queries)
         scores = forest.scores(_finite(part.features))

@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ...errors import UsageError
 from ...log.batch import Floats
 from ...report.document import Section
 from ..expectations import Expectations
@@ -31,7 +32,7 @@ PAIRS = (
 """In the order of the table."""
 
 
-class Agreement(NamedTuple):
+class TopAgreement(NamedTuple):
     """How two rankers agree on queries; shared: [q] fraction of the top documents in common. tau: [q]."""
 
     shared: Floats
@@ -58,11 +59,14 @@ def overlap(sets: RankedSets, compared: bool) -> Section:
     return TABLES.section("overlap", facts, tables=[TABLES.table("overlap", rows, compared=compared)])
 
 
-def agreement(sets: RankedSets, one: str, other: str) -> Agreement:
+def agreement(sets: RankedSets, one: str, other: str) -> TopAgreement:
     """Compare the top 10 of two rankers, for queries with at least 4 candidates.
 
     Kendall's tau (tau-b) is over the documents in the top 10 of either; one that is not in the other's is at
     rank 11 there.
+
+    Raises:
+        UsageError: every query has fewer candidates.
     """
     judged, shared, taus = sets.judged, [], []
     mine, theirs = (np.minimum(sets.ranks[name], TOP + 1) for name in (one, other))
@@ -73,7 +77,9 @@ def agreement(sets: RankedSets, one: str, other: str) -> Agreement:
         union = (a <= TOP) | (b <= TOP)
         shared.append(((a <= TOP) & (b <= TOP)).sum() / min(TOP, end - begin))
         taus.append(_tau(a[union], b[union]))
-    return Agreement(np.array(shared), np.array(taus))
+    if not taus:
+        raise UsageError(f"no query has {FEWEST} candidates to compare rankers on", "give longer lists")
+    return TopAgreement(np.array(shared), np.array(taus))
 
 
 def _tau(a: Floats, b: Floats) -> float:

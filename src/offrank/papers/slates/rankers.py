@@ -53,8 +53,8 @@ class FeatureSets:
         """Return the sets of a collection with so many features.
 
         They are MSLR's for 136 (56 and 77 columns), LETOR 4.0's for 46 (22 and 24), otherwise the first and the second
-        half. The generated queries of `mslr_like` have 136 features in another order; by MSLR's sets their four
-        rankers overlap about as much as on MSLR.
+        half. The generated queries of `mslr_like` have 136 features in another order; by MSLR's sets their rankers
+        overlap about as much as on MSLR (.26 to .53 of the top 10, published .25 to .52), the two lassos more (.40).
 
         Raises:
             UsageError: fewer than 2 columns.

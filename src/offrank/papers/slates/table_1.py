@@ -37,9 +37,10 @@ from .learning import (
     SUP,
     SUP_RAW,
     TEXT,
+    WORKERS,
     Experiment,
-    Fold,
     LearningDesign,
+    LearningFold,
 )
 from .rankers import parts
 from .uniform_log import Pages, uniform_log
@@ -50,7 +51,6 @@ VERSION = 1
 """To be increased whenever the results of a fold change: results of two versions are never mixed."""
 
 _PUBLISHED = 10_000  # queries of MSLR-WEB10K
-_WORKERS = 2
 
 Results = Mapping[str, Mapping[str, Mapping[str, Floats]]]
 """Setting -> method -> reward -> values of the slates of all queries, each tested once [q]."""
@@ -72,7 +72,8 @@ def learning(design: LearningDesign, judged: Judged | None, folder: Path, say: S
     log = uniform_log(pages, design.slates * len(judged), seed_of(design.seed, "uniform") % 2**63, say)
     experiment = Experiment(pages, log, design)
     settings = {"version": VERSION, "learning": asdict(design), "digest": _digest(judged)}
-    found = resumed(FOLDS, own_folder(folder, settings), experiment.run, say, _WORKERS)
+    own = own_folder(folder, settings)
+    found = resumed(FOLDS, own, experiment.run, say, WORKERS, lambda missing: say(experiment.price(missing)))
     results = _joined(experiment, found)
     facts = {
         **asdict(design),
@@ -108,7 +109,7 @@ def _digest(judged: Judged) -> str:
     return made.hexdigest()[:16]
 
 
-def _joined(experiment: Experiment, found: Mapping[Fold, Found]) -> Results:
+def _joined(experiment: Experiment, found: Mapping[LearningFold, Found]) -> Results:
     """Return the results of all folds, by query."""
     order = np.argsort(np.concatenate([experiment.tested(fold) for fold in FOLDS]))
     first = found[FOLDS[0]]

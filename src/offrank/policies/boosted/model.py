@@ -14,9 +14,9 @@ from ...errors import UsageError
 from ...folds.fingerprint import Fingerprint
 from ...log.batch import Contexts, Floats, Integers
 from ..base import all_items
-from ..linear import Encoding, Lines, PolicyFile, ranker, scored, slate_log_prob
+from ..linear import Encoding, Lines, PolicyFile, item_probs, ranker, scored, slate_log_prob
 from .assignment import Assigned, Assignment
-from .forest import Forest
+from .forest import TreeEnsemble
 
 
 @dataclass(frozen=True)
@@ -28,7 +28,7 @@ class BoostedModel:
 
     encoding: Encoding
     columns: Integers
-    forest: Forest
+    forest: TreeEnsemble
     facts: Mapping[str, Any] = field(default_factory=dict)
     training: Fingerprint | None = None
 
@@ -82,6 +82,14 @@ class BoostedModel:
         scores = widened(self.scores(self.encoding.lines(contexts)), contexts)[:, :, : contexts.slots]
         return Assigned(np.ascontiguousarray(scores), contexts.size, contexts.length, assignment)
 
+    def item_probs(self, lines: Lines, slates: Integers, greedy: bool) -> Floats:
+        """[n, k] probability of each slate's item at its own rank, sorted (`greedy`), drawn, or fixed by slot."""
+        scores, size = self.scores(lines), np.diff(lines.starts)
+        if self.forest.slots:
+            law = Assigned(scores, size, (slates >= 0).sum(axis=1)).rank_probs(slates)
+            return np.diagonal(law, axis1=1, axis2=2)
+        return item_probs(scores, size, slates, greedy)
+
     def recorded(self, facts: Mapping[str, Any], training: Fingerprint | None) -> BoostedModel:
         """The model with how it was learnt, and the fingerprint of the rows."""
         return replace(self, facts=facts, training=training)
@@ -104,7 +112,7 @@ class BoostedModel:
     @classmethod
     def _of(cls, found: PolicyFile) -> BoostedModel:
         columns, slots = found.arrays["columns"].astype(np.int64), int(found.arrays["slots"])
-        forest = Forest(found.arrays["trees"].tobytes().decode(), len(columns), slots)
+        forest = TreeEnsemble(found.arrays["trees"].tobytes().decode(), len(columns), slots)
         made = cls(found.encoding, columns, forest, found.facts, found.training)
         _ = (made._place, forest.trees)  # a file that cannot be used is refused here
         return made

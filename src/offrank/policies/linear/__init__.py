@@ -4,6 +4,6 @@ from .encoding import Encoding, Lines
 from .file import PolicyFile
 from .model import Model
 from .policy import Linear
-from .scored import ranker, scored, slate_log_prob
+from .scored import item_probs, ranker, scored, slate_log_prob
 
-__all__ = ["Encoding", "Linear", "Lines", "Model", "PolicyFile", "ranker", "scored", "slate_log_prob"]
+__all__ = ["Encoding", "Linear", "Lines", "Model", "PolicyFile", "item_probs", "ranker", "scored", "slate_log_prob"]

@@ -14,7 +14,7 @@ from ...log.batch import Contexts, Floats, Integers
 from ..base import all_items
 from .encoding import Encoding, Lines
 from .file import PolicyFile
-from .scored import ranker, scored, slate_log_prob
+from .scored import item_probs, ranker, scored, slate_log_prob
 
 
 @dataclass(frozen=True)
@@ -38,6 +38,10 @@ class Model:
     def log_prob(self, lines: Lines, slates: Integers, greedy: bool) -> Floats:
         """[n] log-probability of each slate, sorted by the scores (`greedy`) or drawn."""
         return slate_log_prob(lines.scores(self.weights), np.diff(lines.starts), slates, greedy)
+
+    def item_probs(self, lines: Lines, slates: Integers, greedy: bool) -> Floats:
+        """[n, k] probability of each slate's item at its own rank, sorted by the scores (`greedy`) or drawn."""
+        return item_probs(lines.scores(self.weights), np.diff(lines.starts), slates, greedy)
 
     def rank_probs(self, contexts: Contexts, greedy: bool) -> Floats:
         """[n, m, k] probability of each candidate at each rank, sorted by the scores (`greedy`) or drawn."""

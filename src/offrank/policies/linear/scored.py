@@ -26,5 +26,14 @@ def scored(contexts: Contexts, scores: Floats) -> Contexts:
 
 def slate_log_prob(scores: Floats, size: Integers, slates: Integers, greedy: bool) -> Floats:
     """[n] log-probability of each slate, drawn by scores [n, m] or sorted by them."""
-    contexts = Contexts(np.zeros(scores.shape, np.int64), size, (slates >= 0).sum(axis=1))
-    return ranker(greedy).log_prob(scored(contexts, scores), slates)
+    return ranker(greedy).log_prob(_with_slots_of(scores, size, slates), slates)
+
+
+def item_probs(scores: Floats, size: Integers, slates: Integers, greedy: bool) -> Floats:
+    """[n, k] probability of each slate's item at its own rank, in slates drawn by scores [n, m] or sorted by them."""
+    law = ranker(greedy).rank_probs(_with_slots_of(scores, size, slates), slates)
+    return np.diagonal(law, axis1=1, axis2=2)
+
+
+def _with_slots_of(scores: Floats, size: Integers, slates: Integers) -> Contexts:
+    return scored(Contexts(np.zeros(scores.shape, np.int64), size, (slates >= 0).sum(axis=1)), scores)

@@ -1,0 +1,121 @@
+"""The release rule: whether a learnt policy may replace the policy that drew the log.
+
+A policy is released at level 1 - a if each of three conditions holds. If one of the two intervals is right, a policy
+that is no better is released in at most a of all logs (an intersection-union test: Berger 1982).
+
+1. The verdict is usable, and its two-sided interval of the paired difference to the log, at level 1 - 2 a, lies above
+   0: its lower end is a one-sided bound at level 1 - a.
+2. At least `FEW` effective rewarded impressions carry it: of fewer, an interval says little.
+3. Unless the logging policy is known to show all that the policy shows, the same holds for the difference in which all
+   that is missing from the log earns the least logged reward. A self-normalised estimate assumes that it earns as much
+   as the rest, so that a policy looks better for showing what the log does not have.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from ..folds.estimate import Interval
+from .assumptions import in_words
+from .verdict import Reason, Verdict
+
+FEW = 10.0
+"""Effective rewarded impressions. Of five all may favour either policy by chance (benchmarks/release.py)."""
+UNDECIDED, WORSE = "undecided", "worse"
+"""The codes of the reasons that the interval contains 0, or lies below it."""
+MISSING = "missing-weight"
+"""The code of the reason that the policy may be worse if what the log does not show earns little."""
+
+
+@dataclass(frozen=True)
+class Release:
+    """Whether a policy may replace the one that drew the log.
+
+    - released: whether it is better than the logged policy with probability `level`.
+    - difference: per impression, paired; each end is a one-sided bound at `level`. None if no estimate can be used.
+    - missing: the same if what the log does not show earned the least logged reward; None if nothing can be missing.
+    - estimator, assumes: where the difference is from, and its assumptions about users.
+    - reasons: why it is not released; otherwise the reasons for care.
+
+    Examples:
+        >>> log = offrank.simulation.AdvertWorld(9000, slots=1, sharpness=0.5).source()
+        >>> learnt = offrank.learn(log, "poem", "policy.npz", epochs=2, bits=12)
+        >>> learnt.release.released, learnt.release.level
+        (True, 0.95)
+    """
+
+    released: bool
+    level: float
+    difference: Interval | None = None
+    missing: Interval | None = None
+    estimator: str | None = None
+    assumes: frozenset[str] = frozenset()
+    reasons: tuple[Reason, ...] = ()
+
+    @property
+    def headline(self) -> str:
+        """The decision in one sentence, with its number."""
+        codes, away = ", ".join(one.code for one in self.reasons), self.difference
+        if self.released and away is not None:
+            given = f" if {in_words(self.assumes)}" if self.assumes else ""
+            care = f" Use with care: {codes}." if codes else ""
+            said = f"{away.value:+.4g} per impression, at least {away.low:+.4g}, by {self.estimator}"
+            return f"Better than the logged policy with probability {self.level:g}{given}: {said}.{care}"
+        if away is None:
+            return f"Do not ship: the last third cannot tell whether it is better than the logged policy ({codes})."
+        how = "worse" if away.high < 0 else "not shown to be better"
+        said = f"{away.value:+.4g} per impression, from {away.low:+.4g} to {away.high:+.4g}, by {self.estimator}"
+        return f"Do not ship: {how} than the logged policy with probability {self.level:g}: {said} ({codes})."
+
+    def to_dict(self) -> dict[str, Any]:
+        """The decision as plain values."""
+        return {
+            "released": self.released,
+            "level": self.level,
+            "headline": self.headline,
+            "estimator": self.estimator,
+            "assumes": sorted(self.assumes),
+            "difference": None if self.difference is None else self.difference.to_dict(),
+            "missing": None if self.missing is None else self.missing.to_dict(),
+            "reasons": [{**asdict(one), "estimators": list(one.estimators)} for one in self.reasons],
+        }
+
+
+def release(level: float, verdict: Verdict, rewarded: float = math.inf, missing: Interval | None = None) -> Release:
+    """The decision at this level.
+
+    verdict: with intervals at level 2 level - 1. rewarded: effective number of rewarded impressions behind its
+    estimate. missing: as in `Release`, at the same level.
+    """
+    away = verdict.difference
+    if away is None or not verdict.usable:
+        return Release(False, level, reasons=verdict.reasons)
+    against = list(_against(level, verdict, away, rewarded, missing))
+    reasons = tuple(against) or verdict.reasons
+    return Release(not against, level, away, missing, verdict.estimator, verdict.assumes, reasons)
+
+
+def _against(level: float, verdict: Verdict, away: Interval, rewarded: float, missing: Interval | None) -> list[Reason]:
+    """The reasons not to release a policy with a usable verdict."""
+    names, found = (str(verdict.estimator),), []
+    if not away.low > 0:
+        least = verdict.detectable
+        more = f" Such a log shows a difference of {least:.3g} as one, with a chance of 0.8." if least else ""
+        text = (
+            f"With probability {level:g} the difference is only known to exceed {away.low:+.4g} per impression.{more}"
+        )
+        code = WORSE if away.high < 0 else UNDECIDED
+        found.append(Reason(code, text, "Log more, or learn a policy that is further ahead.", names))
+    if away.low > 0 and rewarded < FEW:
+        text = f"It rests on about {rewarded:.0f} rewarded impressions, of which all may favour it by chance."
+        found.append(Reason("few-rewards", text, "Log more.", names))
+    if missing is not None and away.low > 0 and not missing.low > 0:
+        text = (
+            "Where weight is missing because the log does not show all that the policy shows, the rest may not stand "
+            f"for it: if it earned the least logged reward, the difference is only known to exceed {missing.low:+.4g}."
+        )
+        remedy = "Log more randomly, name the logging policy, or learn a policy closer to it."
+        found.append(Reason(MISSING, text, remedy, names))
+    return found
