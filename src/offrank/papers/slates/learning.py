@@ -58,13 +58,14 @@ SETTINGS = (TEXT, CODE)
 class LearningDesign:
     """The experiment at some size.
 
-    queries: the most that are used, and as many are generated where none are given, with `documents` each (None:
+    queries: the most of those given. generated: how many are made where none are given, with `documents` each (None:
     MSLR's sizes). slates: logged for each query, on average (published: 10,000,000 for the 6,000 to learn from of
     MSLR-WEB10K). rounds: the number of trees is chosen among a tenth, three tenths and all of them.
     smallest: documents in a leaf.
     """
 
     queries: int
+    generated: int
     documents: tuple[int, int] | None
     rounds: int
     leaves: int = 70
@@ -75,8 +76,10 @@ class LearningDesign:
 
     @classmethod
     def of(cls, scale: float, seed: int) -> LearningDesign:
-        """Return the published size at scale .5 or more, otherwise a small one."""
-        return cls(10_000, None, 1_000, seed=seed) if scale >= 0.5 else cls(1_000, (10, 60), 50, 31, seed=seed)
+        """Return the published size at scale .5 or more, but for generated queries; otherwise a small one."""
+        if scale >= 0.5:
+            return cls(10_000, 1_500, None, 1_000, seed=seed)
+        return cls(1_000, 1_000, (10, 60), 50, 31, seed=seed)
 
     @property
     def after(self) -> tuple[int, ...]:

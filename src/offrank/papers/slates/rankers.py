@@ -157,7 +157,8 @@ def ranks(judged: Judged, scores: Floats, name: str, seed: int = 0) -> Integers:
 
 def finite(features: Floats) -> Floats:
     """Return features as trees can take them: in the range of single precision, and 0 for what is no number."""
-    return np.clip(np.nan_to_num(features, nan=0.0), -_LARGEST, _LARGEST)
+    found = np.nan_to_num(features, nan=0.0)
+    return np.clip(found, -_LARGEST, _LARGEST, out=found)
 
 
 def parts(judged: Judged, count: int, name: str, seed: int) -> Integers:
