@@ -14,6 +14,7 @@ import pytest
 from sklearn.linear_model import Lasso
 
 import offrank
+from offrank.errors import UsageError
 from offrank.log.judged import Judged
 from offrank.papers.expectations import Expectations
 from offrank.papers.resume import Heed
@@ -36,7 +37,7 @@ from offrank.papers.slates.direct import Linear, Tree, learnt
 from offrank.papers.slates.findings import Findings, claims, root_mean_square
 from offrank.papers.slates.rankers import RANKERS, TREE_TITLE, RankedSets
 from offrank.papers.slates.study import studied
-from offrank.papers.slates.worlds import World, by_rank, worlds
+from offrank.papers.slates.worlds import World, by_rank, feature_table, worlds
 
 SMALL, LARGE = SPACES = Space(4, 2, (1.0, 2.0)), Space(6, 3, (0.5, 1.0))
 SIZES = (5, 6, 2, 6, 4, 3, 6, 1, 5)
@@ -59,7 +60,7 @@ def ranked(*sizes: int, seed: int = 0) -> RankedSets:
 
 
 def world(sets: RankedSets, space: Space, logging: Logging) -> World:
-    return worlds(sets, space, [logging])[logging]
+    return worlds(sets, feature_table(sets.judged.features), space, [logging])[logging]
 
 
 def nothing() -> None:
@@ -221,7 +222,9 @@ def counting(monkeypatch: pytest.MonkeyPatch, most: int = 1000) -> list[int]:
 
 @pytest.fixture(scope="module")
 def data() -> SlatesData:
-    return SlatesData(MICRO, "9 queries", judged(*SIZES), {s: ranked(*SIZES) for s in SPACES}, generated=False)
+    sets = {space: ranked(*SIZES) for space in SPACES}
+    features = {space: feature_table(one.judged.features) for space, one in sets.items()}
+    return SlatesData(MICRO, "9 queries", None, sets, features, sum(SIZES), 4.0)
 
 
 def test_it_goes_on_where_it_was_interrupted(data: SlatesData, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -346,3 +349,9 @@ def test_scales() -> None:
     assert len(list(small.conditions())) == 40
     assert {60_000, 600_000} <= set(small.grid) & set(full.grid)
     assert SlatesDesign.of(1e-9, 4).grid[-1] == 2_000
+
+
+def test_queries_without_a_grade_above_0_are_refused() -> None:
+    given = judged(4, 5)
+    with pytest.raises(UsageError, match="no document has a grade above 0"):
+        SlatesData.of(MICRO, replace(given, grade=np.zeros(given.rows)), len)

@@ -65,7 +65,7 @@ def made(design: SlatesDesign, log: Any, folder: Path, say: Say, table_1: Learni
     sections = list(_sections(data, findings, say))
     if table_1 is not None:
         say("4. Table 1: rankers learnt from rewards of whole slates")
-        sections.append(learning(table_1, None if data.generated else data.judged, folder, say))
+        sections.append(learning(table_1, data.given, folder, say))
     return PAPER.sheet(sections)
 
 
@@ -86,8 +86,8 @@ def _sections(data: SlatesData, findings: Findings, say: Say) -> Iterator[Sectio
         for logging in loggings(space)[1:]:
             yield _panels(findings, space, logging, figure)
             figure += 1
-    whole = len(data.judged) > _WHOLE and not data.generated
-    yield overlap(data.sets[design.spaces[-1]], whole)
+    sets = data.sets[design.spaces[-1]]
+    yield overlap(sets, data.given is not None and len(sets.judged) > _WHOLE)
     say("3. The published code and the text, side by side")
     yield _both_ways(findings)
 
@@ -104,8 +104,8 @@ def _set_up(data: SlatesData, findings: Findings) -> Section:
         rows.append((str(space), len(sets.judged), float(sets.judged.sizes.mean()), *truths))
     titles = [f"{metric} of {target}" for metric in METRICS for target in TARGETS]
     table = Figures("Queries, and the true values", ("(m, l)", "queries", "mean candidates", *titles), tuple(rows))
-    facts = {**asdict(design), "data": data.data, "source": texts["generated" if data.generated else "given"]}
-    facts |= {"last model": design.models[-1], "rows": data.judged.rows}
+    facts = {**asdict(design), "data": data.data, "source": texts["generated" if data.given is None else "given"]}
+    facts |= {"last model": design.models[-1], "rows": data.rows}
     return PAPER.section("set-up", facts, tables=[table])
 
 
