@@ -196,10 +196,16 @@ def learn(
     policy = targets["sorted" if search.learner.greedy else "drawn"]
     if test:
         say("3. Judging by the test third")
-        third = splits.Split(source, "test", split)
-        tested = evaluate(third, targets, drawn, confidence=confidence, executor=executor, progress=progress)
+        how: dict[str, Any] = {"confidence": confidence, "executor": executor, "progress": progress}
+        tested = evaluate(splits.Split(source, "test", split), targets, *_judges(drawn, data), **how)
     features = (int(survey.seen.sum()), int(survey.context.sum()), interactions or isinstance(policy, Boosted))
     return LearntPolicy(policy, method, search.criterion, tried, tested, *features)
+
+
+def _judges(drawn: AnyPolicy, data: Data) -> tuple[AnyPolicy, tuple[str, ...]]:
+    """Return the logging policy and the estimators of the test; the pseudoinverse too if settings were chosen by it."""
+    found = data.validate_contexts
+    return (drawn, ("ips", "snips")) if found is None else (found.law, ("ips", "snips", "wpi"))
 
 
 def both(path: str) -> dict[str, Learnt]:
