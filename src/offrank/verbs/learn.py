@@ -45,8 +45,8 @@ class LearntPolicy(Printed):
 
     - policy: read from the file that was written; `greedy` says how its method means it to be used.
     - tried: every setting with its estimates on the validation third, best first.
-    - tested: on the test third, the policy drawn from (`drawn`) and sorted by (`sorted`), or of scores by slot the greedy
-      slate (`sorted`) and the best one (`exact`); None if not requested.
+    - tested: on the test third, the policy drawn from (`drawn`) and sorted by (`sorted`), or of scores by slot the
+      greedy slate (`sorted`) and the best one (`exact`); None if not requested.
     - ignored: number of features that are equal for all candidates of every impression, so that a linear scorer
       without interactions cannot use them; `features` is the number of features that occur.
     """
