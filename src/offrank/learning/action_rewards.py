@@ -58,8 +58,8 @@ class ActionSums:
             >>> sums = ActionSums.zeros(np.array([3]), np.array([2]))
             >>> sums.add(np.array([0]), np.array([[1, 0]]), np.array([1.0]))
             >>> sums.uniform()
-            array([[-1.5,  2.5],
-                   [ 2.5, -1.5],
+            array([[ 0.5,  2.5],
+                   [ 2.5,  0.5],
                    [-1.5, -1.5]])
         """
         if (wrong := np.flatnonzero(slots > sizes)).size:
