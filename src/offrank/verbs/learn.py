@@ -205,7 +205,8 @@ def learn(
     if test:
         say("3. Judging by the test third")
         third = splits.Split(source, "test", split)
-        tested = evaluate(third, targets, drawn, confidence=confidence, executor=executor, progress=progress)
+        by = ("ips", "snips") if tried[0].ipm is None else ("ips", "snips", "ipm")
+        tested = evaluate(third, targets, drawn, by, confidence=confidence, executor=executor, progress=progress)
     occurring, ignored = int(survey.seen.sum()), int(survey.context.sum())
     crossed = interactions or isinstance(policy, Boosted)
     return LearntPolicy(policy, method, search.criterion, tried, tested, occurring, ignored, crossed)
