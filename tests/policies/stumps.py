@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
-from offrank.policies.boosted import BoostedModel, Forest
+from offrank.policies.boosted import BoostedModel, TreeEnsemble
 from offrank.policies.linear import Encoding
 
 PRESENT = 0.25
@@ -29,7 +29,7 @@ def both(slot: int, feature: int, weight: float) -> str:
     )
 
 
-def forest(weights: np.ndarray) -> Forest:
+def forest(weights: np.ndarray) -> TreeEnsemble:
     """A score per candidate by weights [features], or per candidate and slot by weights [features, slots]."""
     width, slots = weights.shape[0], weights.shape[1] if weights.ndim == 2 else 0
     if slots:
@@ -37,7 +37,7 @@ def forest(weights: np.ndarray) -> Forest:
     else:
         trees = [stump(f, float(weight)) for f, weight in enumerate(weights)]
     text = "".join(f"Tree={number}\n{tree}\n" for number, tree in enumerate(trees)) + "end of trees\n"
-    return Forest(text, width, slots)
+    return TreeEnsemble(text, width, slots)
 
 
 def saved(path: Path, weights: np.ndarray, bits: int = 5) -> str:

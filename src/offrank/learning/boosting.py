@@ -11,11 +11,11 @@ from typing import Any, ClassVar, Literal, final, get_args
 import numpy as np
 
 from ..errors import UsageError
-from ..policies.boosted import BoostedModel, Forest
+from ..policies.boosted import BoostedModel, TreeEnsemble
 from .examples import Checkpoint, Data, kept
 from .trees import TreeSettings
 
-Grower = Callable[..., Iterator[tuple[int, Forest]]]
+Grower = Callable[..., Iterator[tuple[int, TreeEnsemble]]]
 """Called with (features, settings=, seed=, after=): yields the trees after these rounds, and after the last."""
 Grid = Literal["small", "published"]
 _PUBLISHED: dict[str, Any] = {"rates": (0.05, 0.3, 0.5), "subsamples": (0.3, 0.5, 1.0), "leaves": (10, 40, 70)}
@@ -69,7 +69,7 @@ class Boosting(ABC):
         assert contexts is not None
         lines, grow = data.encoding.lines(contexts.contexts), self.grower(data)
         columns = np.unique(lines.indices).astype(np.int64)
-        features = BoostedModel(data.encoding, columns, Forest("", len(columns))).matrix(lines)
+        features = BoostedModel(data.encoding, columns, TreeEnsemble("", len(columns))).matrix(lines)
         for settings in self.settings():
             named = {"leaves": settings.leaves, "rate": settings.rate, "subsample": settings.subsample}
             for number, forest in grow(features, settings=settings, seed=seed, after=self.after):

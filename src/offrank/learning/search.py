@@ -86,7 +86,7 @@ class Search:
         found: list[Trial] = []
         leader: Trial | None = None
         middle = data.train.baseline()
-        by_action = Actions.of(data, middle) if self.criterion == "pi" else None
+        by_action = ActionEstimates.of(data, middle) if self.criterion == "pi" else None
         items = self._by_item(data)
         for candidate in self.learner.candidates(data, self.seed):
             trial = judge(candidate, data.validate, self.learner.greedy, self.confidence, middle)
@@ -146,7 +146,7 @@ class Search:
 
 
 @dataclass(frozen=True)
-class Actions:
+class ActionEstimates:
     """The contexts of the validation third, with the pseudoinverse's rewards of actions, to estimate policies by.
 
     phi: [rows, k] of the rewards less `baseline`; ones: [rows, k] of a reward of 1.
@@ -158,7 +158,7 @@ class Actions:
     baseline: float
 
     @classmethod
-    def of(cls, data: Data, baseline: float) -> Actions:
+    def of(cls, data: Data, baseline: float) -> ActionEstimates:
         """Build from the validation third.
 
         Raises:

@@ -2,7 +2,7 @@
 
     forest = fit(features [rows, d], targets [rows] or [rows, k], weights like targets, settings, seed)
     forest = fit_ranks(features [rows, d], grades [rows], sizes [q], settings, seed)
-    forest.scores(features)    [rows], or [rows, k]: a `policies.boosted.Forest`
+    forest.scores(features)    [rows], or [rows, k]: a `policies.boosted.TreeEnsemble`
 
 features: an array or a CSR matrix. Targets [rows, k] are of candidates in slots: then the slot is told by k more
 features, one-hot, and an example of weight 0 is left out. `rounds` and `ranking_rounds`
@@ -20,7 +20,7 @@ import numpy as np
 
 from ..errors import LogError, UsageError, optional
 from ..log.batch import Floats, Integers
-from ..policies.boosted import Forest, with_slots
+from ..policies.boosted import TreeEnsemble, with_slots
 
 Slope = Callable[[Floats, int], Floats]
 """Called with the scores [rows] and the round: returns the gradient of a metric by the scores."""
@@ -75,7 +75,7 @@ class TreeSettings:
         }
 
 
-def fit(features: Any, targets: Floats, weights: Floats, settings: TreeSettings, seed: int = 0) -> Forest:
+def fit(features: Any, targets: Floats, weights: Floats, settings: TreeSettings, seed: int = 0) -> TreeEnsemble:
     """Return trees of least squares; see the module.
 
     Raises:
@@ -85,7 +85,7 @@ def fit(features: Any, targets: Floats, weights: Floats, settings: TreeSettings,
     return last(rounds(features, targets, weights, settings, seed))
 
 
-def fit_ranks(features: Any, grades: Floats, sizes: Integers, settings: TreeSettings, seed: int = 0) -> Forest:
+def fit_ranks(features: Any, grades: Floats, sizes: Integers, settings: TreeSettings, seed: int = 0) -> TreeEnsemble:
     """Return trees of LambdaMART; see the module. Queries count equally, and a query's documents stand together.
 
     Raises:
@@ -95,7 +95,7 @@ def fit_ranks(features: Any, grades: Floats, sizes: Integers, settings: TreeSett
     return last(ranking_rounds(features, grades, sizes, settings, seed))
 
 
-def last(forests: Iterator[tuple[int, Forest]]) -> Forest:
+def last(forests: Iterator[tuple[int, TreeEnsemble]]) -> TreeEnsemble:
     """Return the forest after the last round."""
     *_, (_, forest) = forests
     return forest
@@ -103,7 +103,7 @@ def last(forests: Iterator[tuple[int, Forest]]) -> Forest:
 
 def rounds(
     features: Any, targets: Floats, weights: Floats, settings: TreeSettings, seed: int = 0, after: tuple[int, ...] = ()
-) -> Iterator[tuple[int, Forest]]:
+) -> Iterator[tuple[int, TreeEnsemble]]:
     """Yield the trees of `fit` after these rounds, and after the last."""
     used = weights > 0
     if not used.any():
@@ -125,7 +125,7 @@ def ranking_rounds(
     seed: int = 0,
     after: tuple[int, ...] = (),
     weights: Floats | None = None,
-) -> Iterator[tuple[int, Forest]]:
+) -> Iterator[tuple[int, TreeEnsemble]]:
     """Yield the trees of `fit_ranks` after these rounds, and after the last. weights: of the documents [rows]."""
     if not np.isin(grades, np.arange(HIGHEST_GRADE + 1)).all():
         raise UsageError("LambdaMART needs whole grades from 0 to 30", "round the grades, or learn by sup")
@@ -135,7 +135,7 @@ def ranking_rounds(
 
 def climbing_rounds(
     features: Any, slope: Slope, settings: TreeSettings, seed: int = 0, after: tuple[int, ...] = ()
-) -> Iterator[tuple[int, Forest]]:
+) -> Iterator[tuple[int, TreeEnsemble]]:
     """Yield trees that climb a metric. slope: its gradient by the scores [rows], which it gets with the round.
 
     A leaf's step is sum(g) / sum(|g| + mean |g|) times the rate: below the rate, whatever the scale of the metric.
@@ -184,7 +184,7 @@ def _grown(
     after: tuple[int, ...],
     shape: tuple[int, int],
     custom: Callable[[Floats, Any], tuple[Floats, Floats]] | None = None,
-) -> Iterator[tuple[int, Forest]]:
+) -> Iterator[tuple[int, TreeEnsemble]]:
     """Yield forests after some rounds. given: features, targets and weights. custom: an objective of our own."""
     library = optional("lightgbm", "boosted trees need LightGBM", "models")
     features, targets, weights = given
@@ -194,4 +194,4 @@ def _grown(
     for number in range(1, settings.rounds + 1):
         booster.update(fobj=custom)
         if number in after or number == settings.rounds:
-            yield number, Forest(booster.model_to_string(num_iteration=number), *shape)
+            yield number, TreeEnsemble(booster.model_to_string(num_iteration=number), *shape)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -161,19 +161,16 @@ def learn(
 ) -> LearntPolicy:
     """Learn a policy from one third of a log, choose its settings by another, and test it on the last.
 
-    - log: from `read_log`, or anything that it takes, with `features` beside the candidates.
+    - log: anything that `read_log` takes, with `features` beside the candidates.
     - method: random, regression, ips, dro, poem, snpoem, dr-poem, plackett-luce or pl-rank, which are linear; pi-opt,
       sup or lambdamart, which boost trees; or a spelling such as `sup(target=relevance)`.
-    - path: the `.npz` file to write. logging: the policy that drew the log; `logged` uses its written propensities.
-    - criterion: what the settings are chosen by: `ips` (as in paper criteo-test-bed), `snips`, `lower`, the lower end
-      of the interval of IPS at level `confidence`, `pi`, the pseudoinverse (the default of pi-opt), or `ipm`, by items
-      at their ranks (of pl-rank, where the log tells their probabilities); else the default is `ips`.
-    - labels: the column of the grades beside the candidates, for sup and lambdamart.
-    - split: `turn` (rows in turn) or `hash` (of the row number).
-    - interactions: multiply each feature of a candidate by each feature of the context.
-    - epochs: the most passes over the log, by default the method's own. bits: weights are a table of 2^bits.
-    - confidence: level of the intervals, and the probability with which a policy that is released is better.
-    - seed: the same seed gives bit-identical results. say: called with a description of each step.
+    - path: the `.npz` file to write. logging: the policy that drew the log, by default known by its propensities.
+    - criterion: what settings are chosen by: `ips` (the default), `snips`, `lower`, the lower end of the interval of
+      IPS, `pi`, the pseudoinverse (default of pi-opt), or `ipm`, by items at their ranks (of pl-rank).
+    - labels: the column of the candidates' grades, for sup and lambdamart. bits: weights are a table of 2^bits.
+    - split: by `turn` or `hash` of the rows. interactions: cross the features of the context with the candidates'.
+    - epochs: the most passes, or trees. confidence: of intervals, and that a policy which is released is better.
+    - seed: the same one gives the same bits. say: called with a description of each step.
 
     Raises:
         UsageError: arguments that cannot work, or a method that cannot learn from this log.
@@ -183,20 +180,15 @@ def learn(
         >>> offrank.learn(offrank.simulation.AdvertWorld(2000, slots=1).source(), "ips", "policy.npz", epochs=1).policy
         linear('policy.npz', greedy=True)
     """
-    splits.check(split)
-    IntervalSpec("normal", confidence)  # raises for an invalid level
-    if test and confidence <= 0.5:
-        raise UsageError(f"confidence is {confidence!r}", "give more than 0.5, or do not judge the policy: test=False")
-    target = _target(path)
+    target = _target(path, split, confidence, bits, test)
     search = _search(method, epochs, criterion, confidence, seed, labels)
-    Encoding.plain(bits)  # raises before anything is read
     source = arguments.source(log)
     drawn = fitted(arguments.policy(logging), source, executor)
     with scratch(target.parent, ".learning-") as folder:
-        preparation = Preparation(drawn, folder, split, bits, interactions, contexts=search.contexts, labels=labels)
-        preparation = replace(preparation, ranks=search.ranks)
         say("1. Reading the log, and encoding its features")
-        data, survey = preparation.data(source, executor, progress)
+        needed: dict[str, Any] = {"contexts": search.contexts, "labels": labels, "ranks": search.ranks}
+        prepared = Preparation(drawn, folder, split, bits, interactions, **needed)
+        data, survey = prepared.data(source, executor, progress)
         say(f"2. Learning from {data.train.rows:,} impressions, choosing by {data.validate.rows:,}")
         tried = search.run(data, tried=lambda one: say(f"   {_spelled(one)}: {_estimated(one)}"))
     _save(search, data, tried[0].candidate, split, target)
@@ -205,16 +197,36 @@ def learn(
     if test:
         say("3. Judging by the test third")
         third = splits.Split(source, "test", split)
-        by = ("ips", "snips") if tried[0].ipm is None else ("ips", "snips", "ipm")
-        tested = evaluate(third, targets, drawn, by, confidence=confidence, executor=executor, progress=progress)
-    occurring, ignored = int(survey.seen.sum()), int(survey.context.sum())
-    crossed = interactions or isinstance(policy, Boosted)
-    return LearntPolicy(policy, method, search.criterion, tried, tested, occurring, ignored, crossed)
+        tested = evaluate(
+            third, targets, drawn, _judges(tried[0]), confidence=confidence, executor=executor, progress=progress
+        )
+    features = (int(survey.seen.sum()), int(survey.context.sum()), interactions or isinstance(policy, Boosted))
+    return LearntPolicy(policy, method, search.criterion, tried, tested, *features)
+
+
+def _judges(best: Trial) -> tuple[str, ...]:
+    """Return the estimators of the test third: by items too where the settings were chosen by them."""
+    return ("ips", "snips") if best.ipm is None else ("ips", "snips", "ipm")
 
 
 def both(path: str) -> dict[str, Learnt]:
     """Return a learnt scorer as the two policies that it defines: drawn and sorted; or, by slot, sorted and exact."""
     return policies_of(path)
+
+
+def _target(path: str | os.PathLike[str], split: splits.By, confidence: float, bits: int, test: bool) -> Path:
+    """Return the file to write; raise for arguments that cannot work, before anything is read."""
+    splits.check(split)
+    IntervalSpec("normal", confidence)
+    if test and confidence <= 0.5:
+        raise UsageError(f"confidence is {confidence!r}", "give more than 0.5, or do not judge the policy: test=False")
+    Encoding.plain(bits)
+    target = Path(path)
+    if target.suffix != ".npz":
+        raise UsageError(f"the policy's file is {str(target)!r}", "give a name that ends in .npz")
+    if not os.access(target.parent, os.W_OK):
+        raise UsageError(f"there is no folder {str(target.parent)!r} to write to", "make it first")
+    return target
 
 
 def _search(
@@ -241,15 +253,6 @@ def _save(search: Search, data: Data, best: Checkpoint, split: splits.By, path: 
     assert best.model is not None
     said = {"method": search.name, "criterion": search.criterion, "settings": dict(best.settings)}
     best.model.recorded({**said, "seed": search.seed, "split": split}, data.training).save(path)
-
-
-def _target(path: str | os.PathLike[str]) -> Path:
-    target = Path(path)
-    if target.suffix != ".npz":
-        raise UsageError(f"the policy's file is {str(target)!r}", "give a name that ends in .npz")
-    if not os.access(target.parent, os.W_OK):
-        raise UsageError(f"there is no folder {str(target.parent)!r} to write to", "make it first")
-    return target
 
 
 def _spelled(judged: Trial) -> str:

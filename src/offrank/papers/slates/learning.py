@@ -15,7 +15,7 @@ import numpy as np
 
 from ...learning.trees import TreeSettings, ranking_rounds, rounds
 from ...log.batch import Floats, Integers
-from ...policies.boosted import Assignment, Forest, best_slates
+from ...policies.boosted import Assignment, TreeEnsemble, best_slates
 from ..resume import Found, Heed
 from .design import FLAT, REWARDS
 from .rankers import parts, ranks
@@ -156,7 +156,7 @@ class Experiment:
                     yield EXACT, kind, self.rewards(self.tested(fold), forest, "exact")[:, kind]
                 heed()
 
-    def _forests(self, fold: LearningFold, setting: Setting, method: str, target: int) -> Iterator[Forest]:
+    def _forests(self, fold: LearningFold, setting: Setting, method: str, target: int) -> Iterator[TreeEnsemble]:
         """Yield the rankers with the different numbers of trees."""
         queries = self.trained(fold)
         part, rows = self.pages.judged.take(queries), self._rows(queries)
@@ -173,12 +173,12 @@ class Experiment:
             made = rounds(features, grades, 1.0 / part.sizes[part.owner], trees, seed, after)
         yield from (forest for _, forest in made)
 
-    def rewards(self, queries: Integers, forest: Forest, assignment: Assignment = "greedy") -> Floats:
+    def rewards(self, queries: Integers, forest: TreeEnsemble, assignment: Assignment = "greedy") -> Floats:
         """Return the rewards [n, 3] of the slates of a ranker."""
         some = np.array_split(queries, -(-len(queries) // _TOGETHER))
         return np.concatenate([self.pages.rewards(one, self._slates(one, forest, assignment)) for one in some])
 
-    def _slates(self, queries: Integers, forest: Forest, assignment: Assignment) -> Integers:
+    def _slates(self, queries: Integers, forest: TreeEnsemble, assignment: Assignment) -> Integers:
         """Return the slates [n, 3] of a ranker; among documents with equal scores a hash decides."""
         part, rows = self.pages.judged.take(queries), self._rows(queries)
         scores = forest.scores(_finite(part.features))

@@ -1,7 +1,7 @@
 """Boosted trees of sparse features, saved to one file: a score for each candidate, or for each candidate and slot."""
 
 from .assignment import ASSIGNMENTS, Assigned, Assignment, best_slates
-from .forest import Forest, with_slots
+from .forest import TreeEnsemble, with_slots
 from .model import BoostedModel
 from .policy import Boosted
 
@@ -11,7 +11,7 @@ __all__ = [
     "Assignment",
     "Boosted",
     "BoostedModel",
-    "Forest",
+    "TreeEnsemble",
     "best_slates",
     "with_slots",
 ]

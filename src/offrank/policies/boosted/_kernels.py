@@ -119,8 +119,8 @@ def tied_slates(member, named, luck):
 def forest_scores(first, feature, threshold, left, right, value, dense, offsets, indices, values, width, out):
     """Set out [rows, slots] to the sum of the leaves; one slot: the trees have no features of slots.
 
-    first, feature ... value: as `Forest.trees`. offsets, indices, values: rows of a CSR matrix; if they are dense,
-    the indices are those of every row.
+    first, feature ... value: as `TreeEnsemble.trees`. offsets, indices, values: rows of a CSR matrix; if they
+    are dense, the indices are those of every row.
     """
     slots = out.shape[1]
     row_of = np.zeros(width + slots)

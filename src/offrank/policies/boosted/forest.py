@@ -19,7 +19,7 @@ _CHUNK = 1 << 14
 
 
 @dataclass(frozen=True)
-class Forest:
+class TreeEnsemble:
     """Boosted trees in LightGBM's own text, of `width` features; the score is the sum of their leaves.
 
     slots: 0 for a score per candidate; otherwise a score per candidate and slot, where the slot is told by as many
@@ -75,7 +75,7 @@ def with_slots(features: Any, slots: int) -> Any:
 
 
 def _parsed(text: str, width: int) -> tuple[Integers, Integers, Floats, Integers, Integers, Floats]:
-    """The arrays of `Forest.trees`.
+    """The arrays of `TreeEnsemble.trees`.
 
     Raises:
         KeyError, ValueError: a line is missing or wrong.

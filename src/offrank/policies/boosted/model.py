@@ -16,7 +16,7 @@ from ...log.batch import Contexts, Floats, Integers
 from ..base import all_items
 from ..linear import Encoding, Lines, PolicyFile, item_probs, ranker, scored, slate_log_prob
 from .assignment import Assigned, Assignment
-from .forest import Forest
+from .forest import TreeEnsemble
 
 
 @dataclass(frozen=True)
@@ -28,7 +28,7 @@ class BoostedModel:
 
     encoding: Encoding
     columns: Integers
-    forest: Forest
+    forest: TreeEnsemble
     facts: Mapping[str, Any] = field(default_factory=dict)
     training: Fingerprint | None = None
 
@@ -112,7 +112,7 @@ class BoostedModel:
     @classmethod
     def _of(cls, found: PolicyFile) -> BoostedModel:
         columns, slots = found.arrays["columns"].astype(np.int64), int(found.arrays["slots"])
-        forest = Forest(found.arrays["trees"].tobytes().decode(), len(columns), slots)
+        forest = TreeEnsemble(found.arrays["trees"].tobytes().decode(), len(columns), slots)
         made = cls(found.encoding, columns, forest, found.facts, found.training)
         _ = (made._place, forest.trees)  # a file that cannot be used is refused here
         return made
