@@ -5,17 +5,22 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import ClassVar
+from typing import ClassVar, Literal, get_args
 
 import numpy as np
 
+from ..errors import UsageError, optional
 from ..log.batch import Floats
 from ..log.hashing import hashed
+from ..policies.boosted import BoostedModel, TreeEnsemble
 from . import _kernels_rankings
 from .examples import Checkpoint, Data, Examples, ItemRanks, Store, by_item, kept
 from .plackett_luce import SlateGradient
 from .reductions import Scorer, passes
 from .regression import of_clicks, of_rewards
+from .trees import TreeSettings, climbing_rounds
+
+Scores = Literal["linear", "boosted"]
 
 
 @dataclass(frozen=True)
@@ -116,16 +121,24 @@ class PLRank(ItemRanks):
     Where only whole slates can be weighted, it is `SlateGradient`: a log without clicks, with another reward, or of a
     logging policy that does not tell the probability of an item at a rank.
 
+    - scorer: `linear`, or `boosted` trees by LightGBM.
     - l2: penalties of the weights, in units of the mean reward. rate: the largest step of a weight (Adam).
+    - leaves: of a boosted tree. shrinkage: the largest step of a score at a boosted tree.
     - robust: whether a regression of the clicks predicts the worth of items, else all have the same.
     - clips: importance weights of items are clipped at this quantile of the inverse propensities.
-    - epochs: of `steps` passes each, in which `draws` rankings per impression are drawn.
+    - epochs: of `steps` passes each, in which `draws` rankings per impression are drawn; a tree for each pass.
+
+    Raises:
+        UsageError: there is no such scorer. MissingExtraError: LightGBM is not installed.
     """
 
     greedy: ClassVar[bool] = False
     one_slot: ClassVar[bool] = False
     per_item: ClassVar[bool] = False
+    scorer: Scores = "linear"
     l2: tuple[float, ...] = (1e-3, 1e-2)
+    leaves: tuple[int, ...] = (8,)
+    shrinkage: float = 0.1
     robust: tuple[bool, ...] = (False, True)
     clips: tuple[float, ...] = (1.0,)
     rate: float = 0.2
@@ -133,18 +146,52 @@ class PLRank(ItemRanks):
     steps: int = 8
     epochs: int = 8
 
+    def __post_init__(self) -> None:
+        if self.scorer not in get_args(Scores):
+            raise UsageError(f"scorer is {self.scorer!r}", "say " + " or ".join(get_args(Scores)))
+        if self.scorer == "boosted":
+            optional("lightgbm", "boosted trees need LightGBM", "models")
+
     def candidates(self, data: Data, seed: int) -> Iterator[Checkpoint]:
         """Yield candidates of every setting, after 1, 2, 4 ... epochs and after the last."""
         if data.slots > 1 and not by_item(data.train):
             yield from SlateGradient(clips=self.clips, epochs=self.epochs).candidates(data, seed)
             return
         store = data.train.from_zero_to_one() if data.slots == 1 else data.train
-        for robust, clip, l2 in itertools.product(self.robust, self.clips, self.l2):
+        for robust, clip in itertools.product(self.robust, self.clips):
             rewards = ItemRewards.of(store, data.slots, _quantile(store, data.slots, clip), _model(data, seed, robust))
-            metric, settings = Metric.of(store, rewards, self.draws), {"robust": float(robust), "clip": clip, "l2": l2}
+            climbed = (self._linear if self.scorer == "linear" else self._boosted)(
+                Metric.of(store, rewards, self.draws), data, seed
+            )
+            for one in climbed:
+                yield replace(one, settings={"robust": float(robust), "clip": clip, **one.settings})
+
+    def _linear(self, metric: Metric, data: Data, seed: int) -> Iterator[Checkpoint]:
+        """Yield linear scorers for every penalty."""
+        for l2 in self.l2:
             for number, weights in enumerate(self._climb(metric, l2, data.encoding.size, seed), 1):
                 if kept(number, self.epochs):
-                    yield Checkpoint.linear({**settings, "epochs": number}, weights, data)
+                    yield Checkpoint.linear({"l2": l2, "epochs": number}, weights, data)
+
+    def _boosted(self, metric: Metric, data: Data, seed: int) -> Iterator[Checkpoint]:
+        """Yield boosted trees for every number of leaves; all examples are in memory at once."""
+        from scipy import sparse
+
+        pieces = list(metric.store)
+        columns = np.unique(np.concatenate([one.indices for one in pieces])).astype(np.int64)
+        model = BoostedModel(data.encoding, columns, TreeEnsemble("", len(columns)))
+        features = sparse.vstack([model.matrix(one.lines) for one in pieces], format="csr")
+        cuts = np.cumsum([one.starts[-1] for one in pieces])[:-1]
+
+        def slope(scores: Floats, number: int) -> Floats:
+            some, stream = zip(pieces, np.split(scores, cuts), strict=True), _stream(seed, number)
+            return np.concatenate([metric.slopes(one, at, stream) for one, at in some])
+
+        after = tuple(n * self.steps for n in range(1, self.epochs + 1) if kept(n, self.epochs))
+        for leaves in self.leaves:
+            settings = TreeSettings(self.epochs * self.steps, leaves, self.shrinkage)
+            for number, forest in climbing_rounds(features, slope, settings, seed, after):
+                yield Checkpoint({"leaves": leaves, "trees": number}, BoostedModel(data.encoding, columns, forest))
 
     def _climb(self, metric: Metric, l2: float, size: int, seed: int) -> Iterator[Floats]:
         """Yield the weights after each epoch of Adam (Kingma and Ba 2015)."""

@@ -11,7 +11,8 @@ yield the forest of some rounds on the way.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import itertools
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -21,6 +22,8 @@ from ..errors import LogError, UsageError, optional
 from ..log.batch import Floats, Integers
 from ..policies.boosted import TreeEnsemble, with_slots
 
+Slope = Callable[[Floats, int], Floats]
+"""Called with the scores [rows] and the round: returns the gradient of a metric by the scores."""
 HIGHEST_GRADE = 30
 """The largest grade of `fit_ranks`: its gain is 2^30 - 1."""
 
@@ -130,6 +133,25 @@ def ranking_rounds(
     yield from _grown("lambdarank", given, sizes, settings, seed, after, (features.shape[1], 0))
 
 
+def climbing_rounds(
+    features: Any, slope: Slope, settings: TreeSettings, seed: int = 0, after: tuple[int, ...] = ()
+) -> Iterator[tuple[int, TreeEnsemble]]:
+    """Yield trees that climb a metric. slope: its gradient by the scores [rows], which it gets with the round.
+
+    A leaf's step is sum(g) / sum(|g| + mean |g|) times the rate: below the rate, whatever the scale of the metric.
+    """
+    number = itertools.count(1)
+
+    def descended(scores: Floats, _data: Any) -> tuple[Floats, Floats]:
+        found = slope(scores, next(number))
+        size = np.abs(found)
+        mean = size.mean() or 1.0
+        return -found / mean, size / mean + 1.0
+
+    given = (features, np.zeros(features.shape[0]), None)
+    yield from _grown("custom", given, None, settings, seed, after, (features.shape[1], 0), descended)
+
+
 def _examples(features: Any, slots: int, kept: Integers) -> Any:
     """Return the examples of these indices, row * slots + slot; those of an array in slots are made in parts."""
     small = len(kept) * (features.shape[1] + slots) <= _AT_ONCE  # in parts, LightGBM samples row by row: slow
@@ -161,14 +183,15 @@ def _grown(
     seed: int,
     after: tuple[int, ...],
     shape: tuple[int, int],
+    custom: Callable[[Floats, Any], tuple[Floats, Floats]] | None = None,
 ) -> Iterator[tuple[int, TreeEnsemble]]:
-    """Yield forests after some rounds. given: features, targets and weights."""
+    """Yield forests after some rounds. given: features, targets and weights. custom: an objective of our own."""
     library = optional("lightgbm", "boosted trees need LightGBM", "models")
     features, targets, weights = given
     parameters = settings.parameters(objective, seed)
     data = library.Dataset(features, targets, weight=weights, group=sizes, params=parameters, free_raw_data=True)
     booster = library.Booster(parameters, data)
     for number in range(1, settings.rounds + 1):
-        booster.update()
+        booster.update(fobj=custom)
         if number in after or number == settings.rounds:
             yield number, TreeEnsemble(booster.model_to_string(num_iteration=number), *shape)

@@ -99,8 +99,7 @@ class LearntPolicy(Printed):
         tried = [
             {
                 "settings": dict(one.candidate.settings),
-                "ips": one.ips.to_dict(),
-                "snips": one.snips.to_dict(),
+                **{name: getattr(one, name).to_dict() for name in _ESTIMATED if getattr(one, name) is not None},
                 "mean_weight": one.mean_weight,
             }
             for one in self.tried
@@ -198,15 +197,16 @@ def learn(
     if test:
         say("3. Judging by the test third")
         how: dict[str, Any] = {"confidence": confidence, "executor": executor, "progress": progress}
-        tested = evaluate(splits.Split(source, "test", split), targets, *_judges(drawn, data), **how)
+        tested = evaluate(splits.Split(source, "test", split), targets, *_judges(drawn, data, tried[0]), **how)
     features = (int(survey.seen.sum()), int(survey.context.sum()), interactions or isinstance(policy, Boosted))
     return LearntPolicy(policy, method, search.criterion, tried, tested, *features)
 
 
-def _judges(drawn: AnyPolicy, data: Data) -> tuple[AnyPolicy, tuple[str, ...]]:
-    """Return the logging policy and the estimators of the test; the pseudoinverse too if settings were chosen by it."""
-    found = data.validate_contexts
-    return (drawn, ("ips", "snips")) if found is None else (found.law, ("ips", "snips", "wpi"))
+def _judges(drawn: AnyPolicy, data: Data, best: Trial) -> tuple[AnyPolicy, tuple[str, ...]]:
+    """Return the logging policy and the estimators of the test: also what settings were chosen by, if assuming more."""
+    if data.validate_contexts is not None:
+        return data.validate_contexts.law, ("ips", "snips", "wpi")
+    return drawn, ("ips", "snips") if best.ipm is None else ("ips", "snips", "ipm")
 
 
 def both(path: str) -> dict[str, Learnt]:

@@ -1,0 +1,108 @@
+"""The release rule: both sides of each of its conditions."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+import offrank
+from offrank.errors import UsageError
+from offrank.findings.release import FEW, MISSING, UNDECIDED, WORSE, release
+from offrank.findings.verdict import Reason, Verdict
+from offrank.folds.estimate import Interval
+
+ABOVE, ACROSS, BELOW = Interval(0.2, 0.1, 0.3, 0.05), Interval(0.02, -0.1, 0.14, 0.06), Interval(-0.2, -0.3, -0.1, 0.05)
+GOOD = Verdict("use", "drawn", "snips", difference=ABOVE, detectable=0.1)
+
+
+def test_a_policy_is_released_where_all_conditions_hold() -> None:
+    for missing in (None, ABOVE):
+        found = release(0.95, GOOD, FEW, missing)
+        assert found.released
+        assert found.reasons == ()
+        assert found.headline == (
+            "Better than the logged policy with probability 0.95: +0.2 per impression, at least +0.1, by snips."
+        )
+
+
+@pytest.mark.parametrize(
+    ("verdict", "rewarded", "missing", "code", "words"),
+    [
+        (replace(GOOD, difference=ACROSS), 99, None, UNDECIDED, "Do not ship: not shown to be better"),
+        (replace(GOOD, difference=BELOW), 99, None, WORSE, "Do not ship: worse than the logged policy"),
+        (GOOD, FEW - 0.1, None, "few-rewards", "Do not ship: not shown to be better"),
+        (GOOD, 99, ACROSS, MISSING, "Do not ship: not shown to be better"),
+        (Verdict("do not use", "drawn", reasons=(Reason("low-ess", "", ""),)), 99, None, "low-ess", "cannot tell"),
+    ],
+)
+def test_each_condition_can_refuse_alone(
+    verdict: Verdict, rewarded: float, missing: Interval | None, code: str, words: str
+) -> None:
+    found = release(0.95, verdict, rewarded, missing)
+    assert not found.released
+    assert [one.code for one in found.reasons] == [code]
+    assert words in found.headline
+    assert code in found.headline
+    assert found.to_dict()["reasons"][0]["code"] == code
+
+
+def test_an_answer_that_assumes_says_so() -> None:
+    care = Reason("assumed", "", "")
+    found = release(0.9, replace(GOOD, assumes=frozenset({"additive"}), reasons=(care,)))
+    assert found.released
+    assert "with probability 0.9 if a slate's reward is a sum over its items: +0.2" in found.headline
+    assert found.headline.endswith("Use with care: assumed.")
+
+
+def uniform_log(rows: int, support: float, seed: int) -> list[dict[str, Any]]:
+    """Two contexts; in the second, in which the log earns nothing, item 1 is shown in a share `support` of rows."""
+    rng = np.random.default_rng(seed)
+    out: list[dict[str, Any]] = []
+    for _ in range(rows):
+        second = bool(rng.random() < 0.2)
+        other = rng.random() < (support if second else 0.5)
+        clicked = rng.random() < (0.0 if second else 0.4)
+        chance = (support if other else 1 - support) if second else 0.5
+        new = [0.0, 1.0] if second else [1.0, 1.2]
+        row = {"candidates": [0, 1], "slate": [int(other)], "clicks": [float(clicked)], "propensity": chance}
+        out.append({**row, "new": new})
+    return out
+
+
+def test_weight_without_support_does_not_release() -> None:
+    """The policy shows what is never logged where the log earns nothing: snips alone says that it is far better."""
+    log = uniform_log(1500, 0.0, 1)
+    result = offrank.evaluate(log, {"away": "plackett_luce(new)"}, estimators="snips")
+    away = result["away", "snips"].difference
+    found = result.release("away")
+    assert away is not None
+    assert away.low > 0.02
+    assert not found.released
+    assert {one.code for one in found.reasons} & {MISSING, "mean-weight"}
+
+
+def test_the_missing_difference_is_ips_counted_from_the_least_reward() -> None:
+    """By arithmetic: the mean of (w - 1)(r - least); a constant added to the rewards changes nothing."""
+    log = uniform_log(400, 0.3, 2)
+    weights = np.array([row["new"][row["slate"][0]] / sum(row["new"]) / row["propensity"] for row in log])
+    clicks = np.array([row["clicks"][0] for row in log])
+    for shift in (0.0, -3.0, 5.0):
+        moved = [{**row, "reward": row["clicks"][0] + shift} for row in log]
+        found = offrank.evaluate(moved, {"away": "plackett_luce(new)"}, estimators=["snips"]).release("away")
+        assert found.missing is not None
+        assert found.missing.value == pytest.approx(float(((weights - 1) * clicks).mean()))
+        z = 1.6448536269514722
+        error = float(((weights - 1) * clicks).std(ddof=1) / math.sqrt(len(log)))
+        assert found.missing.standard_error == pytest.approx(error, rel=1e-9)
+        assert found.missing.low <= found.missing.value - z * error + 1e-12
+
+
+def test_a_level_that_is_no_probability_of_being_better_is_refused() -> None:
+    result = offrank.evaluate(uniform_log(200, 0.3, 3), {"away": "plackett_luce(new)"}, estimators="ips")
+    for level in (0.5, 1.0):
+        with pytest.raises(UsageError, match="level"):
+            result.release("away", level)
