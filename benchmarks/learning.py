@@ -3,8 +3,9 @@
 Both make one pass of logistic regression over the products shown, features in memory as compressed rows, the same
 sample weights. scikit-learn has one weight per feature and a falling rate, offrank a rate per feature (Adagrad).
 Memory: a log in Parquet, written by the generator, learnt from in a process of its own with its examples on disk.
+Slates: what policies learnt from small logs of `AdvertWorld` truly earn, in clicks per 10,000 impressions.
 
-    python benchmarks/learning.py [--rows 300000] [--repeats 5] [--stream 600000] [--folder /tmp]
+    python benchmarks/learning.py [--rows 300000] [--repeats 5] [--stream 600000] [--folder /tmp] [--slates 5]
 """
 
 from __future__ import annotations
@@ -106,13 +107,43 @@ def stream(path: Path) -> tuple[float, float, int]:
     return time.perf_counter() - started, int(found[1]) / 1024 if found else float("nan"), data.train.rows
 
 
+def slates(worlds: int, impressions: int = 6_000) -> None:
+    """The truth of policies learnt from slates of one, three and six slots, whose logging policy is known."""
+    methods, shown = ("poem", "plackett-luce", "pl-rank"), Console(width=120)
+    shown.print(f"{worlds} logs of {impressions:,} impressions; drawn from / sorted by, mean and its standard error")
+    for slots in (1, 3, 6):
+        earned: dict[str, list[tuple[float, ...]]] = {}
+        for seed in range(worlds):
+            world = AdvertWorld(impressions, seed=seed, slots=slots, contexts=300)
+            earned.setdefault("the log", []).append((world.truth(world.logging),))
+            for method in methods:
+                started = time.perf_counter()
+                with tempfile.TemporaryDirectory() as folder:
+                    how = {"logging": "plackett_luce(old_score)", "bits": 12, "test": False}
+                    path = str(offrank.learn(world.source(), method, f"{folder}/p.npz", **how).policy.path)
+                    seconds = time.perf_counter() - started
+                    both = (world.truth(offrank.Linear(path, greedy=greedy)) for greedy in (False, True))
+                    earned.setdefault(method, []).append((*both, seconds / 1e4))
+        for method, found in earned.items():
+            every = 1e4 * np.array(found)
+            error = every.std(axis=0, ddof=1) / math.sqrt(worlds)
+            each = " / ".join(f"{a:.1f} +- {b:.1f}" for a, b in zip(every.mean(axis=0)[:2], error, strict=False))
+            timed = f", {every.mean(axis=0)[2]:.1f} s" if every.shape[1] > 1 else ""
+            shown.print(f"{slots} slots, {method:15} {each}{timed}")
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--rows", type=int, default=300_000)
+    parser.add_argument("--rows", type=int, default=300_000, help="0: only the slates")
     parser.add_argument("--repeats", type=int, default=5)
     parser.add_argument("--stream", type=int, default=600_000)
     parser.add_argument("--folder", type=Path, help="where the log is written, by default a temporary folder")
+    parser.add_argument("--slates", type=int, default=5, help="worlds of each number of slots; 0: leave out")
     arguments = parser.parse_args()
+    if arguments.slates:
+        slates(arguments.slates)
+    if not arguments.rows:
+        return
     world = AdvertWorld(arguments.rows, slots=1)
     throughput(Preparation(Logged(), Path(), memory=math.inf).data(world.source(), None, None)[0], arguments.repeats)
     with tempfile.TemporaryDirectory(dir=arguments.folder) as folder:

@@ -158,6 +158,9 @@ def test_the_order_of_items_is_learnt_and_chosen_by_items(tmp_path: Path) -> Non
     assert made.policy.model.weights[:5].argsort().tolist() == [0, 1, 2, 3, 4]
     assert made.tried[0].ipm is not None
     assert "ipm" in str(made)
+    assert made.tested is not None
+    assert ("drawn", "ipm") in made.tested
+    assert made.better
     again = offrank.evaluate(clicked(3000)[1::3], f"linear({str(tmp_path / 'p.npz')!r})", "uniform", ["ipm"])
     assert made.tried[0].ipm.value == pytest.approx(again["ipm"].value, rel=1e-9)
 

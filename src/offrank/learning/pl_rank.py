@@ -12,7 +12,7 @@ import numpy as np
 from ..errors import UsageError, optional
 from ..log.batch import Floats
 from ..log.hashing import hashed
-from ..policies.boosted import BoostedModel, Forest
+from ..policies.boosted import BoostedModel, TreeEnsemble
 from . import _kernels_rankings
 from .examples import Checkpoint, Data, Examples, ItemRanks, Store, by_item, kept
 from .plackett_luce import SlateGradient
@@ -179,7 +179,7 @@ class PLRank(ItemRanks):
 
         pieces = list(metric.store)
         columns = np.unique(np.concatenate([one.indices for one in pieces])).astype(np.int64)
-        model = BoostedModel(data.encoding, columns, Forest("", len(columns)))
+        model = BoostedModel(data.encoding, columns, TreeEnsemble("", len(columns)))
         features = sparse.vstack([model.matrix(one.lines) for one in pieces], format="csr")
         cuts = np.cumsum([one.starts[-1] for one in pieces])[:-1]
 
