@@ -148,7 +148,7 @@ def test_the_best_slate_is_found(learnt: Any) -> None:
         found = offrank.Boosted(learnt.policy.path, assignment=assignment).sample(given, rng)
         items = np.take_along_axis(given.candidates, found, axis=1)
         assert {int(q): row.tolist() for q, row in zip(given.keys["query"], items, strict=True)} == slates
-    assert "pi" in str(learnt)
+    assert {("sorted", "wpi"), ("exact", "wpi")} <= set(learnt.tested.estimates.given)
     assert learnt.headline in " ".join(str(learnt).split())
     assert learnt.policy.model.facts["method"] == "pi-opt(smallest=1, rates=0.5)"
 

@@ -37,7 +37,7 @@ CLICK_MODEL_SPELLINGS: Mapping[str, str | None] = {
 DRAWS_BY_KEY = {"ccm", "dbn", "dcm"}
 #: method -> passes or rounds: few, for what may not change does not depend on them
 EPOCHS: Mapping[str, int] = dict.fromkeys(
-    ("random", "regression", "ips", "dro", "poem", "snpoem", "dr-poem", "plackett-luce"), 1
+    ("random", "regression", "ips", "dro", "poem", "snpoem", "dr-poem", "plackett-luce", "pl-rank"), 1
 ) | {"pi-opt": 4, "sup": 4, "lambdamart": 4}
 #: method -> further arguments
 LEARNING: Mapping[str, Mapping[str, Any]] = {

@@ -158,6 +158,18 @@ def add_slates(first, n, sums, query, slates, reward, weight):
 
 
 @_jit
+def merge_sums(first, n, sums, query, other_first, other_n, other_sums):
+    """Add the sums of other impressions to those of their queries, in place; see `action_rewards.ActionSums`."""
+    for one in range(len(query)):
+        n[query[one]] += other_n[one]
+        shift = first[query[one]] - other_first[one]
+        for row in range(other_first[one], other_first[one + 1]):
+            for slot in range(other_sums.shape[1]):
+                sums[row + shift, slot, 0] += other_sums[row, slot, 0]
+                sums[row + shift, slot, 1] += other_sums[row, slot, 1]
+
+
+@_jit
 def solve_uniform(first, slots, theta):
     """Replace theta [rows, k] by Gamma^+ theta of uniform slates, query by query (slate-pseudoinverse, Prop. 4)."""
     by_slot = np.empty(theta.shape[1])

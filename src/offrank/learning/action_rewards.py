@@ -58,8 +58,8 @@ class ActionSums:
             >>> sums = ActionSums.zeros(np.array([3]), np.array([2]))
             >>> sums.add(np.array([0]), np.array([[1, 0]]), np.array([1.0]))
             >>> sums.uniform()
-            array([[-1.5,  2.5],
-                   [ 2.5, -1.5],
+            array([[ 0.5,  2.5],
+                   [ 2.5,  0.5],
                    [-1.5, -1.5]])
         """
         if (wrong := np.flatnonzero(slots > sizes)).size:
@@ -98,10 +98,7 @@ class ActionSums:
 
     def merge(self, other: ActionSums, query: Integers) -> None:
         """Add the sums of other impressions, whose queries [q'] are these [q'], with the same candidates."""
-        size = np.diff(other.first)
-        rows = np.repeat(self.first[query] - other.first[:-1], size) + np.arange(other.first[-1])
-        np.add.at(self.n, query, other.n)
-        np.add.at(self.sums[:, : other.sums.shape[1]], rows, other.sums)
+        _kernels.merge_sums(self.first, self.n, self.sums, query, other.first, other.n, other.sums)
 
     @property
     def weights(self) -> Floats:

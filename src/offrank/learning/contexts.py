@@ -114,6 +114,11 @@ class ContextSums:
         column = self.contexts.scores[self.labels]
         return column[np.arange(column.shape[1]) < self.contexts.size[:, None]]
 
+    @property
+    def law(self) -> AnyPolicy:
+        """Return the logging policy; `uniform`, if that is what the logged propensities are of."""
+        return Uniform() if not is_law(self.logging) and self.unlike_uniform < _SAME else self.logging
+
     def phi(self, baseline: float = 0.0) -> Floats:
         """Return the mean over each context's impressions of Gamma^+ ((r - baseline) 1_slate) [rows, k].
 
@@ -131,8 +136,7 @@ class ContextSums:
         return self._solved(replace(self.sums, sums=self.sums.sums[:, :, [0, 0]]).rewards())
 
     def _solved(self, theta: Floats) -> Floats:
-        uniform = not is_law(self.logging) and self.unlike_uniform < _SAME
-        if uniform or isinstance(self.logging, Uniform):
+        if isinstance(self.law, Uniform):
             return self.sums.solved_uniform(theta)
         phi = np.zeros_like(theta)
         for case in cases(law(self.logging, "pair_probs"), self.contexts, RunCache()):

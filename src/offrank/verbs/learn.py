@@ -45,7 +45,8 @@ class LearntPolicy(Printed):
 
     - policy: read from the file that was written; `greedy` says how its method means it to be used.
     - tried: every setting with its estimates on the validation third, best first.
-    - tested: on the test third, the policy drawn from (`drawn`) and sorted by (`sorted`); None if not requested.
+    - tested: on the test third, the policy drawn from (`drawn`) and sorted by (`sorted`), or of scores by slot the
+      greedy slate (`sorted`) and the best one (`exact`); None if not requested.
     - ignored: number of features that are equal for all candidates of every impression, so that a linear scorer
       without interactions cannot use them; `features` is the number of features that occur.
     """
@@ -98,8 +99,7 @@ class LearntPolicy(Printed):
         tried = [
             {
                 "settings": dict(one.candidate.settings),
-                "ips": one.ips.to_dict(),
-                "snips": one.snips.to_dict(),
+                **{name: getattr(one, name).to_dict() for name in _ESTIMATED if getattr(one, name) is not None},
                 "mean_weight": one.mean_weight,
             }
             for one in self.tried
@@ -196,17 +196,17 @@ def learn(
     policy = targets["sorted" if search.learner.greedy else "drawn"]
     if test:
         say("3. Judging by the test third")
-        third = splits.Split(source, "test", split)
-        tested = evaluate(
-            third, targets, drawn, _judges(tried[0]), confidence=confidence, executor=executor, progress=progress
-        )
+        how: dict[str, Any] = {"confidence": confidence, "executor": executor, "progress": progress}
+        tested = evaluate(splits.Split(source, "test", split), targets, *_judges(drawn, data, tried[0]), **how)
     features = (int(survey.seen.sum()), int(survey.context.sum()), interactions or isinstance(policy, Boosted))
     return LearntPolicy(policy, method, search.criterion, tried, tested, *features)
 
 
-def _judges(best: Trial) -> tuple[str, ...]:
-    """Return the estimators of the test third: by items too where the settings were chosen by them."""
-    return ("ips", "snips") if best.ipm is None else ("ips", "snips", "ipm")
+def _judges(drawn: AnyPolicy, data: Data, best: Trial) -> tuple[AnyPolicy, tuple[str, ...]]:
+    """Return the logging policy and the estimators of the test: also what settings were chosen by, if assuming more."""
+    if data.validate_contexts is not None:
+        return data.validate_contexts.law, ("ips", "snips", "wpi")
+    return drawn, ("ips", "snips") if best.ipm is None else ("ips", "snips", "ipm")
 
 
 def both(path: str) -> dict[str, Learnt]:
