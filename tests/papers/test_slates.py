@@ -11,7 +11,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from sklearn.linear_model import Lasso
 
 import offrank
 from offrank.errors import UsageError
@@ -38,6 +37,8 @@ from offrank.papers.slates.findings import SlateFindings, claims, root_mean_squa
 from offrank.papers.slates.rankers import RANKERS, TREE_TITLE, RankedSets
 from offrank.papers.slates.study import studied
 from offrank.papers.slates.worlds import SlateWorld, by_rank, feature_table, worlds
+
+linear_model = pytest.importorskip("sklearn.linear_model")
 
 SMALL, LARGE = SPACES = Space(4, 2, (1.0, 2.0)), Space(6, 3, (0.5, 1.0))
 SIZES = (5, 6, 2, 6, 4, 3, 6, 1, 5)
@@ -164,7 +165,7 @@ def test_direct_methods_are_regressions_on_joined_features() -> None:
         linear, tree = models["DM lasso", metric], models["DM tree", metric]
         assert isinstance(linear, LassoModel)
         assert isinstance(tree, TreeModel)
-        theirs = Lasso(alpha=0.01, fit_intercept=False, tol=1e-10, max_iter=100_000).fit(x, reward)
+        theirs = linear_model.Lasso(alpha=0.01, fit_intercept=False, tol=1e-10, max_iter=100_000).fit(x, reward)
         assert linear.values(log.shown) == pytest.approx(theirs.predict(x), abs=2e-3)
         assert tree.values(log.shown) == pytest.approx(tree.tree.predict(x.astype(np.float32)).ravel(), abs=1e-12)
 
