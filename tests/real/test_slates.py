@@ -118,7 +118,7 @@ def test_targets_of_pi_opt_teach_more_than_chance(sets: RankedSets, name: str) -
 def test_table_1_of_real_queries(shared_data: Path, tmp_path: Path) -> None:
     pytest.importorskip("lightgbm")
     judged = read_svmlight(shared_data / "mq2008" / "S1.txt")
-    design = LearningDesign(60, None, rounds=3, leaves=4, rate=0.3, slates=100)
+    design = LearningDesign(60, 60, None, rounds=3, leaves=4, rate=0.3, slates=100)
     section = learning(design, judged, tmp_path, lambda _: None)
     assert section.prose[0].startswith("60 queries")
     for table in section.tables:

@@ -20,7 +20,7 @@ from offrank.report.document import Section
 
 pytest.importorskip("lightgbm")
 
-DESIGN = LearningDesign(60, None, rounds=5, leaves=4, rate=0.3, slates=60, smallest=2)
+DESIGN = LearningDesign(60, 60, None, rounds=5, leaves=4, rate=0.3, slates=60, smallest=2)
 
 
 def judged(*grades: list[float], features: np.ndarray | None = None) -> Judged:

@@ -91,7 +91,7 @@ def learning(design: LearningDesign, judged: Judged | None, folder: Path, say: S
 
 def _queries(design: LearningDesign, judged: Judged | None) -> Judged:
     if judged is None:
-        return mslr_like(design.queries, design.documents, seed=design.seed)
+        return mslr_like(design.generated, design.documents, seed=design.seed)
     if len(judged) < len(FOLDS):
         raise UsageError(f"{len(judged)} queries cannot be divided into {len(FOLDS)} folds", "give more queries")
     if not judged.grade.max() > 0:
