@@ -11,7 +11,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from sklearn.linear_model import Lasso
 
 import offrank
 from offrank.errors import UsageError
@@ -28,16 +27,18 @@ from offrank.papers.slates.design import (
     UNIFORM,
     Condition,
     Logging,
+    SlateStudy,
     Space,
-    Study,
     loggings,
     seed_of,
 )
-from offrank.papers.slates.direct import Linear, Tree, learnt
-from offrank.papers.slates.findings import Findings, claims, root_mean_square
+from offrank.papers.slates.direct import LassoModel, TreeModel, learnt
+from offrank.papers.slates.findings import SlateFindings, claims, root_mean_square
 from offrank.papers.slates.rankers import RANKERS, TREE_TITLE, RankedSets
 from offrank.papers.slates.study import studied
-from offrank.papers.slates.worlds import World, by_rank, feature_table, worlds
+from offrank.papers.slates.worlds import SlateWorld, by_rank, feature_table, worlds
+
+linear_model = pytest.importorskip("sklearn.linear_model")
 
 SMALL, LARGE = SPACES = Space(4, 2, (1.0, 2.0)), Space(6, 3, (0.5, 1.0))
 SIZES = (5, 6, 2, 6, 4, 3, 6, 1, 5)
@@ -59,7 +60,7 @@ def ranked(*sizes: int, seed: int = 0) -> RankedSets:
     return RankedSets(given, {name: rng.normal(size=given.rows) for name in RANKERS})
 
 
-def world(sets: RankedSets, space: Space, logging: Logging) -> World:
+def world(sets: RankedSets, space: Space, logging: Logging) -> SlateWorld:
     return worlds(sets, feature_table(sets.judged.features), space, [logging])[logging]
 
 
@@ -162,9 +163,9 @@ def test_direct_methods_are_regressions_on_joined_features() -> None:
     for metric in METRICS:
         reward = here.rewards(log)[:, REWARDS.index(metric)]
         linear, tree = models["DM lasso", metric], models["DM tree", metric]
-        assert isinstance(linear, Linear)
-        assert isinstance(tree, Tree)
-        theirs = Lasso(alpha=0.01, fit_intercept=False, tol=1e-10, max_iter=100_000).fit(x, reward)
+        assert isinstance(linear, LassoModel)
+        assert isinstance(tree, TreeModel)
+        theirs = linear_model.Lasso(alpha=0.01, fit_intercept=False, tol=1e-10, max_iter=100_000).fit(x, reward)
         assert linear.values(log.shown) == pytest.approx(theirs.predict(x), abs=2e-3)
         assert tree.values(log.shown) == pytest.approx(tree.tree.predict(x.astype(np.float32)).ravel(), abs=1e-12)
 
@@ -209,7 +210,7 @@ def counting(monkeypatch: pytest.MonkeyPatch, most: int = 1000) -> list[int]:
     done: list[int] = []
     own = resume.studied
 
-    def counted(here: World, design: SlatesDesign, seed: int, heed: Heed) -> Any:
+    def counted(here: SlateWorld, design: SlatesDesign, seed: int, heed: Heed) -> Any:
         if len(done) >= most:
             raise KeyboardInterrupt
         done.append(seed)
@@ -244,7 +245,7 @@ def test_it_goes_on_where_it_was_interrupted(data: SlatesData, tmp_path: Path, m
         assert len(second) == len(MICRO.studies()) - 2
         assert resume.all_studies(data, tmp_path, len) == found
         assert len(second) == len(MICRO.studies()) - 2
-    study = Study(SMALL, UNIFORM, 0)
+    study = SlateStudy(SMALL, UNIFORM, 0)
     assert found[study] == studied(data.world(SMALL, UNIFORM), MICRO, seed_of(4, study.name), nothing)
     other = replace(data, design=replace(MICRO, seed=5, runs=1))
     with monkeypatch.context() as patch:
@@ -270,17 +271,17 @@ def test_the_page_has_all_conditions(tmp_path: Path) -> None:
     assert "9 given queries" in page.sections[0].prose[0]
 
 
-def told(value: Callable[[Condition, str, int], list[float | None]], runs: int = 4) -> Findings:
-    """Findings with truth 1 of which `value` says each estimate: (condition, estimator, run) -> at each size."""
+def told(value: Callable[[Condition, str, int], list[float | None]], runs: int = 4) -> SlateFindings:
+    """SlateFindings with truth 1 of which `value` says each estimate: (condition, estimator, run) -> at each size."""
     design = replace(TWICE, runs=runs)
-    studies: dict[Study, Any] = {}
+    studies: dict[SlateStudy, Any] = {}
     for one in design.conditions():
         for run in range(runs):
-            found = studies.setdefault(Study(one.space, one.logging, run), {"truth": {}, "estimates": {}})
+            found = studies.setdefault(SlateStudy(one.space, one.logging, run), {"truth": {}, "estimates": {}})
             found["truth"].setdefault(one.metric, {})[one.target] = 1.0
             of_target = found["estimates"].setdefault(one.metric, {}).setdefault(one.target, {})
             of_target |= {name: value(one, name, run) for name in ESTIMATORS}
-    return Findings(design, studies)
+    return SlateFindings(design, studies)
 
 
 def test_claims_by_numbers_given() -> None:

@@ -18,10 +18,10 @@ from ...options import Say
 from ...readers.svmlight import read_svmlight
 from ...simulation.judged import mslr_like
 from ..resume import spoken, workers
-from .design import Logging, SlatesDesign, Space, Study, loggings, seed_of
+from .design import Logging, SlatesDesign, SlateStudy, Space, loggings, seed_of
 from .direct import learnt
 from .rankers import RankedSets, ranked_sets
-from .worlds import Features, World, feature_table, worlds
+from .worlds import Features, SlateWorld, feature_table, worlds
 
 _TIMED = 20_000
 _LEARNT = 1_000
@@ -35,8 +35,8 @@ MOST_WORKERS = 2
 class SlatesData:
     """Judged queries. data: a description of their source. given: the user's queries, None for generated ones.
 
-    sets: by space, the candidates and their ranks, without features. features: by space, as in `World`. rows: judged
-    documents. highest: the highest grade.
+    sets: by space, the candidates and their ranks, without features. features: by space, as in `SlateWorld`.
+    rows: judged documents. highest: the highest grade.
     """
 
     design: SlatesDesign
@@ -46,7 +46,7 @@ class SlatesData:
     features: Mapping[Space, Features]
     rows: int
     highest: float
-    made: dict[tuple[Space, float], dict[Logging, World]] = field(default_factory=dict)
+    made: dict[tuple[Space, float], dict[Logging, SlateWorld]] = field(default_factory=dict)
     locks: dict[tuple[Space, float], Lock] = field(default_factory=dict)
     lock: Lock = field(default_factory=Lock)
 
@@ -71,7 +71,7 @@ class SlatesData:
             found[space] = replace(sets, judged=replace(sets.judged, features=np.empty((sets.judged.rows, 0))))
         return cls(design, data, None if log is None else judged, found, features, judged.rows, highest)
 
-    def world(self, space: Space, logging: Logging) -> World:
+    def world(self, space: Space, logging: Logging) -> SlateWorld:
         """Return a world, made on first use, together with that of the other ranker."""
         key = space, logging.alpha
         with self.lock:
@@ -91,7 +91,7 @@ class SlatesData:
                 made.update(np.ascontiguousarray(table).tobytes())
         return made.hexdigest()[:16]
 
-    def price(self, missing: list[Study]) -> str:
+    def price(self, missing: list[SlateStudy]) -> str:
         """Return in words what the missing studies will cost, from the speed of a small part of each space."""
         seconds, memory = 0.0, 0.0 if self.given is None else float(self.given.features.nbytes)
         for space in self.design.spaces:
@@ -108,7 +108,7 @@ class SlatesData:
         )
 
 
-def _seconds(world: World, design: SlatesDesign) -> float:
+def _seconds(world: SlateWorld, design: SlatesDesign) -> float:
     """Return how long a study takes on one core, by the time of a small one."""
     small = replace(design, logs=_TIMED, models=(min(_LEARNT, design.models[0]),))
     for _ in range(2):  # the first waits for the compiler

@@ -61,7 +61,7 @@ def loggings(space: Space) -> tuple[Logging, ...]:
     return (UNIFORM, *peaked)
 
 
-class Study(NamedTuple):
+class SlateStudy(NamedTuple):
     """One simulated log, which serves two targets and all rewards."""
 
     space: Space
@@ -125,10 +125,13 @@ class SlatesDesign:
         sizes = {*steps, *self.models, *(2 * model for model in self.models), self.logs}
         return tuple(sorted(n for n in sizes if n <= self.logs))
 
-    def studies(self) -> list[Study]:
+    def studies(self) -> list[SlateStudy]:
         """List all studies, run after run, so that an unfinished experiment is a whole one with fewer runs."""
         return [
-            Study(space, which, run) for run in range(self.runs) for space in self.spaces for which in loggings(space)
+            SlateStudy(space, which, run)
+            for run in range(self.runs)
+            for space in self.spaces
+            for which in loggings(space)
         ]
 
     def conditions(self) -> Iterator[Condition]:

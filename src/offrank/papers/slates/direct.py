@@ -18,7 +18,7 @@ from ...errors import optional
 from ...log.batch import Floats, Integers
 from . import _kernels
 from .design import LASSO, METRICS, REWARDS, TREE
-from .worlds import Drawn, World
+from .worlds import DrawnSlates, SlateWorld
 
 PENALTIES = (10.0, 1.0, 0.1, 0.01)
 DEPTHS = (3, 6, 9, 12)
@@ -27,11 +27,11 @@ SWEEPS = 300
 _TOLERANCE = 1e-4
 _PIECE = 2_000  # logs
 
-Models = Mapping[tuple[str, str], "Model"]
+Models = Mapping[tuple[str, str], "SlateModel"]
 """(direct method, metric) -> what it learnt."""
 
 
-class Model(Protocol):
+class SlateModel(Protocol):
     """Predicts rewards."""
 
     def values(self, shown: Integers) -> Floats:
@@ -39,7 +39,7 @@ class Model(Protocol):
 
 
 @dataclass(frozen=True)
-class Linear:
+class LassoModel:
     """A linear model. table: [rows + 1, l] what each candidate adds in each slot."""
 
     table: Floats
@@ -52,10 +52,10 @@ class Linear:
 
 
 @dataclass(frozen=True)
-class Tree:
+class TreeModel:
     """A scikit-learn tree, cut at a depth, on the features of a world's slates."""
 
-    world: World
+    world: SlateWorld
     tree: Any
     depth: int
 
@@ -67,11 +67,11 @@ class Tree:
         return found
 
 
-def learnt(world: World, log: Drawn, seed: int, heed: Callable[[], object]) -> Models:
+def learnt(world: SlateWorld, log: DrawnSlates, seed: int, heed: Callable[[], object]) -> Models:
     """Learn both methods for both metrics from a log; heed: called between steps, to be interrupted."""
     every = world.rewards(log)
     rewards = {name: np.ascontiguousarray(every[:, REWARDS.index(name)]) for name in METRICS}
-    found: dict[tuple[str, str], Model] = {}
+    found: dict[tuple[str, str], SlateModel] = {}
     moments = _moments(world, log, np.stack(list(rewards.values()), axis=1))
     for place, name in enumerate(METRICS):
         heed()
@@ -96,7 +96,7 @@ class _Moments:
         return gram, product, float(self.power[folds, place].sum()), float(self.rows[folds].sum())
 
 
-def _moments(world: World, log: Drawn, rewards: Floats) -> _Moments:
+def _moments(world: SlateWorld, log: DrawnSlates, rewards: Floats) -> _Moments:
     width, metrics = world.features.shape[1] * world.slots, rewards.shape[1]
     found = _Moments(
         np.zeros(FOLDS), np.zeros((FOLDS, width, width)), np.zeros((FOLDS, width, metrics)), np.zeros((FOLDS, metrics))
@@ -112,7 +112,7 @@ def _moments(world: World, log: Drawn, rewards: Floats) -> _Moments:
     return found
 
 
-def _lasso(world: World, moments: _Moments, place: int) -> Linear:
+def _lasso(world: SlateWorld, moments: _Moments, place: int) -> LassoModel:
     """Learn a lasso with the penalty of least squared error on the held-out folds."""
     errors = np.zeros(len(PENALTIES))
     for fold in range(FOLDS):
@@ -121,7 +121,7 @@ def _lasso(world: World, moments: _Moments, place: int) -> Linear:
             errors[number] += power - 2 * product @ weights + weights @ gram @ weights
     *_, weights = _path(*moments.of(slice(None), place), PENALTIES[: int(errors.argmin()) + 1])
     table = world.features.astype(np.float64) @ weights.reshape(world.slots, -1).T
-    return Linear(table[world.document])
+    return LassoModel(table[world.document])
 
 
 def _path(
@@ -135,19 +135,19 @@ def _path(
     return found
 
 
-def _tree(world: World, log: Drawn, reward: Floats, seed: int, heed: Callable[[], object]) -> Tree:
+def _tree(world: SlateWorld, log: DrawnSlates, reward: Floats, seed: int, heed: Callable[[], object]) -> TreeModel:
     """Learn a tree with the depth of least squared error on the held-out folds."""
     errors, fold = np.zeros(len(DEPTHS)), np.arange(len(reward)) % FOLDS
     for each in range(FOLDS):
         tree = _grown(world, log.shown[fold != each], reward[fold != each], DEPTHS[-1], seed)
-        cut = [Tree(world, tree, depth).values(log.shown[fold == each]) for depth in DEPTHS]
+        cut = [TreeModel(world, tree, depth).values(log.shown[fold == each]) for depth in DEPTHS]
         errors += ((np.stack(cut) - reward[fold == each]) ** 2).sum(axis=1)
         heed()
     depth = DEPTHS[int(errors.argmin())]
-    return Tree(world, _grown(world, log.shown, reward, depth, seed), depth)
+    return TreeModel(world, _grown(world, log.shown, reward, depth, seed), depth)
 
 
-def _grown(world: World, shown: Integers, reward: Floats, depth: int, seed: int) -> Any:
+def _grown(world: SlateWorld, shown: Integers, reward: Floats, depth: int, seed: int) -> Any:
     library = optional("sklearn.tree", "the direct method needs scikit-learn", "models")
     columns = world.features.shape[1]
     x = np.empty((len(shown), columns * world.slots), np.float32, order="F")  # trees read it column by column

@@ -31,8 +31,8 @@ from .design import (
     Condition,
     Logging,
     SlatesDesign,
+    SlateStudy,
     Space,
-    Study,
 )
 
 COMPARED = (WPI, WIPS, LASSO, TREE)
@@ -42,11 +42,11 @@ _PUBLISHED_LARGE = 600_000
 
 
 @dataclass(frozen=True)
-class Findings:
+class SlateFindings:
     """Results of all studies of a design."""
 
     design: SlatesDesign
-    studies: Mapping[Study, Found]
+    studies: Mapping[SlateStudy, Found]
 
     @cached_property
     def conditions(self) -> tuple[Condition, ...]:
@@ -63,14 +63,14 @@ class Findings:
 
     def truth(self, condition: Condition) -> float:
         """Return the mean reward of the target over all queries."""
-        found = self.studies[Study(condition.space, condition.logging, 0)]
+        found = self.studies[SlateStudy(condition.space, condition.logging, 0)]
         return float(found["truth"][condition.metric][condition.target])
 
     def estimates(self, condition: Condition, estimator: str) -> Floats:
         """Return the estimates [runs, sizes]; nan where there is none."""
         found = []
         for run in range(self.design.runs):
-            one = self.studies[Study(condition.space, condition.logging, run)]
+            one = self.studies[SlateStudy(condition.space, condition.logging, run)]
             found.append(one["estimates"][condition.metric][condition.target][estimator])
         return np.array(found, np.float64)
 
@@ -135,7 +135,7 @@ def _quantile(runs: int) -> float:
     return float(t.ppf(0.975, runs - 1))
 
 
-def claims(findings: Findings) -> Facts:
+def claims(findings: SlateFindings) -> Facts:
     """Return the facts behind the claims of section 4.1."""
     every, largest = findings.conditions, findings.design.grid[-1]
 
@@ -192,7 +192,9 @@ def claims(findings: Findings) -> Facts:
     }
 
 
-def _ratio(findings: Findings, one: Condition, estimator: str, other: Condition | None = None, n: int = 0) -> float:
+def _ratio(
+    findings: SlateFindings, one: Condition, estimator: str, other: Condition | None = None, n: int = 0
+) -> float:
     """Return the error at the largest size over that of another condition, or at another size."""
     last = findings.design.grid[-1]
     return findings.at(one, estimator, last).value / findings.at(other or one, estimator, n or last).value
@@ -203,7 +205,7 @@ def _mean_ratio(ratios: list[float]) -> float:
     return math.exp(float(np.mean(np.log(ratios)))) if ratios else math.nan
 
 
-def _plateaus(findings: Findings) -> Facts:
+def _plateaus(findings: SlateFindings) -> Facts:
     """Compare the fall of the error with more logs, both for learning and afterwards, with 1 / sqrt(n)."""
     models, every = findings.design.models, findings.conditions
     early, late = 2 * models[0], 2 * models[-1]
@@ -223,7 +225,7 @@ def _plateaus(findings: Findings) -> Facts:
     }
 
 
-def _biases(findings: Findings) -> Facts:
+def _biases(findings: SlateFindings) -> Facts:
     found: dict[str, float] = {}
     for metric in METRICS:
         biases = {c: findings.bias(c) for c in findings.conditions if c.metric == metric}
@@ -235,7 +237,7 @@ def _biases(findings: Findings) -> Facts:
     return found
 
 
-def _spaces(findings: Findings) -> Facts:
+def _spaces(findings: SlateFindings) -> Facts:
     """Compare the two spaces: wPI in both, and what more logs do for wIPS in the larger."""
     if len(findings.design.spaces) != 2:
         return {}
@@ -258,7 +260,7 @@ def _spaces(findings: Findings) -> Facts:
     }
 
 
-def _logging(findings: Findings) -> Facts:
+def _logging(findings: SlateFindings) -> Facts:
     """Compare uniform with peaked logging: the range of errors over the logging policies of a space."""
     found: dict[str, float] = {}
     for name in (WPI, LASSO, TREE):
@@ -275,7 +277,7 @@ def _logging(findings: Findings) -> Facts:
     return found
 
 
-def by_both_ways(findings: Findings, space: Space) -> list[tuple[str, list[float | None]]]:
+def by_both_ways(findings: SlateFindings, space: Space) -> list[tuple[str, list[float | None]]]:
     """Return rows on where the published code differs from the text, for a space: a name, and numbers.
 
     Truth and error of wPI by both discounts; runs without a match; the error of wIPS as 0 in such runs, and over the

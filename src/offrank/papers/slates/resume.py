@@ -10,14 +10,14 @@ from ...errors import optional
 from ...options import Say
 from ..resume import Found, Heed, own_folder, resumed
 from .data import MOST_WORKERS, SlatesData
-from .design import Study, seed_of
+from .design import SlateStudy, seed_of
 from .study import studied
 
 VERSION = 1
 """To be increased whenever the results of a study change: results of two versions are never mixed."""
 
 
-def all_studies(data: SlatesData, folder: Path, say: Say) -> Mapping[Study, Found]:
+def all_studies(data: SlatesData, folder: Path, say: Say) -> Mapping[SlateStudy, Found]:
     """Return the results of each study: read if saved, otherwise simulated and saved.
 
     The number of runs is not among the settings: more runs can be added to fewer.
@@ -26,10 +26,10 @@ def all_studies(data: SlatesData, folder: Path, say: Say) -> Mapping[Study, Foun
     settings = {"version": VERSION, "data": data.data, "digest": data.digest, **asdict(design)}
     del settings["runs"]
 
-    def simulated(study: Study, heed: Heed) -> Found:
+    def simulated(study: SlateStudy, heed: Heed) -> Found:
         return studied(data.world(study.space, study.logging), design, seed_of(design.seed, study.name), heed)
 
-    def before(missing: list[Study]) -> None:
+    def before(missing: list[SlateStudy]) -> None:
         say(data.price(missing))
 
     one_thread = optional("threadpoolctl", "the direct method needs scikit-learn", "models").threadpool_limits(1)

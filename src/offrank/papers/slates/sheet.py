@@ -37,7 +37,7 @@ from .design import (
     Space,
     loggings,
 )
-from .findings import COMPARED, Findings, by_both_ways, claims
+from .findings import COMPARED, SlateFindings, by_both_ways, claims
 from .learning import LearningDesign
 from .overlap import overlap
 from .resume import all_studies
@@ -61,7 +61,7 @@ def made(design: SlatesDesign, log: Any, folder: Path, say: Say, table_1: Learni
     say("1. The judged queries")
     data = SlatesData.of(design, log, say)
     say(f"2. {len(design.studies())} simulated logs, each for 2 targets and 2 metrics")
-    findings = Findings(design, all_studies(data, folder, say))
+    findings = SlateFindings(design, all_studies(data, folder, say))
     sections = list(_sections(data, findings, say))
     if table_1 is not None:
         say("4. Table 1: rankers learnt from rewards of whole slates")
@@ -69,7 +69,7 @@ def made(design: SlatesDesign, log: Any, folder: Path, say: Say, table_1: Learni
     return PAPER.sheet(sections)
 
 
-def _sections(data: SlatesData, findings: Findings, say: Say) -> Iterator[Section]:
+def _sections(data: SlatesData, findings: SlateFindings, say: Say) -> Iterator[Section]:
     design = findings.design
     yield _set_up(data, findings)
     tables = [_summary(findings, PUBLISHED), _summary(findings, BEYOND)]
@@ -96,7 +96,7 @@ def _kinds(design: SlatesDesign) -> Iterator[tuple[Space, str]]:
     yield from ((space, metric) for space in design.spaces for metric in METRICS)
 
 
-def _set_up(data: SlatesData, findings: Findings) -> Section:
+def _set_up(data: SlatesData, findings: SlateFindings) -> Section:
     design, texts = findings.design, PAPER.content["texts"]
     rows: list[tuple[Cell, ...]] = []
     for space, sets in data.sets.items():
@@ -109,7 +109,7 @@ def _set_up(data: SlatesData, findings: Findings) -> Section:
     return PAPER.section("set-up", facts, tables=[table])
 
 
-def _summary(findings: Findings, names: tuple[str, ...]) -> Figures:
+def _summary(findings: SlateFindings, names: tuple[str, ...]) -> Figures:
     """Tabulate the errors of some estimators at the largest size."""
     n, every = findings.design.grid[-1], findings.conditions
     columns: dict[str, list[Cell]] = {"condition": [str(one) for one in every]}
@@ -129,14 +129,14 @@ def _half(one: Interval) -> float | None:
     return half if math.isfinite(half) else None
 
 
-def _panels(findings: Findings, space: Space, logging: Logging, figure: int) -> Section:
+def _panels(findings: SlateFindings, space: Space, logging: Logging, figure: int) -> Section:
     """Return one of Figures 3 to 12: both targets, both metrics."""
     some = [Condition(space, logging, target, metric) for target in TARGETS for metric in METRICS]
     facts = {"figure": figure, "logging": str(logging), "space": str(space)}
     return PAPER.section("panels", facts, [_chart(findings, one) for one in some], [_errors(findings, some)])
 
 
-def _chart(findings: Findings, one: Condition) -> Chart:
+def _chart(findings: SlateFindings, one: Condition) -> Chart:
     series = []
     for name in _DRAWN:
         found = findings.rmse_at[one, name]
@@ -153,7 +153,7 @@ def _lined(series: Series) -> Series:
     return Series(series.name, series.x, series.y, series.low, series.high, line=True)
 
 
-def _errors(findings: Findings, some: list[Condition]) -> Figures:
+def _errors(findings: SlateFindings, some: list[Condition]) -> Figures:
     """Tabulate all errors of some conditions, with the ends of their intervals."""
     rows: list[tuple[Cell, ...]] = []
     for one in some:
@@ -166,7 +166,7 @@ def _errors(findings: Findings, some: list[Condition]) -> Figures:
     return Figures("RMSE with 95 % intervals over the runs", header, tuple(rows), folded=True)
 
 
-def _cdf(findings: Findings, space: Space, metric: str, n: int) -> Chart:
+def _cdf(findings: SlateFindings, space: Space, metric: str, n: int) -> Chart:
     """Plot the share of conditions with at most some normalised error."""
     some = [one for one in findings.conditions if one.space == space and one.metric == metric]
     series = []
@@ -179,7 +179,7 @@ def _cdf(findings: Findings, space: Space, metric: str, n: int) -> Chart:
     return Chart(title, "normalised RMSE", "share of conditions", tuple(series), log_x=True, zero_y=True)
 
 
-def _both_ways(findings: Findings) -> Section:
+def _both_ways(findings: SlateFindings) -> Section:
     """Compare the published code with the text: discounts, wIPS without a match, the pseudoinverse."""
     titles = (
         "logging to target",

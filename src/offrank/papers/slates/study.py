@@ -24,7 +24,7 @@ from .design import (
     SlatesDesign,
 )
 from .direct import Models, learnt
-from .worlds import World
+from .worlds import SlateWorld
 
 _CHUNK = 20_000  # logs in memory
 
@@ -51,7 +51,7 @@ class Totals:
         return Totals(*(getattr(self, one.name) + getattr(other, one.name) for one in fields(self)))
 
 
-def studied(world: World, design: SlatesDesign, seed: int, heed: Heed) -> Found:
+def studied(world: SlateWorld, design: SlatesDesign, seed: int, heed: Heed) -> Found:
     """Return the truth (reward -> target -> value) and the estimates (reward -> target -> estimator -> at each size).
 
     An estimate that does not exist, such as a direct method on fewer logs than it learns from, or wIPS without any
@@ -80,7 +80,7 @@ def _ends(design: SlatesDesign) -> Iterator[tuple[int, list[int]]]:
         yield model, [n for n in design.grid if n == 2 * model or (n > 2 * model and model == design.models[-1])]
 
 
-def _totals(world: World, grid: tuple[int, ...], seed: int, heed: Heed) -> Iterator[Totals]:
+def _totals(world: SlateWorld, grid: tuple[int, ...], seed: int, heed: Heed) -> Iterator[Totals]:
     """Yield the sums over the logs up to each size."""
     total: Totals | None = None
     for start, end in pairwise((0, *grid)):
@@ -92,7 +92,7 @@ def _totals(world: World, grid: tuple[int, ...], seed: int, heed: Heed) -> Itera
         yield total
 
 
-def _sums(world: World, seed: int, start: int, stop: int) -> Totals:
+def _sums(world: SlateWorld, seed: int, start: int, stop: int) -> Totals:
     log = world.draw(seed, start, stop)
     (weight, importance), reward = world.weights(log), world.rewards(log)
     squared = weight**2
@@ -109,7 +109,7 @@ def _sums(world: World, seed: int, start: int, stop: int) -> Totals:
     )
 
 
-def _weighted(world: World, totals: list[Totals]) -> dict[tuple[str, str, str], Floats]:
+def _weighted(world: SlateWorld, totals: list[Totals]) -> dict[tuple[str, str, str], Floats]:
     """Return the estimates that need no model: (reward, target, estimator) -> [sizes]."""
     n = np.array([float(one.n) for one in totals])
     found: dict[tuple[str, str, str], Floats] = {}
@@ -137,7 +137,7 @@ def _weighted(world: World, totals: list[Totals]) -> dict[tuple[str, str, str], 
 
 
 def _modelled(
-    world: World, models: Models, totals: dict[int, Totals], model: int, ends: list[int], seed: int, heed: Heed
+    world: SlateWorld, models: Models, totals: dict[int, Totals], model: int, ends: list[int], seed: int, heed: Heed
 ) -> dict[tuple[str, str, str], dict[int, float]]:
     """Return the estimates by models from the first `model` logs: (metric, target, estimator) -> size -> value."""
     first, found = totals[model], dict[tuple[str, str, str], dict[int, float]]()

@@ -13,7 +13,7 @@ from ...log.judged import Judged
 from ...options import Say
 from . import _kernels_uniform
 from .design import REWARDS
-from .worlds import Drawn, World
+from .worlds import DrawnSlates, SlateWorld
 
 _PIECE = 1 << 18
 
@@ -27,13 +27,13 @@ class Pages:
 
     judged: Judged
     slots: int
-    world: World
+    world: SlateWorld
 
     @classmethod
     def of(cls, judged: Judged, slots: int, highest: float = 4.0) -> Pages:
         """Build for these queries."""
         q, rows = len(judged), judged.rows + 1
-        world = World(
+        world = SlateWorld(
             first=judged.first.astype(np.int64),
             document=np.arange(rows),
             features=np.zeros((rows, 0), np.float32),
@@ -54,7 +54,7 @@ class Pages:
     def rewards(self, query: Integers, slates: Integers) -> Floats:
         """Return the rewards [n, 3] of slates [n, slots] of a query's documents, counted from 0, -1 pads."""
         rows = np.where(slates >= 0, slates + self.judged.first[query][:, None], self.judged.rows)
-        return self.world.rewards(Drawn(query, rows))
+        return self.world.rewards(DrawnSlates(query, rows))
 
 
 @dataclass(frozen=True)

@@ -30,7 +30,7 @@ CONSTANT = 0.01
 
 
 @dataclass(frozen=True)
-class Drawn:
+class DrawnSlates:
     """A part of a log: query [n]; rows [n, l] of the candidates shown, the last row for none."""
 
     query: Integers
@@ -38,7 +38,7 @@ class Drawn:
 
 
 @dataclass(frozen=True)
-class World:
+class SlateWorld:
     """Queries with a logging policy and two targets; q queries, their candidates in rows.
 
     first: [q + 1] offsets of the rows, which are in the order of the logging ranker. document: [rows + 1] index into
@@ -67,21 +67,21 @@ class World:
         """Return the number of queries."""
         return len(self.first) - 1
 
-    def draw(self, seed: int, start: int, stop: int) -> Drawn:
+    def draw(self, seed: int, start: int, stop: int) -> DrawnSlates:
         """Return the logs of these numbers, the same whenever they are drawn."""
         query = np.empty(stop - start, np.int64)
         shown = np.empty((stop - start, self.slots), np.int64)
         _kernels.draw(np.uint64(seed), start, stop, self.first, self.weight, query, shown)
-        return Drawn(query, shown)
+        return DrawnSlates(query, shown)
 
-    def weights(self, log: Drawn) -> tuple[Floats, Floats]:
+    def weights(self, log: DrawnSlates) -> tuple[Floats, Floats]:
         """Return pseudoinverse weights [n, t], and importance weights [n, t]."""
         count = len(log.query), self.target.shape[2]
         weights, same = np.empty(count), np.empty(count, np.bool_)
         _kernels.weigh(log.query, log.shown, self.table, self.target, weights, same)
         return weights, np.where(same, 1.0 / self.chance[log.query], 0.0)
 
-    def rewards(self, log: Drawn) -> Floats:
+    def rewards(self, log: DrawnSlates) -> Floats:
         """Return the rewards of slates [n, 3], in the order of `REWARDS`."""
         found = np.empty((len(log.query), len(REWARDS)))
         _kernels.reward(log.query, log.shown, *self._grades, found)
@@ -101,10 +101,12 @@ class World:
         return np.exp2(grade) - 1, ideal, discounts, (np.exp2(grade) - 1) / 2.0**self.highest
 
     @cached_property
-    def shown_by_target(self) -> tuple[Drawn, ...]:
+    def shown_by_target(self) -> tuple[DrawnSlates, ...]:
         """Return the target slates of all queries, for each target."""
         every = np.arange(self.queries)
-        return tuple(Drawn(every, np.ascontiguousarray(self.target[:, :, t])) for t in range(self.target.shape[2]))
+        return tuple(
+            DrawnSlates(every, np.ascontiguousarray(self.target[:, :, t])) for t in range(self.target.shape[2])
+        )
 
     @cached_property
     def values(self) -> Floats:
@@ -113,7 +115,7 @@ class World:
 
 
 def feature_table(features: Floats) -> Features:
-    """Return features [documents, d - 1] as in `World`, after the constant column, finite and in single precision."""
+    """Return features [documents, d - 1] as `SlateWorld` has them, after the constant column."""
     table = np.zeros((len(features) + 1, features.shape[1] + 1), np.float32)
     table[:-1, 0] = CONSTANT
     table[:-1, 1:] = np.clip(np.nan_to_num(features), -_LARGEST, _LARGEST)
@@ -122,9 +124,9 @@ def feature_table(features: Floats) -> Features:
 
 def worlds(
     sets: RankedSets, features: Features, space: Space, some: Iterable[Logging], highest: float = 4.0
-) -> dict[Logging, World]:
+) -> dict[Logging, SlateWorld]:
     """Return a world for each logging policy; those of equal alpha are made together."""
-    found: dict[Logging, World] = {}
+    found: dict[Logging, SlateWorld] = {}
     some = list(some)
     for alpha in sorted({one.alpha for one in some}):
         alike = [one for one in some if one.alpha == alpha]
@@ -159,11 +161,11 @@ def _targets(sets: RankedSets, space: Space, logging: Logging) -> Integers:
 
 def _world(
     sets: RankedSets, logging: Logging, features: Features, highest: float, target: Integers, table: Floats
-) -> World:
+) -> SlateWorld:
     judged, rank = sets.judged, sets.ranks[logging.ranker]
     order = np.lexsort((rank, judged.owner))
     rows = np.where(target >= 0, target + judged.first[:-1, None, None], judged.rows)
-    return World(
+    return SlateWorld(
         judged.first.astype(np.int64),
         np.append(order, judged.rows),
         features,
