@@ -65,14 +65,14 @@ class SelectedEstimators(Delivered):
     def records(self) -> list[dict[str, Any]]:
         """Return a row per candidate, those of the least estimated error first.
 
-        status: chosen, possible, refuted (its bias exceeds its standard error), uncertain (its standard error is not
-        reliable) or missing; message: the reason.
+        status: chosen, possible, uncertain (its standard error rests on few rows and counts twice), refuted (its bias
+        exceeds its standard error), unusable or missing; message: the reason.
         """
         found = [self._row(one) for one in self.choice.ranking.ranked]
-        for one in self.choice.ranking.unsound:
+        for one in self.choice.ranking.unusable:
             codes = ", ".join(each.code for each in self.choice.estimates[one.name].warnings if each.severity != "note")
-            row = self._row(EstimatedError(one, math.nan))
-            found.append({**row, "message": f"its standard error is not reliable ({codes or 'few rows count'})"})
+            row = self._row(EstimatedError(one, math.nan, high=math.nan))
+            found.append({**row, "message": f"it must not be used ({codes or 'few rows have a weight'})"})
         missing = dict.fromkeys(found[0])
         found += [
             {**missing, "estimator": name, "status": "missing", "message": why}
@@ -82,7 +82,9 @@ class SelectedEstimators(Delivered):
 
     def _row(self, one: EstimatedError) -> dict[str, Any]:
         name, estimate = one.candidate.name, self.choice.estimates[one.candidate.name]
-        status = "refuted" if one.refuted else "possible" if one.candidate.sound else "uncertain"
+        doubt = one.candidate.doubt
+        status = "possible" if doubt == 1 else "uncertain" if math.isfinite(doubt) else "unusable"
+        status = "refuted" if one.refuted and math.isfinite(doubt) else status
         return {
             "estimator": name,
             "status": "chosen" if name == self.chosen else status,
@@ -92,7 +94,7 @@ class SelectedEstimators(Delivered):
             "bias": document.number(one.bias),
             "against": one.against,
             "expected_error": document.number(one.error),
-            "expected_error_low": document.number(one.low) if one.candidate.sound else None,
+            "expected_error_low": document.number(one.low) if math.isfinite(doubt) else None,
             "expected_error_high": document.number(one.high),
             "message": f"it disagrees with {one.against}, which assumes less" if one.refuted else None,
         }
