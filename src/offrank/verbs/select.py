@@ -111,7 +111,10 @@ class SelectedEstimators(Delivered):
         rows, severity = self.records(), self.severity
         lead = f"{self.choice.rows:,} impressions, {plural(len(self.choice.given), 'candidate', 'candidates')}, "
         lead += f"{plural(len(self.choice.pseudo), 'pseudo-target', 'pseudo-targets')}."
-        answer = Answer(f"{quote(self.chosen)} **is the choice** for {quote(self.facts['target'])}.", severity=severity)
+        said = f"{quote(self.chosen)} **is the choice** for {quote(self.facts['target'])}."
+        if not self.choice.ranking.ranked:
+            said = f"**No candidate can be used** for {quote(self.facts['target'])}; {quote(self.chosen)} assumes least."
+        answer = Answer(said, severity=severity)
         cells = tuple(_cells(row) for row in rows if row["value"] is not None)
         header = ("estimator", "status", "value", "bias", "against", "expected error", "range")
         table = Figures("Estimated errors", header, cells, extra=(6,))
@@ -137,6 +140,8 @@ def _cells(row: Mapping[str, Any]) -> tuple[Any, ...]:
 def rehearsed(found: Rehearsal) -> Section:
     """Return the section about simulated choices."""
     title = "How often such a choice is right"
+    if not (found.kinds or found.missing):
+        return Section(title)
     if found.missing:
         return Section(title, (f"Nothing was simulated: {found.missing}.",))
     few, near = sorted(found.fixed().items(), key=lambda one: (-one[1], one[0])), percent(NEAR - 1)
@@ -184,8 +189,9 @@ def select_estimators(
         NoOverlapError: no candidate has an estimate.
 
     Examples:
-        >>> log, drawn_by = "offrank-demo/log.parquet", "plackett_luce(old_score)"
-        >>> offrank.select_estimators(log, "top(new_score)", drawn_by, ["snips", "snrips", "snipm"], worlds=0).chosen
+        >>> simulated = offrank.simulate("log.parquet", sessions=5000, queries=50, slots=3, temperature=1.0)
+        >>> target, logging = (f"plackett_luce(noisy_oracle, temperature={t}, log=True)" for t in (0.5, 1))
+        >>> offrank.select_estimators("log.parquet", target, logging, ["snips", "snipm"], worlds=0).chosen
         'snipm'
     """
     source = arguments.source(log)
