@@ -69,7 +69,7 @@ def run(here: LikeLog, target: str, rows: int, logs: int) -> tuple[dict[str, Flo
     errors: dict[str, list[float]] = {}
     for log in range(logs):
         found = replace(chooser, source=here.source(rows, log)).choose(asked)
-        every = [one.candidate for one in found.ranking.ranked] + list(found.ranking.unsound)
+        every = [one.candidate for one in found.ranking.ranked] + list(found.ranking.unusable)
         target_only = ranking([replace(one, others={}) for one in every]).chosen
         chosen.append(found.chosen)
         for rule, name in (("auto", found.chosen), ("target only", target_only), *((one, one) for one in MEASURED)):

@@ -62,4 +62,4 @@ def test_pseudo_targets_need_a_law_of_the_logging_policy() -> None:
     assert pseudo_targets(policy("logged"), policy("top(new)")) == ()
     assert pseudo_targets(policy("uniform"), policy("written(slate=p)")) == ()
     assert len(pseudo_targets(policy("uniform"), policy("top(new)"))) == 4
-    assert len(pseudo_targets(policy("plackett_luce(old)"), policy("top(new)"))) == 6
+    assert pseudo_targets(policy("uniform"), policy("written(ranks=p)")) == ()

@@ -7,7 +7,14 @@ import math
 
 import pytest
 
-from offrank.selection.estimators import Contrast, EstimatorCandidate, EstimatorRanking, ranking, squared_bias
+from offrank.selection.estimators import (
+    COARSE,
+    Contrast,
+    EstimatorCandidate,
+    EstimatorRanking,
+    ranking,
+    squared_bias,
+)
 
 LESS, MORE, MOST = frozenset({"a"}), frozenset({"a", "b"}), frozenset({"a", "b", "c"})
 
@@ -96,13 +103,28 @@ def test_what_is_refuted_refutes_nothing() -> None:
     assert ranking([one("less", LESS, 1.0), right, most]).chosen == "right"
 
 
-def test_what_is_unsound_is_neither_chosen_nor_a_reference() -> None:
-    more = one("more", MORE, 0.5, target={"less": at(9.0)})
-    found = ranking([one("less", LESS, 0.1, sound=False), more])
-    assert (found.chosen, found.trusted, found.ranked[0].against) == ("more", "more", None)
-    assert found.ranked[0].high == math.inf  # nothing checks it
-    none = ranking([one("more", MORE, 0.1, sound=False), one("less", LESS, 1.0, sound=False)])
+def test_what_must_not_be_used_still_tells_of_others() -> None:
+    off = one("less", LESS, 0.1, doubt=math.inf)
+    alone = ranking([off, one("more", MORE, 0.5)])
+    assert (alone.chosen, alone.trusted, alone.ranked[0].against, alone.ranked[0].high) == (
+        "more",
+        "more",
+        None,
+        math.inf,
+    )
+    far = ranking([off, one("more", MORE, 0.5, others={"less": [at(2.0), at(3.0)]})])
+    assert (far.chosen, far.trusted, far.ranked[0].against) == ("more", None, "less")
+    assert far.ranked[0].bias == pytest.approx(math.sqrt((4 + 9) / 2 - 1))
+    none = ranking([one("more", MORE, 0.1, doubt=math.inf), off])
     assert (none.chosen, none.trusted, none.ranked) == ("less", None, ())
+
+
+def test_a_standard_error_from_few_rows_counts_twice() -> None:
+    wrong = one("wrong", MORE, 0.1, others={"coarse": [at(2.0), at(2.0)]})  # off by sqrt(3)
+    threshold = math.sqrt(3 + 0.1**2) / COARSE
+    for error, expected in ((threshold - 1e-6, "coarse"), (threshold + 1e-6, "wrong")):
+        found = ranking([one("coarse", LESS, error, doubt=COARSE), wrong])
+        assert (found.chosen, found.trusted) == (expected, None)
 
 
 def test_of_equal_assumptions_the_less_uncertain_is_the_reference() -> None:
@@ -120,7 +142,7 @@ def test_of_equal_errors_the_less_assuming_is_chosen() -> None:
 def test_the_order_of_candidates_changes_nothing() -> None:
     more = one("more", MORE, 0.4, target={"less": at(0.8), "twin": at(0.7)})
     most = one("most", MOST, 0.3, target={"less": at(0.9), "twin": at(1.0), "more": at(0.4, 0.2)})
-    every = [one("less", LESS, 1.0), one("twin", LESS, 1.0), more, most, one("off", LESS, 0.1, sound=False)]
+    every = [one("less", LESS, 1.0), one("twin", LESS, 1.0), more, most, one("off", LESS, 0.1, doubt=math.inf)]
     found = {repr(ranking(order)) for order in itertools.permutations(every)}
     assert len(found) == 1
 

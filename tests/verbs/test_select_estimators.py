@@ -144,7 +144,7 @@ def test_the_result_is_a_page_a_table_and_json(tmp_path: Any) -> None:
     assert errors == sorted(errors)
     written = found.to_dict()
     assert (written["chosen"], written["simulated"]["rows"]) == (found.chosen, 1500)
-    assert next(row["estimator"] for row in written["candidates"]) == found.chosen
+    assert written["candidates"][0]["estimator"] == found.chosen
     assert written["command"].startswith("offrank.select_estimators(log, target='top(new_score)'")
 
 

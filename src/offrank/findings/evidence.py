@@ -153,13 +153,14 @@ class OfChoice:
 class OfEstimatorChoice:
     """The choice of an estimator by its estimated error.
 
-    chosen, error: its spelling and its estimated error. among: number of candidates. trusted, trusted_error: the least
-    assuming one whose error is reliable, or None. refuted: candidates that are off by more than their standard error,
-    each with the less assuming one that shows it. unchecked: whether the trusted one assumes anything.
+    chosen, error: its spelling and its estimated error, None if no candidate can be used. among: number of candidates.
+    trusted, trusted_error: the least assuming one with a reliable standard error that is not refuted, or None.
+    refuted: candidates that are off by more than their standard error, each with the less assuming one that shows it.
+    unchecked: whether the trusted one assumes anything.
     """
 
     chosen: str = "ips"
-    error: float = 0.0
+    error: float | None = 0.0
     among: int = 1
     trusted: str | None = "ips"
     trusted_error: float = 0.0

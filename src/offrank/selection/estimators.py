@@ -19,8 +19,9 @@ import numpy as np
 
 from ..log.batch import Floats
 
+COARSE = 2.0
+"""What a standard error that rests on few rows is multiplied by."""
 _STEPS = 60
-_ROUNDING = 1e-9
 
 
 @dataclass(frozen=True)
@@ -40,7 +41,9 @@ class Contrast:
 class EstimatorCandidate:
     """An estimate of the target to choose from.
 
-    - name, assumes: the estimator's spelling and its assumptions. sound: whether its standard error is reliable.
+    - name, assumes: the estimator's spelling and its assumptions.
+    - doubt: what its standard error is multiplied by: 1 if that is reliable, `COARSE` if it rests on few rows; infinite
+      for an estimate that must not be used.
     - target: its contrast with each estimate that assumes less, by name, for the target itself; where both are sound.
     - others: the same for the pseudo-targets.
     """
@@ -49,9 +52,14 @@ class EstimatorCandidate:
     assumes: frozenset[str]
     value: float
     standard_error: float
-    sound: bool = True
+    doubt: float = 1.0
     target: Mapping[str, Contrast] = field(default_factory=dict)
     others: Mapping[str, Sequence[Contrast]] = field(default_factory=dict)
+
+    @property
+    def spread(self) -> float:
+        """The standard error times the doubt."""
+        return self.standard_error * self.doubt
 
 
 @dataclass(frozen=True)
@@ -59,10 +67,10 @@ class EstimatedError:
     """The estimated error of a candidate.
 
     - bias: root of the estimated squared bias, against the less assuming estimate `against` where that is largest;
-      None: nothing assumes less. error: root of the sum of squared bias and variance.
+      None: nothing assumes less. error: root of the sum of squared bias and squared `spread`.
     - low, high: of the error, if the bias were as small or as large as that one difference for the target allows
       (2 standard errors); high is infinite where there is none.
-    - refuted: whether the bias is larger than the standard error.
+    - refuted: whether the bias is larger than the spread.
     """
 
     candidate: EstimatorCandidate
@@ -73,35 +81,37 @@ class EstimatedError:
 
     @property
     def error(self) -> float:
-        return math.hypot(self.bias, self.candidate.standard_error)
+        return math.hypot(self.bias, self.candidate.spread)
 
     @property
     def refuted(self) -> bool:
-        return self.bias > self.candidate.standard_error
+        return self.bias > self.candidate.spread
 
 
 @dataclass(frozen=True)
 class EstimatorRanking:
-    """The sound candidates by estimated error, the best first, and the others.
+    """The candidates by estimated error, the best first, and those that must not be used.
 
-    trusted: the least assuming sound one, which the interval of the choice has to include; None if none is sound.
+    trusted: the least assuming one with a reliable standard error that is not refuted, which the interval of the choice
+    has to include; None if there is none.
     """
 
     ranked: tuple[EstimatedError, ...]
-    unsound: tuple[EstimatorCandidate, ...]
+    unusable: tuple[EstimatorCandidate, ...]
     trusted: str | None
 
     @property
     def chosen(self) -> str:
-        """The name of the choice: the best; if none is sound, the least assuming, of these the least uncertain."""
-        return self.ranked[0].candidate.name if self.ranked else min(self.unsound, key=_place).name
+        """The name of the choice: the best; if none can be used, the least assuming one."""
+        return self.ranked[0].candidate.name if self.ranked else min(self.unusable, key=_place).name
 
 
 def ranking(candidates: Sequence[EstimatorCandidate]) -> EstimatorRanking:
     """Order candidates by estimated error.
 
-    A candidate is compared with every sound one that assumes less and is not refuted itself, of those with the same
-    assumptions with the least uncertain. The largest of the biases counts.
+    A candidate is compared with every one that assumes less and is not refuted itself, of those with the same
+    assumptions with the least uncertain. The largest of the biases counts. One that must not be used for the target may
+    still tell of others by pseudo-targets for which it is sound.
 
     Raises:
         ValueError: there are none.
@@ -109,11 +119,12 @@ def ranking(candidates: Sequence[EstimatorCandidate]) -> EstimatorRanking:
     if not candidates:
         raise ValueError("there are no candidates")
     judged: list[EstimatedError] = []
-    for one in sorted((one for one in candidates if one.sound), key=_place):
+    for one in sorted(candidates, key=_place):
         judged.append(_judged(one, _references(one, judged)))
-    trusted = judged[0].candidate.name if judged else None
-    unsound = tuple(sorted((one for one in candidates if not one.sound), key=_place))
-    return EstimatorRanking(tuple(sorted(judged, key=_by_error)), unsound, trusted)
+    usable = [one for one in judged if math.isfinite(one.candidate.doubt)]
+    trusted = next((one.candidate.name for one in usable if one.candidate.doubt == 1 and not one.refuted), None)
+    unusable = tuple(one.candidate for one in judged if not math.isfinite(one.candidate.doubt))
+    return EstimatorRanking(tuple(sorted(usable, key=_by_error)), unusable, trusted)
 
 
 def squared_bias(target: Contrast | None, others: Sequence[Contrast]) -> float:
@@ -148,8 +159,8 @@ def _between(value: Floats, error: Floats, distance: Floats) -> float:
     return (low + high) / 2
 
 
-def _place(one: EstimatorCandidate) -> tuple[int, float, str]:
-    return len(one.assumes), one.standard_error, one.name
+def _place(one: EstimatorCandidate) -> tuple[int, float, float, str]:
+    return len(one.assumes), one.doubt, one.standard_error, one.name
 
 
 def _by_error(one: EstimatedError) -> tuple[float, int, str]:
@@ -161,7 +172,7 @@ def _by_error(one: EstimatedError) -> tuple[float, int, str]:
 
 def _references(one: EstimatorCandidate, judged: Sequence[EstimatedError]) -> list[str]:
     best: dict[frozenset[str], str] = {}
-    for other in judged:  # the least uncertain of equal assumptions comes first
+    for other in judged:  # of equal assumptions the most reliable and least uncertain comes first
         if other.candidate.assumes < one.assumes and not other.refuted:
             best.setdefault(other.candidate.assumes, other.candidate.name)
     return list(best.values())
@@ -171,7 +182,7 @@ def _judged(one: EstimatorCandidate, references: Sequence[str]) -> EstimatedErro
     """The candidate against the reference that shows the largest bias."""
     found = [_against(one, name) for name in references if name in one.target or one.others.get(name)]
     if not found:
-        return EstimatedError(one, low=one.standard_error, high=math.inf if one.assumes else one.standard_error)
+        return EstimatedError(one, low=one.spread, high=math.inf if one.assumes else one.spread)
     return max(found, key=lambda each: each.bias)
 
 
@@ -180,5 +191,5 @@ def _against(one: EstimatorCandidate, name: str) -> EstimatedError:
     bias, least, most = math.sqrt(squared_bias(target, one.others.get(name, ()))), 0.0, math.inf
     if target is not None:
         least, most = max(abs(target.value) - 2 * target.error, 0.0), abs(target.value) + 2 * target.error
-    low, high = (math.hypot(end, one.standard_error) for end in (least, most))
+    low, high = (math.hypot(end, one.spread) for end in (least, most))
     return EstimatedError(one, bias, name, low, high)

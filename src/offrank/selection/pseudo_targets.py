@@ -15,29 +15,21 @@ from ..log.batch import Floats, LogBatch
 from ..log.source import Needs
 from ..policies.propensities import AnyPolicy, is_law, law_needs, propensities, shown_needs
 from ..policies.tilted import Tilted
-from ..policies.uniform import Uniform
 
 STRENGTHS = (0.25, 0.5, 1.0, -0.5)
 """How far pseudo-targets lean towards the target's order: a little, much, and away from it."""
-SHARPER = (0.5, -0.5)
-"""The same for the logging policy's own order."""
 
 
 def pseudo_targets(logging: AnyPolicy, target: AnyPolicy) -> tuple[AnyPolicy, ...]:
-    """Policies that lean from the logging one towards the target's order and away from it, and sharper or flatter ones.
+    """Policies that lean from the logging one towards the target's order, and away from it; their laws are exact.
 
-    Their laws are exact. Mixtures of the logging policy and the target would tell nothing new: estimates are linear in
-    the probabilities of slates, so that their biases and their noise would shrink alike. None where the logging policy
-    is known for the shown slates only.
+    Mixtures of the logging policy and the target would tell nothing new: estimates are linear in the probabilities of
+    slates, so that their biases and their noise would shrink alike. None where the logging policy is known for the
+    shown slates only, or the target gives no probability of an item at a rank.
     """
-    if not is_law(logging) or not _able(shown_needs, target, "rank_law"):
+    if not (is_law(logging) and _able(shown_needs, target, "rank_law") and _able(law_needs, target, "rank_probs")):
         return ()
-    found: list[AnyPolicy] = []
-    if _able(law_needs, target, "rank_probs"):
-        found += [Tilted(logging, target, strength) for strength in STRENGTHS]
-    if _able(law_needs, logging, "rank_probs") and not isinstance(logging, Uniform):
-        found += [Tilted(logging, logging, strength) for strength in SHARPER]
-    return tuple(found)
+    return tuple(Tilted(logging, target, strength) for strength in STRENGTHS)
 
 
 def _able(needs: Callable[..., Needs], policy: AnyPolicy, ability: str) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
@@ -19,6 +20,7 @@ from ..estimators.fold import TermsFold
 from ..estimators.named import estimator
 from ..estimators.wrappers import bare
 from ..findings.evidence import OfEstimatorChoice
+from ..findings.few_rewards import FEW as FEW_REWARDS
 from ..folds.base import Tee
 from ..folds.estimate import Estimate
 from ..folds.sampled import SampledRows, SampledRowsFold
@@ -27,7 +29,7 @@ from ..log.batch import Floats, LogBatch, RunCache
 from ..log.source import Needs, Source
 from ..policies.propensities import AnyPolicy, law_needs
 from ..running.executors import Executor, Progress, run
-from ..selection.estimators import Contrast, EstimatorCandidate, EstimatorRanking, ranking
+from ..selection.estimators import COARSE, Contrast, EstimatorCandidate, EstimatorRanking, ranking
 from ..selection.pseudo_targets import DistanceFold, pseudo_targets
 from .judgement import Pick
 from .plan import Picks, Plan
@@ -74,7 +76,7 @@ class EstimatorChoice:
         trusted = ranked.get(self.ranking.trusted or "")
         return OfEstimatorChoice(
             chosen=self.chosen,
-            error=ranked[self.chosen].error if trusted else 0.0,
+            error=ranked[self.chosen].error if self.chosen in ranked else None,
             among=len(self.given),
             trusted=self.ranking.trusted,
             trusted_error=trusted.error if trusted else 0.0,
@@ -249,11 +251,18 @@ class Reading:
                 first, *more = (self._contrast(number, one, reference) for number in range(len(self.policies)))
                 target |= {} if first is None else {other: first}
                 others[other] = [each for each in more if each is not None]
-        sound = self._sound(self.policies[0], one)
         found = self.summary.estimate(self.policies[0], one)
         assert isinstance(found, Estimate)
-        assumes = bare(one).assumptions
-        return EstimatorCandidate(name, assumes, found.value, found.standard_error, sound, target, others)
+        assumes, doubt = bare(one).assumptions, self._doubt(one, found)
+        return EstimatorCandidate(name, assumes, found.value, found.standard_error, doubt, target, others)
+
+    def _doubt(self, one: AnyEstimator, found: Estimate) -> float:
+        """Return 1 for a reliable standard error, more for one from few rows, infinity for other serious problems."""
+        if self._sound(self.policies[0], one):
+            return 1.0
+        rows = self.summary.weighted_rows(self.policies[0], one)
+        serious = {each.code for each in found.warnings if each.severity == "serious"}
+        return COARSE if serious <= {"low-ess"} and rows >= FEW_REWARDS and found.standard_error > 0 else math.inf
 
     def _contrast(self, number: int, one: AnyEstimator, other: AnyEstimator) -> Contrast | None:
         """Return the paired difference of two estimates of a policy, None where the error of either is not known."""

@@ -87,7 +87,7 @@ def rehearse(
     """
     sampled, rates = choice.reading.sampled, choice.reading.rates
     if sampled is None or not logs:
-        return Rehearsal(missing="not asked for")
+        return Rehearsal()
     clicked = bool(len(rates)) and choice.reading.summary.rewards_are_clicks
     if not clicked:
         reward, slots = float(choice.reading.summary.moments.mean[REWARD]), sampled.contexts.slots

@@ -65,14 +65,14 @@ class SelectedEstimators(Delivered):
     def records(self) -> list[dict[str, Any]]:
         """Return a row per candidate, those of the least estimated error first.
 
-        status: chosen, possible, refuted (its bias exceeds its standard error), uncertain (its standard error is not
-        reliable) or missing; message: the reason.
+        status: chosen, possible, uncertain (its standard error rests on few rows and counts twice), refuted (its bias
+        exceeds its standard error), unusable or missing; message: the reason.
         """
         found = [self._row(one) for one in self.choice.ranking.ranked]
-        for one in self.choice.ranking.unsound:
+        for one in self.choice.ranking.unusable:
             codes = ", ".join(each.code for each in self.choice.estimates[one.name].warnings if each.severity != "note")
-            row = self._row(EstimatedError(one, math.nan))
-            found.append({**row, "message": f"its standard error is not reliable ({codes or 'few rows count'})"})
+            row = self._row(EstimatedError(one, math.nan, high=math.nan))
+            found.append({**row, "message": f"it must not be used ({codes or 'few rows have a weight'})"})
         missing = dict.fromkeys(found[0])
         found += [
             {**missing, "estimator": name, "status": "missing", "message": why}
@@ -82,7 +82,9 @@ class SelectedEstimators(Delivered):
 
     def _row(self, one: EstimatedError) -> dict[str, Any]:
         name, estimate = one.candidate.name, self.choice.estimates[one.candidate.name]
-        status = "refuted" if one.refuted else "possible" if one.candidate.sound else "uncertain"
+        doubt = one.candidate.doubt
+        status = "possible" if doubt == 1 else "uncertain" if math.isfinite(doubt) else "unusable"
+        status = "refuted" if one.refuted and math.isfinite(doubt) else status
         return {
             "estimator": name,
             "status": "chosen" if name == self.chosen else status,
@@ -92,7 +94,7 @@ class SelectedEstimators(Delivered):
             "bias": document.number(one.bias),
             "against": one.against,
             "expected_error": document.number(one.error),
-            "expected_error_low": document.number(one.low) if one.candidate.sound else None,
+            "expected_error_low": document.number(one.low) if math.isfinite(doubt) else None,
             "expected_error_high": document.number(one.high),
             "message": f"it disagrees with {one.against}, which assumes less" if one.refuted else None,
         }
@@ -109,7 +111,10 @@ class SelectedEstimators(Delivered):
         rows, severity = self.records(), self.severity
         lead = f"{self.choice.rows:,} impressions, {plural(len(self.choice.given), 'candidate', 'candidates')}, "
         lead += f"{plural(len(self.choice.pseudo), 'pseudo-target', 'pseudo-targets')}."
-        answer = Answer(f"{quote(self.chosen)} **is the choice** for {quote(self.facts['target'])}.", severity=severity)
+        said = f"{quote(self.chosen)} **is the choice** for {quote(self.facts['target'])}."
+        if not self.choice.ranking.ranked:
+            said = f"**No candidate can be used** for {quote(self.facts['target'])}; {quote(self.chosen)} assumes least."
+        answer = Answer(said, severity=severity)
         cells = tuple(_cells(row) for row in rows if row["value"] is not None)
         header = ("estimator", "status", "value", "bias", "against", "expected error", "range")
         table = Figures("Estimated errors", header, cells, extra=(6,))
@@ -135,6 +140,8 @@ def _cells(row: Mapping[str, Any]) -> tuple[Any, ...]:
 def rehearsed(found: Rehearsal) -> Section:
     """Return the section about simulated choices."""
     title = "How often such a choice is right"
+    if not (found.kinds or found.missing):
+        return Section(title)
     if found.missing:
         return Section(title, (f"Nothing was simulated: {found.missing}.",))
     few, near = sorted(found.fixed().items(), key=lambda one: (-one[1], one[0])), percent(NEAR - 1)
@@ -182,8 +189,9 @@ def select_estimators(
         NoOverlapError: no candidate has an estimate.
 
     Examples:
-        >>> log, drawn_by = "offrank-demo/log.parquet", "plackett_luce(old_score)"
-        >>> offrank.select_estimators(log, "top(new_score)", drawn_by, ["snips", "snrips", "snipm"], worlds=0).chosen
+        >>> simulated = offrank.simulate("log.parquet", sessions=5000, queries=50, slots=3, temperature=1.0)
+        >>> target, logging = (f"plackett_luce(noisy_oracle, temperature={t}, log=True)" for t in (0.5, 1))
+        >>> offrank.select_estimators("log.parquet", target, logging, ["snips", "snipm"], worlds=0).chosen
         'snipm'
     """
     source = arguments.source(log)

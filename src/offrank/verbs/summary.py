@@ -242,10 +242,13 @@ class Summary:
         A small effective sample size does not make its standard error unreliable: enough impressions of the log
         must have a weight, and there must be no other problem with the weights.
         """
-        _, _, weight = self.layout.places[target, bare(estimator)]
-        rows = float(self.moments.sums[weight] ** 2 / self.moments.squares[weight])
         sound = all(one.severity != "serious" or one.code == "low-ess" for one in estimate.warnings)
-        return sound and rows >= FEW_EFFECTIVE and estimate.standard_error > 0
+        return sound and self.weighted_rows(target, estimator) >= FEW_EFFECTIVE and estimate.standard_error > 0
+
+    def weighted_rows(self, target: AnyPolicy, estimator: AnyEstimator) -> float:
+        """Return the effective number of rows with a weight."""
+        _, _, weight = self.layout.places[target, bare(estimator)]
+        return float(self.moments.sums[weight] ** 2 / self.moments.squares[weight])
 
     def kept(self, target: AnyPolicy, estimator: AnyEstimator) -> float:
         """Return the mean weight, after any bound; where weights have no expectation of 1, the covered share."""
