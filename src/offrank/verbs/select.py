@@ -113,7 +113,9 @@ class SelectedEstimators(Delivered):
         lead += f"{plural(len(self.choice.pseudo), 'pseudo-target', 'pseudo-targets')}."
         said = f"{quote(self.chosen)} **is the choice** for {quote(self.facts['target'])}."
         if not self.choice.ranking.ranked:
-            said = f"**No candidate can be used** for {quote(self.facts['target'])}; {quote(self.chosen)} assumes least."
+            said = (
+                f"**No candidate can be used** for {quote(self.facts['target'])}; {quote(self.chosen)} assumes least."
+            )
         answer = Answer(said, severity=severity)
         cells = tuple(_cells(row) for row in rows if row["value"] is not None)
         header = ("estimator", "status", "value", "bias", "against", "expected error", "range")
