@@ -10,9 +10,8 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from .. import formatting
-from ..clicks.storage import plain
 from ..errors import UsageError
-from ..frames import Tabular
+from ..frames import Tabular, plain
 from ..report import terminal
 from ..report.document import Answer, Document, Figures, Section
 from .candidates import MeasuredModel, candidates

@@ -26,6 +26,7 @@ from ..inference.spec import IntervalSpec
 from ..log.batch import Floats, Integers, LogBatch, Shown
 from ..log.source import Needs
 from ..policies.propensities import AnyPolicy, law_needs, propensities
+from .background import Clipped, Heavy, Path, RankingsCompared, RankOverlap, TopOverlap, Windowed
 from .judgement import Chosen
 from .summary import AnyEstimator
 
@@ -50,7 +51,7 @@ Clips = dict[tuple[int, int, bool], Moments]
 
 
 @dataclass(frozen=True)
-class Clipped:
+class ClippedTerms:
     """The terms of an estimator with weights clipped at `maximum`. rows: how many rows have a larger weight."""
 
     maximum: float
@@ -108,13 +109,13 @@ def _without_rounding(found: Moments) -> Moments:
     return replace(found, third={block: np.where(np.abs(one) <= error, 0.0, one) for block, one in found.third.items()})
 
 
-def clip_path(state: Clips, number: int, whole: Moments) -> list[Clipped]:
+def clip_path(state: Clips, number: int, whole: Moments) -> list[ClippedTerms]:
     """The terms of a pair at every clip that changes any row. whole: the moments of its terms of all rows."""
     path, beyond = [], _TERMS.empty()
     for at in reversed(range(len(CLIPS))):
         beyond = _TERMS.merge(beyond, state.get((number, at + 1, False), _TERMS.empty()))
         if (clipped := state.get((number, at, True))) is not None:
-            path.append(Clipped(CLIPS[at], clipped.n, _TERMS.merge(without(whole, beyond), clipped)))
+            path.append(ClippedTerms(CLIPS[at], clipped.n, _TERMS.merge(without(whole, beyond), clipped)))
     return path[::-1]
 
 
@@ -168,8 +169,8 @@ class HeaviestFold:
         both = (self._largest(np.concatenate(pair)) for pair in zip(left, right, strict=True))
         return [one[np.lexsort(_keys(one)[::-1])[::-1]] for one in both]
 
-    def finish(self, state: list[Floats]) -> list[list[dict[str, float]]]:
-        return [[dict(zip(_HEAVY, row, strict=True)) for row in rows.tolist()] for rows in state]
+    def finish(self, state: list[Floats]) -> list[Floats]:
+        return state
 
     def _largest(self, rows: Floats) -> Floats:
         """Return the heaviest rows that are kept, in any order."""
@@ -300,48 +301,47 @@ class Diagnostics:
             }
         )
 
-    def facts(self, found: Mapping[str, Any], told: Sequence[Told], spec: IntervalSpec) -> dict[str, Any]:
-        """Return the diagnostics for the document. told: the estimates that they belong to."""
-        likeness = dict(zip(self.targets, found["likeness"], strict=False))
+    def found(self, reduced: Mapping[str, Any], diagnosed: Sequence[Diagnosed], spec: IntervalSpec) -> dict[str, Any]:
+        """Return the parts of `Background` that diagnose these estimates, and those about their targets."""
+        likeness = dict(zip(self.targets, reduced["likeness"], strict=False))
+        logging = reduced["likeness"][-1]
         return {
-            "clip_path": [one for each in told for one in self._clip_path(found["clips"], each, spec)],
-            "heaviest": [one for each in told for one in self._heaviest(found["heaviest"], each)],
-            "overlap": [row for name, one in likeness.items() for row in _by_rank(name, one, found["likeness"][-1])],
-            "rankings": [_ranking(name, one) for name, one in likeness.items() if one is not None],
+            "clip_path": tuple(one for each in diagnosed for one in self._clip_path(reduced["clips"], each, spec)),
+            "heaviest": tuple(one for each in diagnosed for one in self._heaviest(reduced["heaviest"], each)),
+            "overlap": tuple(row for name, one in likeness.items() for row in _by_rank(name, one, logging)),
+            "rankings": tuple(_ranking(name, one) for name, one in likeness.items() if one is not None),
         }
 
-    def _clip_path(self, found: Any, told: Told, spec: IntervalSpec) -> Iterator[dict[str, Any]]:
+    def _clip_path(self, clips: Clips, of: Diagnosed, spec: IntervalSpec) -> Iterator[Path[Clipped]]:
         """Return the estimate at every clip that changes it, with intervals that use the estimate's clusters."""
-        pair = self.targets[told.target], bare(told.estimator)
-        clips = _clips(told.estimator) and pair in self.clipped
-        path = clip_path(found, self.clipped.index(pair), told.terms) if clips else ()
+        pair = self.targets[of.target], bare(of.estimator)
+        clippable = _clips(of.estimator) and pair in self.clipped
+        path = clip_path(clips, self.clipped.index(pair), of.terms) if clippable else ()
         if not path:
             return
-        estimate, rows = told.estimate, []
+        estimate, rows = of.estimate, []
         spec = IntervalSpec("studentised" if spec.method == "studentised" else "normal", spec.confidence)
         stretch = math.sqrt(estimate.design_effect or 1.0)
         for one in path:
-            made = spec.spread({"moments": one.moments}).ratio(_mean(told.estimator, one.moments))
+            made = spec.spread({"moments": one.moments}).ratio(_mean(of.estimator, one.moments))
             low, high = (made.value + stretch * (end - made.value) for end in (made.low, made.high))
             ends = replace(made, low=low, high=high, standard_error=stretch * made.standard_error)
-            rows.append({"clip": one.maximum, "clipped": one.rows / estimate.n, **ends.to_dict()})
-        whole = Interval(estimate.value, estimate.low, estimate.high, estimate.standard_error)
-        free = {"clip": None, "clipped": 0.0, **whole.to_dict()}
-        yield {"target": told.target, "estimator": told.name, "rows": [*rows, free]}
+            rows.append(Clipped(one.maximum, one.rows / estimate.n, ends))
+        yield Path(of.target, of.name, (*rows, Clipped(None, 0.0, _interval(estimate))))
 
-    def _heaviest(self, found: Any, told: Told) -> Iterator[dict[str, Any]]:
-        pair = self.targets[told.target], bare(told.estimator)
+    def _heaviest(self, found: Sequence[Floats], of: Diagnosed) -> Iterator[Path[Heavy]]:
+        pair = self.targets[of.target], bare(of.estimator)
         if pair in self.weighed:
-            rows = found[self.weighed.index(pair)]
-            total = float(told.terms.sums[VALUE])
-            shares = [row["value"] / total if total else None for row in rows]
-            kept = [{"row": int(row["row"]), "weight": row["weight"], "reward": row["reward"]} for row in rows]
-            rows = [{**row, "share": share} for row, share in zip(kept, shares, strict=True)]
-            yield {"target": told.target, "estimator": told.name, "rows": rows}
+            total = float(of.terms.sums[VALUE])
+            rows = found[self.weighed.index(pair)].tolist()
+            heavy = (
+                Heavy(int(row), weight, reward, value / total if total else None) for weight, value, reward, row in rows
+            )
+            yield Path(of.target, of.name, tuple(heavy))
 
 
 @dataclass(frozen=True)
-class Told:
+class Diagnosed:
     """The estimate under diagnosis: its target, its estimator, and the moments of its terms."""
 
     target: str
@@ -368,24 +368,24 @@ def _mean(estimator: AnyEstimator, moments: Moments) -> Mean:
     return Ratio(VALUE, WEIGHT if isinstance(estimator, SelfNormalised) else ROWS)
 
 
-def _by_rank(target: str, found: Likeness | None, logging: Likeness | None) -> Iterator[dict[str, Any]]:
-    """Return the mean probability of the displayed item at each rank, under target and logging policy."""
+def _by_rank(target: str, found: Likeness | None, logging: Likeness | None) -> Iterator[RankOverlap]:
     for rank, probability in enumerate([] if found is None else found.probability.tolist()):
-        logged = None if logging is None else float(logging.probability[rank])
-        yield {"target": target, "rank": rank + 1, "target_probability": probability, "logging_probability": logged}
+        yield RankOverlap(target, rank + 1, probability, None if logging is None else float(logging.probability[rank]))
 
 
-def _ranking(target: str, found: Likeness) -> dict[str, Any]:
-    overlap = [{"depth": depth, "share": share} for depth, share in found.overlap.items()]
-    return {"target": target, "rows": found.rows, "changed": found.changed, "overlap": overlap}
+def _ranking(target: str, found: Likeness) -> RankingsCompared:
+    overlap = tuple(TopOverlap(depth, share) for depth, share in found.overlap.items())
+    return RankingsCompared(target, found.rows, found.changed, overlap)
 
 
-def window_path(target: str, key: str, found: Chosen) -> dict[str, Any]:
+def window_path(target: str, key: str, found: Chosen) -> Path[Windowed]:
     """Return all windows that the data choose from, the least assuming first."""
-    rows = []
-    for name, (estimator, estimate) in found.considered.items():
-        chosen = estimator == found.estimator
-        whole = Interval(estimate.value, estimate.low, estimate.high, estimate.standard_error)
-        window = getattr(bare(estimator), "window", None)
-        rows.append({"estimator": name, "window": window, "chosen": chosen, **whole.to_dict()})
-    return {"target": target, "estimator": key, "rows": rows}
+    rows = (
+        Windowed(name, getattr(bare(one), "window", None), one == found.estimator, _interval(estimate))
+        for name, (one, estimate) in found.considered.items()
+    )
+    return Path(target, key, tuple(rows))
+
+
+def _interval(found: Estimate) -> Interval:
+    return Interval(found.value, found.low, found.high, found.standard_error)

@@ -14,15 +14,15 @@ import numpy as np
 from ..checks.drawn import Drawn
 from ..checks.overview import Overview
 from ..checks.propensities import Agreement
-from ..clicks.storage import plain
 from ..files import write_text
 from ..folds.estimate import Caution
 from ..formatting import plural, quote
+from ..frames import Plain, plain
 from ..log import rules
 from ..readers.described import LogColumn
 from ..readers.wide import Gaps
 from ..report.document import Answer, Document, Figures, Item, Section
-from .printed import Printed, json_text
+from .printed import Printed
 
 _NAMED = 12
 """How many columns to group by are named."""
@@ -38,7 +38,7 @@ class Next:
 
 
 @dataclass(frozen=True)
-class Inspection(Printed):
+class Inspection(Printed, Plain):
     """How a log is read, and which policies may have drawn it.
 
     - source, path: where the log is; format, gaps, top_k: options for reading it. renamed: role -> column, as
@@ -134,10 +134,6 @@ class Inspection(Printed):
         made = {"drawn": laws, "apart": apart, "mapping": self.mapping(), "command": self.command}
         found: dict[str, Any] = plain({"schema": 1, "kind": "inspect", **asdict(replace(self, drawn=[])), **made})
         return found
-
-    def to_json(self, path: str | PathLike[str] | None = None) -> str:
-        """Return the result as JSON text; written to `path` if given."""
-        return json_text(self.to_dict(), path)
 
     def sheet(self) -> Document:
         """Return the page: how columns are read, which policies may have drawn the log, and what to run next."""

@@ -133,7 +133,14 @@ class Delivered(Tabular):
         write_text(path, self.sheet().render())
 
     def _page(self, read: str, sections: Iterable[Section], answer: Answer, *forests: Forest) -> Document:
-        return Document(str(self.facts["title"]), read, tuple(sections), (answer,), forests, eyebrow(self.facts))
+        return Document(
+            str(self.facts["title"]),
+            read,
+            tuple(sections),
+            (answer,),
+            forests,
+            eyebrow(self.facts["kind"], self.facts["created"]),
+        )
 
 
 def _name(one: Any) -> str:

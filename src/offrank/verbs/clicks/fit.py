@@ -17,9 +17,9 @@ from ...clicks.fitted import Fitted
 from ...clicks.model import ClickModel
 from ...clicks.named import click_model
 from ...clicks.parameters import Role
-from ...clicks.storage import plain
 from ...errors import UsageError
 from ...folds.estimate import Caution
+from ...frames import plain
 from ...inference.spec import IntervalSpec
 from ...report.document import Answer, Document
 from ...running.executors import Executor, Progress

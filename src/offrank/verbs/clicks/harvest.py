@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 
 from ...clicks.harvesting import Harvested, Method, Weigh, harvest
-from ...clicks.storage import plain
 from ...clicks.summary import known
 from ...errors import UsageError
 from ...folds.estimate import Caution
+from ...frames import plain
 from ...log.batch import Floats
 from ...report.document import Answer, Cell, Document, Figures, Section
 from ...running.executors import Executor, Progress

@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 
 from ...clicks.evaluation import Evaluations, evaluate
-from ...clicks.storage import plain
 from ...clicks.summary import known
 from ...errors import AbilityError
 from ...findings import about
 from ...findings.evidence_clicks import OfSelection
 from ...folds.estimate import Caution
+from ...frames import plain
 from ...log.source import Source
 from ...metrics.cmip import Cmip, cmip
 from ...policies.base import Policy
