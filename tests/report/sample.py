@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -79,6 +80,7 @@ BACKGROUND = Background(
 )
 
 
+@cache
 def result(**other: str) -> Result:
     """The whole result. other: names of estimators and groups in the place of these."""
 

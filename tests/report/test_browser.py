@@ -75,10 +75,11 @@ def run(chromium: str, tmp_path: Path, page: str, *flags: str) -> str:
     return subprocess.run(command, capture_output=True, check=True, timeout=120, encoding="utf-8").stdout
 
 
-def framed(page: str) -> str:
-    """The page in a frame as wide as a phone and in one as wide as a desk, with someone looking at both."""
+def framed(*pages: str) -> str:
+    """Each page in a frame as wide as a phone and in one as wide as a desk, with someone looking at all of them."""
     frames = "".join(
         f'<iframe style="border:0;width:{width}px;height:800px" srcdoc="{escape(page)}"></iframe>'
+        for page in pages
         for width in (PHONE, DESKTOP)
     )
     head = '<meta charset="utf-8"><meta name="color-scheme" content="light dark">'

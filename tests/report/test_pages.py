@@ -122,7 +122,15 @@ def test_comparisons_come_first_as_a_picture_and_as_a_table() -> None:
     assert next(line for line in lines if line.startswith("mid - old")).endswith("not clear")
 
 
-FACTS = {"title": "Metrics", "logging": "uniform", "confidence": 0.95, "by": None, "created": "", "versions": {}}
+FACTS = {
+    "kind": "metrics",
+    "title": "Metrics",
+    "logging": "uniform",
+    "confidence": 0.95,
+    "by": None,
+    "created": "",
+    "versions": {},
+}
 
 
 def measured(value: float, change: tuple[float, float] | None = None) -> Measured:

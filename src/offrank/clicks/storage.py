@@ -8,7 +8,6 @@ import json
 import math
 import os
 from collections.abc import Mapping
-from dataclasses import asdict
 from importlib import metadata
 from pathlib import Path
 from typing import Any
@@ -57,8 +56,8 @@ def write(
         "rounds": learnt.rounds,
         "converged": learnt.converged,
         "facts": plain(dict(learnt.facts)),
-        "cautions": [asdict(caution) for caution in learnt.cautions],
-        "tally": plain(asdict(tally)),
+        "cautions": plain(learnt.cautions),
+        "tally": plain(tally),
         "source": source,
         "training": None if training is None else _training(training),
     }

@@ -31,7 +31,7 @@ from ..policies.written import Logged
 from ..running.executors import Executor, Progress, run
 from . import arguments, document, findings
 from .background import Background, Check, LogRead
-from .evaluated import Estimates
+from .data import Estimates
 from .plan import Plan
 from .result import Result
 from .summary import Summary, inner_fold

@@ -20,7 +20,7 @@ from ..formatting import finite
 from ..log.batch import Floats
 from ..policies.propensities import AnyPolicy
 from .background import Check, Status
-from .evaluated import Estimates
+from .data import Estimates
 
 _OF_WEIGHTS = ("low-ess", "small-ess-share", "large-weight", "heavy-tail", "counted-propensities")
 _MEANS = {"ips": "Mean importance weight", "ipm": "Mean item weight"}

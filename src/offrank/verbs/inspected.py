@@ -139,7 +139,7 @@ class Inspection(Printed, Plain):
         """Return the page: how columns are read, which policies may have drawn the log, and what to run next."""
         row = "an item" if self.layout == "long" else "an impression"
         kind = f", format {self.format}" if self.format else ""
-        uses = tuple((column.name, column.type, _use(column, self)) for column in self.columns if _is_told(column))
+        uses = tuple((column.name, column.type, _use(column, self)) for column in self.columns if _is_listed(column))
         columns = Figures("What is read as what", ("column", "type", "read as"), uses)
         sections = [
             Section("What it holds", items=tuple(_sizes(self))),
@@ -209,7 +209,7 @@ def _spread(rows: Mapping[int, int]) -> str:
     return f"{sizes[0]:,} to {sizes[-1]:,} in a row, half of the rows have at most {middle:,}"
 
 
-def _is_told(column: LogColumn) -> bool:
+def _is_listed(column: LogColumn) -> bool:
     """Whether the table has a line for a column."""
     return bool(column.like) or column.use not in ("group", "")
 
@@ -223,10 +223,10 @@ def _other_columns(found: Inspection) -> Iterator[str]:
     for column in found.columns:
         if column.like:
             yield f"say --column {column.like}={column.name} if it is the {column.like}"
-    for use, told in (("group", "to group by (--by)"), ("", "not read")):
+    for use, words in (("group", "to group by (--by)"), ("", "not read")):
         if names := [column.name for column in found.columns if column.use == use and not column.like]:
             more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
-            yield f"{told}: {', '.join(names[:_NAMED])}{more}"
+            yield f"{words}: {', '.join(names[:_NAMED])}{more}"
 
 
 def _laws(found: Inspection) -> Iterator[Item]:

@@ -118,7 +118,7 @@ class LearntPolicy(Printed):
         )
         tried = Section("What was tried, on the validation third", prose, tables=(table,))
         lead = f"{formatting.quote(repr(self.policy))}, learnt by {self.method}."
-        answer, made = Answer(self.headline, severity=severity), eyebrow("learn")
+        answer, made = Answer(self.headline, severity=severity), eyebrow({"kind": "learn"})
         return Document("A learnt policy", lead, (tried, *found.sections), (answer,), found.forests, made)
 
 

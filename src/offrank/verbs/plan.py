@@ -33,8 +33,8 @@ from ..policies.propensities import AnyPolicy
 from ..running.executors import Executor, Progress, run
 from . import document
 from .background import Background, LogRead, WeightsOf
+from .data import Estimates
 from .diagnostics import Diagnosed, Diagnostics, window_path
-from .evaluated import Estimates
 from .judgement import Chosen, Judgement, chosen, compared, named
 from .paired import Difference, Pair
 from .provenance import NOTHING, Provenance

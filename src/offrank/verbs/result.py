@@ -11,7 +11,7 @@ from ..folds.estimate import Interval
 from ..policies.base import Policy
 from ..policies.named import policy as named_policy
 from ..report.document import Document
-from .evaluated import Asked, Evaluated, Named, among
+from .data import Asked, Named, ResultData, among
 from .pages import evaluation
 from .pages.evaluation import Plots
 from .paired import Difference
@@ -39,7 +39,7 @@ class KeptLog(Protocol):
 
 
 @dataclass(frozen=True)
-class Result(Printed, Evaluated):
+class Result(Printed, ResultData):
     """What new rankings would have earned: `result["snips"].value`, or `result["name", "snips"]`.
 
     A mapping of the available estimates, as `estimates` is; `result.estimates.refused` has the others.

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import os
 import shlex
 from collections.abc import Mapping, Sequence
@@ -17,7 +16,7 @@ from ..clicks.documents import UNSEEN
 from ..clicks.fitted import Fitted
 from ..clicks.loading import load
 from ..errors import UsageError
-from ..frames import Plain
+from ..frames import Plain, plain
 from ..log.judged import Judged
 from ..options import Say, silent
 from ..policies.base import Policy
@@ -82,7 +81,7 @@ class Simulated(Printed, Plain):
             "left_out": self.left_out,
             "user": repr(self.world.user),
             "logging": repr(self.logging),
-            "truth": {name: dataclasses.asdict(truth) for name, truth in self.truths.items()},
+            "truth": plain(self.truths),
             "notes": list(self.notes),
         }
 

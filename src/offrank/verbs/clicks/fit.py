@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -68,8 +68,8 @@ class ClickFit(Delivered):
             "rounds": fitted.learnt.rounds,
             "converged": fitted.learnt.converged,
             "learnt": self.records(),
-            "tally": asdict(fitted.tally),
-            "cautions": [asdict(caution) for caution in fitted.cautions],
+            "tally": plain(fitted.tally),
+            "cautions": plain(fitted.cautions),
         }
 
     def sheet(self) -> Document:

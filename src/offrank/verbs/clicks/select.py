@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -68,7 +68,7 @@ class Selected(Delivered):
             **self.facts,
             **self.here.to_dict(),
             "ndcg": self.ranked.to_dict(list(self.here)),
-            "cmip": {name: plain(asdict(found)) for name, found in self.cmip.items()},
+            "cmip": plain(self.cmip),
             **self.selection.to_dict(),
             "choice": self.choice.name,
         }

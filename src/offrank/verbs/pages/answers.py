@@ -11,7 +11,7 @@ from ...folds.estimate import Estimate
 from ...formatting import Span, count, listing, number, percent, plural, quote
 from ...report.document import Answer
 from ..background import Status
-from ..evaluated import Evaluated, Found
+from ..data import Found, ResultData
 from ..paired import Difference
 from .document import is_sound
 
@@ -19,7 +19,7 @@ WORDS: dict[Word, str] = {"use": "Use", "use with care": "Use with care", "do no
 _SEVERITY: dict[Word, str] = {"use": "ok", "use with care": "warning", "do not use": "serious"}
 
 
-def answers(found: Evaluated) -> list[Answer]:
+def answers(found: ResultData) -> list[Answer]:
     """Summarise a result in a few sentences: the problems of the log, then the verdict on each target."""
     lines = _checks(found)
     if found.background.kind == "check":
@@ -30,7 +30,7 @@ def answers(found: Evaluated) -> list[Answer]:
     return lines + [_target(found, name, found.estimates.of(name)) for name in found.background.targets]
 
 
-def _target(found: Evaluated, target: str, estimates: Mapping[str, Found]) -> Answer:
+def _target(found: ResultData, target: str, estimates: Mapping[str, Found]) -> Answer:
     verdict = found.verdicts.get(target)
     mean = next(iter(estimates.values()))
     if verdict is None and isinstance(mean, Estimate) and all(map(is_sound, estimates.values())):
@@ -45,7 +45,7 @@ def _target(found: Evaluated, target: str, estimates: Mapping[str, Found]) -> An
     return Answer(text + _against(verdict), aside, _SEVERITY[word], reasons, quote(target))
 
 
-def _compared(found: Evaluated, compared: Difference) -> Answer:
+def _compared(found: ResultData, compared: Difference) -> Answer:
     """Say which of two targets earns more, and by how much; or how many rows would be needed."""
     verdict, about = compared.verdict, found.background
     names = [quote(compared.target), _named(found, compared.against)]
@@ -81,7 +81,7 @@ def _size(share: Span) -> tuple[str, str]:
     return percent(abs(value)), Span(abs(value), low, high).percents(signed=False)
 
 
-def _named(found: Evaluated, against: str) -> str:
+def _named(found: ResultData, against: str) -> str:
     logged = against == "logged" and against not in found.background.targets
     return "the logged ranking" if logged else quote(against)
 
@@ -93,7 +93,7 @@ def _more_rows(needed: int | None) -> str:
     return f" If it is as large as that, a log of {rows} rows of this kind would tell, four times of five."
 
 
-def _logged(found: Evaluated, target: str, mean: Estimate) -> Answer:
+def _logged(found: ResultData, target: str, mean: Estimate) -> Answer:
     """Answer when only logged quantities were requested: a statement about the logged ranking only."""
     text = f"The logged ranking earned {_amount(found, mean)}."
     if target in ("logged", found.background.logging):
@@ -108,7 +108,7 @@ def _reason(reason: Reason) -> str:
     return f"{quote(reason.code)}{whose}: {reason.message} {reason.remedy}".strip()
 
 
-def _amount(found: Evaluated, earned: object) -> str:
+def _amount(found: ResultData, earned: object) -> str:
     unit, confidence = found.background.unit or "clicks per impression", found.background.confidence
     value, ends = _in_words(earned)
     return f"**{value}** {unit} ({100 * confidence:g} % interval {ends})"
@@ -161,7 +161,7 @@ def _truth(verdict: Verdict, truth: float | None) -> str:
     return f" In this simulated world the truth is known: {exactly}, {inside} the interval."
 
 
-def _checks(found: Evaluated) -> list[Answer]:
+def _checks(found: ResultData) -> list[Answer]:
     checks = found.background.checks
     titles: dict[Status, dict[str, None]] = {}
     for check in checks:  # each title once: slates and items may fail under the same name

@@ -12,7 +12,7 @@ from ...report.charts import Chart, Series
 from ...report.document import Figures, Section
 from ...report.plots import Forest, ForestRow
 from ..background import Background, Clipped, Heavy, Path, RankingsCompared, RankOverlap, WeightsOf, Windowed
-from ..evaluated import Evaluated
+from ..data import ResultData
 from .estimates import mean_weight
 
 _NEAR = (Span(0.95, None, None), Span(1.05, None, None))
@@ -20,7 +20,7 @@ _NEAR = (Span(0.95, None, None), Span(1.05, None, None))
 _UNCLIPPED = "as it is"
 
 
-def diagnostics(found: Evaluated) -> Iterator[Section]:
+def diagnostics(found: ResultData) -> Iterator[Section]:
     """Return one section for each diagnostic that is present."""
     background = found.background
     yield _weights(found)
@@ -33,7 +33,7 @@ def diagnostics(found: Evaluated) -> Iterator[Section]:
     yield Section("Clicks by rank", forests=(plot,) if plot.rows else (), folded=True, printed=False)
 
 
-def weights_forest(found: Evaluated, target: str) -> Forest:
+def weights_forest(found: ResultData, target: str) -> Forest:
     """Plot the mean weight of each estimator that has one, around its expectation 1."""
     spans = {name: mean_weight(one) for name, one in found.estimates.of(target).items()}
     rows = tuple(ForestRow(name, span) for name, span in spans.items() if span.value is not None)
@@ -77,7 +77,7 @@ def weights_table(target: str, found: Sequence[WeightsOf]) -> Figures:
     return Figures(f"Weights of {quote(target)}", ("estimator", "zero", "negative", "all below"), tuple(rows))
 
 
-def _weights(found: Evaluated) -> Section:
+def _weights(found: ResultData) -> Section:
     names = found.background.targets
     forests = tuple(one for one in (weights_forest(found, name) for name in names) if one.rows)
     each = {name: [one for one in found.background.weights if one.target == name] for name in names}

@@ -12,7 +12,7 @@ from ...folds.estimate import Estimate
 from ...formatting import quote
 from ...frames import cautions
 from ...report.document import Finding, Section, findings, worst
-from ..evaluated import Evaluated, Found
+from ..data import Found, ResultData
 
 _AMOUNTS = {
     *("background", "estimates", "groups", "found", "verdicts", "comparisons", "verdict", "clip_path", "window_path"),
@@ -43,13 +43,13 @@ def refusal(found: object) -> str:
     return found.code.replace("-", " ") if isinstance(found, NoOverlapError) else ""
 
 
-def groups(found: Evaluated, target: str) -> dict[str, dict[str, Found]]:
+def groups(found: ResultData, target: str) -> dict[str, dict[str, Found]]:
     """Return a target's estimates by group and estimator, the largest groups (most impressions) first."""
     every = {name: one.of(target) for name, one in found.groups.items()}
     return dict(sorted(every.items(), key=lambda item: -max((one.n for one in known(item[1]).values()), default=0)))
 
 
-def findings_of(found: Evaluated) -> tuple[Finding, ...]:
+def findings_of(found: ResultData) -> tuple[Finding, ...]:
     """Return the problems of the log and the warnings of all estimates, each with its subject, by code."""
     several = len(found.background.targets) > 1
     placed = []
@@ -63,7 +63,7 @@ def findings_of(found: Evaluated) -> tuple[Finding, ...]:
     return findings(placed)
 
 
-def in_worth(found: Evaluated) -> Evaluated:
+def in_worth(found: ResultData) -> ResultData:
     """Multiply every amount by what one unit is worth; shares, weights and click rates are unchanged."""
     worth = found.background.worth
     return found if worth is None else _times(found, worth)
@@ -100,6 +100,7 @@ _VERBS = {
 """Commands whose results have a kind of another name."""
 
 
-def eyebrow(kind: str, created: str = "") -> str:
+def eyebrow(facts: Mapping[str, Any]) -> str:
     """Return the command and the day that made a result."""
-    return " \u00b7 ".join(filter(None, [f"offrank {_VERBS.get(kind, kind)}", created[:10]]))
+    verb = _VERBS.get(facts["kind"], facts["kind"])
+    return " \u00b7 ".join(filter(None, [f"offrank {verb}", facts.get("created", "")[:10]]))

@@ -13,7 +13,7 @@ from ...formatting import Span, count, finite, number, percent, plural, quote
 from ...frames import cautions
 from ...report.document import Cell, Codes, Figures, Section
 from ...report.plots import Forest, ForestRow
-from ..evaluated import Evaluated, Found
+from ..data import Found, ResultData
 from .document import groups, is_sound, known, refusal, severity
 
 MOST_GROUPS = 10
@@ -23,7 +23,7 @@ _SPARE = (4, 7, 8)
 """Columns that a narrow terminal leaves out: the interval of the change, the largest share and the tail index."""
 
 
-def estimators(found: Evaluated, target: str) -> Section:
+def estimators(found: ResultData, target: str) -> Section:
     """Return a plot and a table of all estimators of one target."""
     spelling, truth = found.background.targets[target], found.truths.get(target)
     heading = quote(target) + ("" if spelling == target else f" is {quote(spelling)}")
@@ -32,7 +32,7 @@ def estimators(found: Evaluated, target: str) -> Section:
     return Section(heading, forests=(estimates_forest(found, target),), tables=tables)
 
 
-def estimates_forest(found: Evaluated, target: str) -> Forest:
+def estimates_forest(found: ResultData, target: str) -> Forest:
     """Plot the estimates of one target; all targets share an axis, so that plots can be compared."""
     logged, truth = found.background.logged, found.truths.get(target)
     label = "" if logged is None else f"logged {Span.of(logged).number()}"
@@ -45,7 +45,7 @@ def estimates_forest(found: Evaluated, target: str) -> Forest:
     return Forest(title, tuple(rows), band.value, label, band, others, better="right")
 
 
-def groups_forest(found: Evaluated, target: str) -> Forest:
+def groups_forest(found: ResultData, target: str) -> Forest:
     """Plot the difference to the logged mean in each of the largest groups."""
     estimator, rows = grouped_estimator(found, target), []
     for group, each in list(groups(found, target).items())[:MOST_GROUPS]:
@@ -56,13 +56,13 @@ def groups_forest(found: Evaluated, target: str) -> Forest:
     return Forest(title, tuple(rows), 0.0, "no difference", better="right")
 
 
-def grouped_estimator(found: Evaluated, target: str) -> str:
+def grouped_estimator(found: ResultData, target: str) -> str:
     """Return the estimator whose groups are shown: the one behind the answer for the whole log."""
     names, verdict = list(found.estimates.of(target)), found.verdicts.get(target)
     return verdict.estimator if verdict is not None and verdict.estimator in names else names[0]
 
 
-def largest_groups(found: Evaluated, target: str) -> Section:
+def largest_groups(found: ResultData, target: str) -> Section:
     """Return the largest groups of one target, and whether groups differ."""
     every, by = groups(found, target), str(found.background.by)
     if not every:
@@ -80,7 +80,7 @@ def largest_groups(found: Evaluated, target: str) -> Section:
     return Section(f"By {by}: {quote(target)}", tuple(prose), forests=(forest,), tables=(table,))
 
 
-def all_groups(found: Evaluated, target: str) -> Section:
+def all_groups(found: ResultData, target: str) -> Section:
     """Tabulate every estimator in every group."""
     every, by = groups(found, target), str(found.background.by)
     rows = [(name, *(refusal(one) or Span.of(one).text() for one in each.values())) for name, each in every.items()]

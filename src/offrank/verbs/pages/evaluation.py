@@ -13,7 +13,7 @@ from ...report.document import Document, Figures, Item, Section
 from ...report.plots import Forest, ForestRow
 from ...report.svg import standalone
 from ..background import Background, Check, Path, R
-from ..evaluated import Evaluated
+from ..data import ResultData
 from ..paired import Difference
 from .answers import answers
 from .diagnostics import clips_forest, diagnostics, forest_of_checks, ranks_forest, weights_forest, windows_forest
@@ -23,7 +23,7 @@ from .estimates import all_groups, estimates_forest, estimators, groups_forest, 
 _ORDER = ("serious", "warning", "note", "ok", "skipped")
 
 
-def sheet(result: Evaluated) -> Document:
+def sheet(result: ResultData) -> Document:
     """Return the page of a result."""
     found = in_worth(result)
     about, lines, checked = found.background, answers(found), found.background.kind == "check"
@@ -46,11 +46,11 @@ def sheet(result: Evaluated) -> Document:
         sections += [all_groups(found, target) for target in about.targets]
     sections += [_checks(about.checks, folded=not checked), _slots(about.slots, folded=not checked)]
     sections += [*diagnostics(found), _log(found), again(vars(about))]
-    drawn, made = tuple(one for one in pictures if one.rows), eyebrow(about.kind, about.created)
+    drawn, made = tuple(one for one in pictures if one.rows), eyebrow(vars(about))
     return Document(about.title, "", tuple(sections), tuple(lines), drawn, made)
 
 
-def forest(found: Evaluated) -> Forest:
+def forest(found: ResultData) -> Forest:
     """Plot the logged mean and the answer for each target, on one axis."""
     about = found.background
     earned = next((one.logged for one in found.verdicts.values() if one.logged is not None), about.logged)
@@ -133,7 +133,7 @@ def _slots(found: Sequence[SlotsRow], folded: bool) -> Section:
     return Section("Inverse propensities by length of the slate", tables=(table,) if rows else (), folded=folded)
 
 
-def _log(found: Evaluated) -> Section:
+def _log(found: ResultData) -> Section:
     """List the known facts about the log; unknown ones are left out."""
     about, log = found.background, found.background.log
     facts = {
@@ -151,7 +151,7 @@ def _log(found: Evaluated) -> Section:
     return Section("The log", items=items, folded=True, printed=False)
 
 
-def _dependent(found: Evaluated) -> str:
+def _dependent(found: ResultData) -> str:
     """Name the cluster column, and how much clustering widens the intervals."""
     if not found.background.cluster:
         return ""
@@ -168,7 +168,7 @@ class Plots:
     Each raises UsageError if there is no such target or nothing to draw. target: by default the first.
     """
 
-    result: Evaluated = field(repr=False)
+    result: ResultData = field(repr=False)
     width: int = 800
 
     def forest(self, target: str | None = None) -> str:

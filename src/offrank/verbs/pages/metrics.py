@@ -29,9 +29,15 @@ def sheet(found: Measurements) -> Document:
     sections += [Section("What to know", findings=findings(placed)), again(found.facts)]
     level = f"{100 * found.facts['confidence']:g} % intervals."
     answers = tuple(_answer(name, each) for name, each in whole.items())
-    made = eyebrow("metrics", found.facts["created"])
     lead = f"Slates drawn by {quote(found.facts['logging'])}; {level}"
-    return Document(found.facts["title"], lead, tuple(sections), answers, (_forest(names[0], whole[names[0]]),), made)
+    return Document(
+        found.facts["title"],
+        lead,
+        tuple(sections),
+        answers,
+        (_forest(names[0], whole[names[0]]),),
+        eyebrow(found.facts),
+    )
 
 
 def _of(found: Mapping[tuple[str, str], Measured | NoOverlapError], metric: str) -> ByModel:

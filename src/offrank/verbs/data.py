@@ -67,7 +67,7 @@ class Estimates(Given[Estimate]):
 
 
 @dataclass(frozen=True)
-class Evaluated(Mapping[Key, Estimate], Tabular):
+class ResultData(Mapping[Key, Estimate], Tabular):
     """The numbers of `Result`, which documents the fields."""
 
     estimates: Estimates
