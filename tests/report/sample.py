@@ -22,6 +22,7 @@ from offrank.verbs.background import (
     Background,
     Check,
     Clipped,
+    Diagnoses,
     Heavy,
     LogRead,
     Path,
@@ -72,11 +73,7 @@ BACKGROUND = Background(
     " --html report.html",
     versions={"offrank": "0.1.0", "python": "3.11.7", "numpy": "2.2.1", "pyarrow": "18.1.0"},
     created="2026-11-21T02:00:00Z",
-    clip_path=(),
-    window_path=(),
-    heaviest=(),
-    overlap=(),
-    rankings=(),
+    diagnoses=Diagnoses(),
 )
 
 
@@ -91,11 +88,13 @@ def result(**other: str) -> Result:
     background = replace(
         BACKGROUND,
         weights=tuple(weights(target, name) for target in TARGETS for name in ESTIMATORS if name != "pbm"),
-        clip_path=tuple(map(clip_path, TARGETS)),
-        window_path=(window_path("better"),),
-        heaviest=tuple(map(heaviest, TARGETS)),
-        overlap=tuple(RankOverlap(t, k, 0.31 / k**0.3, 0.35 / k**0.2) for t in TARGETS for k in range(1, 6)),
-        rankings=tuple(ranking(target) for target in TARGETS),
+        diagnoses=Diagnoses(
+            tuple(map(clip_path, TARGETS)),
+            (window_path("better"),),
+            tuple(map(heaviest, TARGETS)),
+            tuple(RankOverlap(t, k, 0.31 / k**0.3, 0.35 / k**0.2) for t in TARGETS for k in range(1, 6)),
+            tuple(map(ranking, TARGETS)),
+        ),
         ranks=tuple(map(rank, range(1, 6))),
         checks=checks(),
         slots=tuple(SlotsRow(k, 40_000, 49_662.0, 6.1**k, 84.7**k) for k in range(1, 6)),

@@ -127,12 +127,23 @@ class RankingsCompared:
     overlap: tuple[TopOverlap, ...]
 
 
+@dataclass(frozen=True)
+class Diagnoses:
+    """Diagnostics of the estimates behind the verdicts; see `Result.to_dict`."""
+
+    clip_path: tuple[Path[Clipped], ...] = ()
+    window_path: tuple[Path[Windowed], ...] = ()
+    heaviest: tuple[Path[Heavy], ...] = ()
+    overlap: tuple[RankOverlap, ...] = ()
+    rankings: tuple[RankingsCompared, ...] = ()
+
+
 @dataclass(frozen=True, kw_only=True)
 class Background:
     """What a result reports beside its estimates; `Result.facts` is the same as plain values.
 
     - kind: the verb. targets: name -> spelling. logged: the logged mean, if there is one unit. by, cluster: columns.
-    - weights, ranks, checks, slots, clip_path, window_path, heaviest, overlap, rankings: see `Result.to_dict`.
+    - weights, ranks: weights by estimator, and clicks by rank. checks, slots: of the log. diagnoses: none for a check.
     - unit, worth: what is earned, and how much of it one unit of the log is. command: repeats the job.
     - baseline, simultaneous: of comparisons, what is compared with, and the level of each interval.
     """
@@ -155,11 +166,7 @@ class Background:
     slots: tuple[SlotsRow, ...] = ()
     versions: Mapping[str, str]
     created: str
-    clip_path: tuple[Path[Clipped], ...] | None = None
-    window_path: tuple[Path[Windowed], ...] | None = None
-    heaviest: tuple[Path[Heavy], ...] | None = None
-    overlap: tuple[RankOverlap, ...] | None = None
-    rankings: tuple[RankingsCompared, ...] | None = None
+    diagnoses: Diagnoses | None = field(default=None, metadata=FLAT)
     unit: str | None = None
     worth: float | None = None
     command: str | None = None

@@ -4,30 +4,28 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, replace
-from functools import cached_property, reduce
+from functools import reduce
 from typing import Any
 
 import numpy as np
 
-from ..errors import AbilityError, OffrankError
 from ..estimators.base import Estimator, Weights, rewarded, terms_of
 from ..estimators.family import Family
 from ..estimators.logged import LoggedMean
 from ..estimators.predicted import ModelBased
 from ..estimators.wrappers import Clip, SelfNormalised, bare, weighing
-from ..folds.base import MappedFold, Sample, Tee
+from ..folds.base import Sample, Tee
 from ..folds.estimate import Estimate, Interval
 from ..folds.moments import Moments, MomentsFold, without
-from ..folds.sampled import SampledRows, SampledRowsFold
 from ..inference.ratio import Controlled, Mean, Ratio
 from ..inference.spec import IntervalSpec
-from ..log.batch import Floats, Integers, LogBatch, Shown
+from ..log.batch import Floats, Integers, LogBatch
 from ..log.source import Needs
-from ..policies.propensities import AnyPolicy, law_needs, propensities
-from .background import Clipped, Heavy, Path, RankingsCompared, RankOverlap, TopOverlap, Windowed
+from ..policies.propensities import AnyPolicy
+from .background import Clipped, Diagnoses, Heavy, Path, Windowed
 from .judgement import Chosen
+from .likeness import LikenessFold, by_rank, compared
 from .summary import AnyEstimator
 
 ROWS, VALUE, WEIGHT = 0, 1, 2
@@ -35,12 +33,6 @@ ROWS, VALUE, WEIGHT = 0, 1, 2
 CLIPS = tuple(digit * 10.0**power for power in range(1, 6) for digit in (1, 3))
 """The largest weights that are tried: 10, 30, 100, ... 300,000. Smaller ones clip many rows, which is slow."""
 HEAVIEST = 10
-DEPTHS = (1, 3, 5)
-"""The depths at which two rankings are compared, besides the whole slate."""
-SAMPLED = 2048
-"""Sampled rows in which rankings are compared: shares are accurate to one or two percentage points."""
-_CELLS = 300_000
-"""Maximum number of (candidate, rank) pairs in the sampled rows."""
 _TERMS = MomentsFold(3, ((ROWS, VALUE, WEIGHT),))
 _HEAVY = ("weight", "value", "reward", "row")
 
@@ -194,76 +186,6 @@ def _keys(rows: Floats) -> tuple[Floats, ...]:
 
 
 @dataclass(frozen=True)
-class Likeness:
-    """How similar a policy's slates are to the logged ones, over a random sample of the log's rows.
-
-    - rows: sample size. probability: [k] mean probability of the displayed item at its own rank.
-    - overlap: by depth, the expected share of the first displayed items that the policy also ranks that high.
-    - changed: the mean probability of a different slate; None if the policy cannot compute it.
-    """
-
-    rows: int
-    probability: Floats
-    overlap: Mapping[int, float]
-    changed: float | None
-
-
-@dataclass(frozen=True)
-class LikenessFold(MappedFold):
-    """Keeps a random sample of the log's rows, and computes the `Likeness` of each policy at the end, or None.
-
-    read: the context columns that are read anyway; None for a policy that needs more, or that is not a law.
-    """
-
-    policies: tuple[AnyPolicy, ...]
-    read: Needs
-    kept: int = SAMPLED
-
-    @property
-    def reducer(self) -> SampledRowsFold:
-        return SampledRowsFold(reduce(Needs.__or__, self.able.values(), Needs()), self.kept, cells=_CELLS)
-
-    @cached_property
-    def able(self) -> dict[int, Needs]:
-        """Return, by number, the policies whose columns are read, and these columns."""
-        found = {}
-        for number, policy in enumerate(self.policies):
-            with suppress(AbilityError):
-                wanted = law_needs(policy, "rank_probs")
-                if replace(self.read | wanted, exchangeable=self.read.exchangeable) == self.read:
-                    found[number] = wanted
-        return found
-
-    def told(self, state: SampledRows) -> list[Likeness | None]:
-        batch = LogBatch(state.contexts, Shown(state.slates), None, None, state.inclusion, state.key)
-        return [
-            self._likeness(policy, batch) if number in self.able else None
-            for number, policy in enumerate(self.policies)
-        ]
-
-    def _likeness(self, policy: AnyPolicy, batch: LogBatch) -> Likeness | None:
-        contexts, slates, counts = batch.contexts, batch.slates, 1 / batch.inclusion
-        if not len(batch):
-            return None
-        changed, found = None, propensities(policy, batch)
-        try:
-            probs = found.rank_law.written_out(contexts.length)
-            with suppress(AbilityError):
-                changed = 1 - float(counts @ np.exp(found.log_prob) / counts.sum())
-        except (OffrankError, NotImplementedError):  # A failing diagnostic does not end the estimate.
-            return None
-        there = np.arange(slates.shape[1]) < contexts.length[:, None]
-        own = np.diagonal(probs, axis1=1, axis2=2)
-        depths = dict.fromkeys(depth for depth in (*DEPTHS, slates.shape[1]) if depth <= slates.shape[1])
-        overlap = {
-            depth: float(counts @ (probs[:, :depth, :depth].sum(axis=(1, 2)) / np.clip(contexts.length, 1, depth)))
-            / float(counts.sum())
-            for depth in depths
-        }
-        return Likeness(len(batch), (counts @ own) / (counts @ there), overlap, changed)
-
-
-@dataclass(frozen=True)
 class Diagnostics:
     """The diagnostics of the estimates of some targets.
 
@@ -301,16 +223,23 @@ class Diagnostics:
             }
         )
 
-    def found(self, reduced: Mapping[str, Any], diagnosed: Sequence[Diagnosed], spec: IntervalSpec) -> dict[str, Any]:
-        """Return the parts of `Background` that diagnose these estimates, and those about their targets."""
+    def found(
+        self,
+        reduced: Mapping[str, Any],
+        diagnosed: Sequence[Diagnosed],
+        windows: Iterable[Path[Windowed]],
+        spec: IntervalSpec,
+    ) -> Diagnoses:
+        """Return the diagnostics of these estimates, and those of their targets."""
         likeness = dict(zip(self.targets, reduced["likeness"], strict=False))
         logging = reduced["likeness"][-1]
-        return {
-            "clip_path": tuple(one for each in diagnosed for one in self._clip_path(reduced["clips"], each, spec)),
-            "heaviest": tuple(one for each in diagnosed for one in self._heaviest(reduced["heaviest"], each)),
-            "overlap": tuple(row for name, one in likeness.items() for row in _by_rank(name, one, logging)),
-            "rankings": tuple(_ranking(name, one) for name, one in likeness.items() if one is not None),
-        }
+        return Diagnoses(
+            tuple(one for each in diagnosed for one in self._clip_path(reduced["clips"], each, spec)),
+            tuple(windows),
+            tuple(one for each in diagnosed for one in self._heaviest(reduced["heaviest"], each)),
+            tuple(row for name, one in likeness.items() for row in by_rank(name, one, logging)),
+            tuple(compared(name, one) for name, one in likeness.items() if one is not None),
+        )
 
     def _clip_path(self, clips: Clips, of: Diagnosed, spec: IntervalSpec) -> Iterator[Path[Clipped]]:
         """Return the estimate at every clip that changes it, with intervals that use the estimate's clusters."""
@@ -366,16 +295,6 @@ def _mean(estimator: AnyEstimator, moments: Moments) -> Mean:
     if isinstance(estimator, SelfNormalised) and estimator.controlled:
         return Controlled.best(moments, VALUE, WEIGHT, ROWS)
     return Ratio(VALUE, WEIGHT if isinstance(estimator, SelfNormalised) else ROWS)
-
-
-def _by_rank(target: str, found: Likeness | None, logging: Likeness | None) -> Iterator[RankOverlap]:
-    for rank, probability in enumerate([] if found is None else found.probability.tolist()):
-        yield RankOverlap(target, rank + 1, probability, None if logging is None else float(logging.probability[rank]))
-
-
-def _ranking(target: str, found: Likeness) -> RankingsCompared:
-    overlap = tuple(TopOverlap(depth, share) for depth, share in found.overlap.items())
-    return RankingsCompared(target, found.rows, found.changed, overlap)
 
 
 def window_path(target: str, key: str, found: Chosen) -> Path[Windowed]:

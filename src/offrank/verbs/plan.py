@@ -267,16 +267,17 @@ class Reduced:
                 yield Diagnosed(name, key, chosen.estimator, estimate, terms)
 
     def _background(self, estimates: Estimates, verdicts: Mapping[str, Verdict]) -> Background:
-        plan, summary, spec, read = self.plan, self.summary, self.plan.spec, self.impressions
+        plan, summary, spec, rows = self.plan, self.summary, self.plan.spec, self.impressions
         earned = {bare(one).outcome for one in plan.members}
         one_unit = len(earned) == 1 or summary.rewards_are_clicks
         clicked = summary.moments.sums[1] == summary.moments.sums[2] or earned == {"clicks"}
         used = dict.fromkeys(one.cluster for one in estimates.given.values() if one.cluster is not None)
-        each = [(name, key, one) for name, judged in self.judged.items() for key, one in judged.found.items()]
+        each = ((name, key, one) for name, judged in self.judged.items() for key, one in judged.found.items())
+        windows = (window_path(name, key, one) for name, key, one in each if one.considered)
         return Background(
             kind="evaluate",
             title="What the new ranking would have earned",
-            log=LogRead(self.where, read.n, read.estimated, read.skipped),
+            log=LogRead(self.where, rows.n, rows.estimated, rows.skipped),
             logging=repr(plan.logging),
             targets=document.spelled(plan.targets),
             confidence=spec.confidence,
@@ -287,11 +288,10 @@ class Reduced:
             logged=summary.logged(summary.layout.estimators[0]) if one_unit else None,
             unit="clicks per impression" if one_unit and clicked else "per impression",
             weights=tuple(plan.histograms(summary)),
-            ranks=tuple(read.by_rank(spec.confidence)),
-            window_path=tuple(window_path(name, key, one) for name, key, one in each if one.considered),
+            ranks=tuple(rows.by_rank(spec.confidence)),
             versions=document.versions(),
             created=document.now(),
-            **self.diagnostics.found(self.behind, list(self._diagnosed(verdicts)), spec),
+            diagnoses=self.diagnostics.found(self.behind, list(self._diagnosed(verdicts)), windows, spec),
         )
 
 

@@ -21,7 +21,7 @@ Side = tuple[str, str | None]
 """One side of a comparison: a target or `logged`, and an estimator or the verdict's own."""
 LOGGED = "logged"
 """The name of the log itself in comparisons of targets."""
-_OF_LEVEL = ("confidence", "logged", "ranks", "simultaneous", "clip_path", "window_path", "heaviest")
+_OF_LEVEL = ("confidence", "logged", "ranks", "simultaneous", "diagnoses")
 """Parts of the background that depend on the confidence level."""
 
 

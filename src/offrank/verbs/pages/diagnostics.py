@@ -11,7 +11,7 @@ from ...formatting import Span, count, number, percent, quote
 from ...report.charts import Chart, Series
 from ...report.document import Figures, Section
 from ...report.plots import Forest, ForestRow
-from ..background import Background, Clipped, Heavy, Path, RankingsCompared, RankOverlap, WeightsOf, Windowed
+from ..background import Background, Clipped, Diagnoses, Heavy, Path, RankingsCompared, RankOverlap, WeightsOf, Windowed
 from ..data import ResultData
 from .estimates import mean_weight
 
@@ -22,14 +22,14 @@ _UNCLIPPED = "as it is"
 
 def diagnostics(found: ResultData) -> Iterator[Section]:
     """Return one section for each diagnostic that is present."""
-    background = found.background
+    behind = found.background.diagnoses or Diagnoses()
     yield _weights(found)
-    yield _clips(background.clip_path or (), background.interval)
-    yield _windows(background.window_path or ())
-    yield _heaviest(background.heaviest or ())
-    yield _overlap(background.overlap or ())
-    yield _rankings(background.rankings or ())
-    plot = ranks_forest(background)
+    yield _clips(behind.clip_path, found.background.interval)
+    yield _windows(behind.window_path)
+    yield _heaviest(behind.heaviest)
+    yield _overlap(behind.overlap)
+    yield _rankings(behind.rankings)
+    plot = ranks_forest(found.background)
     yield Section("Clicks by rank", forests=(plot,) if plot.rows else (), folded=True, printed=False)
 
 

@@ -15,7 +15,8 @@ from ...report.document import Finding, Section, findings, worst
 from ..data import Found, ResultData
 
 _AMOUNTS = {
-    *("background", "estimates", "groups", "found", "verdicts", "comparisons", "verdict", "clip_path", "window_path"),
+    *("background", "estimates", "groups", "found", "verdicts", "comparisons", "verdict", "diagnoses"),
+    *("clip_path", "window_path"),
     *("estimate", "rows", "value", "low", "high", "standard_error", "difference", "logged", "detectable", "truths"),
 }
 """Fields that hold amounts in the unit of the log."""

@@ -12,7 +12,7 @@ from ...formatting import MISSING, Span, count, percent, quote
 from ...report.document import Document, Figures, Item, Section
 from ...report.plots import Forest, ForestRow
 from ...report.svg import standalone
-from ..background import Background, Check, Path, R
+from ..background import Background, Check, Diagnoses, Path, R
 from ..data import ResultData
 from ..paired import Difference
 from .answers import answers
@@ -186,19 +186,23 @@ class Plots:
 
     def clips(self, target: str | None = None) -> str:
         """Plot the estimate behind the verdict under each clip of its weights."""
-        return self._path(in_worth(self.result).background.clip_path, clips_forest, target)
+        return self._path(self._behind.clip_path, clips_forest, target)
 
     def windows(self, target: str | None = None) -> str:
         """Plot the estimate for each window, if the data chose one."""
-        return self._path(in_worth(self.result).background.window_path, windows_forest, target)
+        return self._path(self._behind.window_path, windows_forest, target)
 
     def ranks(self) -> str:
         """Plot clicks per impression at each rank."""
         return self._drawn(ranks_forest(self.result.background))
 
-    def _path(self, paths: Sequence[Path[R]] | None, draw: Callable[[Path[R]], Forest], target: str | None) -> str:
+    @property
+    def _behind(self) -> Diagnoses:
+        return in_worth(self.result).background.diagnoses or Diagnoses()
+
+    def _path(self, paths: Sequence[Path[R]], draw: Callable[[Path[R]], Forest], target: str | None) -> str:
         name = self._known(target)
-        return self._drawn(next((draw(one) for one in paths or () if one.target == name), Forest("", ())))
+        return self._drawn(next((draw(one) for one in paths if one.target == name), Forest("", ())))
 
     def _known(self, target: str | None) -> str:
         names = list(self.result.background.targets)
