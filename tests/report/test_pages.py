@@ -42,11 +42,11 @@ def test_two_groups_are_compared_as_by_the_t_test_of_welch() -> None:
 def test_equal_groups_are_called_different_as_often_as_promised() -> None:
     rng, sizes, spreads = np.random.default_rng(5), [8, 20, 60, 200], [3.0, 1.0, 2.0, 0.5]
     found = []
-    for _ in range(1500):
+    for _ in range(800):
         drawn = [spread * rng.standard_normal(size) for size, spread in zip(sizes, spreads, strict=True)]
         errors = [one.std(ddof=1) / np.sqrt(len(one)) for one in drawn]
         found.append(welch([one.mean() for one in drawn], errors, sizes))
-    assert np.mean(np.array(found) < 0.05) == pytest.approx(0.05, abs=4 * np.sqrt(0.05 * 0.95 / 1500))
+    assert np.mean(np.array(found) < 0.05) == pytest.approx(0.05, abs=4 * np.sqrt(0.05 * 0.95 / 800))
 
 
 def grouped(changes: list[float]) -> Result:

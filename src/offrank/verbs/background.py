@@ -58,7 +58,7 @@ class WeightsOf:
 
     target: str
     estimator: str
-    histogram: Histogram = field(metadata=FLAT)
+    histogram: Histogram = field(metadata=FLAT, compare=False)  # its arrays do not compare
 
 
 @dataclass(frozen=True)
