@@ -7,7 +7,9 @@ import click
 import offrank
 
 from .check import check
-from .clicks import clicks
+from .clicks_evaluate import evaluate as clicks_evaluate
+from .clicks_fit import fit as clicks_fit
+from .clicks_harvest import harvest as clicks_harvest
 from .compare import compare
 from .convert import convert
 from .demo import demo
@@ -39,5 +41,12 @@ def main() -> None:
     """What would a new ranking have earned, judged from the logs you already have?"""
 
 
-for _verb in (inspect, evaluate, compare, check, measure, clicks, convert, learn, demo, reproduce, select, simulate):
+@main.group()
+def clicks() -> None:
+    """Click models: how slates are clicked, learnt from a log."""
+
+
+for _verb in (clicks_fit, clicks_evaluate, clicks_harvest):
+    clicks.add_command(_verb)
+for _verb in (inspect, evaluate, compare, check, measure, convert, learn, demo, reproduce, select, simulate):
     main.add_command(_verb)

@@ -8,7 +8,7 @@ import click
 
 import offrank
 
-from .clicks import judged_options
+from .clicks_evaluate import judged_options
 from .options import named_files, source, source_options
 from .running import deliver, reading
 

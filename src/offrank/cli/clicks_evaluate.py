@@ -1,0 +1,44 @@
+"""`offrank clicks evaluate`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+import offrank
+
+from .options import (
+    confidence,
+    graded_by,
+    models_option,
+    named_files,
+    page_options,
+    results_options,
+    sessions_cluster,
+    source,
+    with_options,
+    written_options,
+)
+from .running import deliver, reading
+
+judged_options = with_options(page_options, results_options, models_option, graded_by, confidence(), sessions_cluster)
+"""Options of every verb that evaluates click models on a log."""
+
+
+@click.command()
+@written_options
+@judged_options
+@click.option("--ood", metavar="LOG", help="Another log, such as of another ranking policy: judge on both.")
+@click.option("--labels", metavar="COLUMN", help="Grades beside the candidates (or the slate): nDCG.")
+def evaluate(log: str, models: tuple[str, ...], ood: str | None, **options: Any) -> None:
+    """How well does each MODEL predict the clicks of LOG? Differences are to the first.
+
+    offrank clicks evaluate log.parquet --model dbn.json --model pbm.json
+    """
+    how = ("labels", "by", "confidence", "cluster")
+    with reading(options) as (progress, executor):
+        given = {name: options[name] for name in how} | {"executor": executor, "progress": progress}
+        other = None if ood is None else source(ood, options)
+        result = offrank.evaluate_clicks(source(log, options), named_files(models), other=other, **given)
+    deliver(result, options)

@@ -1,0 +1,34 @@
+"""`offrank clicks harvest`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+import offrank
+
+from .options import confidence, page_options, queries_option, results_options, written_options
+from .running import judge
+
+
+@click.command()
+@written_options
+@page_options
+@results_options
+@click.option(
+    "--method",
+    type=click.Choice(["all_pairs", "adjacent_chain", "pivot_one"]),
+    default="all_pairs",
+    show_default=True,
+    help="Compare every two ranks, each with the next, or each with the first.",
+)
+@queries_option
+@confidence()
+@click.option("--seed", default=0, show_default=True, help="Seed of the intervals, a bootstrap of documents.")
+def harvest(log: str, **options: Any) -> None:
+    """How likely is each rank of LOG looked at? Without a model, from documents that were seen at several ranks.
+
+    offrank clicks harvest log.parquet
+    """
+    judge(offrank.harvest_clicks, log, options)
