@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from ...checks.propensities import SlotsRow
 from ...errors import UsageError
@@ -31,8 +31,9 @@ def sheet(result: ResultData) -> Document:
     why = tuple(one for one in lines if one.aside or one.reasons)
     sections = [Section("Why", answers=why, printed=False), _left_out(about)]
     if found.comparisons:
-        pictures.insert(0, comparisons_forest(found.comparisons))
-        sections.append(_comparisons(found.comparisons))
+        compared = _comparisons(found.comparisons)
+        pictures.insert(0, compared.forests[0])
+        sections.append(replace(compared, forests=()))
     if not checked:
         every = findings_of(found)
         grave = tuple(one for one in every if one.severity != "note")
@@ -61,31 +62,21 @@ def forest(found: ResultData) -> Forest:
     return Forest(title, tuple(rows), band.value, "logged", band, better="right")
 
 
-def comparisons_forest(found: Sequence[Difference]) -> Forest:
-    """Plot the paired differences between targets."""
-    rows = []
-    for one in found:
-        change, part = Span.of(one.verdict.difference), Span.of(one.verdict.relative)
-        light = one.verdict.word if one.decided or not one.verdict.usable else ""
-        rows.append(ForestRow(_pair(one), change, change.text(signed=True), part.share(), light))
-    title = "Paired differences, on the same impressions"
-    return Forest(title, tuple(rows), 0.0, "no difference", better="right")
-
-
 def _comparisons(found: Sequence[Difference]) -> Section:
-    rows = []
+    """Plot and tabulate the paired differences between targets."""
+    rows, cells = [], []
     for one in found:
-        change, part = Span.of(one.verdict.difference), Span.of(one.verdict.relative)
+        name, verdict = f"{one.target} - {one.against}", one.verdict
+        change, part = Span.of(verdict.difference), Span.of(verdict.relative)
+        light = verdict.word if one.decided or not verdict.usable else ""
+        rows.append(ForestRow(name, change, change.text(signed=True), part.share(), light))
+        said = "do not use" if not verdict.usable else "decided" if one.decided else "not clear"
         shares = (percent(part.value, signed=True), part.percents())
-        said = "decided" if one.decided else "not clear"
         numbers = (change.number(signed=True), change.interval(signed=True), *shares)
-        rows.append((_pair(one), one.verdict.estimator, *numbers, said if one.verdict.usable else "do not use"))
+        cells.append((name, verdict.estimator, *numbers, said))
     header = ("compared", "estimator", "difference", "interval", "relative", "interval", "it is")
-    return Section("Which is better?", tables=(Figures("", header, tuple(rows), extra=(1,)),))
-
-
-def _pair(found: Difference) -> str:
-    return f"{found.target} - {found.against}"
+    plot = Forest("Paired differences, on the same impressions", tuple(rows), 0.0, "no difference", better="right")
+    return Section("Which is better?", forests=(plot,), tables=(Figures("", header, tuple(cells), extra=(1,)),))
 
 
 def _verdict(name: str, verdict: Verdict, truth: float | None) -> ForestRow:
