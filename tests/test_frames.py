@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 import json
+import math
 import sys
+from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pytest
 
 import offrank
 from offrank.clicks import PBM
-from offrank.errors import MissingExtraError
+from offrank.errors import MissingExtraError, NoOverlapError
+from offrank.folds.estimate import Interval
+from offrank.frames import FLAT, plain
+from offrank.metrics.measured import Measurements
 from offrank.selection.click_models import MeasuredModel, select
 from tests.verbs.logs import LOGGING, TARGET, coins, search
 
@@ -128,3 +134,27 @@ def test_findings_say_what_they_are_about() -> None:
     assert {(one.model, one.metric) for one in measured.findings} <= set(measured)
     curve = RESULTS["harvest"]()
     assert [one.caution for one in curve.findings] == list(curve.found.cautions)
+
+
+@dataclass(frozen=True)
+class Row:
+    name: str
+    needed: float | None
+    interval: Interval = field(metadata=FLAT)
+    spare: float | None = None
+    none: tuple[int, ...] = ()
+
+
+def test_a_typed_value_becomes_plain_once_for_all() -> None:
+    row = Row("a", None, Interval(0.5, -math.inf, np.float64(1.0), 0.25))
+    numbers = {"value": 0.5, "low": None, "high": 1.0, "standard_error": 0.25}
+    assert plain(row) == {"name": "a", "needed": None, **numbers, "none": []}  # unlike `needed`, `spare` may be absent
+    assert plain({1: (replace(row, spare=math.nan, none=(1,)),)})["1"][0]["none"] == [1]
+    assert "spare" not in plain(replace(row, spare=math.nan))
+    assert plain([np.arange(2), np.int64(3), True, math.nan]) == [[0, 1], 3, True, None]
+    assert plain(NoOverlapError("No.", "More.")) == {"code": "no-overlap", "message": "No.", "remedy": "More."}
+
+
+def test_why_a_metric_is_missing_is_a_finding() -> None:
+    found = Measurements({("a", "m"): NoOverlapError("No.", "More.")}).findings
+    assert [(one.model, one.metric, one.code, one.severity) for one in found] == [("a", "m", "no-overlap", "serious")]

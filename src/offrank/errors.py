@@ -56,6 +56,10 @@ class OffrankError(Exception):
         self.message = message
         self.remedy = remedy
 
+    def to_dict(self) -> dict[str, str]:
+        """Code, message and remedy."""
+        return {"code": self.code, "message": self.message, "remedy": self.remedy}
+
     def __str__(self) -> str:
         return f"{self.message}\n  what to do: {self.remedy}" if self.remedy else self.message
 

@@ -5,9 +5,7 @@ from __future__ import annotations
 import math
 import re
 import unicodedata
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 from .folds.estimate import Interval
 
@@ -29,9 +27,9 @@ class Span:
     error: float | None = None
 
     @classmethod
-    def of(cls, found: Mapping[str, Any] | None) -> Span:
-        """Build from a record with such fields, or from None."""
-        return cls(*((found or {}).get(name) for name in ("value", "low", "high", "standard_error")))
+    def of(cls, found: object) -> Span:
+        """Build from what has a value, ends and a standard error, such as an estimate; what it lacks is missing."""
+        return cls(*(finite(getattr(found, name, None)) for name in ("value", "low", "high", "standard_error")))
 
     @property
     def ends(self) -> list[float]:
@@ -73,6 +71,11 @@ class Span:
     def share(self) -> str:
         """Format a relative change with its interval; empty if there is none."""
         return "" if self.value is None else f"{percent(self.value, signed=True)} ({self.percents()})"
+
+
+def finite(value: float | None) -> float | None:
+    """Return the number, or None if it is unknown or infinite."""
+    return None if value is None or not math.isfinite(value) else float(value)
 
 
 def decimals(value: float | None, error: float | None) -> int:

@@ -7,15 +7,17 @@ import json
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import fields, is_dataclass
 from html import escape
 from os import PathLike
 from typing import Any, ClassVar, TypeVar
 
+import numpy as np
 import pyarrow as pa
 
 from .errors import MissingExtraError, NoOverlapError
 from .files import write_text
-from .folds.estimate import Interval
+from .folds.estimate import Caution, Interval
 from .formatting import printable, with_ends
 
 Record = Mapping[str, Any]
@@ -39,7 +41,52 @@ _TYPES: dict[str, Any] = {
 """Types of columns; all others are numbers."""
 
 
-class Tabular(ABC):
+FLAT = {"flat": True}
+"""Metadata of a dataclass field whose own fields `plain` puts beside the others."""
+
+
+def plain(value: Any) -> Any:
+    """Return a value in JSON types; numbers that are not finite become None.
+
+    A dataclass becomes a dict of its fields, without those optional ones (default None) that are None; an object with
+    a method `to_dict` says itself what it becomes, and what else JSON lacks is spelled.
+    """
+    if hasattr(value, "to_dict"):
+        return value.to_dict()
+    if is_dataclass(value):
+        found: dict[str, Any] = {}
+        for one in fields(value):
+            part = plain(getattr(value, one.name))
+            if part is not None or one.default is not None:
+                found |= part if one.metadata == FLAT else {one.name: part}
+        return found
+    if isinstance(value, Mapping):
+        return {str(key): plain(part) for key, part in value.items()}
+    if isinstance(value, np.ndarray | np.generic):
+        value = value.tolist()
+    if isinstance(value, list | tuple):
+        return [plain(part) for part in value]
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    return value if value is None or isinstance(value, bool | int | float | str) else repr(value)
+
+
+class Plain(ABC):
+    """A result that can be had as plain lists, dicts and numbers."""
+
+    @abstractmethod
+    def to_dict(self) -> dict[str, Any]:
+        """Return the result as plain lists, dicts and numbers (None for unknown values)."""
+
+    def to_json(self, path: str | PathLike[str] | None = None, indent: int | None = 2) -> str:
+        """Return everything as JSON text; written to `path` if given."""
+        text = json.dumps(self.to_dict(), indent=indent, allow_nan=False)
+        if path is not None:
+            write_text(path, text)
+        return text
+
+
+class Tabular(Plain):
     """A result with numbers and their intervals that can be converted to rows.
 
     A column `difference` becomes `difference_value`, `difference_low` and so on; warnings are given by their codes.
@@ -49,19 +96,8 @@ class Tabular(ABC):
     """The columns for readers; a number has its interval beside it."""
 
     @abstractmethod
-    def to_dict(self) -> dict[str, Any]:
-        """Return the result as plain lists, dicts and numbers (None for unknown values)."""
-
-    @abstractmethod
     def records(self) -> Sequence[Record]:
         """Return a row per number with its interval, as in `to_dict`."""
-
-    def to_json(self, path: str | PathLike[str] | None = None, indent: int | None = 2) -> str:
-        """Return everything as JSON text; written to `path` if given."""
-        text = json.dumps(self.to_dict(), indent=indent, allow_nan=False)
-        if path is not None:
-            write_text(path, text)
-        return text
 
     def to_arrow(self) -> pa.Table:
         """Return the rows as an Arrow table, with every digit."""
@@ -152,6 +188,13 @@ class Given(Mapping[Key, N], Tabular):
     def given(self) -> dict[Key, N]:
         """The entries that the log can give."""
         return {key: value for key, value in self.found.items() if not isinstance(value, NoOverlapError)}
+
+
+def cautions(found: Any) -> tuple[Caution, ...]:
+    """Return the warnings about a number; the reason why there is none counts as a serious one."""
+    if isinstance(found, NoOverlapError):
+        return (Caution(found.code, "serious", found.message, found.remedy),)
+    return tuple(found.warnings)
 
 
 def _library(name: str) -> Any:

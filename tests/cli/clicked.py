@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
+import pytest
 
 from offrank.clicks.laws import Cascading
 from tests.cli.commands import call
@@ -36,8 +37,17 @@ def sessions(rows: int, seed: int, spread: float) -> pa.Table:
     )
 
 
-def folder_in(path: Path) -> Path:
-    """Logs of two policies, and models that have learnt from another log of the first."""
+_MADE: list[Path] = []
+
+
+def folder_of(factory: pytest.TempPathFactory) -> Path:
+    """Logs of two policies, and models that have learnt from another log of the first; made once for all tests."""
+    if not _MADE:
+        _MADE.append(_filled(factory.mktemp("clicks")))
+    return _MADE[0]
+
+
+def _filled(path: Path) -> Path:
     for name, rows, seed, spread in (("train", 6000, 1, 1.0), ("test", 2000, 2, 1.0), ("other", 2000, 3, 1e9)):
         pq.write_table(sessions(rows, seed, spread), path / f"{name}.parquet")
     for model in ("dbn", "pbm", "gctr"):

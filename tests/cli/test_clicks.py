@@ -20,13 +20,13 @@ import pytest
 import offrank
 from offrank.clicks import load
 from offrank.log.source import needs
-from tests.cli.clicked import ITEMS, QUERIES, folder_in, sessions
+from tests.cli.clicked import ITEMS, QUERIES, folder_of, sessions
 from tests.cli.commands import call, ended, process
 
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return folder_in(tmp_path_factory.mktemp("clicks"))
+    return folder_of(tmp_path_factory)
 
 
 def test_fit_prints_what_was_learnt(folder: Path, tmp_path: Path) -> None:

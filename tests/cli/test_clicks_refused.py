@@ -10,13 +10,13 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from tests.cli.clicked import ITEMS, folder_in, sessions
+from tests.cli.clicked import ITEMS, folder_of, sessions
 from tests.cli.commands import call
 
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return folder_in(tmp_path_factory.mktemp("clicks"))
+    return folder_of(tmp_path_factory)
 
 
 def refused(*words: object) -> str:

@@ -17,7 +17,7 @@ GOOD = ["ips", "snips", "rips", "snrips", "ipm", "snipm", "interpol(window=1)", 
 
 @pytest.fixture(scope="module")
 def made(tmp_path_factory: pytest.TempPathFactory) -> offrank.verbs.demo.Demo:
-    return offrank.demo(tmp_path_factory.mktemp("demo"), impressions=20_000)
+    return offrank.demo(tmp_path_factory.mktemp("demo"), impressions=10_000)
 
 
 def test_the_files_are_there_and_the_document_keeps_the_contract(made: offrank.verbs.demo.Demo) -> None:
@@ -63,7 +63,7 @@ def test_the_next_steps_run(made: offrank.verbs.demo.Demo, monkeypatch: pytest.M
 
 def test_the_same_seed_gives_the_same_json(tmp_path: Path) -> None:
     def run(folder: str, *words: str) -> dict:
-        done = call("demo", tmp_path / folder, "--impressions", "2000", *words)
+        done = call("demo", tmp_path / folder, "--impressions", "1000", *words)
         assert done.exit_code == 0
         assert done.stderr.count("\n") == 3
         assert "The report: " in done.stdout

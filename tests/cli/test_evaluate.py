@@ -24,14 +24,14 @@ ALL_OPTIONS = [
     *("--target", "new=top(new_score)", "--target", "b = epsilon(top(naive_score), 0.5)"),
     *LOGGING,
     *("-e", "snips", "-e", "interpol(window=2)", "--estimator", "clip(ipm, 9)"),
-    *("--examination", "1,.5,.33", "--confidence", "0.9", "--interval", "bootstrap", "--replicates", "40"),
+    *("--examination", "1,.5,.33", "--confidence", "0.9", "--interval", "bootstrap", "--replicates", "20"),
     *("--seed", "3", "--cluster", "query", "--by", "device", "--workers", "2"),
 ]
 
 
-@pytest.fixture
-def log(tmp_path: Path) -> Path:
-    return written(tmp_path)
+@pytest.fixture(scope="module")
+def log(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return written(tmp_path_factory.mktemp("log"))
 
 
 def saved(tmp_path: Path, log: Path, *words: object) -> dict:
@@ -85,7 +85,7 @@ def test_the_command_line_and_python_say_the_same(tmp_path: Path, log: Path) -> 
             examination=[1, 0.5, 0.33],
             confidence=0.9,
             interval="bootstrap",
-            replicates=40,
+            replicates=20,
             seed=3,
             cluster="query",
             by="device",

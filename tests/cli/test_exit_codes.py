@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -11,13 +10,13 @@ import pyarrow.parquet as pq
 import pytest
 
 from offrank.cli import main
-from tests.cli.commands import LOGGING, TARGET, call, ended, process, written
+from tests.cli.commands import LOGGING, TARGET, call, process, written
 from tests.verbs.logs import coins
 
 
-@pytest.fixture
-def log(tmp_path: Path) -> Path:
-    return written(tmp_path)
+@pytest.fixture(scope="module")
+def log(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return written(tmp_path_factory.mktemp("log"))
 
 
 USAGE = {
@@ -151,30 +150,19 @@ def test_every_verb_and_option_is_documented(verb: str) -> None:
     assert call(verb, "-h").stdout == done.stdout
 
 
-def test_real_processes(log: Path) -> None:
-    helped = process("--help")
-    assert (helped.returncode, helped.stderr) == (0, "")
+def test_the_command_itself() -> None:
+    helped = call("--help")
+    assert (helped.exit_code, helped.stderr) == (0, "")
     for verb in ("check", "demo", "evaluate"):
         assert verb in helped.stdout
-    assert process("--version").stdout.startswith("offrank, version ")
-    assert process("frobnicate").returncode == 2
+    assert call("--version").stdout.startswith("offrank, version ")
+    assert call("frobnicate").exit_code == 2
+
+
+def test_a_real_process(log: Path) -> None:
     fine = process("evaluate", log, *TARGET, *LOGGING, NO_COLOR="1")
     assert (fine.returncode, fine.stderr) == (0, "")
     assert "\x1b" not in fine.stdout
-
-
-@pytest.mark.skipif(sys.platform == "win32", reason="signals")
-@pytest.mark.usefixtures("interruptible")
-def test_an_interrupted_demo_leaves_nothing_half_written(tmp_path: Path) -> None:
-    words = [sys.executable, "-m", "offrank", "demo", str(tmp_path / "demo"), "--impressions", "3000000"]
-    with ended(subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)) as running:
-        assert running.stderr is not None
-        assert running.stderr.readline().startswith("1. Simulating")
-        running.send_signal(signal.SIGINT)
-        output, errors = running.communicate()
-    assert (running.returncode, output) == (130, "")
-    assert errors == "interrupted; nothing was left half-written\n"
-    assert list((tmp_path / "demo").iterdir()) == []
 
 
 INTERRUPTED = """

@@ -16,9 +16,10 @@ import pytest
 
 from offrank.clicks import Fitted, click_model, load
 from offrank.clicks.named import CLICK_MODELS
-from offrank.clicks.storage import decoded, encoded, plain
+from offrank.clicks.storage import decoded, encoded
 from offrank.errors import UsageError
 from offrank.folds.estimate import Caution
+from offrank.frames import plain
 from offrank.readers.log import read_log
 from tests.clicks.readers import Reader, drawn, log
 

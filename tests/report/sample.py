@@ -1,14 +1,40 @@
-"""A result document as an evaluation would give it: two targets, six estimators, groups, a refusal."""
+"""A result as an evaluation would give it: two targets, six estimators, groups, a refusal."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from functools import cache
 from typing import Any
 
-from offrank.verbs.pages.document import Record
+import numpy as np
 
-LOGGED = {"value": 0.3812, "low": 0.3784, "high": 0.3840, "standard_error": 0.00143}
+from offrank import Result
+from offrank.checks.propensities import SlotsRow
+from offrank.checks.rows import RankRow
+from offrank.errors import NoOverlapError
+from offrank.findings.verdict import Reason, Verdict, Word
+from offrank.folds.estimate import Caution, Estimate, Interval
+from offrank.folds.histogram import Histogram
+from offrank.verbs import Estimates
+from offrank.verbs.background import (
+    Background,
+    Check,
+    Clipped,
+    Diagnoses,
+    Heavy,
+    LogRead,
+    Path,
+    RankingsCompared,
+    RankOverlap,
+    Status,
+    TopOverlap,
+    WeightsOf,
+    Windowed,
+)
+
+LOGGED = Interval(0.3812, 0.3784, 0.3840, 0.00143)
 IMPRESSIONS = 200_000
 #: estimator: value relative to the truth, standard error, mean weight and its error, tail index
 ESTIMATORS: dict[str, tuple[float, float, float | None, float, float | None]] = {
@@ -21,342 +47,234 @@ ESTIMATORS: dict[str, tuple[float, float, float | None, float, float | None]] = 
 }
 TARGETS = {"better": ("plackett_luce(new_score)", 0.4118), "worse": ("top(price, ascending=True)", 0.2927)}
 GROUPS = {"electronics": 61_200, "books": 43_900, "garden & home": 31_404, "toys": 22_010, "outlet": 1_486}
+UNCHECKED = Reason(
+    "assumed",
+    "`ipm` assumes that a click depends on its own item and rank only. Nothing could check that.",
+    "Compare with an estimator that assumes less.",
+    ("ipm",),
+)
+BACKGROUND = Background(
+    kind="demo",
+    title="Two new rankers, judged from the demo log",
+    log=LogRead("demo/log.parquet", IMPRESSIONS, 248_310.0, {"duplicate-item": 12, "negative-score": 0}),
+    logging="plackett_luce(old_score)",
+    targets={name: spelling for name, (spelling, _) in TARGETS.items()},
+    confidence=0.95,
+    interval="studentised",
+    cluster="query",
+    by="category",
+    examination=[1.0, 0.62, 0.41, 0.30, 0.24],
+    logged=LOGGED,
+    weights=(),
+    ranks=(),
+    command="offrank evaluate demo/log.parquet --target 'better=plackett_luce(new_score)' "
+    "--target 'worse=top(price, ascending=True)' --logging 'plackett_luce(old_score)' -e ips -e snips "
+    "-e ipm -e 'interpol(window=2)' -e pbm -e rips --examination 1,.62,.41,.3,.24 --by category"
+    " --html report.html",
+    versions={"offrank": "0.1.0", "python": "3.11.7", "numpy": "2.2.1", "pyarrow": "18.1.0"},
+    created="2026-11-21T02:00:00Z",
+    diagnoses=Diagnoses(),
+)
 
 
-def document() -> dict[str, Any]:
-    """The whole document, new each time, so that a test may change it."""
-    estimates = [estimate(target, name) for target in TARGETS for name in ESTIMATORS]
-    estimates += [estimate(target, name, group) for target in TARGETS for name in ESTIMATORS for group in GROUPS]
-    return {
-        "schema": 1,
-        "kind": "demo",
-        "title": "Two new rankers, judged from the demo log",
-        "log": {
-            "source": "demo/log.parquet",
-            "impressions": IMPRESSIONS,
-            "estimated_impressions": 248_310.0,
-            "skipped": {"duplicate-item": 12, "negative-score": 0},
-        },
-        "logging": "plackett_luce(old_score)",
-        "targets": {name: spelling for name, (spelling, _) in TARGETS.items()},
-        "confidence": 0.95,
-        "interval": "studentised",
-        "cluster": "query",
-        "by": "category",
-        "examination": [1.0, 0.62, 0.41, 0.30, 0.24],
-        "logged": dict(LOGGED),
-        "verdicts": {target: verdict(estimate(target, "ipm"), "use with care", [UNCHECKED]) for target in TARGETS},
-        "estimates": estimates,
-        "weights": [weights(target, name) for target in TARGETS for name in ESTIMATORS if name != "pbm"],
-        "clip_path": [clip_path(target) for target in TARGETS],
-        "window_path": [window_path("better")],
-        "heaviest": [heaviest(target) for target in TARGETS],
-        "overlap": [overlap(target, number) for target in TARGETS for number in range(1, 6)],
-        "rankings": [ranking(target) for target in TARGETS],
-        "ranks": [rank(number) for number in range(1, 6)],
-        "checks": checks(),
-        "slots": [slots(number) for number in range(1, 6)],
-        "command": "offrank evaluate demo/log.parquet --target 'better=plackett_luce(new_score)' "
-        "--target 'worse=top(price, ascending=True)' --logging 'plackett_luce(old_score)' -e ips -e snips "
-        "-e ipm -e 'interpol(window=2)' -e pbm -e rips --examination 1,.62,.41,.3,.24 --by category"
-        " --html report.html",
-        "versions": {"offrank": "0.1.0", "python": "3.11.7", "numpy": "2.2.1", "pyarrow": "18.1.0"},
-        "created": "2026-11-21T02:00:00Z",
-    }
+@cache
+def result(**other: str) -> Result:
+    """The whole result. other: names of estimators and groups in the place of these."""
+
+    def estimates(group: str | None = None) -> Estimates:
+        pairs = [(target, name) for target in TARGETS for name in ESTIMATORS]
+        return Estimates({(target, other.get(name, name)): estimate(target, name, group) for target, name in pairs})
+
+    background = replace(
+        BACKGROUND,
+        weights=tuple(weights(target, name) for target in TARGETS for name in ESTIMATORS if name != "pbm"),
+        diagnoses=Diagnoses(
+            tuple(map(clip_path, TARGETS)),
+            (window_path("better"),),
+            tuple(map(heaviest, TARGETS)),
+            tuple(RankOverlap(t, k, 0.31 / k**0.3, 0.35 / k**0.2) for t in TARGETS for k in range(1, 6)),
+            tuple(map(ranking, TARGETS)),
+        ),
+        ranks=tuple(map(rank, range(1, 6))),
+        checks=checks(),
+        slots=tuple(SlotsRow(k, 40_000, 49_662.0, 6.1**k, 84.7**k) for k in range(1, 6)),
+    )
+    return Result(
+        estimates(),
+        background,
+        {other.get(group, group): estimates(group) for group in GROUPS},
+        {name: truth for name, (_, truth) in TARGETS.items()},
+        verdicts={target: verdict(answer(target), "ipm", "use with care", [UNCHECKED]) for target in TARGETS},
+    )
 
 
-def estimate(target: str, name: str, group: str | None = None) -> dict[str, Any]:
+def only(
+    estimates: Mapping[tuple[str, str], Estimate | NoOverlapError],
+    groups: Mapping[str, Mapping[tuple[str, str], Estimate | NoOverlapError]] | None = None,
+    *,
+    truths: Mapping[str, float] | None = None,
+    verdicts: Mapping[str, Verdict] | None = None,
+    **background: Any,
+) -> Result:
+    """A result of these estimates, and nothing else."""
+    about: dict[str, Any] = {"kind": "evaluate", "title": "Only this", "logged": None, **background}
+    targets = {target: target for target, _ in estimates}
+    return Result(
+        Estimates(estimates),
+        replace(BACKGROUND, targets=targets, **about),
+        {name: Estimates(one) for name, one in (groups or {}).items()},
+        truths or {},
+        verdicts=verdicts or {},
+    )
+
+
+def estimate(target: str, name: str, group: str | None = None) -> Estimate | NoOverlapError:
     """One estimate; `worse` is deterministic, which is too much for `ips` and `snips`."""
     n = IMPRESSIONS if group is None else GROUPS[group]
     factor, error, mean_weight, mean_error, tail = ESTIMATORS[name]
     shift = 1.0 if group is None else 0.85 + 0.3 * list(GROUPS).index(group) / len(GROUPS)
     wider = math.sqrt(IMPRESSIONS / n)
-    truth = TARGETS[target][1] * shift
     if target == "worse" and name == "snips":
-        return refused(target, name, group)
+        return refused()
     if target == "worse" and name == "ips":
         error, mean_weight, mean_error, tail = 0.61, 0.38, 0.31, 1.12
-    value, error = truth * factor, error * wider
-    mean_error *= wider
-    return {
-        "target": target,
-        "estimator": name,
-        "group": group,
-        "value": value,
-        "low": value - 1.96 * error,
-        "high": value + 1.96 * error,
-        "standard_error": error,
-        "n": n,
-        "ess": max(1.0, min(n, (0.6 / error) ** 2)),
-        "mean_weight": mean_weight,
-        "mean_weight_low": None if mean_weight is None else mean_weight - 1.96 * mean_error,
-        "mean_weight_high": None if mean_weight is None else mean_weight + 1.96 * mean_error,
-        "max_weight_share": min(0.9, error / 3),
-        "tail_index": tail,
-        "difference": difference(value, error, shift),
-        "truth": truth,
-        **UNKNOWN,
-        "warnings": warnings(error, tail, n),
-        "error": None,
-    }
+    value, error, mean_error = TARGETS[target][1] * shift * factor, error * wider, mean_error * wider
+    change = value - LOGGED.value * shift
+    return Estimate(
+        **ends(value, 1.96 * error, error),
+        n=n,
+        ess=max(1.0, min(n, (0.6 / error) ** 2)),
+        mean_weight=mean_weight,
+        mean_weight_interval=None if mean_weight is None else spread(mean_weight, 1.96 * mean_error, mean_error),
+        max_weight_share=min(0.9, error / 3),
+        tail_index=tail,
+        difference=spread(change, 1.9 * error),
+        warnings=tuple(warnings(error, tail, n)),
+    )
 
 
-UNKNOWN = dict.fromkeys(
-    ("chosen", "detectable", "design_ess", "largest_possible_weight", "unsupported", "hidden", "cluster")
-)
-UNCHECKED = {
-    "code": "assumed",
-    "message": "`ipm` assumes that a click depends on its own item and rank only. Nothing could check that.",
-    "remedy": "Compare with an estimator that assumes less.",
-    "estimators": ["ipm"],
-}
-
-
-def verdict(answer: Record, word: str = "use", reasons: Sequence[Record] = (), **fields: Any) -> dict[str, Any]:
-    """The verdict of which an estimate is the answer; the log earned what is said above."""
-    numbers = ("value", "low", "high", "standard_error")
-    change = answer.get("difference")
-    share = change and {name: change[name] / LOGGED["value"] for name in ("value", "low", "high")}
-    return {
-        "word": word,
-        "estimator": answer["estimator"],
-        "assumes": [],
-        "assumes_in_words": "nothing of users",
-        "value": {name: answer[name] for name in numbers},
-        "logged": dict(LOGGED),
-        "difference": change,
-        "relative_change": share,
-        "detectable": None,
-        "anchor": None,
-        "reasons": list(reasons),
-        **fields,
-    }
-
-
-def refusal(*reasons: Record) -> dict[str, Any]:
-    """The verdict where there is no answer."""
-    numbers = ("value", "logged", "difference", "relative_change", "detectable", "anchor", "estimator")
-    return {
-        "word": "do not use",
-        **dict.fromkeys(numbers),
-        "assumes": [],
-        "assumes_in_words": "",
-        "reasons": [*reasons],
-    }
-
-
-def difference(value: float, error: float, shift: float) -> dict[str, float]:
-    """The paired difference to what the log earned."""
-    change = value - LOGGED["value"] * shift
-    return {"value": change, "low": change - 1.9 * error, "high": change + 1.9 * error}
-
-
-def warnings(error: float, tail: float | None, n: int) -> list[dict[str, str]]:
-    """What an estimate with this error and tail would be warned of."""
-    ess = max(1.0, min(n, (0.6 / error) ** 2))
-    found = []
-    if ess < 3000:
-        found.append(
-            {
-                "code": "low-ess",
-                "severity": "serious" if ess < 50 else "warning",
-                "message": f"The weights leave an effective sample of {ess:,.0f} of {n:,} impressions.",
-                "remedy": "Take an estimator with smaller weights, such as `ipm`, or more log.",
-            }
-        )
-    if tail is not None and tail > 0.7:
-        found.append(
-            {
-                "code": "heavy-tail",
-                "severity": "serious" if tail > 1 else "warning",
-                "message": f"A few weights are so large (tail index {tail:.2f}) that the interval misleads.",
-                "remedy": "Clip the weights with `clip(snips, 100)`, or look at item-level estimators.",
-            }
-        )
+def answer(target: str) -> Estimate:
+    """The estimate that the verdict takes."""
+    found = estimate(target, "ipm")
+    assert isinstance(found, Estimate)
     return found
 
 
-def refused(target: str, name: str, group: str | None = None) -> dict[str, Any]:
-    """An estimate that is an error: all its numbers are null."""
-    numbers = ("value", "low", "high", "standard_error", "n", "ess", "mean_weight", "mean_weight_low")
-    numbers += ("mean_weight_high", "max_weight_share", "tail_index", "difference", "truth")
-    error = {
-        "code": "no-overlap",
-        "message": "No logged slate is one that the target would have shown.",
-        "remedy": "Take an item-level estimator (`ipm`, `pbm`), or a target that explores.",
-    }
-    return {
-        **dict.fromkeys(numbers),
-        **UNKNOWN,
-        "target": target,
-        "estimator": name,
-        "group": group,
-        "warnings": [],
-        "error": error,
-    }
+def plain(value: float, error: float, **fields: Any) -> Estimate:
+    """An estimate without warnings."""
+    numbers: dict[str, Any] = {**ends(value, 2 * error, error), "mean_weight": None, "max_weight_share": 0.1, "n": 100}
+    return Estimate(**{**numbers, "ess": 50.0, **fields})
 
 
-def weights(target: str, name: str) -> dict[str, Any]:
+def ends(value: float, half: float, error: float) -> dict[str, float]:
+    return {"value": value, "low": value - half, "high": value + half, "standard_error": error}
+
+
+def spread(value: float, half: float, error: float = math.nan) -> Interval:
+    return Interval(**ends(value, half, error))
+
+
+def verdict(
+    found: Estimate, estimator: str, word: Word = "use", reasons: Sequence[Reason] = (), **fields: Any
+) -> Verdict:
+    """The verdict of which an estimate is the answer; the log earned what is said above."""
+    value, change = Interval(found.value, found.low, found.high, found.standard_error), found.difference
+    numbers = () if change is None else (change.value, change.low, change.high)
+    share = Interval(*(one / LOGGED.value for one in numbers), math.nan) if numbers else None
+    about: dict[str, Any] = {"value": value, "logged": LOGGED, "difference": change, "relative": share, **fields}
+    return Verdict(word, "t", estimator, reasons=tuple(reasons), **about)
+
+
+def refused() -> NoOverlapError:
+    """What stands in the place of an estimate that the log cannot give."""
+    return NoOverlapError(
+        "No logged slate is one that the target would have shown.",
+        "Take an item-level estimator (`ipm`, `pbm`), or a target that explores.",
+    )
+
+
+def warnings(error: float, tail: float | None, n: int) -> list[Caution]:
+    """What an estimate with this error and tail would be warned of."""
+    ess, found = max(1.0, min(n, (0.6 / error) ** 2)), []
+    if ess < 3000:
+        message = f"The weights leave an effective sample of {ess:,.0f} of {n:,} impressions."
+        remedy = "Take an estimator with smaller weights, such as `ipm`, or more log."
+        found.append(Caution("low-ess", "serious" if ess < 50 else "warning", message, remedy))
+    if tail is not None and tail > 0.7:
+        message = f"A few weights are so large (tail index {tail:.2f}) that the interval misleads."
+        remedy = "Clip the weights with `clip(snips, 100)`, or look at item-level estimators."
+        found.append(Caution("heavy-tail", "serious" if tail > 1 else "warning", message, remedy))
+    return found
+
+
+def weights(target: str, name: str) -> WeightsOf:
     """A histogram of weights by quarters of a power of ten, wider for the estimators with more doubt."""
-    edges = [10 ** (step / 4) for step in range(-12, 17)]
-    spread = 0.3 + 12 * ESTIMATORS[name][1]
-    counts = [round(2e4 * math.exp(-((math.log10(edge) + 0.2) ** 2) / (2 * spread**2))) for edge in edges[:-1]]
-    return {
-        "target": target,
-        "estimator": name,
-        "edges": edges,
-        "counts": counts,
-        "negative_edges": [],
-        "negative_counts": [],
-        "zeros": 41_000.0 if spread > 0.4 else 0.0,
-    }
+    edges, width = 10 ** (np.arange(-12, 17) / 4), 0.3 + 12 * ESTIMATORS[name][1]
+    counts = np.rint(2e4 * np.exp(-((np.log10(edges[:-1]) + 0.2) ** 2) / (2 * width**2))).astype(np.int64)
+    none = np.empty(0)
+    return WeightsOf(target, name, Histogram(41_000 if width > 0.4 else 0, edges, counts, none, none.astype(np.int64)))
 
 
-def clip_path(target: str) -> dict[str, Any]:
+def clip_path(target: str) -> Path[Clipped]:
     """The estimate under four clips and without one."""
     shares = {2.0: 0.31, 5.0: 0.11, 10.0: 0.024, 20.0: 0.00021, None: 0.0}
-    rows = [{"clip": clip, "clipped": share, **moved(target, 1 - share)} for clip, share in shares.items()]
-    return {"target": target, "estimator": "ipm", "rows": rows}
+    rows = (Clipped(clip, share, moved(target, 1 - share)) for clip, share in shares.items())
+    return Path(target, "ipm", tuple(rows))
 
 
-def window_path(target: str) -> dict[str, Any]:
+def window_path(target: str) -> Path[Windowed]:
     """Three windows, of which the data chose the second."""
-    names = [f"interpol(window={window})" for window in range(3)]
-    rows = [
-        {"estimator": name, "window": window, "chosen": window == 1, **moved(target, 1 + window / 300)}
-        for window, name in enumerate(names)
-    ]
-    return {"target": target, "estimator": "interpol(window=slope)", "rows": rows}
+    rows = (Windowed(f"interpol(window={k})", k, k == 1, moved(target, 1 + k / 300)) for k in range(3))
+    return Path(target, "interpol(window=slope)", tuple(rows))
 
 
-def moved(target: str, factor: float) -> dict[str, float]:
+def moved(target: str, factor: float) -> Interval:
     """The answer for a target, times something."""
-    answer = estimate(target, "ipm")
-    return {name: factor * answer[name] for name in ("value", "low", "high", "standard_error")}
+    found = answer(target)
+    return Interval(*(factor * one for one in (found.value, found.low, found.high, found.standard_error)))
 
 
-def heaviest(target: str) -> dict[str, Any]:
+def heaviest(target: str) -> Path[Heavy]:
     """Ten impressions."""
-    rows = [
-        {"row": 7919 * place % IMPRESSIONS, "weight": 41.7 / place, "reward": float(place % 3), "share": 0.004 / place}
-        for place in range(1, 11)
-    ]
-    return {"target": target, "estimator": "ipm", "rows": rows}
+    rows = (Heavy(7919 * k % IMPRESSIONS, 41.7 / k, float(k % 3), 0.004 / k) for k in range(1, 11))
+    return Path(target, "ipm", tuple(rows))
 
 
-def overlap(target: str, number: int) -> dict[str, Any]:
-    """How likely the displayed item is at one rank."""
-    probabilities = {"target_probability": 0.31 / number**0.3, "logging_probability": 0.35 / number**0.2}
-    return {"target": target, "rank": number, **probabilities}
-
-
-def ranking(target: str) -> dict[str, Any]:
+def ranking(target: str) -> RankingsCompared:
     """A target beside what was shown."""
-    shares = [{"depth": depth, "share": 0.2 + 0.14 * depth} for depth in (1, 3, 5)]
-    return {"target": target, "rows": 2048, "changed": 0.973, "overlap": shares}
+    return RankingsCompared(target, 2048, 0.973, tuple(TopOverlap(depth, 0.2 + 0.14 * depth) for depth in (1, 3, 5)))
 
 
-def rank(number: int) -> dict[str, Any]:
+def rank(number: int) -> RankRow:
     """Clicks at one rank."""
     rate = 0.171 / number**0.9
     error = math.sqrt(rate * (1 - rate) / IMPRESSIONS) * 3
-    return {
-        "rank": number,
-        "impressions": float(IMPRESSIONS),
-        "clicks": rate * IMPRESSIONS,
-        "click_rate": rate,
-        "low": rate - 1.96 * error,
-        "high": rate + 1.96 * error,
-    }
+    return RankRow(number, float(IMPRESSIONS), rate * IMPRESSIONS, spread(rate, 1.96 * error, error))
 
 
-def checks() -> list[dict[str, Any]]:
+def checks() -> tuple[Check, ...]:
     """One check of each status."""
-    return [
-        check(
-            "mean-weight",
-            "Mean weight of a uniform target",
-            "ok",
-            1.0021,
-            0.9962,
-            1.008,
-            1.0,
-            "As it should be.",
-        ),
-        check(
-            "support",
-            "Target mass without support",
-            "note",
-            0.0041,
-            None,
-            None,
-            0.0,
-            "0.4 % of `worse` is never shown.",
-        ),
-        check(
-            "arithmetic",
-            "Arithmetic test",
-            "warning",
-            0.941,
-            0.92,
-            0.962,
-            1.0,
-            "Logged propensities are 6 % too large.",
-        ),
-        check(
-            "double-subsampling",
-            "Sub-sampling corrected twice",
-            "serious",
-            9.97,
-            9.81,
-            10.13,
-            1.0,
-            "The mean weight is near 10, which is the factor of the sub-sampling.",
-        ),
-        check("harmonic", "Harmonic test", "skipped", None, None, None, None, "The set of slates is not fixed."),
-    ]
+    twice = "The mean weight is near 10, which is the factor of the sub-sampling."
+    high, never = "Logged propensities are 6 % too large.", "0.4 % of `worse` is never shown."
+    return (
+        check("mean-weight", "Mean weight of a uniform target", "ok", "As it should be.", 1.0021, 0.9962, 1.008, 1.0),
+        check("support", "Target mass without support", "note", never, 0.0041, expected=0.0),
+        check("arithmetic", "Arithmetic test", "warning", high, 0.941, 0.92, 0.962, 1.0),
+        check("double-subsampling", "Sub-sampling corrected twice", "serious", twice, 9.97, 9.81, 10.13, 1.0),
+        check("harmonic", "Harmonic test", "skipped", "The set of slates is not fixed."),
+    )
 
 
 def check(
     code: str,
     title: str,
-    status: str,
-    value: float | None,
-    low: float | None,
-    high: float | None,
-    expected: float | None,
+    status: Status,
     message: str,
-) -> dict[str, Any]:
-    """One check as the document holds it."""
+    value: float | None = None,
+    low: float | None = None,
+    high: float | None = None,
+    expected: float | None = None,
+) -> Check:
+    """One check."""
     remedy = "Look at how `propensity` and `inclusion` were written." if status in ("warning", "serious") else ""
-    return {
-        "code": code,
-        "title": title,
-        "status": status,
-        "value": value,
-        "low": low,
-        "high": high,
-        "expected": expected,
-        "message": message,
-        "remedy": remedy,
-    }
-
-
-def slots(number: int) -> dict[str, Any]:
-    """Inverse propensities of slates of one length."""
-    return {
-        "slots": number,
-        "impressions": 40_000,
-        "estimated_impressions": 49_662.0,
-        "mean_inverse_propensity": 6.1**number,
-        "max_inverse_propensity": 84.7**number,
-    }
-
-
-def only(*estimates: Record, **verdicts: Record) -> dict[str, Any]:
-    """A document that holds nothing but these estimates, and verdicts by target."""
-    targets = {one["target"]: one["target"] for one in estimates}
-    behind = ("clip_path", "window_path", "heaviest", "overlap", "rankings")
-    nothing: dict[str, Any] = {name: [] for name in ("weights", "ranks", "checks", "slots", *behind)}
-    about = {"kind": "evaluate", "title": "Only this", "targets": targets, "verdicts": verdicts, "logged": None}
-    return {**document(), **nothing, **about, "estimates": list(estimates)}
+    return Check(code, title, status, message, remedy, value, low, high, expected)

@@ -2,41 +2,38 @@
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import replace
+from typing import Any, get_args
 
 import pytest
 
-from offrank.report.document import Answer, Finding, findings
+from offrank.findings.assumptions import ADDITIVE
+from offrank.findings.verdict import Reason, Verdict, Word
+from offrank.folds.estimate import Caution, Estimate, Interval, Severity
+from offrank.report.document import Answer
+from offrank.verbs.background import Status
 from offrank.verbs.pages.answers import answers
-from offrank.verbs.pages.document import Record, groups, told
+from offrank.verbs.pages.document import findings_of, groups
 from offrank.verbs.pages.estimates import grouped_estimator
 from tests.report import sample
+from tests.report.sample import plain
+
+KEY = ("t", "snips")
+FEW = Reason("low-ess", "Few.", "Log more.", ("ips", "snips"))
 
 
-def plain(value: float, error: float, estimator: str = "snips", **fields: Any) -> dict[str, Any]:
-    """An estimate without warnings."""
-    ends = {"low": value - 2 * error, "high": value + 2 * error, "standard_error": error}
-    about = {"target": "t", "estimator": estimator, "value": value, "n": 100, "truth": None, "warnings": []}
-    return {**sample.estimate("better", "ipm"), **about, "difference": None, **ends, **fields}
+def warning(severity: Severity, message: str = "Few.", remedy: str = "More.") -> dict[str, tuple[Caution, ...]]:
+    return {"warnings": (Caution("low-ess", severity, message, remedy),)}
 
 
-def listed(document: Record) -> tuple[Finding, ...]:
-    """What the document says of its estimates, by code."""
-    return findings(told(document))
-
-
-def warning(severity: str, code: str = "low-ess") -> list[dict[str, str]]:
-    return [{"code": code, "severity": severity, "message": "Few.", "remedy": "More."}]
-
-
-FEW = {"code": "low-ess", "message": "Few.", "remedy": "Log more.", "estimators": ["ips", "snips"]}
+def only(found: Estimate, estimator: str = "snips", **fields: Any) -> list[Answer]:
+    return answers(sample.only({("t", estimator): found}, **fields))
 
 
 def said(value: float, error: float, difference: tuple[float, float, float], **fields: Any) -> Answer:
-    """The answer of a document with one estimate and the verdict that it answers."""
-    change = dict(zip(("value", "low", "high"), difference, strict=True))
-    estimate = plain(value, error, difference=change)
-    [found] = answers(sample.only(estimate, t=sample.verdict(estimate, **fields)) | {"confidence": 0.95})
+    """The answer of a result with one estimate and the verdict that it answers."""
+    estimate = plain(value, error, difference=Interval(*difference, float("nan")))
+    [found] = only(estimate, verdicts={"t": sample.verdict(estimate, "snips", **fields)})
     return found
 
 
@@ -68,14 +65,14 @@ def test_where_nothing_is_clear_it_says_what_would_be_seen() -> None:
 
 
 def test_an_end_that_is_zero_is_called_zero() -> None:
-    estimate = plain(0.02, 0.02) | {"low": 0.0}
-    assert "interval 0 to 0.060)" in answers(sample.only(estimate, t=sample.verdict(estimate)))[0].text
+    estimate = plain(0.02, 0.02, low=0.0)
+    [found] = only(estimate, verdicts={"t": sample.verdict(estimate, "snips")})
+    assert "interval 0 to 0.060)" in found.text
 
 
 def test_care_says_why_and_what_the_interval_was_held_to() -> None:
-    anchor = {"estimator": "ips", "spans": False}
-    assumed = {"assumes": ["additive"], "assumes_in_words": "a slate's reward is a sum over its items"}
-    found = said(0.412, 0.0036, (0.031, 0.024, 0.038), word="use with care", reasons=[FEW], anchor=anchor, **assumed)
+    assumed: dict[str, Any] = {"assumes": frozenset({ADDITIVE}), "anchor_name": "ips"}
+    found = said(0.412, 0.0036, (0.031, 0.024, 0.038), word="use with care", reasons=[FEW], **assumed)
     assert found.text.startswith("**Use with care.** `t` would")
     assert found.aside == (
         "This is `snips`, which assumes that a slate's reward is a sum over its items. "
@@ -83,7 +80,7 @@ def test_care_says_why_and_what_the_interval_was_held_to() -> None:
     )
     assert found.reasons == ("`low-ess` (`ips` and `snips`): Few. Log more.",)
     assert found.severity == "warning"
-    spans = said(0.412, 0.0036, (0.031, 0.024, 0.038), anchor={"estimator": "ips", "spans": True}, **assumed)
+    spans = said(0.412, 0.0036, (0.031, 0.024, 0.038), spans=True, **assumed)
     assert spans.aside.endswith("The interval holds the interval of `ips`, which assumes less.")
 
 
@@ -94,34 +91,38 @@ def test_a_reason_that_names_its_estimator_does_not_name_it_twice() -> None:
 
 
 def test_without_an_answer_there_is_no_number() -> None:
-    document = sample.only(plain(0.4123, 0.001, warnings=warning("serious")), t=sample.refusal(FEW))
-    [found] = answers(document)
+    refusal = Verdict("do not use", "t", reasons=(FEW,))
+    [found] = only(plain(0.4123, 0.001, **warning("serious")), verdicts={"t": refusal})
     assert found.text == "**Do not use.** This log cannot say what `t` would have earned."
     assert found.reasons == ("`low-ess` (`ips` and `snips`): Few. Log more.",)
     assert (found.aside, found.severity) == ("", "serious")
 
 
 def test_a_known_truth_is_said_to_be_inside_or_outside() -> None:
+    estimate = plain(0.412, 0.0035)
     for truth, where in ((0.406, "inside"), (0.404, "outside")):
-        estimate = plain(0.412, 0.0035, truth=truth)
-        found = answers(sample.only(estimate, t=sample.verdict(estimate)))[0]
+        [found] = only(estimate, truths={"t": truth}, verdicts={"t": sample.verdict(estimate, "snips")})
         assert found.aside.endswith(f"the truth is known: {truth:.4f}, {where} the interval.")
 
 
 def test_groups_are_those_of_the_estimator_that_answers() -> None:
-    assert grouped_estimator(sample.document(), "better") == "ipm"
-    refused = sample.document() | {"verdicts": {}}
-    assert grouped_estimator(refused, "better") == "ips"
+    assert grouped_estimator(sample.result(), "better") == "ipm"
+    assert grouped_estimator(replace(sample.result(), verdicts={}), "better") == "ips"
 
 
 def test_the_logged_mean_alone_is_said_to_be_that_of_the_logged_ranking() -> None:
-    found = answers(sample.only(plain(0.412, 0.0036, "logged")))[0]
+    [found] = only(plain(0.412, 0.0036), "logged")
     assert found.text == "The logged ranking earned **0.412** clicks per impression (95 % interval 0.405 to 0.419)."
     assert found.severity == "ok"
     assert found.aside == "What `t` would have earned was not asked: name an estimator such as `snips`."
-    assert not answers(sample.only(plain(0.412, 0.0036, "logged")) | {"logging": "t"})[0].aside
-    doubtful = plain(0.412, 0.0036, "logged", warnings=warning("serious"))
-    assert answers(sample.only(doubtful))[0].severity == "serious"
+    assert not only(plain(0.412, 0.0036), "logged", logging="t")[0].aside
+    assert only(plain(0.412, 0.0036, **warning("serious")), "logged")[0].severity == "serious"
+
+
+def checked(word: Word, *checks: tuple[str, Status]) -> str:
+    """The first sentence on a log with these checks, all of one title."""
+    made = tuple(sample.check(code, "Support", status, "So.") for code, status in checks)
+    return answers(sample.only({}, kind="check", checks=made, verdicts={"the log": Verdict(word, "the log")}))[0].text
 
 
 @pytest.mark.parametrize(
@@ -133,30 +134,22 @@ def test_the_logged_mean_alone_is_said_to_be_that_of_the_logged_ranking() -> Non
         ("ok", "**Nothing speaks against this log**: 1 check made."),
     ],
 )
-def test_a_document_of_checks_alone(status: str, start: str) -> None:
-    check = sample.check("support", "Support", status, None, None, None, None, "So.")
-    assert answers({"kind": "check", "checks": [check]})[0].text.startswith(start)
+def test_a_check_says_what_was_found(status: Status, start: str) -> None:
+    assert checked("use", ("support", status)).startswith(f"**Use.** {start}")
 
 
-@pytest.mark.parametrize(("word", "start"), [("use", "**Use.** **Not"), ("do not use", "**Do not use.** **Not")])
-def test_a_check_has_the_verdict_on_the_log_before_all_else(word: str, start: str) -> None:
-    check = sample.check("support", "Support", "ok", None, None, None, None, "So.")
-    document = {"kind": "check", "checks": [check], "verdicts": {"the log": {"word": word}}}
-    assert answers(document)[0].text.startswith(start)
+@pytest.mark.parametrize("word", get_args(Word))
+def test_a_check_has_the_verdict_on_the_log_before_all_else(word: Word) -> None:
+    assert checked(word, ("support", "ok")).startswith(f"**{word.capitalize()}.** **Not")
 
 
 def test_a_check_that_fails_twice_by_one_name_is_named_once() -> None:
-    twice = [sample.check(code, "Support", "serious", None, None, None, None, "So.") for code in ("a", "b")]
-    text = answers({"kind": "check", "checks": twice})[0].text
-    assert text.startswith("**1 check of the log fails** (Support)")
-
-
-def test_an_empty_document_says_so() -> None:
-    assert "nothing to report" in answers({})[0].text
+    text = checked("do not use", ("a", "serious"), ("b", "serious"))
+    assert text.startswith("**Do not use.** **1 check of the log fails** (Support)")
 
 
 def test_warnings_are_grouped_by_code_the_worst_first() -> None:
-    found = listed(sample.document())
+    found = findings_of(sample.result())
     assert [finding.code for finding in found] == ["low-ess", "heavy-tail", "no-overlap"]
     assert {finding.severity for finding in found} == {"serious"}
     message, places = found[2].shown()[0]
@@ -166,21 +159,22 @@ def test_warnings_are_grouped_by_code_the_worst_first() -> None:
 
 
 def test_warnings_of_groups_alone_are_shown() -> None:
-    estimates = [plain(0.4, 0.01, group="a", warnings=warning("note")), plain(0.4, 0.01, group="b")]
-    (finding,) = listed(sample.only(*estimates) | {"by": "banner"})
+    each = {"a": {KEY: plain(0.4, 0.01, **warning("note"))}, "b": {KEY: plain(0.4, 0.01)}}
+    (finding,) = findings_of(sample.only({KEY: plain(0.4, 0.01)}, each, by="banner"))
     assert finding.shown() == [("Few.", "`snips` in banner `a`")]
     assert not finding.rest()
 
 
 def test_groups_come_largest_first() -> None:
-    assert list(groups(sample.document(), "better")) == list(sample.GROUPS)
+    found = sample.result()
+    reversed_ = replace(found, groups=dict(reversed(found.groups.items())))
+    assert list(groups(found, "better")) == list(groups(reversed_, "better")) == list(sample.GROUPS)
 
 
 def test_each_message_keeps_its_own_severity_the_worst_first() -> None:
-    said = {"code": "low-ess", "severity": "note", "message": "A few.", "remedy": "More."}
-    worse = {**said, "severity": "serious", "message": "Hardly any.", "remedy": "Much more."}
-    estimates = [plain(0.4, 0.01, "ips", warnings=[said]), plain(0.4, 0.01, "ipm", warnings=[worse])]
-    (finding,) = listed(sample.only(*estimates))
+    note, worse = warning("note", "A few.", "More."), warning("serious", "Hardly any.", "Much more.")
+    estimates = {("t", "ips"): plain(0.4, 0.01, **note), ("t", "ipm"): plain(0.4, 0.01, **worse)}
+    (finding,) = findings_of(sample.only(estimates))
     assert finding.severity == "serious"
     assert finding.shown() == [("serious: Hardly any.", "`ipm`"), ("note: A few.", "`ips`")]
     assert finding.remedies() == [("`ipm`", "Much more."), ("`ips`", "More.")]
@@ -188,11 +182,8 @@ def test_each_message_keeps_its_own_severity_the_worst_first() -> None:
 
 
 def test_a_group_that_is_worse_is_shown_with_its_own_message() -> None:
-    said = {"code": "low-ess", "severity": "warning", "message": "A few.", "remedy": "More."}
-    worse, other = ({**said, "severity": severity, "message": severity} for severity in ("serious", "note"))
-    groups = zip("abc", (worse, worse, other), strict=True)
-    estimates = [plain(0.4, 0.01, warnings=[said])]
-    estimates += [plain(0.4, 0.01, group=name, warnings=[one]) for name, one in groups]
-    (finding,) = listed(sample.only(*estimates) | {"by": "banner"})
+    worse, other = warning("serious", "serious"), warning("note", "note")
+    each = {name: {KEY: plain(0.4, 0.01, **one)} for name, one in zip("abc", (worse, worse, other), strict=True)}
+    (finding,) = findings_of(sample.only({KEY: plain(0.4, 0.01, **warning("warning", "A few."))}, each, by="banner"))
     assert finding.shown() == [("serious: serious", "`snips` in banner `a`"), ("warning: A few.", "`snips`")]
     assert finding.rest() == "Also 2 estimates of groups with this code."

@@ -9,11 +9,10 @@ import shutil
 import subprocess
 from html import escape, unescape
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from offrank.verbs.pages.evaluation import sheet
+from offrank import Result
 from tests.report import sample
 
 PHONE, DESKTOP = 360, 1200
@@ -61,16 +60,11 @@ def chromium() -> str:
     return found
 
 
-def hostile() -> dict[str, Any]:
+def hostile() -> Result:
     """Names that want more room than a phone has, and one that wants to run."""
-    document = sample.document()
-    for estimate in document["estimates"]:
-        if estimate["group"] == "outlet":
-            estimate["group"] = "x" * 300 + "<img src=x onerror=\"document.body.innerHTML=''\">"
-        if estimate["estimator"] == "rips":
-            estimate["estimator"] = "clip(interpol(window=2, examination=fitted), maximum=1000000)"
-    document["command"] += " --column slate=" + "y" * 400
-    return document
+    long = "clip(interpol(window=2, examination=fitted), maximum=1000000)"
+    found = sample.result(outlet="x" * 300 + "<img src=x onerror=\"document.body.innerHTML=''\">", rips=long)
+    return found.with_facts(command=f"{found.background.command} --column slate={'y' * 400}")
 
 
 def run(chromium: str, tmp_path: Path, page: str, *flags: str) -> str:
@@ -81,10 +75,11 @@ def run(chromium: str, tmp_path: Path, page: str, *flags: str) -> str:
     return subprocess.run(command, capture_output=True, check=True, timeout=120, encoding="utf-8").stdout
 
 
-def framed(page: str) -> str:
-    """The page in a frame as wide as a phone and in one as wide as a desk, with someone looking at both."""
+def framed(*pages: str) -> str:
+    """Each page in a frame as wide as a phone and in one as wide as a desk, with someone looking at all of them."""
     frames = "".join(
         f'<iframe style="border:0;width:{width}px;height:800px" srcdoc="{escape(page)}"></iframe>'
+        for page in pages
         for width in (PHONE, DESKTOP)
     )
     head = '<meta charset="utf-8"><meta name="color-scheme" content="light dark">'
@@ -94,7 +89,7 @@ def framed(page: str) -> str:
 @pytest.mark.parametrize(("scheme", "background"), [(LIGHT, "rgb(255, 255, 255)"), (DARK, "rgb(20, 23, 27)")])
 def test_phone_and_desk_light_and_dark(chromium: str, tmp_path: Path, scheme: str, background: str) -> None:
     flags = (f"--blink-settings=preferredColorScheme={scheme}", "--dump-dom")
-    dom = run(chromium, tmp_path, framed(sheet(hostile()).render()), *flags)
+    dom = run(chromium, tmp_path, framed(hostile().sheet().render()), *flags)
     found = re.search(r'data-seen="([^"]*)"', dom)
     assert found is not None
     phone, desk = json.loads(unescape(found.group(1)))
@@ -106,12 +101,8 @@ def test_phone_and_desk_light_and_dark(chromium: str, tmp_path: Path, scheme: st
         assert seen["smallest"] >= 11
 
 
-def test_it_can_be_photographed_and_printed(chromium: str, tmp_path: Path) -> None:
-    page = sheet(sample.document()).render()
-    picture, paper = tmp_path / "page.png", tmp_path / "page.pdf"
-    run(chromium, tmp_path, page, f"--screenshot={picture}", "--window-size=1200,1600")
-    assert picture.read_bytes().startswith(b"\x89PNG")
-    assert picture.stat().st_size > 50_000  # not an empty sheet
-    run(chromium, tmp_path, page, "--no-pdf-header-footer", f"--print-to-pdf={paper}")
+def test_it_can_be_printed(chromium: str, tmp_path: Path) -> None:
+    paper = tmp_path / "page.pdf"
+    run(chromium, tmp_path, sample.result().sheet().render(), "--no-pdf-header-footer", f"--print-to-pdf={paper}")
     assert paper.read_bytes().startswith(b"%PDF")
     assert 4 <= len(re.findall(rb"/Type\s*/Page\b", paper.read_bytes())) <= 12

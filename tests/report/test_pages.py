@@ -2,28 +2,34 @@
 
 from __future__ import annotations
 
+import math
 import re
-from typing import Any
+from dataclasses import replace
 
 import numpy as np
 import pytest
 from scipy.stats import ttest_ind_from_stats
 
+from offrank import Result
+from offrank.findings.verdict import Verdict, Word
+from offrank.folds.estimate import Interval
 from offrank.formatting import Span
+from offrank.metrics.measured import Measured, Measurements
 from offrank.report import render_text
 from offrank.report.document import Codes, Document, Figures, Section
 from offrank.report.plots import Forest, ForestRow
 from offrank.report.svg import forest_svg
 from offrank.verbs.pages import evaluation, metrics
-from offrank.verbs.pages.document import priced
+from offrank.verbs.pages.document import in_worth
 from offrank.verbs.pages.estimates import welch
+from offrank.verbs.paired import Difference
 from tests.report import sample
 from tests.verbs.schema import assert_document
 
 
 def test_samples_keep_the_contract_of_the_jobs() -> None:
-    assert_document(sample.document())
-    assert_document(sample.only(sample.estimate("better", "ips"), sample.refused("worse", "ips")))
+    assert_document(sample.result().to_dict())
+    assert_document(sample.only({("worse", "ips"): sample.refused()}).to_dict())
 
 
 def test_two_groups_are_compared_as_by_the_t_test_of_welch() -> None:
@@ -36,32 +42,33 @@ def test_two_groups_are_compared_as_by_the_t_test_of_welch() -> None:
 def test_equal_groups_are_called_different_as_often_as_promised() -> None:
     rng, sizes, spreads = np.random.default_rng(5), [8, 20, 60, 200], [3.0, 1.0, 2.0, 0.5]
     found = []
-    for _ in range(1500):
+    for _ in range(800):
         drawn = [spread * rng.standard_normal(size) for size, spread in zip(sizes, spreads, strict=True)]
         errors = [one.std(ddof=1) / np.sqrt(len(one)) for one in drawn]
         found.append(welch([one.mean() for one in drawn], errors, sizes))
-    assert np.mean(np.array(found) < 0.05) == pytest.approx(0.05, abs=4 * np.sqrt(0.05 * 0.95 / 1500))
+    assert np.mean(np.array(found) < 0.05) == pytest.approx(0.05, abs=4 * np.sqrt(0.05 * 0.95 / 800))
 
 
-def grouped(changes: list[float]) -> dict[str, Any]:
+def grouped(changes: list[float]) -> Result:
     """Groups whose differences to the log have the same error, .01."""
-    rows = [sample.estimate("better", "ipm") | {"tail_index": 0.1, "warnings": []}]
-    for number, change in enumerate(changes):
-        ends = {"value": change, "low": change - 0.02, "high": change + 0.02, "standard_error": 0.01}
-        rows.append({**rows[0], "group": f"g{number}", "difference": ends, "n": 1000 - number, "ess": 500.0})
-    return sample.only(*rows) | {"by": "device"}
+    key, one = ("better", "ipm"), replace(sample.answer("better"), tail_index=0.1, warnings=(), ess=500.0)
+    each = {
+        f"g{k}": {key: replace(one, difference=sample.spread(change, 0.02, 0.01), n=1000 - k)}
+        for k, change in enumerate(changes)
+    }
+    return sample.only({key: one}, each, by="device")
 
 
 @pytest.mark.parametrize(("changes", "same"), [([0.01, 0.012, 0.014], True), ([0.01, 0.05, 0.09], False)])
 def test_a_test_says_whether_groups_differ(changes: list[float], same: bool) -> None:
-    told = " ".join(render_text(evaluation.sheet(grouped(changes)), 80).split())
-    assert ("The groups may all have the same difference to the log" in told) is same
-    assert ("The difference to the log is not the same in all groups" in told) is not same
-    assert "(Welch's test over the 3 with a sound interval: p " in told
+    text = " ".join(render_text(grouped(changes).sheet(), 80).split())
+    assert ("The groups may all have the same difference to the log" in text) is same
+    assert ("The difference to the log is not the same in all groups" in text) is not same
+    assert "(Welch's test over the 3 with a sound interval: p " in text
 
 
 def test_hundreds_of_groups_do_not_bury_the_answer() -> None:
-    found = evaluation.sheet(grouped([0.01] * 380))
+    found = grouped([0.01] * 380).sheet()
     assert [len(plot.rows) for section in found.sections for plot in section.forests if "device" in plot.title] == [10]
     text = render_text(found, 80)
     assert "The 10 largest are shown; 370 smaller ones are not." in text
@@ -70,30 +77,37 @@ def test_hundreds_of_groups_do_not_bury_the_answer() -> None:
 
 
 def test_amounts_are_told_in_what_a_unit_is_worth_and_kept_as_they_were() -> None:
-    document = sample.document() | {"unit": "EUR per impression", "worth": 2.0}
-    text = " ".join(render_text(evaluation.sheet(document), 100).split())
+    one = sample.result()
+    found = one.with_facts(unit="EUR per impression", worth=2.0)
+    text = " ".join(render_text(found.sheet(), 100).split())
     # 0.4110 and 0.3812 twice; the share stays
     assert "better would have earned 0.822 EUR per impression" in text
     assert "the logged ranking earned 0.762" in text
     assert "+7.8 %" in text
     assert "clicks per impression" not in text
-    assert priced(sample.document()) == sample.document()
-    one, two = (each["estimates"][0] for each in (sample.document(), priced(document)))
-    assert two["difference"]["low"] == 2 * one["difference"]["low"]
-    assert (two["ess"], two["mean_weight"]) == (one["ess"], one["mean_weight"])
-    assert evaluation.forest(priced(document)).title == "Earned, in EUR per impression"
+    assert in_worth(one) is one
+    before, after = one["better", "ips"], in_worth(found).estimates["better", "ips"]
+    assert before.difference is not None
+    assert after.difference is not None
+    assert (after.value, after.difference.low) == (2 * before.value, 2 * before.difference.low)
+    assert (after.ess, after.mean_weight_interval) == (before.ess, before.mean_weight_interval)
+    assert found["better", "ips"] is before
+    assert evaluation.forest(found).title == "Earned, in EUR per impression"
+
+
+def compared(target: str, word: Word, change: Interval | None, relative: Interval | None = None) -> Difference:
+    estimator = None if change is None else "snips"
+    return Difference(target, "old", Verdict(word, target, estimator, difference=change, relative=relative), 1000)
 
 
 def test_comparisons_come_first_as_a_picture_and_as_a_table() -> None:
-    row = {"target": "new", "against": "old", "estimator": "snips", "word": "use", "reasons": [], "anchor": None}
-    change = {"value": 0.0312, "low": 0.0291, "high": 0.0333}
-    rows = [
-        {**row, "difference": change, "relative": {"value": 0.08, "low": 0.07, "high": 0.09}, "decided": True},
-        {**row, "target": "mid", "difference": {**change, "low": -0.001}, "relative": None, "decided": False},
-    ]
-    nothing = dict.fromkeys(("value", "low", "high"))
-    rows.append({**rows[1], "target": "bad", "word": "do not use", "estimator": None, "difference": nothing})
-    found = evaluation.sheet(sample.document() | {"kind": "compare", "comparisons": rows})
+    clear, close = Interval(0.0312, 0.0291, 0.0333, math.nan), Interval(0.0312, -0.001, 0.0333, math.nan)
+    rows = (
+        compared("new", "use", clear, Interval(0.08, 0.07, 0.09, math.nan)),
+        compared("mid", "use", close),
+        compared("bad", "do not use", None),
+    )
+    found = replace(sample.result(), comparisons=rows).with_facts(kind="compare").sheet()
     plot = found.forests[0]
     assert [(one.label, one.light) for one in plot.rows] == [
         ("new - old", "use"),
@@ -104,28 +118,24 @@ def test_comparisons_come_first_as_a_picture_and_as_a_table() -> None:
     assert plot.rows[0].aside == "+8.0 % (+7.0 % to +9.0 %)"
     lines = render_text(found, 80).splitlines()
     line = next(line for line in lines if line.startswith("new - old"))
-    assert line.split()[3:] == [
-        "+0.0312",
-        "+0.0291",
-        "to",
-        "+0.0333",
-        "+8.0",
-        "%",
-        "+7.0",
-        "%",
-        "to",
-        "+9.0",
-        "%",
-        "decided",
-    ]
+    assert " ".join(line.split()[3:]) == "+0.0312 +0.0291 to +0.0333 +8.0 % +7.0 % to +9.0 % decided"
     assert next(line for line in lines if line.startswith("mid - old")).endswith("not clear")
 
 
-def measured(name: str, value: float, change: tuple[float, float] | None, metric: str) -> dict[str, Any]:
-    difference = change and {"value": sum(change) / 2, "low": change[0], "high": change[1]}
-    numbers = {"value": value, "low": value - 0.01, "high": value + 0.01, "standard_error": 0.005}
-    about = {"model": name, "metric": metric, "group": None, "difference": difference, "warnings": [], "error": None}
-    return {**numbers, **about, "rejected": 0.25, "ess": 900.0, "impressions": 1000, "clicks": 500.0}
+FACTS = {
+    "kind": "metrics",
+    "title": "Metrics",
+    "logging": "uniform",
+    "confidence": 0.95,
+    "by": None,
+    "created": "",
+    "versions": {},
+}
+
+
+def measured(value: float, change: tuple[float, float] | None = None) -> Measured:
+    difference = change and Interval(sum(change) / 2, *change, math.nan)
+    return Measured(value, value - 0.01, value + 0.01, 0.005, 1000, 500.0, 0.25, 900.0, difference)
 
 
 @pytest.mark.parametrize(
@@ -142,8 +152,8 @@ def measured(name: str, value: float, change: tuple[float, float] | None, metric
 def test_the_best_model_is_named_and_whether_it_clearly_is(
     metric: str, change: tuple[float, float], best: str, end: str
 ) -> None:
-    rows = [measured("a", 0.5, None, metric), measured("b", 0.5 + sum(change) / 2, change, metric)]
-    found = metrics.sheet({"title": "Metrics", "logging": "uniform", "confidence": 0.95, "metrics": rows})
+    both = {("a", metric): measured(0.5), ("b", metric): measured(0.5 + sum(change) / 2, change)}
+    found = metrics.sheet(Measurements(both, facts=FACTS))
     [answer] = found.answers
     assert answer.text.startswith(f"`{best}` **agrees best with the clicks**")
     assert answer.text.replace("`", "").endswith(end)
@@ -151,17 +161,13 @@ def test_the_best_model_is_named_and_whether_it_clearly_is(
 
 
 def test_what_cannot_be_measured_is_no_answer() -> None:
-    refused = measured("a", 0.5, None, "pairwise_loss") | {
-        "value": None,
-        "error": {"code": "no-overlap", "message": ""},
-    }
-    found = metrics.sheet({"title": "Metrics", "metrics": [refused | {"low": None, "high": None}]})
+    found = metrics.sheet(Measurements({("a", "pairwise_loss"): sample.refused()}, facts=FACTS))
     assert (found.answers[0].severity, found.forests[0].rows[0].summary) == ("serious", "no overlap")
 
 
 @pytest.mark.parametrize("width", [60, 80, 100])
 def test_no_line_ends_inside_a_number_or_an_interval(width: int) -> None:
-    lines = render_text(evaluation.sheet(sample.document()), width).splitlines()
+    lines = render_text(sample.result().sheet(), width).splitlines()
     assert not [line for line in lines if re.search(r"(\bto|\d to|\u00b1|\d \u00b1)$|^(%|to \d|\u00b1)", line)]
     assert max(map(len, lines)) <= width
 

@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from xml.etree import ElementTree as ET
 
+import numpy as np
 import pytest
 
+from offrank.checks.rows import RankRow
 from offrank.errors import UsageError
+from offrank.findings.verdict import Verdict
+from offrank.folds.estimate import Estimate, Interval
+from offrank.folds.histogram import Histogram
 from offrank.formatting import Span
 from offrank.report import plots
 from offrank.report.plots import Axis
 from offrank.report.svg import forest_svg
+from offrank.verbs.background import WeightsOf
 from offrank.verbs.pages import evaluation
-from offrank.verbs.pages.diagnostics import weights_chart, weights_forest, weights_of, weights_table
+from offrank.verbs.pages.diagnostics import weights_chart, weights_forest, weights_table
 from offrank.verbs.pages.evaluation import Plots
 from tests.report import sample
 
@@ -41,7 +48,7 @@ def test_ticks_are_round(axis: Axis, labels: list[str]) -> None:
 
 
 def test_forest_has_a_row_per_estimator() -> None:
-    plot = evaluation.estimates_forest(sample.document(), "better")
+    plot = evaluation.estimates_forest(sample.result(), "better")
     assert [row.label for row in plot.rows] == list(sample.ESTIMATORS)
     assert plot.label == "logged 0.3812"
     assert plot.band.ends == [plot.reference, *plot.band.ends[1:]]
@@ -51,36 +58,36 @@ def test_forest_has_a_row_per_estimator() -> None:
 
 
 def test_the_first_screen_has_the_log_and_every_answer_with_its_difference() -> None:
-    plot = evaluation.forest(sample.document())
+    plot = evaluation.forest(sample.result())
     assert [row.label for row in plot.rows] == ["what was logged", *sample.TARGETS]
     logged, better, _ = plot.rows
     assert (logged.summary, logged.aside, logged.light) == ("0.3812 (0.3784 to 0.3840)", "", "")
     assert (better.summary, better.light) == ("0.411 (0.399 to 0.423)", "use with care")
     # 0.4118 * 0.998 - 0.3812 = 0.0298, 1.9 errors of 0.0061 to either side; as shares of 0.3812
     assert better.aside == "+0.030 (+0.018 to +0.041), +7.8 % (+4.8 % to +11 %)"
-    refused = {**sample.document(), "verdicts": {"worse": sample.refusal()}}
+    refused = replace(sample.result(), verdicts={"worse": Verdict("do not use", "worse")})
     row = evaluation.forest(refused).rows[-1]
     assert (row.summary, row.light, row.span.value) == ("do not use", "do not use", None)
     assert forest_svg(plot).count('class="light warning"') == 2
 
 
 def test_all_targets_share_one_axis() -> None:
-    better, worse = (evaluation.estimates_forest(sample.document(), target) for target in sample.TARGETS)
+    better, worse = (evaluation.estimates_forest(sample.result(), target) for target in sample.TARGETS)
     assert better.axis == worse.axis
     assert better.reference == worse.reference
 
 
 def test_a_refusal_is_a_row_without_numbers() -> None:
-    row = evaluation.estimates_forest(sample.document(), "worse").rows[1]
+    row = evaluation.estimates_forest(sample.result(), "worse").rows[1]
     assert (row.label, row.summary) == ("snips", "no overlap")
     assert row.span.ends == []
 
 
 def test_an_enormous_interval_is_cut_and_says_so() -> None:
-    plot = evaluation.estimates_forest(sample.document(), "worse")
+    plot = evaluation.estimates_forest(sample.result(), "worse")
     row = plot.rows[0]
     assert plot.cut
-    assert not evaluation.estimates_forest(sample.document(), "better").cut
+    assert not evaluation.estimates_forest(sample.result(), "better").cut
     assert row.summary == "0.3 (\N{HYPHEN-MINUS}0.9 to 1.5)"
     assert row.severity == "serious"
     assert plot.doubtful
@@ -102,23 +109,25 @@ def test_an_axis_is_never_empty(spans: list[Span]) -> None:
 
 
 def test_groups_show_their_differences_to_what_was_logged_there() -> None:
-    plot = evaluation.groups_forest(sample.document(), "better")
+    plot = evaluation.groups_forest(sample.result(), "better")
     assert [row.label for row in plot.rows] == list(sample.GROUPS)
     assert plot.reference == 0
     assert plot.title == "better against what was logged, by category (ipm)"
     first = sample.estimate("better", "ipm", "electronics")
-    assert plot.rows[0].span.value == first["difference"]["value"]
+    assert isinstance(first, Estimate)
+    assert first.difference is not None
+    assert plot.rows[0].span.value == first.difference.value
 
 
 def test_mean_weights_surround_one_and_skip_estimators_without() -> None:
-    plot = weights_forest(sample.document(), "better")
+    plot = weights_forest(sample.result(), "better")
     assert [row.label for row in plot.rows] == ["ips", "snips", "ipm", "interpol(window=2)", "rips"]
     assert plot.reference == 1
     assert not plot.cut
 
 
 def test_ranks_start_at_zero() -> None:
-    plot = evaluation.ranks_forest(sample.document())
+    plot = evaluation.ranks_forest(sample.result().background)
     assert plot.bars
     assert plot.axis.low == 0
     assert [row.label for row in plot.rows] == [f"rank {rank}" for rank in range(1, 6)]
@@ -127,13 +136,14 @@ def test_ranks_start_at_zero() -> None:
 
 
 def test_tiny_click_rates_keep_their_digits() -> None:
-    rank = {"rank": 1, "impressions": 9e4, "clicks": 380.0, "click_rate": 0.0042, "low": 0.0038, "high": 0.0047}
-    assert evaluation.ranks_forest({"ranks": [rank]}).rows[0].summary == "0.00420 (0.00380 to 0.00470)"
+    rank = RankRow(1, 9e4, 380.0, Interval(0.0042, 0.0038, 0.0047, 0.0002))
+    plot = evaluation.ranks_forest(replace(sample.BACKGROUND, ranks=(rank,)))
+    assert plot.rows[0].summary == "0.00420 (0.00380 to 0.00470)"
 
 
 @pytest.mark.parametrize("draw", ["forest", "groups", "weights", "ranks", "clips", "windows"])
 def test_a_picture_can_be_had_as_a_whole_svg(draw: str) -> None:
-    drawn = getattr(Plots(sample.document()), draw)()
+    drawn = getattr(Plots(sample.result()), draw)()
     root = ET.fromstring(drawn)
     assert root.tag == "{http://www.w3.org/2000/svg}svg"
     assert root.get("width") == "800"
@@ -142,33 +152,26 @@ def test_a_picture_can_be_had_as_a_whole_svg(draw: str) -> None:
 
 def test_what_cannot_be_drawn_is_an_error() -> None:
     with pytest.raises(UsageError, match="no target 'best'"):
-        Plots(sample.document()).forest("best")
+        Plots(sample.result()).forest("best")
     with pytest.raises(UsageError, match="nothing to draw"):
-        Plots({**sample.document(), "ranks": []}).ranks()
+        Plots(sample.only({("t", "ips"): sample.plain(0.4, 0.01)})).ranks()
 
 
 def test_weights_are_drawn_as_shares_and_those_of_zero_are_told() -> None:
-    weights = {
-        "target": "t",
-        "estimator": "pi",
-        "edges": [0.1, 1.0, 10.0, 100.0],
-        "counts": [4, 2, 0],
-        "negative_edges": [0.1, 1.0],
-        "negative_counts": [3],
-        "zeros": 1.0,
-    }
-    [found] = weights_of({"weights": [weights, {**weights, "counts": [0, 0, 0], "negative_counts": [0], "zeros": 0.0}]})
-    [line] = weights_chart(found).series
+    edges, none = np.array([0.1, 1.0, 10.0]), np.empty(0)
+    weights = Histogram(1, edges, np.array([4, 2]), edges[:2], np.array([3]))
+    found = [WeightsOf("t", "pi", weights)]
+    [line] = weights_chart("t", found).series
     assert (line.name, line.y) == ("pi", [40, 20])
     assert line.x == pytest.approx([0.1**0.5, 10**0.5])
-    assert weights_table(found).rows == (("pi", "10 %", "30 %", "10.0"),)
-    [zeros] = weights_of({"weights": [{**weights, "counts": [0, 0, 0], "negative_counts": [0]}]})
-    assert weights_chart(zeros).series == ()
-    assert weights_table(zeros).rows[0][1] == "100 %"
+    assert weights_table("t", found).rows == (("pi", "10 %", "30 %", "10.0"),)
+    zeros = [WeightsOf("t", "pi", Histogram(1, none, none, none, none))]
+    assert weights_chart("t", zeros).series == ()
+    assert weights_table("t", zeros).rows[0][1] == "100 %"
 
 
 def test_drawings_name_themselves_and_mark_by_shape() -> None:
-    drawn = forest_svg(evaluation.estimates_forest(sample.document(), "worse"))
+    drawn = forest_svg(evaluation.estimates_forest(sample.result(), "worse"))
     assert 'role="img" aria-label="Estimates for worse with their intervals"' in drawn
     assert drawn.count('class="point doubtful"') == 1
     assert drawn.count('class="truth"') == 5

@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Mapping
-from typing import Any
 
 import pytest
 from rich.console import Console
 
+from offrank import Result
 from offrank.report import print_sheet
 from offrank.report import render_text as render_sheet
-from offrank.verbs.pages.evaluation import sheet
 from tests.report import sample
 
 
-def render_text(document: Mapping[str, Any], width: int | None = None) -> str:
-    return render_sheet(sheet(document), width)
+def render_text(result: Result, width: int | None = None) -> str:
+    return render_sheet(result.sheet(), width)
 
 
 def line_of(text: str, start: str) -> str:
@@ -25,7 +23,7 @@ def line_of(text: str, start: str) -> str:
 
 @pytest.mark.parametrize("width", [80, 100, 120])
 def test_every_number_is_whole_and_fits(width: int) -> None:
-    text = render_text(sample.document(), width)
+    text = render_text(sample.result(), width)
     assert max(map(len, text.splitlines())) <= width
     assert "\u2026" not in text
     assert line_of(text, "interpol(window=2)").split()[1:6] == ["0.413", "0.406", "to", "0.420", "+0.032"]
@@ -33,12 +31,12 @@ def test_every_number_is_whole_and_fits(width: int) -> None:
 
 
 def test_wide_terminals_show_the_interval_of_the_difference() -> None:
-    assert "+0.0289 to +0.0373" in line_of(render_text(sample.document(), 120), "pbm")
-    assert "+0.0289" not in render_text(sample.document(), 80)
+    assert "+0.0289 to +0.0373" in line_of(render_text(sample.result(), 120), "pbm")
+    assert "+0.0289" not in render_text(sample.result(), 80)
 
 
 def test_warnings_are_said_once_each() -> None:
-    text = render_text(sample.document(), 80)
+    text = render_text(sample.result(), 80)
     for code in ("low-ess", "heavy-tail", "no-overlap"):
         assert text.count(code) == 1
     assert text.count("What to do: ") == 3
@@ -46,7 +44,7 @@ def test_warnings_are_said_once_each() -> None:
 
 
 def test_groups_and_checks_are_there() -> None:
-    text = render_text(sample.document(), 80)
+    text = render_text(sample.result(), 80)
     assert "better by ipm" in text
     assert line_of(text, "garden & home").split()[3:5] == ["0.399", "0.368"]
     assert "serious Sub-sampling corrected twice: 9.97 (9.81 to 10.13), expected 1" in text
@@ -54,7 +52,7 @@ def test_groups_and_checks_are_there() -> None:
 
 
 def test_plain_text_has_no_colour_and_no_marks() -> None:
-    text = render_text(sample.document(), 80)
+    text = render_text(sample.result(), 80)
     assert "\x1b" not in text
     assert "**" not in text
     assert "`" not in text
@@ -62,22 +60,16 @@ def test_plain_text_has_no_colour_and_no_marks() -> None:
 
 def test_a_terminal_gets_colour_and_a_file_does_not() -> None:
     terminal, file = io.StringIO(), io.StringIO()
-    print_sheet(
-        sheet(sample.document()), Console(file=terminal, force_terminal=True, color_system="standard", width=100)
-    )
-    print_sheet(sheet(sample.document()), Console(file=file, width=100))
+    page = sample.result().sheet()
+    print_sheet(page, Console(file=terminal, force_terminal=True, color_system="standard", width=100))
+    print_sheet(page, Console(file=file, width=100))
     assert "\x1b[" in terminal.getvalue()
     assert "\x1b[" not in file.getvalue()
 
 
 def test_names_cannot_command_the_terminal() -> None:
-    estimate = sample.estimate("better", "ipm") | {"target": "\x1b[2J[red]t", "estimator": "[bold]ipm\x07"}
-    text = render_text(sample.only(estimate), 100)
+    text = render_text(sample.only({("\x1b[2J[red]t", "[bold]ipm\x07"): sample.estimate("better", "ipm")}), 100)
     assert "\x1b" not in text
     assert "\x07" not in text
     assert "[red]t" in text
     assert "[bold]ipm" in text
-
-
-def test_an_empty_document_is_a_sentence() -> None:
-    assert "There is nothing to report" in render_text({})

@@ -13,7 +13,7 @@ import pytest
 
 import offrank
 from offrank.clicks import load
-from tests.cli.clicked import folder_in
+from tests.cli.clicked import folder_of
 from tests.report.test_browser import chromium, framed, run  # noqa: F401  a fixture
 
 LONG = "a very long name of a model that nobody would write <img src=x onerror=1>"
@@ -21,7 +21,7 @@ LONG = "a very long name of a model that nobody would write <img src=x onerror=1
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return folder_in(tmp_path_factory.mktemp("clicks"))
+    return folder_of(tmp_path_factory)
 
 
 @pytest.fixture(scope="module")
@@ -104,10 +104,11 @@ def test_what_reading_left_out_is_told_everywhere(folder: Path) -> None:
 
 @pytest.mark.browser
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["judged", "selected", "harvested"])
-def test_a_page_fits_on_a_phone(name: str, pages: dict[str, str], chromium: str, tmp_path: Path) -> None:  # noqa: F811
-    dom = run(chromium, tmp_path, framed(pages[name]), "--dump-dom")
+def test_the_pages_fit_on_a_phone(pages: dict[str, str], chromium: str, tmp_path: Path) -> None:  # noqa: F811
+    dom = run(chromium, tmp_path, framed(*pages.values()), "--dump-dom")
     found = re.search(r'data-seen="([^"]*)"', dom)
     assert found is not None
-    for seen in json.loads(unescape(found.group(1))):
+    looks = json.loads(unescape(found.group(1)))
+    assert len(looks) == 2 * len(pages)
+    for seen in looks:
         assert seen["needed"] <= seen["width"]

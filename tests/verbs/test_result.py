@@ -216,7 +216,7 @@ def test_a_file_is_written_whole_or_not_at_all(tmp_path: Path) -> None:
     result = offrank.evaluate(search(), TARGET, LOGGING)
     kept = tmp_path / "kept.json"
     kept.write_text("before")
-    broken = result.with_facts(title={"no": "json"}, broken=object())
+    broken = result.with_truths({"top(new_score)": "no number"})  # type: ignore[dict-item]
     with pytest.raises(TypeError):
         broken.to_json(kept)
     assert kept.read_text() == "before"

@@ -44,7 +44,7 @@ def noisy(seed: int, rows: int = ROWS) -> pa.Table:
     )
 
 
-def truth(policy: offrank.Linear, rows: int = 20_000) -> float:
+def truth(policy: offrank.Linear, rows: int = 6_000) -> float:
     """What a policy earns of new impressions: its chance of each item times what that earns."""
     source = offrank.read_log(noisy(99, rows)).select(policy.needs("rank_probs"))
     chances = [policy.rank_probs(b.contexts, b.contexts.candidates)[:, :, 0] @ EARNS for b in source.batches(0)]
@@ -170,30 +170,27 @@ def test_held_out_on_the_command_line(folder: Path, monkeypatch: pytest.MonkeyPa
 def days(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Two days of a search log, and a click model of the first."""
     path = tmp_path_factory.mktemp("days")
-    world = SearchWorld(impressions=20_000, queries=60, candidates=4, slots=3)
+    world = SearchWorld(impressions=DAY, queries=60, candidates=4, slots=3)
     for day in (0, 1):
-        pq.write_table(world.table(20_000, day), path / f"{day}.parquet")
+        pq.write_table(world.table(DAY, day), path / f"{day}.parquet")
     for name, model in (("pbm", PBM()), ("dbn", DBN())):
         model.fit(path / "0.parquet").save(path / f"{name}.json")
     return path
 
 
-LOGGING = "plackett_luce(old_score)"
+LOGGING, DAY = "plackett_luce(old_score)", 5_000
 
 
-@pytest.mark.parametrize("estimator", ["direct({!r})", "dr({!r})", "pbm", "interpol(window=1)", "clip(pbm, 5)"])
 @pytest.mark.parametrize("as_file", [True, False])
-def test_every_use_of_a_click_model_is_told(days: Path, estimator: str, as_file: bool) -> None:
-    model = offrank.clicks.load(days / "pbm.json")
-    if "{" in estimator:
-        used: Any = estimator.format(str(days / "pbm.json"))
-        used = used if as_file else {"dir": Direct, "dr(": DoublyRobust}[used[:3]](model)
-        options: dict[str, Any] = {}
-    else:
-        used, options = estimator, {"examination": days / "pbm.json" if as_file else model}
+def test_every_use_of_a_click_model_is_told(days: Path, as_file: bool) -> None:
+    path, model = str(days / "pbm.json"), offrank.clicks.load(days / "pbm.json")
+    used: list[Any] = [f"direct({path!r})", f"dr({path!r})"] if as_file else [Direct(model), DoublyRobust(model)]
+    used += ["pbm", "interpol(window=1)", "clip(pbm, 5)", "ips"]
     for day, expected in (("0", True), ("1", False)):
-        found = offrank.evaluate(days / f"{day}.parquet", "top(new_score)", LOGGING, [used, "ips"], **options)
+        log = days / f"{day}.parquet"
+        found = offrank.evaluate(log, "top(new_score)", LOGGING, used, examination=path if as_file else model)
         said = {key: "same-log" in some for (_, key), some in codes(found).items()}
+        assert len(said) == len(used)
         assert said.pop("ips") is False
         assert set(said.values()) == {expected}
 
@@ -231,7 +228,7 @@ def test_clicks_are_predicted_for_what_was_seen(days: Path, tmp_path: Path) -> N
 def test_a_click_model_keeps_its_fingerprint(days: Path, tmp_path: Path) -> None:
     model = offrank.clicks.load(days / "pbm.json")
     assert model.training is not None
-    assert model.training.rows == 20_000
+    assert model.training.rows == DAY
     assert model.training == PBM().fit(pq.read_table(days / "0.parquet")).training
     written = json.loads((days / "pbm.json").read_text())
     del written["training"]

@@ -40,6 +40,11 @@ class RankRow:
     clicks: float
     click_rate: Interval
 
+    def to_dict(self) -> dict[str, float]:
+        """Return the numbers by name, the rate beside the ends of its interval."""
+        rate = self.click_rate
+        return {**vars(self), "click_rate": rate.value, "low": rate.low, "high": rate.high}
+
 
 @dataclass(frozen=True)
 class Impressions:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from ..errors import EmptyLogError, UsageError
@@ -16,6 +16,7 @@ from ..folds.estimate import Caution, Interval
 from ..folds.fingerprint import FingerprintFold
 from ..folds.same_log import share_learnt
 from ..formatting import with_half
+from ..frames import plain
 from ..inference.spec import IntervalSpec
 from ..inference.spread import Inference
 from ..log.source import Source
@@ -64,14 +65,7 @@ class Evaluated:
 
     def to_dict(self) -> dict[str, Any]:
         """Everything, as plain lists, dicts and numbers (None for what is not finite)."""
-        return {
-            **{name: getattr(self, name).to_dict() for name in QUANTITIES},
-            **{name: [one.to_dict() for one in getattr(self, name)] for name in RANKED},
-            **{name: getattr(self, name) for name in ("sessions", "unseen", "impossible")},
-            "sessions_at_rank": list(self.sessions_at_rank),
-            "tally": asdict(self.tally),
-            "cautions": [asdict(caution) for caution in self.cautions],
-        }
+        return {name: plain(value) for name, value in vars(self).items() if name != "confidence"}
 
 
 @dataclass(frozen=True, repr=False)

@@ -8,7 +8,6 @@ import json
 import math
 import os
 from collections.abc import Mapping
-from dataclasses import asdict
 from importlib import metadata
 from pathlib import Path
 from typing import Any
@@ -19,6 +18,7 @@ from numpy.typing import NDArray
 from ..errors import UsageError
 from ..files import write_text
 from ..folds.fingerprint import Fingerprint
+from ..frames import plain
 from .documents import Documents
 from .learnt import Learnt
 from .sessions import Tally
@@ -56,8 +56,8 @@ def write(
         "rounds": learnt.rounds,
         "converged": learnt.converged,
         "facts": plain(dict(learnt.facts)),
-        "cautions": [asdict(caution) for caution in learnt.cautions],
-        "tally": plain(asdict(tally)),
+        "cautions": plain(learnt.cautions),
+        "tally": plain(tally),
         "source": source,
         "training": None if training is None else _training(training),
     }
@@ -136,19 +136,6 @@ def decoded(found: Mapping[str, Any]) -> NDArray[Any]:
     if math.prod(shape) != flat.size:
         raise ValueError(f"an array of shape {shape} has {flat.size} numbers")
     return flat.astype(np.dtype(kind).newbyteorder("="), copy=False).reshape(shape)
-
-
-def plain(value: Any) -> Any:
-    """The same value in JSON types; numbers that are not finite become null."""
-    if isinstance(value, Mapping):
-        return {str(key): plain(part) for key, part in value.items()}
-    if isinstance(value, np.ndarray | np.generic):
-        return plain(value.tolist())
-    if isinstance(value, list | tuple):
-        return [plain(part) for part in value]
-    if isinstance(value, float):
-        return value if math.isfinite(value) else None
-    return value if value is None or isinstance(value, bool | int | str) else repr(value)
 
 
 def _version() -> str:

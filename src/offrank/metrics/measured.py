@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from ..errors import NoOverlapError, UsageError
 from ..folds.estimate import Caution, Interval, PlacedCaution
-from ..frames import Given
+from ..formatting import finite
+from ..frames import Given, cautions, plain
 
 Key = tuple[str, str]
 
@@ -101,12 +102,11 @@ class Measurements(Given[Measured]):
 
     @property
     def findings(self) -> tuple[PlacedCaution, ...]:
-        """The findings about the numbers."""
-        every = [(group, key, one) for group, key, one in self._every() if isinstance(one, Measured)]
+        """The findings about the numbers, and why some are missing."""
         return tuple(
             PlacedCaution(caution, model=model, metric=metric, group=group)
-            for group, (model, metric), one in every
-            for caution in one.warnings
+            for group, (model, metric), one in self._every()
+            for caution in cautions(one)
         )
 
     def _every(self) -> Iterator[tuple[str | None, Key, Measured | NoOverlapError]]:
@@ -127,21 +127,12 @@ def refuse_empty(found: Measurements) -> Measurements:
     return found
 
 
-def _row(key: Key, group: str | None, value: Measured | NoOverlapError) -> dict[str, Any]:
-    row: dict[str, Any] = {"model": key[0], "metric": key[1], "group": group}
-    if isinstance(value, NoOverlapError):
-        error = {"code": value.code, "message": value.message, "remedy": value.remedy}
-        return {**row, **dict.fromkeys((*_NUMBERS, "impressions", "difference")), "warnings": [], "error": error}
-    row |= {name: _number(getattr(value, name)) for name in _NUMBERS}
-    away = value.difference
+def _row(key: Key, group: str | None, found: Measured | NoOverlapError) -> dict[str, Any]:
     return {
-        **row,
-        "impressions": value.impressions,
-        "difference": None if away is None else away.to_dict(),
-        "warnings": [asdict(caution) for caution in value.warnings],
-        "error": None,
+        **dict(zip(("model", "metric", "group"), (*key, group), strict=True)),
+        **{name: finite(getattr(found, name, None)) for name in _NUMBERS},
+        "impressions": getattr(found, "impressions", None),
+        "difference": plain(getattr(found, "difference", None)),
+        "warnings": plain(getattr(found, "warnings", ())),
+        "error": plain(found) if isinstance(found, NoOverlapError) else None,
     }
-
-
-def _number(value: float) -> float | None:
-    return float(value) if math.isfinite(value) else None

@@ -99,29 +99,29 @@ class Finding:
     """All warnings of one code: each message with its subjects; those of groups are counted."""
 
     code: str
-    told: dict[tuple[str, str], tuple[Caution, list[str]]] = field(default_factory=dict)
+    messages: dict[tuple[str, str], tuple[Caution, list[str]]] = field(default_factory=dict)
     of_groups: int = 0
 
     def add(self, caution: Caution, place: str, of_group: bool = False) -> None:
         """Add a warning; one of a group is only counted once the code has a message of at least its severity."""
-        if of_group and self.told and worst((self.severity, caution.severity)) == self.severity:
+        if of_group and self.messages and worst((self.severity, caution.severity)) == self.severity:
             self.of_groups += 1
         else:
-            self.told.setdefault((caution.severity, caution.message), (caution, []))[1].append(place)
+            self.messages.setdefault((caution.severity, caution.message), (caution, []))[1].append(place)
 
     @property
     def severity(self) -> str:
         """Return the worst severity."""
-        return worst(severity for severity, _ in self.told)
+        return worst(severity for severity, _ in self.messages)
 
     @property
     def _worst_first(self) -> list[tuple[Caution, str]]:
-        ordered = sorted(self.told.values(), key=lambda one: -SEVERITIES.index(one[0].severity))
+        ordered = sorted(self.messages.values(), key=lambda one: -SEVERITIES.index(one[0].severity))
         return [(caution, listing(list(filter(None, places)))) for caution, places in ordered]
 
     def shown(self, most: int = 3) -> list[tuple[str, str]]:
         """Return messages and their subjects, the worst first, with long lists cut."""
-        several = len({severity for severity, _ in self.told}) > 1
+        several = len({severity for severity, _ in self.messages}) > 1
         return [
             (f"{one.severity}: {one.message}" if several else one.message, places)
             for one, places in self._worst_first[:most]
@@ -137,7 +137,7 @@ class Finding:
 
     def rest(self, most: int = 3) -> str:
         """Return in words how many messages `shown` leaves out."""
-        hidden = len(self.told) - most
+        hidden = len(self.messages) - most
         more = [plural(hidden, "more message", "more messages")] if hidden > 0 else []
         if self.of_groups:
             more.append(plural(self.of_groups, "estimate of a group", "estimates of groups"))

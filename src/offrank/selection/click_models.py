@@ -6,13 +6,12 @@ Off-policy selection of paper cmip-debiasedness, section 6.3 and Table 2.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 from .. import formatting
-from ..clicks.storage import plain
 from ..errors import UsageError
-from ..frames import Tabular
+from ..frames import Tabular, plain
 from ..report import terminal
 from ..report.document import Answer, Document, Figures, Section
 from .candidates import MeasuredModel, candidates
@@ -110,8 +109,7 @@ class Selection(Tabular):
 
     def to_dict(self) -> dict[str, Any]:
         """Return the measurements, the choice of each strategy, and why some could not be used."""
-        choices = {name: plain(asdict(one)) for name, one in self.choices.items()}
-        return {"measured": self.records(), "choices": choices, "not_used": dict(self.left_out)}
+        return {"measured": self.records(), "choices": plain(self.choices), "not_used": dict(self.left_out)}
 
     def answer(self, severity: str = "ok") -> Answer:
         """Say which model to use, by which strategy, and how the choice could have differed."""

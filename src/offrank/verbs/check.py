@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict
 from typing import Any
 
 from ..checks.actions import ActionsFold
@@ -31,8 +30,10 @@ from ..policies.uniform import Uniform
 from ..policies.written import Logged
 from ..running.executors import Executor, Progress, run
 from . import arguments, document, findings
+from .background import Background, Check, LogRead
+from .data import Estimates
 from .plan import Plan
-from .result import Estimates, Result
+from .result import Result
 from .summary import Summary, inner_fold
 
 _ABILITIES: tuple[ShownAbility, ...] = ("log_prob", "rank_law")
@@ -136,9 +137,10 @@ class _Checking:
             for number in (numbers if len(numbers) > 1 else ())
         }
         estimates = self._estimates(summaries)
-        facts = self._facts(found, summaries, estimates)
-        verdict = on_log(findings.cautions(facts["checks"]))
-        return Result(estimates, groups, facts, about_log=about_log(found["log"]), verdicts={"the log": verdict})
+        background = self._background(found, summaries, estimates)
+        verdict = on_log([one.caution for one in background.checks if one.caution is not None])
+        of_log = about_log(found["log"])
+        return Result(estimates, background, groups, about_log=of_log, verdicts={"the log": verdict})
 
     def _weigh(self, name: str, bare: Estimator, targets: list[AnyPolicy]) -> None:
         """Plan the importance weights of some policies and of the target."""
@@ -158,33 +160,31 @@ class _Checking:
         every = [self.plans[name].estimates(summary).found for name, summary in summaries.items()]
         return Estimates({key: one for found in every for key, one in found.items()})
 
-    def _facts(
+    def _background(
         self, found: Mapping[str, Any], summaries: Mapping[str, Summary], estimates: Estimates
-    ) -> dict[str, Any]:
+    ) -> Background:
         impressions, plans = found["impressions"], [self.plans[name] for name in summaries]
-        logged = next((one.logged(one.layout.estimators[0]) for one in summaries.values()), None)
-        return {
-            "schema": 1,
-            "kind": "check",
-            "title": "Is this log fit to judge other rankings by?",
-            "log": document.log_facts(impressions, self.source.describe()),
-            "logging": repr(self.logging),
-            "targets": {name: repr(one) for plan in plans for name, one in plan.targets.items()},
-            "confidence": self.spec.confidence,
-            "interval": self.spec.method,
-            "cluster": None,
-            "by": "slots",
-            "examination": None,
-            "logged": document.interval(logged),
-            "weights": [row for name, summary in summaries.items() for row in self.plans[name].histograms(summary)],
-            "ranks": document.rank_rows(impressions, self.spec.confidence),
-            "checks": list(self._findings(found, estimates)),
-            "slots": [asdict(row) for row in found.get("slots") or []],
-            "versions": document.versions(),
-            "created": document.now(),
-        }
+        return Background(
+            kind="check",
+            title="Is this log fit to judge other rankings by?",
+            log=LogRead(self.source.describe(), impressions.n, impressions.estimated, impressions.skipped),
+            logging=repr(self.logging),
+            targets={name: repr(one) for plan in plans for name, one in plan.targets.items()},
+            confidence=self.spec.confidence,
+            interval=self.spec.method,
+            cluster=None,
+            by="slots",
+            examination=None,
+            logged=next((one.logged(one.layout.estimators[0]) for one in summaries.values()), None),
+            weights=tuple(row for name, one in summaries.items() for row in self.plans[name].histograms(one)),
+            ranks=tuple(impressions.by_rank(self.spec.confidence)),
+            checks=tuple(self._checks(found, estimates)),
+            slots=tuple(found.get("slots") or ()),
+            versions=document.versions(),
+            created=document.now(),
+        )
 
-    def _findings(self, found: Mapping[str, Any], estimates: Estimates) -> Iterator[dict[str, Any]]:
+    def _checks(self, found: Mapping[str, Any], estimates: Estimates) -> Iterator[Check]:
         reasons, log = self.tried.reasons, found["log"]
         yield from findings.of_log(log)
         yield from findings.of_weights(estimates, self.target, reasons, log)

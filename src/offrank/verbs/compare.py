@@ -44,7 +44,6 @@ def compare(
         True
     """
     found = evaluate(log, target, logging, estimators, **options).comparing(baseline)
-    said = found.facts["command"].replace("offrank.evaluate(", "offrank.compare(", 1).removesuffix(")")
-    return found.with_facts(
-        command=said + ("" if baseline is None else f", baseline={found.facts['baseline']!r}") + ")"
-    )
+    call = str(found.background.command).replace("offrank.evaluate(", "offrank.compare(", 1).removesuffix(")")
+    named = "" if baseline is None else f", baseline={found.background.baseline!r}"
+    return found.with_facts(command=f"{call}{named})")

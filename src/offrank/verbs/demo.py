@@ -49,7 +49,7 @@ class Demo(Printed):
     def sheet(self) -> Document:
         """Return one screen: the question, the verdicts beside the truth, the report's place, and next steps."""
         answers = tuple(replace(one, reasons=()) for one in self.evaluated.sheet().answers)
-        size = self.evaluated.facts["log"]["impressions"]
+        size = self.evaluated.background.log.impressions
         title = "Would two new rankers have earned more clicks than the old one?"
         steps = ["", f"The report: {self.report}", "Try it yourself:", *(f"  {line}" for line in self.next_steps)]
         again = Section("To try it yourself", code="\n".join(steps))
@@ -99,7 +99,7 @@ def demo(
     say(f"3. Evaluating a better and a worse ranker with {len(ESTIMATORS)} estimators, in one pass")
     evaluated = evaluate(source, TARGETS, LOGGING, ESTIMATORS, examination=list(world.examination), progress=progress)
     truths = {name: world.truth(target) for name, target in TARGETS.items()}
-    shown = {name: checked.facts[name] for name in ("checks", "slots")}
+    shown = {"checks": checked.background.checks, "slots": checked.background.slots}
     evaluated = evaluated.with_truths(truths).with_facts(kind="demo", command=_command(folder, world), **shown)
     evaluated.save_html(report)
     evaluated.to_json(place / "result.json")

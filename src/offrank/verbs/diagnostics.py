@@ -4,30 +4,29 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, replace
-from functools import cached_property, reduce
+from functools import reduce
 from typing import Any
 
 import numpy as np
 
-from ..errors import AbilityError, OffrankError
 from ..estimators.base import Estimator, Weights, rewarded, terms_of
 from ..estimators.clip import Clip
 from ..estimators.family import Family
 from ..estimators.logged import LoggedMean
 from ..estimators.predicted import ModelBased
 from ..estimators.wrappers import SelfNormalised, bare, weighing
-from ..folds.base import MappedFold, Sample, Tee
+from ..folds.base import Sample, Tee
 from ..folds.estimate import Estimate, Interval
 from ..folds.moments import Moments, MomentsFold, without
-from ..folds.sampled import SampledRows, SampledRowsFold
 from ..inference.ratio import Controlled, Mean, Ratio
 from ..inference.spec import IntervalSpec
-from ..log.batch import Floats, Integers, LogBatch, Shown
+from ..log.batch import Floats, Integers, LogBatch
 from ..log.source import Needs
-from ..policies.propensities import AnyPolicy, law_needs, propensities
+from ..policies.propensities import AnyPolicy
+from .background import Clipped, Diagnoses, Heavy, Path, Windowed
 from .judgement import Chosen
+from .likeness import LikenessFold, by_rank, compared
 from .summary import AnyEstimator
 
 ROWS, VALUE, WEIGHT = 0, 1, 2
@@ -35,12 +34,6 @@ ROWS, VALUE, WEIGHT = 0, 1, 2
 CLIPS = tuple(digit * 10.0**power for power in range(1, 6) for digit in (1, 3))
 """The largest weights that are tried: 10, 30, 100, ... 300,000. Smaller ones clip many rows, which is slow."""
 HEAVIEST = 10
-DEPTHS = (1, 3, 5)
-"""The depths at which two rankings are compared, besides the whole slate."""
-SAMPLED = 2048
-"""Sampled rows in which rankings are compared: shares are accurate to one or two percentage points."""
-_CELLS = 300_000
-"""Maximum number of (candidate, rank) pairs in the sampled rows."""
 _TERMS = MomentsFold(3, ((ROWS, VALUE, WEIGHT),))
 _HEAVY = ("weight", "value", "reward", "row")
 
@@ -51,7 +44,7 @@ Clips = dict[tuple[int, int, bool], Moments]
 
 
 @dataclass(frozen=True)
-class Clipped:
+class ClippedTerms:
     """The terms of an estimator with weights clipped at `maximum`. rows: how many rows have a larger weight."""
 
     maximum: float
@@ -109,13 +102,13 @@ def _without_rounding(found: Moments) -> Moments:
     return replace(found, third={block: np.where(np.abs(one) <= error, 0.0, one) for block, one in found.third.items()})
 
 
-def clip_path(state: Clips, number: int, whole: Moments) -> list[Clipped]:
+def clip_path(state: Clips, number: int, whole: Moments) -> list[ClippedTerms]:
     """The terms of a pair at every clip that changes any row. whole: the moments of its terms of all rows."""
     path, beyond = [], _TERMS.empty()
     for at in reversed(range(len(CLIPS))):
         beyond = _TERMS.merge(beyond, state.get((number, at + 1, False), _TERMS.empty()))
         if (clipped := state.get((number, at, True))) is not None:
-            path.append(Clipped(CLIPS[at], clipped.n, _TERMS.merge(without(whole, beyond), clipped)))
+            path.append(ClippedTerms(CLIPS[at], clipped.n, _TERMS.merge(without(whole, beyond), clipped)))
     return path[::-1]
 
 
@@ -169,8 +162,8 @@ class HeaviestFold:
         both = (self._largest(np.concatenate(pair)) for pair in zip(left, right, strict=True))
         return [one[np.lexsort(_keys(one)[::-1])[::-1]] for one in both]
 
-    def finish(self, state: list[Floats]) -> list[list[dict[str, float]]]:
-        return [[dict(zip(_HEAVY, row, strict=True)) for row in rows.tolist()] for rows in state]
+    def finish(self, state: list[Floats]) -> list[Floats]:
+        return state
 
     def _largest(self, rows: Floats) -> Floats:
         """Return the heaviest rows that are kept, in any order."""
@@ -191,76 +184,6 @@ def _keys(rows: Floats) -> tuple[Floats, ...]:
     with np.errstate(over="ignore"):
         weight, value, reward = rows[:, :3].astype(np.float32).T
     return np.abs(weight), np.abs(value), reward, -rows[:, 3]
-
-
-@dataclass(frozen=True)
-class Likeness:
-    """How similar a policy's slates are to the logged ones, over a random sample of the log's rows.
-
-    - rows: sample size. probability: [k] mean probability of the displayed item at its own rank.
-    - overlap: by depth, the expected share of the first displayed items that the policy also ranks that high.
-    - changed: the mean probability of a different slate; None if the policy cannot compute it.
-    """
-
-    rows: int
-    probability: Floats
-    overlap: Mapping[int, float]
-    changed: float | None
-
-
-@dataclass(frozen=True)
-class LikenessFold(MappedFold):
-    """Keeps a random sample of the log's rows, and computes the `Likeness` of each policy at the end, or None.
-
-    read: the context columns that are read anyway; None for a policy that needs more, or that is not a law.
-    """
-
-    policies: tuple[AnyPolicy, ...]
-    read: Needs
-    kept: int = SAMPLED
-
-    @property
-    def reducer(self) -> SampledRowsFold:
-        return SampledRowsFold(reduce(Needs.__or__, self.able.values(), Needs()), self.kept, cells=_CELLS)
-
-    @cached_property
-    def able(self) -> dict[int, Needs]:
-        """Return, by number, the policies whose columns are read, and these columns."""
-        found = {}
-        for number, policy in enumerate(self.policies):
-            with suppress(AbilityError):
-                wanted = law_needs(policy, "rank_probs")
-                if replace(self.read | wanted, exchangeable=self.read.exchangeable) == self.read:
-                    found[number] = wanted
-        return found
-
-    def told(self, state: SampledRows) -> list[Likeness | None]:
-        batch = LogBatch(state.contexts, Shown(state.slates), None, None, state.inclusion, state.key)
-        return [
-            self._likeness(policy, batch) if number in self.able else None
-            for number, policy in enumerate(self.policies)
-        ]
-
-    def _likeness(self, policy: AnyPolicy, batch: LogBatch) -> Likeness | None:
-        contexts, slates, counts = batch.contexts, batch.slates, 1 / batch.inclusion
-        if not len(batch):
-            return None
-        changed, found = None, propensities(policy, batch)
-        try:
-            probs = found.rank_law.written_out(contexts.length)
-            with suppress(AbilityError):
-                changed = 1 - float(counts @ np.exp(found.log_prob) / counts.sum())
-        except (OffrankError, NotImplementedError):  # A failing diagnostic does not end the estimate.
-            return None
-        there = np.arange(slates.shape[1]) < contexts.length[:, None]
-        own = np.diagonal(probs, axis1=1, axis2=2)
-        depths = dict.fromkeys(depth for depth in (*DEPTHS, slates.shape[1]) if depth <= slates.shape[1])
-        overlap = {
-            depth: float(counts @ (probs[:, :depth, :depth].sum(axis=(1, 2)) / np.clip(contexts.length, 1, depth)))
-            / float(counts.sum())
-            for depth in depths
-        }
-        return Likeness(len(batch), (counts @ own) / (counts @ there), overlap, changed)
 
 
 @dataclass(frozen=True)
@@ -301,48 +224,54 @@ class Diagnostics:
             }
         )
 
-    def facts(self, found: Mapping[str, Any], told: Sequence[Told], spec: IntervalSpec) -> dict[str, Any]:
-        """Return the diagnostics for the document. told: the estimates that they belong to."""
-        likeness = dict(zip(self.targets, found["likeness"], strict=False))
-        return {
-            "clip_path": [one for each in told for one in self._clip_path(found["clips"], each, spec)],
-            "heaviest": [one for each in told for one in self._heaviest(found["heaviest"], each)],
-            "overlap": [row for name, one in likeness.items() for row in _by_rank(name, one, found["likeness"][-1])],
-            "rankings": [_ranking(name, one) for name, one in likeness.items() if one is not None],
-        }
+    def found(
+        self,
+        reduced: Mapping[str, Any],
+        diagnosed: Sequence[Diagnosed],
+        windows: Iterable[Path[Windowed]],
+        spec: IntervalSpec,
+    ) -> Diagnoses:
+        """Return the diagnostics of these estimates, and those of their targets."""
+        likeness = dict(zip(self.targets, reduced["likeness"], strict=False))
+        logging = reduced["likeness"][-1]
+        return Diagnoses(
+            tuple(one for each in diagnosed for one in self._clip_path(reduced["clips"], each, spec)),
+            tuple(windows),
+            tuple(one for each in diagnosed for one in self._heaviest(reduced["heaviest"], each)),
+            tuple(row for name, one in likeness.items() for row in by_rank(name, one, logging)),
+            tuple(compared(name, one) for name, one in likeness.items() if one is not None),
+        )
 
-    def _clip_path(self, found: Any, told: Told, spec: IntervalSpec) -> Iterator[dict[str, Any]]:
+    def _clip_path(self, clips: Clips, of: Diagnosed, spec: IntervalSpec) -> Iterator[Path[Clipped]]:
         """Return the estimate at every clip that changes it, with intervals that use the estimate's clusters."""
-        pair = self.targets[told.target], bare(told.estimator)
-        clips = _clips(told.estimator) and pair in self.clipped
-        path = clip_path(found, self.clipped.index(pair), told.terms) if clips else ()
+        pair = self.targets[of.target], bare(of.estimator)
+        clippable = _clips(of.estimator) and pair in self.clipped
+        path = clip_path(clips, self.clipped.index(pair), of.terms) if clippable else ()
         if not path:
             return
-        estimate, rows = told.estimate, []
+        estimate, rows = of.estimate, []
         spec = IntervalSpec("studentised" if spec.method == "studentised" else "normal", spec.confidence)
         stretch = math.sqrt(estimate.design_effect or 1.0)
         for one in path:
-            made = spec.spread({"moments": one.moments}).ratio(_mean(told.estimator, one.moments))
+            made = spec.spread({"moments": one.moments}).ratio(_mean(of.estimator, one.moments))
             low, high = (made.value + stretch * (end - made.value) for end in (made.low, made.high))
             ends = replace(made, low=low, high=high, standard_error=stretch * made.standard_error)
-            rows.append({"clip": one.maximum, "clipped": one.rows / estimate.n, **ends.to_dict()})
-        whole = Interval(estimate.value, estimate.low, estimate.high, estimate.standard_error)
-        free = {"clip": None, "clipped": 0.0, **whole.to_dict()}
-        yield {"target": told.target, "estimator": told.name, "rows": [*rows, free]}
+            rows.append(Clipped(one.maximum, one.rows / estimate.n, ends))
+        yield Path(of.target, of.name, (*rows, Clipped(None, 0.0, _interval(estimate))))
 
-    def _heaviest(self, found: Any, told: Told) -> Iterator[dict[str, Any]]:
-        pair = self.targets[told.target], bare(told.estimator)
+    def _heaviest(self, found: Sequence[Floats], of: Diagnosed) -> Iterator[Path[Heavy]]:
+        pair = self.targets[of.target], bare(of.estimator)
         if pair in self.weighed:
-            rows = found[self.weighed.index(pair)]
-            total = float(told.terms.sums[VALUE])
-            shares = [row["value"] / total if total else None for row in rows]
-            kept = [{"row": int(row["row"]), "weight": row["weight"], "reward": row["reward"]} for row in rows]
-            rows = [{**row, "share": share} for row, share in zip(kept, shares, strict=True)]
-            yield {"target": told.target, "estimator": told.name, "rows": rows}
+            total = float(of.terms.sums[VALUE])
+            rows = found[self.weighed.index(pair)].tolist()
+            heavy = (
+                Heavy(int(row), weight, reward, value / total if total else None) for weight, value, reward, row in rows
+            )
+            yield Path(of.target, of.name, tuple(heavy))
 
 
 @dataclass(frozen=True)
-class Told:
+class Diagnosed:
     """The estimate under diagnosis: its target, its estimator, and the moments of its terms."""
 
     target: str
@@ -369,24 +298,14 @@ def _mean(estimator: AnyEstimator, moments: Moments) -> Mean:
     return Ratio(VALUE, WEIGHT if isinstance(estimator, SelfNormalised) else ROWS)
 
 
-def _by_rank(target: str, found: Likeness | None, logging: Likeness | None) -> Iterator[dict[str, Any]]:
-    """Return the mean probability of the displayed item at each rank, under target and logging policy."""
-    for rank, probability in enumerate([] if found is None else found.probability.tolist()):
-        logged = None if logging is None else float(logging.probability[rank])
-        yield {"target": target, "rank": rank + 1, "target_probability": probability, "logging_probability": logged}
-
-
-def _ranking(target: str, found: Likeness) -> dict[str, Any]:
-    overlap = [{"depth": depth, "share": share} for depth, share in found.overlap.items()]
-    return {"target": target, "rows": found.rows, "changed": found.changed, "overlap": overlap}
-
-
-def window_path(target: str, key: str, found: Chosen) -> dict[str, Any]:
+def window_path(target: str, key: str, found: Chosen) -> Path[Windowed]:
     """Return all windows that the data choose from, the least assuming first."""
-    rows = []
-    for name, (estimator, estimate) in found.considered.items():
-        chosen = estimator == found.estimator
-        whole = Interval(estimate.value, estimate.low, estimate.high, estimate.standard_error)
-        window = getattr(bare(estimator), "window", None)
-        rows.append({"estimator": name, "window": window, "chosen": chosen, **whole.to_dict()})
-    return {"target": target, "estimator": key, "rows": rows}
+    rows = (
+        Windowed(name, getattr(bare(one), "window", None), one == found.estimator, _interval(estimate))
+        for name, (one, estimate) in found.considered.items()
+    )
+    return Path(target, key, tuple(rows))
+
+
+def _interval(found: Estimate) -> Interval:
+    return Interval(found.value, found.low, found.high, found.standard_error)

@@ -1,80 +1,48 @@
-"""Results as one plain document, from which reports, JSON files and terminal tables are made."""
+"""Results as plain rows, for JSON and data frames, and what every result says of its making."""
 
 from __future__ import annotations
 
 import datetime as dt
 import platform
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
 from importlib import metadata
 from typing import Any
 
-import numpy as np
-
-from ..checks.rows import Impressions
 from ..errors import OffrankError
 from ..findings.assumptions import in_words
 from ..findings.verdict import Verdict
-from ..folds.estimate import Estimate, Interval
-from ..folds.histogram import Histogram
+from ..folds.estimate import Estimate
+from ..formatting import finite
+from ..frames import plain
 from .paired import Difference
 
-NUMBERS = (
-    "value",
-    "low",
-    "high",
-    "standard_error",
-    "ess",
-    "mean_weight",
-    "mean_weight_low",
-    "mean_weight_high",
-    "max_weight_share",
-    "tail_index",
-    "design_effect",
-    "effective_clusters",
-    "detectable",
-    "design_ess",
-    "largest_possible_weight",
-    "unsupported",
-    "hidden",
-)
-_OF_DESIGN = {"design_ess": "effective", "largest_possible_weight": "largest", "unsupported": "unsupported"}
-_OF_DESIGN |= {"hidden": "hidden"}
-
-
-def number(value: float | None) -> float | None:
-    """Return the number, or None if it is unknown: a document has no NaN."""
-    return None if value is None or not np.isfinite(value) else float(value)
-
-
-def interval(found: Interval | None) -> dict[str, float | None] | None:
-    """A value with its interval."""
-    return None if found is None else found.to_dict()
+_OF_ESTIMATE = ("value", "low", "high", "standard_error", "ess", "mean_weight")
+_OF_WEIGHTS = ("max_weight_share", "tail_index", "design_effect", "effective_clusters", "detectable")
+_OF_DESIGN = {"design_ess": "effective", "largest_possible_weight": "largest"}
+_OF_DESIGN |= {"unsupported": "unsupported", "hidden": "hidden"}
 
 
 def estimate_row(
     key: tuple[str, str], group: str | None, found: Estimate | OffrankError, truth: float | None
 ) -> dict[str, Any]:
-    """Return the row of one estimate, or the reason why it is missing."""
-    row: dict[str, Any] = {"target": key[0], "estimator": key[1], "group": group}
-    row |= dict.fromkeys(("n", *NUMBERS, "difference", "warnings", "error", "chosen", "cluster"))
-    row["truth"] = number(truth)
-    if isinstance(found, OffrankError):
-        error = {"code": found.code, "message": found.message, "remedy": found.remedy}
-        return {**row, "warnings": [], "error": error}
-    weight = found.mean_weight_interval
-    row |= {name: number(getattr(found, name, None)) for name in NUMBERS}
-    row |= {name: number(getattr(found.design, known, None)) for name, known in _OF_DESIGN.items()}
+    """Return the row of one estimate, or the reason why it is missing: then it has no numbers."""
+
+    def known(name: str) -> Any:
+        return getattr(found, name, None)
+
     return {
-        **row,
-        "chosen": found.chosen,
-        "cluster": found.cluster,
-        "n": found.n,
-        "mean_weight_low": None if weight is None else number(weight.low),
-        "mean_weight_high": None if weight is None else number(weight.high),
-        "difference": interval(found.difference),
-        "warnings": [asdict(caution) for caution in found.warnings],
-        "error": None,
+        **dict(zip(("target", "estimator", "group"), (*key, group), strict=True)),
+        "n": known("n"),
+        **{name: finite(known(name)) for name in _OF_ESTIMATE},
+        **{f"mean_weight_{end}": finite(getattr(known("mean_weight_interval"), end, None)) for end in ("low", "high")},
+        **{name: finite(known(name)) for name in _OF_WEIGHTS},
+        **{name: finite(getattr(known("design"), moment, None)) for name, moment in _OF_DESIGN.items()},
+        "difference": plain(known("difference")),
+        "warnings": plain(known("warnings") or ()),
+        "error": plain(found) if isinstance(found, OffrankError) else None,
+        "chosen": known("chosen"),
+        "cluster": known("cluster"),
+        "truth": finite(truth),
     }
 
 
@@ -85,13 +53,13 @@ def verdict_row(found: Verdict) -> dict[str, Any]:
         "estimator": found.estimator,
         "assumes": sorted(found.assumes),
         "assumes_in_words": in_words(found.assumes),
-        "value": interval(found.value),
-        "logged": interval(found.logged),
-        "difference": interval(found.difference),
-        "relative_change": interval(found.relative),
-        "detectable": number(found.detectable),
+        "value": plain(found.value),
+        "logged": plain(found.logged),
+        "difference": plain(found.difference),
+        "relative_change": plain(found.relative),
+        "detectable": finite(found.detectable),
         "anchor": None if found.anchor_name is None else {"estimator": found.anchor_name, "spans": found.spans},
-        "reasons": [{**asdict(one), "estimators": list(one.estimators)} for one in found.reasons],
+        "reasons": plain(found.reasons),
     }
 
 
@@ -107,44 +75,6 @@ def comparison_row(found: Difference) -> dict[str, Any]:
         "decided": found.decided,
         "rows_needed": found.rows_needed,
         **{name: row[name] for name in ("word", "assumes", "assumes_in_words", "detectable", "anchor", "reasons")},
-    }
-
-
-def log_facts(impressions: Impressions, where: str) -> dict[str, Any]:
-    """Return a description of the log that was read."""
-    return {
-        "source": where,
-        "impressions": impressions.n,
-        "estimated_impressions": impressions.estimated,
-        "skipped": dict(impressions.skipped),
-    }
-
-
-def rank_rows(impressions: Impressions, confidence: float) -> list[dict[str, Any]]:
-    """Return clicks by rank."""
-    return [
-        {
-            "rank": row.rank,
-            "impressions": row.impressions,
-            "clicks": row.clicks,
-            "click_rate": row.click_rate.value,
-            "low": row.click_rate.low,
-            "high": row.click_rate.high,
-        }
-        for row in impressions.by_rank(confidence)
-    ]
-
-
-def histogram_row(target: str, estimator: str, found: Histogram) -> dict[str, Any]:
-    """Return the histogram of an estimator's weights."""
-    return {
-        "target": target,
-        "estimator": estimator,
-        "edges": found.edges.tolist(),
-        "counts": found.counts.tolist(),
-        "negative_edges": found.negative_edges.tolist(),
-        "negative_counts": found.negative_counts.tolist(),
-        "zeros": found.zeros,
     }
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from os import PathLike, fspath
 from typing import Any
 
@@ -76,7 +77,7 @@ def evaluate(
     command = _command(arguments.spelled_log(log), plan, curve, isinstance(target, Mapping | list), held_out)
     found = read(plan, source, executor, progress).result().with_facts(command=command)
     if left_out is not None:
-        found = found.with_facts(log={**found.facts["log"], "learnt_from": left_out})
+        found = found.with_facts(log=replace(found.background.log, learnt_from=left_out))
     return refuse_empty(found)
 
 

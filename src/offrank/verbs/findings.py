@@ -1,4 +1,4 @@
-"""The findings of `check` in plain words: rows for the report, each with a stable code."""
+"""The checks of a log: each with a stable code, what was measured, and what it means."""
 
 from __future__ import annotations
 
@@ -16,12 +16,11 @@ from ..findings import about, title_of
 from ..findings.evidence import OfLog, OfPropensities, OfSkipped, OfSupport
 from ..findings.miscalibrated import unfit
 from ..folds.estimate import Caution, Estimate
+from ..formatting import finite
 from ..log.batch import Floats
 from ..policies.propensities import AnyPolicy
-from .document import number
-from .result import Estimates
-
-Row = dict[str, Any]
+from .background import Check, Status
+from .data import Estimates
 
 _OF_WEIGHTS = ("low-ess", "small-ess-share", "large-weight", "heavy-tail", "counted-propensities")
 _MEANS = {"ips": "Mean importance weight", "ipm": "Mean item weight"}
@@ -30,27 +29,29 @@ _ROUNDING = 1e-9
 _OF_MEANS = ("mean-weight", "double-subsampling")
 
 
-def row(code: str, title: str, status: str, message: str, remedy: str = "", **numbers: float | None) -> Row:
-    """Return a finding: status is ok, note, warning, serious or skipped; numbers are value, low, high, expected."""
-    known = {name: number(numbers.get(name)) for name in ("value", "low", "high", "expected")}
-    return {"code": code, "title": title, "status": status, "message": message, "remedy": remedy, **known}
+def check(code: str, title: str, status: Status, message: str, remedy: str = "", **numbers: float | None) -> Check:
+    """Return a check. numbers: value, low, high and expected, as far as they are known."""
+    known = (finite(numbers.get(name)) for name in ("value", "low", "high", "expected"))
+    return Check(code, title, status, message, remedy, *known)
 
 
-def of_log(log: OfLog) -> Iterator[Row]:
+def of_log(log: OfLog) -> Iterator[Check]:
     """Return the problems of the log that affect every estimate; if there are none, what was checked."""
     found = [caution for caution in about_log(log) if caution.code not in _OF_MEANS]  # uniform has its own row
     yield from of_cautions(found)
     fits, same = title_of("miscalibrated"), title_of("propensity-mismatch")
     if log.fit is not None and not unfit(log):
         message = "Items are shown as often as it says, as far as chance allows to tell."
-        yield row("miscalibrated", fits, "ok", message)
+        yield check("miscalibrated", fits, "ok", message)
     elif "fit" in log.unknown:
-        yield row("miscalibrated", fits, "skipped", f"Not checked: {log.unknown['fit']}.")
+        yield check("miscalibrated", fits, "skipped", f"Not checked: {log.unknown['fit']}.")
     if log.compared and not log.apart:
-        yield row("propensity-mismatch", same, "ok", f"All {log.compared:,} are those of {log.logging}.")
+        yield check("propensity-mismatch", same, "ok", f"All {log.compared:,} are those of {log.logging}.")
 
 
-def of_weights(estimates: Estimates, target: AnyPolicy | None, reasons: Mapping[str, str], log: OfLog) -> Iterator[Row]:
+def of_weights(
+    estimates: Estimates, target: AnyPolicy | None, reasons: Mapping[str, str], log: OfLog
+) -> Iterator[Check]:
     """Return the mean weight of slates and items for uniform and the target, and all warnings about their weights.
 
     Difficulties with policies other than `target` are no fault of the log, and give a note at most. A mean weight
@@ -58,37 +59,37 @@ def of_weights(estimates: Estimates, target: AnyPolicy | None, reasons: Mapping[
     """
     for name, title in (("slates", "Mean importance weight"), ("items", "Mean item weight")):
         if name in reasons:
-            yield row("mean-weight", title, "skipped", f"Not checked: {reasons[name]}.")
-    known, told = explained(about_log(log)), set[str]()
-    said = set[tuple[str, str]]()  # for slates of one slot, the same as for items
+            yield check("mean-weight", title, "skipped", f"Not checked: {reasons[name]}.")
+    known, off = explained(about_log(log)), set[str]()
+    given = set[tuple[str, str]]()  # for slates of one slot, the same as for items
     for (name, spelled), found in estimates.found.items():
         asked = name == repr(target)
         if spelled not in _MEANS or not (asked or name == "uniform"):
             continue
         if isinstance(found, NoOverlapError):
-            status = "serious" if asked else "note"
-            yield row(found.code, f"Overlap with {name}", status, found.message, found.remedy)
+            status: Status = "serious" if asked else "note"
+            yield check(found.code, f"Overlap with {name}", status, found.message, found.remedy)
             continue
         mean = _mean_weight(f"{_MEANS[spelled]} of {name}", found)
-        if mean["status"] in ("warning", "serious"):
-            if mean["code"] in known or name in told or (not asked and log.fit is not None):
-                reason = "As for slates." if name in told else "What was found above would do this."
-                if mean["code"] not in known and name not in told:
+        if mean.status in ("warning", "serious"):
+            if mean.code in known or name in off or (not asked and log.fit is not None):
+                reason = "As for slates." if name in off else "What was found above would do this."
+                if mean.code not in known and name not in off:
                     reason = f"What was shown fits {log.logging}: it hardly ever shows some of the slates."
-                mean |= {"code": "mean-weight", "status": "note", "message": reason, "remedy": ""}
-            told.add(name)
+                mean = replace(mean, code="mean-weight", status="note", message=reason, remedy="")
+            off.add(name)
         yield mean
         if asked or (spelled, name) == ("ips", "uniform"):
-            others = {(one["code"], one["message"]): one for one in _other_cautions(found, name, asked)}
-            yield from (one for known, one in others.items() if known not in said)
-            said |= others.keys()
+            others = {(one.code, one.message): one for one in _other_cautions(found, name, asked)}
+            yield from (one for key, one in others.items() if key not in given)
+            given |= others.keys()
 
 
-def of_slots(slots: Sequence[SlotsRow] | None, reason: str | None) -> Iterator[Row]:
+def of_slots(slots: Sequence[SlotsRow] | None, reason: str | None) -> Iterator[Check]:
     """Say whether the inverse propensities can be averaged at all."""
     title = "Inverse propensities"
     if slots is None:
-        yield row("inverse-propensity", title, "skipped", f"Not checked: {reason}.")
+        yield check("inverse-propensity", title, "skipped", f"Not checked: {reason}.")
         return
     if none := about(OfPropensities(largest=max(part.max_inverse_propensity for part in slots))):
         yield from of_cautions(none)
@@ -100,15 +101,15 @@ def of_slots(slots: Sequence[SlotsRow] | None, reason: str | None) -> Iterator[R
     total = sum(part.estimated_impressions for part in slots)
     mean = sum(part.mean_inverse_propensity * part.estimated_impressions for part in slots) / total
     message = f"On average 1 / propensity is {mean:.4g}: about as many slates could have been shown per impression."
-    yield row("inverse-propensity", title, "ok", message, value=mean)
+    yield check("inverse-propensity", title, "ok", message, value=mean)
 
 
-def of_actions(tests: Mapping[str, ActionsTest] | None, reason: str | None, log: OfLog) -> Iterator[Row]:
+def of_actions(tests: Mapping[str, ActionsTest] | None, reason: str | None, log: OfLog) -> Iterator[Check]:
     """Return the arithmetic and harmonic tests: they read every row, since a few rows would not show the error."""
     title = "Items against their propensities"
     if tests is None:
         why = reason or "impressions have different candidates"
-        yield row("actions", title, "skipped", f"Not checked: {why}.")
+        yield check("actions", title, "skipped", f"Not checked: {why}.")
         return
     for name, test in tests.items():
         seen = "stood there" if name == "arithmetic" else "averages 1 / probability to"
@@ -117,57 +118,52 @@ def of_actions(tests: Mapping[str, ActionsTest] | None, reason: str | None, log:
             f"{test.observed:.6g} where {test.expected:.6g} is expected ({test.deviation:+.1f} standard errors)."
         )
         remedy = "The logged probabilities are not those with which these items were shown." if test.alarming else ""
-        status = "note" if unfit(log) else "serious"  # no second finding for what a few rows show already
-        status = status if test.alarming else "ok"
+        alarm: Status = "note" if unfit(log) else "serious"  # no second finding for what a few rows show already
+        status: Status = alarm if test.alarming else "ok"
         numbers = {"value": test.observed, "expected": test.expected}
-        yield row(name, f"{title}, {name} test", status, message, remedy, **numbers)
+        yield check(name, f"{title}, {name} test", status, message, remedy, **numbers)
 
 
-def of_support(shares: Floats | None, target: str, asked: bool, reason: str | None) -> Iterator[Row]:
+def of_support(shares: Floats | None, target: str, asked: bool, reason: str | None) -> Iterator[Check]:
     """Return the target's actions without logging support. asked: whether the user wants to evaluate the target."""
     title = f"Support for {target}"
     if shares is None:
-        yield row("support", title, "skipped", f"Not checked: {reason}.")
+        yield check("support", title, "skipped", f"Not checked: {reason}.")
         return
     found = about(OfSupport(target=target, shares=tuple(shares.tolist()), asked=asked))
     if not found:
-        yield row("support", title, "ok", "The logging policy shows every item at every rank that the target uses.")
+        yield check("support", title, "ok", "The logging policy shows every item at every rank that the target uses.")
     yield from of_cautions(found, f" for {target}", value=float(shares.max(initial=0.0)), expected=0.0)
 
 
-def of_cautions(cautions: Iterable[Caution], whose: str = "", **numbers: float | None) -> Iterator[Row]:
+def of_cautions(cautions: Iterable[Caution], whose: str = "", **numbers: float | None) -> Iterator[Check]:
     """Return the warnings with their title and subject; empty if there are none."""
     for one in cautions:
-        yield row(one.code, title_of(one.code) + whose, one.severity, one.message, one.remedy, **numbers)
+        yield check(one.code, title_of(one.code) + whose, one.severity, one.message, one.remedy, **numbers)
 
 
-def cautions(rows: Iterable[Row]) -> list[Caution]:
-    """Return the rows that are problems of the log."""
-    bad = [one for one in rows if one["status"] in ("warning", "serious")]
-    return [Caution(one["code"], one["status"], one["message"], one["remedy"]) for one in bad]
-
-
-def of_reading(impressions: Impressions) -> Iterator[Row]:
+def of_reading(impressions: Impressions) -> Iterator[Check]:
     """Report rows that were left out."""
     for rule, count in sorted(impressions.skipped.items()):
         yield from of_cautions(about(OfSkipped(rule=rule, count=count)), value=count)
 
 
-def _mean_weight(title: str, estimate: Estimate) -> Row:
+def _mean_weight(title: str, estimate: Estimate) -> Check:
     found = estimate.mean_weight_interval
-    numbers: dict[str, Any] = {} if found is None else {"value": found.value, "low": found.low, "high": found.high}
     if found is None or not math.isfinite(found.standard_error):
-        return row("mean-weight", title, "skipped", "Not checked: one impression alone has no interval.")
+        return check("mean-weight", title, "skipped", "Not checked: one impression alone has no interval.")
+    numbers: dict[str, Any] = {"value": found.value, "low": found.low, "high": found.high, "expected": 1.0}
     for caution in estimate.warnings:
         if caution.code in _OF_MEANS:
-            return row(caution.code, title, caution.severity, caution.message, caution.remedy, expected=1.0, **numbers)
-    status, message = "ok", "As expected where the propensities are right and the log supports the policy."
+            return check(caution.code, title, caution.severity, caution.message, caution.remedy, **numbers)
+    status: Status = "ok"
+    message = "As expected where the propensities are right and the log supports the policy."
     if not found.low - _ROUNDING <= 1 <= found.high + _ROUNDING:
         status, message = "note", "The interval misses 1: by chance, as now and then, or for a tail that is too heavy."
-    return row("mean-weight", title, status, message, expected=1.0, **numbers)
+    return check("mean-weight", title, status, message, **numbers)
 
 
-def _other_cautions(estimate: Estimate, name: str, asked: bool) -> list[Row]:
+def _other_cautions(estimate: Estimate, name: str, asked: bool) -> list[Check]:
     """Return the warnings about the weights other than their mean."""
     found = [caution for caution in estimate.warnings if caution.code in _OF_WEIGHTS]
     return list(of_cautions((one if asked else replace(one, severity="note") for one in found), f", {name}"))

@@ -14,15 +14,15 @@ import numpy as np
 from ..checks.drawn import Drawn
 from ..checks.overview import Overview
 from ..checks.propensities import Agreement
-from ..clicks.storage import plain
 from ..files import write_text
 from ..folds.estimate import Caution
 from ..formatting import plural, quote
+from ..frames import Plain, plain
 from ..log import rules
 from ..readers.described import LogColumn
 from ..readers.wide import Gaps
 from ..report.document import Answer, Document, Figures, Item, Section
-from .printed import Printed, json_text
+from .printed import Printed
 
 _NAMED = 12
 """How many columns to group by are named."""
@@ -38,7 +38,7 @@ class Next:
 
 
 @dataclass(frozen=True)
-class Inspection(Printed):
+class Inspection(Printed, Plain):
     """How a log is read, and which policies may have drawn it.
 
     - source, path: where the log is; format, gaps, top_k: options for reading it. renamed: role -> column, as
@@ -135,15 +135,11 @@ class Inspection(Printed):
         found: dict[str, Any] = plain({"schema": 1, "kind": "inspect", **asdict(replace(self, drawn=[])), **made})
         return found
 
-    def to_json(self, path: str | PathLike[str] | None = None) -> str:
-        """Return the result as JSON text; written to `path` if given."""
-        return json_text(self.to_dict(), path)
-
     def sheet(self) -> Document:
         """Return the page: how columns are read, which policies may have drawn the log, and what to run next."""
         row = "an item" if self.layout == "long" else "an impression"
         kind = f", format {self.format}" if self.format else ""
-        uses = tuple((column.name, column.type, _use(column, self)) for column in self.columns if _is_told(column))
+        uses = tuple((column.name, column.type, _use(column, self)) for column in self.columns if _is_listed(column))
         columns = Figures("What is read as what", ("column", "type", "read as"), uses)
         sections = [
             Section("What it holds", items=tuple(_sizes(self))),
@@ -213,7 +209,7 @@ def _spread(rows: Mapping[int, int]) -> str:
     return f"{sizes[0]:,} to {sizes[-1]:,} in a row, half of the rows have at most {middle:,}"
 
 
-def _is_told(column: LogColumn) -> bool:
+def _is_listed(column: LogColumn) -> bool:
     """Whether the table has a line for a column."""
     return bool(column.like) or column.use not in ("group", "")
 
@@ -227,10 +223,10 @@ def _other_columns(found: Inspection) -> Iterator[str]:
     for column in found.columns:
         if column.like:
             yield f"say --column {column.like}={column.name} if it is the {column.like}"
-    for use, told in (("group", "to group by (--by)"), ("", "not read")):
+    for use, words in (("group", "to group by (--by)"), ("", "not read")):
         if names := [column.name for column in found.columns if column.use == use and not column.like]:
             more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
-            yield f"{told}: {', '.join(names[:_NAMED])}{more}"
+            yield f"{words}: {', '.join(names[:_NAMED])}{more}"
 
 
 def _laws(found: Inspection) -> Iterator[Item]:

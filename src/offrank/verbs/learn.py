@@ -13,6 +13,7 @@ from ..files import scratch
 from ..findings.release import Release
 from ..findings.verdict import Verdict
 from ..folds.estimate import Interval
+from ..frames import Plain
 from ..inference.spec import IntervalSpec
 from ..learning import splits
 from ..learning.boosting import Boosting
@@ -32,7 +33,7 @@ from ..running.executors import Executor, Progress
 from . import arguments
 from .evaluate import evaluate
 from .pages.document import eyebrow
-from .printed import Printed, json_text
+from .printed import Printed
 from .result import Result
 
 _ESTIMATED = ("pi", "ipm", "ips", "snips")
@@ -40,7 +41,7 @@ _ESTIMATED = ("pi", "ipm", "ips", "snips")
 
 
 @dataclass(frozen=True)
-class LearntPolicy(Printed):
+class LearntPolicy(Printed, Plain):
     """A learnt policy with its training results.
 
     - policy: read from the file that was written; `greedy` says how its method means it to be used.
@@ -113,10 +114,6 @@ class LearntPolicy(Printed):
             "tried": tried,
             "tested": None if self.tested is None else self.tested.to_dict(),
         }
-
-    def to_json(self, path: str | os.PathLike[str] | None = None) -> str:
-        """Return the result as JSON; written to `path` if given."""
-        return json_text(self.to_dict(), path)
 
     def sheet(self) -> Document:
         """Return the page: whether the policy is better, how it was tested, and which settings were tried."""

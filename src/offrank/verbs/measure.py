@@ -60,6 +60,6 @@ class MetricsReport(Printed, Measurements):
 
     def sheet(self) -> Document:
         """Return the page of the report and the terminal."""
-        return page.sheet(self.to_dict())
+        return page.sheet(self)
 
     __repr__ = Printed.__str__

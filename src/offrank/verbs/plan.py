@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass, field, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from typing import Any
 
@@ -34,11 +34,13 @@ from ..policies.fit import counts
 from ..policies.propensities import AnyPolicy
 from ..running.executors import Executor, Progress, run
 from . import document
-from .diagnostics import Diagnostics, Told, window_path
+from .background import Background, LogRead, ModelOf, WeightsOf
+from .data import Estimates
+from .diagnostics import Diagnosed, Diagnostics, window_path
 from .judgement import Chosen, Judgement, Pick, chosen, compared, named
 from .paired import Difference, Pair, estimator_of
 from .provenance import NOTHING, Provenance
-from .result import Estimates, Result, Side
+from .result import Result, Side
 from .summary import AnyEstimator, Summary, inner_fold
 
 Picks = Mapping[str, Mapping[str, Pick]]
@@ -166,13 +168,14 @@ class Plan:
         curves = (getattr(part, "examination", None) for part in inner)
         return next((list(curve) for curve in curves if curve), None)
 
-    def models(self) -> list[dict[str, Any]]:
+    def models(self) -> Iterator[ModelOf]:
         """Return how the reward model of each estimator was learnt, and how well it predicts."""
-        found = ((key, bare(one)) for key, members in self.estimators.items() for one in members.values())
-        told = ((key, asdict(one.reward_model.told)) for key, one in found if isinstance(one, ModelBased))
-        return [{"estimator": key, **row, "settings": list(row["settings"])} for key, row in told]
+        for key, members in self.estimators.items():
+            for one in map(bare, members.values()):
+                if isinstance(one, ModelBased):
+                    yield ModelOf(key, one.reward_model.told)
 
-    def histograms(self, summary: Summary) -> Iterator[dict[str, Any]]:
+    def histograms(self, summary: Summary) -> Iterator[WeightsOf]:
         """Return the weight histograms by target and weighting; ips and snips share one, under the first name."""
         for name, target in self.targets.items():
             named: dict[Estimator, str] = {}
@@ -182,7 +185,7 @@ class Plan:
                 if weighing(estimator) is None:
                     continue
                 place, _, _ = summary.layout.places[target, estimator]
-                yield document.histogram_row(name, key, summary.folded["histogram"][place])
+                yield WeightsOf(name, key, summary.folded["histogram"][place])
 
 
 @dataclass(frozen=True)
@@ -225,11 +228,10 @@ class Reduced:
         """Return the result of the evaluation."""
         groups = {name: listed(judged) for name, (_, judged) in self.by_group.items()}
         estimates, about_log = listed(self.judged), self.summary.about_log
-        verdicts = {name: one.verdict(name, about_log) for name, one in self.judged.items()}
-        told = {name: one for name, one in verdicts.items() if one is not None}
-        used = dict.fromkeys(one.cluster for one in estimates.given.values() if one.cluster is not None)
-        facts = {**self._facts(), "cluster": ", ".join(used) or None, **self._behind(verdicts)}
-        return Result(estimates, groups, facts, about_log=about_log, verdicts=told, reduced=self)
+        every = {name: one.verdict(name, about_log) for name, one in self.judged.items()}
+        verdicts = {name: one for name, one in every.items() if one is not None}
+        background = self._background(estimates, verdicts)
+        return Result(estimates, background, groups, about_log=about_log, verdicts=verdicts, reduced=self)
 
     def at(self, confidence: float) -> Result:
         """Return the same reduced log at another confidence level."""
@@ -242,16 +244,15 @@ class Reduced:
         summary, judged = (self.summary, self.judged) if group is None else self.by_group[group]
         pair = Pair(summary, judged[target], judged.get(against), (target, against))
         if mine is None and theirs is None:
-            told = pair.verdict(self.summary.about_log)
-            away = None if told is None else told.relative if relative else told.difference
+            found = pair.verdict(self.summary.about_log)
+            away = None if found is None else found.relative if relative else found.difference
             if away is not None:
                 return away
-            mine = pair.least_assuming() if told is None or told.estimator is None else told.estimator
+            mine = pair.least_assuming() if found is None or found.estimator is None else found.estimator
         both = [(target, mine or theirs)] + ([] if pair.other is None else [(against, theirs or mine)])
         for name, key in both:
-            found = judged[name].estimates[str(key)]
-            if isinstance(found, NoOverlapError):
-                raise found
+            if isinstance(refused := judged[name].estimates[str(key)], NoOverlapError):
+                raise refused
         mine, theirs = (str(both[place][1]) for place in (0, -1))
         away = pair.relative(mine, theirs) if relative else pair.difference(mine, theirs)
         if away is None:
@@ -281,50 +282,48 @@ class Reduced:
         estimator = estimator_of(one, found.estimator)
         return release(level, found, summary.rewarded(one.target, estimator), summary.missing(one.target, estimator))
 
-    def _behind(self, verdicts: Mapping[str, Verdict | None]) -> dict[str, Any]:
-        """Return diagnostics of the estimates behind the verdicts, or of the first where a verdict uses none."""
-        told, paths = [], []
+    def _diagnosed(self, verdicts: Mapping[str, Verdict]) -> Iterator[Diagnosed]:
+        """Return the estimates behind the verdicts, or the first of each target where a verdict uses none."""
         for name, one in self.judged.items():
-            paths += [window_path(name, key, each) for key, each in one.found.items() if each.considered]
             given = {key: each for key, each in one.candidates.items() if each.asked and each.estimate is not None}
-            taken = verdicts[name]
+            taken = verdicts.get(name)
             key = taken.estimator if taken is not None and taken.estimator in given else next(iter(given), None)
             if key is not None and (estimate := given[key].estimate) is not None:
                 chosen = one.found[key]
                 _, *columns = self.summary.layout.places[one.target, bare(chosen.estimator)]
                 terms = self.summary.moments.of((ROWS, *columns))
-                told.append(Told(name, key, chosen.estimator, estimate, terms))
-        return {
-            **self.diagnostics.facts(self.behind, told, self.plan.spec),
-            "window_path": paths,
-            "models": self.plan.models(),
-        }
+                yield Diagnosed(name, key, chosen.estimator, estimate, terms)
 
-    def _facts(self) -> dict[str, Any]:
-        plan, summary, spec = self.plan, self.summary, self.plan.spec
+    def _background(self, estimates: Estimates, verdicts: Mapping[str, Verdict]) -> Background:
+        plan, summary, spec, rows = self.plan, self.summary, self.plan.spec, self.impressions
         earned = {bare(one).outcome for one in plan.members}
         one_unit = len(earned) == 1 or summary.rewards_are_clicks
         clicked = summary.moments.sums[1] == summary.moments.sums[2] or earned == {"clicks"}
-        return {
-            "schema": 1,
-            "kind": "evaluate",
-            "title": "What the new ranking would have earned",
-            "log": document.log_facts(self.impressions, self.where),
-            "logging": repr(plan.logging),
-            "targets": document.spelled(plan.targets),
-            "confidence": spec.confidence,
-            "interval": spec.method,
-            "by": plan.by,
-            "examination": plan.examination(),
-            "logged": document.interval(summary.logged(summary.layout.estimators[0])) if one_unit else None,
-            "unit": "clicks per impression" if one_unit and clicked else "per impression",
-            "weights": list(plan.histograms(summary)),
-            "ranks": document.rank_rows(self.impressions, spec.confidence),
-            "checks": [],
-            "slots": [],
-            "versions": document.versions(),
-            "created": document.now(),
-        }
+        used = dict.fromkeys(one.cluster for one in estimates.given.values() if one.cluster is not None)
+        each = ((name, key, one) for name, judged in self.judged.items() for key, one in judged.found.items())
+        windows = (window_path(name, key, one) for name, key, one in each if one.considered)
+        return Background(
+            kind="evaluate",
+            title="What the new ranking would have earned",
+            log=LogRead(self.where, rows.n, rows.estimated, rows.skipped),
+            logging=repr(plan.logging),
+            targets=document.spelled(plan.targets),
+            confidence=spec.confidence,
+            interval=spec.method,
+            cluster=", ".join(used) or None,
+            by=plan.by,
+            examination=plan.examination(),
+            logged=summary.logged(summary.layout.estimators[0]) if one_unit else None,
+            unit="clicks per impression" if one_unit and clicked else "per impression",
+            weights=tuple(plan.histograms(summary)),
+            ranks=tuple(rows.by_rank(spec.confidence)),
+            versions=document.versions(),
+            created=document.now(),
+            diagnoses=replace(
+                self.diagnostics.found(self.behind, list(self._diagnosed(verdicts)), windows, spec),
+                models=tuple(plan.models()),
+            ),
+        )
 
 
 def read(plan: Plan, source: Source, executor: Executor | None, progress: Progress | None) -> Reduced:

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import json
 from abc import ABC, abstractmethod
 from os import PathLike
-from typing import Any
 
 from ..files import write_text
 from ..report import terminal
@@ -29,11 +27,3 @@ class Printed(ABC):
     def save_html(self, path: str | PathLike[str]) -> None:
         """Write one self-contained HTML page."""
         write_text(path, self.sheet().render())
-
-
-def json_text(document: dict[str, Any], path: str | PathLike[str] | None = None) -> str:
-    """Return a document as JSON; written to `path` if given."""
-    text = json.dumps(document, indent=2, allow_nan=False)
-    if path is not None:
-        write_text(path, text)
-    return text

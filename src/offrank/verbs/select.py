@@ -11,7 +11,7 @@ from ..errors import UsageError
 from ..findings import about
 from ..findings.assumptions import in_words
 from ..folds.estimate import Caution, PlacedCaution
-from ..formatting import Span, number, percent, plural, quote
+from ..formatting import Span, finite, number, percent, plural, quote
 from ..inference.spec import AUTO, IntervalSpec
 from ..policies.fit import fitted
 from ..policies.propensities import AnyPolicy
@@ -90,12 +90,12 @@ class SelectedEstimators(Delivered):
             "status": "chosen" if name == self.chosen else status,
             "assumes": sorted(one.candidate.assumes),
             "assumes_in_words": in_words(one.candidate.assumes),
-            **{end: document.number(getattr(estimate, end)) for end in ("value", "low", "high", "standard_error")},
-            "bias": document.number(one.bias),
+            **{end: finite(getattr(estimate, end)) for end in ("value", "low", "high", "standard_error")},
+            "bias": finite(one.bias),
             "against": one.against,
-            "expected_error": document.number(one.error),
-            "expected_error_low": document.number(one.low) if math.isfinite(doubt) else None,
-            "expected_error_high": document.number(one.high),
+            "expected_error": finite(one.error),
+            "expected_error_low": finite(one.low) if math.isfinite(doubt) else None,
+            "expected_error_high": finite(one.high),
             "message": f"it disagrees with {one.against}, which assumes less" if one.refuted else None,
         }
 

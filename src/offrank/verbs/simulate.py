@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import os
 import shlex
 from collections.abc import Mapping, Sequence
@@ -17,6 +16,7 @@ from ..clicks.documents import UNSEEN
 from ..clicks.fitted import Fitted
 from ..clicks.loading import load
 from ..errors import UsageError
+from ..frames import Plain, plain
 from ..log.judged import Judged
 from ..options import Say, silent
 from ..policies.base import Policy
@@ -32,7 +32,7 @@ from ..simulation.source import SimulatedSource
 from ..simulation.truth import Truth
 from ..simulation.users import GRADE, CarouselUser, User, user
 from ..simulation.worlds import JudgedWorld
-from .printed import Printed, json_text
+from .printed import Printed
 
 GENERATED = "generated"
 _QUERIES = 1000
@@ -40,7 +40,7 @@ _ALWAYS = ("noisy_oracle", "uniform")
 
 
 @dataclass(frozen=True)
-class Simulated(Printed):
+class Simulated(Printed, Plain):
     """The simulated log, and its true values.
 
     truths: policy -> expected clicks per session. logging: the policy that drew the log. left_out: queries with too
@@ -81,13 +81,9 @@ class Simulated(Printed):
             "left_out": self.left_out,
             "user": repr(self.world.user),
             "logging": repr(self.logging),
-            "truth": {name: dataclasses.asdict(truth) for name, truth in self.truths.items()},
+            "truth": plain(self.truths),
             "notes": list(self.notes),
         }
-
-    def to_json(self, path: str | os.PathLike[str] | None = None) -> str:
-        """Return the result as JSON text; written to `path` if given."""
-        return json_text(self.to_dict(), path)
 
     def sheet(self) -> Document:
         """Return the page: the best policy, the true value of each policy, and next steps."""

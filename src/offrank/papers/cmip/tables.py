@@ -6,11 +6,11 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
+from ...formatting import finite
 from ...log.batch import Floats
 from ...report.document import Figures, Section
 from ...selection.regret import average_regrets
 from ...selection.strategies import BEST, STRATEGIES
-from ...verbs.document import number
 from ..expectations import Facts
 from .design import POLICIES
 from .findings import (
@@ -47,7 +47,7 @@ def table_1(rows: Rows, variants: Mapping[str, Rows], observed: int) -> Section:
     averages |= {name: _average(_means(one)) for name, one in variants.items()}
     averages |= {"here, models left out": _average(_means(rows, grouped=True))}
     averages |= {"published": PAPER.row("table 1", "average")}
-    found = {name: list(map(number, cells)) for name, cells in [*here.items(), ("average", averages["here"])]}
+    found = {name: list(map(finite, cells)) for name, cells in [*here.items(), ("average", averages["here"])]}
     marks = {
         f"{which} than {BASELINE}": [*(_marked(one, mark) for one in rows.values()), None]
         for which, mark in (("better", BETTER), ("worse", WORSE))
@@ -61,7 +61,7 @@ def table_1(rows: Rows, variants: Mapping[str, Rows], observed: int) -> Section:
 
 
 def _figures(caption: str, first: str, rows: Mapping[str, Sequence[float] | Floats]) -> Figures:
-    return Figures(caption, (first, *HEADER), tuple((name, *map(number, row)) for name, row in rows.items()))
+    return Figures(caption, (first, *HEADER), tuple((name, *map(finite, row)) for name, row in rows.items()))
 
 
 def _means(rows: Rows, grouped: bool = False) -> Floats:

@@ -13,16 +13,15 @@ from ...clicks.fitted import Fitted
 from ...clicks.loading import load
 from ...clicks.predictions import Predictor
 from ...errors import UsageError
-from ...files import write_text
 from ...folds.estimate import Caution, PlacedCaution
 from ...frames import Tabular
 from ...log.source import Source
 from ...options import option
-from ...report import terminal
 from ...report.document import Answer, Document, Finding, Section, of_models, worst
 from ...report.plots import Forest
 from .. import document
 from ..pages.document import eyebrow
+from ..printed import Printed
 
 Models = Mapping[str, Any] | Iterable[Any]
 
@@ -83,7 +82,7 @@ def facts(kind: str, title: str, log: Source, **more: Any) -> dict[str, Any]:
     return {"schema": 1, "kind": kind, "title": title, "log": log.describe(), **more, **made}
 
 
-class Delivered(Tabular):
+class Delivered(Printed, Tabular):
     """A result (a frozen dataclass) that prints as tables; facts: what else `to_dict` holds."""
 
     facts: Mapping[str, Any]
@@ -92,10 +91,6 @@ class Delivered(Tabular):
     @abstractmethod
     def cautions(self) -> Mapping[str, Sequence[Caution]]:
         """Return the warnings about each model."""
-
-    @abstractmethod
-    def sheet(self) -> Document:
-        """Return the result as a page."""
 
     @property
     def trustworthy(self) -> bool:
@@ -120,17 +115,6 @@ class Delivered(Tabular):
     def with_facts(self, **facts: Any) -> Self:
         """Return the same result with facts replaced (title, command)."""
         return replace(self, facts={**self.facts, **facts})  # type: ignore[type-var]
-
-    def show(self) -> None:
-        """Print the result, in colour on a terminal."""
-        terminal.show(self.sheet())
-
-    def __str__(self) -> str:
-        return terminal.render_text(self.sheet())
-
-    def save_html(self, path: str | PathLike[str]) -> None:
-        """Write one self-contained page."""
-        write_text(path, self.sheet().render())
 
     def _page(self, read: str, sections: Iterable[Section], answer: Answer, *forests: Forest) -> Document:
         return Document(str(self.facts["title"]), read, tuple(sections), (answer,), forests, eyebrow(self.facts))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -17,9 +17,9 @@ from ...clicks.fitted import Fitted
 from ...clicks.model import ClickModel
 from ...clicks.named import click_model
 from ...clicks.parameters import Role
-from ...clicks.storage import plain
 from ...errors import UsageError
 from ...folds.estimate import Caution
+from ...frames import plain
 from ...inference.spec import IntervalSpec
 from ...report.document import Answer, Document
 from ...running.executors import Executor, Progress
@@ -68,8 +68,8 @@ class ClickFit(Delivered):
             "rounds": fitted.learnt.rounds,
             "converged": fitted.learnt.converged,
             "learnt": self.records(),
-            "tally": asdict(fitted.tally),
-            "cautions": [asdict(caution) for caution in fitted.cautions],
+            "tally": plain(fitted.tally),
+            "cautions": plain(fitted.cautions),
         }
 
     def sheet(self) -> Document:

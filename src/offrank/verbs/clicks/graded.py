@@ -16,12 +16,12 @@ from ...errors import EmptyLogError, LogError
 from ...folds.base import MappedFold, PlusFold
 from ...folds.counts import join
 from ...folds.estimate import Interval
+from ...frames import plain
 from ...log.batch import Contexts, Floats, Integers, LogBatch
 from ...log.source import Needs, Source, needs
 from ...metrics.ranking import ndcg
 from ...policies.base import Policy, all_items
 from ...running.executors import Executor, Progress, run
-from .. import document
 
 _ROUNDING = 1e-9
 """Relevances that differ by less than this relative amount are rounding errors of the same sum."""
@@ -181,8 +181,8 @@ class Ranked:
 
     def to_dict(self, names: Sequence[str]) -> dict[str, Any]:
         """Return plain dicts and numbers, keyed by model name; differences are to the first."""
-        found = {name: document.interval(self.of(index)) for index, name in enumerate(names)}
-        away = {name: document.interval(self.difference(index, 0)) for index, name in enumerate(names) if index}
+        found = {name: plain(self.of(index)) for index, name in enumerate(names)}
+        away = {name: plain(self.difference(index, 0)) for index, name in enumerate(names) if index}
         return {"queries": self.values.shape[1], "models": found, "differences": away}
 
 

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
 from ...clicks.harvesting import Harvested, Method, Weigh, harvest
-from ...clicks.storage import plain
 from ...clicks.summary import known
 from ...errors import UsageError
 from ...folds.estimate import Caution
+from ...frames import plain
 from ...log.batch import Floats
 from ...report.document import Answer, Cell, Document, Figures, Section
 from ...running.executors import Executor, Progress
@@ -63,11 +63,9 @@ class Curve(Delivered):
         return [dict(zip(names, (rank, *row), strict=True)) for rank, row in enumerate(zip(*columns, strict=True), 1)]
 
     def to_dict(self) -> dict[str, Any]:
-        names = ("curve", "low", "high", "documents", "clicks", "impressions", "method")
+        names = ("curve", "low", "high", "documents", "clicks", "impressions", "method", "tally", "cautions")
         numbers = {name: plain(getattr(self.found, name)) for name in names}
-        cautions = [plain(vars(caution)) for caution in self.found.cautions]
-        tally = asdict(self.found.tally)
-        return {**self.facts, **numbers, "tally": tally, "cautions": cautions, "option": self.option or None}
+        return {**self.facts, **numbers, "option": self.option or None}
 
     def sheet(self) -> Document:
         found, curve = self.found, pages.numbers(self.found.curve, self.found.low, self.found.high)

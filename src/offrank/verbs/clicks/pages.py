@@ -144,7 +144,7 @@ def _forests(found: Evaluations, first: str | None = None) -> tuple[Forest, ...]
         if first is not None:
             title, line, label = f"{title}, less {first}", 0.0, "no difference"
             each = {name: found.difference(name, first, quantity) for name in found if name != first}
-        rows = (ForestRow(name, Span.of(one.to_dict()), with_half(one, signed)) for name, one in each.items())
+        rows = (ForestRow(name, Span.of(one), with_half(one, signed)) for name, one in each.items())
         made.append(Forest(title, tuple(rows), line, label, better="left"))
     return tuple(made)
 

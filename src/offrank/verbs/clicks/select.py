@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
 from ...clicks.evaluation import Evaluations, evaluate
-from ...clicks.storage import plain
 from ...clicks.summary import known
 from ...errors import AbilityError
 from ...findings import about
 from ...findings.evidence_clicks import OfSelection
 from ...folds.estimate import Caution
+from ...frames import plain
 from ...log.source import Source
 from ...metrics.cmip import Cmip, cmip
 from ...policies.base import Policy
@@ -68,7 +68,7 @@ class Selected(Delivered):
             **self.facts,
             **self.here.to_dict(),
             "ndcg": self.ranked.to_dict(list(self.here)),
-            "cmip": {name: plain(asdict(found)) for name, found in self.cmip.items()},
+            "cmip": plain(self.cmip),
             **self.selection.to_dict(),
             "choice": self.choice.name,
         }

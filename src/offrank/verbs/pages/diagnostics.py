@@ -3,149 +3,126 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
+from ...folds.histogram import Histogram
 from ...formatting import Span, count, number, percent, quote
 from ...report.charts import Chart, Series
 from ...report.document import Figures, Section
 from ...report.plots import Forest, ForestRow
-from . import document as of
-from .document import Record
-
-Weights = tuple[str, list[Record]]
-"""A target, and the histograms of its estimators."""
+from ..background import Background, Clipped, Diagnoses, Heavy, Path, RankingsCompared, RankOverlap, WeightsOf, Windowed
+from ..data import ResultData
+from .estimates import mean_weight
 
 _NEAR = (Span(0.95, None, None), Span(1.05, None, None))
 """Mean weights that differ by less than this do not need a closer look."""
 _UNCLIPPED = "as it is"
-_PROBABILITIES = ("target_probability", "logging_probability")
 
 
-def diagnostics(document: Record) -> Iterator[Section]:
+def diagnostics(found: ResultData) -> Iterator[Section]:
     """Return one section for each diagnostic that is present."""
-    yield _weights(document)
-    yield _clips(document)
-    yield _windows(document)
-    yield _heaviest(document)
-    yield _overlap(document)
-    yield _rankings(document)
-    plot = ranks_forest(document)
+    behind = found.background.diagnoses or Diagnoses()
+    yield _weights(found)
+    yield _clips(behind.clip_path, found.background.interval)
+    yield _windows(behind.window_path)
+    yield _heaviest(behind.heaviest)
+    yield _overlap(behind.overlap)
+    yield _rankings(behind.rankings)
+    plot = ranks_forest(found.background)
     yield Section("Clicks by rank", forests=(plot,) if plot.rows else (), folded=True, printed=False)
 
 
-def weights_forest(document: Record, target: str) -> Forest:
+def weights_forest(found: ResultData, target: str) -> Forest:
     """Plot the mean weight of each estimator that has one, around its expectation 1."""
-    found = [one for one in of.estimates_of(document, target) if one.get("mean_weight") is not None]
-    rows = (
-        ForestRow(one["estimator"], Span(*(one.get(f"mean_weight{end}") for end in ("", "_low", "_high"))))
-        for one in found
-    )
-    title = f"Mean importance weight for {target}, which should be 1"
-    return Forest(title, tuple(rows), 1.0, "1", others=_NEAR)
+    spans = {name: mean_weight(one) for name, one in found.estimates.of(target).items()}
+    rows = tuple(ForestRow(name, span) for name, span in spans.items() if span.value is not None)
+    return Forest(f"Mean importance weight for {target}, which should be 1", rows, 1.0, "1", others=_NEAR)
 
 
-def forest_of_checks(document: Record) -> Forest:
+def forest_of_checks(background: Background) -> Forest:
     """Plot the measured values of the checks whose expectation is 1."""
-    found = [one for one in document.get("checks") or [] if one.get("expected") == 1 and one.get("low") is not None]
     lights = {"ok": "use", "note": "use", "warning": "use with care", "serious": "do not use"}
-    rows = (ForestRow(_short(one["title"]), Span.of(one), light=lights.get(one["status"], "")) for one in found)
-    return Forest("Mean weights, which should be 1", tuple(rows), 1.0, "1", others=_NEAR)
-
-
-def ranks_forest(document: Record) -> Forest:
-    """Plot clicks per impression at each rank, as bars from zero with intervals."""
-    found = document.get("ranks") or []
-    rows = (
-        ForestRow(f"rank {one['rank']}", Span(one.get("click_rate"), one.get("low"), one.get("high"))) for one in found
+    rows = tuple(
+        ForestRow(_short(one.title), Span.of(one), light=lights.get(one.status, ""))
+        for one in background.checks
+        if one.expected == 1 and one.low is not None
     )
+    return Forest("Mean weights, which should be 1", rows, 1.0, "1", others=_NEAR)
+
+
+def ranks_forest(background: Background) -> Forest:
+    """Plot clicks per impression at each rank, as bars from zero with intervals."""
+    rows = (ForestRow(f"rank {one.rank}", replace(Span.of(one.click_rate), error=None)) for one in background.ranks)
     return Forest("Clicks per impression at each rank", tuple(rows), bars=True)
 
 
-def weights_of(document: Record) -> list[Weights]:
-    """Return the histograms of each target that are not empty."""
-    found: dict[str, list[Record]] = {}
-    for one in document.get("weights") or []:
-        if _total(one):
-            found.setdefault(one["target"], []).append(one)
-    return list(found.items())
-
-
-def weights_chart(found: Weights) -> Chart:
+def weights_chart(target: str, found: Sequence[WeightsOf]) -> Chart:
     """Plot the share of all weights in each bin above 0, on a logarithmic axis."""
     lines = []
-    for one in found[1]:
-        bins = list(zip(one["edges"], one["edges"][1:], one["counts"], strict=False))
-        seen = [place for place, (_, _, number) in enumerate(bins) if number]
-        kept = bins[seen[0] : seen[-1] + 1] if seen else []
-        shares = [100 * number / _total(one) for _, _, number in kept]
-        lines.append(Series(one["estimator"], [math.sqrt(a * b) for a, b, _ in kept], shares, line=True))
-    drawn = tuple(line for line in lines if line.x)
-    return Chart(f"Weights of {found[0]}", "weight", "% of the weights", drawn, log_x=True)
+    for one in found:
+        edges, shares = one.histogram.edges, 100 * one.histogram.counts / _total(one.histogram)
+        middles = [math.sqrt(low * high) for low, high in zip(edges[:-1].tolist(), edges[1:].tolist(), strict=True)]
+        lines.append(Series(one.estimator, middles, shares.tolist(), line=True))
+    return Chart(f"Weights of {target}", "weight", "% of the weights", tuple(one for one in lines if one.x), log_x=True)
 
 
-def weights_table(found: Weights) -> Figures:
+def weights_table(target: str, found: Sequence[WeightsOf]) -> Figures:
     """Tabulate what the chart leaves out: weights of 0 and below, and the largest."""
     rows = []
-    for one in found[1]:
-        largest = max((edge for edge, number in zip(one["edges"][1:], one["counts"], strict=True) if number), default=0)
-        shares = (percent(number / _total(one)) for number in (one["zeros"], sum(one["negative_counts"])))
-        rows.append((one["estimator"], *shares, number(largest)))
-    return Figures(f"Weights of {quote(found[0])}", ("estimator", "zero", "negative", "all below"), tuple(rows))
+    for one in found:
+        bins, total = one.histogram, _total(one.histogram)
+        shares = (percent(below / total) for below in (bins.zeros, float(bins.negative_counts.sum())))
+        rows.append((one.estimator, *shares, number(float(bins.edges.max(initial=0)))))
+    return Figures(f"Weights of {quote(target)}", ("estimator", "zero", "negative", "all below"), tuple(rows))
 
 
-def _weights(document: Record) -> Section:
-    forests = (weights_forest(document, name) for name in of.targets(document))
-    shown, found = tuple(one for one in forests if one.rows), weights_of(document)
+def _weights(found: ResultData) -> Section:
+    names = found.background.targets
+    forests = tuple(one for one in (weights_forest(found, name) for name in names) if one.rows)
+    each = {name: [one for one in found.background.weights if one.target == name] for name in names}
+    each = {name: some for name, some in each.items() if some}
+    charts = tuple(chart for name, some in each.items() if (chart := weights_chart(name, some)).series)
+    tables = tuple(weights_table(name, some) for name, some in each.items())
     prose = "If the logged propensities are right and the log covers the target, the mean weight is 1."
-    charts = tuple(one for one in map(weights_chart, found) if one.series)
-    tables = tuple(map(weights_table, found))
-    told = (prose,) if shown or found else ()
-    return Section("Importance weights", told, forests=shown, charts=charts, tables=tables, folded=True, printed=False)
+    return _folded("Importance weights", prose, forests, tables, charts)
 
 
-def clips_forest(path: Record) -> Forest:
+def clips_forest(path: Path[Clipped]) -> Forest:
     """Plot the estimate of a target under each clip, and without one."""
-    rows = tuple(ForestRow(_clip(one), Span.of(one)) for one in path["rows"])
-    title = f"{path['target']} by {path['estimator']}, no weight beyond"
-    return Forest(title, rows, path["rows"][-1]["value"], _UNCLIPPED)
+    rows = tuple(ForestRow(_clip(one), Span.of(one.estimate)) for one in path.rows)
+    title = f"{path.target} by {path.estimator}, no weight beyond"
+    return Forest(title, rows, path.rows[-1].estimate.value, _UNCLIPPED)
 
 
-def _clip(row: Record) -> str:
-    return _UNCLIPPED if row["clip"] is None else f"{row['clip']:,.0f}"
+def _clip(row: Clipped) -> str:
+    return _UNCLIPPED if row.clip is None else f"{row.clip:,.0f}"
 
 
-def _clips(document: Record) -> Section:
-    found = document.get("clip_path") or []
+def _clips(found: Sequence[Path[Clipped]], method: str) -> Section:
     prose = (
         "A clip bounds every weight: less variance, more bias. Where the estimate moves as soon as it is clipped, a "
         "few large weights carry it."
     )
-    if (method := document.get("interval")) in ("bernstein", "bootstrap"):
+    if method in ("bernstein", "bootstrap"):
         prose += f" These intervals are normal ones; that of the estimate as it is, is a {method} interval."
-    tables = tuple(
-        Figures(
-            f"{quote(path['target'])} by {quote(path['estimator'])}",
-            ("no weight beyond", "rows clipped", "estimate", "interval"),
-            tuple(
-                (_clip(one), percent(one["clipped"]), (span := Span.of(one)).number(), span.interval())
-                for one in path["rows"]
-            ),
-            folded=True,
-        )
-        for path in found
-    )
-    return _folded("If weights were clipped", prose, tuple(map(clips_forest, found)), tables)
+    header, tables = ("no weight beyond", "rows clipped", "estimate", "interval"), []
+    for path in found:
+        spans = [Span.of(one.estimate) for one in path.rows]
+        each = zip(path.rows, spans, strict=True)
+        rows = tuple((_clip(one), percent(one.clipped), span.number(), span.interval()) for one, span in each)
+        tables.append(Figures(_caption(path), header, rows, folded=True))
+    return _folded("If weights were clipped", prose, tuple(map(clips_forest, found)), tuple(tables))
 
 
-def windows_forest(path: Record) -> Forest:
+def windows_forest(path: Path[Windowed]) -> Forest:
     """Plot the estimate of a target for each window or bound that the data could choose."""
-    rows = tuple(ForestRow(one["estimator"], Span.of(one)) for one in path["rows"])
-    chosen = next((one["value"] for one in path["rows"] if one["chosen"]), None)
-    return Forest(f"{path['target']} by each choice of {path['estimator']}", rows, chosen, "chosen")
+    rows = tuple(ForestRow(one.estimator, Span.of(one.estimate)) for one in path.rows)
+    chosen = next((one.estimate.value for one in path.rows if one.chosen), None)
+    return Forest(f"{path.target} by each choice of {path.estimator}", rows, chosen, "chosen")
 
 
-def _windows(document: Record) -> Section:
-    found = document.get("window_path") or []
+def _windows(found: Sequence[Path[Windowed]]) -> Section:
     prose = (
         "A wider window assumes more of users, a tighter bound leaves less of the weights, and both vary less. The "
         "estimates agree within their intervals as far as the further assumption holds, or the weight that is removed "
@@ -154,77 +131,54 @@ def _windows(document: Record) -> Section:
     return _folded("By window or bound", prose, tuple(map(windows_forest, found)))
 
 
-def _heaviest(document: Record) -> Section:
-    found = [one for one in document.get("heaviest") or [] if one["rows"]]
+def _heaviest(found: Sequence[Path[Heavy]]) -> Section:
     prose = (
         "The impressions of largest weight, the first row of the log being 0, and the share of all weighted rewards "
         "that each brings. Where a few bring most, the estimate is what happened to a few."
     )
     tables = []
-    for one in found:
-        rows = tuple(
-            (
-                str(row["row"]),
-                number(row["weight"]),
-                f"{row['reward']:.4g}",
-                percent(row["share"]),
-            )
-            for row in one["rows"]
-        )
-        caption = f"{quote(one['target'])} by {quote(one['estimator'])}"
-        tables.append(Figures(caption, ("row", "weight", "reward", "share"), rows))
+    for path in found:
+        rows = ((str(one.row), number(one.weight), f"{one.reward:.4g}", percent(one.share)) for one in path.rows)
+        tables.append(Figures(_caption(path), ("row", "weight", "reward", "share"), tuple(rows)))
     return _folded("The heaviest impressions", prose, tables=tuple(tables))
 
 
-def overlap_chart(document: Record, target: str) -> Chart:
-    """Plot the probability of the displayed item at its rank, under target and logging policy."""
-    found = [one for one in document.get("overlap") or [] if one["target"] == target]
-    lines = []
-    for name, key in zip((target, "logging policy"), _PROBABILITIES, strict=True):
-        known = [one for one in found if one[key] is not None]
-        ranks, shares = [one["rank"] for one in known], [100 * one[key] for one in known]
-        lines.append(Series(name, ranks, shares, line=True))
-    drawn = tuple(line for line in lines if line.x)
-    return Chart(
-        f"Overlap of {target} with the log", "rank", "% of the displayed items", drawn, whole_x=True, zero_y=True
-    )
-
-
-def _overlap(document: Record) -> Section:
-    found = document.get("overlap") or []
-    targets = dict.fromkeys(one["target"] for one in found)
+def _overlap(found: Sequence[RankOverlap]) -> Section:
     prose = (
         "How likely the displayed item is at its rank: a target without randomness shows it there or does not. Where "
         "that hardly ever happens, the log says little of what the target shows."
     )
     rows = tuple(
-        (f"{one['target']}, rank {one['rank']}", *(percent(one[name]) for name in _PROBABILITIES)) for one in found
+        (f"{one.target}, rank {one.rank}", percent(one.target_probability), percent(one.logging_probability))
+        for one in found
     )
     tables = (Figures("Overlap by rank", ("displayed items", "target", "logging policy"), rows, folded=True),)
-    charts = tuple(overlap_chart(document, target) for target in targets)
+    names = dict.fromkeys(one.target for one in found)
+    charts = tuple(_overlap_chart(name, [one for one in found if one.target == name]) for name in names)
     return _folded("Overlap of target and log by rank", prose, tables=tables, charts=charts)
 
 
-def _rankings(document: Record) -> Section:
-    found = document.get("rankings") or []
-    prose, tables = "", []
-    if found:
-        depths = [one["depth"] for one in found[0]["overlap"]]
-        header = ("target", "changed", *(f"top {depth}" for depth in depths))
-        rows = tuple(
-            (
-                one["target"],
-                percent(one["changed"]),
-                *(percent(each["share"]) for each in one["overlap"]),
-            )
-            for one in found
-        )
-        prose = (
-            f"Beside what was shown, over {count(found[0]['rows'])} random impressions: the share of lists that "
-            "the target would change, and of the items on the first ranks those that it too shows there."
-        )
-        tables.append(Figures("", header, rows))
-    return _folded("Rankings side by side", prose, tables=tuple(tables))
+def _overlap_chart(target: str, found: Sequence[RankOverlap]) -> Chart:
+    shares: dict[str, dict[int, float | None]] = {
+        target: {one.rank: one.target_probability for one in found},
+        "logging policy": {one.rank: one.logging_probability for one in found},
+    }
+    known = {name: {rank: 100 * one for rank, one in each.items() if one is not None} for name, each in shares.items()}
+    lines = tuple(Series(name, [*each], [*each.values()], line=True) for name, each in known.items() if each)
+    title = f"Overlap of {target} with the log"
+    return Chart(title, "rank", "% of the displayed items", lines, whole_x=True, zero_y=True)
+
+
+def _rankings(found: Sequence[RankingsCompared]) -> Section:
+    if not found:
+        return Section("")
+    header = ("target", "changed", *(f"top {one.depth}" for one in found[0].overlap))
+    rows = tuple((one.target, percent(one.changed), *(percent(top.share) for top in one.overlap)) for one in found)
+    prose = (
+        f"Beside what was shown, over {count(found[0].rows)} random impressions: the share of lists that "
+        "the target would change, and of the items on the first ranks those that it too shows there."
+    )
+    return _folded("Rankings side by side", prose, tables=(Figures("", header, rows),))
 
 
 def _folded(
@@ -240,9 +194,13 @@ def _folded(
     return Section(heading, (prose,), charts=charts, tables=tables, forests=forests, folded=True, printed=False)
 
 
+def _caption(path: Path[Clipped] | Path[Heavy]) -> str:
+    return f"{quote(path.target)} by {quote(path.estimator)}"
+
+
 def _short(title: str) -> str:
     return title.replace("Mean importance weight of ", "slates: ").replace("Mean item weight of ", "items: ")
 
 
-def _total(one: Record) -> float:
-    return float(sum(one["counts"]) + sum(one["negative_counts"]) + one["zeros"])
+def _total(found: Histogram) -> float:
+    return float(found.counts.sum() + found.negative_counts.sum() + found.zeros)

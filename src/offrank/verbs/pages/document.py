@@ -1,132 +1,94 @@
-"""Access to a document of numbers, such as `Result.to_dict` makes: which of its parts belong together."""
+"""What the pages of all verbs share: the warnings of estimates, amounts in money, and how to repeat the job."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import math
+from collections.abc import Mapping
+from dataclasses import fields, is_dataclass, replace
 from typing import Any
 
-from ...folds.estimate import Caution
+from ...errors import NoOverlapError
+from ...folds.estimate import Estimate
 from ...formatting import quote
-from ...report.document import Section, worst
+from ...frames import cautions
+from ...report.document import Finding, Section, findings, worst
+from ..data import Found, ResultData
 
-Record = Mapping[str, Any]
-
-_NUMBERS = ("value", "low", "high", "standard_error", "detectable", "truth")
-_INTERVALS = ("difference", "logged", "value")
-
-
-def targets(document: Record) -> list[str]:
-    """Names of the targets, in the order in which they were estimated."""
-    named = dict.fromkeys(str(name) for name in document.get("targets") or {})
-    return list(named | dict.fromkeys(estimate["target"] for estimate in estimates(document)))
+_AMOUNTS = {
+    *("background", "estimates", "groups", "found", "verdicts", "comparisons", "verdict", "diagnoses"),
+    *("clip_path", "window_path"),
+    *("estimate", "rows", "value", "low", "high", "standard_error", "difference", "logged", "detectable", "truths"),
+}
+"""Fields that hold amounts in the unit of the log."""
 
 
-def estimates(document: Record) -> list[Record]:
-    """Return all estimates of the document, those of groups included."""
-    return list(document.get("estimates") or [])
+def severity(found: Found) -> str:
+    """Return the worst severity among the warnings of an estimate, "ok" without any."""
+    return worst(one.severity for one in cautions(found))
 
 
-def estimates_of(document: Record, target: str, group: str | None = None) -> list[Record]:
-    """Return the estimates of one target for the whole log, or for one group of it."""
-    return [one for one in estimates(document) if one["target"] == target and one.get("group") == group]
+def is_sound(found: Found) -> bool:
+    """Whether an estimate has an interval and no serious warning."""
+    if isinstance(found, NoOverlapError) or severity(found) == "serious":
+        return False
+    return all(map(math.isfinite, (found.value, found.low, found.high)))
 
 
-def verdict_of(document: Record, target: str) -> Record | None:
-    """Return the verdict on a target, or None."""
-    found: Record | None = (document.get("verdicts") or {}).get(target)
+def known(found: Mapping[str, Found]) -> dict[str, Estimate]:
+    """Return the estimates that the log can give."""
+    return {name: one for name, one in found.items() if isinstance(one, Estimate)}
+
+
+def refusal(found: object) -> str:
+    """Say in two words why there are no numbers; empty if there are some."""
+    return found.code.replace("-", " ") if isinstance(found, NoOverlapError) else ""
+
+
+def groups(found: ResultData, target: str) -> dict[str, dict[str, Found]]:
+    """Return a target's estimates by group and estimator, the largest groups (most impressions) first."""
+    every = {name: one.of(target) for name, one in found.groups.items()}
+    return dict(sorted(every.items(), key=lambda item: -max((one.n for one in known(item[1]).values()), default=0)))
+
+
+def findings_of(found: ResultData) -> tuple[Finding, ...]:
+    """Return the problems of the log and the warnings of all estimates, each with its subject, by code."""
+    several = len(found.background.targets) > 1
+    placed = []
+    for one in found.findings:
+        place = "the log" if one.estimator is None else quote(one.estimator)
+        if several and one.target is not None:
+            place += f" for {quote(one.target)}"
+        if one.group is not None:
+            place += f" in {found.background.by or 'group'} {quote(one.group)}"
+        placed.append((one.caution, place, one.group is not None))
+    return findings(placed)
+
+
+def in_worth(found: ResultData) -> ResultData:
+    """Multiply every amount by what one unit is worth; shares, weights and click rates are unchanged."""
+    worth = found.background.worth
+    return found if worth is None else _times(found, worth)
+
+
+def _times(found: Any, factor: float) -> Any:
+    if isinstance(found, float):
+        return found * factor
+    if isinstance(found, tuple):
+        return tuple(_times(one, factor) for one in found)
+    if is_dataclass(found) and not isinstance(found, type):
+        names = [one.name for one in fields(found) if one.name in _AMOUNTS]
+        return replace(found, **{name: _times(getattr(found, name), factor) for name in names})
+    if isinstance(found, Mapping):
+        return {name: _times(one, factor) for name, one in found.items()}
     return found
 
 
-def groups(document: Record, target: str) -> dict[str, dict[str, Record]]:
-    """Estimates by group and estimator, the largest groups (most impressions) first."""
-    found: dict[str, dict[str, Record]] = {}
-    for one in estimates(document):
-        if one["target"] == target and one.get("group") is not None:
-            found.setdefault(one["group"], {})[one["estimator"]] = one
-    return dict(sorted(found.items(), key=lambda item: -max(one.get("n") or 0 for one in item[1].values())))
-
-
-def cautions(estimate: Record) -> list[Caution]:
-    """Return the warnings of an estimate; a missing estimate counts as a serious one."""
-    refusal = estimate.get("error")
-    found = [*(estimate.get("warnings") or []), *([{**refusal, "severity": "serious"}] if refusal else [])]
-    return [caution(one) for one in found]
-
-
-def caution(record: Record) -> Caution:
-    """Rebuild a warning from its record."""
-    return Caution(record["code"], record.get("severity", "note"), record["message"], record.get("remedy") or "")
-
-
-def severity(estimate: Record) -> str:
-    """Return the worst severity among the warnings of an estimate, "ok" without any."""
-    return worst(one.severity for one in cautions(estimate))
-
-
-def is_logged(estimate: Record) -> bool:
-    """Whether an estimate is the mean of what was logged, which says nothing about the target."""
-    return str(estimate["estimator"]).partition("(")[0] == "logged"
-
-
-def is_sound(estimate: Record) -> bool:
-    """Whether an estimate has an interval and no serious warning."""
-    numbers = all(estimate.get(key) is not None for key in ("value", "low", "high"))
-    return numbers and severity(estimate) != "serious"
-
-
-def told(document: Record) -> Iterator[tuple[Caution, str, bool]]:
-    """Return the problems of the log and the warnings of all estimates, each with its subject; groups come last."""
-    several = len(targets(document)) > 1
-    for one in document.get("log_findings") or []:
-        yield caution(one), "the log", False
-    for one in sorted(estimates(document), key=lambda one: one.get("group") is not None):
-        of_group = one.get("group") is not None
-        place = quote(one["estimator"])
-        if several:
-            place += f" for {quote(one['target'])}"
-        if of_group:
-            place += f" in {document.get('by') or 'group'} {quote(str(one['group']))}"
-        yield from ((found, place, of_group) for found in cautions(one))
-
-
-def refusal(record: Record) -> str:
-    """Say in two words why there are no numbers; empty if there are some."""
-    error = record.get("error")
-    return str(error["code"]).replace("-", " ") if error else ""
-
-
-def priced(document: Record) -> dict[str, Any]:
-    """Multiply every amount of the document by its `worth`; shares, weights and click rates are unchanged."""
-    factor = document.get("worth")
-    if factor is None:
-        return dict(document)
-
-    def times(record: Record) -> dict[str, Any]:
-        found = dict(record)
-        for name in _NUMBERS:
-            if isinstance(found.get(name), float | int):
-                found[name] = found[name] * factor
-        for name in _INTERVALS:
-            if isinstance(found.get(name), Mapping):
-                found[name] = times(found[name])
-        return found
-
-    verdicts = {name: times(one) for name, one in (document.get("verdicts") or {}).items()}
-    rows = {name: [times(one) for one in document.get(name) or []] for name in ("estimates", "comparisons")}
-    for name in ("clip_path", "window_path"):
-        rows[name] = [{**path, "rows": [times(one) for one in path["rows"]]} for path in document.get(name) or []]
-    logged = document.get("logged")
-    return {**document, **rows, "verdicts": verdicts, "logged": None if logged is None else times(logged)}
-
-
-def again(document: Record, *names: str) -> Section:
-    """Return the call that made the document; names: parts that belong to the question."""
-    asked = tuple(f"{name}: `{document[name]}`" for name in names if document.get(name))
-    made = f"Made on {document['created']}" if document.get("created") else ""
-    versions = ", ".join(f"{name} {version}" for name, version in (document.get("versions") or {}).items())
-    prose = " with ".join(filter(None, [made, versions]))
-    told = (prose,) if prose else ()
-    return Section("To repeat this", told, items=asked, code=document.get("command") or "", folded=True, printed=False)
+def again(facts: Mapping[str, Any], *names: str) -> Section:
+    """Return the call that made a result. names: facts that belong to the question."""
+    asked = tuple(f"{name}: `{facts[name]}`" for name in names if facts.get(name))
+    versions = ", ".join(f"{name} {version}" for name, version in facts["versions"].items())
+    prose = (f"Made on {facts['created']} with {versions}",)
+    return Section("To repeat this", prose, items=asked, code=facts.get("command") or "", folded=True, printed=False)
 
 
 _VERBS = {
@@ -137,10 +99,10 @@ _VERBS = {
     "click-selection": "select clicks",
     "estimator-selection": "select estimators",
 }
-"""Commands whose documents have a kind of another name."""
+"""Commands whose results have a kind of another name."""
 
 
-def eyebrow(document: Record) -> str:
-    """Return the command and the time that made the document."""
-    kind, day = str(document.get("kind") or ""), str(document.get("created") or "")[:10]
-    return " \u00b7 ".join(filter(None, [f"offrank {_VERBS.get(kind, kind)}".strip(), day]))
+def eyebrow(facts: Mapping[str, Any]) -> str:
+    """Return the command and the day that made a result."""
+    verb = _VERBS.get(facts["kind"], facts["kind"])
+    return " \u00b7 ".join(filter(None, [f"offrank {verb}", facts.get("created", "")[:10]]))

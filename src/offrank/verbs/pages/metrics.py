@@ -1,40 +1,51 @@
-"""The page of `metrics`: which model agrees best with the clicks, a plot and a table per metric, then groups."""
+"""The page of `measure`: which model agrees best with the clicks, a plot and a table per metric, then groups."""
 
 from __future__ import annotations
 
-from ...formatting import Span, count, listing, percent, quote
+from collections.abc import Mapping
+
+from ...errors import NoOverlapError
+from ...folds.estimate import Interval
+from ...formatting import Span, count, finite, listing, percent, quote
+from ...metrics.measured import Measured, Measurements
 from ...report.document import Answer, Cell, Document, Figures, Section, findings, worst
 from ...report.plots import Forest, ForestRow, Side
-from . import document as of
-from .document import Record, again, eyebrow, refusal
+from .document import again, eyebrow, refusal
 
 _HEADER = ("model", "value", "interval", "to the first", "interval", "rejected", "worth")
 
+ByModel = Mapping[str, Measured | NoOverlapError]
+"""One metric of each model."""
 
-def sheet(document: Record) -> Document:
-    """Return the page of a result of `offrank.measure`; see its `to_dict`."""
-    rows = list(document.get("metrics") or [])
-    names = list(dict.fromkeys(one["metric"] for one in rows))
-    whole = {name: [one for one in rows if one["metric"] == name and one["group"] is None] for name in names}
-    told = findings(
-        (caution, _place(one), one["group"] is not None)
-        for one in sorted(rows, key=lambda one: one["group"] is not None)
-        for caution in of.cautions(one)
+
+def sheet(found: Measurements) -> Document:
+    """Return the page of a result of `offrank.measure`."""
+    names = list(dict.fromkeys(metric for _, metric in found.found))
+    whole = {name: _of(found.found, name) for name in names}
+    sections = [_section(name, each, index == 0) for index, (name, each) in enumerate(whole.items())]
+    if found.facts["by"]:
+        sections += [_by_group(found, name) for name in names]
+    placed = ((one.caution, _place(one.model, one.metric, one.group), one.group is not None) for one in found.findings)
+    sections += [Section("What to know", findings=findings(placed)), again(found.facts)]
+    level = f"{100 * found.facts['confidence']:g} % intervals."
+    answers = tuple(_answer(name, each) for name, each in whole.items())
+    lead = f"Slates drawn by {quote(found.facts['logging'])}; {level}"
+    return Document(
+        found.facts["title"],
+        lead,
+        tuple(sections),
+        answers,
+        (_forest(names[0], whole[names[0]]),),
+        eyebrow(found.facts),
     )
-    sections = [_section(name, found, index == 0) for index, (name, found) in enumerate(whole.items())]
-    if document.get("by"):
-        sections += [_by_group(document, name, rows) for name in names]
-    sections += [Section("What to know", findings=told), again(document)]
-    level = 100 * (document.get("confidence") or 0.95)
-    lead = f"Slates drawn by {quote(str(document.get('logging')))}; {level:g} % intervals."
-    answers = tuple(_answer(name, found) for name, found in whole.items())
-    first = next(iter(whole.items()), None)
-    pictures = () if first is None else (_forest(*first),)
-    return Document(str(document["title"]), lead, tuple(sections), answers, pictures, eyebrow(document))
 
 
-def _place(one: Record) -> str:
-    return ", ".join(filter(None, [quote(one["model"]), one["metric"], one["group"]]))
+def _of(found: Mapping[tuple[str, str], Measured | NoOverlapError], metric: str) -> ByModel:
+    return {model: one for (model, name), one in found.items() if name == metric}
+
+
+def _place(model: str | None, metric: str | None, group: str | None) -> str:
+    return ", ".join(filter(None, [quote(str(model)), metric, group]))
 
 
 def _better(metric: str) -> Side:
@@ -42,71 +53,73 @@ def _better(metric: str) -> Side:
     return "right" if metric.partition("(")[0].endswith("ndcg") else "left"
 
 
-def _answer(metric: str, found: list[Record]) -> Answer:
+def _differences(found: ByModel) -> dict[str, Interval]:
+    """Return the difference of each further model to the first, where both were measured."""
+    given = {name: one.difference for name, one in found.items() if isinstance(one, Measured)}
+    return {name: change for name, change in given.items() if change is not None}
+
+
+def _answer(metric: str, found: ByModel) -> Answer:
     """Say which model is best, and whether the difference is significant."""
-    given = [one for one in found if one.get("value") is not None and not one.get("error")]
+    given = {name: one for name, one in found.items() if isinstance(one, Measured)}
     if not given:
-        return Answer(
-            f"**This log cannot say** how well the models agree with its clicks: {metric}.", severity="serious"
-        )
-    severity = worst(caution.severity for one in found for caution in of.cautions(one))
-    first, sign = given[0], 1 if _better(metric) == "right" else -1
-    best = max(given, key=lambda one: sign * one["value"])
+        none = f"**This log cannot say** how well the models agree with its clicks: {metric}."
+        return Answer(none, severity="serious")
+    refused = ["serious"] * (len(given) < len(found))
+    severity = worst([*refused, *(caution.severity for one in given.values() for caution in one.warnings)])
+    first, sign = next(iter(given)), 1 if _better(metric) == "right" else -1
+    best = max(given, key=lambda name: sign * given[name].value)
     way = "higher" if sign > 0 else "lower"
-    told = f"{metric} {Span.of(best).text()}, {way} is better"
-    others = [one for one in given if one is not first and one.get("difference")]
-    if not others:
-        return Answer(f"{quote(first['model'])}: **{told}**.", severity=severity)
-    clear = {one["model"]: not one["difference"]["low"] <= 0 <= one["difference"]["high"] for one in others}
-    if best is first:
+    value = f"{metric} {Span.of(given[best]).text()}, {way} is better"
+    changes = _differences(found)
+    if not changes:
+        return Answer(f"{quote(first)}: **{value}**.", severity=severity)
+    clear = {name: not change.low <= 0 <= change.high for name, change in changes.items()}
+    if best == first:
         close = [quote(name) for name, is_clear in clear.items() if not is_clear]
         end = f", but not clearly better than {listing(close)}" if close else ", clearly before each other model"
     else:
-        change = Span.of(best["difference"]).text(signed=True)
-        end = f"; its difference to {quote(first['model'])} is {change}"
-        end += "" if clear[best["model"]] else ", **not clearly different**"
-    return Answer(f"{quote(best['model'])} **agrees best with the clicks**: {told}{end}.", severity=severity)
+        end = f"; its difference to {quote(first)} is {Span.of(changes[best]).text(signed=True)}"
+        end += "" if clear[best] else ", **not clearly different**"
+    return Answer(f"{quote(best)} **agrees best with the clicks**: {value}{end}.", severity=severity)
 
 
-def _forest(metric: str, found: list[Record]) -> Forest:
-    rows = (ForestRow(one["model"], Span.of(one), refusal(one) if one.get("error") else None) for one in found)
+def _forest(metric: str, found: ByModel) -> Forest:
+    rows = (ForestRow(name, Span.of(one), refusal(one) or None) for name, one in found.items())
     return Forest(f"{metric} of each model", tuple(rows), better=_better(metric))
 
 
-def _section(metric: str, found: list[Record], drawn: bool) -> Section:
+def _section(metric: str, found: ByModel, drawn: bool) -> Section:
     """Return the section of one metric; drawn: whether its plot is on the first screen."""
-    others = [one for one in found if one.get("difference")]
     forests = [] if drawn else [_forest(metric, found)]
-    if others:
-        changes = {one["model"]: Span.of(one["difference"]) for one in others}
+    if changes := {name: Span.of(one) for name, one in _differences(found).items()}:
         rows = tuple(ForestRow(name, change, change.text(signed=True)) for name, change in changes.items())
-        title = f"Difference to {found[0]['model']}, on the same clicks"
+        title = f"Difference to {next(iter(found))}, on the same clicks"
         forests.append(Forest(title, rows, 0.0, "no difference", better=_better(metric)))
-    given = next((one for one in found if one.get("rejected") is not None), None)
     caption = metric
-    if given:
-        share, size = percent(given["rejected"]), count(round(given["ess"] or 0))
-        caption += f": {share} of the clicks rejected, worth {size} impressions"
-    return Section(metric, forests=tuple(forests), tables=(Figures(caption, _HEADER[:5], _rows(found)),))
+    if given := next((one for one in found.values() if isinstance(one, Measured)), None):
+        caption += f": {percent(given.rejected)} of the clicks rejected, worth {_size(given)} impressions"
+    table = Figures(caption, _HEADER[:5], tuple(_cells(name, one)[:5] for name, one in found.items()))
+    return Section(metric, forests=tuple(forests), tables=(table,))
 
 
-def _by_group(document: Record, metric: str, rows: list[Record]) -> Section:
-    found = [one for one in rows if one["metric"] == metric and one["group"] is not None]
-    cells = tuple((f"{one['group']}: {one['model']}", *_cells(one)[1:]) for one in found)
-    by = str(document["by"])
-    return Section(
-        f"{metric} by {by}", tables=(Figures(f"{metric} by {by}", (f"{by}: model", *_HEADER[1:]), cells, (4, 6)),)
+def _by_group(found: Measurements, metric: str) -> Section:
+    by, header = found.facts["by"], (f"{found.facts['by']}: model", *_HEADER[1:])
+    rows = tuple(
+        _cells(f"{group}: {name}", one)
+        for group, part in found.groups.items()
+        for name, one in _of(part, metric).items()
     )
+    return Section(f"{metric} by {by}", tables=(Figures(f"{metric} by {by}", header, rows, (4, 6)),))
 
 
-def _rows(found: list[Record]) -> tuple[tuple[Cell, ...], ...]:
-    return tuple(_cells(one)[:5] for one in found)
+def _cells(label: str, one: Measured | NoOverlapError) -> tuple[Cell, ...]:
+    if isinstance(one, NoOverlapError):
+        return (label, "", refusal(one), *[""] * 4)
+    span, change = Span.of(one), Span.of(one.difference)
+    away = (change.number(signed=True), change.interval(signed=True)) if one.difference else ("", "")
+    return (label, span.number(), span.interval(), *away, percent(one.rejected), _size(one))
 
 
-def _cells(one: Record) -> tuple[Cell, ...]:
-    if one.get("error"):
-        return (one["model"], "", refusal(one), *[""] * 4)
-    span, change = Span.of(one), Span.of(one.get("difference"))
-    away = (change.number(signed=True), change.interval(signed=True)) if one.get("difference") else ("", "")
-    kept = (percent(one["rejected"]), count(round(one["ess"] or 0)))
-    return (one["model"], span.number(), span.interval(), *away, *kept)
+def _size(found: Measured) -> str:
+    return count(round(finite(found.ess) or 0))

@@ -1,0 +1,185 @@
+"""The numbers of a result by name, and their plain form; `result` adds what can be asked of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from ..errors import NoOverlapError, UsageError
+from ..estimators.base import Estimator
+from ..estimators.named import estimator as named_estimator
+from ..estimators.wrappers import SelfNormalised
+from ..findings.verdict import Verdict
+from ..folds.estimate import Caution, Estimate, PlacedCaution
+from ..frames import Given, Tabular, cautions, plain
+from ..policies.base import Policy
+from ..policies.named import policy as named_policy
+from . import document
+from .background import Background
+from .paired import Difference
+
+Key = tuple[str, str]
+Named = str | Estimator | SelfNormalised
+Asked = Named | tuple[str | Policy, Named]
+Found = Estimate | NoOverlapError
+"""An estimate, or the reason why the log cannot give it."""
+
+
+@dataclass(frozen=True)
+class Estimates(Given[Estimate]):
+    """Estimates by (target, estimator), or by estimator alone if there is one target.
+
+    Both may be spelled in any equivalent way, or be the objects.
+    """
+
+    found: Mapping[Key, Found]
+
+    headings = ("target", "estimator", "value", "difference", "ess", "mean_weight", "warnings", "error")
+
+    def records(self) -> list[dict[str, Any]]:
+        """A row per estimate."""
+        return [document.estimate_row(key, None, value, None) for key, value in self.found.items()]
+
+    def to_dict(self) -> dict[str, Any]:
+        return {"estimates": self.records()}
+
+    def of(self, target: str) -> dict[str, Found]:
+        """Return the estimates of one target by estimator."""
+        return {name: found for (other, name), found in self.found.items() if other == target}
+
+    def known(self, key: Any) -> Key:
+        """Return the key of an estimate, given or refused; the estimator may be any spelling, or the object itself."""
+        targets = list(dict.fromkeys(target for target, _ in self.found))
+        target, name = key if isinstance(key, tuple) and len(key) == 2 else (None, key)
+        if target is None:
+            if len(targets) > 1:
+                raise KeyError(f"there are several targets: ask for result[name, estimator], name in {targets}")
+            target = "".join(targets)
+        known = among(targets, target, named_policy)
+        if known is None:
+            raise KeyError(f"no target {target!r}; there are: {targets}")
+        names = list(self.of(known))
+        estimator = among(names, name, named_estimator)
+        if estimator is None:
+            raise KeyError(f"no estimate {name!r}; there are: {names}")
+        return known, estimator
+
+
+@dataclass(frozen=True)
+class ResultData(Mapping[Key, Estimate], Tabular):
+    """The numbers of `Result`, which documents the fields."""
+
+    estimates: Estimates
+    background: Background
+    groups: Mapping[str, Estimates] = field(default_factory=dict)
+    truths: Mapping[str, float] = field(default_factory=dict)
+    about_log: tuple[Caution, ...] = ()
+    verdicts: Mapping[str, Verdict] = field(default_factory=dict)
+    comparisons: tuple[Difference, ...] = ()
+
+    headings = (
+        *("status", "title", "target", "against", "estimator", "group", "value", "difference", "relative", "truth"),
+        *("ess", "mean_weight", "word", "decided", "rows_needed", "expected"),
+        *("message", "warnings", "reasons", "error"),
+    )
+
+    def __getitem__(self, key: Asked) -> Estimate:
+        return self.estimates[key]
+
+    def __iter__(self) -> Iterator[Key]:
+        return iter(self.estimates)
+
+    def __len__(self) -> int:
+        return len(self.estimates)
+
+    @property
+    def facts(self) -> dict[str, Any]:
+        """Return everything in the reports beside estimates and verdicts (see `to_dict`), as plain values."""
+        compared = {"comparisons": list(map(document.comparison_row, self.comparisons))} if self.comparisons else {}
+        return plain(self.background) | compared
+
+    @property
+    def trustworthy(self) -> bool:
+        """Whether every estimate was given, without a serious finding.
+
+        A check is judged by its findings alone: its estimates are of policies that the user did not request.
+        """
+        if any(check.status == "serious" for check in self.background.checks):
+            return False
+        if self.background.kind == "check":
+            return True
+        return not self.estimates.refused and all(e.trustworthy for e in self.estimates.given.values())
+
+    @property
+    def verdict(self) -> Verdict:
+        """Return the only verdict: on the one target, or for `check` on the log.
+
+        Raises:
+            KeyError: there are several targets, or only logged quantities were requested.
+        """
+        names = list(self.verdicts)
+        if len(names) > 1:
+            raise KeyError(f"there are several targets: ask for result.verdicts[name], name in {names}")
+        if not names:
+            raise KeyError("there is no verdict: only what was logged was asked for")
+        return self.verdicts[names[0]]
+
+    @property
+    def usable(self) -> bool:
+        """Whether no verdict is `do not use`."""
+        every = (*self.verdicts.values(), *(one.verdict for one in self.comparisons))
+        return all(one.usable for one in every)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the result as plain lists, dicts and numbers (None for unknown values).
+
+        For the estimate behind each verdict: `clip_path` has it under each of some clips of the weights,
+        `heaviest` the impressions of largest weight, `window_path` all windows of the data's choice. `overlap` has
+        the probability of the displayed item at its rank, under the target and the logging policy; `rankings` has the
+        similarity of the target's rankings to the displayed ones: both for a random sample of rows, for policies with
+        a law over any slate.
+        """
+        verdicts = {name: document.verdict_row(one) for name, one in self.verdicts.items()}
+        return {**self.facts, "verdicts": verdicts, "log_findings": plain(self.about_log), "estimates": self._rows()}
+
+    def records(self) -> list[dict[str, Any]]:
+        """Return a row per estimate; for `check` per check, for `compare` per comparison."""
+        if self.comparisons:
+            return list(map(document.comparison_row, self.comparisons))
+        return plain(self.background.checks) if self.background.kind == "check" else self._rows()
+
+    @property
+    def findings(self) -> tuple[PlacedCaution, ...]:
+        """Return the problems of the log, of estimates and of group estimates; for `check`, its findings."""
+        if self.background.kind == "check":
+            return tuple(PlacedCaution(one.caution) for one in self.background.checks if one.caution is not None)
+        placed = [PlacedCaution(caution) for caution in self.about_log]
+        for group, estimates in self._parts():
+            for (target, estimator), one in estimates.found.items():
+                placed += [PlacedCaution(each, target, estimator, group=group) for each in cautions(one)]
+        return tuple(placed)
+
+    def _lead(self) -> Iterator[str]:
+        yield from super()._lead()
+        yield from (str(one).partition("\n")[0] for one in self.verdicts.values())
+
+    def _parts(self) -> Iterator[tuple[str | None, Estimates]]:
+        """Return the estimates of the whole log, then of each group."""
+        yield None, self.estimates
+        yield from self.groups.items()
+
+    def _rows(self) -> list[dict[str, Any]]:
+        parts = ((group, key, one) for group, part in self._parts() for key, one in part.found.items())
+        return [document.estimate_row(key, group, one, self.truths.get(key[0])) for group, key, one in parts]
+
+
+def among(known: list[str], asked: object, read: Callable[[Any], object]) -> str | None:
+    """Return the spelling that results use: `clip(ips, 10)` for `clip(ips, 1e1)`; None if there is no match."""
+    if str(asked) in known:
+        return str(asked)
+    try:
+        spelled = repr(read(asked))
+    except UsageError:
+        return None
+    return spelled if spelled in known else None

@@ -1,0 +1,107 @@
+"""How similar the slates of policies are to the logged ones, over a random sample of the log's rows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from functools import cached_property, reduce
+
+import numpy as np
+
+from ..errors import AbilityError, OffrankError
+from ..folds.base import MappedFold
+from ..folds.sampled import SampledRows, SampledRowsFold
+from ..log.batch import Floats, LogBatch, Shown
+from ..log.source import Needs
+from ..policies.propensities import AnyPolicy, law_needs, propensities
+from .background import RankingsCompared, RankOverlap, TopOverlap
+
+DEPTHS = (1, 3, 5)
+"""The depths at which two rankings are compared, besides the whole slate."""
+SAMPLED = 2048
+"""Sampled rows in which rankings are compared: shares are accurate to one or two percentage points."""
+_CELLS = 300_000
+"""Maximum number of (candidate, rank) pairs in the sampled rows."""
+
+
+@dataclass(frozen=True)
+class Likeness:
+    """How similar a policy's slates are to the logged ones, over a random sample of the log's rows.
+
+    - rows: sample size. probability: [k] mean probability of the displayed item at its own rank.
+    - overlap: by depth, the expected share of the first displayed items that the policy also ranks that high.
+    - changed: the mean probability of a different slate; None if the policy cannot compute it.
+    """
+
+    rows: int
+    probability: Floats
+    overlap: Mapping[int, float]
+    changed: float | None
+
+
+@dataclass(frozen=True)
+class LikenessFold(MappedFold):
+    """Keeps a random sample of the log's rows, and computes the `Likeness` of each policy at the end, or None.
+
+    read: the context columns that are read anyway; None for a policy that needs more, or that is not a law.
+    """
+
+    policies: tuple[AnyPolicy, ...]
+    read: Needs
+    kept: int = SAMPLED
+
+    @property
+    def reducer(self) -> SampledRowsFold:
+        return SampledRowsFold(reduce(Needs.__or__, self.able.values(), Needs()), self.kept, cells=_CELLS)
+
+    @cached_property
+    def able(self) -> dict[int, Needs]:
+        """Return, by number, the policies whose columns are read, and these columns."""
+        found = {}
+        for number, policy in enumerate(self.policies):
+            with suppress(AbilityError):
+                wanted = law_needs(policy, "rank_probs")
+                if replace(self.read | wanted, exchangeable=self.read.exchangeable) == self.read:
+                    found[number] = wanted
+        return found
+
+    def told(self, state: SampledRows) -> list[Likeness | None]:
+        batch = LogBatch(state.contexts, Shown(state.slates), None, None, state.inclusion, state.key)
+        return [
+            self._likeness(policy, batch) if number in self.able else None
+            for number, policy in enumerate(self.policies)
+        ]
+
+    def _likeness(self, policy: AnyPolicy, batch: LogBatch) -> Likeness | None:
+        contexts, slates, counts = batch.contexts, batch.slates, 1 / batch.inclusion
+        if not len(batch):
+            return None
+        changed, found = None, propensities(policy, batch)
+        try:
+            probs = found.rank_law.written_out(contexts.length)
+            with suppress(AbilityError):
+                changed = 1 - float(counts @ np.exp(found.log_prob) / counts.sum())
+        except (OffrankError, NotImplementedError):  # A failing diagnostic does not end the estimate.
+            return None
+        there = np.arange(slates.shape[1]) < contexts.length[:, None]
+        own = np.diagonal(probs, axis1=1, axis2=2)
+        depths = dict.fromkeys(depth for depth in (*DEPTHS, slates.shape[1]) if depth <= slates.shape[1])
+        overlap = {
+            depth: float(counts @ (probs[:, :depth, :depth].sum(axis=(1, 2)) / np.clip(contexts.length, 1, depth)))
+            / float(counts.sum())
+            for depth in depths
+        }
+        return Likeness(len(batch), (counts @ own) / (counts @ there), overlap, changed)
+
+
+def by_rank(target: str, found: Likeness | None, logging: Likeness | None) -> Iterator[RankOverlap]:
+    """Return the mean probability of the displayed item at each rank, under target and logging policy."""
+    for rank, probability in enumerate([] if found is None else found.probability.tolist()):
+        yield RankOverlap(target, rank + 1, probability, None if logging is None else float(logging.probability[rank]))
+
+
+def compared(target: str, found: Likeness) -> RankingsCompared:
+    """Return a target's rankings beside the displayed ones."""
+    overlap = tuple(TopOverlap(depth, share) for depth, share in found.overlap.items())
+    return RankingsCompared(target, found.rows, found.changed, overlap)
