@@ -12,14 +12,14 @@ import pytest
 
 import offrank
 from offrank.errors import UsageError
-from offrank.learning import _kernels_rankings as kernels
-from offrank.learning import learner
+from offrank.learning import learner, pl_rank
 from offrank.learning.examples import Data, Examples
 from offrank.learning.pl_rank import ItemRewards, Metric
 from offrank.learning.reductions import Scorer
 from offrank.policies.linear import Encoding, Model
 from tests.learning.worlds import examples, store
 
+kernels = pl_rank._kernels_rankings
 SHAPES = [(5, 3), (4, 4), (3, 1), (5, 5)]
 
 
