@@ -14,6 +14,7 @@ import pytest
 from sklearn.linear_model import Lasso
 
 import offrank
+from offrank.errors import UsageError
 from offrank.log.judged import Judged
 from offrank.papers.expectations import Expectations
 from offrank.papers.resume import Heed
@@ -36,11 +37,12 @@ from offrank.papers.slates.direct import Linear, Tree, learnt
 from offrank.papers.slates.findings import Findings, claims, root_mean_square
 from offrank.papers.slates.rankers import RANKERS, TREE_TITLE, RankedSets
 from offrank.papers.slates.study import studied
-from offrank.papers.slates.worlds import World, by_rank, worlds
+from offrank.papers.slates.worlds import World, by_rank, feature_table, worlds
 
 SMALL, LARGE = SPACES = Space(4, 2, (1.0, 2.0)), Space(6, 3, (0.5, 1.0))
 SIZES = (5, 6, 2, 6, 4, 3, 6, 1, 5)
-MICRO = SlatesDesign(queries=0, logs=400, runs=2, models=(60, 120), spaces=SPACES)
+MICRO = SlatesDesign(queries=0, logs=400, runs=2, models=(60,), spaces=SPACES)
+TWICE = replace(MICRO, models=(60, 120))
 
 
 def judged(*sizes: int, seed: int = 0) -> Judged:
@@ -58,7 +60,7 @@ def ranked(*sizes: int, seed: int = 0) -> RankedSets:
 
 
 def world(sets: RankedSets, space: Space, logging: Logging) -> World:
-    return worlds(sets, space, [logging])[logging]
+    return worlds(sets, feature_table(sets.judged.features), space, [logging])[logging]
 
 
 def nothing() -> None:
@@ -168,12 +170,12 @@ def test_direct_methods_are_regressions_on_joined_features() -> None:
 
 
 def test_estimates_are_means_over_the_logs() -> None:
-    here, design = world(ranked(5, 6, 2, 6), LARGE, loggings(LARGE)[2]), replace(MICRO, logs=400)
-    found = studied(here, design, 9, nothing)
+    here = world(ranked(5, 6, 2, 6), LARGE, loggings(LARGE)[2])
+    found = studied(here, TWICE, 9, nothing)
     log = here.draw(9, 0, 400)
     (pi, ips), rewards = here.weights(log), here.rewards(log)
     models = learnt(here, here.draw(9, 0, 120), 9, nothing)
-    last, later = design.grid.index(400), slice(120, 400)
+    last, later = TWICE.grid.index(400), slice(120, 400)
     for metric in METRICS:
         reward = rewards[:, REWARDS.index(metric)]
         for t, target in enumerate(TARGETS):
@@ -198,7 +200,7 @@ def test_estimates_are_means_over_the_logs() -> None:
             assert found["truth"][metric][target] == pytest.approx(here.values[t, :, REWARDS.index(metric)].mean())
     # before it has learnt there is no direct method
     assert [one is None for one in found["estimates"]["ERR"][TARGETS[0]]["DM tree"]] == [
-        n not in {120, 240, 400} for n in design.grid
+        n not in {120, 240, 400} for n in TWICE.grid
     ]
 
 
@@ -220,7 +222,9 @@ def counting(monkeypatch: pytest.MonkeyPatch, most: int = 1000) -> list[int]:
 
 @pytest.fixture(scope="module")
 def data() -> SlatesData:
-    return SlatesData(MICRO, "9 queries", judged(*SIZES), {s: ranked(*SIZES) for s in SPACES}, generated=False)
+    sets = {space: ranked(*SIZES) for space in SPACES}
+    features = {space: feature_table(one.judged.features) for space, one in sets.items()}
+    return SlatesData(MICRO, "9 queries", None, sets, features, sum(SIZES), 4.0)
 
 
 def test_it_goes_on_where_it_was_interrupted(data: SlatesData, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -268,7 +272,7 @@ def test_the_page_has_all_conditions(tmp_path: Path) -> None:
 
 def told(value: Callable[[Condition, str, int], list[float | None]], runs: int = 4) -> Findings:
     """Findings with truth 1 of which `value` says each estimate: (condition, estimator, run) -> at each size."""
-    design = replace(MICRO, runs=runs)
+    design = replace(TWICE, runs=runs)
     studies: dict[Study, Any] = {}
     for one in design.conditions():
         for run in range(runs):
@@ -284,7 +288,7 @@ def test_claims_by_numbers_given() -> None:
 
     def value(one: Condition, name: str, run: int) -> list[float | None]:
         sign = 1 if run % 2 else -1
-        sizes = [float(n) for n in MICRO.grid]
+        sizes = [float(n) for n in TWICE.grid]
         if name == "wPI":
             last = 0.1 * sign if one.metric == "NDCG" else 0.2 + 0.001 * sign
             return [1 + last * (sizes[-1] / n) ** 0.5 for n in sizes]
@@ -312,7 +316,7 @@ def test_claims_by_numbers_given() -> None:
 
     def worse(one: Condition, name: str, run: int) -> list[float | None]:
         lost = name == "wPI" and one.metric == "ERR" and one.target == TARGETS[0] and one.logging.alpha == 2
-        return [3.0 + run] * len(MICRO.grid) if lost else value(one, name, run)
+        return [3.0 + run] * len(TWICE.grid) if lost else value(one, name, run)
 
     facts = claims(told(worse))
     assert facts["wins over wIPS"] == 38
@@ -323,7 +327,7 @@ def test_claims_by_numbers_given() -> None:
 
 def test_normalised_errors_are_from_a_thousandth_to_one() -> None:
     values = {"wPI": 1.1, "wIPS": 1.5, "DM lasso": 1.2, "DM tree": 0.7}
-    findings = told(lambda one, name, run: [values.get(name, 9.0)] * len(MICRO.grid))
+    findings = told(lambda one, name, run: [values.get(name, 9.0)] * len(TWICE.grid))
     found = findings.normalised(findings.conditions[0], 400)
     expected = [0.001, 1.0, 0.001 + 0.999 * 0.1 / 0.4, 0.001 + 0.999 * 0.2 / 0.4]
     assert list(found.values()) == pytest.approx(expected)
@@ -345,3 +349,9 @@ def test_scales() -> None:
     assert len(list(small.conditions())) == 40
     assert {60_000, 600_000} <= set(small.grid) & set(full.grid)
     assert SlatesDesign.of(1e-9, 4).grid[-1] == 2_000
+
+
+def test_queries_without_a_grade_above_0_are_refused() -> None:
+    given = judged(4, 5)
+    with pytest.raises(UsageError, match="no document has a grade above 0"):
+        SlatesData.of(MICRO, replace(given, grade=np.zeros(given.rows)), len)

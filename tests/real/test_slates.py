@@ -13,8 +13,10 @@ from offrank.errors import UsageError
 from offrank.learning.action_rewards import ActionSums
 from offrank.learning.trees import TreeSettings, fit
 from offrank.log.batch import Contexts
+from offrank.papers.slates.learning import LearningDesign
 from offrank.papers.slates.overlap import PAIRS, agreement
 from offrank.papers.slates.rankers import LASSO_TITLE, RANKERS, TREE_BODY, FeatureSets, RankedSets, ranked_sets
+from offrank.papers.slates.table_1 import learning
 from offrank.papers.slates.uniform_log import Pages, uniform_log
 from offrank.policies.boosted import best_slates
 from offrank.readers.svmlight import read_svmlight
@@ -111,6 +113,16 @@ def test_targets_of_pi_opt_teach_more_than_chance(sets: RankedSets, name: str) -
         padded[sets.judged.owner, place] = forest.scores(sets.judged.features)
         slates = best_slates(padded, sets.judged.sizes, pages.lengths)
         assert pages.rewards(every, slates)[:, kind].mean() > log.means[:, kind].mean() + 0.02
+
+
+def test_table_1_of_real_queries(shared_data: Path, tmp_path: Path) -> None:
+    pytest.importorskip("lightgbm")
+    judged = read_svmlight(shared_data / "mq2008" / "S1.txt")
+    design = LearningDesign(60, 60, None, rounds=3, leaves=4, rate=0.3, slates=100)
+    section = learning(design, judged, tmp_path, lambda _: None)
+    assert section.prose[0].startswith("60 queries")
+    for table in section.tables:
+        assert all(0 < row[table.header.index("NDCG@3")] < 1 for row in table.rows)
 
 
 def test_short_queries_have_short_slates_and_no_longer_ones(shared_data: Path) -> None:

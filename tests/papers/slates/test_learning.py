@@ -20,7 +20,7 @@ from offrank.report.document import Section
 
 pytest.importorskip("lightgbm")
 
-DESIGN = LearningDesign(60, None, rounds=5, leaves=4, rate=0.3, slates=60, smallest=2)
+DESIGN = LearningDesign(60, 60, None, rounds=5, leaves=4, rate=0.3, slates=60, smallest=2)
 
 
 def judged(*grades: list[float], features: np.ndarray | None = None) -> Judged:
@@ -166,6 +166,14 @@ def test_settings_differ_as_the_code_differs_from_the_text() -> None:
     assert {SUP, PI_OPT} <= {*TEXT.methods} & {*CODE.methods}
     full = LearningDesign.of(1.0, 4)
     assert (full.rounds, full.leaves, full.slates * 6_000 // 10_000) == (1_000, 70, 1_000)
+
+
+def test_the_price_counts_trees_and_folds() -> None:
+    made = queries(40)
+    pages = Pages.of(made, 3)
+    found = Experiment(pages, uniform_log(pages, 100, 0, quiet), DESIGN).price(FOLDS[:2])
+    # text: LambdaMART, SUP, raw relevance, and PI-OPT for two rewards; code: SUP, and PI-OPT for two rewards
+    assert found.startswith("2 folds, 8 rankers of 5 trees each: about ")
 
 
 def test_bad_input(tmp_path: Path) -> None:

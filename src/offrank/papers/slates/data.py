@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from ...errors import UsageError
 from ...log.judged import Judged
 from ...options import Say
 from ...readers.svmlight import read_svmlight
@@ -20,23 +21,31 @@ from ..resume import spoken, workers
 from .design import Logging, SlatesDesign, Space, Study, loggings, seed_of
 from .direct import learnt
 from .rankers import RankedSets, ranked_sets
-from .worlds import World, worlds
+from .worlds import Features, World, feature_table, worlds
 
 _TIMED = 20_000
 _LEARNT = 1_000
+_GROWTH = 0.85  # of the time of learning with the logs: the descent of the lasso does not depend on them
+_REMEDY = "give judged documents"
 MOST_WORKERS = 2
 """Studies at once: each holds the features of the logs that it learns from."""
 
 
 @dataclass(frozen=True)
 class SlatesData:
-    """Judged queries. data: a description of their source. sets: by space, the candidates and their ranks."""
+    """Judged queries. data: a description of their source. given: the user's queries, None for generated ones.
+
+    sets: by space, the candidates and their ranks, without features. features: by space, as in `World`. rows: judged
+    documents. highest: the highest grade.
+    """
 
     design: SlatesDesign
     data: str
-    judged: Judged
+    given: Judged | None
     sets: Mapping[Space, RankedSets]
-    generated: bool
+    features: Mapping[Space, Features]
+    rows: int
+    highest: float
     made: dict[tuple[Space, float], dict[Logging, World]] = field(default_factory=dict)
     locks: dict[tuple[Space, float], Lock] = field(default_factory=dict)
     lock: Lock = field(default_factory=Lock)
@@ -46,13 +55,21 @@ class SlatesData:
         """Read or generate queries, and rank them.
 
         log: queries, a folder of MSLR (of which `train.txt` is read), an SVMlight file, or None.
+
+        Raises:
+            UsageError: no document has a grade above 0; as `ranked_sets`.
         """
         judged, data = _judged(design, log)
-        found = {}
+        highest = float(judged.grade.max(initial=0.0))
+        if not highest > 0:
+            raise UsageError("no document has a grade above 0, so that every slate earns nothing", _REMEDY)
+        found, features = {}, {}
         for space in design.spaces:
             say(f"four rankers of {data}, at most {space.m} documents each")
-            found[space] = ranked_sets(judged, space.m, design.seed)
-        return cls(design, data, judged, found, log is None)
+            sets = ranked_sets(judged, space.m, design.seed)
+            features[space] = feature_table(sets.judged.features)
+            found[space] = replace(sets, judged=replace(sets.judged, features=np.empty((sets.judged.rows, 0))))
+        return cls(design, data, None if log is None else judged, found, features, judged.rows, highest)
 
     def world(self, space: Space, logging: Logging) -> World:
         """Return a world, made on first use, together with that of the other ranker."""
@@ -62,8 +79,7 @@ class SlatesData:
         with lock:
             if key not in self.made:
                 alike = [one for one in loggings(space) if one.alpha == logging.alpha]
-                highest = max(float(self.judged.grade.max(initial=0.0)), 1.0)
-                self.made[key] = worlds(self.sets[space], space, alike, highest)
+                self.made[key] = worlds(self.sets[space], self.features[space], space, alike, self.highest)
             return self.made[key][logging]
 
     @property
@@ -77,14 +93,13 @@ class SlatesData:
 
     def price(self, missing: list[Study]) -> str:
         """Return in words what the missing studies will cost, from the speed of a small part of each space."""
-        seconds, memory = 0.0, self.judged.features.nbytes + 0.0
+        seconds, memory = 0.0, 0.0 if self.given is None else float(self.given.features.nbytes)
         for space in self.design.spaces:
             count = sum(one.space == space for one in missing)
             world = self.world(space, loggings(space)[0])
-            each = _seconds(world, self.design)
-            seconds += count * each
-            memory += 5 * world.table.nbytes + 4 * world.features.nbytes
-        width = max(space.l for space in self.design.spaces) * (self.judged.features.shape[1] + 1)
+            seconds += count * _seconds(world, self.design)
+            memory += 5 * world.table.nbytes + world.features.nbytes
+        width = max(space.l * table.shape[1] for space, table in self.features.items())
         memory += workers(MOST_WORKERS) * (4.0 * width * self.design.models[-1] + 8 * 5 * width**2)
         cores = workers(MOST_WORKERS)
         return (
@@ -105,7 +120,7 @@ def _seconds(world: World, design: SlatesDesign) -> float:
     learnt(world, some, 0, lambda: None)
     learning = time.perf_counter() - began
     passes = 3 * design.logs / small.logs  # once for the weights, again for the residuals of four models
-    return read * passes + learning * sum(design.models) / small.models[0]
+    return read * passes + learning * sum((model / small.models[0]) ** _GROWTH for model in design.models)
 
 
 def _judged(design: SlatesDesign, log: Any) -> tuple[Judged, str]:

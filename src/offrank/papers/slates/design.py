@@ -25,7 +25,7 @@ DIRECT = {LASSO: DR_LASSO, TREE: DR_TREE}
 """The direct methods, and the doubly robust estimator with the same model."""
 
 FULL_LOGS, FULL_RUNS, FULL_MODEL = 10_000_000, 25, 30_000
-_GENERATED = 5_000  # queries; more would not fit in 1.5 GiB
+_GENERATED = 3_000  # queries; more would not fit in 1.5 GiB
 
 
 class Space(NamedTuple):
@@ -93,7 +93,7 @@ class Condition(NamedTuple):
 class SlatesDesign:
     """The experiment of section 4.1 at some size.
 
-    queries: to generate where none are given, and the most that are taken of those given (0 for all). logs: of each
+    queries: to generate where none are given. logs: of each
     run; models: logs from which the direct methods learn, each half of a size at which they are judged; beyond the
     last, its model predicts the remaining logs.
     """

@@ -6,8 +6,9 @@ learnt from. One log of uniformly random slates of all queries serves all folds,
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import NamedTuple
 
@@ -16,9 +17,9 @@ import numpy as np
 from ...learning.trees import TreeSettings, ranking_rounds, rounds
 from ...log.batch import Floats, Integers
 from ...policies.boosted import Assignment, TreeEnsemble, best_slates
-from ..resume import Found, Heed
+from ..resume import Found, Heed, spoken, workers
 from .design import FLAT, REWARDS
-from .rankers import parts, ranks
+from .rankers import finite, parts, ranks
 from .uniform_log import Pages, UniformLog
 
 SLOTS = 3
@@ -26,8 +27,10 @@ PARTS = 5
 NDCG, NDCG_FLAT, ERR = (REWARDS.index(name) for name in ("NDCG", FLAT, "ERR"))
 LAMBDAMART, SUP, SUP_RAW, PI_OPT = ("LambdaMART", "SUP", "SUP, raw relevance", "PI-OPT")
 EXACT = "PI-OPT, exact assignment"
-_LARGEST = float(np.finfo(np.float32).max) / 4
 _TOGETHER = 256  # queries whose slates are found at once
+_TIMED = (1, 6)  # trees
+WORKERS = 2
+"""Folds at once."""
 
 
 class Setting(NamedTuple):
@@ -55,13 +58,14 @@ SETTINGS = (TEXT, CODE)
 class LearningDesign:
     """The experiment at some size.
 
-    queries: the most that are used, and as many are generated where none are given, with `documents` each (None:
+    queries: the most of those given. generated: how many are made where none are given, with `documents` each (None:
     MSLR's sizes). slates: logged for each query, on average (published: 10,000,000 for the 6,000 to learn from of
     MSLR-WEB10K). rounds: the number of trees is chosen among a tenth, three tenths and all of them.
     smallest: documents in a leaf.
     """
 
     queries: int
+    generated: int
     documents: tuple[int, int] | None
     rounds: int
     leaves: int = 70
@@ -72,8 +76,10 @@ class LearningDesign:
 
     @classmethod
     def of(cls, scale: float, seed: int) -> LearningDesign:
-        """Return the published size at scale .5 or more, otherwise a small one."""
-        return cls(10_000, None, 1_000, seed=seed) if scale >= 0.5 else cls(1_000, (10, 60), 50, 31, seed=seed)
+        """Return the published size at scale .5 or more, but for generated queries; otherwise a small one."""
+        if scale >= 0.5:
+            return cls(10_000, 1_500, None, 1_000, seed=seed)
+        return cls(1_000, 1_000, (10, 60), 50, 31, seed=seed)
 
     @property
     def after(self) -> tuple[int, ...]:
@@ -137,6 +143,21 @@ class Experiment:
                     found[setting.name].setdefault(name, {})[REWARDS[kind]] = values.tolist()
         return found
 
+    def price(self, missing: Sequence[LearningFold]) -> str:
+        """Return in words what some folds will cost, from the speed of a few trees."""
+        part, spent = self.pages.judged.take(self.trained(FOLDS[0])), list[float]()
+        for count in _TIMED:
+            began, few = time.perf_counter(), replace(self.design.trees(TEXT), rounds=count)
+            list(rounds(finite(part.features), part.grade, np.ones(part.rows), few))
+            spent.append(time.perf_counter() - began)
+        tree = max((spent[1] - spent[0]) / (_TIMED[1] - _TIMED[0]), 1e-4)
+        methods = [method for setting in SETTINGS for method in setting.methods]
+        models = len(methods) + methods.count(PI_OPT)
+        passes = models + 2 * methods.count(PI_OPT) * (SLOTS - 1)  # an example for each slot
+        each = spent[0] + tree * (self.design.rounds - 1)
+        seconds = each * passes * len(missing) / workers(WORKERS)
+        return f"{len(missing)} folds, {models} rankers of {self.design.rounds:,} trees each: about {spoken(seconds)}"
+
     def _results(
         self, fold: LearningFold, setting: Setting, method: str, heed: Heed
     ) -> Iterator[tuple[str, int, Floats]]:
@@ -162,7 +183,7 @@ class Experiment:
         part, rows = self.pages.judged.take(queries), self._rows(queries)
         trees = self.design.trees(setting, SLOTS if method == PI_OPT else 1)
         seed, after = self.design.seed, self.design.after
-        features = _finite(part.features)
+        features = finite(part.features)
         if method == LAMBDAMART:
             made = ranking_rounds(features, part.grade, part.sizes, trees, seed, after)
         elif method == PI_OPT:
@@ -181,7 +202,7 @@ class Experiment:
     def _slates(self, queries: Integers, forest: TreeEnsemble, assignment: Assignment) -> Integers:
         """Return the slates [n, 3] of a ranker; among documents with equal scores a hash decides."""
         part, rows = self.pages.judged.take(queries), self._rows(queries)
-        scores = forest.scores(_finite(part.features))
+        scores = forest.scores(finite(part.features))
         shuffled = np.zeros((len(queries), int(part.sizes.max()), SLOTS))
         shuffled[part.owner, self._places[rows]] = scores if forest.slots else scores[:, None]
         document = np.zeros(shuffled.shape[:2], np.int64)
@@ -204,8 +225,3 @@ class Experiment:
     def action_rewards(self) -> tuple[Floats, ...]:
         """Return what pi-opt regresses on, for each of `REWARDS` [rows, 3]."""
         return tuple(one.uniform() for one in self.log.actions)
-
-
-def _finite(features: Floats) -> Floats:
-    """Return features without infinities; what is no number is 0."""
-    return np.clip(np.nan_to_num(features, nan=0.0), -_LARGEST, _LARGEST)

@@ -53,8 +53,8 @@ class FeatureSets:
         """Return the sets of a collection with so many features.
 
         They are MSLR's for 136 (56 and 77 columns), LETOR 4.0's for 46 (22 and 24), otherwise the first and the second
-        half. The generated queries of `mslr_like` have 136 features in another order; by MSLR's sets their four
-        rankers overlap about as much as on MSLR.
+        half. The generated queries of `mslr_like` have 136 features in another order; by MSLR's sets their rankers
+        overlap about as much as on MSLR (.26 to .53 of the top 10, published .25 to .52), the two lassos more (.40).
 
         Raises:
             UsageError: fewer than 2 columns.
@@ -78,8 +78,7 @@ class FeatureSets:
     def design(self, name: str, features: Floats) -> Floats:
         """Return the columns of a ranker's set, after a constant one [rows, 1 + columns]; what is no number is 0."""
         columns = list(self.title if name in {LASSO_TITLE, TREE_TITLE} else self.body)
-        chosen = np.nan_to_num(features[:, columns], nan=0.0, posinf=_LARGEST, neginf=-_LARGEST)
-        return np.column_stack([np.full(len(features), _CONSTANT), np.clip(chosen, -_LARGEST, _LARGEST)])
+        return np.column_stack([np.full(len(features), _CONSTANT), finite(features[:, columns])])
 
 
 @dataclass(frozen=True)
@@ -154,6 +153,12 @@ def ranks(judged: Judged, scores: Floats, name: str, seed: int = 0) -> Integers:
     found = np.empty(judged.rows, np.int64)
     found[order] = np.arange(judged.rows) - judged.first[judged.owner] + 1
     return found
+
+
+def finite(features: Floats) -> Floats:
+    """Return features as trees can take them: in the range of single precision, and 0 for what is no number."""
+    found = np.nan_to_num(features, nan=0.0)
+    return np.clip(found, -_LARGEST, _LARGEST, out=found)
 
 
 def parts(judged: Judged, count: int, name: str, seed: int) -> Integers:

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
 
+from ...errors import optional
 from ...options import Say
 from ..resume import Found, Heed, own_folder, resumed
 from .data import MOST_WORKERS, SlatesData
@@ -31,4 +32,6 @@ def all_studies(data: SlatesData, folder: Path, say: Say) -> Mapping[Study, Foun
     def before(missing: list[Study]) -> None:
         say(data.price(missing))
 
-    return resumed(design.studies(), own_folder(folder, settings), simulated, say, MOST_WORKERS, before)
+    one_thread = optional("threadpoolctl", "the direct method needs scikit-learn", "models").threadpool_limits(1)
+    with one_thread:  # of linear algebra: there are as many studies as cores
+        return resumed(design.studies(), own_folder(folder, settings), simulated, say, MOST_WORKERS, before)

@@ -38,8 +38,10 @@ from .design import (
     loggings,
 )
 from .findings import COMPARED, Findings, by_both_ways, claims
+from .learning import LearningDesign
 from .overlap import overlap
 from .resume import all_studies
+from .table_1 import learning
 from .worlds import by_rank
 
 PAPER = Expectations.of("slates")
@@ -49,17 +51,22 @@ _WHOLE = 31_000  # queries of MSLR-WEB30K
 
 def sheet(asked: Run) -> Document:
     """Return the reproduction; see the module. Finished studies are saved, so that the same call resumes."""
-    return made(SlatesDesign.of(asked.scale, asked.seed), asked.log, asked.folder, asked.say)
+    table_1 = LearningDesign.of(asked.scale, asked.seed)
+    return made(SlatesDesign.of(asked.scale, asked.seed), asked.log, asked.folder, asked.say, table_1)
 
 
-def made(design: SlatesDesign, log: Any, folder: Path, say: Say) -> Document:
-    """Return the reproduction at any size."""
+def made(design: SlatesDesign, log: Any, folder: Path, say: Say, table_1: LearningDesign | None = None) -> Document:
+    """Return the reproduction at any size, with Table 1 if it has a design."""
     optional("sklearn.tree", "the base rankers and the direct method need scikit-learn", "models")
     say("1. The judged queries")
     data = SlatesData.of(design, log, say)
     say(f"2. {len(design.studies())} simulated logs, each for 2 targets and 2 metrics")
     findings = Findings(design, all_studies(data, folder, say))
-    return PAPER.sheet(_sections(data, findings, say))
+    sections = list(_sections(data, findings, say))
+    if table_1 is not None:
+        say("4. Table 1: rankers learnt from rewards of whole slates")
+        sections.append(learning(table_1, data.given, folder, say))
+    return PAPER.sheet(sections)
 
 
 def _sections(data: SlatesData, findings: Findings, say: Say) -> Iterator[Section]:
@@ -79,8 +86,8 @@ def _sections(data: SlatesData, findings: Findings, say: Say) -> Iterator[Sectio
         for logging in loggings(space)[1:]:
             yield _panels(findings, space, logging, figure)
             figure += 1
-    whole = len(data.judged) > _WHOLE and not data.generated
-    yield overlap(data.sets[design.spaces[-1]], whole)
+    sets = data.sets[design.spaces[-1]]
+    yield overlap(sets, data.given is not None and len(sets.judged) > _WHOLE)
     say("3. The published code and the text, side by side")
     yield _both_ways(findings)
 
@@ -97,8 +104,8 @@ def _set_up(data: SlatesData, findings: Findings) -> Section:
         rows.append((str(space), len(sets.judged), float(sets.judged.sizes.mean()), *truths))
     titles = [f"{metric} of {target}" for metric in METRICS for target in TARGETS]
     table = Figures("Queries, and the true values", ("(m, l)", "queries", "mean candidates", *titles), tuple(rows))
-    facts = {**asdict(design), "data": data.data, "source": texts["generated" if data.generated else "given"]}
-    facts |= {"last model": design.models[-1], "rows": data.judged.rows}
+    facts = {**asdict(design), "data": data.data, "source": texts["generated" if data.given is None else "given"]}
+    facts |= {"last model": design.models[-1], "rows": data.rows}
     return PAPER.section("set-up", facts, tables=[table])
 
 

@@ -37,6 +37,7 @@ from .learning import (
     SUP,
     SUP_RAW,
     TEXT,
+    WORKERS,
     Experiment,
     LearningDesign,
     LearningFold,
@@ -50,7 +51,6 @@ VERSION = 1
 """To be increased whenever the results of a fold change: results of two versions are never mixed."""
 
 _PUBLISHED = 10_000  # queries of MSLR-WEB10K
-_WORKERS = 2
 
 Results = Mapping[str, Mapping[str, Mapping[str, Floats]]]
 """Setting -> method -> reward -> values of the slates of all queries, each tested once [q]."""
@@ -72,7 +72,8 @@ def learning(design: LearningDesign, judged: Judged | None, folder: Path, say: S
     log = uniform_log(pages, design.slates * len(judged), seed_of(design.seed, "uniform") % 2**63, say)
     experiment = Experiment(pages, log, design)
     settings = {"version": VERSION, "learning": asdict(design), "digest": _digest(judged)}
-    found = resumed(FOLDS, own_folder(folder, settings), experiment.run, say, _WORKERS)
+    own = own_folder(folder, settings)
+    found = resumed(FOLDS, own, experiment.run, say, WORKERS, lambda missing: say(experiment.price(missing)))
     results = _joined(experiment, found)
     facts = {
         **asdict(design),
@@ -90,7 +91,7 @@ def learning(design: LearningDesign, judged: Judged | None, folder: Path, say: S
 
 def _queries(design: LearningDesign, judged: Judged | None) -> Judged:
     if judged is None:
-        return mslr_like(design.queries, design.documents, seed=design.seed)
+        return mslr_like(design.generated, design.documents, seed=design.seed)
     if len(judged) < len(FOLDS):
         raise UsageError(f"{len(judged)} queries cannot be divided into {len(FOLDS)} folds", "give more queries")
     if not judged.grade.max() > 0:

@@ -36,7 +36,7 @@ class Pages:
         world = World(
             first=judged.first.astype(np.int64),
             document=np.arange(rows),
-            features=np.zeros((rows, 0)),
+            features=np.zeros((rows, 0), np.float32),
             grade=judged.grade,
             highest=highest,
             target=np.zeros((q, slots, 0), np.int64),

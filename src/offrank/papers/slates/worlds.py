@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ...estimators.pseudoinverse.gamma import UniformInverse, pseudoinverse
 from ...log.batch import Floats, Integers
@@ -21,6 +22,9 @@ from .design import REWARDS, TARGETS, Logging, Space
 from .rankers import RankedSets
 
 _QUERIES = 32  # whose tables are computed at once
+_LARGEST = 1e37
+
+Features = NDArray[np.float32]
 CONSTANT = 0.01
 """The first column of the features of the direct methods, as in the published code."""
 
@@ -45,7 +49,7 @@ class World:
 
     first: Integers
     document: Integers
-    features: Floats
+    features: Features
     grade: Floats
     highest: float
     target: Integers
@@ -108,15 +112,20 @@ class World:
         return np.stack([self.rewards(slates) for slates in self.shown_by_target])
 
 
-def worlds(sets: RankedSets, space: Space, some: Iterable[Logging], highest: float = 4.0) -> dict[Logging, World]:
+def feature_table(features: Floats) -> Features:
+    """Return features [documents, d - 1] as in `World`, after the constant column, finite and in single precision."""
+    table = np.zeros((len(features) + 1, features.shape[1] + 1), np.float32)
+    table[:-1, 0] = CONSTANT
+    table[:-1, 1:] = np.clip(np.nan_to_num(features), -_LARGEST, _LARGEST)
+    return table
+
+
+def worlds(
+    sets: RankedSets, features: Features, space: Space, some: Iterable[Logging], highest: float = 4.0
+) -> dict[Logging, World]:
     """Return a world for each logging policy; those of equal alpha are made together."""
     found: dict[Logging, World] = {}
     some = list(some)
-    constant = np.full((sets.judged.rows, 1), CONSTANT)
-    features = np.vstack(
-        [np.hstack([constant, sets.judged.features]), np.zeros((1, sets.judged.features.shape[1] + 1))]
-    )
-    features = np.clip(np.nan_to_num(features), -1e37, 1e37).astype(np.float32)
     for alpha in sorted({one.alpha for one in some}):
         alike = [one for one in some if one.alpha == alpha]
         targets = {one: _targets(sets, space, one) for one in alike}
@@ -149,7 +158,7 @@ def _targets(sets: RankedSets, space: Space, logging: Logging) -> Integers:
 
 
 def _world(
-    sets: RankedSets, logging: Logging, features: Floats, highest: float, target: Integers, table: Floats
+    sets: RankedSets, logging: Logging, features: Features, highest: float, target: Integers, table: Floats
 ) -> World:
     judged, rank = sets.judged, sets.ranks[logging.ranker]
     order = np.lexsort((rank, judged.owner))
