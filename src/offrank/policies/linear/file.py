@@ -67,7 +67,8 @@ class PolicyFile:
         except FileNotFoundError as error:
             raise UsageError(f"there is no policy {str(path)!r}", "write one with `offrank learn`") from error
         except (AttributeError, KeyError, IndexError, TypeError, ValueError, zipfile.BadZipFile, EOFError) as error:
-            raise UsageError(f"{str(path)!r} is not a learnt policy", "write one with `offrank learn`") from error
+            remedy = "write one with `offrank learn`, and name it as that does: linear(...) or boosted(...)"
+            raise UsageError(f"{str(path)!r} is not a learnt policy of this kind", remedy) from error
 
     @classmethod
     def _read(cls, found: Mapping[str, NDArray[Any]], path: str | os.PathLike[str]) -> PolicyFile:
