@@ -28,7 +28,8 @@ _RULE = (
     "The estimated error of a candidate is the root of its variance plus its squared bias. The bias shows in its "
     "paired differences to estimates that assume less and are not refuted themselves, beyond the noise of these "
     "differences: for the target, and for pseudo-targets of the same log, in proportion to their distance from the "
-    "logging policy. The range says what the difference for the target alone allows (2 standard errors)."
+    "logging policy. A standard error that rests on few rows counts twice. "
+    "The range says what the difference for the target alone allows (2 standard errors)."
 )
 
 
@@ -111,11 +112,10 @@ class SelectedEstimators(Delivered):
         rows, severity = self.records(), self.severity
         lead = f"{self.choice.rows:,} impressions, {plural(len(self.choice.given), 'candidate', 'candidates')}, "
         lead += f"{plural(len(self.choice.pseudo), 'pseudo-target', 'pseudo-targets')}."
-        said = f"{quote(self.chosen)} **is the choice** for {quote(self.facts['target'])}."
+        name, target = quote(self.chosen), quote(self.facts["target"])
+        said = f"{name} **is the choice** for {target}."
         if not self.choice.ranking.ranked:
-            said = (
-                f"**No candidate can be used** for {quote(self.facts['target'])}; {quote(self.chosen)} assumes least."
-            )
+            said = f"**No candidate can be used** for {target}; {name} assumes least."
         answer = Answer(said, severity=severity)
         cells = tuple(_cells(row) for row in rows if row["value"] is not None)
         header = ("estimator", "status", "value", "bias", "against", "expected error", "range")
