@@ -167,6 +167,7 @@ COLUMNS = st.sampled_from(["new_score", "my score", "class", "inf", "it's", *POL
 POSITIVE = st.floats(0, exclude_min=True) | st.integers(1)
 SHARE = st.floats(0, 1, exclude_min=True)
 ARGUMENTS: dict[str, Callable[[Any], st.SearchStrategy[Any]]] = {
+    "assignment": lambda _: st.sampled_from(["greedy", "exact"]),
     "base": lambda made: made,
     "by": lambda _: COLUMNS,
     "column": lambda _: COLUMNS,

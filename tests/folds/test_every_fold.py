@@ -27,6 +27,7 @@ from offrank.log.source import Needs
 from offrank.metrics.comparisons import metric
 from offrank.policies import policy
 from offrank.policies.linear import Encoding
+from offrank.reward_models.features import SlateColumns
 from offrank.testing import check_fold, take
 from tests.metamorphic.logs import log
 
@@ -176,7 +177,9 @@ LOGS: dict[str, Callable[[Any], Any]] = {
     "folds.sums.SumsFold": lambda kind: terms(kind(layout().worth.columns)),
     "verbs.diagnostics.ClipsFold": lambda kind: kind(tuple(pair[:2] for pair in layout().pairs())[:2], OLD),
     "verbs.diagnostics.HeaviestFold": lambda kind: kind(tuple(pair[:2] for pair in layout().pairs()), OLD, 7),
-    "verbs.diagnostics.LikenessFold": lambda kind: kind((NEW, policy("top(tied)"), OLD), SCORES, 40),
+    "verbs.likeness.LikenessFold": lambda kind: kind((NEW, policy("top(tied)"), OLD), SCORES, 40),
+    "reward_models.training.TrainingFold": lambda kind: kind(SlateColumns(("old", "new")), "query", 600),
+    "selection.pseudo_targets.DistanceFold": lambda kind: kind((NEW, policy("top(tied)")), OLD),
     "verbs.clicks.graded.GradedFold": lambda kind: kind({"rctr": fitted("rctr")}, "grades", "query"),
     "learning.contexts.ContextsFold": lambda kind: kind(OLD, "validate", "hash", "grades"),
     "learning.splits.LearntRowsFold": lambda kind: kind("hash"),

@@ -22,7 +22,7 @@ CANDIDATES = "candidates in another order"
 ITEMS, BATCHES, UNREAD = "items named by text", "rows in other batches", "an unread column"
 REST = (ITEMS, "rows in another order", BATCHES, UNREAD)
 EVERYTHING = at_once(CANDIDATES, *REST)
-ASKED = {"inspect", "evaluate", "compare", "check", "measure", "learn", "select clicks"}
+ASKED = {"inspect", "evaluate", "compare", "check", "measure", "learn", "select clicks", "select estimators"}
 ASKED |= {"clicks fit", "clicks evaluate", "clicks harvest"}
 
 
@@ -122,3 +122,10 @@ def test_clicks_harvest(method: str) -> None:
 
 def test_select_clicks() -> None:
     assert unforeseen("select clicks", {"": questions.selected}, "partial", tolerance=1e-6) == []
+
+
+def test_select_estimators() -> None:
+    ask = asking(
+        partial(offrank.select_estimators, worlds=0), "top(new)", "plackett_luce(old)", ("ips", "ipm", "snipm")
+    )
+    assert unforeseen("select estimators", {"": ask}, "partial") == []

@@ -49,6 +49,18 @@ def test_values_are_one_by_default() -> None:
     assert entries(read(rows).contexts.features, 0, 0) == [(3, 1.0), (4, 1.0)]
 
 
+def test_vectors_have_a_value_at_each_place() -> None:
+    dense = {**FINE, "features": [[0.5, 0.0], [-2.0, 4.0]]}
+    del dense["feature_values"]
+    features = read([dense, dense]).contexts.features
+    assert entries(features, 1, 0) == [(0, 0.5), (1, 0.0)]
+    assert entries(features, 1, 1) == [(0, -2.0), (1, 4.0)]
+    with pytest.raises(RowError, match="bad-feature-value"):
+        read([{**dense, "features": [[0.5, np.nan], [1.0, 2.0]]}])
+    with pytest.raises(ColumnError, match="vectors alone"):
+        read([{**dense, "feature_values": FINE["feature_values"]}])
+
+
 def test_a_slice_of_a_table_reads_its_own_lists() -> None:
     table = pa.Table.from_pylist([EMPTY, FINE, FINE]).slice(1)
     assert entries(read(table).contexts.features, 0, 1) == [(5, 3.0)]

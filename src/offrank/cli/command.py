@@ -19,7 +19,8 @@ from .learn import learn
 from .measure import measure
 from .reproduce import reproduce
 from .running import safely
-from .select import select
+from .select_clicks import clicks as select_clicks
+from .select_estimators import estimators as select_estimators
 from .simulate import simulate
 
 
@@ -46,7 +47,14 @@ def clicks() -> None:
     """Click models: how slates are clicked, learnt from a log."""
 
 
+@main.group()
+def select() -> None:
+    """Which of several candidates to use."""
+
+
 for _verb in (clicks_fit, clicks_evaluate, clicks_harvest):
     clicks.add_command(_verb)
-for _verb in (inspect, evaluate, compare, check, measure, convert, learn, demo, reproduce, select, simulate):
+for _verb in (select_clicks, select_estimators):
+    select.add_command(_verb)
+for _verb in (inspect, evaluate, compare, check, measure, convert, learn, demo, reproduce, simulate):
     main.add_command(_verb)

@@ -1,4 +1,4 @@
-"""Sparse features of the candidates: lists of lists, checked, as `SparseFeatures`."""
+"""Features of the candidates, sparse or as vectors: lists of lists, checked, as `SparseFeatures`."""
 
 from __future__ import annotations
 
@@ -21,19 +21,27 @@ def sparse_features(
 ) -> SparseFeatures:
     """Read the features of every row of a piece; rows that break a rule are marked in `faults`.
 
-    columns: those of the indices and of the values (None if each value is 1).
-    candidates: [n] how many each row has.
+    columns: those of the indices and of the values (None if each value is 1); or one of vectors: fractions, whose place
+    in their list is their index. candidates: [n] how many each row has.
 
     Raises:
-        ColumnError: the columns are not lists of lists of integers.
+        ColumnError: the columns are not lists of lists of integers, and not one of vectors.
     """
     name, beside = columns
     lines, held = _lines(data, name, pa.int64(), faults)
     kind = held.values.type
-    if not pa.types.is_integer(kind) and len(held.values):
-        raise ColumnError(f"column {name!r} holds {kind}, not indices", "write feature indices as integers")
-    indices = arrow.codes(held.values, name) if len(held.values) else np.zeros(0, np.int64)
     faults.mark(lines.lengths != candidates, rules.RAGGED, name)
+    if pa.types.is_floating(kind) and beside is None:
+        values = arrow.numbers(held.values, name)
+        faults.mark(lines.rows_where(held.rows_where(~np.isfinite(values))), rules.BAD_FEATURE_VALUE, name)
+        places = np.arange(len(values)) - np.repeat(held.starts, held.lengths)
+        return SparseFeatures(lines.starts, np.append(held.starts, len(values)), places, values)
+    if not pa.types.is_integer(kind) and len(held.values):
+        raise ColumnError(
+            f"column {name!r} holds {kind}, not indices",
+            "write feature indices as integers, with the values beside them, or vectors alone: lists of fractions",
+        )
+    indices = arrow.codes(held.values, name) if len(held.values) else np.zeros(0, np.int64)
     faults.mark(lines.rows_where(held.rows_where(indices < 0)), rules.BAD_FEATURE, name)
     if beside is None:
         return SparseFeatures(lines.starts, np.append(held.starts, len(indices)), indices, np.ones(len(indices)))

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Generic, Literal, TypeVar, cast
+from dataclasses import asdict, dataclass, field
+from typing import Any, Generic, Literal, TypeVar, cast
 
 from ..checks.propensities import SlotsRow
 from ..checks.rows import RankRow
@@ -133,7 +133,11 @@ class ModelOf:
     """The reward model of an estimator: how it was learnt, and how well it predicts."""
 
     estimator: str
-    learnt: OfModel = field(metadata=FLAT)
+    learnt: OfModel
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return all fields in one row; what is not known is None."""
+        return {"estimator": self.estimator, **asdict(self.learnt), "settings": list(self.learnt.settings)}
 
 
 @dataclass(frozen=True)

@@ -11,11 +11,12 @@ from ..errors import UsageError
 from ..findings import about
 from ..findings.assumptions import in_words
 from ..folds.estimate import Caution, PlacedCaution
-from ..formatting import Span, finite, number, percent, plural, quote
+from ..formatting import Span, finite, interval, number, percent, plural, quote
 from ..inference.spec import AUTO, IntervalSpec
 from ..policies.fit import fitted
 from ..policies.propensities import AnyPolicy
 from ..report.document import Answer, Document, Figures, Section
+from ..report.plots import Forest, ForestRow
 from ..running.executors import Executor, Progress
 from ..selection.estimators import EstimatedError
 from . import arguments, document
@@ -31,6 +32,9 @@ _RULE = (
     "logging policy. A standard error that rests on few rows counts twice. "
     "The range says what the difference for the target alone allows (2 standard errors)."
 )
+
+
+_LIGHTS = {"chosen": "use", "refuted": "do not use", "unusable": "do not use", "uncertain": "use with care"}
 
 
 @dataclass(frozen=True)
@@ -129,14 +133,24 @@ class SelectedEstimators(Delivered):
             Section("How they were judged", (_RULE,), items=pseudo, folded=True, printed=False),
             again(self.facts, "log", "target", "logging", "examination", "cluster"),
         ]
-        return self._page(lead, (one for one in sections if not one.empty), answer)
+        return self._page(lead, (one for one in sections if not one.empty), answer, _forest(rows))
+
+
+def _forest(rows: Sequence[Mapping[str, Any]]) -> Forest:
+    """Plot the estimate of each candidate; the light says which is chosen and which must not be used."""
+    each = (ForestRow(row["estimator"], _span(row), light=_LIGHTS.get(row["status"], "")) for row in rows)
+    return Forest("Estimate of each candidate, the least expected error first", tuple(each))
+
+
+def _span(row: Mapping[str, Any]) -> Span:
+    return Span(*(row[name] for name in ("value", "low", "high", "standard_error")))
 
 
 def _cells(row: Mapping[str, Any]) -> tuple[Any, ...]:
-    span = Span.of(row)
+    span = _span(row)
     shown = [number(row[name], span.places) for name in ("bias", "expected_error")]
-    ends = [number(row[f"expected_error_{end}"], span.places) for end in ("low", "high")]
-    return row["estimator"], row["status"], span.number(), shown[0], row["against"], shown[1], " to ".join(ends)
+    ends = interval(row["expected_error_low"], row["expected_error_high"], span.places)
+    return row["estimator"], row["status"], span.number(), shown[0], row["against"], shown[1], ends
 
 
 def rehearsed(found: Rehearsal) -> Section:
