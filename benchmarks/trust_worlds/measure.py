@@ -17,7 +17,7 @@ SEVERITIES = ("note", "warning", "serious")
 
 
 @dataclass(frozen=True)
-class Said:
+class Statement:
     """A verdict: the word, codes of findings in order, the value with its interval (if given), whose it is."""
 
     word: str
@@ -42,23 +42,23 @@ class Outcome:
     spared: bool = False
 
 
-def said_of(world: World, rows: int, seed: int) -> Said:
+def said_of(world: World, rows: int, seed: int) -> Statement:
     """The verdict on one log; what is refused is not used."""
     try:
         return verdict_of(world.answer(world.table(rows, seed)))
     except offrank.OffrankError as error:
-        return Said(NOT, (error.code,))
+        return Statement(NOT, (error.code,))
 
 
-def verdict_of(result: offrank.Result) -> Said:
+def verdict_of(result: offrank.Result) -> Statement:
     """The verdict of a result: its reasons come first, then the findings of which the verdict says nothing."""
     worst_first = sorted(result.findings, key=lambda one: -SEVERITIES.index(one.severity))
     codes = tuple(dict.fromkeys(one.code for one in worst_first))
     found = result.verdict
     codes = tuple(reason.code for reason in found.reasons) or codes
     if found.value is None:
-        return Said(found.word, codes)
-    return Said(found.word, codes, (found.value.value, found.value.low, found.value.high), str(found.estimator))
+        return Statement(found.word, codes)
+    return Statement(found.word, codes, (found.value.value, found.value.low, found.value.high), str(found.estimator))
 
 
 def outcome(world: World, rows: int, seed: int) -> Outcome:

@@ -7,13 +7,13 @@ from dataclasses import replace
 import pytest
 
 from benchmarks.trust_worlds import WORLDS, World, measure
-from benchmarks.trust_worlds.measure import NOT, USE, Outcome, Said, Share, most_frequent, outcome
+from benchmarks.trust_worlds.measure import NOT, USE, Outcome, Share, Statement, most_frequent, outcome
 
 WORLD = replace(WORLDS["Plackett-Luce, 1 slot"], causes=frozenset({"mean-weight"}))
 ERROR = 0.01
 
 
-def judged(monkeypatch: pytest.MonkeyPatch, said: Said, world: World = WORLD) -> Outcome:
+def judged(monkeypatch: pytest.MonkeyPatch, said: Statement, world: World = WORLD) -> Outcome:
     monkeypatch.setattr(measure, "said_of", lambda world, rows, seed: said)
     return outcome(world, 1000, 0)
 
@@ -30,25 +30,25 @@ def around(value: float) -> tuple[float, float, float]:
 def test_the_error_is_told_in_standard_errors(
     errors: float, held: bool, off: bool, side: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    found = judged(monkeypatch, Said(USE, (), around(WORLD.truth + side * errors * ERROR)))
+    found = judged(monkeypatch, Statement(USE, (), around(WORLD.truth + side * errors * ERROR)))
     assert (found.held, found.off) == (held, off)
 
 
 def test_no_number_is_neither_right_nor_wrong(monkeypatch: pytest.MonkeyPatch) -> None:
-    found = judged(monkeypatch, Said(NOT, ("mean-weight", "low-ess")))
+    found = judged(monkeypatch, Statement(NOT, ("mean-weight", "low-ess")))
     assert found == Outcome(NOT, "mean-weight", right=True)
 
 
 def test_only_the_first_cause_counts(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert not judged(monkeypatch, Said(NOT, ("low-ess", "mean-weight"))).right
-    assert not judged(monkeypatch, Said(NOT, ())).right
+    assert not judged(monkeypatch, Statement(NOT, ("low-ess", "mean-weight"))).right
+    assert not judged(monkeypatch, Statement(NOT, ())).right
 
 
 def test_an_answer_that_is_not_harmed_is_spared(monkeypatch: pytest.MonkeyPatch) -> None:
     world = replace(WORLD, spared=frozenset({"ips"}))
-    assert judged(monkeypatch, Said(USE, (), around(WORLD.truth), "ips"), world).spared
-    assert not judged(monkeypatch, Said(USE, (), around(WORLD.truth), "ipm"), world).spared
-    assert not judged(monkeypatch, Said(NOT, ("low-ess",)), world).spared
+    assert judged(monkeypatch, Statement(USE, (), around(WORLD.truth), "ips"), world).spared
+    assert not judged(monkeypatch, Statement(USE, (), around(WORLD.truth), "ipm"), world).spared
+    assert not judged(monkeypatch, Statement(NOT, ("low-ess",)), world).spared
 
 
 def test_shares() -> None:

@@ -13,7 +13,7 @@ from click.testing import CliRunner
 
 import offrank
 from offrank.cli.command import main
-from offrank.findings import about
+from offrank.findings import cautions_for
 from offrank.findings.evidence import OfClusters, OfEstimate, OfTraining
 from offrank.options import column, command_line, estimator, option, verb
 from tests.verbs.logs import LOGGING, TARGET, coins, replaced, search
@@ -22,7 +22,7 @@ FEW = np.arange(200) < 20
 
 
 def remedy(code: str, *evidence: object) -> str:
-    return next(one.remedy for one in about(*evidence) if one.code == code)
+    return next(one.remedy for one in cautions_for(*evidence) if one.code == code)
 
 
 def told(log: Any, name: str, code: str, target: Any = TARGET, **options: Any) -> str:

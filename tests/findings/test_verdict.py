@@ -29,7 +29,7 @@ def estimate(value: float, half: float, *warnings: Caution, away: float | None =
 
 
 def caution(severity: Any, code: str = "low-ess") -> Caution:
-    return Caution(code, severity, f"Said of {code}.", "Do.")
+    return Caution(code, severity, f"Statement of {code}.", "Do.")
 
 
 def assumed(name: str) -> frozenset[str]:

@@ -141,7 +141,7 @@ def test_how_much_is_explained() -> None:
     rows = changed().slice(0, 3)
     for name, values in {"reward": [1.0, 2.0, 6.0], "inclusion": [1.0, 1.0, 0.5]}.items():
         rows = (rows.drop_columns(name) if name in rows.schema.names else rows).append_column(name, pa.array(values))
-    told = OwnRegression(Always(3.0), folds=0).fit(read_log(rows)).told
+    told = OwnRegression(Always(3.0), folds=0).fit(read_log(rows)).evidence
     assert told.explained == pytest.approx(1 - 23 / 20.75)
     assert (told.rows, told.folds) == (0, 0)
 
@@ -181,7 +181,7 @@ def test_of_a_large_log_a_sample_is_kept_whatever_the_partition(batch: LogBatch)
         assert (state.read, state.slots, state.width, len(state.rows)) == (ROWS, 2, 4, 50)
         assert set(state.rows.key) == set(np.sort(hashed(batch.row))[:50])
         assert np.array_equal(state.rows.x, whole.rows.x)
-    assert OwnRegression(Always(1.0)).fit(read_log(log()[0])).told.rows == ROWS
+    assert OwnRegression(Always(1.0)).fit(read_log(log()[0])).evidence.rows == ROWS
 
 
 def test_features_of_slates_stand_side_by_side() -> None:

@@ -91,30 +91,30 @@ def pair(deviations: float, pairs: int = 1, luck: float = 1.0, width: float = 1.
     [(1, 3.290, 3.291), (10, 3.890, 3.891), (100, 4.417, 4.418)],
 )
 def test_one_run_in_a_thousand_however_many_pairs(pairs: int, below: float, above: float) -> None:
-    assert findings.about(pair(below, pairs)) == ()
-    assert findings.about(pair(-below, pairs)) == ()
+    assert findings.cautions_for(pair(below, pairs)) == ()
+    assert findings.cautions_for(pair(-below, pairs)) == ()
     for away in (above, -above):
-        [caution] = findings.about(pair(away, pairs))
+        [caution] = findings.cautions_for(pair(away, pairs))
         assert (caution.code, caution.severity) == ("disagreement", "serious")
 
 
 def test_an_error_that_is_small_by_luck_contradicts_less() -> None:
-    assert findings.about(pair(2 * 3.290, luck=2.0)) == ()
-    assert findings.about(pair(2 * 3.291, luck=2.0)) != ()
+    assert findings.cautions_for(pair(2 * 3.290, luck=2.0)) == ()
+    assert findings.cautions_for(pair(2 * 3.291, luck=2.0)) != ()
 
 
 def test_what_differs_by_less_than_a_quarter_of_the_interval_is_left_alone() -> None:
-    assert findings.about(pair(5.0, width=5.0 / 0.25)) == ()
-    assert findings.about(pair(5.0, width=5.0 / 0.2501)) != ()
+    assert findings.cautions_for(pair(5.0, width=5.0 / 0.25)) == ()
+    assert findings.cautions_for(pair(5.0, width=5.0 / 0.2501)) != ()
 
 
 def test_advice_is_to_believe_only_what_is_sound_and_assumes_nothing() -> None:
     apart: dict[str, Any] = {"difference": Interval(9.0, 0, 0, 1.0), "width": 1.0, **MORE}
-    [clear] = findings.about(OfDisagreement(other="ips", **apart))
+    [clear] = findings.cautions_for(OfDisagreement(other="ips", **apart))
     assert clear.remedy.endswith("which is wrong here: believe `ips`.")
-    [unsound] = findings.about(OfDisagreement(other="ips", other_sound=False, **apart))
+    [unsound] = findings.cautions_for(OfDisagreement(other="ips", other_sound=False, **apart))
     less = frozenset({"reads from the top"})
-    [assuming] = findings.about(OfDisagreement(other="rips", other_assumes=less, **apart))
+    [assuming] = findings.cautions_for(OfDisagreement(other="rips", other_assumes=less, **apart))
     for caution in (unsound, assuming):
         assert "believe" not in caution.remedy
     assert "users read from the top" in assuming.remedy

@@ -101,7 +101,7 @@ class ActionsFold(MappedFold):
         codes = np.sort(items[0])
         return Actions(codes, self._sums(batch, codes), sampled=bool((batch.inclusion < 1).any()))
 
-    def told(self, found: Actions) -> dict[str, ActionsTest] | None:
+    def result(self, found: Actions) -> dict[str, ActionsTest] | None:
         """Return the arithmetic and the harmonic test, or None if the candidates vary."""
         if found.codes is None:
             return None

@@ -89,7 +89,7 @@ class CalibrationFold(MappedFold):
     def reducer(self) -> SampledRowsFold:
         return SampledRowsFold(self.needs(), self.kept, cells=self.cells)
 
-    def told(self, state: SampledRows) -> Frequency | None:
+    def result(self, state: SampledRows) -> Frequency | None:
         """Return the comparison with the largest deviation, None if there is nothing to compare.
 
         Raises:

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from ..errors import AbilityError
 from ..findings.evidence import OfLog
-from ..findings.miscalibrated import UNLIKELY, told, unfit
+from ..findings.miscalibrated import UNLIKELY, deviation_in_words, unfit
 from ..folds.sampled import SampledRows
 from ..log.batch import Floats
 from ..policies.base import Policy
@@ -93,7 +93,7 @@ def _judged(one: Drawn, best: Drawn, compare: bool, sample: _Sampled) -> Drawn:
     except AbilityError as error:
         return replace(one, against=one.against or error.message)
     wrong = fit is not None and unfit(OfLog(fit=fit, copies=sample.copies))
-    return replace(one, against=told(fit)) if wrong and fit is not None else one
+    return replace(one, against=deviation_in_words(fit)) if wrong and fit is not None else one
 
 
 @dataclass(frozen=True)

@@ -40,7 +40,7 @@ EXPLAINED = {"miscalibrated": OF_MEAN_WEIGHT, "double-subsampling": ("mean-weigh
 def about_log(log: OfLog) -> tuple[Caution, ...]:
     """Return the problems of a log, the worst first, and causes before effects of the same severity."""
     counting = OfCounting() if log.counted_by is None else OfCounting(rows=log.rows_per_context, by=log.counted_by)
-    found = findings.about(log, OfRows(copies=log.copies), counting)
+    found = findings.cautions_for(log, OfRows(copies=log.copies), counting)
     codes = [*CAUSES, *(caution.code for caution in found)]
     severities = ("serious", "warning", "note")
     return tuple(sorted(found, key=lambda one: (severities.index(one.severity), codes.index(one.code))))
@@ -93,7 +93,7 @@ class LogFold(MappedFold):
     def reducer(self) -> Tee:
         return Tee(self.folds)
 
-    def told(self, found: dict[str, Any]) -> OfLog:
+    def result(self, found: dict[str, Any]) -> OfLog:
         known = given(found)
         rows, more = map(int, known["candidates"])
         made = OfLog(

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from ..findings import about
+from ..findings import cautions_for
 from ..findings.evidence import OfEstimate
 from ..folds.base import MappedFold, Sample, Tee
 from ..folds.estimate import Caution, Interval
@@ -95,7 +95,7 @@ class Mixtures:
         spread = Inference(mixed, "studentised", confidence)
         weight, plain, normalised = spread.ratio(Ratio(2, 0)), spread.ratio(Ratio(1, 0)), spread.ratio(Ratio(1, 2))
         ess = float(mixed.sums[2] ** 2 / mixed.squares[2])
-        cautions = about(self._evidence(epsilon, mixed, weight, ess)) if epsilon else ()
+        cautions = cautions_for(self._evidence(epsilon, mixed, weight, ess)) if epsilon else ()
         return AtEpsilon(epsilon, weight, plain, normalised, ess, cautions)
 
     def _mixed(self, epsilon: float) -> Moments:
@@ -144,6 +144,6 @@ class MixturesFold(MappedFold):
         values[:, :_INVERSE] /= batch.inclusion[:, None]
         return Sample(values, batch.row, groups=by_slots(batch))
 
-    def told(self, found: dict[str, Any]) -> dict[int, Mixtures]:
+    def result(self, found: dict[str, Any]) -> dict[int, Mixtures]:
         each = {int(name): one for name, one in found.items()}
         return {slots: Mixtures(each[slots]["moments"], each[slots]["largest"][0]) for slots in sorted(each)}

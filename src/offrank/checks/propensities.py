@@ -64,7 +64,7 @@ class AgreementFold(MappedFold):
         apart = ~(np.abs(ratio) <= CLOSE)
         return np.array([len(batch), apart.sum(), ratio[np.isfinite(ratio)].sum()])
 
-    def told(self, found: Floats) -> Agreement:
+    def result(self, found: Floats) -> Agreement:
         return Agreement(int(found[0]), int(found[1]), float(found[2]))
 
 
@@ -118,7 +118,7 @@ class SlotsFold(MappedFold):
         h = 1 / batch.inclusion
         return Sample(np.stack([h, h * inverse, inverse], axis=1), batch.row, groups=by_slots(batch))
 
-    def told(self, found: dict[str, Moments]) -> list[SlotsRow]:
+    def result(self, found: dict[str, Moments]) -> list[SlotsRow]:
         sums = {slots: found[str(slots)] for slots in sorted(map(int, found))}
         return [
             SlotsRow(slots, one.n, float(one.sums[0]), float(one.sums[1] / one.sums[0]), float(one.largest[2]))
@@ -153,7 +153,7 @@ class SupportFold(MappedFold):
         never = wanted * (drawn == 0)
         return np.stack([(never * h).sum(axis=(0, 1)), (wanted * h).sum(axis=(0, 1))], axis=1)
 
-    def told(self, found: Floats) -> Floats:
+    def result(self, found: Floats) -> Floats:
         """Return the share without support at each rank [k]."""
         return np.divide(found[:, 0], found[:, 1], out=np.zeros(len(found)), where=found[:, 1] > 0)
 

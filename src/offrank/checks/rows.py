@@ -121,7 +121,7 @@ class RowsPerContextFold(MappedFold):
     def mapped(self, batch: LogBatch) -> tuple[Integers, Floats]:
         return batch.contexts.keys[self.by], np.ones(len(batch))
 
-    def told(self, found: KeyedCounts) -> float:
+    def result(self, found: KeyedCounts) -> float:
         """Return rows per context: the harmonic mean, over rows, of the size of their context."""
         return float(found.counts.sum()) / max(len(found.counts), 1)
 
@@ -144,7 +144,7 @@ class TiesFold(MappedFold):
         h = 1 / batch.inclusion
         return np.array([*(h[tied(policy, batch.contexts)].sum() for policy in self.policies), h.sum()])
 
-    def told(self, found: Floats) -> Floats:
+    def result(self, found: Floats) -> Floats:
         """Return the share of the impressions before sub-sampling [policies]."""
         return np.asarray(found[:-1] / found[-1]) if found[-1] else found[:-1]
 

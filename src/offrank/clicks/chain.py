@@ -13,7 +13,7 @@ from typing import ClassVar, final
 
 import numpy as np
 
-from ..findings import about
+from ..findings import cautions_for
 from ..findings.evidence_clicks import OfFit
 from ..findings.examination_unknown import ERROR, RESTLESS
 from ..folds.estimate import Caution
@@ -241,7 +241,7 @@ def _inference(em: EM, alone: Parameters, pooled: Parameters, moved: float) -> t
     room = (error + ERROR * (moved < RESTLESS)) ** 2 + (logit(value) - logit(pooled[_SHARED])) ** 2
     strength = np.maximum(1.0 / (room * spread) - 1.0, 1.0)
     largest = float(error[tried > 0].max(initial=0.0))
-    return {_SHARED: strength}, about(OfFit(error=largest, restlessness=moved))
+    return {_SHARED: strength}, cautions_for(OfFit(error=largest, restlessness=moved))
 
 
 def _known(em: EM, here: Parameters, tried: Floats) -> Floats:

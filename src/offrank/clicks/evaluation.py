@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from ..errors import EmptyLogError, UsageError
-from ..findings import about
+from ..findings import cautions_for
 from ..findings.evidence import OfTraining
 from ..findings.evidence_clicks import OfPrediction
 from ..folds.base import Tee
@@ -157,7 +157,7 @@ def evaluate(
         for index, (name, one) in enumerate(models.items())
     }
     for name, judged in found["rows"].items():
-        seen = about(OfTraining(share=share_learnt(learnt[name], judged), policy=False))
+        seen = cautions_for(OfTraining(share=share_learnt(learnt[name], judged), policy=False))
         each[name] = replace(each[name], cautions=(*seen, *each[name].cautions))
     return Evaluations(each, spread)
 
@@ -195,7 +195,7 @@ def _evaluated(index: int, model: Predictor, columns: PredictionColumns, spread:
         missing,
         refuted,
         tally,
-        about(evidence),
+        cautions_for(evidence),
         spread.confidence,
     )
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..findings import about
+from ..findings import cautions_for
 from ..findings.evidence_clicks import OfFit
 from ..folds.estimate import Caution
 from ..log.batch import Floats
@@ -60,7 +60,7 @@ class Examined(WithPrior, ABC):
         chances, prior = Chances(value, np.zeros(len(value))), given(self.prior)
         likely = Beta.of(_mean(data, value), 0.2) if start is None else Beta.at(start["attraction_prior"])
         found = fit_attractions(data, chances, None, prior, likely, tolerance=100 * self.tolerance, say=say)
-        return _learnt(curve, value, found, about(OfFit(hidden=_hidden(data, curve))))
+        return _learnt(curve, value, found, cautions_for(OfFit(hidden=_hidden(data, curve))))
 
 
 def _mean(data: Counts, examination: Floats) -> float:

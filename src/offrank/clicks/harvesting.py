@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import SupportError, UsageError
-from ..findings import about
+from ..findings import cautions_for
 from ..findings.evidence_clicks import OfHarvest
 from ..folds.counts import join
 from ..folds.estimate import Caution
@@ -101,7 +101,7 @@ def harvest(
     curve, low, high = (np.where(linked, values, np.nan) for values in (whole.curve(), low, high))
     evidence = OfHarvest(linked=tuple(linked.tolist()), clicks=tuple(clicks.tolist()), high=tuple(high.tolist()))
     tally = gathered.tally
-    return Harvested(curve, low, high, documents, clicks, tally.impressions, method, about(evidence), tally)
+    return Harvested(curve, low, high, documents, clicks, tally.impressions, method, cautions_for(evidence), tally)
 
 
 def _ends(pairs: Pairs, tail: float) -> tuple[Floats, Floats]:

@@ -9,7 +9,7 @@ from typing import Any, ClassVar, final
 
 import numpy as np
 
-from ..findings import about
+from ..findings import cautions_for
 from ..findings.evidence_clicks import OfFit
 from ..folds.base import Fold, Tee
 from ..folds.fingerprint import Content, Fingerprint, FingerprintFold
@@ -91,7 +91,7 @@ class ClickModel(Spelled, ABC):
         if isinstance(data, Sessions):
             data = self.from_sessions(data)
         learnt = self.learn(data, say=say)
-        learnt = replace(learnt, cautions=(*about(OfFit(clicked=_clicked(gathered.data))), *learnt.cautions))
+        learnt = replace(learnt, cautions=(*cautions_for(OfFit(clicked=_clicked(gathered.data))), *learnt.cautions))
         return Fitted(self, gathered.documents, learnt, gathered.tally, source, training)
 
     def gather(self, by: str | None) -> Fold[Any, Any, Gathered]:

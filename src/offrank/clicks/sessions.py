@@ -194,7 +194,7 @@ class SessionsFold(MappedFold):
     def mapped(self, batch: LogBatch) -> Pile:
         return Pile((Chunk.of(batch, self.by),) if len(batch) else (), tally(batch))
 
-    def told(self, found: Pile) -> Gathered:
+    def result(self, found: Pile) -> Gathered:
         """The sessions.
 
         Raises:

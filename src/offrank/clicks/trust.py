@@ -7,7 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from ..findings import about
+from ..findings import cautions_for
 from ..findings.evidence_clicks import OfFit
 from .counts import Counts
 from .documents import SlateDocuments
@@ -61,7 +61,7 @@ class TrustBias(WithPrior):
             rounds=found.climb.rounds,
             converged=found.climb.converged,
             facts={"attraction_prior": found.prior.table.tolist()},
-            cautions=about(OfFit(steeper=_steeper(data))),
+            cautions=cautions_for(OfFit(steeper=_steeper(data))),
         )
 
     def law(self, parameters: Parameters, slots: SlateDocuments) -> ClickLaw:

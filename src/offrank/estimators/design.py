@@ -63,7 +63,7 @@ class DesignFold(MappedFold):
     def reducer(self) -> SampledRowsFold:
         return SampledRowsFold(self.read, self.kept if self.able else 0, cells=CANDIDATES, each="candidate")
 
-    def told(self, state: SampledRows) -> tuple[Design | None, ...]:
+    def result(self, state: SampledRows) -> tuple[Design | None, ...]:
         sampled: dict[bool, _Sampled] = {}  # one target at a time
         found = []
         for number, (target, estimator, _, _) in enumerate(self.layout.pairs()):

@@ -1,15 +1,15 @@
 """`biased-method`: a method with a known bias."""
 
 from .evidence import OfCmip
-from .registry import Said, finding
+from .registry import Statement, finding
 
 _OFF = {
-    "paper": Said(
+    "paper": Statement(
         "warning",
         "The published estimator is too low: by .02 where the truth is 0 with 58,880 documents, by .3 with 5,000.",
         "Use it to compare with published numbers; to judge a model take binned.",
     ),
-    "classifier": Said(
+    "classifier": Statement(
         "note",
         "What the trees do not find is missing from the value, and from the interval: by .01 of .83 with 58,880 "
         "documents, by .05 with 5,000, hardly at all where the truth is 0.",
@@ -19,5 +19,5 @@ _OFF = {
 
 
 @finding("biased-method", "Bias of the method", lambda found: not found.constant and found.method in _OFF)
-def biased_method(found: OfCmip) -> Said:
+def biased_method(found: OfCmip) -> Statement:
     return _OFF[found.method]

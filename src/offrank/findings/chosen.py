@@ -2,25 +2,25 @@
 
 from .advice import CLOSER
 from .evidence import OfChoice
-from .registry import Said, finding
+from .registry import Statement, finding
 
 
 @finding("chosen", "Estimator chosen")
-def chosen(found: OfChoice) -> Said:
+def chosen(found: OfChoice) -> Statement:
     return _window(found) if found.bias is None else _bound(found, found.bias)
 
 
-def _window(found: OfChoice) -> Said:
+def _window(found: OfChoice) -> Statement:
     names, trusted = found.names, found.trusted
     if trusted is None:
         message = f"This is `{names[0]}`, which assumes least: none of {len(names)} estimates can be trusted."
-        return Said("note", message, f"Log more, or {CLOSER}.")
+        return Statement("note", message, f"Log more, or {CLOSER}.")
     reason = f"of {len(names)} estimates that all agree it has the least standard error"
     if found.refuted is not None:
         refuted = names[found.refuted]
         reason = f"it has the least standard error of those before `{refuted}`, which does not agree with them"
     unchecked = f" Nothing before `{names[trusted]}` can be trusted, so what that one assumes is not checked."
-    return Said(
+    return Statement(
         "warning" if trusted else "note",
         f"This is `{names[found.chosen]}`: {reason} (SLOPE: values +- 2 standard errors must meet)."
         + (unchecked if trusted else ""),
@@ -28,7 +28,7 @@ def _window(found: OfChoice) -> Said:
     )
 
 
-def _bound(found: OfChoice, bias: float) -> Said:
+def _bound(found: OfChoice, bias: float) -> Statement:
     free, chosen, sound = f"`{found.names[0]}`", found.names[found.chosen], found.trusted == 0
     reason = f"no bound on its weights, of {len(found.names) - 1}, has a smaller estimated squared error."
     remedy = "Its interval is that without a choice."
@@ -39,4 +39,4 @@ def _bound(found: OfChoice, bias: float) -> Said:
         )
         remedy = f"What this weight would have earned no log can tell for sure: the interval spans that of {free} too."
     unchecked = "" if sound else f" The error of {free} is not known: the interval may be too narrow all the same."
-    return Said("note" if sound else "warning", f"This is `{chosen}`: {reason}{unchecked}", remedy)
+    return Statement("note" if sound else "warning", f"This is `{chosen}`: {reason}{unchecked}", remedy)

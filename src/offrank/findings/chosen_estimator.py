@@ -3,27 +3,27 @@
 from ..formatting import quote
 from .advice import CLOSER
 from .evidence import OfEstimatorChoice
-from .registry import Said, finding
+from .registry import Statement, finding
 
 
 @finding("chosen-estimator", "Estimator chosen by its error")
-def chosen_estimator(found: OfEstimatorChoice) -> Said:
+def chosen_estimator(found: OfEstimatorChoice) -> Statement:
     name, trusted = quote(found.chosen), quote(found.trusted or "")
     if found.error is None:
         message = f"This is {name}, which assumes least: none of {found.among} estimates can be used."
-        return Said("warning", message, f"Log more, or {CLOSER}.")
+        return Statement("warning", message, f"Log more, or {CLOSER}.")
     message = f"This is {name}, chosen from {found.among} for the least estimated error, {found.error:.2g}"
     refuted = "".join(f" {quote(one)} disagrees with {quote(other)}." for one, other in found.refuted)
     if found.trusted is None:
         message += f". Its standard error rests on few rows, and no other is reliable and unrefuted.{refuted}"
-        return Said("warning", message, f"Log more, or {CLOSER}.")
+        return Statement("warning", message, f"Log more, or {CLOSER}.")
     if found.trusted == found.chosen:
         message += "; of those that can be trusted it also assumes least"
     else:
         least = f"which assumes least of those that can be trusted, is {found.trusted_error:.2g}"
         message += f"; that of {trusted}, {least}"
     unchecked = f" Nothing checks what {trusted} assumes." if found.unchecked else ""
-    return Said(
+    return Statement(
         "warning" if found.unchecked else "note",
         f"{message}.{refuted}{unchecked}",
         f"The same rows made the choice, so the interval spans that of {trusted} too. "

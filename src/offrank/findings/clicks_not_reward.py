@@ -1,12 +1,12 @@
 """`clicks-not-reward`: an estimate of clicks although the rewards differ from the clicks."""
 
 from .evidence import OfEstimate
-from .registry import Said, finding
+from .registry import Statement, finding
 
 
 @finding("clicks-not-reward", "Clicks and rewards", lambda found: found.other_outcome)
-def clicks_not_reward(_: OfEstimate) -> Said:
-    return Said(
+def clicks_not_reward(_: OfEstimate) -> Statement:
+    return Statement(
         "note",
         "This estimator corrects click by click and estimates clicks; the log's rewards are something else.",
         "Compare it with other click estimates only, or log the reward of each item as its click.",

@@ -2,17 +2,17 @@
 
 from ..options import option
 from .evidence import OfClusters
-from .registry import Said, finding
+from .registry import Statement, finding
 
 LARGE_DESIGN_EFFECT = 1.5
 
 
 @finding("clustered", "Clusters")
-def clustered(found: OfClusters) -> Said | None:
+def clustered(found: OfClusters) -> Statement | None:
     effect = found.design_effect
     if found.column is None or not found.chosen or effect is None or not effect > LARGE_DESIGN_EFFECT:
         return None
-    return Said(
+    return Statement(
         "note",
         f"Rows with the same `{found.column}` are alike (design effect {effect:.1f}): the interval is made from the "
         f"sums of about {found.clusters:,} clusters.",

@@ -1,12 +1,12 @@
 """`counted-propensities`: logging probabilities that were estimated by counts in the log itself."""
 
 from .evidence import OfComparison, OfEstimate
-from .registry import Said, finding
+from .registry import Statement, finding
 
 
 @finding("counted-propensities", "Counted propensities", lambda found: found.counted)
-def of_estimate(_: OfEstimate) -> Said:
-    return Said(
+def of_estimate(_: OfEstimate) -> Statement:
+    return Statement(
         "note",
         "The logging probabilities were counted in the log itself, so their own error is not in the intervals.",
         "Log propensities with every impression.",
@@ -14,8 +14,8 @@ def of_estimate(_: OfEstimate) -> Said:
 
 
 @finding("counted-propensities", "Counted propensities", lambda found: found.counted and not found.pairwise)
-def of_comparison(_: OfComparison) -> Said:
-    return Said(
+def of_comparison(_: OfComparison) -> Statement:
+    return Statement(
         "note",
         "The logging probabilities were counted in the log itself; their error is not in the intervals.",
         "Log the scores behind the slates, and use plackett_luce(scores).",

@@ -2,12 +2,12 @@
 
 from ..options import option
 from .evidence_clicks import OfSelection
-from .registry import Said, finding
+from .registry import Statement, finding
 
 
 @finding("counted-ranks", "Counted ranks", lambda found: found.counted)
-def counted_ranks(_: OfSelection) -> Said:
-    return Said(
+def counted_ranks(_: OfSelection) -> Statement:
+    return Statement(
         "note",
         "The logging policy cannot say where it places a document: the mean rank that the log shows was taken, with "
         "its own error, which makes CMIP smaller than it is where documents were seen a few times only.",

@@ -4,7 +4,7 @@ from statistics import NormalDist
 
 from .assumptions import in_words
 from .evidence import OfDisagreement
-from .registry import Said, finding
+from .registry import Statement, finding
 
 FALSE_ALARMS = 0.001
 """Share of runs on healthy logs in which some estimates are reported to disagree, at most (Bonferroni)."""
@@ -13,13 +13,13 @@ VISIBLE = 0.25
 
 
 @finding("disagreement", "Disagreement")
-def disagreement(found: OfDisagreement) -> Said | None:
+def disagreement(found: OfDisagreement) -> Statement | None:
     """Hausman's test (1978): if the further assumption holds, both estimate the same value."""
     most = -NormalDist().inv_cdf(FALSE_ALARMS / max(found.pairs, 1) / 2)
     if not (abs(found.difference.value) > VISIBLE * found.width and found.deviations > most):
         return None
     far = f"{found.deviations:.1f}" if found.deviations < 1000 else "over 1,000"
-    return Said(
+    return Statement(
         "serious",
         f"It differs from `{found.other}`, which assumes less of users, by {far} standard errors of their difference.",
         _remedy(found),

@@ -2,7 +2,7 @@
 
 from .evidence import OfEstimate, OfLog
 from .odd_mean import deviation, rise
-from .registry import Said, finding
+from .registry import Statement, finding
 
 FACTOR = 1.5
 """Smallest sub-sampling factor of the rows at which it can be distinguished from other faults."""
@@ -17,20 +17,20 @@ def counted_twice(found: OfEstimate | OfLog) -> bool:
 
 
 @finding("double-subsampling", "Mean weight")
-def double_subsampling(found: OfEstimate) -> Said | None:
+def double_subsampling(found: OfEstimate) -> Statement | None:
     known = deviation(found) is not None and counted_twice(found)
     return _said("The mean weight", found) if known else None
 
 
 @finding("double-subsampling", "Mean importance weight of uniform")
-def of_uniform(log: OfLog) -> Said | None:
+def of_uniform(log: OfLog) -> Statement | None:
     known = rise(log) is not None and counted_twice(log)
     return _said("The mean weight of uniform", log) if known else None
 
 
-def _said(what: str, found: OfEstimate | OfLog) -> Said:
+def _said(what: str, found: OfEstimate | OfLog) -> Statement:
     assert found.mean_weight is not None
-    return Said(
+    return Statement(
         "serious",
         f"{what} is {found.mean_weight.value:.3g}, and rows count {found.sampling_factor:.3g}-fold for the "
         "sub-sampling: the propensities contain that factor already.",

@@ -1,12 +1,12 @@
 """`duplicate-rows`: rows that were written more than once."""
 
 from .evidence import OfRows
-from .registry import Said, finding
+from .registry import Statement, finding
 
 
 @finding("duplicate-rows", "Rows written twice", lambda found: found.copies > 0)
-def duplicate_rows(found: OfRows) -> Said:
-    return Said(
+def duplicate_rows(found: OfRows) -> Statement:
+    return Statement(
         "warning",
         f"At least {found.copies:.0%} of the rows are copies of others: equal rows come together far more often than "
         "independent impressions would make them.",

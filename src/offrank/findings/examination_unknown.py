@@ -1,7 +1,7 @@
 """`examination-unknown`: ranks, or cells, whose examination the log does not identify."""
 
 from .evidence_clicks import OfFit
-from .registry import Said, finding
+from .registry import Statement, finding
 
 MANY = 0.01
 """Share of the impressions in cells whose examination is not identified."""
@@ -12,9 +12,9 @@ RESTLESS = 0.02
 
 
 @finding("examination-unknown", "Examination")
-def examination_unknown(found: OfFit) -> Said | None:
+def examination_unknown(found: OfFit) -> Statement | None:
     if found.hidden >= MANY:
-        return Said(
+        return Statement(
             "warning",
             f"{found.hidden:.0%} of the views are in places whose examination the log does not tell: hardly any "
             "document that was seen there and elsewhere was clicked. It is taken to be as though the documents of all "
@@ -23,7 +23,7 @@ def examination_unknown(found: OfFit) -> Said | None:
             "need a log in which documents change places.",
         )
     if found.error > ERROR or found.restlessness < RESTLESS:
-        return Said(
+        return Statement(
             "warning",
             "The log hardly tells how far users read: too few documents were clicked at different ranks. What is said "
             "of it is mostly the prior of the documents.",

@@ -1,7 +1,7 @@
 """`few-clusters`: an interval from too few clusters."""
 
 from .evidence import OfClusters
-from .registry import Said, finding
+from .registry import Statement, finding
 
 FEW = 20
 """Effective number of clusters."""
@@ -11,14 +11,14 @@ _UNLIKE = 0.9
 
 
 @finding("few-clusters", "Clusters")
-def few_clusters(found: OfClusters) -> Said | None:
+def few_clusters(found: OfClusters) -> Statement | None:
     worth = round(found.effective, 6)
     if found.column is None or worth >= FEW:
         return None
     only = f"The log has only about {found.clusters} clusters (values of `{found.column}`)"
     unlike = f", so unlike in size or weight that they are worth about {worth:.1f}"
     message = f"{only}{unlike if worth < _UNLIKE * found.clusters else ''}."
-    return Said(
+    return Statement(
         "serious" if worth < VERY_FEW else "warning",
         message if found.clusters > 1 else f"The log has only one cluster (value of `{found.column}`).",
         "Log more of them, or cluster by something finer.",

@@ -1,12 +1,12 @@
 """`few-documents`: fewer documents than the method needs."""
 
 from .evidence import OfCmip
-from .registry import Said, finding
+from .registry import Statement, finding
 
 
 @finding("few-documents", "Documents", lambda found: found.n < found.least)
-def few_documents(found: OfCmip) -> Said:
-    return Said(
+def few_documents(found: OfCmip) -> Statement:
+    return Statement(
         "warning",
         f"{found.n:,} documents are fewer than the {found.least:,} below which `{found.method}` is a poor measure.",
         "Judge more documents; read the interval and the p-value, not the value.",

@@ -1,15 +1,15 @@
 """`few-exchanges`: documents that no permutation can move."""
 
 from .evidence import OfCmip
-from .registry import Said, finding
+from .registry import Statement, finding
 
 PERMUTABLE = 0.5
 """Share of the documents that should be permutable."""
 
 
 @finding("few-exchanges", "Permutation test", lambda found: found.permutations and found.permutable < PERMUTABLE)
-def few_exchanges(found: OfCmip) -> Said:
-    return Said(
+def few_exchanges(found: OfCmip) -> Statement:
+    return Statement(
         "warning",
         f"Only {found.permutable:.0%} of the documents share their grade and cluster with another one: the p-value "
         "rests on those alone.",

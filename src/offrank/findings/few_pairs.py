@@ -2,18 +2,18 @@
 
 from .advice import ranks
 from .evidence_clicks import OfHarvest
-from .registry import Said, finding
+from .registry import Statement, finding
 
 FEW_CLICKS = 30
 """Number of clicks on documents that were also shown at other ranks."""
 
 
 @finding("few-pairs", "Ranks")
-def few_pairs(found: OfHarvest) -> Said | None:
+def few_pairs(found: OfHarvest) -> Statement | None:
     few = [linked and clicks < FEW_CLICKS for linked, clicks in zip(found.linked, found.clicks, strict=True)]
     if not any(few):
         return None
-    return Said(
+    return Statement(
         "warning",
         f"The curve of {ranks(few)} rests on fewer than {FEW_CLICKS} clicks on documents that were also shown at other "
         "ranks.",

@@ -2,25 +2,25 @@
 
 from ..options import option
 from .evidence import OfEstimate
-from .registry import Said, finding
+from .registry import Statement, finding
 
 FEW = 30.0
 """Effective number of rewarded impressions."""
 
 
 @finding("few-rewards", "Rewarded impressions")
-def few_rewards(found: OfEstimate) -> Said | None:
+def few_rewards(found: OfEstimate) -> Statement | None:
     expected = found.effective_rewards * found.luck
     if not expected < FEW:
         return None
     if found.effective_rewards == 0:
-        return Said(
+        return Statement(
             "serious",
             "No impression that counts for this policy earned anything, so the interval has no width.",
             "Log more; the value is near zero, but how near this log cannot say.",
         )
     other = f"Too few for a normal interval: use {option('interval', 'studentised')}, and log more."
-    return Said(
+    return Statement(
         "warning",
         f"The estimate rests on about {expected:.0f} rewarded impressions.",
         other if found.method == "normal" else "Log more: of so few no interval tells how unlike the next ones may be.",

@@ -1,15 +1,15 @@
 """`few-rows-per-context`: propensities that were counted in too few rows."""
 
 from .evidence import OfCounting
-from .registry import Said, finding
+from .registry import Statement, finding
 
 FEW_ROWS = 50.0
 """Rows per context: plain estimates often miss the truth with 20, but not with 80 (benchmarks/cluster_coverage.py)."""
 
 
 @finding("few-rows-per-context", "Counted propensities", lambda found: found.rows < FEW_ROWS)
-def few_rows_per_context(found: OfCounting) -> Said:
-    return Said(
+def few_rows_per_context(found: OfCounting) -> Statement:
+    return Statement(
         "warning",
         f"The propensities were counted in {found.rows:.3g} rows per value of `{found.by}`: what was never seen there "
         "counts as impossible, so plain estimates are too low, and their intervals too narrow.",

@@ -2,7 +2,7 @@
 
 from .advice import CLOSER, clip, items_help
 from .evidence import OfEstimate
-from .registry import Said, finding
+from .registry import Statement, finding
 
 HEAVY = 0.5
 """Pareto index above which the variance is infinite."""
@@ -11,7 +11,7 @@ VERY_HEAVY = 0.7
 
 
 @finding("heavy-tail", "Tail of the weights")
-def heavy_tail(found: OfEstimate) -> Said | None:
+def heavy_tail(found: OfEstimate) -> Statement | None:
     # A tail that ends at the maximum is not heavy: clipping costs bias instead, which `clipped` reports.
     # Where the policies determine which weights can occur, `hidden-mass` reports those not yet seen.
     known = found.hidden is not None
@@ -19,7 +19,7 @@ def heavy_tail(found: OfEstimate) -> Said | None:
         return None
     further = ", use an item-level estimator" if items_help(found.slots, found.kind) else ""
     remedy = f"{clip(found)}{further}, or {CLOSER}."
-    return Said(
+    return Statement(
         "serious" if found.tail_index > VERY_HEAVY else "warning",
         f"The largest weights fall off so slowly (Pareto index {found.tail_index:.2f}; above 0.5 the variance is "
         "infinite, above 0.7 the mean cannot be learnt from a log of feasible size) that both value and interval are "

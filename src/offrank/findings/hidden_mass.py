@@ -2,7 +2,7 @@
 
 from .advice import CLOSER, clip, items_help
 from .evidence import OfEstimate
-from .registry import Said, finding
+from .registry import Statement, finding
 
 HIDDEN = 1.0
 """Ratio of the hidden share to the relative standard error of such logs. Below it 95 % intervals of ips and
@@ -13,7 +13,7 @@ MOSTLY_HIDDEN = 0.2
 
 
 @finding("hidden-mass", "What the log cannot show")
-def hidden_mass(found: OfEstimate) -> Said | None:
+def hidden_mass(found: OfEstimate) -> Statement | None:
     share = (found.hidden or 0.0) + found.unsupported
     far = share**2 * min(found.visible, found.effective_rewards * found.luck) > HIDDEN**2 if share > 0 else False
     if not (far or share > MOSTLY_HIDDEN):
@@ -21,7 +21,7 @@ def hidden_mass(found: OfEstimate) -> Said | None:
     never = f" ({found.unsupported:.1%} never)" if found.unsupported > 0.0005 else ""
     further = "" if found.clipped else f", or {clip(found)}"
     items = ", use an item-level estimator" if items_help(found.slots, found.kind) else ""
-    return Said(
+    return Statement(
         "serious" if share > MOSTLY_HIDDEN else "warning",
         f"{share:.1%} of what the policy shows is so rare under the logging policy that a log of {found.n:,} "
         f"impressions is expected to hold fewer than five rows of it{never}: value and interval are likely too low.",

@@ -1,15 +1,15 @@
 """`impossible-clicks`: clicks that a model rules out, in its training or evaluation log."""
 
 from .evidence_clicks import OfFit, OfPrediction
-from .registry import Said, finding
+from .registry import Statement, finding
 
 MANY = 0.05
 """Share of the clicks that the model leaves out."""
 
 
 @finding("impossible-clicks", "Impossible clicks", lambda found: found.beyond > 0)
-def of_fit(found: OfFit) -> Said:
-    return Said(
+def of_fit(found: OfFit) -> Statement:
+    return Statement(
         "serious" if found.beyond > MANY else "warning",
         f"{found.beyond:.1%} of the clicks follow another one in their session, which the cascade model rules out: "
         "they were left out.",
@@ -18,8 +18,8 @@ def of_fit(found: OfFit) -> Said:
 
 
 @finding("impossible-clicks", "Impossible clicks", lambda found: found.impossible)
-def of_prediction(found: OfPrediction) -> Said:
-    return Said(
+def of_prediction(found: OfPrediction) -> Statement:
+    return Statement(
         "serious",
         f"The model says that {found.impossible:,} of {found.sessions:,} sessions cannot happen: their log-likelihood "
         "is -inf. Perplexity keeps probabilities off 0 and 1.",

@@ -2,7 +2,7 @@
 
 from .advice import clip, items_help
 from .evidence import OfEstimate
-from .registry import Said, finding
+from .registry import Statement, finding
 
 LARGE = 0.05
 """Share of the total weight on one impression."""
@@ -10,10 +10,10 @@ VERY_LARGE = 0.2
 
 
 @finding("large-weight", "Largest weight", lambda found: found.max_weight_share > LARGE)
-def large_weight(found: OfEstimate) -> Said:
+def large_weight(found: OfEstimate) -> Statement:
     ways = [] if found.clipped or found.kind == "logged" else [clip(found)]
     ways += ["compare with an item-level estimator"] if items_help(found.slots, found.kind) else []
-    return Said(
+    return Statement(
         "serious" if found.max_weight_share > VERY_LARGE else "warning",
         f"One impression carries {found.max_weight_share:.0%} of all weight.",
         f"Do not trust the interval; {' or '.join(ways) or 'log more'}.",

@@ -2,7 +2,7 @@
 
 from .advice import log_more
 from .evidence import OfEstimate
-from .registry import Said, finding
+from .registry import Statement, finding
 
 FEW_EFFECTIVE = 100.0
 """Effective impressions: with so many, a click rate of 5 % rests on five clicks."""
@@ -10,7 +10,7 @@ _LUCKY = 0.8
 
 
 @finding("low-ess", "Effective sample size")
-def low_ess(found: OfEstimate) -> Said | None:
+def low_ess(found: OfEstimate) -> Statement | None:
     effective = found.ess * found.luck
     if not effective < FEW_EFFECTIVE:
         return None
@@ -19,4 +19,4 @@ def low_ess(found: OfEstimate) -> Said | None:
         message += (
             f", though by its own weights this log seems to be worth {found.ess:.0f}: large ones are still to come"
         )
-    return Said("serious", f"{message}.", log_more(found))
+    return Statement("serious", f"{message}.", log_more(found))

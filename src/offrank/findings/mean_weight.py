@@ -4,7 +4,7 @@ from ..options import verb
 from .double_subsampling import counted_twice
 from .evidence import OfEstimate, OfLog
 from .odd_mean import IMPOSSIBLE, IMPOSSIBLE_BY_MARKOV, NEAR, ODD, ODD_BY_MARKOV, deviation, rise
-from .registry import Said, finding
+from .registry import Statement, finding
 
 __all__ = ["IMPOSSIBLE", "IMPOSSIBLE_BY_MARKOV", "NEAR", "ODD", "ODD_BY_MARKOV", "mean_weight", "of_uniform"]
 
@@ -13,7 +13,7 @@ KNOWN = 0.1
 
 
 @finding("mean-weight", "Mean weight")
-def mean_weight(found: OfEstimate) -> Said | None:
+def mean_weight(found: OfEstimate) -> Statement | None:
     away, mean = deviation(found), found.mean_weight
     if away is None or mean is None or counted_twice(found):
         return None
@@ -26,7 +26,7 @@ def mean_weight(found: OfEstimate) -> Said | None:
         if low
         else "Propensities that are too small (a sub-sampling factor in them?), or not those of the slate shown"
     )
-    return Said(
+    return Statement(
         "serious" if away > IMPOSSIBLE or mean.value > IMPOSSIBLE_BY_MARKOV else "warning",
         f"The mean weight is {mean.value:.4g} ({far} standard errors from 1): on average the propensities are "
         f"{factor:.3g} times too {'large' if low else 'small'} for this policy.",
@@ -36,7 +36,7 @@ def mean_weight(found: OfEstimate) -> Said | None:
 
 
 @finding("mean-weight", "Mean importance weight of uniform")
-def of_uniform(log: OfLog) -> Said | None:
+def of_uniform(log: OfLog) -> Statement | None:
     """Correct propensities give the uniform policy a mean weight of 1, or less if some slates are never shown."""
     mean, high = log.mean_weight, rise(log)
     if mean is None or (high is not None and counted_twice(log)):
@@ -44,7 +44,7 @@ def of_uniform(log: OfLog) -> Said | None:
     away = mean.deviation(1.0)
     far = f"{away:.1f}" if away < 1000 else "over 1,000"
     if high is not None:
-        return Said(
+        return Statement(
             "serious" if high > IMPOSSIBLE else "warning",
             f"The mean weight of uniform is {mean.value:.4g} ({far} standard errors above 1): on average the "
             f"propensities are {mean.value:.3g} times too small.",
@@ -52,7 +52,7 @@ def of_uniform(log: OfLog) -> Said | None:
             "is in them. A plain estimate is off by about this factor, a self-normalised one hides it.",
         )
     if mean.value <= 1 - NEAR and away > IMPOSSIBLE and log.ess >= KNOWN * log.rows:
-        return Said(
+        return Statement(
             "warning",
             f"The mean weight of uniform is {mean.value:.4g} ({far} standard errors below 1): the propensities are "
             f"{1 / mean.value:.3g} times too large, or the logging policy never shows some slates.",

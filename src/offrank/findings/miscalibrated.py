@@ -2,23 +2,23 @@
 
 from ..options import option
 from .evidence import Frequency, OfLog
-from .registry import Said, finding
+from .registry import Statement, finding
 
 UNLIKELY = 1e-3
 """At most one correct log in a thousand is reported as wrong."""
 
 
 @finding("miscalibrated", "What was shown against the logging policy")
-def miscalibrated(log: OfLog) -> Said | None:
+def miscalibrated(log: OfLog) -> Statement | None:
     """Items are shown more often, or less often, than the logging policy can explain."""
     if log.fit is None or not unfit(log):
         return None
     mismatch = ""
     if log.apart:
         mismatch = f" In {log.apart / log.compared:.0%} of the rows the log's propensity is not the policy's either."
-    return Said(
+    return Statement(
         "serious",
-        f"The slates that were shown are not those of {log.logging}: {told(log.fit)}.{mismatch}",
+        f"The slates that were shown are not those of {log.logging}: {deviation_in_words(log.fit)}.{mismatch}",
         "Look at the score column and the temperature, and whether slates were changed after they were drawn (items "
         "swapped, pinned or filtered out). If propensities were logged with what was shown, use "
         f"{option('logging', 'logged')}.",
@@ -30,7 +30,7 @@ def unfit(log: OfLog) -> bool:
     return log.fit is not None and log.fit.chance ** (1 - log.copies) < UNLIKELY
 
 
-def told(fit: Frequency) -> str:
+def deviation_in_words(fit: Frequency) -> str:
     """The comparison with the largest deviation, in words."""
     where = "at any rank" if fit.rank is None else f"at rank {fit.rank}"
     how = "too often" if fit.observed > fit.expected else "too rarely"

@@ -2,14 +2,14 @@
 
 from ..options import estimator
 from .evidence import OfEstimate, OfModel
-from .registry import Said, finding
+from .registry import Statement, finding
 from .reward_model import fit_in_words
 
 
 @finding("model-based", "Model-based estimate", lambda found: found.kind == "model")
-def model_based(found: OfEstimate) -> Said:
+def model_based(found: OfEstimate) -> Statement:
     model = found.model or OfModel()
-    return Said(
+    return Statement(
         "warning",
         f"This is what {model.name} expects: the interval tells how contexts differ, not how wrong the model may be."
         + fit_in_words(model),

@@ -2,15 +2,15 @@
 
 from ..options import option
 from .evidence import OfComparison
-from .registry import Said, finding
+from .registry import Statement, finding
 
 MOSTLY = 0.95
 """Share of the clicks."""
 
 
 @finding("mostly-rejected", "Comparisons", lambda found: not found.pairwise and found.rejected > MOSTLY)
-def mostly_rejected(found: OfComparison) -> Said:
-    return Said(
+def mostly_rejected(found: OfComparison) -> Statement:
+    return Statement(
         "warning",
         f"{found.rejected:.1%} of the clicks have nothing to be compared with: the logging was nearly deterministic, "
         "so the metric speaks of its few random contexts.",

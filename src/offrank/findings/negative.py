@@ -1,12 +1,12 @@
 """`negative`: a negative estimate of a value that cannot be negative."""
 
 from .evidence import OfCmip
-from .registry import Said, finding
+from .registry import Statement, finding
 
 
 @finding("negative", "Sign", lambda found: found.value < 0)
-def negative(found: OfCmip) -> Said:
-    return Said(
+def negative(found: OfCmip) -> Statement:
+    return Statement(
         "note",
         f"The estimate is below 0 ({found.value:.4f}), where the truth cannot be.",
         "Read the interval and the p-value; it is no proof of a debiased model.",

@@ -2,12 +2,12 @@
 
 from ..options import column
 from .evidence_clicks import OfFit
-from .registry import Said, finding
+from .registry import Statement, finding
 
 
 @finding("no-clicks", "Clicks", lambda found: not found.clicked)
-def no_clicks(_: OfFit) -> Said:
-    return Said(
+def no_clicks(_: OfFit) -> Statement:
+    return Statement(
         "serious",
         "Nothing was clicked in any session: what the model says of documents and ranks is its priors, not the log's.",
         f"Look whether the right column is read as clicks ({column('clicks', 'NAME')}).",

@@ -1,14 +1,14 @@
 """`no-randomness`: a logging policy that was deterministic."""
 
 from .evidence import OfPropensities
-from .registry import Said, finding
+from .registry import Statement, finding
 
 _ROUNDING = 1e-9
 
 
 @finding("no-randomness", "Inverse propensities", lambda found: not found.slots and found.largest <= 1 + _ROUNDING)
-def no_randomness(_: OfPropensities) -> Said:
-    return Said(
+def no_randomness(_: OfPropensities) -> Statement:
+    return Statement(
         "serious",
         "Every propensity is 1: the logging policy always showed the same slate for a context.",
         "Without randomness only a model of users can judge another ranking (pbm, click models).",

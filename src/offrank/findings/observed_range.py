@@ -1,12 +1,12 @@
 """`observed-range`: a guarantee that relies on the observed range."""
 
 from .evidence import OfEstimate
-from .registry import Said, finding
+from .registry import Statement, finding
 
 
 @finding("observed-range", "Range of the values", lambda found: found.method == "bernstein")
-def observed_range(_: OfEstimate) -> Said:
-    return Said(
+def observed_range(_: OfEstimate) -> Statement:
+    return Statement(
         "note",
         "The empirical Bernstein interval needs the range of the values, and takes the range that was observed.",
         "It is a guarantee only if no larger weight can occur, as with clip(...).",

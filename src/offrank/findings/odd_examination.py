@@ -4,7 +4,7 @@ from itertools import accumulate
 
 from ..options import estimator
 from .evidence import OfCurve
-from .registry import Said, finding
+from .registry import Statement, finding
 
 ODD_RISE = 1.2
 """Ratio to the smallest value above; smaller rises are within the error of a harvested curve."""
@@ -13,7 +13,7 @@ ABSURD_RISE = 2.0
 
 
 @finding("odd-examination", "Examination curve")
-def odd_examination(found: OfCurve) -> Said | None:
+def odd_examination(found: OfCurve) -> Statement | None:
     curve = found.curve
     above = list(accumulate(curve, min))[:-1]
     rises = [here / least for least, here in zip(above, curve[1:], strict=True)]
@@ -22,7 +22,7 @@ def odd_examination(found: OfCurve) -> Said | None:
         return None
     lower = rises.index(rise) + 1
     upper = curve.index(above[lower - 1])
-    return Said(
+    return Statement(
         "serious" if max(curve) > ABSURD_RISE * curve[0] else "warning",
         f"The examination curve says that rank {lower + 1} is looked at {rise:.3g} times as often as rank {upper + 1}, "
         "which stands above it.",

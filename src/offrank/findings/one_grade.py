@@ -1,12 +1,12 @@
 """`one-grade`: documents with one grade only."""
 
 from .evidence import OfCmip
-from .registry import Said, finding
+from .registry import Statement, finding
 
 
 @finding("one-grade", "Grades", lambda found: found.grades == 1)
-def one_grade(_: OfCmip) -> Said:
-    return Said(
+def one_grade(_: OfCmip) -> Statement:
+    return Statement(
         "warning",
         "All documents have one grade: agreement that true relevance explains is not told apart from bias.",
         "Give the grades of several levels.",

@@ -4,15 +4,15 @@ import math
 
 from .advice import ranks
 from .evidence_clicks import OfHarvest
-from .registry import Said, finding
+from .registry import Statement, finding
 
 
 @finding("open-intervals", "Ranks")
-def open_intervals(found: OfHarvest) -> Said | None:
+def open_intervals(found: OfHarvest) -> Statement | None:
     open_ = [linked and math.isinf(high) for linked, high in zip(found.linked, found.high, strict=True)]
     if not any(open_):
         return None
-    return Said(
+    return Statement(
         "warning",
         f"The interval of {ranks(open_)} has no upper end: too few of the documents that were clicked at the first "
         "rank were shown at other ranks.",

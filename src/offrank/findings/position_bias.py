@@ -2,12 +2,12 @@
 
 from ..options import option
 from .evidence import OfComparison
-from .registry import Said, finding
+from .registry import Statement, finding
 
 
 @finding("position-bias", "Position bias", lambda found: found.pairwise and not found.shuffled)
-def position_bias(_: OfComparison) -> Said:
-    return Said(
+def position_bias(_: OfComparison) -> Statement:
+    return Statement(
         "note",
         "Pairwise metrics favour what was shown at the top, unless the slates were shuffled uniformly.",
         f"Use counterfactual_... with the logging policy; or say {option('logging', 'uniform')} if they were.",

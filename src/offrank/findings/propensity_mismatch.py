@@ -3,14 +3,14 @@
 from ..options import option
 from .evidence import OfLog
 from .miscalibrated import unfit
-from .registry import Said, finding
+from .registry import Statement, finding
 
 MANY = 0.01
 """Share of the impressions above which a few odd rows cannot be the cause."""
 
 
 @finding("propensity-mismatch", "Logged propensities against the policy", lambda log: log.apart and not unfit(log))
-def propensity_mismatch(log: OfLog) -> Said:
+def propensity_mismatch(log: OfLog) -> Statement:
     """Logged propensities differ from the policy's, unless the shown items already prove the policy wrong."""
     remedy = (
         f"One of them is wrong: look at the score column and the temperature, or use {option('logging', 'logged')}."
@@ -20,7 +20,7 @@ def propensity_mismatch(log: OfLog) -> Said:
             "What was shown fits the policy, so look at the column first: it may be another slate's, inverse, rounded, "
             "or have the sub-sampling in it."
         )
-    return Said(
+    return Statement(
         "serious" if log.apart > MANY * log.compared else "warning",
         f"In {log.apart:,} of {log.compared:,} impressions the log's propensity is not that of {log.logging}; "
         f"typically it is {log.typical_ratio:.3g} times that.",

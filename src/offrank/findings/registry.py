@@ -17,7 +17,7 @@ SEVERITIES = {"serious": 0, "warning": 1, "note": 2}
 _KINDS: dict[tuple[str, type], Kind] = {}
 
 
-class Said(NamedTuple):
+class Statement(NamedTuple):
     """The result of a finding: how severe it is, what was found, and what to do about it."""
 
     severity: Severity
@@ -32,20 +32,20 @@ class Kind:
     code: str
     title: str
     evidence: type
-    find: Callable[[Any], Said | None]
+    find: Callable[[Any], Statement | None]
 
 
 def finding(
     code: str, title: str, when: Callable[[Any], object] = lambda _: True
-) -> Callable[[Callable[[E], Said | None]], Callable[[E], Said | None]]:
+) -> Callable[[Callable[[E], Statement | None]], Callable[[E], Statement | None]]:
     """Register a function of one type of evidence, given by its annotation, as the finding `code`.
 
     when: whether the finding applies to the evidence; otherwise the function is not called.
     """
 
-    def registered(say: Callable[[E], Said | None]) -> Callable[[E], Said | None]:
+    def registered(say: Callable[[E], Statement | None]) -> Callable[[E], Statement | None]:
         @wraps(say)
-        def find(found: E) -> Said | None:
+        def find(found: E) -> Statement | None:
             return say(found) if when(found) else None
 
         [evidence] = [hint for name, hint in get_type_hints(say).items() if name != "return"]
@@ -67,7 +67,7 @@ def title_of(code: str) -> str:
     return next(kind.title for kind in kinds() if kind.code == code)
 
 
-def about(*evidence: object) -> tuple[Caution, ...]:
+def cautions_for(*evidence: object) -> tuple[Caution, ...]:
     """All findings for the evidence, the worst first."""
     said = [(kind.code, kind.find(one)) for one in evidence for kind in kinds(type(one))]
     found = [Caution(code, *words) for code, words in said if words is not None]

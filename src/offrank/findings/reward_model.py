@@ -2,14 +2,14 @@
 
 from ..formatting import plural
 from .evidence import OfEstimate, OfModel
-from .registry import Said, finding
+from .registry import Statement, finding
 
 
 @finding("reward-model", "Reward model", lambda found: found.kind != "model")
-def reward_model(found: OfEstimate) -> Said | None:
+def reward_model(found: OfEstimate) -> Statement | None:
     if found.model is None or (found.model.explained is None and not found.model.rows):
         return None
-    return Said(
+    return Statement(
         "note",
         f"The rewards are corrected by {found.model.name}." + fit_in_words(found.model),
         "Compare models: the one that explains most makes the intervals shortest.",

@@ -1,13 +1,13 @@
 """The log has no information about items that were not shown."""
 
 from .evidence import OfLog
-from .registry import Said, finding
+from .registry import Statement, finding
 
 
 @finding("shown-only", "Candidates", lambda log: log.shown_only)
-def shown_only(_: OfLog) -> Said:
+def shown_only(_: OfLog) -> Statement:
     """Every impression shows all of its candidates, or the log lists none."""
-    return Said(
+    return Statement(
         "note",
         "Every impression shows all of its candidates: policies can only be judged as other orders of what was shown.",
         "If there were more candidates, log them all in the column `candidates`.",

@@ -3,19 +3,19 @@
 from .advice import CLOSER, items_help
 from .evidence import OfEstimate
 from .low_ess import FEW_EFFECTIVE
-from .registry import Said, finding
+from .registry import Statement, finding
 
 SMALL_SHARE = 0.01
 """Share of the impressions."""
 
 
 @finding("small-ess-share", "Effective sample size")
-def small_ess_share(found: OfEstimate) -> Said | None:
+def small_ess_share(found: OfEstimate) -> Statement | None:
     if found.ess * found.luck < FEW_EFFECTIVE or not found.ess < SMALL_SHARE * found.n:
         return None
     more = items_help(found.slots, found.kind)
     further = f", {CLOSER}, or use an estimator that assumes more of users" if more else f", or {CLOSER}"
-    return Said(
+    return Statement(
         "note",
         f"The {found.n:,} impressions are worth about {found.ess:,.0f} of the policy itself: most of the log says "
         "nothing about it.",

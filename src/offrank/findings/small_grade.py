@@ -1,14 +1,14 @@
 """`small-grade`: documents of grades that are too small."""
 
 from .evidence import OfCmip
-from .registry import Said, finding
+from .registry import Statement, finding
 
 
 @finding("small-grade", "Grades", lambda found: found.left_out)
-def small_grade(found: OfCmip) -> Said:
+def small_grade(found: OfCmip) -> Statement:
     told = ", ".join(f"{grade:g} ({size})" for grade, size in found.left_out)
     total = sum(size for _, size in found.left_out)
-    return Said(
+    return Statement(
         "note",
         f"{total:,} documents of grades with too few of them were left out: {told}.",
         "Judge more documents of these grades.",

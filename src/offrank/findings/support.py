@@ -2,19 +2,19 @@
 
 from ..options import estimator
 from .evidence import OfSupport
-from .registry import Said, finding
+from .registry import Statement, finding
 
 MUCH = 0.05
 """Share of the target's items at a rank."""
 
 
 @finding("support", "Support")
-def support(found: OfSupport) -> Said | None:
+def support(found: OfSupport) -> Statement | None:
     worst = max(found.shares, default=0.0)
     if not worst > 0:
         return None
     ranks = ", ".join(f"{share:.1%} at rank {rank}" for rank, share in enumerate(found.shares, start=1) if share > 0)
-    return Said(
+    return Statement(
         "serious" if found.asked and worst > MUCH else "warning",
         f"The logging policy never shows what {found.target} would show: {ranks}.",
         "Estimates miss that share. Judge a policy closer to the logging one, widen the window of interpol "

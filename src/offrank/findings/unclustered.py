@@ -4,14 +4,14 @@ import math
 
 from ..options import option
 from .evidence import OfClusters
-from .registry import Said, finding
+from .registry import Statement, finding
 
 CHANCE = 0.01
 """Share of logs of independent rows whose design effect triggers a warning."""
 
 
 @finding("unclustered", "Clusters")
-def unclustered(found: OfClusters) -> Said | None:
+def unclustered(found: OfClusters) -> Statement | None:
     if found.apart is None or (found.group and found.values == 1):
         return None  # a group of this column has only one of its values
     effect, column = found.missed or 1.0, found.apart
@@ -23,7 +23,7 @@ def unclustered(found: OfClusters) -> Said | None:
     if found.method == "bernstein":
         reason = "Bernstein intervals take no clusters"
         remedy = f"Use {option('interval', 'studentised')} or bootstrap, which cluster by it."
-    return Said(
+    return Statement(
         "warning" if severe else "note",
         f"{reason}: rows count as independent, and the interval speaks of these values of `{column}` only"
         + (f" (design effect {effect:.1f})." if found.values > 1 else "."),

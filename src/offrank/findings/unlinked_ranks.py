@@ -2,15 +2,15 @@
 
 from .advice import ranks
 from .evidence_clicks import OfHarvest
-from .registry import Said, finding
+from .registry import Statement, finding
 
 
 @finding("unlinked-ranks", "Ranks")
-def unlinked_ranks(found: OfHarvest) -> Said | None:
+def unlinked_ranks(found: OfHarvest) -> Statement | None:
     missing = [not linked for linked in found.linked]
     if not any(missing):
         return None
-    return Said(
+    return Statement(
         "serious",
         f"Nothing compares {ranks(missing)} with the first: no document was shown, and clicked, at both, nor at ranks "
         "in between.",

@@ -1,12 +1,12 @@
 """`unpaired-grade`: documents without a partner of their grade."""
 
 from .evidence import OfCmip
-from .registry import Said, finding
+from .registry import Statement, finding
 
 
 @finding("unpaired-grade", "Grades", lambda found: found.unpaired)
-def unpaired_grade(found: OfCmip) -> Said:
-    return Said(
+def unpaired_grade(found: OfCmip) -> Statement:
+    return Statement(
         "note",
         f"Up to {found.unpaired:,} documents had a grade that the other random half lacked, and were left out of a "
         "half.",

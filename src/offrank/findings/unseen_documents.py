@@ -3,7 +3,7 @@
 from ..options import option
 from .evidence import OfEstimate
 from .evidence_clicks import OfPrediction
-from .registry import Said, finding
+from .registry import Statement, finding
 
 UNKNOWN = 0.01
 """Share of the target's documents."""
@@ -14,8 +14,8 @@ MOST_UNSEEN = 0.5
 
 
 @finding("unseen-documents", "Unseen documents", lambda found: found.kind == "model" and found.control < 1 - UNKNOWN)
-def of_estimate(found: OfEstimate) -> Said:
-    return Said(
+def of_estimate(found: OfEstimate) -> Statement:
+    return Statement(
         "serious" if found.control < 1 - MOSTLY_UNKNOWN else "warning",
         f"{1 - found.control:.0%} of what the target shows was never shown in the log that the model has learnt from, "
         "and counts as clicked like an average document.",
@@ -24,8 +24,8 @@ def of_estimate(found: OfEstimate) -> Said:
 
 
 @finding("unseen-documents", "Unseen documents", lambda found: found.unseen > 0)
-def of_prediction(found: OfPrediction) -> Said:
-    return Said(
+def of_prediction(found: OfPrediction) -> Statement:
+    return Statement(
         "serious" if found.unseen > MOST_UNSEEN else "warning" if found.unseen > MANY_UNSEEN else "note",
         f"{found.unseen:.1%} of the shown documents were not in the log that the model learnt from: it expects of them "
         "what it expects of any.",

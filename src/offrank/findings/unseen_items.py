@@ -2,17 +2,17 @@
 
 from ..options import estimator
 from .evidence import OfEstimate
-from .registry import Said, finding
+from .registry import Statement, finding
 
 COVERED = 0.99
 """Share of the target's items."""
 
 
 @finding("unseen-items", "Unseen items")
-def unseen_items(found: OfEstimate) -> Said | None:
+def unseen_items(found: OfEstimate) -> Statement | None:
     if found.normalised or found.kind == "model" or not found.control < COVERED:
         return None
-    return Said(
+    return Statement(
         "serious",
         f"{1 - found.control:.0%} of what the target shows is not in the logged slates, and counts as earning nothing.",
         f"Use interpol with a wide window ({estimator('interpol(window=2)')}), which knows how likely an item was "

@@ -1,12 +1,12 @@
 """`unseen-ranks`: slates that are longer than those in the training log."""
 
 from .evidence_clicks import OfPrediction
-from .registry import Said, finding
+from .registry import Statement, finding
 
 
 @finding("unseen-ranks", "Unseen ranks", lambda found: 0 < found.learnt < found.slots)
-def unseen_ranks(found: OfPrediction) -> Said:
-    return Said(
+def unseen_ranks(found: OfPrediction) -> Statement:
+    return Statement(
         "warning",
         f"Slates have up to {found.slots} ranks, and the model learnt from {found.learnt}: what it says of rank "
         f"{found.learnt} goes on below.",

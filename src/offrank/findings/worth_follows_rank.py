@@ -3,15 +3,15 @@
 import math
 
 from .evidence_clicks import OfFit
-from .registry import Said, finding
+from .registry import Statement, finding
 
 STEEPER = 0.2
 """How much faster click rates may fall than examination, in logarithms, before documents differ between ranks."""
 
 
 @finding("worth-follows-rank", "Trust bias", lambda found: found.steeper > STEEPER)
-def worth_follows_rank(found: OfFit) -> Said:
-    return Said(
+def worth_follows_rank(found: OfFit) -> Statement:
+    return Statement(
         "warning",
         "Clicks fall faster from rank to rank than for one and the same document, by a factor of "
         f"{math.exp(found.steeper):.2f} on average: good documents were shown high. This model takes documents to be "

@@ -77,7 +77,7 @@ class MappedFold(ABC):
         """The input of the reducer for a batch; by default the batch itself."""
         return batch
 
-    def told(self, found: Any) -> Any:
+    def result(self, found: Any) -> Any:
         """The result, made from that of the reducer; by default the same."""
         return found
 
@@ -95,7 +95,7 @@ class MappedFold(ABC):
 
     @final
     def finish(self, state: Any) -> Any:
-        return self.told(self.reducer.finish(state))
+        return self.result(self.reducer.finish(state))
 
 
 @dataclass(frozen=True)

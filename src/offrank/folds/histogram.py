@@ -43,7 +43,7 @@ class HistogramFold(MappedFold):
         _kernels.half_octaves(counts, batch.values, np.array(self.columns, dtype=np.int64))
         return counts
 
-    def told(self, found: Floats) -> list[Histogram]:
+    def result(self, found: Floats) -> list[Histogram]:
         return [
             Histogram(int(counts[0] + counts[_BINS]), *_trim(counts[:_BINS]), *_trim(counts[_BINS:]))
             for counts in found.astype(np.int64)

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..errors import UsageError
-from ..findings import about
+from ..findings import cautions_for
 from ..findings.evidence import OfCmip
 from ..folds.estimate import Caution
 from ..log.batch import Floats
@@ -165,7 +165,7 @@ def cmip(
         constant=constant,
         unpaired=found.unpaired,
     )
-    return _result(documents, fit, found, chosen.name, confidence, about(evidence))
+    return _result(documents, fit, found, chosen.name, confidence, cautions_for(evidence))
 
 
 def _result(

@@ -10,7 +10,7 @@ from typing import Any
 
 from ..checks.rows import Impressions, ImpressionsFold, dependence
 from ..errors import EmptyLogError, NoOverlapError
-from ..findings import about
+from ..findings import cautions_for
 from ..findings.evidence import OfComparison
 from ..folds.base import Tee
 from ..inference.ratio import Ratio
@@ -183,7 +183,7 @@ class Comparisons:
             rejected,
             ess,
             spread.difference(cost, self._cost(metric, first)) if model != first else None,
-            about(compared, dependence(spread, cost, weight, group=group)),
+            cautions_for(compared, dependence(spread, cost, weight, group=group)),
         )
 
 

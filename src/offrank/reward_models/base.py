@@ -47,7 +47,7 @@ class RewardModel(ABC):
         return False
 
     @property
-    def told(self) -> OfModel:
+    def evidence(self) -> OfModel:
         """Its name in words, how it was learnt and how well it predicts, as far as that is known."""
         return OfModel()
 

@@ -30,7 +30,7 @@ class PredictionColumn(RewardModel):
     additive: ClassVar[bool] = True
 
     @property
-    def told(self) -> OfModel:
+    def evidence(self) -> OfModel:
         return OfModel(name=f"the column {quote(self.column)}")
 
     def needs(self, target: AnyPolicy) -> Needs:

@@ -51,8 +51,8 @@ class Regressing(Protocol):
 class CrossFitted:
     """Regressors learnt from a log: number i predicts the rows whose group is i modulo their number.
 
-    key: the column of the groups, None if each row is one. slots, width: of the rows of features. told: how they were
-    learnt and how well each predicts rows that it has not seen.
+    key: the column of the groups, None if each row is one. slots, width: of the rows of features. evidence: how they
+    were learnt, and how well each predicts rows that it has not seen.
     """
 
     spelling: str
@@ -61,7 +61,7 @@ class CrossFitted:
     key: str | None
     slots: int
     width: int
-    told: OfModel
+    evidence: OfModel
 
     def predict(self, batch: LogBatch, rows: Integers, slates: Integers) -> Floats:
         """[s] the expected reward of slates [s, k] in the contexts of rows [s] of a batch.
@@ -142,7 +142,7 @@ def _cross_fitted(
             progress(number + 1, model.folds)
     settings = Counter(words for words, _ in found if len(model.grid()) > 1)
     chosen = tuple(words for words, _ in sorted(settings.items(), key=lambda one: (-one[1], one[0])))
-    told = OfModel(
+    evidence = OfModel(
         name=quote(spelling),
         settings=chosen,
         rows=len(rows),
@@ -150,7 +150,7 @@ def _cross_fitted(
         folds=model.folds,
         explained=_explained(rows, predicted, spelling),
     )
-    return CrossFitted(spelling, tuple(one for _, one in found), model.columns, key, slots, width, told)
+    return CrossFitted(spelling, tuple(one for _, one in found), model.columns, key, slots, width, evidence)
 
 
 def _fitted_elsewhere(model: Regressing, state: TrainingState, spelling: str) -> CrossFitted:
@@ -158,8 +158,8 @@ def _fitted_elsewhere(model: Regressing, state: TrainingState, spelling: str) ->
     [(_, regressor)], rows = model.grid(), state.rows
     width = _fitted_width(regressor, state.slots, state.width, spelling)
     x = np.pad(rows.x, ((0, 0), (0, 0), (0, width - state.width))).reshape(len(rows), -1)
-    told = OfModel(name=quote(spelling), explained=_explained(rows, _predicted(regressor, x, spelling), spelling))
-    return CrossFitted(spelling, (regressor,), model.columns, None, state.slots, width, told)
+    evidence = OfModel(name=quote(spelling), explained=_explained(rows, _predicted(regressor, x, spelling), spelling))
+    return CrossFitted(spelling, (regressor,), model.columns, None, state.slots, width, evidence)
 
 
 def _chosen(model: Regressing, rows: TrainingRows, spelling: str) -> tuple[str, Any]:

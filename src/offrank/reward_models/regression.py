@@ -76,8 +76,8 @@ class SlateRegression(Spelled, RewardModel, Fits):
         return SlateColumns(self.by)
 
     @property
-    def told(self) -> OfModel:
-        return OfModel(name=quote(repr(self))) if self.learnt is None else self.learnt.told
+    def evidence(self) -> OfModel:
+        return OfModel(name=quote(repr(self))) if self.learnt is None else self.learnt.evidence
 
     def fit(self, source: Source, executor: Executor | None = None) -> Self:
         """The same, learnt from a log in one pass.

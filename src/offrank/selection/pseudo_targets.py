@@ -63,7 +63,7 @@ class DistanceFold(MappedFold):
             away.append(float((np.abs(np.where(impossible, 0.0, weight) - 1) * share).sum()) / 2)
         return np.array([*away, float(share.sum())])
 
-    def told(self, found: Floats) -> Floats:
+    def result(self, found: Floats) -> Floats:
         """[targets] the distances."""
         return np.asarray(found[:-1] / max(float(found[-1]), 1e-300))
 

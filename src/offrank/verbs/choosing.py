@@ -274,7 +274,7 @@ class Reading:
 
     def _sound(self, policy: AnyPolicy, one: AnyEstimator) -> bool:
         found = self.summary.estimate(policy, one)
-        return isinstance(found, Estimate) and self.summary.knows_error(policy, one, found)
+        return isinstance(found, Estimate) and self.summary.error_is_reliable(policy, one, found)
 
 
 def picked(

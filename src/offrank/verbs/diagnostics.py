@@ -25,7 +25,7 @@ from ..log.batch import Floats, Integers, LogBatch
 from ..log.source import Needs
 from ..policies.propensities import AnyPolicy
 from .background import Clipped, Diagnoses, Heavy, Path, Windowed
-from .judgement import Chosen
+from .judgement import SelectedEstimate
 from .likeness import LikenessFold, by_rank, compared
 from .summary import AnyEstimator
 
@@ -298,7 +298,7 @@ def _mean(estimator: AnyEstimator, moments: Moments) -> Mean:
     return Ratio(VALUE, WEIGHT if isinstance(estimator, SelfNormalised) else ROWS)
 
 
-def window_path(target: str, key: str, found: Chosen) -> Path[Windowed]:
+def window_path(target: str, key: str, found: SelectedEstimate) -> Path[Windowed]:
     """Return all windows that the data choose from, the least assuming first."""
     rows = (
         Windowed(name, getattr(bare(one), "window", None), one == found.estimator, _interval(estimate))

@@ -12,7 +12,7 @@ from ..checks.log import about_log, explained
 from ..checks.propensities import SlotsRow
 from ..checks.rows import Impressions
 from ..errors import NoOverlapError
-from ..findings import about, title_of
+from ..findings import cautions_for, title_of
 from ..findings.evidence import OfLog, OfPropensities, OfSkipped, OfSupport
 from ..findings.miscalibrated import unfit
 from ..folds.estimate import Caution, Estimate
@@ -91,12 +91,12 @@ def of_slots(slots: Sequence[SlotsRow] | None, reason: str | None) -> Iterator[C
     if slots is None:
         yield check("inverse-propensity", title, "skipped", f"Not checked: {reason}.")
         return
-    if none := about(OfPropensities(largest=max(part.max_inverse_propensity for part in slots))):
+    if none := cautions_for(OfPropensities(largest=max(part.max_inverse_propensity for part in slots))):
         yield from of_cautions(none)
         return
     for part in slots:
         largest, impressions = part.max_inverse_propensity, part.estimated_impressions
-        huge = about(OfPropensities(slots=part.slots, largest=largest, impressions=impressions))
+        huge = cautions_for(OfPropensities(slots=part.slots, largest=largest, impressions=impressions))
         yield from of_cautions(huge, f", {part.slots} slot{'s' if part.slots > 1 else ''}")
     total = sum(part.estimated_impressions for part in slots)
     mean = sum(part.mean_inverse_propensity * part.estimated_impressions for part in slots) / total
@@ -130,7 +130,7 @@ def of_support(shares: Floats | None, target: str, asked: bool, reason: str | No
     if shares is None:
         yield check("support", title, "skipped", f"Not checked: {reason}.")
         return
-    found = about(OfSupport(target=target, shares=tuple(shares.tolist()), asked=asked))
+    found = cautions_for(OfSupport(target=target, shares=tuple(shares.tolist()), asked=asked))
     if not found:
         yield check("support", title, "ok", "The logging policy shows every item at every rank that the target uses.")
     yield from of_cautions(found, f" for {target}", value=float(shares.max(initial=0.0)), expected=0.0)
@@ -145,7 +145,7 @@ def of_cautions(cautions: Iterable[Caution], whose: str = "", **numbers: float |
 def of_reading(impressions: Impressions) -> Iterator[Check]:
     """Report rows that were left out."""
     for rule, count in sorted(impressions.skipped.items()):
-        yield from of_cautions(about(OfSkipped(rule=rule, count=count)), value=count)
+        yield from of_cautions(cautions_for(OfSkipped(rule=rule, count=count)), value=count)
 
 
 def _mean_weight(title: str, estimate: Estimate) -> Check:

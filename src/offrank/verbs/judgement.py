@@ -15,7 +15,7 @@ from ..estimators.family import Family
 from ..estimators.logged import LoggedMean
 from ..estimators.named import REFERENCES
 from ..estimators.wrappers import SelfNormalised, bare, weighing
-from ..findings import about
+from ..findings import cautions_for
 from ..findings.assumptions import CLIPPED
 from ..findings.evidence import OfChoice, OfDisagreement, OfEstimatorChoice
 from ..findings.verdict import Candidate, Verdict, verdict
@@ -32,7 +32,7 @@ LUCKY = frozenset({"heavy-tail", "large-weight", "hidden-mass", "few-rewards"})
 
 
 @dataclass(frozen=True)
-class Chosen:
+class SelectedEstimate:
     """An estimate or the reason why it is missing, its estimator, and the family that it was chosen from.
 
     held_to: the estimator whose interval is included too, if the data chose.
@@ -53,7 +53,7 @@ class Pick:
     evidence: OfEstimatorChoice
 
 
-def chosen(summary: Summary, target: AnyPolicy, family: Family, pick: Pick | None = None) -> Chosen:
+def chosen(summary: Summary, target: AnyPolicy, family: Family, pick: Pick | None = None) -> SelectedEstimate:
     """Return the estimate chosen from a family of estimators; most spellings have one member.
 
     pick: the choice, if it was made before.
@@ -66,12 +66,12 @@ def chosen(summary: Summary, target: AnyPolicy, family: Family, pick: Pick | Non
     if pick is not None:
         return _picked(made, pick)
     if len(made) == 1:
-        return Chosen(*next(iter(made.values())))
+        return SelectedEstimate(*next(iter(made.values())))
     given = {name: (estimator, e) for name, (estimator, e) in made.items() if isinstance(e, Estimate)}
     if not given:
-        return Chosen(*next(reversed(made.values())))
+        return SelectedEstimate(*next(reversed(made.values())))
     names, estimates = list(given), [estimate for _, estimate in given.values()]
-    known = [summary.knows_error(target, estimator, estimate) for estimator, estimate in given.values()]
+    known = [summary.error_is_reliable(target, estimator, estimate) for estimator, estimate in given.values()]
     trusted = next((place for place, sure in enumerate(known) if sure), None)
     bounded = CLIPPED in bare(given[names[-1]][0]).assumptions - bare(given[names[0]][0]).assumptions
     if bounded:
@@ -83,10 +83,10 @@ def chosen(summary: Summary, target: AnyPolicy, family: Family, pick: Pick | Non
         choice_made = OfChoice(names=tuple(names), chosen=choice.index, refuted=choice.refuted)
     choice_made = replace(choice_made, trusted=trusted)
     held = names[0 if bounded else trusted or 0]
-    return _held(given, names[choice_made.chosen], held, about(choice_made))
+    return _held(given, names[choice_made.chosen], held, cautions_for(choice_made))
 
 
-def _held(given: Given, name: str, held: str, warnings: Sequence[Caution]) -> Chosen:
+def _held(given: Given, name: str, held: str, warnings: Sequence[Caution]) -> SelectedEstimate:
     """Return the estimate of this name with its interval extended to include that of `held`."""
     (estimator, found), (first_estimator, first) = given[name], given[held]
     honest = replace(
@@ -97,7 +97,7 @@ def _held(given: Given, name: str, held: str, warnings: Sequence[Caution]) -> Ch
         warnings=(*found.warnings, *warnings),
         chosen=name,
     )
-    return Chosen(estimator, honest, given, first_estimator)
+    return SelectedEstimate(estimator, honest, given, first_estimator)
 
 
 def _by_error(summary: Summary, target: AnyPolicy, given: Given) -> OfChoice:
@@ -114,12 +114,12 @@ def _by_error(summary: Summary, target: AnyPolicy, given: Given) -> OfChoice:
     return OfChoice(names=tuple(given), chosen=choice.index, bias=choice.biases[choice.index])
 
 
-def _picked(made: Mapping[str, tuple[AnyEstimator, Estimate | NoOverlapError]], pick: Pick) -> Chosen:
+def _picked(made: Mapping[str, tuple[AnyEstimator, Estimate | NoOverlapError]], pick: Pick) -> SelectedEstimate:
     """Return a choice that was made before; a part of the log may lack either estimate."""
     given = {name: (estimator, e) for name, (estimator, e) in made.items() if isinstance(e, Estimate)}
     if not {pick.chosen, pick.held_to} <= set(given):
-        return Chosen(*made[pick.chosen if pick.held_to in given else pick.held_to])
-    return replace(_held(given, pick.chosen, pick.held_to, about(pick.evidence)), considered={})
+        return SelectedEstimate(*made[pick.chosen if pick.held_to in given else pick.held_to])
+    return replace(_held(given, pick.chosen, pick.held_to, cautions_for(pick.evidence)), considered={})
 
 
 def span(one: Interval | None, other: Interval | None) -> Interval | None:
@@ -130,17 +130,17 @@ def span(one: Interval | None, other: Interval | None) -> Interval | None:
 
 
 @dataclass(frozen=True)
-class Judgement:
+class Assessment:
     """The estimates for one target. references: less assuming estimates that the user did not request."""
 
     summary: Summary
     target: AnyPolicy
-    found: Mapping[str, Chosen]
+    found: Mapping[str, SelectedEstimate]
     references: Given
     estimates: Mapping[str, Estimate | NoOverlapError]
 
     @classmethod
-    def of(cls, summary: Summary, target: AnyPolicy, found: Mapping[str, Chosen], pairs: int) -> Judgement:
+    def of(cls, summary: Summary, target: AnyPolicy, found: Mapping[str, SelectedEstimate], pairs: int) -> Assessment:
         """Compare the estimates with each other. pairs: number of comparisons in the whole run."""
         references: Given = {}
         for reference in summary.layout.references:
@@ -194,7 +194,7 @@ def named(reference: Reference) -> AnyEstimator:
 
 
 def contradicted(
-    summary: Summary, target: AnyPolicy, found: Mapping[str, Chosen], references: Given, pairs: int
+    summary: Summary, target: AnyPolicy, found: Mapping[str, SelectedEstimate], references: Given, pairs: int
 ) -> dict[str, Estimate]:
     """Return a target's estimates by name, with a warning on those that differ from a less assuming one.
 
@@ -245,13 +245,13 @@ def _against(
         if _comparable(estimator, other, summary.rewards_are_clicks)
     ]
     # Prefer a sound one without assumptions, which gives clear advice; otherwise the one that is furthest away.
-    said = [(not pair.decisive, -pair.deviations, one) for pair in evidence for one in about(pair)]
+    said = [(not pair.decisive, -pair.deviations, one) for pair in evidence for one in cautions_for(pair)]
     return min(said, key=lambda one: one[:2])[2] if said else None
 
 
 def _may_contradict(summary: Summary, target: AnyPolicy, estimator: AnyEstimator, estimate: Estimate) -> bool:
     lucky = any(one.code in LUCKY and one.severity != "note" for one in estimate.warnings)
-    return summary.knows_error(target, estimator, estimate) and not lucky
+    return summary.error_is_reliable(target, estimator, estimate) and not lucky
 
 
 def _comparable(estimator: AnyEstimator, other: AnyEstimator, rewards_are_clicks: bool) -> bool:

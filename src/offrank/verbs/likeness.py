@@ -66,7 +66,7 @@ class LikenessFold(MappedFold):
                     found[number] = wanted
         return found
 
-    def told(self, state: SampledRows) -> list[Likeness | None]:
+    def result(self, state: SampledRows) -> list[Likeness | None]:
         batch = LogBatch(state.contexts, Shown(state.slates), None, None, state.inclusion, state.key)
         return [
             self._likeness(policy, batch) if number in self.able else None

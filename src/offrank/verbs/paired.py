@@ -12,7 +12,7 @@ from ..estimators.wrappers import bare
 from ..findings.verdict import Candidate, Verdict, verdict
 from ..folds.estimate import Caution, Interval
 from ..inference.ratio import Mean
-from .judgement import Judgement, span
+from .judgement import Assessment, span
 from .summary import AnyEstimator, Summary
 
 _ORDER = {"serious": 0, "warning": 1, "note": 2}
@@ -59,8 +59,8 @@ class Pair:
     """
 
     summary: Summary
-    one: Judgement
-    other: Judgement | None
+    one: Assessment
+    other: Assessment | None
     names: tuple[str, str]
 
     def verdict(self, about_log: Sequence[Caution]) -> Verdict | None:
@@ -162,7 +162,7 @@ class Pair:
         return tuple(sorted(found, key=lambda one: _ORDER[one.severity]))
 
 
-def estimator_of(of: Judgement, name: str, held: bool = False) -> AnyEstimator:
+def estimator_of(of: Assessment, name: str, held: bool = False) -> AnyEstimator:
     """Return the estimator of a spelling; held: the one that a data-driven choice is held to, if any."""
     if name not in of.found:
         return of.references[name][0]

@@ -18,7 +18,7 @@ from ..estimators.logged import LoggedMean
 from ..estimators.named import REFERENCES
 from ..estimators.predicted import ModelBased
 from ..estimators.wrappers import SelfNormalised, bare, weighing
-from ..findings import about
+from ..findings import cautions_for
 from ..findings.evidence import OfCurve
 from ..findings.release import Release, release
 from ..findings.verdict import Verdict
@@ -37,7 +37,7 @@ from . import document
 from .background import Background, LogRead, ModelOf, WeightsOf
 from .data import Estimates
 from .diagnostics import Diagnosed, Diagnostics, window_path
-from .judgement import Chosen, Judgement, Pick, chosen, compared, named
+from .judgement import Assessment, Pick, SelectedEstimate, chosen, compared, named
 from .paired import Difference, Pair, estimator_of
 from .provenance import NOTHING, Provenance
 from .result import Result, Side
@@ -146,16 +146,16 @@ class Plan:
         """Return every estimator for every target."""
         return listed(self.judged(summary))
 
-    def judged(self, summary: Summary, groups: int = 1) -> dict[str, Judgement]:
+    def judged(self, summary: Summary, groups: int = 1) -> dict[str, Assessment]:
         """Compare the estimates of every target with each other. groups: number of such summaries."""
         every = [*self._asked, *map(named, self.references)]
         pairs = compared(every, summary.rewards_are_clicks) * len(self.targets) * groups
         return {
-            name: Judgement.of(summary, target, self._chosen(summary, name), pairs)
+            name: Assessment.of(summary, target, self._chosen(summary, name), pairs)
             for name, target in self.targets.items()
         }
 
-    def _chosen(self, summary: Summary, name: str) -> dict[str, Chosen]:
+    def _chosen(self, summary: Summary, name: str) -> dict[str, SelectedEstimate]:
         """Return the estimate of the target of this name that is chosen for each spelling."""
         picks = {key: by_target[name] for key, by_target in self.picks.items()}
         each = self.estimators.items()
@@ -173,7 +173,7 @@ class Plan:
         for key, members in self.estimators.items():
             for one in map(bare, members.values()):
                 if isinstance(one, ModelBased):
-                    yield ModelOf(key, one.reward_model.told)
+                    yield ModelOf(key, one.reward_model.evidence)
 
     def histograms(self, summary: Summary) -> Iterator[WeightsOf]:
         """Return the weight histograms by target and weighting; ips and snips share one, under the first name."""
@@ -214,12 +214,12 @@ class Reduced:
         return self.plan.summary(self.whole, **self.known, designs=self.designs)
 
     @cached_property
-    def judged(self) -> dict[str, Judgement]:
+    def judged(self) -> dict[str, Assessment]:
         """Return the judged estimates of each target."""
         return self.plan.judged(self.summary)
 
     @cached_property
-    def by_group(self) -> dict[str, tuple[Summary, dict[str, Judgement]]]:
+    def by_group(self) -> dict[str, tuple[Summary, dict[str, Assessment]]]:
         """Return the judged estimates of each group."""
         parts = {name: self.plan.summary(part, **self.known, group=True) for name, part in self.groups.items()}
         return {name: (part, self.plan.judged(part, len(parts))) for name, part in parts.items()}
@@ -365,7 +365,7 @@ def _parts(estimator: AnyEstimator) -> Iterator[Any]:
         inner = getattr(inner, "base", None) or getattr(inner, "residual", None)
 
 
-def _examined(key: str, found: Chosen) -> Chosen:
+def _examined(key: str, found: SelectedEstimate) -> SelectedEstimate:
     """Add the warnings about the estimate's examination curve to the estimate.
 
     Remedies spell the estimator as the user did: `clip(pbm, 100)`, without the curve given separately.
@@ -376,12 +376,12 @@ def _examined(key: str, found: Chosen) -> Chosen:
     # With a window of one rank, no click moves to another rank.
     parts = _parts(found.estimator)
     curves = [getattr(part, "examination", None) for part in parts if getattr(part, "window", None) != 0]
-    said = [caution for curve in curves if curve for caution in about(OfCurve(curve=tuple(curve)))]
+    said = [caution for curve in curves if curve for caution in cautions_for(OfCurve(curve=tuple(curve)))]
     spelled = key if estimate.chosen is None else repr(found.estimator)
     own = (replace(one, remedy=one.remedy.replace(repr(found.estimator), spelled)) for one in estimate.warnings)
     return replace(found, estimate=replace(estimate, warnings=(*said, *own)))
 
 
-def listed(judged: Mapping[str, Judgement]) -> Estimates:
+def listed(judged: Mapping[str, Assessment]) -> Estimates:
     """Return the estimates of all targets as a list."""
     return Estimates({(name, key): found for name, one in judged.items() for key, found in one.estimates.items()})

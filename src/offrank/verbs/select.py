@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from ..errors import UsageError
-from ..findings import about
+from ..findings import cautions_for
 from ..findings.assumptions import in_words
 from ..folds.estimate import Caution, PlacedCaution
 from ..formatting import Span, finite, interval, number, percent, plural, quote
@@ -59,7 +59,10 @@ class SelectedEstimators(Delivered):
     @property
     def cautions(self) -> Mapping[str, Sequence[Caution]]:
         chosen = self.choice.estimates[self.chosen].warnings
-        return {"": self.choice.reading.summary.about_log, self.chosen: (*about(self.choice.evidence()), *chosen)}
+        return {
+            "": self.choice.reading.summary.about_log,
+            self.chosen: (*cautions_for(self.choice.evidence()), *chosen),
+        }
 
     @property
     def findings(self) -> tuple[PlacedCaution, ...]:
@@ -127,7 +130,7 @@ class SelectedEstimators(Delivered):
         why = tuple(f"{quote(row['estimator'])}: {row['message']}" for row in rows if row["message"])
         pseudo = tuple(map(quote, self.choice.pseudo)) or ("none: the logging policy is known for shown slates only",)
         sections = [
-            Section("The candidates", tables=(table,), findings=self.told()),
+            Section("The candidates", tables=(table,), findings=self.findings_by_code()),
             Section("Not to be used", items=why),
             rehearsed(self.rehearsal),
             Section("How they were judged", (_RULE,), items=pseudo, folded=True, printed=False),

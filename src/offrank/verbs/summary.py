@@ -23,7 +23,7 @@ from ..estimators.predicted import ModelBased
 from ..estimators.switch import Switch
 from ..estimators.worth import EffectiveSize, worth
 from ..estimators.wrappers import SelfNormalised, bare, weighing
-from ..findings import about
+from ..findings import cautions_for
 from ..findings.advice import items_help
 from ..findings.evidence import OfEstimate
 from ..findings.few_rewards import FEW as FEW_REWARDS
@@ -155,7 +155,7 @@ class Summary:
         evidence = [self._evidence(made, target, estimator, value), depending, self.trained.evidence(target, estimator)]
         about_log = self.about_log if weighting.requires_logging else of_rows(self.about_log)
         known = explained(about_log)
-        warnings = tuple(caution for caution in about(*evidence) if caution.code not in known)
+        warnings = tuple(caution for caution in cautions_for(*evidence) if caution.code not in known)
         return replace(made, warnings=warnings, about_log=about_log)
 
     def _no_overlap(self, target: AnyPolicy, estimator: AnyEstimator, *, cancelled: bool) -> NoOverlapError:
@@ -236,7 +236,7 @@ class Summary:
         known = kish >= FEW_EFFECTIVE and self._effective_rewards(estimator, value) >= FEW_REWARDS
         return worth(variance * moments.n / max(moments.n - 1, 1), error, kish, known=known)
 
-    def knows_error(self, target: AnyPolicy, estimator: AnyEstimator, estimate: Estimate) -> bool:
+    def error_is_reliable(self, target: AnyPolicy, estimator: AnyEstimator, estimate: Estimate) -> bool:
         """Whether the standard error is reliable enough to compare the estimate with others.
 
         A small effective sample size does not make its standard error unreliable: enough impressions of the log
@@ -321,7 +321,7 @@ class Summary:
             ties=self.ties.get(target, 0.0),
             counted=self.counted and weighting.requires_logging is not None,
             other_outcome=weighting.outcome == "clicks" and not self.rewards_are_clicks,
-            model=weighting.reward_model.told if isinstance(weighting, ModelBased) else None,
+            model=weighting.reward_model.evidence if isinstance(weighting, ModelBased) else None,
         )
         if weighed is None:
             return found

@@ -148,7 +148,7 @@ class OverlapFold(MappedFold):
         means = np.column_stack([np.ones(len(batch)), here.sigma2, here.supported, here.sampling])
         return Sample(np.column_stack([means / batch.inclusion[:, None], here.rho, batch.inclusion]), batch.row)
 
-    def told(self, found: Moments) -> Overlap:
+    def result(self, found: Moments) -> Overlap:
         if not found.n:
             raise EmptyLogError("the log has no impressions", "give a log with some")
         rows, sigma2, supported, sampling = map(float, found.sums[:4])

@@ -103,7 +103,7 @@ class Delivered(Printed, Tabular):
         every = ((name, caution) for name, some in self.cautions.items() for caution in some)
         return tuple(PlacedCaution(caution, model=name or None) for name, caution in every)
 
-    def told(self) -> tuple[Finding, ...]:
+    def findings_by_code(self) -> tuple[Finding, ...]:
         """Return the warnings by code, with the models that they are about if there are several."""
         return of_models(self.cautions.items())
 

@@ -63,7 +63,7 @@ class ClickEvaluation(Delivered):
         first = next(iter(self.here.values()))
         away = next(iter(self.elsewhere.values())).tally if self.elsewhere else None
         parts = [
-            known(self.told(), first.tally, away),
+            known(self.findings_by_code(), first.tally, away),
             *pages.quantities(self.here, self.ranked, "On this log"),
         ]
         if self.elsewhere is not None:

@@ -74,7 +74,7 @@ class Curve(Delivered):
         how = how if self.option else "The curve has holes: pbm and interpol cannot use it."
         parts = (
             Section("Examination", charts=(pages.examination({found.method: curve}),), tables=(table,)),
-            known(self.told(), found.tally),
+            known(self.findings_by_code(), found.tally),
             Section("How to use it", (how,), code=self.option),
             again(self.facts, "log", "by", "weigh", "seed"),
         )

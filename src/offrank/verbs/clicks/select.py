@@ -11,7 +11,7 @@ import numpy as np
 from ...clicks.evaluation import Evaluations, evaluate
 from ...clicks.summary import known
 from ...errors import AbilityError
-from ...findings import about
+from ...findings import cautions_for
 from ...findings.evidence_clicks import OfSelection
 from ...folds.estimate import Caution
 from ...frames import plain
@@ -79,7 +79,7 @@ class Selected(Delivered):
         answer, tally = self.selection.answer(self.severity), next(iter(self.here.values())).tally
         doubts = Section("What could have come out otherwise", answers=(answer,), printed=False)
         parts = [pages.measured(self.here, self.ranked, self.cmip), doubts, self.selection.chosen()]
-        parts.append(known(self.told(), tally))
+        parts.append(known(self.findings_by_code(), tally))
         parts += (replace(one, folded=True, printed=False) for one in pages.quantities(self.here, None, "Perplexity"))
         parts.append(again(self.facts, "log", "labels", "logging", "method", "cluster", "seed"))
         return self._page(lead, parts, answer)
@@ -126,7 +126,7 @@ def select_clicks(
     how: dict[str, Any] = {"seed": seed, "confidence": confidence, "cluster": graded.query}
     each = zip(found, graded.relevance.T, strict=True)
     debiased = {name: cmip(one, graded.rank, graded.grade, method, **how) for name, one in each}
-    ranked, counted = graded.ndcg(confidence), about(OfSelection(counted=policy is None))
+    ranked, counted = graded.ndcg(confidence), cautions_for(OfSelection(counted=policy is None))
     cautions = {
         name: (*one.cautions, *counted, *here[name].cautions, *debiased[name].warnings) for name, one in found.items()
     }
