@@ -43,14 +43,17 @@ class Spelled:
     name: ClassVar[str]
 
     def __repr__(self) -> str:
-        words = []
+        words, named = [], []
         for field in dataclasses.fields(self):  # type: ignore[arg-type]
             value = getattr(self, field.name)
             if not field.repr or (field.default is not dataclasses.MISSING and _same(value, field.default)):
                 continue
             word = repr(value) if isinstance(value, str) and _FILE.search(str(field.type)) else spell(value)
-            words.append(f"{field.name}={word}" if field.kw_only else word)
-        return f"{self.name}({', '.join(words)})" if words else self.name
+            if field.kw_only:
+                named.append(f"{field.name}={word}")
+            else:
+                words.append(word)
+        return f"{self.name}({', '.join([*words, *named])})" if words or named else self.name
 
     __str__ = __repr__
 
@@ -174,7 +177,11 @@ def _takes_text(annotation: str) -> bool | None:
 def signature(maker: Callable[..., Any], name: str) -> str:
     """Return the signature of a maker: `plackett_luce(scores, temperature=1.0, log=False)`."""
     words = []
+    fields = dataclasses.fields(maker) if dataclasses.is_dataclass(maker) else ()
+    hidden = {field.name for field in fields if not field.repr}
     for parameter in inspect.signature(maker).parameters.values():
+        if parameter.name in hidden:
+            continue
         required = parameter.default is parameter.empty
         given = "..." if required else spell(parameter.default)
         named = not required or parameter.kind == parameter.KEYWORD_ONLY

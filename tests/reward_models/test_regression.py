@@ -70,6 +70,16 @@ class Always:
         return np.full(len(x), self.value)
 
 
+class Failing(Always):
+    """Cannot predict."""
+
+    def __init__(self) -> None:
+        super().__init__(0.0)
+
+    def predict(self, x: Any) -> Any:
+        raise KeyError("no such luck")
+
+
 @pytest.fixture(scope="module")
 def batch() -> LogBatch:
     return next(iter(read_log(log()[0]).select(NEEDED).batches(0)))
@@ -218,6 +228,14 @@ def test_a_target_that_draws_is_the_mean_over_its_slates(batch: LogBatch) -> Non
     assert sure == pytest.approx(made.fitted.predict(batch, np.arange(ROWS), best))
 
 
+def test_a_model_of_another_log_is_learnt_anew_whatever_stands_beside_it() -> None:
+    other = LassoRegression(penalty=0.01).fit(changed(reward=[100.0] * ROWS))
+    alone = ASK(log()[0], estimators=[Direct(other)])
+    beside = ASK(log()[0], estimators=[Direct(other), "dr(lasso(penalty=0.01))"])
+    name = "direct(lasso(penalty=0.01))"
+    assert alone[name].value == beside[name].value < 50
+
+
 NAN_AT_3 = [[1.0, 2.0, float("nan" if row == 3 else 1), 0.5] for row in range(ROWS)]
 SHORT_AT_5 = [[1.0] * (3 if row == 5 else 4) for row in range(ROWS)]
 
@@ -227,10 +245,12 @@ SHORT_AT_5 = [[1.0] * (3 if row == 5 else 4) for row in range(ROWS)]
     [
         ({"features": None}, "direct(lasso)", UsageError, "has no features of the candidates"),
         ({}, "direct(lasso(by=[fo0]))", ColumnError, "no column 'fo0'"),
-        ({"query": [1] * ROWS}, "direct(lasso(penalty=1))", UsageError, "all 600 impressions are of one query"),
+        ({"query": [1] * ROWS}, "direct(lasso(penalty=1))", UsageError, "600 impressions of one query"),
         ({}, Direct(Always(np.nan)), UsageError, "predicts nan for a logged slate"),
         ({}, Direct(OwnRegression(Always(np.inf, n_features_in_=6), folds=0)), UsageError, "predicts inf"),
         ({}, Direct(OwnRegression(Always([1.0], n_features_in_=5), folds=0)), UsageError, "5 features per slate"),
+        ({}, Direct(OwnRegression(Always([1.0], n_features_in_=9), folds=0)), UsageError, r"slots=5"),
+        ({}, Direct(OwnRegression(Failing(), folds=0)), UsageError, r"cannot be used: 'no such luck' \(KeyError\)"),
         ({}, Direct(Always(np.ones(2))), (UsageError, ValueError), "shape"),
         ({"inclusion": [0.5, *[1.0] * (ROWS - 1)]}, Direct(Always(1.0)), UsageError, "takes no sample_weight"),
         ({"pred": NAN_AT_3}, "direct(column=pred)", RowError, r"row 3 .*'pred'.*not a finite number"),
@@ -256,6 +276,10 @@ def test_bad_input(change: dict[str, Any], asked: Any, error: Any, words: str) -
         ("dr(tree, residual=clip(rips, 3))", "weights each click"),
         ("direct(lasso(folds=1))", "folds is 1"),
         ("direct(lasso(by=[]))", "by is"),
+        ("direct(lasso(penalty=inf))", "penalty is inf"),
+        ("dr(lasso, residual=logged)", "no single weighting"),
+        ("clip(logged, 3)", "logged has no weights"),
+        ("controlled(auto)", "'auto' is not an estimator"),
         ("direct(lasso(penalty=-1))", "penalty is -1"),
         ("direct(tree(depth=1.5))", "depth is 1.5"),
         ("direct(boosted(leaves=1))", "leaves is 1"),

@@ -148,6 +148,12 @@ def test_it_can_be_wrapped(spelling: str) -> None:
     assert inner == {"clip": "snips", "switch": "controlled(ips)", "shrink": "ipm"}[name]
 
 
+def test_a_bound_of_what_is_bounded_already_is_chosen_by_error_too() -> None:
+    name = "shrink(clip(ips, 10), auto)"
+    [said] = [one.message for one in judged(name)[name].warnings if one.code == "chosen"]
+    assert "estimated squared error" in said
+
+
 @pytest.mark.parametrize("name", CUT)
 def test_it_bounds_what_corrects_a_model(name: str) -> None:
     model = fitted(Positions((1.0,)), [[0.4, 0.4]])

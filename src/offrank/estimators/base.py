@@ -15,7 +15,7 @@ from typing import Any, Literal, Self, final
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import ImpossibleSlateError
+from ..errors import ImpossibleSlateError, UsageError
 from ..log.batch import Floats, Integers, LogBatch
 from ..log.source import Needs
 from ..options import option
@@ -183,6 +183,16 @@ def rewarded(weights: Weights, reward: Floats, clicks: Floats | None, length: In
         raise ValueError("slot weights need clicks")
     value, mean = _kernels.slot_terms(weights.weight, weights.control, clicks, length)
     return Terms(value, mean, weights)
+
+
+def refuse_other(made: object) -> None:
+    """Raise unless it is an estimator.
+
+    Raises:
+        UsageError: it is not.
+    """
+    if not isinstance(made, Estimator):
+        raise UsageError(f"{made!r} is not an estimator", "give one such as ips, ipm or dr(lasso)")
 
 
 def refuse_impossible(batch: LogBatch, impossible: np.ndarray, logging: Propensities) -> None:

@@ -16,7 +16,8 @@ from ..errors import UsageError
 from ..findings.assumptions import CLIPPED
 from ..log.batch import Floats, LogBatch
 from ..policies.propensities import Propensities
-from .base import Weighted, Weights, forwarded
+from .base import Weighted, Weights, forwarded, refuse_other
+from .logged import LoggedMean
 
 Limit = float | Literal["auto"]
 AUTO: Literal["auto"] = "auto"
@@ -40,6 +41,9 @@ class Bounded(Weighted):
     base: Weighted
 
     def __post_init__(self) -> None:
+        refuse_other(self.base)
+        if isinstance(self.base, LoggedMean):
+            raise UsageError("logged has no weights, so there is nothing to bound", f"write {self.name}(ips, 10)")
         if not isinstance(self.base, Weighted):
             raise UsageError(
                 f"{self.base!r} is no weighting, so there is nothing to {self.name}",

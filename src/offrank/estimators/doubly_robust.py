@@ -16,6 +16,7 @@ from ..spelling import File
 from .base import Outcome, Terms, Weighted, forwarded
 from .family import InterpolWindows
 from .ips import IPS
+from .logged import LoggedMean
 from .predicted import ModelBased
 
 
@@ -47,7 +48,7 @@ class DoublyRobust(ModelBased):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if isinstance(self.residual, InterpolWindows) or not isinstance(self.residual, Weighted):
+        if isinstance(self.residual, InterpolWindows | LoggedMean) or not isinstance(self.residual, Weighted):
             raise UsageError(
                 f"residual is {self.residual!r}, which is no single weighting",
                 "give one such as ips, ipm, rips, interpol(window=1) or clip(ips, 100)",

@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 from ..errors import UsageError
 from ..spelling import Spelled, spell
-from .base import Estimator, Weighted
+from .base import Estimator, Weighted, refuse_other
 from .bounded import Bounded
 
 Normaliser = Literal["slot", "pooled"]
@@ -35,6 +35,7 @@ class SelfNormalised(Spelled):
     normaliser: Normaliser = field(default="slot", kw_only=True)
 
     def __post_init__(self) -> None:
+        refuse_other(self.base)
         if not isinstance(self.base, Weighted) and not (self.controlled and self.base.normalised):
             raise UsageError(
                 f"{self.base!r} has no self-normalised form: a prediction has no weight to divide by",

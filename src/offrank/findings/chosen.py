@@ -30,7 +30,9 @@ def _window(found: OfChoice) -> Statement:
 
 def _bound(found: OfChoice, bias: float) -> Statement:
     free, chosen, sound = f"`{found.names[0]}`", found.names[found.chosen], found.trusted == 0
+    several = len(found.names) > 1
     reason = f"no bound on its weights, of {len(found.names) - 1}, has a smaller estimated squared error."
+    reason = reason if several else "under every bound of the grid nothing is left of its weights."
     remedy = "Its interval is that without a choice."
     if found.chosen:
         reason = (

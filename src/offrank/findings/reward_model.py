@@ -12,7 +12,7 @@ def reward_model(found: OfEstimate) -> Statement | None:
     return Statement(
         "note",
         f"The rewards are corrected by {found.model.name}." + fit_in_words(found.model),
-        "Compare models: the one that explains most makes the intervals shortest.",
+        "Compare models by the standard errors of their dr: the one that explains most need not have the smallest.",
     )
 
 

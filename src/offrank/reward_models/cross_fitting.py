@@ -20,12 +20,12 @@ import numpy as np
 from ..errors import EmptyLogError, UsageError
 from ..findings.evidence import OfModel
 from ..folds.base import Tee
-from ..formatting import quote
+from ..formatting import plural, quote
 from ..log.batch import Floats, Integers, LogBatch
 from ..log.hashing import hashed
 from ..log.source import Needs, Source, has
 from ..running.executors import Executor, Progress, run
-from .features import FEATURES, Dense, SlateColumns, no_features
+from .features import FEATURES, Dense, SlateColumns, no_features, refuse_wide
 from .slates import pieces
 from .training import TrainingFold, TrainingRows, TrainingState, groups
 
@@ -118,6 +118,7 @@ def _cross_fitted(
     rows, spelling = state.rows, repr(model)
     if not len(rows):
         raise EmptyLogError(f"{source.describe()} has no impressions", "give a log with some")
+    refuse_wide(source.describe(), state.slots, state.width)
     if not np.isfinite(rows.x).all():
         raise UsageError(
             f"{source.describe()} has a feature beyond 3e38, which {spelling} cannot be learnt from",
@@ -130,10 +131,12 @@ def _cross_fitted(
     for number in range(model.folds):
         unseen = fold == number
         if unseen.all():
+            what, several = "query" if key else "impression", len(np.unique(rows.group)) > 1
             raise UsageError(
-                f"all {state.read:,} impressions are of one query, or of few that fall into one part of the log: "
-                f"{spelling} has no others to be learnt from",
-                "try other folds (folds=7), or learn a model from another log: OwnRegression(fitted, folds=0)",
+                f"{spelling} has no others to be learnt from: {plural(state.read, 'impression', 'impressions')} of "
+                + ("few groups, which fall into one part of the log" if several else f"one {what}"),
+                ("try other folds (folds=7), or " if several else "")
+                + "learn a model from another log: OwnRegression(fitted, folds=0)",
             )
         found.append(_chosen(model, rows.take(np.flatnonzero(~unseen)), spelling))
         x = rows.x[unseen].reshape(unseen.sum(), slots * width)
@@ -156,10 +159,10 @@ def _cross_fitted(
 def _fitted_elsewhere(model: Regressing, state: TrainingState, spelling: str) -> CrossFitted:
     """The regressor as it is, and how well it predicts the log."""
     [(_, regressor)], rows = model.grid(), state.rows
-    width = _fitted_width(regressor, state.slots, state.width, spelling)
-    x = np.pad(rows.x, ((0, 0), (0, 0), (0, width - state.width))).reshape(len(rows), -1)
+    slots, width = _fitted_shape(regressor, getattr(model, "slots", None), state, spelling)
+    x = np.pad(rows.x, ((0, 0), (0, slots - state.slots), (0, width - state.width))).reshape(len(rows), -1)
     evidence = OfModel(name=quote(spelling), explained=_explained(rows, _predicted(regressor, x, spelling), spelling))
-    return CrossFitted(spelling, (regressor,), model.columns, None, state.slots, width, evidence)
+    return CrossFitted(spelling, (regressor,), model.columns, None, slots, width, evidence)
 
 
 def _chosen(model: Regressing, rows: TrainingRows, spelling: str) -> tuple[str, Any]:
@@ -190,12 +193,18 @@ def _fitted(regressor: Any, x: Dense, reward: Floats, weight: Floats, spelling: 
         weights = {"sample_weight": weight / weight.mean()}
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "Objective did not converge")  # its error on unseen rows is told
-        made.fit(x.astype(np.float64), reward, **weights)
+        try:
+            made.fit(x.astype(np.float64), reward, **weights)
+        except Exception as error:  # of the user's regressor, or of its library
+            raise _failed(spelling, "learnt", error) from error
     return made
 
 
 def _predicted(regressor: Any, x: Dense, spelling: str) -> Floats:
-    found = np.asarray(regressor.predict(x.astype(np.float64)), dtype=np.float64)
+    try:
+        found = np.asarray(regressor.predict(x.astype(np.float64)), dtype=np.float64)
+    except Exception as error:  # of the user's regressor, or of its library
+        raise _failed(spelling, "used", error) from error
     if found.size != len(x):
         raise UsageError(
             f"{spelling} predicts numbers of shape {found.shape} for {len(x)} slates", "return a number per slate"
@@ -218,12 +227,23 @@ def _refuse(spelling: str, value: float, what: str) -> NoReturn:
     )
 
 
-def _fitted_width(regressor: Any, slots: int, width: int, spelling: str) -> int:
-    """The number of features per slot of a regressor that was fitted elsewhere."""
-    wanted = int(getattr(regressor, "n_features_in_", slots * width))
-    if wanted % max(slots, 1) or wanted < slots * width:
+def _failed(spelling: str, what: str, error: Exception) -> UsageError:
+    return UsageError(
+        f"{spelling} cannot be {what}: {' '.join(str(error).split())} ({type(error).__name__})",
+        "give a regressor of numbers; with folds=0 one that was fitted",
+    )
+
+
+def _fitted_shape(regressor: Any, slots: int | None, state: TrainingState, spelling: str) -> tuple[int, int]:
+    """The slots, and the features of each, of a regressor that was fitted elsewhere."""
+    wanted = int(getattr(regressor, "n_features_in_", (slots or state.slots) * state.width))
+    found = slots or max(state.slots, 1)
+    width = wanted // found
+    if wanted % found or width < state.width or found < state.slots or (slots is None and width > state.width):
         raise UsageError(
-            f"{spelling} was fitted to {wanted:,} features per slate, while this log has {slots} slots with {width}",
-            "fit it to slates of as many slots and to all features, those of each slot side by side",
+            f"{spelling} was fitted to {wanted:,} features per slate, while this log has {state.slots} slots with "
+            f"{state.width}",
+            "say of how many slots: OwnRegression(regressor, folds=0, slots=5); its features are those of each slot "
+            "side by side, at least as many as this log's",
         )
-    return wanted // max(slots, 1)
+    return found, width

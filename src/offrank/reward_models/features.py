@@ -21,6 +21,21 @@ WIDEST = 20_000
 """Largest number of features of a slate."""
 
 
+def refuse_wide(where: str, slots: int, width: int) -> None:
+    """Raise if slates of so many slots have too many features.
+
+    Raises:
+        UsageError: they have.
+    """
+    if slots * width > WIDEST:
+        raise UsageError(
+            f"{where} has features numbered up to {width - 1:,} and slates of {slots} items: a regression of whole "
+            f"slates would have {width * slots:,} columns",
+            f"at most {WIDEST:,} are supported: number the features from 0 without gaps, or name columns with scores "
+            "instead: lasso(by=[old_score])",
+        )
+
+
 @dataclass(frozen=True)
 class SlateColumns:
     """The columns that a regression reads, all beside the candidates: `features`, or names of scores."""
@@ -49,13 +64,7 @@ class SlateColumns:
             if found is None:
                 raise no_features(batch.file)
             width += _largest(found, batch.contexts.size) + 1
-        if width * batch.contexts.slots > WIDEST:
-            raise UsageError(
-                f"{batch.file} has features numbered up to {width - 1:,} and slates of {batch.contexts.slots} items: "
-                f"a regression of whole slates would have {width * batch.contexts.slots:,} columns",
-                f"at most {WIDEST:,} are supported: number the features from 0 without gaps, or name columns with "
-                "scores instead: lasso(by=[old_score])",
-            )
+        refuse_wide(batch.file, batch.contexts.slots, width)
         return width
 
     def of_slates(self, contexts: Contexts, rows: Integers, slates: Integers, slots: int, width: int) -> Dense:

@@ -27,7 +27,7 @@ def fit_models(
     models: dict[SlateRegression, None] = {}
 
     def seen(one: Fits) -> Any:
-        if isinstance(one, SlateRegression) and one.learnt is None:
+        if isinstance(one, SlateRegression):  # one that was fitted elsewhere too: it is learnt from the log it judges
             models[one] = None
         return one
 

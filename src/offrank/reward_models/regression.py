@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
@@ -17,6 +18,7 @@ from ..log.batch import Floats, LogBatch
 from ..log.source import Needs, Source
 from ..policies.base import Fits
 from ..policies.propensities import AnyPolicy, Propensities, law
+from ..readers.log import opened
 from ..running.executors import Executor
 from ..spelling import Spelled
 from . import cross_fitting
@@ -80,12 +82,14 @@ class SlateRegression(Spelled, RewardModel, Fits):
         return OfModel(name=quote(repr(self))) if self.learnt is None else self.learnt.evidence
 
     def fit(self, source: Source, executor: Executor | None = None) -> Self:
-        """The same, learnt from a log in one pass.
+        """The same, learnt from a log in one pass; good for that log only. `evaluate` does it by itself.
+
+        source: from `read_log`, or anything that it takes.
 
         Raises:
             UsageError: no features, too few queries, or a regressor that predicts no finite numbers.
         """
-        return self if self.learnt else replace(self, learnt=cross_fitting.learnt([self], source, executor)[0])
+        return self if self.learnt else replace(self, learnt=cross_fitting.learnt([self], opened(source), executor)[0])
 
     @property
     def fitted(self) -> CrossFitted:
@@ -183,10 +187,13 @@ class OwnRegression(SlateRegression):
 
     Copies of it are fitted, with `sample_weight` if rows were sub-sampled. With folds=0, or without a `fit`, it is
     used as it is: it must have been learnt from another log, which nothing here can check.
+
+    slots: of the slates that it was fitted to elsewhere; by default those of the longest slate of the log.
     """
 
     name: ClassVar[str] = "regression"
     regressor: Any
+    slots: int | None = field(default=None, kw_only=True)
 
     def __post_init__(self) -> None:
         if isinstance(self.regressor, type) or not hasattr(self.regressor, "predict"):
@@ -202,6 +209,16 @@ class OwnRegression(SlateRegression):
         return " ".join(super().__repr__().split())
 
     __str__ = __repr__
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, OwnRegression) and self._key() == other._key()
+
+    def __hash__(self) -> int:
+        return hash(self._key())
+
+    def _key(self) -> tuple[Any, ...]:
+        """What makes two of them equal: the regressor by identity, since it may not be hashable."""
+        return id(self.regressor), self.by, self.folds, self.slots
 
     @property
     def _fewest(self) -> int:
@@ -220,6 +237,7 @@ REWARD_MODELS: dict[str, Any] = {
 
 
 def _positive(name: str, value: float | None, least: float = 0, *, whole: bool = False) -> None:
-    if value is not None and not (isinstance(value, int | (int if whole else float)) and value > 0 and value >= least):
+    known = value is None or (isinstance(value, int | (int if whole else float)) and math.isfinite(value))
+    if not known or (value is not None and not (value > 0 and value >= least)):
         number = f"a whole number of at least {max(least, 1)}" if whole else "a number above 0"
         raise UsageError(f"{name} is {value!r}", f"give {number}, or leave it out to have it chosen")

@@ -109,7 +109,9 @@ def estimators(given: Estimators) -> list[Estimator | SelfNormalised]:
     for made in found:
         if named[repr(made)] != made:
             raise UsageError(
-                f"two estimators are called {made!r}", "save the click models, and name the files: direct('model.json')"
+                f"two estimators are called {made!r}",
+                "save the click models, and name the files: direct('model.json'); give regressors of your own a "
+                "`__repr__` that tells them apart",
             )
     return found
 

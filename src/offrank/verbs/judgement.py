@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import permutations
+from typing import Any
 
 from ..errors import NoOverlapError
 from ..estimators.base import Reference
@@ -16,7 +17,6 @@ from ..estimators.logged import LoggedMean
 from ..estimators.named import REFERENCES
 from ..estimators.wrappers import SelfNormalised, bare, weighing
 from ..findings import cautions_for
-from ..findings.assumptions import CLIPPED
 from ..findings.evidence import OfChoice, OfDisagreement, OfEstimatorChoice
 from ..findings.verdict import Candidate, Verdict, verdict
 from ..folds.estimate import Caution, Estimate, Interval
@@ -67,13 +67,15 @@ def chosen(summary: Summary, target: AnyPolicy, family: Family, pick: Pick | Non
         return _picked(made, pick)
     if len(made) == 1:
         return SelectedEstimate(*next(iter(made.values())))
+    bounded, free = len({_window(one) for one in family.values()}) == 1, next(iter(made.values()))
+    if bounded and not isinstance(free[1], Estimate):
+        return SelectedEstimate(*free)
     given = {name: (estimator, e) for name, (estimator, e) in made.items() if isinstance(e, Estimate)}
     if not given:
         return SelectedEstimate(*next(reversed(made.values())))
     names, estimates = list(given), [estimate for _, estimate in given.values()]
     known = [summary.error_is_reliable(target, estimator, estimate) for estimator, estimate in given.values()]
     trusted = next((place for place, sure in enumerate(known) if sure), None)
-    bounded = CLIPPED in bare(given[names[-1]][0]).assumptions - bare(given[names[0]][0]).assumptions
     if bounded:
         choice_made = _by_error(summary, target, given)
     else:
@@ -84,6 +86,17 @@ def chosen(summary: Summary, target: AnyPolicy, family: Family, pick: Pick | Non
     choice_made = replace(choice_made, trusted=trusted)
     held = names[0 if bounded else trusted or 0]
     return _held(given, names[choice_made.chosen], held, cautions_for(choice_made))
+
+
+def _window(estimator: AnyEstimator) -> int | None:
+    """Return the window of an estimator, or of the one inside it; None if it has none."""
+    inner: Any = bare(estimator)
+    while inner is not None:
+        window: int | None = getattr(inner, "window", None)
+        if window is not None:
+            return window
+        inner = getattr(inner, "base", None) or getattr(inner, "residual", None)
+    return None
 
 
 def _held(given: Given, name: str, held: str, warnings: Sequence[Caution]) -> SelectedEstimate:

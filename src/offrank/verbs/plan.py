@@ -171,9 +171,8 @@ class Plan:
     def models(self) -> Iterator[ModelOf]:
         """Return how the reward model of each estimator was learnt, and how well it predicts."""
         for key, members in self.estimators.items():
-            for one in map(bare, members.values()):
-                if isinstance(one, ModelBased):
-                    yield ModelOf(key, one.reward_model.evidence)
+            models = (one for one in map(bare, members.values()) if isinstance(one, ModelBased))
+            yield from dict.fromkeys(ModelOf(key, one.reward_model.evidence) for one in models)
 
     def histograms(self, summary: Summary) -> Iterator[WeightsOf]:
         """Return the weight histograms by target and weighting; ips and snips share one, under the first name."""

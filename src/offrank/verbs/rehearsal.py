@@ -10,6 +10,8 @@ import numpy as np
 
 from ..errors import OffrankError
 from ..estimators.fold import REWARD
+from ..estimators.predicted import ModelBased
+from ..estimators.wrappers import bare
 from ..inference.spec import IntervalSpec
 from ..log.batch import Floats
 from ..policies.propensities import AnyPolicy, law
@@ -113,7 +115,10 @@ def _rehearsed(
     users: str, world: LikeLog, chooser: Chooser, target: AnyPolicy, truth: float, rows: int, logs: int
 ) -> Rehearsed:
     spec = IntervalSpec("normal", cluster=None)
-    own = [replace(chooser, source=world.source(rows, log), spec=spec, progress=None, sample=0) for log in range(logs)]
+    # What was learnt from the log itself says nothing about simulated rewards.
+    weighing = tuple(one for one in chooser.candidates if not isinstance(bare(one), ModelBased))
+    here = replace(chooser, candidates=weighing, spec=spec, progress=None, sample=0)
+    own = [replace(here, source=world.source(rows, log)) for log in range(logs)]
     found = [one.choose(target) for one in own]
     shared = set.intersection(*(set(one.estimates) for one in found))
     names = [name for name in found[0].estimates if name in shared]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
@@ -11,12 +11,13 @@ from ..errors import UsageError
 from ..findings import cautions_for
 from ..findings.assumptions import in_words
 from ..folds.estimate import Caution, PlacedCaution
-from ..formatting import Span, finite, interval, number, percent, plural, quote
+from ..formatting import Span, finite, interval, listing, number, percent, plural, quote
 from ..inference.spec import AUTO, IntervalSpec
 from ..policies.fit import fitted
 from ..policies.propensities import AnyPolicy
 from ..report.document import Answer, Document, Figures, Section
 from ..report.plots import Forest, ForestRow
+from ..reward_models.fitting import fit_models
 from ..running.executors import Executor, Progress
 from ..selection.estimators import EstimatedError
 from . import arguments, document
@@ -132,7 +133,7 @@ class SelectedEstimators(Delivered):
         sections = [
             Section("The candidates", tables=(table,), findings=self.findings_by_code()),
             Section("Not to be used", items=why),
-            rehearsed(self.rehearsal),
+            rehearsed(self.rehearsal, self.choice.given),
             Section("How they were judged", (_RULE,), items=pseudo, folded=True, printed=False),
             again(self.facts, "log", "target", "logging", "examination", "cluster"),
         ]
@@ -156,8 +157,8 @@ def _cells(row: Mapping[str, Any]) -> tuple[Any, ...]:
     return row["estimator"], row["status"], span.number(), shown[0], row["against"], shown[1], ends
 
 
-def rehearsed(found: Rehearsal) -> Section:
-    """Return the section about simulated choices."""
+def rehearsed(found: Rehearsal, given: Iterable[str]) -> Section:
+    """Return the section about simulated choices. given: the candidates."""
     title = "How often such a choice is right"
     if not (found.kinds or found.missing):
         return Section(title)
@@ -176,6 +177,8 @@ def rehearsed(found: Rehearsal) -> Section:
         (one.users, one.best, f"{one.right} of {one.logs}", f"{one.auto:.2f}", *(f"{one.errors[n]:.2f}" for n in names))
         for one in found.kinds
     )
+    if left := [quote(name) for name in given if name not in found.kinds[0].errors]:
+        told += f" Not among the candidates there: {listing(left)}."
     table = Figures("Errors as multiples of the best", ("users", "best", "right", "choice", *names), rows, folded=True)
     return Section(title, (told,), tables=(table,))
 
@@ -216,7 +219,8 @@ def select_estimators(
     source = arguments.source(log)
     spec = IntervalSpec("normal", cluster=cluster).finding(source)
     drawn, asked = arguments.policy(logging), arguments.policy(_one(target))
-    listed, curve = candidates(estimators), arguments.examination(examination).curve
+    listed = tuple(fit_models(candidates(estimators), source, executor, progress))
+    curve = arguments.examination(examination).curve
     drawn, wanted = fitted(drawn, source, executor), fitted(asked, source, executor)
     if worlds < 0:
         raise UsageError(f"worlds is {worlds!r}", "give a number of simulated logs, or 0 for none")

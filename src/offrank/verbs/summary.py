@@ -365,8 +365,10 @@ def _kind(weighed: Weighted | None) -> Literal["slates", "items", "model", "logg
 
 
 def _bounded(estimator: AnyEstimator) -> AnyEstimator:
-    """Return the estimator with clipped weights, or with a clipped correction of its click model."""
+    """Return the estimator with clipped weights, or with a clipped correction of its model."""
     plain = bare(estimator)
+    if isinstance(plain, LoggedMean):
+        return estimator
     if not isinstance(plain, DoublyRobust):
         return clip(estimator, _BOUND)
     inner = replace(plain, residual=Clip(plain.residual, _BOUND))
