@@ -143,6 +143,7 @@ class Data:
     """The input of a learner. training: rows of the log in these data; None if not requested.
 
     contexts, validate_contexts: the distinct contexts of both thirds, for learners and criteria that need them.
+    longest: slots of the widest slate of the whole log, if known.
     """
 
     train: Store
@@ -151,10 +152,11 @@ class Data:
     training: Fingerprint | None = None
     contexts: ContextSums | None = None
     validate_contexts: ContextSums | None = None
+    longest: int = 0
 
     @property
     def slots(self) -> int:
-        """Return the number of slots of the widest slate."""
+        """Return the number of slots of the widest slate of both thirds."""
         return max(self.train.slots, self.validate.slots)
 
 

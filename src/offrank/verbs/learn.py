@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 from dataclasses import dataclass
 from pathlib import Path
@@ -50,6 +51,7 @@ class LearntPolicy(Printed, Plain):
       greedy slate (`sorted`) and the best one (`exact`); None if not requested.
     - ignored: number of features that are equal for all candidates of every impression, so that a linear scorer
       without interactions cannot use them; `features` is the number of features that occur.
+    - largest: the largest reward of the whole log, over inclusion.
     """
 
     policy: Learnt
@@ -60,6 +62,7 @@ class LearntPolicy(Printed, Plain):
     features: int
     ignored: int
     crossed: bool
+    largest: float = -math.inf
 
     @property
     def greedy(self) -> bool:
@@ -73,7 +76,9 @@ class LearntPolicy(Printed, Plain):
     @property
     def release(self) -> Release | None:
         """Whether the policy, used as its method means it, may replace the logged one; None if not requested."""
-        return None if self.tested is None else self.tested.release(self._used, self.tested.facts["confidence"])
+        if self.tested is None:
+            return None
+        return self.tested.release(self._used, self.tested.facts["confidence"], self.largest)
 
     @property
     def verdict(self) -> Verdict | None:
@@ -196,7 +201,7 @@ def learn(
         how: dict[str, Any] = {"confidence": confidence, "executor": executor, "progress": progress}
         tested = evaluate(splits.Split(source, "test", split), targets, *_judges(drawn, data, tried[0]), **how)
     features = (int(survey.seen.sum()), int(survey.context.sum()), interactions or isinstance(policy, Boosted))
-    return LearntPolicy(policy, method, search.criterion, tried, tested, *features)
+    return LearntPolicy(policy, method, search.criterion, tried, tested, *features, survey.most)
 
 
 def _judges(drawn: AnyPolicy, data: Data, best: Trial) -> tuple[AnyPolicy, tuple[str, ...]]:
