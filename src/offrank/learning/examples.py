@@ -18,6 +18,7 @@ from typing import Any, ClassVar, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from ..errors import UsageError
 from ..folds.fingerprint import Fingerprint
 from ..log.batch import Contexts, Floats, Integers
 from ..policies.linear import Encoding, Lines, Model
@@ -210,6 +211,18 @@ class Learner(Protocol):
 
 class ItemRanks:
     """A learner that uses the logging policy's probability of each item at its rank, where it is known."""
+
+
+def grid(name: str, value: Any) -> tuple[Any, ...]:
+    """Return the values of a setting that are tried; a single one is a grid of one.
+
+    Raises:
+        UsageError: there is none.
+    """
+    found = tuple(value) if isinstance(value, tuple | list) else (value,)
+    if not found:
+        raise UsageError(f"the grid is empty: {name}", "give at least one value")
+    return found
 
 
 def kept(passed: int, passes: int) -> bool:

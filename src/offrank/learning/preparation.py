@@ -83,10 +83,10 @@ class SurveyFold(MappedFold):
     def mapped(self, batch: LogBatch) -> Survey:
         lines, found = Encoding.plain(self.bits).lines(batch.contexts), self._none()
         lines.survey(found.seen, found.differs, found.largest)
-        counts = {"rows": len(batch), "lines": int(lines.starts[-1]), "entries": len(lines.indices)}
+        counts = (len(batch), int(lines.starts[-1]), len(lines.indices))
         slots = int((batch.slates >= 0).sum(axis=1).max(initial=0))
         most = float((batch.reward / batch.inclusion).max(initial=-math.inf))
-        return replace(found, **counts, slots=slots, most=most)
+        return Survey(found.seen, found.differs, found.largest, *counts, slots, most)
 
     def _none(self) -> Survey:
         return Survey(np.zeros(1 << self.bits, np.bool_), np.zeros(1 << self.bits, np.bool_), np.zeros(1 << self.bits))

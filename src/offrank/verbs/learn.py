@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -131,9 +131,8 @@ class LearntPolicy(Printed, Plain):
         table = Figures("", ("settings", *names, "mean weight"), rows)
         use = "crossed with the candidates'" if self.crossed else "without effect: --interactions crosses them"
         same = f"{self.ignored:,} of {self.features:,} features are the same for all candidates of every impression"
-        by = names[0] if self.criterion == "ipm" else self.criterion  # where the log tells no more, by ips
         prose = (
-            f"The best of {len(self.tried)} by {by} stands first: its number is too high for that.",
+            f"The best of {len(self.tried)} by {self.criterion} stands first: its number is too high for that.",
             same + (f", {use}." if self.ignored else "."),
         )
         tried = Section("What was tried, on the validation third", prose, tables=(table,))
@@ -193,6 +192,8 @@ def learn(
         data, survey = prepared.data(source, executor, progress)
         say(f"2. Learning from {data.train.rows:,} impressions, choosing by {data.validate.rows:,}")
         tried = search.run(data, tried=lambda one: say(f"   {_spelled(one)}: {_estimated(one)}"))
+    if search.criterion == "ipm" and tried[0].ipm is None:  # the log tells no more, or slates have one slot
+        search = replace(search, criterion="ips")
     _save(search, data, tried[0].candidate, split, target)
     targets, tested = both(str(target)), None
     policy = targets["sorted" if search.learner.greedy else "drawn"]
@@ -226,6 +227,8 @@ def _target(path: str | os.PathLike[str], split: splits.By, confidence: float, b
     target = Path(path)
     if target.suffix != ".npz":
         raise UsageError(f"the policy's file is {str(target)!r}", "give a name that ends in .npz")
+    if target.is_dir():
+        raise UsageError(f"{str(target)!r} is a folder", "give the name of a file")
     if not os.access(target.parent, os.W_OK):
         raise UsageError(f"there is no folder {str(target.parent)!r} to write to", "make it first")
     return target
