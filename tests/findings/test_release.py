@@ -80,7 +80,7 @@ def seldom_unsupported(rows: int, seed: int) -> list[dict[str, Any]]:
     for _ in range(rows):
         second = bool(rng.random() < 0.04)
         other = not second and bool(rng.random() < 0.5)
-        clicked = float(not second and rng.random() < (0.4 if other else 0.34))
+        clicked = float(not second and rng.random() < (0.4 if other else 0.37))
         row = {"candidates": [0, 1], "slate": [int(other)], "clicks": [clicked], "propensity": 1.0 if second else 0.5}
         out.append({**row, "new": [0.0, 1.0] if second else [1.0, 3.0]})
     return out
