@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import offrank
-from offrank.errors import UsageError
+from offrank.errors import LogError, UsageError
 from offrank.learning import learner, pl_rank
 from offrank.learning.examples import Data, Examples
 from offrank.learning.pl_rank import ItemRewards, Metric
@@ -192,3 +192,43 @@ def test_boosted_scorers_learn_the_order_too(tmp_path: Path) -> None:
     assert best > 1.3 * offrank.evaluate(rows[2::3], linear.policy, "uniform", "ipm")["ipm"].value
     with pytest.raises(UsageError, match="scorer is 'deep'"):
         learner("pl-rank(scorer=deep)")
+
+
+def test_a_log_of_slate_propensities_is_learnt_from_by_slates(tmp_path: Path) -> None:
+    """Such a log has no probability of an item at a rank: pl-rank is then plackett-luce, chosen by ips."""
+    rows = [{**row, "propensity": 1 / 20} for row in clicked(900)]
+    made = offrank.learn(rows, "pl-rank", tmp_path / "p.npz", bits=4, epochs=1)
+    assert made.criterion == made.to_dict()["criterion"] == "ips"
+    assert isinstance(made.policy, offrank.Linear)
+    assert made.policy.model.facts["criterion"] == "ips"
+    other = offrank.learn(rows, "plackett-luce(clips=[1.0])", tmp_path / "q.npz", bits=4, epochs=1)
+    assert made.tried[0].ips == other.tried[0].ips
+    with pytest.raises(UsageError, match="criterion ipm needs clicks"):
+        offrank.learn(rows, "poem", tmp_path / "r.npz", bits=4, epochs=1, criterion="ipm")
+
+
+@pytest.mark.parametrize(
+    ("settings", "words"),
+    [
+        ("l2=[]", "the grid is empty"),
+        ("clips=1.5", "clips has 1.5"),
+        ("draws=0", "draws is 0"),
+        ("steps=1.5", "steps is 1.5"),
+        ("rate=0", "rate is 0"),
+        ("rate=fast", "rate is 'fast'"),
+        ("leaves=1", "leaves is 1"),
+    ],
+)
+def test_settings_that_cannot_work_are_refused(settings: str, words: str) -> None:
+    with pytest.raises(UsageError, match=words):
+        learner(f"pl-rank({settings})")
+
+
+def test_single_numbers_are_grids_of_one_and_any_seed_works(tmp_path: Path) -> None:
+    how = {"logging": "uniform", "bits": 4, "epochs": 1, "test": False}
+    for seed in (-1, 2**64 + 5):
+        made = offrank.learn(clicked(300), "pl-rank(l2=0.1,clips=1,robust=True)", tmp_path / "p.npz", seed=seed, **how)
+        assert len(made.tried) == 1
+    rows = [{**row, "features": [[]] * 5} for row in clicked(300)]
+    with pytest.raises(LogError, match="no candidate has any feature"):
+        offrank.learn(rows, "pl-rank(scorer=boosted)", tmp_path / "p.npz", **how)

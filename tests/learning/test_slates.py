@@ -17,7 +17,7 @@ from offrank.learning import Split, learner
 from offrank.learning.action_rewards import ActionSums
 from offrank.learning.contexts import ContextsFold, ContextSums
 from offrank.learning.pi_opt import PiOpt
-from offrank.learning.trees import TreeSettings, fit
+from offrank.learning.trees import TreeSettings, fit, fit_ranks
 from offrank.log.batch import Contexts
 from offrank.policies import policy
 from offrank.policies.pair_law import pair_probs
@@ -175,6 +175,9 @@ def test_logged_propensities_of_uniform_slates_are_enough(tmp_path: Path) -> Non
     made = offrank.learn(rows, "pi-opt(smallest=1)", path, epochs=8, bits=4, test=False)
     again = offrank.learn(rows, "pi-opt(smallest=1)", path, logging="uniform", epochs=8, bits=4, test=False)
     assert again.tried[0].pi == pytest.approx(made.tried[0].pi)
+    rounded = [{**row, "propensity": round(row["propensity"], 2)} for row in rows]
+    with pytest.raises(AbilityError, match="uniform"):
+        offrank.learn(rounded, "pi-opt(smallest=1)", path, epochs=8, bits=4, test=False)
     with pytest.raises(AbilityError, match="logged"):
         offrank.learn(every_slate(LOGGING), "pi-opt", path, epochs=8, bits=4, test=False)
 
@@ -214,6 +217,20 @@ def test_the_published_grid() -> None:
     assert learner("pi-opt", 4).after == (4,)
 
 
+def test_the_longest_slates_may_be_in_any_third(tmp_path: Path) -> None:
+    rng = np.random.default_rng(1)
+    rows = []
+    for row in range(300):
+        k = 3 if row % 3 == 2 and row > 150 else 2
+        chance = 1 / 24 if k == 3 else 1 / 12
+        given = {"slate": rng.permutation(4)[:k].tolist(), "candidates": [0, 1, 2, 3], "propensity": chance}
+        rows.append({**given, "features": [[0], [1], [2], [3]], "reward": float(rng.random() < 0.5)})
+    for turn in range(3):
+        turned = rows[turn:] + rows[:turn]
+        made = offrank.learn(turned, "pi-opt", tmp_path / f"{turn}.npz", logging="uniform", epochs=8, bits=4)
+        assert made.policy.model.forest.slots == 3
+
+
 def test_bad_input_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     rows, path = every_slate("uniform"), tmp_path / "p.npz"
     wrong: list[tuple[str, dict[str, Any], list[str], type[Exception], str]] = [
@@ -223,6 +240,13 @@ def test_bad_input_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
         ("pi-opt(grid=large)", {}, [], UsageError, "small or published"),
         ("pi-opt(leaves=1)", {}, [], UsageError, "leaves is 1"),
         ("pi-opt(rates=-1)", {}, [], UsageError, "rate is -1"),
+        ("pi-opt(leaves=2.5)", {}, [], UsageError, "leaves is 2.5"),
+        ("pi-opt(leaves=200000)", {}, [], UsageError, "at most 131072"),
+        ("pi-opt(leaves=[])", {}, [], UsageError, "the grid is empty"),
+        ("pi-opt(smallest=0.5)", {}, [], UsageError, "smallest is 0.5"),
+        ("pi-opt(rates=1e999)", {}, [], UsageError, "rate is inf"),
+        ("pi-opt(grid=published)", {"epochs": 5}, [], UsageError, "own numbers of trees"),
+        ("poem(clips=[])", {}, [], UsageError, "the grid is empty"),
         ("pi-opt(depth=3)", {}, [], SpellingError, "does not fit"),
         ("pi-opt", {}, ["features"], ColumnError, "features"),
         ("pi-opt", {}, ["reward"], ColumnError, "reward|clicks"),
@@ -232,6 +256,15 @@ def test_bad_input_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
         with pytest.raises(error) as caught:
             offrank.learn(given, method, path, bits=4, **more)
         assert any(word in str(caught.value) for word in words.split("|")), caught.value
+    (tmp_path / "folder.npz").mkdir()
+    with pytest.raises(UsageError, match="is a folder"):
+        offrank.learn(rows, "pi-opt", tmp_path / "folder.npz", bits=4)
+    with pytest.raises(UsageError, match=r"sup\(target=relevance\)"):
+        offrank.learn([{**row, "grade": [40] * len(row["candidates"])} for row in rows], "sup", path, labels="grade")
+    with pytest.raises(UsageError, match="up to 10,000 candidates"):
+        fit_ranks(np.zeros((10_001, 1)), np.zeros(10_001), np.array([10_001]), TreeSettings(1))
+    with pytest.raises(LogError, match="no candidate has any feature"):
+        offrank.learn([{**row, "features": [[]] * len(row["candidates"])} for row in rows], "pi-opt", path, bits=4)
     with pytest.raises(LogError, match="nothing to learn from"):
         offrank.learn([{**row, "reward": 1.0} for row in rows], "pi-opt", path, bits=4)
     with pytest.raises(LogError, match="no candidate was seen"):

@@ -155,7 +155,12 @@ def test_file_holds_everything(tmp_path: Path) -> None:
 
 def test_what_cannot_be_read_is_refused(tmp_path: Path) -> None:
     (tmp_path / "text.npz").write_text("no")
-    for name in ("absent.npz", "text.npz", Path(saved_linear(tmp_path)).name):
+    (tmp_path / "folder.npz").mkdir()
+    whole = bytearray(Path(saved(tmp_path / "whole.npz", BY_SLOT)).read_bytes())
+    for place in range(60, len(whole) // 2, 3):
+        whole[place] ^= 0xFF
+    (tmp_path / "damaged.npz").write_bytes(whole)
+    for name in ("absent.npz", "text.npz", "folder.npz", "damaged.npz", Path(saved_linear(tmp_path)).name):
         with pytest.raises(UsageError, match=name):
             _ = Boosted(str(tmp_path / name)).model
     text = forest(BY_SLOT).text

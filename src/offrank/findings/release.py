@@ -1,6 +1,6 @@
 """The release rule: whether a learnt policy may replace the policy that drew the log.
 
-A policy is released at level 1 - a if each of three conditions holds. If one of the two intervals is right, a policy
+A policy is released at level 1 - a if each of these conditions holds. If one of the two intervals is right, a policy
 that is no better is released in at most a of all logs (an intersection-union test: Berger 1982).
 
 1. The verdict is usable, and its two-sided interval of the paired difference to the log, at level 1 - 2 a, lies above
@@ -9,6 +9,8 @@ that is no better is released in at most a of all logs (an intersection-union te
 3. Unless the logging policy is known to show all that the policy shows, the same holds for the difference in which all
    that is missing from the log earns the least logged reward. A self-normalised estimate assumes that it earns as much
    as the rest, so that a policy looks better for showing what the log does not have.
+4. The difference stays above 0 with one more impression of the largest reward: a log without it may be luck.
+5. If its estimate assumes something of users, the less assuming ones did not see nothing earned where they should have.
 """
 
 from __future__ import annotations
@@ -27,6 +29,10 @@ UNDECIDED, WORSE = "undecided", "worse"
 """The codes of the reasons that the interval contains 0, or lies below it."""
 MISSING = "missing-weight"
 """The code of the reason that the policy may be worse if what the log does not show earns little."""
+RARE = "rare-rewards"
+"""The code of the reason that one more impression of the largest reward would undo the difference."""
+NOTHING_EARNED = "nothing-earned"
+"""The code of the reason that no impression with what the policy shows earned anything."""
 
 
 @dataclass(frozen=True)
@@ -83,18 +89,39 @@ class Release:
         }
 
 
-def release(level: float, verdict: Verdict, rewarded: float = math.inf, missing: Interval | None = None) -> Release:
+def release(
+    level: float,
+    verdict: Verdict,
+    rewarded: float = math.inf,
+    missing: Interval | None = None,
+    one_more: float = 0.0,
+    others: tuple[Reason, ...] = (),
+) -> Release:
     """The decision at this level.
 
     verdict: with intervals at level 2 level - 1. rewarded: effective number of rewarded impressions behind its
-    estimate. missing: as in `Release`, at the same level.
+    estimate. missing: as in `Release`, at the same level. one_more: what one more impression of the largest reward
+    adds to the logged mean. others: reasons against it, from other estimates.
     """
     away = verdict.difference
     if away is None or not verdict.usable:
         return Release(False, level, reasons=verdict.reasons)
-    against = list(_against(level, verdict, away, rewarded, missing))
+    against = [*_against(level, verdict, away, rewarded, missing), *others]
+    if away.low > 0 and not away.low > one_more:
+        text = f"One more impression of the largest reward adds {one_more:.3g} to the logged mean, as much as is ahead."
+        against.append(Reason(RARE, text, "Log more: rewards are too rare for their size.", (str(verdict.estimator),)))
     reasons = tuple(against) or verdict.reasons
     return Release(not against, level, away, missing, verdict.estimator, verdict.assumes, reasons)
+
+
+def nothing_earned(estimator: str, rows: float, expected: float) -> Reason:
+    """The reason that none of so many impressions earned anything. expected: how many of the logging policy would."""
+    text = (
+        f"Of about {rows:,.0f} impressions with what it shows none earned anything, though about {expected:.0f} were "
+        "to be expected."
+    )
+    remedy = "Do not trust the assumption about users: log more, or test the policy online first."
+    return Reason(NOTHING_EARNED, text, remedy, (estimator,))
 
 
 def _against(level: float, verdict: Verdict, away: Interval, rewarded: float, missing: Interval | None) -> list[Reason]:

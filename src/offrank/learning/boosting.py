@@ -10,9 +10,9 @@ from typing import Any, ClassVar, Literal, final, get_args
 
 import numpy as np
 
-from ..errors import UsageError
+from ..errors import LogError, UsageError
 from ..policies.boosted import BoostedModel, TreeEnsemble
-from .examples import Checkpoint, Data, kept
+from .examples import Checkpoint, Data, grid, kept
 from .trees import TreeSettings
 
 Grower = Callable[..., Iterator[tuple[int, TreeEnsemble]]]
@@ -53,8 +53,7 @@ class Boosting(ABC):
         if self.grid not in get_args(Grid):
             raise UsageError(f"grid is {self.grid!r}", "say " + " or ".join(get_args(Grid)))
         for name in ("leaves", "rates", "subsamples"):
-            value = getattr(self, name)
-            object.__setattr__(self, name, value if isinstance(value, tuple) else (value,))
+            object.__setattr__(self, name, grid(name, getattr(self, name)))
         for settings in self.settings():
             settings.parameters("regression", 0)  # raises for settings that cannot work
 
@@ -69,6 +68,8 @@ class Boosting(ABC):
         assert contexts is not None
         lines, grow = data.encoding.lines(contexts.contexts), self.grower(data)
         columns = np.unique(lines.indices).astype(np.int64)
+        if not len(columns):
+            raise LogError("no candidate has any feature", "give a log with features beside the candidates")
         features = BoostedModel(data.encoding, columns, TreeEnsemble("", len(columns))).matrix(lines)
         for settings in self.settings():
             named = {"leaves": settings.leaves, "rate": settings.rate, "subsample": settings.subsample}
@@ -78,9 +79,9 @@ class Boosting(ABC):
     def settings(self) -> Iterator[TreeSettings]:
         """Yield the settings that are tried."""
         published = self.grid == "published"
-        grid = _PUBLISHED if published else {name: getattr(self, name) for name in _PUBLISHED}
+        tried = _PUBLISHED if published else {name: getattr(self, name) for name in _PUBLISHED}
         count, depth = (max(self.after), _PUBLISHED_DEPTH) if published else (self.epochs, 0)
-        for rate, subsample, leaves in itertools.product(*grid.values()):
+        for rate, subsample, leaves in itertools.product(*tried.values()):
             yield TreeSettings(count, leaves, rate, subsample, depth, 1 if published else self.smallest)
 
     @property

@@ -8,7 +8,7 @@ from functools import cached_property
 
 import numpy as np
 
-from ..errors import LogError, UsageError
+from ..errors import AbilityError, LogError, UsageError
 from ..estimators.pseudoinverse.grouping import content, distinct
 from ..estimators.pseudoinverse.inverses import cases
 from ..log.batch import Contexts, Floats, Integers, LogBatch, RunCache
@@ -25,7 +25,8 @@ MEMORY = 1 << 30
 """Largest size of the distinct contexts of a third, in bytes."""
 
 _QUERY = Needs(keys=frozenset(["query"]))
-_SAME = 1e-6
+_SAME, _NEAR = 1e-6, 0.2
+"""Differences of log-probabilities: of the same law, and of one that was rounded."""
 
 
 @dataclass(frozen=True)
@@ -138,6 +139,11 @@ class ContextSums:
     def _solved(self, theta: Floats) -> Floats:
         if isinstance(self.law, Uniform):
             return self.sums.solved_uniform(theta)
+        if not is_law(self.logging) and self.unlike_uniform < _NEAR:
+            raise AbilityError(
+                "the logged propensities are those of uniform slates only up to rounding",
+                f"if slates were drawn uniformly, say so: {option('logging', 'uniform')}",
+            )
         phi = np.zeros_like(theta)
         for case in cases(law(self.logging, "pair_probs"), self.contexts, RunCache()):
             rows, m, k = case.rows, int(self.contexts.size[case.rows[0]]), int(self.contexts.length[case.rows[0]])

@@ -18,6 +18,7 @@ from typing import Any, ClassVar, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from ..errors import UsageError
 from ..folds.fingerprint import Fingerprint
 from ..log.batch import Contexts, Floats, Integers
 from ..policies.linear import Encoding, Lines, Model
@@ -143,6 +144,7 @@ class Data:
     """The input of a learner. training: rows of the log in these data; None if not requested.
 
     contexts, validate_contexts: the distinct contexts of both thirds, for learners and criteria that need them.
+    longest: slots of the widest slate of the whole log, if known.
     """
 
     train: Store
@@ -151,10 +153,11 @@ class Data:
     training: Fingerprint | None = None
     contexts: ContextSums | None = None
     validate_contexts: ContextSums | None = None
+    longest: int = 0
 
     @property
     def slots(self) -> int:
-        """Return the number of slots of the widest slate."""
+        """Return the number of slots of the widest slate of both thirds."""
         return max(self.train.slots, self.validate.slots)
 
 
@@ -208,6 +211,18 @@ class Learner(Protocol):
 
 class ItemRanks:
     """A learner that uses the logging policy's probability of each item at its rank, where it is known."""
+
+
+def grid(name: str, value: Any) -> tuple[Any, ...]:
+    """Return the values of a setting that are tried; a single one is a grid of one.
+
+    Raises:
+        UsageError: there is none.
+    """
+    found = tuple(value) if isinstance(value, tuple | list) else (value,)
+    if not found:
+        raise UsageError(f"the grid is empty: {name}", "give at least one value")
+    return found
 
 
 def kept(passed: int, passes: int) -> bool:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import difflib
-from dataclasses import replace
+from dataclasses import fields, replace
 
 from ..errors import UsageError
 from ..spelling import parse
 from .dr_poem import DoublyRobustPoem
 from .dro import DoublyRobustReduction
-from .examples import Learner
+from .examples import Learner, grid
 from .ips import InversePropensity
 from .pi_opt import PiOpt
 from .pl_rank import PLRank
@@ -53,4 +53,9 @@ def learner(name: str, epochs: int | None = None) -> Learner:
         raise UsageError(f"epochs is {epochs}", "give at least 1")
     plain = word.replace("-", "_")  # a spelling has no hyphen
     made: Learner = parse(name.replace(word, plain, 1), {plain: METHODS[word]}, "method")
+    for field in fields(made):  # type: ignore[arg-type]
+        if isinstance(value := getattr(made, field.name), tuple | list):
+            grid(field.name, value)  # raises for an empty one
+    if epochs is not None and getattr(made, "grid", None) == "published":
+        raise UsageError("the published grid has its own numbers of trees", "leave epochs away, or grid=published")
     return made if epochs is None else replace(made, epochs=epochs)  # type: ignore[type-var]

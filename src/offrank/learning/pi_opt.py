@@ -26,4 +26,6 @@ class PiOpt(Boosting):
         contexts = data.contexts
         assert contexts is not None
         share = np.repeat(contexts.share, contexts.contexts.size)[:, None]
-        return partial(rounds, targets=contexts.phi(data.train.baseline()), weights=share * contexts.sums.weights)
+        phi, weights = contexts.phi(data.train.baseline()), share * contexts.sums.weights
+        pads = ((0, 0), (0, max(data.longest - phi.shape[1], 0)))  # slots of other thirds: of weight 0, left out
+        return partial(rounds, targets=np.pad(phi, pads), weights=np.pad(weights, pads))

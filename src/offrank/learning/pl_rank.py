@@ -5,16 +5,16 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import ClassVar, Literal, get_args
+from typing import Any, ClassVar, Literal, get_args
 
 import numpy as np
 
-from ..errors import UsageError, optional
+from ..errors import LogError, UsageError, optional
 from ..log.batch import Floats
 from ..log.hashing import hashed
 from ..policies.boosted import BoostedModel, TreeEnsemble
 from . import _kernels_rankings
-from .examples import Checkpoint, Data, Examples, ItemRanks, Store, by_item, kept
+from .examples import Checkpoint, Data, Examples, ItemRanks, Store, by_item, grid, kept
 from .plackett_luce import SlateGradient
 from .reductions import Scorer, passes
 from .regression import of_clicks, of_rewards
@@ -151,6 +151,26 @@ class PLRank(ItemRanks):
             raise UsageError(f"scorer is {self.scorer!r}", "say " + " or ".join(get_args(Scores)))
         if self.scorer == "boosted":
             optional("lightgbm", "boosted trees need LightGBM", "models")
+        for name in ("l2", "leaves", "robust", "clips"):
+            object.__setattr__(self, name, grid(name, getattr(self, name)))
+        self._check()
+        for leaves in self.leaves:
+            TreeSettings(self.epochs * self.steps, leaves, self.shrinkage)  # raises for settings that cannot work
+
+    def _check(self) -> None:
+        """Raise if a setting that is not searched cannot work."""
+        for name in ("draws", "steps", "epochs"):
+            value = getattr(self, name)
+            if not isinstance(value, int) or isinstance(value, bool) or value < 1:
+                raise UsageError(f"{name} is {value!r}", "give a whole number of at least 1")
+        for name in ("rate", "shrinkage"):
+            value = getattr(self, name)
+            if not isinstance(value, int | float) or not 0 < value < np.inf:
+                raise UsageError(f"{name} is {value!r}", "give a number above 0")
+        clips: tuple[Any, ...] = self.clips
+        for clip in clips:
+            if not isinstance(clip, int | float) or not 0 <= clip <= 1:
+                raise UsageError(f"clips has {clip!r}", "give a share of the impressions, from 0 to 1")
 
     def candidates(self, data: Data, seed: int) -> Iterator[Checkpoint]:
         """Yield candidates of every setting, after 1, 2, 4 ... epochs and after the last."""
@@ -179,6 +199,8 @@ class PLRank(ItemRanks):
 
         pieces = list(metric.store)
         columns = np.unique(np.concatenate([one.indices for one in pieces])).astype(np.int64)
+        if not len(columns):
+            raise LogError("no candidate has any feature", "give a log with features beside the candidates")
         model = BoostedModel(data.encoding, columns, TreeEnsemble("", len(columns)))
         features = sparse.vstack([model.matrix(one.lines) for one in pieces], format="csr")
         cuts = np.cumsum([one.starts[-1] for one in pieces])[:-1]
@@ -208,7 +230,7 @@ class PLRank(ItemRanks):
 
 def _stream(seed: int, step: int) -> np.uint64:
     """Return the stream of random numbers of a step."""
-    return np.uint64(hashed(hashed(np.array([seed], dtype=np.uint64)) + np.uint64(step))[0])
+    return np.uint64(hashed(hashed(np.array([seed % 2**64], dtype=np.uint64)) + np.uint64(step))[0])
 
 
 def _quantile(store: Store, slots: int, level: float) -> float:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 import tempfile
+from contextlib import suppress
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
 
@@ -33,6 +35,7 @@ class Survey:
     """Survey of a whole log. seen, differs: [2^bits] features that occur, and that differ between candidates of a row.
 
     largest: [2^bits] largest absolute values. rows, lines, entries: numbers of impressions, candidates, their features.
+    slots: of the longest slate. most: the largest reward, over inclusion.
     """
 
     seen: NDArray[np.bool_]
@@ -41,11 +44,14 @@ class Survey:
     rows: int = 0
     lines: int = 0
     entries: int = 0
+    slots: int = 0
+    most: float = -math.inf
 
     def __add__(self, other: Survey) -> Survey:
         counts = (self.rows + other.rows, self.lines + other.lines, self.entries + other.entries)
         seen, differs = self.seen | other.seen, self.differs | other.differs
-        return Survey(seen, differs, np.maximum(self.largest, other.largest), *counts)
+        most = (max(self.slots, other.slots), max(self.most, other.most))
+        return Survey(seen, differs, np.maximum(self.largest, other.largest), *counts, *most)
 
     @property
     def context(self) -> NDArray[np.bool_]:
@@ -77,7 +83,10 @@ class SurveyFold(MappedFold):
     def mapped(self, batch: LogBatch) -> Survey:
         lines, found = Encoding.plain(self.bits).lines(batch.contexts), self._none()
         lines.survey(found.seen, found.differs, found.largest)
-        return replace(found, rows=len(batch), lines=int(lines.starts[-1]), entries=len(lines.indices))
+        counts = (len(batch), int(lines.starts[-1]), len(lines.indices))
+        slots = int((batch.slates >= 0).sum(axis=1).max(initial=0))
+        most = float((batch.reward / batch.inclusion).max(initial=-math.inf))
+        return Survey(found.seen, found.differs, found.largest, *counts, slots, most)
 
     def _none(self) -> Survey:
         return Survey(np.zeros(1 << self.bits, np.bool_), np.zeros(1 << self.bits, np.bool_), np.zeros(1 << self.bits))
@@ -119,8 +128,9 @@ class Packing:
         inside = np.arange(contexts.candidates.shape[1]) < contexts.size[:, None]
         keys = hashed(hashed(batch.row)[:, None] ^ contexts.candidates.view(np.uint64))[inside]
         if self.ranks:
-            law = shown.rank_law.written_out(contexts.length)
-            np.copyto(rank_q, np.diagonal(law, axis1=1, axis2=2), where=batch.slates >= 0)
+            with suppress(AbilityError):  # a log whose propensities are of whole slates
+                law = shown.rank_law.written_out(contexts.length)
+                np.copyto(rank_q, np.diagonal(law, axis1=1, axis2=2), where=batch.slates >= 0)
         encoded = (lines.starts, lines.offsets, lines.indices, lines.values)
         return Examples(*encoded, batch.slates, clicks, *logged, keys, rank_q)
 
@@ -170,7 +180,7 @@ class Preparation:
             fold = ContextsFold(self.logging, part, self.by, self.labels)
             return run(source.select(fold.needs(source)), fold, executor, progress) if part in self.contexts else None
 
-        packed = Data(pack("train"), pack("validate"), encoding, found["training"])
+        packed = Data(pack("train"), pack("validate"), encoding, found["training"], longest=survey.slots)
         return replace(packed, contexts=gathered("train"), validate_contexts=gathered("validate")), survey
 
     def _of_ranks(self, source: Source) -> Needs | None:

@@ -88,7 +88,7 @@ class Search:
         middle = data.train.baseline()
         by_action = ActionEstimates.of(data, middle) if self.criterion == "pi" else None
         items = self._by_item(data)
-        for candidate in self.learner.candidates(data, self.seed):
+        for candidate in self.learner.candidates(data, self.seed % 2**64):
             trial = judge(candidate, data.validate, self.learner.greedy, self.confidence, middle)
             if by_action is not None:
                 trial = replace(trial, pi=by_action.estimate(candidate, self.learner.greedy, self.confidence))

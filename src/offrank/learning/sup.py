@@ -11,7 +11,7 @@ import numpy as np
 from ..errors import UsageError
 from .boosting import Boosting, Grower
 from .examples import Data
-from .trees import ranking_rounds, rounds
+from .trees import HIGHEST_GRADE, ranking_rounds, rounds
 
 Target = Literal["gains", "relevance"]
 
@@ -39,6 +39,11 @@ class Supervised(Boosting):
         contexts = data.contexts
         assert contexts is not None
         grade, size = contexts.grades, contexts.contexts.size
+        if self.target == "gains" and grade.max(initial=0.0) > HIGHEST_GRADE:
+            raise UsageError(
+                f"a grade is {grade.max():g}, and its gain 2^grade - 1 is beyond all others",
+                "learn the grade itself: sup(target=relevance)",
+            )
         target = np.exp2(grade) - 1 if self.target == "gains" else grade
         return partial(rounds, targets=target, weights=np.repeat(contexts.share / size, size))
 

@@ -27,6 +27,10 @@ Slope = Callable[[Floats, int], Floats]
 HIGHEST_GRADE = 30
 """The largest grade of `fit_ranks`: its gain is 2^30 - 1."""
 
+_LARGEST, _LEAVES = 2**31 - 1, 131_072
+"""The largest settings of LightGBM, and its most leaves."""
+_LONGEST = 10_000
+"""The most candidates of a query of LightGBM's ranking."""
 _AT_ONCE = 1 << 24
 """Numbers in an array that may be several times as large as the features."""
 
@@ -47,11 +51,13 @@ class TreeSettings:
     smallest: int = 5
 
     def __post_init__(self) -> None:
-        least = {"rounds": 1, "leaves": 2, "depth": 0, "smallest": 1}
-        for name, low in least.items():
-            if not getattr(self, name) >= low:
-                raise UsageError(f"{name} is {getattr(self, name)!r}", f"give at least {low}")
-        if not self.rate > 0 or not 0 < self.subsample <= 1:
+        limits = {"rounds": (1, _LARGEST), "leaves": (2, _LEAVES), "depth": (0, _LARGEST), "smallest": (1, _LARGEST)}
+        for name, (low, high) in limits.items():
+            value: Any = getattr(self, name)
+            if not isinstance(value, int | np.integer) or isinstance(value, bool) or not low <= value <= high:
+                raise UsageError(f"{name} is {value!r}", f"give a whole number of at least {low} and at most {high}")
+        numbers = all(isinstance(one, int | float) for one in (self.rate, self.subsample))
+        if not numbers or not 0 < self.rate < np.inf or not 0 < self.subsample <= 1:
             raise UsageError(
                 f"rate is {self.rate!r} and subsample {self.subsample!r}", "give a rate above 0, and a share up to 1"
             )
@@ -68,7 +74,7 @@ class TreeSettings:
             "min_data_in_leaf": self.smallest,
             "min_sum_hessian_in_leaf": 1e-3,  # with 0 LightGBM can split off nothing, by rounding, and fail
             "num_threads": 1,
-            "seed": seed,
+            "seed": seed % 2**31,
             "deterministic": True,
             "force_row_wise": True,
             "verbosity": -1,
@@ -129,6 +135,11 @@ def ranking_rounds(
     """Yield the trees of `fit_ranks` after these rounds, and after the last. weights: of the documents [rows]."""
     if not np.isin(grades, np.arange(HIGHEST_GRADE + 1)).all():
         raise UsageError("LambdaMART needs whole grades from 0 to 30", "round the grades, or learn by sup")
+    if sizes.max(initial=0) > _LONGEST:
+        raise UsageError(
+            f"LambdaMART takes up to {_LONGEST:,} candidates of a query, and one has {sizes.max():,}",
+            "leave candidates out, or learn by sup",
+        )
     given = (features, grades, weights)
     yield from _grown("lambdarank", given, sizes, settings, seed, after, (features.shape[1], 0))
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import math
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -50,6 +51,7 @@ class LearntPolicy(Printed, Plain):
       greedy slate (`sorted`) and the best one (`exact`); None if not requested.
     - ignored: number of features that are equal for all candidates of every impression, so that a linear scorer
       without interactions cannot use them; `features` is the number of features that occur.
+    - largest: the largest reward of the whole log, over inclusion.
     """
 
     policy: Learnt
@@ -60,6 +62,7 @@ class LearntPolicy(Printed, Plain):
     features: int
     ignored: int
     crossed: bool
+    largest: float = -math.inf
 
     @property
     def greedy(self) -> bool:
@@ -73,7 +76,9 @@ class LearntPolicy(Printed, Plain):
     @property
     def release(self) -> Release | None:
         """Whether the policy, used as its method means it, may replace the logged one; None if not requested."""
-        return None if self.tested is None else self.tested.release(self._used, self.tested.facts["confidence"])
+        if self.tested is None:
+            return None
+        return self.tested.release(self._used, self.tested.facts["confidence"], self.largest)
 
     @property
     def verdict(self) -> Verdict | None:
@@ -126,9 +131,8 @@ class LearntPolicy(Printed, Plain):
         table = Figures("", ("settings", *names, "mean weight"), rows)
         use = "crossed with the candidates'" if self.crossed else "without effect: --interactions crosses them"
         same = f"{self.ignored:,} of {self.features:,} features are the same for all candidates of every impression"
-        by = names[0] if self.criterion == "ipm" else self.criterion  # where the log tells no more, by ips
         prose = (
-            f"The best of {len(self.tried)} by {by} stands first: its number is too high for that.",
+            f"The best of {len(self.tried)} by {self.criterion} stands first: its number is too high for that.",
             same + (f", {use}." if self.ignored else "."),
         )
         tried = Section("What was tried, on the validation third", prose, tables=(table,))
@@ -188,6 +192,8 @@ def learn(
         data, survey = prepared.data(source, executor, progress)
         say(f"2. Learning from {data.train.rows:,} impressions, choosing by {data.validate.rows:,}")
         tried = search.run(data, tried=lambda one: say(f"   {_spelled(one)}: {_estimated(one)}"))
+    if search.criterion == "ipm" and tried[0].ipm is None:  # the log tells no more, or slates have one slot
+        search = replace(search, criterion="ips")
     _save(search, data, tried[0].candidate, split, target)
     targets, tested = both(str(target)), None
     policy = targets["sorted" if search.learner.greedy else "drawn"]
@@ -196,7 +202,7 @@ def learn(
         how: dict[str, Any] = {"confidence": confidence, "executor": executor, "progress": progress}
         tested = evaluate(splits.Split(source, "test", split), targets, *_judges(drawn, data, tried[0]), **how)
     features = (int(survey.seen.sum()), int(survey.context.sum()), interactions or isinstance(policy, Boosted))
-    return LearntPolicy(policy, method, search.criterion, tried, tested, *features)
+    return LearntPolicy(policy, method, search.criterion, tried, tested, *features, survey.most)
 
 
 def _judges(drawn: AnyPolicy, data: Data, best: Trial) -> tuple[AnyPolicy, tuple[str, ...]]:
@@ -221,6 +227,8 @@ def _target(path: str | os.PathLike[str], split: splits.By, confidence: float, b
     target = Path(path)
     if target.suffix != ".npz":
         raise UsageError(f"the policy's file is {str(target)!r}", "give a name that ends in .npz")
+    if target.is_dir():
+        raise UsageError(f"{str(target)!r} is a folder", "give the name of a file")
     if not os.access(target.parent, os.W_OK):
         raise UsageError(f"there is no folder {str(target.parent)!r} to write to", "make it first")
     return target

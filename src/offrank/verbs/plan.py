@@ -20,7 +20,7 @@ from ..estimators.predicted import ModelBased
 from ..estimators.wrappers import SelfNormalised, bare, weighing
 from ..findings import cautions_for
 from ..findings.evidence import OfCurve
-from ..findings.release import Release, release
+from ..findings.release import Release
 from ..findings.verdict import Verdict
 from ..folds.base import Tee
 from ..folds.estimate import Interval
@@ -38,8 +38,9 @@ from .background import Background, LogRead, ModelOf, WeightsOf
 from .data import Estimates
 from .diagnostics import Diagnosed, Diagnostics, window_path
 from .judgement import Assessment, Pick, SelectedEstimate, chosen, compared, named
-from .paired import Difference, Pair, estimator_of
+from .paired import Difference, Pair
 from .provenance import NOTHING, Provenance
+from .released import released
 from .result import Result, Side
 from .summary import AnyEstimator, Summary, inner_fold
 
@@ -269,17 +270,10 @@ class Reduced:
             raise UsageError("only what was logged was asked for", "name an estimator of the targets, such as 'snips'")
         return Difference(target, against, found, self.summary.moments.n)
 
-    def release(self, target: str, level: float) -> Release:
-        """Return whether a target may replace the logging policy, with probability `level`."""
+    def release(self, target: str, level: float, largest: float | None = None) -> Release:
+        """Return whether a target may replace the logging policy, with probability `level`; see `released`."""
         at = replace(self, plan=replace(self.plan, spec=replace(self.plan.spec, confidence=2 * level - 1)))
-        one, summary = at.judged[target], at.summary
-        found = one.verdict(target, summary.about_log)
-        if found is None:
-            raise UsageError("only what was logged was asked for", "name an estimator of the targets, such as 'snips'")
-        if found.estimator is None:
-            return release(level, found)
-        estimator = estimator_of(one, found.estimator)
-        return release(level, found, summary.rewarded(one.target, estimator), summary.missing(one.target, estimator))
+        return released(target, at.judged[target], at.summary, level, largest)
 
     def _diagnosed(self, verdicts: Mapping[str, Verdict]) -> Iterator[Diagnosed]:
         """Return the estimates behind the verdicts, or the first of each target where a verdict uses none."""

@@ -38,7 +38,7 @@ class KeptLog(Protocol):
     def comparison(self, target: str, against: str, confidence: float) -> Difference:
         """Return the verdict on the difference of two targets, with its interval at this level."""
 
-    def release(self, target: str, level: float) -> Release:
+    def release(self, target: str, level: float, largest: float | None = None) -> Release:
         """Return whether a target may replace the logging policy, with probability `level`."""
 
 
@@ -129,17 +129,18 @@ class Result(Printed, ResultData):
             return self.estimates.known(asked)
         return alone, None if estimator is None else self.estimates.known((alone, estimator))[1]
 
-    def release(self, target: str, level: float = 0.95) -> Release:
+    def release(self, target: str, level: float = 0.95, largest: float | None = None) -> Release:
         """Return whether a target may replace the policy that drew the log: a one-sided test at this level.
 
         The log is not read again. A target that was chosen by this very log looks better than it is: see `learn`.
+        largest: a reward that is known to occur, if it is larger than those of this log.
 
         Raises:
             KeyError: no such target. UsageError: a level that is not between 0.5 and 1, or only logged quantities.
         """
         if not 0.5 < level < 1:
             raise UsageError(f"the level is {level!r}", "give one above 0.5 and below 1, such as 0.95")
-        return self._kept().release(self._side(target, None)[0], level)
+        return self._kept().release(self._side(target, None)[0], level, largest)
 
     def with_truths(self, truths: Mapping[str, float]) -> Result:
         """Return the same result with the true values of its targets, which only simulations know."""

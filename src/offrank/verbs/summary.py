@@ -9,6 +9,8 @@ from functools import cached_property
 from statistics import NormalDist
 from typing import Any, Literal, cast
 
+import numpy as np
+
 from ..checks.log import explained, of_rows
 from ..checks.rows import dependence
 from ..errors import NoOverlapError
@@ -248,7 +250,8 @@ class Summary:
     def weighted_rows(self, target: AnyPolicy, estimator: AnyEstimator) -> float:
         """Return the effective number of rows with a weight."""
         _, _, weight = self.layout.places[target, bare(estimator)]
-        return float(self.moments.sums[weight] ** 2 / self.moments.squares[weight])
+        squares = float(self.moments.squares[weight])
+        return float(self.moments.sums[weight] ** 2) / squares if squares > 0 else 0.0
 
     def kept(self, target: AnyPolicy, estimator: AnyEstimator) -> float:
         """Return the mean weight, after any bound; where weights have no expectation of 1, the covered share."""
@@ -266,9 +269,35 @@ class Summary:
         return replace(self, spec=replace(self.spec, confidence=confidence))
 
     def rewarded(self, target: AnyPolicy, estimator: AnyEstimator) -> float:
-        """Return the effective number of rewarded impressions behind an estimate."""
-        _, value, _ = self.layout.places[target, bare(estimator)]
-        return self._effective_rewards(bare(estimator), value)
+        """Return the effective number of impressions behind an estimate that earned more than the least reward."""
+        _, value, weight = self.layout.places[target, bare(estimator)]
+        return self._above(self._least(bare(estimator)), value, weight)
+
+    def rewarded_share(self, estimator: AnyEstimator) -> float:
+        """Return the effective share of impressions of the log that earned more than the least reward."""
+        at, least = self.layout.logged(bare(estimator)).numerator, self._least(bare(estimator))
+        return self._above(least, at, ROWS) / self.moments.n
+
+    def one_more(self, estimator: AnyEstimator, largest: float | None = None) -> float:
+        """Return what one more impression of the largest reward would add to the logged mean."""
+        logged, moments = self.layout.logged(bare(estimator)), self.moments
+        most = max(float(moments.largest[logged.numerator]), -math.inf if largest is None else largest)
+        return max(most - float(logged.value(moments.sums)), 0.0) / float(moments.sums[ROWS])
+
+    def _above(self, least: float, value: int, weight: int) -> float:
+        """Return the effective number of rows by the values less `least` times their weights."""
+        moments, f = self.moments, np.zeros(len(self.moments.mean))
+        f[weight], f[value] = -least, 1.0
+        total = moments.n * float(f @ moments.mean)
+        square = float(f @ moments.comoment @ f) + total**2 / moments.n
+        rounding = 1e-12 * (moments.squares[value] + least**2 * moments.squares[weight])
+        return total**2 / square if square > rounding else 0.0
+
+    def _least(self, weighting: Estimator) -> float:
+        """Return the least logged reward; at most 0 where rewards are divided by inclusion, or counted slot by slot."""
+        least = float(self.moments.least[self.layout.logged(weighting).numerator])
+        divided = least > 0 and self.moments.largest[ROWS] > 1
+        return min(least, 0.0) if weighting.each_slot or divided else least
 
     def missing(self, target: AnyPolicy, estimator: AnyEstimator) -> Interval | None:
         """Return the difference to the log if whatever the log lacks of the target earned the least logged reward.
@@ -282,10 +311,7 @@ class Summary:
         if design is not None and design.unsupported + design.hidden < _NOTHING:
             return None
         logged = self.layout.logged(weighting)
-        least, inclusions = float(self.moments.least[logged.numerator]), self.moments.largest[ROWS]
-        if weighting.each_slot or (least > 0 and inclusions > 1):  # of rewards that are divided by inclusion
-            least = min(least, 0.0)
-        return self.spread.difference(Controlled(value, weight, ROWS, least), logged)
+        return self.spread.difference(Controlled(value, weight, ROWS, self._least(weighting)), logged)
 
     @property
     def nonnegative(self) -> bool:

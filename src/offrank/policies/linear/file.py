@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import zipfile
+import zlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeVar
@@ -20,6 +21,11 @@ from .encoding import Encoding
 T = TypeVar("T")
 
 _FORMAT = 1
+_DAMAGED = (
+    *(AttributeError, KeyError, IndexError, TypeError, ValueError),
+    *(zipfile.BadZipFile, zlib.error, EOFError, OSError),
+)
+"""What reading another file, or a damaged one, raises."""
 
 
 @dataclass(frozen=True)
@@ -66,7 +72,7 @@ class PolicyFile:
             raise
         except FileNotFoundError as error:
             raise UsageError(f"there is no policy {str(path)!r}", "write one with `offrank learn`") from error
-        except (AttributeError, KeyError, IndexError, TypeError, ValueError, zipfile.BadZipFile, EOFError) as error:
+        except _DAMAGED as error:
             remedy = "write one with `offrank learn`, and name it as that does: linear(...) or boosted(...)"
             raise UsageError(f"{str(path)!r} is not a learnt policy of this kind", remedy) from error
 
