@@ -206,6 +206,23 @@ def test_a_simulated_log_without_overlap_is_not_right(monkeypatch: pytest.Monkey
     assert [(one.logs, one.right, one.auto) for one in found.kinds] == [(2, 1, 1.0)] * 3
 
 
+def test_a_difference_assumes_what_both_of_its_parts_assume(monkeypatch: pytest.MonkeyPatch) -> None:
+    real, wanted = choosing.ranking, iter(["snips", "ipm"])
+
+    def forced(candidates: Any) -> EstimatorRanking:
+        name = next(wanted)
+        [one] = [each for each in real(candidates).ranked if each.candidate.name == name]
+        return EstimatorRanking((one,), (), name)
+
+    monkeypatch.setattr(choosing, "ranking", forced)
+    source, targets = MemorySource((log("position-based"),)), {"far": TOP, "same": "uniform"}
+    how: dict[str, Any] = {"examination": EXAMINATION, "cluster": None, "baseline": "same"}
+    result = offrank.compare(source, targets, "uniform", "auto", **how)
+    assert (result["far", "auto"].chosen, result["same", "auto"].chosen) == ("snips", "ipm")
+    [difference] = result.comparisons
+    assert difference.verdict.assumes >= ITEM_POSITION
+
+
 def test_written_propensities_allow_no_pseudo_targets() -> None:
     table = replaced(search().slice(0, 500), propensity=np.full(500, 0.1))
     found = offrank.select_estimators(table, "epsilon(top(new_score), 0.5)", worlds=2)

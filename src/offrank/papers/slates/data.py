@@ -89,7 +89,7 @@ class SlatesData:
         for space, sets in self.sets.items():
             judged = sets.judged
             for table in (judged.query, judged.document, judged.grade, *sets.ranks.values(), self.features[space]):
-                made.update(np.ascontiguousarray(table).reshape(-1).view(np.uint8))
+                made.update(np.ascontiguousarray(table).reshape(-1).view(np.uint8).data)
         return made.hexdigest()[:16]
 
     def price(self, missing: list[SlateStudy]) -> str:

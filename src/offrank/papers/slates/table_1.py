@@ -110,7 +110,7 @@ def _queries(design: LearningDesign, judged: Judged | None) -> Judged:
 def _digest(judged: Judged) -> str:
     made = hashlib.sha256()
     for table in (judged.query, judged.first, judged.grade, judged.features):
-        made.update(np.ascontiguousarray(table).reshape(-1).view(np.uint8))
+        made.update(np.ascontiguousarray(table).reshape(-1).view(np.uint8).data)
     return made.hexdigest()[:16]
 
 
