@@ -103,7 +103,9 @@ class Tabular(Plain):
         """Return the rows as an Arrow table, with every digit."""
         rows = [dict(_flat(row)) for row in self.records()]
         names = dict.fromkeys(name for row in rows for name in row)
-        return pa.Table.from_pylist(rows, pa.schema([(name, _TYPES.get(name, pa.float64())) for name in names]))
+        types = {name: _TYPES.get(name, pa.float64()) for name in names}
+        types |= {name: pa.bool_() for name in names if rows and all(isinstance(row.get(name), bool) for row in rows)}
+        return pa.Table.from_pylist(rows, pa.schema(list(types.items())))
 
     def to_pandas(self) -> Any:
         """Return the rows as a pandas DataFrame.

@@ -263,6 +263,7 @@ CASES = [
     Case("chosen-estimator", OfEstimatorChoice(chosen="ipm", among=3, trusted="ips"), "note"),
     Case("chosen-estimator", OfEstimatorChoice(chosen="ipm", among=3, trusted="rips", unchecked=True), "warning"),
     Case("chosen-estimator", OfEstimatorChoice(trusted=None), "warning"),
+    Case("chosen-estimator", OfEstimatorChoice(trusted=None, choice_refuted=True), "serious"),
     Case("chosen-estimator", OfEstimatorChoice(trusted=None, error=None), "warning"),
     Case("disagreement", apart(3.290), None),
     Case("disagreement", apart(3.291), "serious"),

@@ -58,6 +58,15 @@ def test_the_distance_is_the_total_variation_at_a_rank() -> None:
     assert found == pytest.approx([0.75, 0.0, 0.375])
 
 
+def test_what_the_logging_policy_never_shows_counts_too() -> None:
+    """It always shows one item at a rank, which the target does in a quarter of all impressions: 1 - 1/4."""
+    here, drawn = contexts(), policy("top(new)")
+    slates = drawn.sample(here, np.random.default_rng(1))  # type: ignore[union-attr]
+    n = len(slates)
+    batch = LogBatch(here, Shown(slates), np.zeros(slates.shape), None, np.ones(n), np.arange(n, dtype=np.uint64))
+    assert run(MemorySource((batch,)), DistanceFold((policy("uniform"),), drawn)) == pytest.approx([0.75])
+
+
 def test_pseudo_targets_need_a_law_of_the_logging_policy() -> None:
     assert pseudo_targets(policy("logged"), policy("top(new)")) == ()
     assert pseudo_targets(policy("uniform"), policy("written(slate=p)")) == ()

@@ -119,6 +119,11 @@ def test_what_must_not_be_used_still_tells_of_others() -> None:
     assert (none.chosen, none.trusted, none.ranked) == ("less", None, ())
 
 
+def test_if_nothing_can_be_used_the_less_certain_of_the_least_assuming_is_taken() -> None:
+    plain, normalised = one("ips", LESS, 0.01, doubt=math.inf), one("snips", LESS, 0.3, doubt=math.inf)
+    assert ranking([plain, normalised, one("more", MORE, 0.5, doubt=math.inf)]).chosen == "snips"
+
+
 def test_a_standard_error_from_few_rows_counts_twice() -> None:
     wrong = one("wrong", MORE, 0.1, others={"coarse": [at(2.0), at(2.0)]})  # off by sqrt(3)
     threshold = math.sqrt(3 + 0.1**2) / COARSE

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cache
 from typing import Any
 
@@ -9,14 +10,19 @@ import numpy as np
 import pytest
 
 import offrank
-from offrank.errors import UsageError
+from offrank.errors import LogError, NoOverlapError, UsageError
 from offrank.findings.assumptions import ITEM_POSITION
 from offrank.log.batch import Contexts, LogBatch
 from offrank.log.source import Needs
 from offrank.policies import policy
+from offrank.selection.estimators import EstimatorRanking
 from offrank.simulation.like_log import BEHAVIOURS, LikeLog
 from offrank.testing import MemorySource
+from offrank.verbs import choosing
+from offrank.verbs.choosing import Chooser
+from offrank.verbs.rehearsal import Rehearsal, Rehearsed
 from offrank.verbs.select import SelectedEstimators
+from offrank.verbs.select import rehearsed as rehearsed_section
 from tests.verbs.logs import CURVE, LOGGING, TARGET, replaced, search
 
 QUERIES, ITEMS = 8, 4
@@ -109,7 +115,112 @@ def test_what_cannot_be_had_says_why() -> None:
     rows = {row["estimator"]: row for row in found.records()}
     assert (rows["ipm"]["status"], rows["ipm"]["message"]) == ("missing", "there are no clicks")
     assert "examination" in rows["interpol(window=2)"]["message"]
-    assert rows["snips"]["status"] == found.records()[0]["status"] == "chosen"
+    assert rows["snips"]["chosen"]
+    assert found.records()[0] == rows["snips"]
+    assert "Cannot be had" in str(found)
+    assert "Not to be used" not in str(found)
+
+
+def test_a_refuted_choice_has_its_whole_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    real = choosing.ranking
+
+    def refuting(candidates: Any) -> EstimatorRanking:
+        first, *others = real(candidates).ranked
+        wrong = replace(first, bias=10 * first.candidate.spread, against="snips")
+        return EstimatorRanking((wrong, *others), (), None)
+
+    monkeypatch.setattr(choosing, "ranking", refuting)
+    source = MemorySource((log("position-based"),))
+    how: dict[str, Any] = {"examination": EXAMINATION, "cluster": None, "confidence": 0.9}
+    found = offrank.evaluate(source, TOP, "uniform", "auto", **how)["auto"]
+    margin = 1.6448536 * np.sqrt(101) * found.standard_error
+    assert (found.low, found.high) == pytest.approx((found.value - margin, found.value + margin), rel=1e-4)
+    assert found.difference is not None
+    assert found.difference.high - found.difference.value >= margin * (1 - 1e-4)
+    [said] = [one for one in found.warnings if one.code == "chosen-estimator"]
+    assert said.severity == "serious"
+    assert "It disagrees with an estimate that assumes less" in said.message
+    page = _select(source)
+    assert (page.records()[0]["status"], page.records()[0]["chosen"]) == ("refuted", True)
+    assert "chosen, refuted" in str(page)
+    assert page.sheet().forests[0].rows[0].light == "do not use"
+
+
+def test_clicks_that_are_not_the_reward_and_the_first_reason() -> None:
+    other = replace(log("position-based"), outcome=np.arange(3000) / 3000)
+    for names in (["ipm"], ["ipm", "interpol(window=2)"]):
+        with pytest.raises(UsageError, match="estimates clicks"):
+            _select(MemorySource((other,)), names, examination=None)
+    with pytest.raises(UsageError, match="examination"):
+        _select(MemorySource((other,)), ["interpol(window=2)", "ipm"], examination=None)
+
+
+def test_a_candidate_that_fails_late_stops_no_other(monkeypatch: pytest.MonkeyPatch) -> None:
+    real = Chooser._read
+
+    def read(self: Chooser, policies: Any, able: Any) -> Any:
+        if "ipm" in able:
+            raise LogError("row 17 is odd", "mend it")
+        return real(self, policies, able)
+
+    monkeypatch.setattr(Chooser, "_read", read)
+    source = MemorySource((log("position-based"),))
+    found = _select(source, ["ipm", "snips", "rips"]).choice
+    assert (found.refused, set(found.given), len(found.pseudo)) == ({"ipm": "row 17 is odd"}, {"snips", "rips"}, 4)
+    with pytest.raises(LogError, match="row 17"):
+        _select(source, ["ipm"])
+
+
+def test_the_logging_policy_as_target_has_no_pseudo_targets() -> None:
+    source = MemorySource((log("position-based"),))
+    found = offrank.select_estimators(source, "uniform", "uniform", ["snips", "rips"], cluster=None, worlds=0)
+    assert found.choice.pseudo == ()
+    assert "none: the policies allow none" in "".join(map(str, found.sheet().sections))
+
+
+def test_what_is_not_simulated_says_why() -> None:
+    batch, names = log("position-based"), ["snips"]
+    none = _select(MemorySource((replace(batch, clicks=np.zeros((3000, ITEMS))),)), names, worlds=1)
+    assert none.rehearsal.missing == "the log has no clicks"
+    half = _select(Rewards((replace(batch, clicks=None, outcome=np.arange(3000) % 2 / 2),)), names, worlds=1)
+    assert "no whole numbers" in half.rehearsal.missing
+    whole = _select(Rewards((replace(batch, clicks=None, outcome=np.arange(3000) % 2.0),)), names, worlds=1)
+    assert "equal at all ranks" in str(whole)
+
+
+def test_simulated_rates_that_are_off_are_reported() -> None:
+    told = rehearsed_section(Rehearsal((Rehearsed("cascade", 2, 1, "ips", 1.1, {"ips": 1.0}),), 10, 5, off=0.034))
+    assert "differ from the log's by up to 3" in told.prose[0]
+
+
+def test_a_simulated_log_without_overlap_is_not_right(monkeypatch: pytest.MonkeyPatch) -> None:
+    real = Chooser.choose
+
+    def choose(self: Chooser, target: Any) -> Any:
+        if "simulated" in self.source.describe() and self.source.seed == 0:  # type: ignore[attr-defined]
+            raise NoOverlapError("nothing", "log more")
+        return real(self, target)
+
+    monkeypatch.setattr(Chooser, "choose", choose)
+    found = _select(MemorySource((log("position-based"),)), ["snips"], worlds=2).rehearsal
+    assert [(one.logs, one.right, one.auto) for one in found.kinds] == [(2, 1, 1.0)] * 3
+
+
+def test_a_difference_assumes_what_both_of_its_parts_assume(monkeypatch: pytest.MonkeyPatch) -> None:
+    real, wanted = choosing.ranking, iter(["snips", "ipm"])
+
+    def forced(candidates: Any) -> EstimatorRanking:
+        name = next(wanted)
+        [one] = [each for each in real(candidates).ranked if each.candidate.name == name]
+        return EstimatorRanking((one,), (), name)
+
+    monkeypatch.setattr(choosing, "ranking", forced)
+    source, targets = MemorySource((log("position-based"),)), {"far": TOP, "same": "uniform"}
+    how: dict[str, Any] = {"examination": EXAMINATION, "cluster": None, "baseline": "same"}
+    result = offrank.compare(source, targets, "uniform", "auto", **how)
+    assert (result["far", "auto"].chosen, result["same", "auto"].chosen) == ("snips", "ipm")
+    [difference] = result.comparisons
+    assert difference.verdict.assumes >= ITEM_POSITION
 
 
 def test_written_propensities_allow_no_pseudo_targets() -> None:
@@ -154,6 +265,7 @@ def test_the_result_is_a_page_a_table_and_json(tmp_path: Any) -> None:
         ({"target": [TOP]}, "one target"),
         ({"estimators": "auto"}, "`auto` cannot be chosen"),
         ({"estimators": ["snips", "logged"]}, "`logged` cannot be chosen"),
+        ({"estimators": ["snips", "clip(logged, 5)"]}, "cannot be chosen"),
         ({"estimators": []}, "there is no estimator"),
         ({"worlds": -1}, "worlds is -1"),
         ({"estimators": "pbm"}, "examination"),

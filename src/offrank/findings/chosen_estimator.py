@@ -15,8 +15,11 @@ def chosen_estimator(found: OfEstimatorChoice) -> Statement:
     message = f"This is {name}, chosen from {found.among} for the least estimated error, {found.error:.2g}"
     refuted = "".join(f" {quote(one)} disagrees with {quote(other)}." for one, other in found.refuted)
     if found.trusted is None:
-        message += f". Its standard error rests on few rows, and no other is reliable and unrefuted.{refuted}"
-        return Statement("warning", message, f"Log more, or {CLOSER}.")
+        why = "Its standard error rests on few rows"
+        if found.choice_refuted:
+            why = "It disagrees with an estimate that assumes less, by more than its own standard error"
+        message += f". {why}, and no other is reliable and unrefuted.{refuted}"
+        return Statement("serious" if found.choice_refuted else "warning", message, f"Log more, or {CLOSER}.")
     if found.trusted == found.chosen:
         message += "; of those that can be trusted it also assumes least"
     else:

@@ -156,7 +156,7 @@ class OfEstimatorChoice:
     chosen, error: its spelling and its estimated error, None if no candidate can be used. among: number of candidates.
     trusted, trusted_error: the least assuming one with a reliable standard error that is not refuted, or None.
     refuted: candidates that are off by more than their standard error, each with the less assuming one that shows it.
-    unchecked: whether the trusted one assumes anything.
+    unchecked: whether the trusted one assumes anything. choice_refuted: whether the chosen one is off so far itself.
     """
 
     chosen: str = "ips"
@@ -166,6 +166,7 @@ class OfEstimatorChoice:
     trusted_error: float = 0.0
     refuted: tuple[tuple[str, str], ...] = ()
     unchecked: bool = False
+    choice_refuted: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)

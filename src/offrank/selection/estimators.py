@@ -102,8 +102,13 @@ class EstimatorRanking:
 
     @property
     def chosen(self) -> str:
-        """The name of the choice: the best; if none can be used, the least assuming one."""
-        return self.ranked[0].candidate.name if self.ranked else min(self.unusable, key=_place).name
+        """The name of the choice: the best; if none can be used, the least assuming one, self-normalised if possible.
+
+        Of equal assumptions that is the one of the larger standard error, which few rows with a weight leave too small.
+        """
+        if self.ranked:
+            return self.ranked[0].candidate.name
+        return min(self.unusable, key=lambda one: (len(one.assumes), -one.standard_error, one.name)).name
 
 
 def ranking(candidates: Sequence[EstimatorCandidate]) -> EstimatorRanking:

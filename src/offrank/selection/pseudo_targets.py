@@ -42,9 +42,10 @@ def _able(needs: Callable[..., Needs], policy: AnyPolicy, ability: str) -> bool:
 
 @dataclass(frozen=True)
 class DistanceFold(MappedFold):
-    """The distance of each target from the logging policy: half of the mean |weight - 1| of items at ranks.
+    """The distance of each target from the logging policy: the mean of max(1 - weight, 0) of items at ranks.
 
     That is the total variation between what both show at a rank, averaged over impressions and ranks: from 0 to 1.
+    Items that the logging policy never shows there count too: what it shows instead has the smaller weights.
     """
 
     targets: tuple[AnyPolicy, ...]
@@ -60,7 +61,8 @@ class DistanceFold(MappedFold):
         logging, away = propensities(self.logging, batch), []
         for target in self.targets:
             weight, impossible = IPM().ratios(batch, logging, propensities(target, batch))
-            away.append(float((np.abs(np.where(impossible, 0.0, weight) - 1) * share).sum()) / 2)
+            missing = np.maximum(1 - np.where(impossible, 0.0, weight), 0.0)
+            away.append(float((missing * share).sum()))
         return np.array([*away, float(share.sum())])
 
     def result(self, found: Floats) -> Floats:

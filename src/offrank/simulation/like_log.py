@@ -58,11 +58,20 @@ class LikeLog:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "examination", np.ones(len(self.rates)))
-        factor = self._chances(self.logging, np.random.default_rng(0), _DRAWS)
-        shown = np.arange(len(self.rates)) < self.contexts.length[:, None]
-        mean = factor.mean(axis=1).sum(axis=0) / np.maximum(shown.sum(axis=0), 1)
+        mean = self._mean_rates()
         fitted = np.divide(self.rates, mean, out=np.zeros(len(mean)), where=mean > 0)
         object.__setattr__(self, "examination", fitted)
+
+    @property
+    def off(self) -> float:
+        """The largest difference of its click rates by rank from `rates`: no click has a chance above 1."""
+        return float(np.abs(self._mean_rates() - self.rates).max(initial=0.0))
+
+    def _mean_rates(self) -> Floats:
+        """[k] mean click probabilities by rank, of slates drawn by the logging policy."""
+        chances = self._chances(self.logging, np.random.default_rng(0), _DRAWS)
+        shown = np.arange(len(self.rates)) < self.contexts.length[:, None]
+        return np.asarray(chances.mean(axis=1).sum(axis=0) / np.maximum(shown.sum(axis=0), 1))
 
     def truth(self, target: Policy, seed: int = 0) -> float:
         """Expected clicks per impression of a policy, from drawn slates of every context."""

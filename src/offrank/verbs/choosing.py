@@ -6,13 +6,14 @@ import math
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from statistics import NormalDist
 from typing import Any
 
 import numpy as np
 
 from ..checks.log import about_log
 from ..checks.rows import Impressions, ImpressionsFold
-from ..errors import EmptyLogError, OffrankError
+from ..errors import EmptyLogError, OffrankError, UsageError
 from ..estimators.base import terms_of
 from ..estimators.design import design_fold
 from ..estimators.family import Auto, Family, family
@@ -42,6 +43,8 @@ CANDIDATES = (
 """The estimators to choose from by default, of which a log and its policies usually allow only some."""
 _TRIED = 16
 """Number of rows on which everything is tried first."""
+_SAME = 1e-9
+"""Policies that are nearer to each other are the same, and no policy is in proportion as far away."""
 
 
 @dataclass(frozen=True)
@@ -82,11 +85,15 @@ class EstimatorChoice:
             trusted_error=trusted.error if trusted else 0.0,
             refuted=tuple((name, str(one.against)) for name, one in ranked.items() if one.refuted),
             unchecked=bool(trusted and trusted.candidate.assumes),
+            choice_refuted=self.chosen in ranked and ranked[self.chosen].refuted,
         )
 
     def pick(self) -> Pick:
         """Return the choice, and the trusted estimator that its interval has to include."""
-        return Pick(self.chosen, self.ranking.trusted or self.chosen, self.evidence())
+        spec, said = self.reading.summary.spec, self.evidence()
+        quantile = NormalDist().inv_cdf((1 + spec.confidence) / 2)
+        margin = quantile * said.error if said.trusted is None and said.error is not None else 0.0
+        return Pick(self.chosen, self.ranking.trusted or self.chosen, said, margin)
 
 
 @dataclass(frozen=True)
@@ -120,16 +127,28 @@ class Chooser:
         few = self._few(policies, able)
         able = {name: one for name, one in able.items() if self._tried(target, name, one, few, refused)}
         if not able:
-            raise next(iter(refused.values()))
+            raise self._first(refused)
         others = [one for one in policies[1:] if all(self._tried(one, *each, few, {}) for each in able.items())]
-        reading = self._read((target, *others), able)
+        reading, able = self._readable((target, *others), able, refused)
         estimates, reasons = reading.estimates(able)
-        reasons |= {name: str(one.message) for name, one in refused.items()}
+        refused |= reasons
         if not estimates:
-            raise next(one for one in reading.summary.made.values() if isinstance(one, OffrankError))
+            raise self._first(refused)
         kept = {name: able[name] for name in estimates}
         ranked = ranking([reading.candidate(name, one, kept) for name, one in kept.items()])
-        return EstimatorChoice(kept, reasons, estimates, tuple(map(repr, others)), ranked, reading)
+        pseudo, why = tuple(map(repr, reading.policies[1:])), {name: str(one.message) for name, one in refused.items()}
+        return EstimatorChoice(kept, why, estimates, pseudo, ranked, reading)
+
+    def _first(self, refused: Mapping[str, OffrankError]) -> OffrankError:
+        """Return the reason of the first candidate in the order given."""
+        for one in self.candidates:
+            names = {repr(one)}
+            with suppress(OffrankError):
+                names |= set(family(one, self.examination))
+            for name, why in refused.items():
+                if name in names:
+                    return why
+        return next(iter(refused.values()))
 
     def _allowed(self, target: AnyPolicy) -> tuple[Family, dict[str, OffrankError]]:
         """Return the candidates that policies and columns allow, and why not the others."""
@@ -172,6 +191,29 @@ class Chooser:
             refused[name] = error
         return name not in refused
 
+    def _readable(
+        self, policies: Sequence[AnyPolicy], able: Family, refused: dict[str, OffrankError]
+    ) -> tuple[Reading, Family]:
+        """Read the log with the candidates that can be computed on all rows; reasons of others are put into `refused`.
+
+        Raises:
+            OffrankError: none can; the reason of the first.
+        """
+        with suppress(OffrankError):
+            return self._read(policies, able), able
+        alone = replace(self, progress=None, sample=0)
+        for name, one in able.items():
+            try:
+                alone._read(policies[:1], {name: one})
+            except OffrankError as error:
+                refused[name] = error
+        able = {name: one for name, one in able.items() if name not in refused}
+        if not able:
+            raise self._first(refused)
+        with suppress(OffrankError):
+            return self._read(policies, able), able
+        return self._read(policies[:1], able), able
+
     def _distance(self, policies: Sequence[AnyPolicy]) -> DistanceFold:
         return DistanceFold(tuple(policies), self.logging)
 
@@ -202,8 +244,11 @@ class Chooser:
         summary = plan.summary(found["terms"]["whole"], designs=designs, **known)
         away = found.get("distance", np.ones(1))
         rates = np.array([one.click_rate.value for one in impressions.by_rank(0.95)])
-        near = away / max(float(away[0]), 1e-300)
-        return Reading(summary, tuple(policies), near, rates[: impressions.slots], found.get("sampled"))
+        if away[0] <= _SAME:
+            policies, away = policies[:1], np.ones(1)
+        return Reading(
+            summary, tuple(policies), away / float(away[0]), rates[: impressions.slots], found.get("sampled")
+        )
 
     def _sampled(self, target: AnyPolicy) -> Needs:
         """Return the columns for drawing slates; none where a policy cannot draw, or the log lacks them."""
@@ -228,16 +273,17 @@ class Reading:
     rates: Floats
     sampled: SampledRows | None
 
-    def estimates(self, able: Family) -> tuple[dict[str, Estimate], dict[str, str]]:
+    def estimates(self, able: Family) -> tuple[dict[str, Estimate], dict[str, OffrankError]]:
         """Return the estimates of the target, and why some are missing."""
         estimates: dict[str, Estimate] = {}
-        reasons: dict[str, str] = {}
+        reasons: dict[str, OffrankError] = {}
         for name, one in able.items():
             found = self.summary.estimate(self.policies[0], one)
             if not isinstance(found, Estimate):
-                reasons[name] = str(found.message)
+                reasons[name] = found
             elif bare(one).outcome == "clicks" and not self.summary.rewards_are_clicks:
-                reasons[name] = "it estimates clicks, which are not the reward of this log"
+                message = "it estimates clicks, which are not the reward of this log"
+                reasons[name] = UsageError(message, "give estimators of the reward, such as snips or wpi")
             else:
                 estimates[name] = found
         return estimates, reasons

@@ -70,7 +70,7 @@ def evaluate(
         source, left_out = kept_apart(source, held_out, executor, progress)
     ready = {name: fitted(policy, source, executor) for name, policy in wanted.items()}
     drawn = fitted(drawn, source, executor)
-    plain = IntervalSpec("normal", cluster=cluster).finding(source)  # the choice depends on errors only
+    plain = IntervalSpec("normal", confidence, cluster).finding(source)  # the choice depends on errors only
     learnt = fit_models(named, source, executor, progress)
     families, picks = picked(learnt, ready, Chooser(source, drawn, curve, plain, executor=executor, progress=progress))
     plan = Plan(ready, drawn, families, spec, by, examined, picks=picks).referenced(source)

@@ -46,11 +46,15 @@ class SelectedEstimate:
 
 @dataclass(frozen=True)
 class Pick:
-    """An estimator chosen before the evaluation, and the one that its interval has to include, by spelling."""
+    """An estimator chosen before the evaluation, and the one that its interval has to include, by spelling.
+
+    margin: the least distance of the ends of its interval from its value, where no candidate can be trusted.
+    """
 
     chosen: str
     held_to: str
     evidence: OfEstimatorChoice
+    margin: float = 0.0
 
 
 def chosen(summary: Summary, target: AnyPolicy, family: Family, pick: Pick | None = None) -> SelectedEstimate:
@@ -132,7 +136,20 @@ def _picked(made: Mapping[str, tuple[AnyEstimator, Estimate | NoOverlapError]], 
     given = {name: (estimator, e) for name, (estimator, e) in made.items() if isinstance(e, Estimate)}
     if not {pick.chosen, pick.held_to} <= set(given):
         return SelectedEstimate(*made[pick.chosen if pick.held_to in given else pick.held_to])
-    return replace(_held(given, pick.chosen, pick.held_to, cautions_for(pick.evidence)), considered={})
+    found = _held(given, pick.chosen, pick.held_to, cautions_for(pick.evidence))
+    return replace(found, estimate=_widened(given[pick.chosen][1], found.estimate, pick.margin), considered={})
+
+
+def _widened(alone: Estimate, found: Estimate | NoOverlapError, margin: float) -> Estimate | NoOverlapError:
+    """Widen the intervals of an estimate to at least its value plus and minus a margin."""
+    if not (margin and isinstance(found, Estimate)):
+        return found
+    away = found.difference
+    if away is not None:
+        low, high = away.value - margin, away.value + margin
+        away = replace(away, low=min(away.low, low), high=max(away.high, high))
+    low, high = alone.value - margin, alone.value + margin
+    return replace(found, low=min(found.low, low), high=max(found.high, high), difference=away)
 
 
 def span(one: Interval | None, other: Interval | None) -> Interval | None:

@@ -147,7 +147,14 @@ class Pair:
             detectable=self.summary.detectable(away, error, luck**-2),
             warnings=self._cautions(mine, theirs),
         )
-        return replace(mine, estimate=estimate, logged=None, relative=self.relative(name))
+        return replace(
+            mine,
+            assumes=mine.assumes | theirs.assumes,
+            requires_logging=mine.requires_logging or theirs.requires_logging,
+            estimate=estimate,
+            logged=None,
+            relative=self.relative(name),
+        )
 
     def _cautions(self, mine: Candidate, theirs: Candidate) -> tuple[Caution, ...]:
         """Return the warnings about both, the worst first; a warning about one names it."""

@@ -8,12 +8,13 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ..errors import OffrankError
+from ..errors import NoOverlapError, OffrankError
 from ..estimators.fold import REWARD
 from ..estimators.predicted import ModelBased
 from ..estimators.wrappers import bare
 from ..inference.spec import IntervalSpec
 from ..log.batch import Floats
+from ..log.source import Needs
 from ..policies.propensities import AnyPolicy, law
 from ..running.executors import Progress
 from ..simulation.like_log import BEHAVIOURS, LikeLog, attractions
@@ -32,8 +33,10 @@ class Rehearsed:
     """Simulated logs of one kind of users.
 
     - users: position-based, cascade or neighbours. logs: how many were simulated; right: in how many the error of the
-      chosen estimator was at most `NEAR` times that of the best one. best: its spelling.
-    - errors: root mean squared error of each candidate over that of the best; auto: the same of the choices.
+      chosen estimator was at most `NEAR` times that of the best one; a log without any estimate counts as not right.
+      best: its spelling.
+    - errors: root mean squared error of each candidate over that of the best; auto: root mean square of those of the
+      choices, over the same.
     """
 
     users: str
@@ -46,12 +49,18 @@ class Rehearsed:
 
 @dataclass(frozen=True)
 class Rehearsal:
-    """Simulated choices. rows, contexts: of each log. missing: why nothing was simulated, otherwise empty."""
+    """Simulated choices. rows, contexts: of each log. missing: why nothing was simulated, otherwise empty.
+
+    by_rank: whether the log tells click rates by rank, or only their mean number. off: the largest difference of a
+    simulated click rate from that of the log.
+    """
 
     kinds: tuple[Rehearsed, ...] = ()
     rows: int = 0
     contexts: int = 0
     missing: str = ""
+    by_rank: bool = True
+    off: float = 0.0
 
     @property
     def logs(self) -> int:
@@ -91,24 +100,37 @@ def rehearse(
     if sampled is None or not logs:
         return Rehearsal()
     clicked = bool(len(rates)) and choice.reading.summary.rewards_are_clicks
+    reward, slots = float(choice.reading.summary.moments.mean[REWARD]), sampled.contexts.slots
+    if not (rates.any() if clicked else reward):
+        return Rehearsal(missing="the log has no clicks")
     if not clicked:
-        reward, slots = float(choice.reading.summary.moments.mean[REWARD]), sampled.contexts.slots
         rates = np.full(slots, reward / max(slots, 1))
         if not 0 < reward <= slots:
             return Rehearsal(missing=f"rewards with a mean of {reward:.3g} are not simulated, only numbers of clicks")
+        if choice.reading.summary.moments.least[REWARD] < 0 or not _whole(chooser):
+            return Rehearsal(missing="rewards that are no whole numbers of 0 or more are not simulated")
     try:
         drawn, wanted = law(chooser.logging, "sample"), law(target, "sample")
         merit = attractions(sampled.contexts, (drawn, wanted), 0)
         kinds = tuple(BEHAVIOURS.items()) if clicked else tuple(BEHAVIOURS.items())[::2]
-        rows, made = min(choice.rows, ROWS), []
+        rows, made, off = min(choice.rows, ROWS), list[Rehearsed](), 0.0
         for name, behaviour in kinds:
             world = LikeLog(sampled.contexts, merit, drawn, behaviour, rates, not clicked)
             made.append(_rehearsed(name, world, chooser, target, world.truth(wanted), rows, logs))
+            off = max(off, world.off)
             if progress is not None:
                 progress(len(made), len(kinds))
     except OffrankError as error:
         return Rehearsal(missing=error.message)
-    return Rehearsal(tuple(made), rows, len(sampled))
+    return Rehearsal(tuple(made), rows, len(sampled), by_rank=clicked, off=off)
+
+
+def _whole(chooser: Chooser) -> bool:
+    """Whether the rewards in the first rows of the log are whole numbers of 0 or more."""
+    for batch in chooser.source.select(Needs(roles=frozenset({"reward"}))).batches(0):
+        if len(batch):
+            return bool(((batch.reward >= 0) & (batch.reward == np.floor(batch.reward))).all())
+    return True
 
 
 def _rehearsed(
@@ -119,18 +141,31 @@ def _rehearsed(
     weighing = tuple(one for one in chooser.candidates if not isinstance(bare(one), ModelBased))
     here = replace(chooser, candidates=weighing, spec=spec, progress=None, sample=0)
     own = [replace(here, source=world.source(rows, log)) for log in range(logs)]
-    found = [one.choose(target) for one in own]
+    found = [one for one in map(_attempted, own, [target] * logs) if one is not None]
+    if not found:
+        raise NoOverlapError("no simulated log has an estimate", "log more, or simulate nothing: worlds=0")
     shared = set.intersection(*(set(one.estimates) for one in found))
     names = [name for name in found[0].estimates if name in shared]
+    if not names:
+        raise NoOverlapError("no candidate can be had in all simulated logs", "log more, or simulate nothing: worlds=0")
     values = np.array([[one.estimates[name].value - truth for name in names] for one in found])
     errors = np.array([[one.estimates[name].standard_error for name in names] for one in found])
     roots = dict(zip(names, _roots(values, errors).tolist(), strict=True))
     best = min(roots, key=roots.__getitem__)
     least = max(roots[best], 1e-300)
-    chosen = np.array([one.estimates[one.chosen].value - truth for one in found])
+    # one that some logs lack has the error that it has in these logs
+    chosen = np.array([roots.get(one.chosen, abs(one.estimates[one.chosen].value - truth)) for one in found])
     right = sum(roots.get(one.chosen, math.inf) <= NEAR * least for one in found)
     ratios = {name: root / least for name, root in roots.items()}
     return Rehearsed(users, logs, right, best, float(np.sqrt((chosen**2).mean())) / least, ratios)
+
+
+def _attempted(chooser: Chooser, target: AnyPolicy) -> EstimatorChoice | None:
+    """Return the choice, or None where the simulated log has no estimate."""
+    try:
+        return chooser.choose(target)
+    except NoOverlapError:
+        return None
 
 
 def _roots(away: Floats, errors: Floats) -> Floats:

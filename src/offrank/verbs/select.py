@@ -8,10 +8,14 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from ..errors import UsageError
+from ..estimators.bounded import Bounded
+from ..estimators.family import Auto
+from ..estimators.logged import LoggedMean
+from ..estimators.wrappers import bare
 from ..findings import cautions_for
 from ..findings.assumptions import in_words
 from ..folds.estimate import Caution, PlacedCaution
-from ..formatting import Span, finite, interval, listing, number, percent, plural, quote
+from ..formatting import Span, finite, listing, percent, plural, quote
 from ..inference.spec import AUTO, IntervalSpec
 from ..policies.fit import fitted
 from ..policies.propensities import AnyPolicy
@@ -35,7 +39,10 @@ _RULE = (
 )
 
 
-_LIGHTS = {"chosen": "use", "refuted": "do not use", "unusable": "do not use", "uncertain": "use with care"}
+_LIGHTS = {"refuted": "do not use", "unusable": "do not use", "uncertain": "use with care"}
+_OFF = 0.02
+"""Simulated click rates that differ more from the log's are reported."""
+_PSEUDO = "none: the policies allow none, or not with these candidates and columns, or the target is the logging policy"
 
 
 @dataclass(frozen=True)
@@ -50,7 +57,17 @@ class SelectedEstimators(Delivered):
     rehearsal: Rehearsal = field(default_factory=Rehearsal)
     facts: Mapping[str, Any] = field(default_factory=dict)
 
-    headings = ("estimator", "status", "value", "assumes_in_words", "bias", "against", "expected_error", "message")
+    headings = (
+        "estimator",
+        "status",
+        "chosen",
+        "value",
+        "assumes_in_words",
+        "bias",
+        "against",
+        "expected_error",
+        "message",
+    )
 
     @property
     def chosen(self) -> str:
@@ -74,8 +91,8 @@ class SelectedEstimators(Delivered):
     def records(self) -> list[dict[str, Any]]:
         """Return a row per candidate, those of the least estimated error first.
 
-        status: chosen, possible, uncertain (its standard error rests on few rows and counts twice), refuted (its bias
-        exceeds its standard error), unusable or missing; message: the reason.
+        status: possible, uncertain (its standard error rests on few rows and counts twice), refuted (its bias exceeds
+        its standard error), unusable or missing; message: the reason. chosen: whether it is the choice.
         """
         found = [self._row(one) for one in self.choice.ranking.ranked]
         for one in self.choice.ranking.unusable:
@@ -84,7 +101,7 @@ class SelectedEstimators(Delivered):
             found.append({**row, "message": f"it must not be used ({codes or 'few rows have a weight'})"})
         missing = dict.fromkeys(found[0])
         found += [
-            {**missing, "estimator": name, "status": "missing", "message": why}
+            {**missing, "estimator": name, "status": "missing", "chosen": False, "message": why}
             for name, why in self.choice.refused.items()
         ]
         return found
@@ -96,7 +113,8 @@ class SelectedEstimators(Delivered):
         status = "refuted" if one.refuted and math.isfinite(doubt) else status
         return {
             "estimator": name,
-            "status": "chosen" if name == self.chosen else status,
+            "status": status,
+            "chosen": name == self.chosen,
             "assumes": sorted(one.candidate.assumes),
             "assumes_in_words": in_words(one.candidate.assumes),
             **{end: finite(getattr(estimate, end)) for end in ("value", "low", "high", "standard_error")},
@@ -128,11 +146,12 @@ class SelectedEstimators(Delivered):
         cells = tuple(_cells(row) for row in rows if row["value"] is not None)
         header = ("estimator", "status", "value", "bias", "against", "expected error", "range")
         table = Figures("Estimated errors", header, cells, extra=(6,))
-        why = tuple(f"{quote(row['estimator'])}: {row['message']}" for row in rows if row["message"])
-        pseudo = tuple(map(quote, self.choice.pseudo)) or ("none: the logging policy is known for shown slates only",)
+        unfit = [row for row in rows if row["message"] and (not row["chosen"] or row["status"] == "unusable")]
+        pseudo = tuple(map(quote, self.choice.pseudo)) or (_PSEUDO,)
         sections = [
             Section("The candidates", tables=(table,), findings=self.findings_by_code()),
-            Section("Not to be used", items=why),
+            Section("Not to be used", items=_reasons(row for row in unfit if row["status"] != "missing")),
+            Section("Cannot be had", items=_reasons(row for row in unfit if row["status"] == "missing")),
             rehearsed(self.rehearsal, self.choice.given),
             Section("How they were judged", (_RULE,), items=pseudo, folded=True, printed=False),
             again(self.facts, "log", "target", "logging", "examination", "cluster"),
@@ -142,8 +161,18 @@ class SelectedEstimators(Delivered):
 
 def _forest(rows: Sequence[Mapping[str, Any]]) -> Forest:
     """Plot the estimate of each candidate; the light says which is chosen and which must not be used."""
-    each = (ForestRow(row["estimator"], _span(row), light=_LIGHTS.get(row["status"], "")) for row in rows)
+    each = (ForestRow(row["estimator"], _span(row), light=_light(row)) for row in rows)
     return Forest("Estimate of each candidate, the least expected error first", tuple(each))
+
+
+def _light(row: Mapping[str, Any]) -> str:
+    return _LIGHTS.get(row["status"], "use" if row["chosen"] else "")
+
+
+def _reasons(rows: Iterable[Mapping[str, Any]]) -> tuple[str, ...]:
+    """Return the estimators with the reasons, which may begin with the estimator themselves."""
+    each = ((quote(row["estimator"]), str(row["message"])) for row in rows)
+    return tuple(why if why.startswith(name) else f"{name}: {why}" for name, why in each)
 
 
 def _span(row: Mapping[str, Any]) -> Span:
@@ -151,10 +180,15 @@ def _span(row: Mapping[str, Any]) -> Span:
 
 
 def _cells(row: Mapping[str, Any]) -> tuple[Any, ...]:
-    span = _span(row)
-    shown = [number(row[name], span.places) for name in ("bias", "expected_error")]
-    ends = interval(row["expected_error_low"], row["expected_error_high"], span.places)
-    return row["estimator"], row["status"], span.number(), shown[0], row["against"], shown[1], ends
+    low, high = _short(row["expected_error_low"]), _short(row["expected_error_high"])
+    ends = None if low is None else f"at least {low}" if high is None else f"{low} to {high}"
+    status = f"chosen, {row['status']}" if row["chosen"] else row["status"]
+    bias, error = _short(row["bias"]), _short(row["expected_error"])
+    return row["estimator"], status, _span(row).number(), bias, row["against"], error, ends
+
+
+def _short(number: float | None) -> str | None:
+    return None if number is None else f"{number:.2g}"
 
 
 def rehearsed(found: Rehearsal, given: Iterable[str]) -> Section:
@@ -165,12 +199,15 @@ def rehearsed(found: Rehearsal, given: Iterable[str]) -> Section:
     if found.missing:
         return Section(title, (f"Nothing was simulated: {found.missing}.",))
     few, near = sorted(found.fixed().items(), key=lambda one: (-one[1], one[0])), percent(NEAR - 1)
+    rates = "click rates by rank are the log's"
+    if not found.by_rank:
+        rates = "the mean number of clicks is the log's, equal at all ranks"
+    off = f" Simulated click rates differ from the log's by up to {percent(found.off)}." if found.off > _OFF else ""
     told = (
         f"In {found.logs} simulated logs of {found.rows:,} impressions the error of the chosen estimator was at most "
         f"{near} above that of the best in {percent(found.right)} (standard error {percent(found.error)}). Always "
         f"`{few[0][0]}`: {percent(few[0][1])}, the most of all fixed ones. Contexts are {found.contexts:,} of the "
-        "log's, slates are drawn by its logging policy, and click rates by rank are the log's; users and what items "
-        "are worth are not."
+        f"log's, slates are drawn by its logging policy, and {rates}; users and what items are worth are not.{off}"
     )
     names = [name for name, _ in few]
     rows = tuple(
@@ -243,9 +280,17 @@ def candidates(given: arguments.Estimators) -> tuple[Any, ...]:
     """
     found = arguments.estimators(given)
     for one in found:
-        if getattr(one, "name", None) in ("auto", "logged"):
+        if isinstance(one, Auto) or _logged(one):
             raise UsageError(f"`{one!r}` cannot be chosen", "give estimators of the target, such as snips and snipm")
     return tuple(found)
+
+
+def _logged(one: Any) -> bool:
+    """Whether it is the logged mean, with a bound or without."""
+    plain = bare(one)
+    while isinstance(plain, Bounded):
+        plain = plain.base
+    return isinstance(plain, LoggedMean)
 
 
 def _one(target: Any) -> Any:

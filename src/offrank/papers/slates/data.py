@@ -84,11 +84,12 @@ class SlatesData:
 
     @property
     def digest(self) -> str:
-        """Return a hash of the queries, grades and ranks."""
+        """Return a hash of the queries, grades, ranks and features."""
         made = hashlib.sha256()
-        for sets in self.sets.values():
-            for table in (sets.judged.query, sets.judged.document, sets.judged.grade, *sets.ranks.values()):
-                made.update(np.ascontiguousarray(table).tobytes())
+        for space, sets in self.sets.items():
+            judged = sets.judged
+            for table in (judged.query, judged.document, judged.grade, *sets.ranks.values(), self.features[space]):
+                made.update(np.ascontiguousarray(table).reshape(-1).view(np.uint8).data)
         return made.hexdigest()[:16]
 
     def price(self, missing: list[SlateStudy]) -> str:

@@ -15,6 +15,7 @@ METRICS = ("NDCG", "ERR")
 FLAT = "NDCG, published code"
 """NDCG with the discounts of the published code, which treats ranks 1 and 2 alike."""
 
+MSLR_FEATURES = 136
 REWARDS = ("NDCG", FLAT, "ERR")
 """What is computed of each slate, in the order of the compiled loop."""
 

@@ -166,6 +166,8 @@ def claims(findings: SlateFindings) -> Facts:
         "wins of wIPS over IPS": len(won(WIPS, IPS)),
         "conditions with a match": differ(WIPS, IPS),
         "half with a match": differ(WIPS, IPS) / 2,
+        "nine tenths with a match": 0.9 * differ(WIPS, IPS),
+        "last model": findings.design.models[-1],
         "best by wPI": sum(findings.best(c, largest) == WPI for c in every),
         "best by wPI of DM": sum(
             findings.at(c, WPI, largest).value < min(findings.at(c, e, largest).value for e in DIRECT) for c in every
@@ -233,6 +235,7 @@ def _biases(findings: SlateFindings) -> Facts:
         share = [abs(one.value) / findings.truth(c) for c, one in biases.items()]
         found[f"mean bias on {metric}"] = float(np.mean(share))
         found[f"conditions of {metric}"] = len(biases)
+        found[f"half of {metric}"] = len(biases) / 2
         found[f"largest bias on {metric}"] = max(share)
     return found
 

@@ -16,6 +16,7 @@ import numpy as np
 from ...errors import optional
 from ...estimators.pseudoinverse.gamma import pseudoinverse
 from ...folds.estimate import Interval
+from ...log.judged import Judged
 from ...options import Say
 from ...policies.plackett_luce import pair_probs
 from ...report.charts import Chart, Series
@@ -28,6 +29,7 @@ from .design import (
     DR_LASSO,
     ESTIMATORS,
     METRICS,
+    MSLR_FEATURES,
     PUBLISHED,
     TARGETS,
     UNIFORM,
@@ -87,9 +89,14 @@ def _sections(data: SlatesData, findings: SlateFindings, say: Say) -> Iterator[S
             yield _panels(findings, space, logging, figure)
             figure += 1
     sets = data.sets[design.spaces[-1]]
-    yield overlap(sets, data.given is not None and len(sets.judged) > _WHOLE)
+    yield overlap(sets, _published(data.given))
     say("3. The published code and the text, side by side")
     yield _both_ways(findings)
+
+
+def _published(judged: Judged | None) -> bool:
+    """Whether the given queries can be the published collection, by its size and its features."""
+    return judged is not None and len(judged) > _WHOLE and judged.features.shape[1] == MSLR_FEATURES
 
 
 def _kinds(design: SlatesDesign) -> Iterator[tuple[Space, str]]:

@@ -24,7 +24,7 @@ from ...simulation.judged import mslr_like
 from ..cmip.findings import over_runs
 from ..expectations import Expectations
 from ..resume import Found, own_folder, resumed
-from .design import FLAT, REWARDS, seed_of
+from .design import FLAT, MSLR_FEATURES, REWARDS, seed_of
 from .learning import (
     CODE,
     ERR,
@@ -65,7 +65,7 @@ def learning(design: LearningDesign, judged: Judged | None, folder: Path, say: S
         UsageError: fewer than 5 queries, or no grade above 0.
         MissingExtraError: LightGBM is not installed.
     """
-    given = judged is not None
+    given, whole = judged is not None, _published(judged)
     judged = _queries(design, judged)
     pages = Pages.of(judged, SLOTS, max(float(judged.grade.max(initial=0.0)), 1.0))
     say(f"{design.slates * len(judged):,} uniformly random slates of {len(judged):,} queries")
@@ -86,7 +86,12 @@ def learning(design: LearningDesign, judged: Judged | None, folder: Path, say: S
         "signal": signal_share(experiment),
         "data": TABLES.content["texts"]["given" if given else "generated"],
     }
-    return TABLES.section("learning", facts, tables=_tables(results, log.means, given and len(judged) == _PUBLISHED))
+    return TABLES.section("learning", facts, tables=_tables(results, log.means, whole and len(judged) == _PUBLISHED))
+
+
+def _published(judged: Judged | None) -> bool:
+    """Whether the given queries can be the published collection, by its size and its features."""
+    return judged is not None and len(judged) == _PUBLISHED and judged.features.shape[1] == MSLR_FEATURES
 
 
 def _queries(design: LearningDesign, judged: Judged | None) -> Judged:
@@ -104,8 +109,8 @@ def _queries(design: LearningDesign, judged: Judged | None) -> Judged:
 
 def _digest(judged: Judged) -> str:
     made = hashlib.sha256()
-    for table in (judged.query, judged.first, judged.grade, judged.features.sum(axis=0)):
-        made.update(np.ascontiguousarray(table).tobytes())
+    for table in (judged.query, judged.first, judged.grade, judged.features):
+        made.update(np.ascontiguousarray(table).reshape(-1).view(np.uint8).data)
     return made.hexdigest()[:16]
 
 
