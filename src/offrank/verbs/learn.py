@@ -192,8 +192,7 @@ def learn(
         data, survey = prepared.data(source, executor, progress)
         say(f"2. Learning from {data.train.rows:,} impressions, choosing by {data.validate.rows:,}")
         tried = search.run(data, tried=lambda one: say(f"   {_spelled(one)}: {_estimated(one)}"))
-    search = _used(search, tried[0])
-    _save(search, data, tried[0].candidate, split, target)
+    _save(search := _used(search, tried[0]), data, tried[0].candidate, split, target)
     targets, tested = both(str(target)), None
     policy = targets["sorted" if search.learner.greedy else "drawn"]
     if test:
