@@ -192,9 +192,7 @@ def learn(
         data, survey = prepared.data(source, executor, progress)
         say(f"2. Learning from {data.train.rows:,} impressions, choosing by {data.validate.rows:,}")
         tried = search.run(data, tried=lambda one: say(f"   {_spelled(one)}: {_estimated(one)}"))
-    if search.criterion == "ipm" and tried[0].ipm is None:  # the log tells no more, or slates have one slot
-        search = replace(search, criterion="ips")
-    _save(search, data, tried[0].candidate, split, target)
+    _save(search := _used(search, tried[0]), data, tried[0].candidate, split, target)
     targets, tested = both(str(target)), None
     policy = targets["sorted" if search.learner.greedy else "drawn"]
     if test:
@@ -203,6 +201,11 @@ def learn(
         tested = evaluate(splits.Split(source, "test", split), targets, *_judges(drawn, data, tried[0]), **how)
     features = (int(survey.seen.sum()), int(survey.context.sum()), interactions or isinstance(policy, Boosted))
     return LearntPolicy(policy, method, search.criterion, tried, tested, *features, survey.most)
+
+
+def _used(search: Search, best: Trial) -> Search:
+    """Return the search with what settings were chosen by: ips for ipm in slates of one slot, or without its input."""
+    return replace(search, criterion="ips") if search.criterion == "ipm" and best.ipm is None else search
 
 
 def _judges(drawn: AnyPolicy, data: Data, best: Trial) -> tuple[AnyPolicy, tuple[str, ...]]:
