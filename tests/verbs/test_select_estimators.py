@@ -189,7 +189,9 @@ def test_what_is_not_simulated_says_why() -> None:
 
 
 def test_simulated_rates_that_are_off_are_reported() -> None:
-    told = rehearsed_section(Rehearsal((Rehearsed("cascade", 2, 1, "ips", 1.1, {"ips": 1.0}),), 10, 5, off=0.034))
+    told = rehearsed_section(
+        Rehearsal((Rehearsed("cascade", 2, 1, "ips", 1.1, {"ips": 1.0}),), 10, 5, off=0.034), ["ips"]
+    )
     assert "differ from the log's by up to 3" in told.prose[0]
 
 
@@ -265,7 +267,7 @@ def test_the_result_is_a_page_a_table_and_json(tmp_path: Any) -> None:
         ({"target": [TOP]}, "one target"),
         ({"estimators": "auto"}, "`auto` cannot be chosen"),
         ({"estimators": ["snips", "logged"]}, "`logged` cannot be chosen"),
-        ({"estimators": ["snips", "clip(logged, 5)"]}, "cannot be chosen"),
+        ({"estimators": ["snips", "clip(logged, 5)"]}, "logged has no weights"),
         ({"estimators": []}, "there is no estimator"),
         ({"worlds": -1}, "worlds is -1"),
         ({"estimators": "pbm"}, "examination"),

@@ -393,9 +393,7 @@ def _kind(weighed: Weighted | None) -> Literal["slates", "items", "model", "logg
 def _bounded(estimator: AnyEstimator) -> AnyEstimator:
     """Return the estimator with clipped weights, or with a clipped correction of its model."""
     plain = bare(estimator)
-    if isinstance(plain, LoggedMean):
-        return estimator
     if not isinstance(plain, DoublyRobust):
-        return clip(estimator, _BOUND)
+        return estimator if isinstance(plain, LoggedMean) else clip(estimator, _BOUND)
     inner = replace(plain, residual=Clip(plain.residual, _BOUND))
     return replace(estimator, base=inner) if isinstance(estimator, SelfNormalised) else inner
