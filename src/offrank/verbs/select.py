@@ -182,7 +182,9 @@ def _span(row: Mapping[str, Any]) -> Span:
 def _cells(row: Mapping[str, Any]) -> tuple[Any, ...]:
     low, high = _short(row["expected_error_low"]), _short(row["expected_error_high"])
     ends = None if low is None else f"at least {low}" if high is None else f"{low} to {high}"
-    status = f"chosen, {row['status']}" if row["chosen"] else row["status"]
+    status = row["status"]
+    if row["chosen"]:
+        status = "chosen" if status == "possible" else f"chosen, {status}"
     bias, error = _short(row["bias"]), _short(row["expected_error"])
     return row["estimator"], status, _span(row).number(), bias, row["against"], error, ends
 
