@@ -7,6 +7,7 @@ from functools import cache
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 import pytest
 
 import offrank
@@ -284,3 +285,14 @@ def test_auto_is_for_verbs_that_choose() -> None:
     result = offrank.evaluate(MemorySource((batch,)), "uniform", "uniform", "snips", cluster=None)
     with pytest.raises(KeyError):
         result["auto"]
+
+
+def test_a_log_that_does_not_fit_commends_no_estimator() -> None:
+    table = search().slice(0, 3000)
+    scores = [list(reversed(one)) for one in table["old_score"].to_pylist()]
+    broken = table.set_column(table.schema.get_field_index("old_score"), "old_score", pa.array(scores))
+    found = offrank.select_estimators(broken, TARGET, LOGGING, ["snips", "snipm"], worlds=0)
+    assert found.severity == "serious"
+    assert "Use none of them" in str(found)
+    assert "is the choice" not in str(found)
+    assert any(one.severity == "serious" and one.estimator is None for one in found.findings)

@@ -39,6 +39,8 @@ _RULE = (
 )
 
 
+_LOG = "the log"
+"""What a finding is about, if not an estimator."""
 _LIGHTS = {"refuted": "do not use", "unusable": "do not use", "uncertain": "use with care"}
 _OFF = 0.02
 """Simulated click rates that differ more from the log's are reported."""
@@ -78,7 +80,7 @@ class SelectedEstimators(Delivered):
     def cautions(self) -> Mapping[str, Sequence[Caution]]:
         chosen = self.choice.estimates[self.chosen].warnings
         return {
-            "": self.choice.reading.summary.about_log,
+            _LOG: self.choice.reading.summary.about_log,
             self.chosen: (*cautions_for(self.choice.evidence()), *chosen),
         }
 
@@ -86,7 +88,7 @@ class SelectedEstimators(Delivered):
     def findings(self) -> tuple[PlacedCaution, ...]:
         """Return the findings about the log and about the choice."""
         every = ((name, one) for name, some in self.cautions.items() for one in some)
-        return tuple(PlacedCaution(one, estimator=name or None) for name, one in every)
+        return tuple(PlacedCaution(one, estimator=None if name == _LOG else name) for name, one in every)
 
     def records(self) -> list[dict[str, Any]]:
         """Return a row per candidate, those of the least estimated error first.
@@ -142,6 +144,10 @@ class SelectedEstimators(Delivered):
         said = f"{name} **is the choice** for {target}."
         if not self.choice.ranking.ranked:
             said = f"**No candidate can be used** for {target}; {name} assumes least."
+        if broken := [one.code for one in self.cautions.get(_LOG, ()) if one.severity == "serious"]:
+            said = (
+                f"**Use none of them**: the log does not fit the question ({listing(broken)}), whatever the errors say."
+            )
         answer = Answer(said, severity=severity)
         cells = tuple(_cells(row) for row in rows if row["value"] is not None)
         header = ("estimator", "status", "value", "bias", "against", "expected error", "range")

@@ -6,7 +6,6 @@ import hashlib
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -17,11 +16,11 @@ from ...log.batch import Floats
 from ...log.judged import Judged
 from ...metrics.ranking import ndcg, ranked
 from ...options import Say
-from ...readers.svmlight import read_svmlight
-from ...simulation.judged import Preset, mslr_like, stratified
+from ...simulation.judged import Preset, stratified
 from ...simulation.rankers import LambdaMART, NoisyOracle
 from ...simulation.users import CarouselUser, DBNUser, MixtureDBNUser, PBMUser, User
 from ...simulation.worlds import JudgedWorld
+from ..queries import judged_queries
 
 ORACLE, LAMBDAMART, UNIFORM = POLICIES = ("noisy_oracle", "lambdamart", "uniform")
 LOGGING = (ORACLE, LAMBDAMART)
@@ -204,13 +203,7 @@ def seed_of(*parts: Any) -> int:
 
 
 def _judged(design: StudyDesign, log: Any) -> tuple[Judged, str]:
-    if log is None:
-        return mslr_like(design.queries, seed=design.seed), f"{design.queries:,} generated queries in MSLR's likeness"
-    if isinstance(log, Judged):
-        judged, name = log, "given queries"
-    else:
-        train = Path(log) / "train.txt"
-        judged, name = read_svmlight(train if train.is_file() else Path(log)), f"queries of {Path(log).name}"
+    judged, name = judged_queries(log, design.queries, design.seed)
     if len(judged) > design.queries:
         chosen = np.random.default_rng(design.seed).choice(len(judged), design.queries, replace=False)
         judged = judged.take(np.sort(chosen))

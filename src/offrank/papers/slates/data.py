@@ -6,7 +6,6 @@ import hashlib
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 from threading import Lock
 from typing import Any
 
@@ -15,8 +14,7 @@ import numpy as np
 from ...errors import UsageError
 from ...log.judged import Judged
 from ...options import Say
-from ...readers.svmlight import read_svmlight
-from ...simulation.judged import mslr_like
+from ..queries import judged_queries
 from ..resume import spoken, workers
 from .design import Logging, SlatesDesign, SlateStudy, Space, loggings, seed_of
 from .direct import learnt
@@ -125,11 +123,5 @@ def _seconds(world: SlateWorld, design: SlatesDesign) -> float:
 
 
 def _judged(design: SlatesDesign, log: Any) -> tuple[Judged, str]:
-    if log is None:
-        return mslr_like(design.queries, seed=design.seed), f"{design.queries:,} generated queries in MSLR's likeness"
-    if isinstance(log, Judged):
-        judged, name = log, "given queries"
-    else:
-        train = Path(log) / "train.txt"
-        judged, name = read_svmlight(train if train.is_file() else Path(log)), f"queries of {Path(log).name}"
+    judged, name = judged_queries(log, design.queries, design.seed)
     return judged, f"{len(judged):,} {name}"
