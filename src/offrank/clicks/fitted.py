@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Protocol
 
@@ -17,7 +17,7 @@ from ..log.batch import Contexts, Floats, Integers
 from ..log.source import Needs
 from ..report import terminal
 from ..report.document import Document, of_models
-from . import storage
+from . import draws, storage
 from .documents import Documents, SlateDocuments, needs
 from .laws import ClickLaw
 from .learnt import Learnt
@@ -108,23 +108,23 @@ class Fitted:
         Raises:
             UsageError: no such table, or one without a posterior, as the tables of a mixture's components are.
         """
-        strengths = self.learnt.strength
-        if parameter not in strengths:
-            known = parameter in self.learnt.parameters
+        known = {**self.learnt.strength, **self.learnt.loadings}
+        if parameter not in known:
+            there = parameter in self.learnt.parameters
             raise UsageError(
                 f"{self!r} has no posterior of its table {parameter!r}"
-                if known
+                if there
                 else f"{self!r} has no table {parameter!r}",
-                f"ask for {' or '.join(strengths)}" if strengths else "none of its tables has a posterior",
+                f"ask for {' or '.join(known)}" if known else "none of its tables has a posterior",
             )
-        from scipy.special import betaincinv  # scipy is slow to import, and few ask
+        return draws.interval(self.learnt, parameter, confidence)
 
-        value, strength = self.learnt.parameters[parameter], np.maximum(strengths[parameter], 1e-9)
-        tail, a, b = (1 - confidence) / 2, value * strength, (1 - value) * strength
-        open_ = (value > 0) & (value < 1)  # entries that are 0 by convention are certain
-        low, high = (np.where(open_, betaincinv(a, b, at), value) for at in (tail, 1 - tail))
-        low = np.where(value == 1, tail ** (1 / strength), low)
-        return low, high
+    def draw(self, rng: np.random.Generator) -> Fitted:
+        """The same model with all of its tables drawn once from their joint posterior.
+
+        Whatever is computed from several draws has the model's own doubt: a relevance, a click probability, CMIP.
+        """
+        return replace(self, learnt=Learnt(draws.draw(self.learnt, rng), cautions=self.learnt.cautions))
 
     def needs(self) -> Needs:
         """The columns that identify documents."""

@@ -16,8 +16,11 @@ class Learnt:
 
     - parameters: tables by name. A table of documents has one entry more than there are documents: the last is
       the expectation for an unseen document.
-    - strength: for tables of probabilities, the effective sample size of each entry: its posterior is close to
-      Beta(v s, (1 - v) s) for value v and strength s. Fitted.interval reads it.
+    - loadings: [*shape of the table, r] what all entries have in common, such as the doubt of an examination curve and
+      what it does to documents: with r independent standard normal z, the same for all tables, the logit of an entry
+      is moved by loadings @ z.
+    - strength: for tables of probabilities, the effective sample size of each entry given z: its posterior is close to
+      Beta(v s, (1 - v) s) for value v and strength s. A table with neither is taken as known.
     - trace: the log-posterior (without prior: the log-likelihood) during learning.
     - facts: further results (fitted priors, rounds) as plain numbers and words.
     """
@@ -29,3 +32,4 @@ class Learnt:
     converged: bool = True
     facts: Mapping[str, Any] = field(default_factory=dict)
     cautions: tuple[Caution, ...] = ()
+    loadings: Parameters = field(default_factory=dict)

@@ -52,6 +52,7 @@ def write(
         "documents": encoded(documents.keys),
         "parameters": {name: encoded(table) for name, table in learnt.parameters.items()},
         "strength": {name: encoded(table) for name, table in learnt.strength.items()},
+        "loadings": {name: encoded(table) for name, table in learnt.loadings.items()},
         "trace": encoded(np.asarray(learnt.trace, dtype=np.float64)),
         "rounds": learnt.rounds,
         "converged": learnt.converged,

@@ -1,0 +1,58 @@
+"""The posterior of a click model's tables: intervals of single entries, and draws of all of them together."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..log.batch import Floats
+from .fit.em import expit, logit
+from .learnt import Learnt
+from .parameters import Parameters
+
+
+def interval(learnt: Learnt, table: str, confidence: float) -> tuple[Floats, Floats]:
+    """(low, high) of the credible interval of each entry of a table that has strength or loadings.
+
+    An entry of 1 counts as `strength` observations without exception: its interval ends at 1.
+    """
+    from scipy.special import betaincinv  # scipy is slow to import, and few ask
+
+    value, strength = learnt.parameters[table], total_strength(learnt, table)
+    tail, open_ = (1 - confidence) / 2, (value > 0) & (value < 1) & np.isfinite(strength)  # 0 by convention is certain
+    a, b = (np.where(open_, share, 1.0) * np.where(open_, strength, 1.0) for share in (value, 1 - value))
+    low, high = (np.where(open_, betaincinv(a, b, at), value) for at in (tail, 1 - tail))
+    return np.where(value == 1, tail ** (1 / strength), low), high
+
+
+def total_strength(learnt: Learnt, table: str) -> Floats:
+    """The effective sample size of each entry with what all have in common: that of a Beta of equal variance.
+
+    The variance of a Beta(v s, (1 - v) s) is v (1 - v) / (s + 1); loadings add (v (1 - v))^2 |loadings|^2 to it.
+    """
+    value = learnt.parameters[table]
+    strength = np.maximum(learnt.strength.get(table, np.full(value.shape, np.inf)), 1e-9)
+    if table not in learnt.loadings:
+        return np.asarray(strength)
+    shared = value * (1 - value) * (learnt.loadings[table] ** 2).sum(axis=-1)
+    variance = 1 / (strength + 1) + shared  # in units of v (1 - v)
+    return np.where(shared > 0, np.maximum(1 / np.maximum(variance, 1e-300) - 1, 1e-3), strength)
+
+
+def draw(learnt: Learnt, rng: np.random.Generator) -> Parameters:
+    """All tables, drawn once from their joint posterior."""
+    ranks = {loading.shape[-1] for loading in learnt.loadings.values()}
+    z = rng.standard_normal(max(ranks, default=0))
+    found = dict(learnt.parameters)
+    for name in sorted(set(learnt.strength) | set(learnt.loadings)):
+        value = found[name]
+        open_ = (value > 0) & (value < 1)
+        if name in learnt.loadings:
+            loading = learnt.loadings[name]
+            value = np.where(open_, expit(logit(value) + loading @ z[: loading.shape[-1]]), value)
+        if name in learnt.strength:
+            strength = np.maximum(learnt.strength[name], 1e-9)
+            # An entry of 1 has seen `strength` observations without exception.
+            b = np.where(value < 1, (1 - value) * strength, 1.0)
+            value = np.where(value > 0, rng.beta(np.maximum(value * strength, 1e-9), np.maximum(b, 1e-9)), 0.0)
+        found[name] = value
+    return found
