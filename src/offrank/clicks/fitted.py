@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Protocol
@@ -18,10 +19,13 @@ from ..log.source import Needs
 from ..report import terminal
 from ..report.document import Document, of_models
 from . import draws, storage
+from .covariates import Columns, needs_of
 from .documents import Documents, SlateDocuments, needs
+from .features import with_unseen
 from .laws import ClickLaw
 from .learnt import Learnt
 from .parameters import Parameters, Roles
+from .regressors import Regression
 from .sessions import Tally
 from .summary import known, learnt_section
 
@@ -36,6 +40,12 @@ class ModelKind(Protocol):
     def relevance(self, parameters: Parameters, document: Integers) -> Floats: ...
 
     def examination(self, parameters: Parameters) -> Floats | None: ...
+
+    @property
+    def columns(self) -> Columns | None: ...
+
+    @property
+    def regressions(self) -> Mapping[str, Regression]: ...
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -72,7 +82,16 @@ class Fitted:
 
     def law(self, contexts: Contexts, slates: Integers) -> ClickLaw:
         """The joint distribution of the clicks on these slates."""
-        return self.model.law(self.learnt.parameters, self.documents.slots(contexts, slates))
+        slots = self.documents.slots(contexts, slates)
+        tables, document = self.tables(contexts, slates, slots.document)
+        return self.model.law(tables, replace(slots, document=document))
+
+    def tables(self, contexts: Contexts, candidates: Integers, document: Integers) -> tuple[Parameters, Integers]:
+        """The tables of parameters, and the index of each document there; those of features hold unseen ones too.
+
+        candidates: [n, k] indices into each row's candidates, below 0 for none. document: [n, k] as in `documents`.
+        """
+        return with_unseen(self.model, self.learnt, contexts, candidates, document)
 
     def click_probs(self, contexts: Contexts, slates: Integers) -> Floats:
         """[n, k] P(C_k = 1 | slate), the marginal click probabilities; 0 on pads."""
@@ -84,9 +103,11 @@ class Fitted:
 
     def relevance(self, contexts: Contexts) -> Floats:
         """[n, m] the model's relevance of each candidate; NaN beyond a row's candidates."""
-        found = self.model.relevance(self.learnt.parameters, self.documents.codes(contexts))
-        inside = np.arange(found.shape[1]) < contexts.size[:, None]
-        return np.where(inside, found, np.nan)
+        codes = self.documents.codes(contexts)
+        inside = np.arange(codes.shape[1]) < contexts.size[:, None]
+        candidates = np.where(inside, np.arange(codes.shape[1]), -1)
+        tables, document = self.tables(contexts, candidates, codes)
+        return np.where(inside, self.model.relevance(tables, document), np.nan)
 
     def sample(self, contexts: Contexts, slates: Integers, rng: np.random.Generator) -> Floats:
         """[n, k] clicks, 0 or 1."""
@@ -124,11 +145,12 @@ class Fitted:
 
         Whatever is computed from several draws has the model's own doubt: a relevance, a click probability, CMIP.
         """
-        return replace(self, learnt=Learnt(draws.draw(self.learnt, rng), cautions=self.learnt.cautions))
+        found = Learnt(draws.draw(self.learnt, rng), cautions=self.learnt.cautions, features=self.learnt.features)
+        return replace(self, learnt=found)
 
     def needs(self) -> Needs:
-        """The columns that identify documents."""
-        return Needs(keys=needs(self.documents.by).keys)
+        """The columns that identify documents, and those that tell what unseen ones are like."""
+        return Needs(keys=needs(self.documents.by).keys) | needs_of(self.model.columns)
 
     @property
     def cautions(self) -> tuple[Caution, ...]:

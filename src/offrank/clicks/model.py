@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, final
 
 import numpy as np
 
+from ..errors import UsageError
 from ..findings import cautions_for
 from ..findings.evidence_clicks import OfFit
 from ..folds.base import Fold, Tee
@@ -18,14 +19,16 @@ from ..log.source import Source
 from ..readers.log import read_log
 from ..running.executors import Executor, Progress, run
 from ..spelling import Spelled
-from . import documents
+from . import documents, features
 from .counts import Counts, CountsFold, counted
+from .covariates import FEATURES, Columns, CovariatesFold, needs_of
 from .documents import SlateDocuments
 from .fit.priors import Prior, given
 from .fitted import Fitted
 from .laws import ClickLaw
 from .learnt import Learnt
 from .parameters import Parameters, Roles
+from .regressors import Regression, checked
 from .sessions import Gathered, Sessions, SessionsFold
 
 Say = Callable[[str], object]
@@ -77,10 +80,14 @@ class ClickModel(Spelled, ABC):
             LogError: the log breaks a rule, or is empty.
         """
         opened: Source = log if hasattr(log, "batches") else read_log(log)
-        source, column = documents.grouping(opened, by)
-        folds = Tee({"gathered": self.gather(column), "training": FingerprintFold(Content(column))})
-        found = run(source, folds, executor, progress)
-        return self.of(found["gathered"], say=say, source=opened.describe(), training=found["training"])
+        _, column = documents.grouping(opened, by)
+        folds = {"gathered": self.gather(column), "training": FingerprintFold(Content(column))}
+        if self.columns is not None:
+            folds["covariates"] = CovariatesFold(self.columns, column)
+        source = opened.select(documents.needs(column) | needs_of(self.columns))
+        found = run(source, Tee(folds), executor, progress)
+        gathered = replace(found["gathered"], covariates=found.get("covariates"))
+        return self.of(gathered, say=say, source=opened.describe(), training=found["training"])
 
     @final
     def of(
@@ -90,7 +97,8 @@ class ClickModel(Spelled, ABC):
         data = gathered.counted()
         if isinstance(data, Sessions):
             data = self.from_sessions(data)
-        learnt = self.learn(data, say=say)
+        known = gathered.covariates
+        learnt = self.learn(data, say=say) if known is None else features.learn(self, data, known, say)
         learnt = replace(learnt, cautions=(*cautions_for(OfFit(clicked=_clicked(gathered.data))), *learnt.cautions))
         return Fitted(self, gathered.documents, learnt, gathered.tally, source, training)
 
@@ -109,6 +117,16 @@ class ClickModel(Spelled, ABC):
         start: `Learnt.parameters` of similar data, which may save time and changes the result by `tolerance` at most.
         Mixtures learn so repeatedly; where a start is given, `strength` may be left out.
         """
+
+    @property
+    def regressions(self) -> Mapping[str, Regression]:
+        """The regression on features of each table that has one."""
+        return {}
+
+    @property
+    def columns(self) -> Columns | None:
+        """The columns of the features; None where no table depends on any."""
+        return None
 
     @abstractmethod
     def roles(self) -> Roles:
@@ -153,6 +171,40 @@ class WithPrior(Countable, ABC):
 
     def __post_init__(self) -> None:
         given(self.prior)
+
+
+@dataclass(frozen=True, repr=False, kw_only=True)
+class FromFeatures(ClickModel, ABC):
+    """A click model whose documents may be judged by features where they have few clicks, see `features`.
+
+    attraction: "table", by clicks alone; or also by a "linear" regression, "boosted" trees or a small "network".
+    features: the columns beside the candidates that it reads: `features`, the log's vectors, or names of scores.
+    """
+
+    attraction: Regression = "table"
+    features: str | tuple[str, ...] = (FEATURES,)
+
+    def __post_init__(self) -> None:
+        names = (self.features,) if isinstance(self.features, str) else tuple(self.features)
+        object.__setattr__(self, "features", names)
+        for name in self._regressed():
+            checked(name, getattr(self, name))
+        if self.columns is None and names != (FEATURES,):
+            raise UsageError(f"{self!r} has no use for features", f"say also {self._regressed()[0]}=linear, or boosted")
+
+    def _regressed(self) -> tuple[str, ...]:
+        """The settings that name a regression, each called as its table."""
+        return ("attraction",)
+
+    @property
+    def regressions(self) -> Mapping[str, Regression]:
+        """The regression on features of each table that has one."""
+        return {name: kind for name in self._regressed() if (kind := getattr(self, name)) != "table"}
+
+    @property
+    def columns(self) -> Columns | None:
+        """The columns of the features; None where no table depends on any."""
+        return Columns(tuple(self.features)) if self.regressions else None
 
 
 def _clicked(data: Any) -> bool:

@@ -15,6 +15,7 @@ from ..errors import EmptyLogError, UsageError
 from ..folds.base import MappedFold, PlusFold
 from ..folds.counts import join
 from ..log.batch import Floats, Integers, LogBatch
+from .covariates import Covariates
 from .documents import Documents, shown_keys
 
 
@@ -86,12 +87,16 @@ class Weighed(NamedTuple):
 
 @dataclass(frozen=True)
 class Gathered:
-    """The training data of a click model. data: `Sessions`, or `Counts` where these suffice; worth: see `Weighed`."""
+    """The training data of a click model. data: `Sessions`, or `Counts` where these suffice; worth: see `Weighed`.
+
+    covariates: what else the model asks for.
+    """
 
     documents: Documents
     data: Any
     tally: Tally
     worth: float = 1.0
+    covariates: Covariates | None = None
 
     def counted(self) -> Any:
         """The data scaled to the effective sample size: a sampled session that stands for ten does not count as ten."""
