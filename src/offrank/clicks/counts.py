@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -12,6 +12,8 @@ from ..log.batch import Floats, Integers, LogBatch
 from ._kernels_counting import look_at
 from .counting import CountTable
 from .documents import Documents
+from .fit.design import Design
+from .parameters import Parameters
 from .sessions import Gathered, Sessions, Tally, Weighed, tally, whole_clicks
 
 
@@ -21,7 +23,7 @@ class Counts:
 
     All [c], one entry per distinct (document, cell), sorted by both. documents: their number; ranks: the
     longest session's number of ranks. browsing: a cell is a rank and a last clicked rank, see `browsing_cell`;
-    otherwise it is a rank.
+    otherwise it is a rank. covariates: table of documents -> [documents, q] what its priors depend on, besides ranks.
     """
 
     document: Integers
@@ -31,6 +33,7 @@ class Counts:
     documents: int
     ranks: int
     browsing: bool = False
+    covariates: Parameters = field(default_factory=dict)
 
     @property
     def cells(self) -> int:
@@ -45,14 +48,15 @@ class Counts:
         key, place = np.unique(self.document * self.ranks + rank, return_inverse=True)
         document, cell = np.divmod(key, self.ranks)
         shown, clicked = _sums(place, self.shown), _sums(place, self.clicked)
-        return Counts(document, cell, shown, clicked, self.documents, self.ranks)
+        return replace(self, document=document, cell=cell, shown=shown, clicked=clicked, browsing=False)
 
     def thinned(self, most: int) -> Counts:
         """The counts of at most `most` documents, evenly chosen."""
         every = -(-self.documents // most)
         kept = self.document % every == 0
         entries = (self.document[kept] // every, self.cell[kept], self.shown[kept], self.clicked[kept])
-        return Counts(*entries, -(-self.documents // every), self.ranks, self.browsing)
+        covariates = {name: rows[::every] for name, rows in self.covariates.items()}
+        return Counts(*entries, -(-self.documents // every), self.ranks, self.browsing, covariates)
 
     def scaled(self, share: float) -> Counts:
         """The same counts, all multiplied by a number."""
@@ -63,6 +67,10 @@ class Counts:
         rank = 1.0 + (rank_of(self.cell) if self.browsing else self.cell)
         total = _sums(self.document, self.shown * rank, self.documents)
         return np.asarray(total / np.maximum(self.by_document()[0], 1e-300))
+
+    def design(self, table: str) -> Design:
+        """What the priors of a table of documents depend on."""
+        return Design.of(self.mean_rank(), self.covariates.get(table))
 
     def by_cell(self) -> tuple[Floats, Floats]:
         """(shown, clicked) of each cell [cells]."""

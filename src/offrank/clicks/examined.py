@@ -8,16 +8,18 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ..errors import UsageError
 from ..findings import cautions_for
 from ..findings.evidence_clicks import OfFit
 from ..folds.estimate import Caution
 from ..log.batch import Floats
+from ..spelling import spell
 from .counts import Counts
 from .fit.curve import ExaminationCurve, fit_curve
 from .fit.posterior import Attractions, Chances, fit_attractions
 from .fit.priors import Beta, given
 from .learnt import Learnt
-from .model import Say, WithPrior, silent
+from .model import FromFeatures, Say, WithPrior, silent
 from .parameters import Parameters, Role, Roles
 
 _UNKNOWN = 1.0
@@ -27,7 +29,7 @@ _AT_ONE = 1.9
 
 
 @dataclass(frozen=True, repr=False)
-class Examined(WithPrior, ABC):
+class Examined(WithPrior, FromFeatures, ABC):
     """Learns examination by a conditional likelihood, then attractions by their posteriors.
 
     The examination of each cell comes first, from where documents are clicked given how often (`fit_curve`):
@@ -42,6 +44,12 @@ class Examined(WithPrior, ABC):
     """
 
     tolerance: float = 1e-6
+
+    def __post_init__(self) -> None:
+        WithPrior.__post_init__(self)
+        FromFeatures.__post_init__(self)
+        if self.regressions and self.prior != "fit":
+            raise UsageError(f"prior={spell(self.prior)} leaves nothing to features", "leave prior= out")
 
     @abstractmethod
     def guess(self, data: Counts) -> Floats:

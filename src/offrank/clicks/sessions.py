@@ -17,6 +17,8 @@ from ..folds.counts import join
 from ..log.batch import Floats, Integers, LogBatch
 from .covariates import Covariates
 from .documents import Documents, shown_keys
+from .fit.design import Design
+from .parameters import Parameters
 
 
 @dataclass(frozen=True)
@@ -24,13 +26,15 @@ class Sessions:
     """Distinct sessions: document [n, k] int32, index at each rank, -1 for pads and holes; click [n, k] uint8, 0 or 1.
 
     weight: [n] number of sessions of the log like this one, each divided by its inclusion probability.
-    documents: their number; tables of parameters have `documents` + 1 entries.
+    documents: their number; tables of parameters have `documents` + 1 entries. covariates: table of documents ->
+    [documents, q] what its priors depend on, besides ranks.
     """
 
     document: NDArray[np.int32]
     click: NDArray[np.uint8]
     weight: Floats
     documents: int
+    covariates: Parameters = field(default_factory=dict)
 
     def __len__(self) -> int:
         return len(self.weight)
@@ -47,6 +51,10 @@ class Sessions:
         rank = np.broadcast_to(np.arange(1.0, self.ranks + 1), shown.shape)[shown]
         total, ranks = (np.bincount(self.document[shown], one, self.documents) for one in (weight, weight * rank))
         return np.asarray(ranks / np.maximum(total, 1e-300))
+
+    def design(self, table: str) -> Design:
+        """What the priors of a table of documents depend on."""
+        return Design.of(self.mean_rank(), self.covariates.get(table))
 
     def scaled(self, share: float) -> Sessions:
         """The same sessions, all weights multiplied by a number."""

@@ -51,6 +51,12 @@ class Design:
         steps = np.diff(np.eye(len(at)), axis=0) / STEP
         return cls(rows, rows.mean(axis=0), steps.T @ steps, len(at))
 
+    @classmethod
+    def of(cls, rank: Floats, covariates: Floats | None = None) -> Design:
+        """A curve by the mean logged rank [d], and further columns [d, q] where there are any."""
+        curve = cls.of_ranks(rank)
+        return curve if covariates is None else curve.with_covariates(covariates)
+
     def with_covariates(self, covariates: Floats) -> Design:
         """The same with further columns [d, q], best standardised: mean 0 and variance 1."""
         q, p = covariates.shape[1], len(self.center)
