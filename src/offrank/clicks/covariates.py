@@ -66,7 +66,7 @@ class Columns:
         return len(self.scores) + largest + 1
 
     def add(self, contexts: Contexts, row: Integers, candidate: Integers, place: Integers, out: Floats) -> None:
-        """Add the numbers of candidate[i] of row[i] to the row place[i] of `out`; columns beyond its width are left out.
+        """Add the numbers of candidate[i] of row[i] to the row place[i] of `out`; columns beyond it are left out.
 
         Raises:
             UsageError: a column was not read.

@@ -22,11 +22,12 @@ class SlateDocuments:
 
     document: [n, k] index into the tables of parameters; UNSEEN (-1) for documents that the training log lacked:
     the last entry of a table is the expectation for such a document. shown: [n, k] whether there is an item
-    at all; pads and holes are False.
+    at all; pads and holes are False. context: [n] row of the tables by value of a context, the last one where None.
     """
 
     document: Integers
     shown: NDArray[np.bool_]
+    context: Integers | None = None
 
 
 @dataclass(frozen=True)

@@ -19,6 +19,7 @@ from ..log.source import Needs
 from ..report import terminal
 from ..report.document import Document, of_models
 from . import draws, storage
+from .contexts import rows
 from .covariates import Columns, needs_of
 from .documents import Documents, SlateDocuments, needs
 from .features import with_unseen
@@ -40,6 +41,9 @@ class ModelKind(Protocol):
     def relevance(self, parameters: Parameters, document: Integers) -> Floats: ...
 
     def examination(self, parameters: Parameters) -> Floats | None: ...
+
+    @property
+    def context(self) -> str | None: ...
 
     @property
     def columns(self) -> Columns | None: ...
@@ -84,7 +88,11 @@ class Fitted:
         """The joint distribution of the clicks on these slates."""
         slots = self.documents.slots(contexts, slates)
         tables, document = self.tables(contexts, slates, slots.document)
-        return self.model.law(tables, replace(slots, document=document))
+        return self.model.law(tables, replace(slots, document=document, context=self.context_rows(contexts)))
+
+    def context_rows(self, contexts: Contexts) -> Integers | None:
+        """[n] the row of the tables by context for each context; None where the model has none."""
+        return rows(self.learnt.parameters, contexts, self.model.context)
 
     def tables(self, contexts: Contexts, candidates: Integers, document: Integers) -> tuple[Parameters, Integers]:
         """The tables of parameters, and the index of each document there; those of features hold unseen ones too.
@@ -150,7 +158,8 @@ class Fitted:
 
     def needs(self) -> Needs:
         """The columns that identify documents, and those that tell what unseen ones are like."""
-        return Needs(keys=needs(self.documents.by).keys) | needs_of(self.model.columns)
+        asked = frozenset() if self.model.context is None else frozenset([self.model.context])
+        return Needs(keys=needs(self.documents.by).keys | asked) | needs_of(self.model.columns)
 
     @property
     def cautions(self) -> tuple[Caution, ...]:

@@ -19,7 +19,7 @@ from ..log.source import Source
 from ..readers.log import read_log
 from ..running.executors import Executor, Progress, run
 from ..spelling import Spelled
-from . import documents, features
+from . import contexts, documents, features
 from .counts import Counts, CountsFold, counted
 from .covariates import FEATURES, Columns, CovariatesFold, needs_of
 from .documents import SlateDocuments
@@ -84,7 +84,7 @@ class ClickModel(Spelled, ABC):
         folds = {"gathered": self.gather(column), "training": FingerprintFold(Content(column))}
         if self.columns is not None:
             folds["covariates"] = CovariatesFold(self.columns, column)
-        source = opened.select(documents.needs(column) | needs_of(self.columns))
+        source = opened.select(documents.needs(column) | needs_of(self.columns) | contexts.needs(self.context))
         found = run(source, Tee(folds), executor, progress)
         gathered = replace(found["gathered"], covariates=found.get("covariates"))
         return self.of(gathered, say=say, source=opened.describe(), training=found["training"])
@@ -128,6 +128,11 @@ class ClickModel(Spelled, ABC):
         """The columns of the features; None where no table depends on any."""
         return None
 
+    @property
+    def context(self) -> str | None:
+        """The column of the context that examination depends on; None where there is none."""
+        return None
+
     @abstractmethod
     def roles(self) -> Roles:
         """The role of each of its tables, by name."""
@@ -156,7 +161,7 @@ class Countable(ClickModel, ABC):
 
     def gather(self, by: str | None) -> Fold[Any, Any, Gathered]:
         """The fold that counts in one pass."""
-        return CountsFold(by, self.browsing)
+        return CountsFold(by, self.browsing, self.context)
 
     def from_sessions(self, sessions: Sessions) -> Counts:
         """The counts of sessions in memory."""
@@ -218,5 +223,5 @@ def of_documents(table: Floats, slots: SlateDocuments) -> Floats:
 
 
 def of_ranks(curve: Floats, ranks: int) -> Floats:
-    """[ranks] the entries of a curve, whose last one is repeated below the lowest rank that was learnt from."""
-    return np.asarray(curve[np.minimum(np.arange(ranks), len(curve) - 1)])
+    """[..., ranks] the entries of curves [..., k], whose last is repeated below the lowest rank learnt from."""
+    return np.asarray(curve[..., np.minimum(np.arange(ranks), curve.shape[-1] - 1)])

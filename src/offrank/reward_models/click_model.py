@@ -106,7 +106,9 @@ def _by_rank(fitted: Fitted, contexts: Contexts, policy: Policy) -> Floats:
     n, m, k = chance.shape
     tables, document = fitted.tables(contexts, items, codes)
     document = np.repeat(document.reshape(n * m, 1), k, axis=1)
-    slots = SlateDocuments(document, np.repeat(items.reshape(n * m, 1) >= 0, k, axis=1))
+    rows = fitted.context_rows(contexts)
+    shown = np.repeat(items.reshape(n * m, 1) >= 0, k, axis=1)
+    slots = SlateDocuments(document, shown, None if rows is None else np.repeat(rows, m))
     click = fitted.model.law(tables, slots).marginal().reshape(n, m, k)
     at_all = chance.sum(axis=2)
     clicks = np.einsum("nmk,nmk->n", chance, click)
