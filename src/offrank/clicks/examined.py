@@ -13,7 +13,7 @@ from ..findings.evidence_clicks import OfFit
 from ..folds.estimate import Caution
 from ..log.batch import Floats
 from .counts import Counts
-from .fit.curve import ExaminationCurve, fit_curve
+from .fit.curve import ExaminationCurve, Pooled, fit_curve
 from .fit.posterior import Attractions, Chances, fit_attractions
 from .fit.priors import Beta, given
 from .learnt import Learnt
@@ -28,10 +28,10 @@ _AT_ONE = 1.9
 
 @dataclass(frozen=True, repr=False)
 class Examined(WithPrior, ABC):
-    """Learns examination by a conditional likelihood, then attractions by their posteriors.
+    """Learns examination first, then attractions by their posteriors.
 
-    The examination of each cell comes first, from where documents are clicked given how often (`fit_curve`):
-    attractions cancel, so that no prior of them can bias the curve. Then each attraction has its exact posterior, by
+    The examination of each cell comes from where documents are clicked given how often (`fit_curve`): attractions
+    cancel, so that no prior of them can bias it. Where that says little, it is blended with click rates. Then each attraction has its exact posterior, by
     integration on a grid, under a prior Beta(a, b) that is fitted by the likelihood of all documents unless it is
     given. Attraction is its mean; unseen documents have a / (a + b).
 
@@ -44,8 +44,8 @@ class Examined(WithPrior, ABC):
     tolerance: float = 1e-6
 
     @abstractmethod
-    def guess(self, data: Counts) -> Floats:
-        """[cells] the examination assumed where the log does not identify it."""
+    def pooled(self, data: Counts) -> Pooled:
+        """The examination by click rates, for where the log does not identify it."""
 
     def roles(self) -> Roles:
         cells = Role.RANK_AND_LAST_CLICK if self.browsing else Role.RANK
@@ -53,7 +53,7 @@ class Examined(WithPrior, ABC):
 
     def learn(self, data: Counts, *, start: Parameters | None = None, say: Say = silent) -> Learnt:
         begin = None if start is None else start["examination"]
-        curve = fit_curve(data, self.guess(data), start=begin, tolerance=self.tolerance, say=_told(say))
+        curve = fit_curve(data, self.pooled(data), start=begin, tolerance=self.tolerance, say=_told(say))
         largest = int((curve.value * (1 - 2 * curve.deviation)).argmax())
         curve = curve.over(largest)
         value = np.minimum(curve.value, 1.0)
@@ -75,7 +75,7 @@ def _told(say: Say) -> Callable[[float], object]:
 def _hidden(data: Counts, curve: ExaminationCurve) -> float:
     """The share of the impressions in cells whose examination the log does not identify."""
     shown, _ = data.by_cell()
-    return float(shown[curve.deviation > _UNKNOWN].sum() / shown.sum())
+    return float(shown[curve.alone > _UNKNOWN].sum() / shown.sum())
 
 
 def _learnt(curve: ExaminationCurve, value: Floats, found: Attractions, cautions: tuple[Caution, ...]) -> Learnt:
@@ -85,8 +85,8 @@ def _learnt(curve: ExaminationCurve, value: Floats, found: Attractions, cautions
         {"attraction": attraction, "examination": value, "attraction_prior": prior},
         {"attraction": strength, "examination": _strength(value, curve.deviation)},
         trace=found.climb.trace,
-        rounds=curve.climb.rounds + found.climb.rounds,
-        converged=curve.climb.converged and found.climb.converged,
+        rounds=curve.rounds + found.climb.rounds,
+        converged=curve.converged and found.climb.converged,
         facts={"attraction_prior": prior.tolist()},
         cautions=cautions,
     )

@@ -72,8 +72,8 @@ class TrustBias(WithPrior):
 
 def _chances(data: Counts) -> tuple[Chances, Free]:
     """Initial values of EM, and what it learns: all but the first rank's hit and the lowest rank's false."""
-    rates, ranks = rank_rates(data), np.arange(data.ranks)
-    hit = np.clip(rates, 0.02, 0.98)
+    ranks = np.arange(data.ranks)
+    hit = np.clip(np.exp(rank_rates(data).log), 0.02, 0.98)
     false = 0.2 * hit * (1 - ranks / max(data.ranks - 1, 1))
     hit[0], false[-1] = 1.0, 0.0
     return Chances(hit, false), Free(ranks > 0, ranks < data.ranks - 1)
@@ -85,9 +85,6 @@ def _steeper(data: Counts) -> float:
     Click rates fall with rank because of examination and of what is shown there. How they fall for one and the same
     document separates the two, approximately so under trust bias as well.
     """
-    rates = rank_rates(data)
-    curve = fit_curve(data, rates, tolerance=1e-4)
-    known = curve.deviation < 1.0
-    steeper = np.log(curve.value[known] / rates[known])
-    shown = data.by_cell()[0][known]
-    return float(steeper @ shown / shown.sum())
+    pooled, (shown, _) = rank_rates(data), data.by_cell()
+    curve = fit_curve(data, pooled, tolerance=1e-4)
+    return float((np.log(curve.value) - pooled.log) @ shown / shown.sum())

@@ -143,19 +143,46 @@ def expect_attractions(entries, tables, hit, missed, nodes, low, count, moments)
 
 
 @_exact
-def expect_clicks(first, cell, shown, clicked, curve):
-    """([cells] expected clicks of each cell at examination one, sum_d clicks_d log exposure_d)."""
-    out, logs = np.zeros(len(curve)), 0.0
+def expect_scores(first, cell, shown, clicked, curve, rate):
+    """The conditional likelihood of where documents are clicked, for the logarithms of a curve [cells].
+
+    Returns (log-likelihood, [cells] scores, [cells, cells] information, and the sums over documents of products of
+    scores; of scores and residuals; of residuals). rate: [cells] clicked - rate shown are the residuals; none if empty.
+    """
+    cells, log_likelihood = len(curve), 0.0
+    scores, information, products = np.zeros(cells), np.zeros((cells, cells)), np.zeros((cells, cells))
+    cross, residuals = np.zeros((cells, cells)), np.zeros((cells, cells))
+    share, score, residual = np.empty(cells), np.empty(cells), np.zeros(cells)
     for d in range(len(first) - 1):
+        start, count = first[d], first[d + 1] - first[d]
         exposure, clicks = 0.0, 0.0
-        for i in range(first[d], first[d + 1]):
-            exposure += shown[i] * curve[cell[i]]
-            clicks += clicked[i]
-        if clicks > 0.0:
-            logs += clicks * np.log(exposure)
-            for i in range(first[d], first[d + 1]):
-                out[cell[i]] += shown[i] * clicks / exposure
-    return out, logs
+        for i in range(count):
+            share[i] = shown[start + i] * curve[cell[start + i]]
+            exposure += share[i]
+            clicks += clicked[start + i]
+            if clicked[start + i] > 0.0:
+                log_likelihood += clicked[start + i] * np.log(curve[cell[start + i]])
+        if clicks == 0.0 and not len(rate):
+            continue
+        log_likelihood -= clicks * np.log(exposure)
+        for i in range(count):
+            c = cell[start + i]
+            share[i] /= exposure
+            score[i] = clicked[start + i] - clicks * share[i]
+            if len(rate):
+                residual[i] = clicked[start + i] - rate[c] * shown[start + i]
+            scores[c] += score[i]
+            information[c, c] += clicks * share[i]
+        for i in range(count):
+            c = cell[start + i]
+            for j in range(count):
+                e = cell[start + j]
+                information[c, e] -= clicks * share[i] * share[j]
+                products[c, e] += score[i] * score[j]
+                if len(rate):
+                    cross[c, e] += score[i] * residual[j]
+                    residuals[c, e] += residual[i] * residual[j]
+    return log_likelihood, scores, information, products, cross, residuals
 
 
 @_inline
