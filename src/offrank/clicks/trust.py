@@ -11,9 +11,9 @@ from ..findings import cautions_for
 from ..findings.evidence_clicks import OfFit
 from .counts import Counts
 from .documents import SlateDocuments
+from .examined import PRIOR_ROLES, begun, prior_of, prior_tables
 from .fit.curve import fit_curve
 from .fit.posterior import Chances, Free, fit_attractions
-from .fit.priors import Beta, given
 from .laws import ClickLaw, Independent
 from .learnt import Learnt
 from .model import Say, WithPrior, of_documents, of_ranks, silent
@@ -41,26 +41,21 @@ class TrustBias(WithPrior):
     name: ClassVar[str] = "trust"
 
     def roles(self) -> Roles:
-        return {"attraction": Role.DOCUMENT, "hit": Role.RANK, "false": Role.RANK, "attraction_prior": Role.PRIOR}
+        return {"attraction": Role.DOCUMENT, "hit": Role.RANK, "false": Role.RANK, **PRIOR_ROLES}
 
     def learn(self, data: Counts, *, start: Parameters | None = None, say: Say = silent) -> Learnt:
         data = data.by_rank()
-        begin = Beta(0.7, 1.6)
-        at = None
-        if start is not None:
-            begin, at = Beta.at(start["attraction_prior"]), Chances(start["hit"], start["false"])
-        found = fit_attractions(
-            data, *_chances(data), given(self.prior), begin, at=at, tolerance=self.tolerance, say=say
-        )
+        prior, at = prior_of(self.prior, data), None if start is None else Chances(start["hit"], start["false"])
+        initial = begun(prior, 0.3, start)
+        found = fit_attractions(data, *_chances(data), prior, initial, at=at, tolerance=self.tolerance, say=say)
         attraction, strength = found.tables()
-        tables = {"attraction": attraction, **found.chances._asdict(), "attraction_prior": found.prior.table}
         return Learnt(
-            tables,
+            {"attraction": attraction, **found.chances._asdict(), **prior_tables(found)},
             {"attraction": strength},
-            trace=found.climb.trace,
-            rounds=found.climb.rounds,
-            converged=found.climb.converged,
-            facts={"attraction_prior": found.prior.table.tolist()},
+            trace=found.trace,
+            rounds=found.rounds,
+            converged=found.converged,
+            facts={"attraction_prior": found.betas.of_unseen.table.tolist()},
             cautions=cautions_for(OfFit(steeper=_steeper(data))),
         )
 

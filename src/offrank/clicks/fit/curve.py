@@ -33,7 +33,7 @@ _MOST = 500
 """Largest number of cells with a joint covariance; with more, each is treated separately."""
 _TAUS = np.geomspace(0.003, 2.0, 27)
 """Standard deviations of the bias of click rates over which is integrated."""
-_SCALE = 0.1
+_SCALE = 0.2
 """Scale of the half-Cauchy prior of that standard deviation (Gelman 2006)."""
 _ROUNDS = 100
 _FAR = 1.0
@@ -219,9 +219,6 @@ def relative_rates(counts: Counts) -> tuple[Floats, Floats]:
 
 
 def walk(rank: Integers) -> Floats:
-    """[cells, cells] covariance of a bias that adds up from rank to rank, with a common slope.
-
-    In the logarithm of the rank it is a random walk with drift, so that ranks that tell inform those that do not.
-    """
-    time = np.log1p(rank)
-    return np.asarray(np.minimum(time[:, None], time) + np.outer(time, time))
+    """[cells, cells] covariance of a bias that adds up from rank to rank: a random walk around a slope in log rank."""
+    slope = np.log1p(rank)
+    return np.asarray(np.minimum(rank[:, None], rank) + 4 * np.outer(slope, slope))
