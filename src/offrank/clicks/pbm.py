@@ -14,10 +14,14 @@ from .contexts import CODES, by_value, unlinked
 from .counts import Counts
 from .documents import SlateDocuments
 from .examined import Examined
+from .fit.curve import Pooled, relative_rates, walk
 from .laws import ClickLaw, Independent
 from .learnt import Learnt
 from .model import Say, of_documents, of_ranks, silent
 from .parameters import Parameters, Role, Roles
+
+_LEVEL = 4.0
+"""Variance of the bias of a context's level, in units of that of a step from a rank to the next."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -35,8 +39,8 @@ class PBM(Examined):
 
     name: ClassVar[str] = "pbm"
 
-    def guess(self, data: Counts) -> Floats:
-        """The click rates of ranks, as if their documents were alike."""
+    def pooled(self, data: Counts) -> Pooled:
+        """The click rates of ranks; their bias adds up from rank to rank."""
         return rank_rates(data)
 
     def learn(self, data: Counts, *, start: Parameters | None = None, say: Say = silent) -> Learnt:
@@ -68,8 +72,12 @@ class PBM(Examined):
         return parameters["examination"] if self.examination_by is None else parameters["examination"][-1]
 
 
-def rank_rates(data: Counts) -> Floats:
-    """[ranks] click rates relative to the first rank's, from .001 to 1."""
-    shown, clicked = data.by_cell()
-    rate = (clicked + 0.5) / (shown + 1)
-    return np.clip(rate / rate[0], 1e-3, 1.0)
+def rank_rates(data: Counts) -> Pooled:
+    """The click rates of cells relative to the first's, whose bias adds up from rank to rank.
+
+    Contexts have other queries: the level of each but the first has a bias of its own, of any size.
+    """
+    rate, _ = relative_rates(data)
+    value, rank = np.divmod(np.arange(data.cells), data.ranks)
+    level = _LEVEL * ((value[:, None] == value) + 1.0) * np.outer(value > 0, value > 0)
+    return Pooled(np.log(rate / rate[0]), walk(rank) + level, rate=rate)
