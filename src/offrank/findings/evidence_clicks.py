@@ -45,7 +45,8 @@ class OfPrediction:
     """The evaluation of a click model on a log.
 
     sessions: of the log. unseen: share of the shown documents not in the training log. learnt, slots: ranks of the
-    training log, and of this one. impossible: sessions to which it gives probability 0.
+    training log, and of this one. impossible: sessions to which it gives probability 0. features: whether the model
+    reads what unseen documents are like.
     """
 
     sessions: int = 0
@@ -53,6 +54,7 @@ class OfPrediction:
     learnt: int = 0
     slots: int = 0
     impossible: int = 0
+    features: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)
