@@ -15,7 +15,6 @@ from ._kernels_counting import look_at
 from .contexts import Values
 from .counting import CountTable
 from .documents import Documents
-from .fit.design import Design
 from .parameters import Parameters
 from .sessions import Gathered, Sessions, Tally, Weighed, tally, whole_clicks
 
@@ -79,10 +78,6 @@ class Counts:
         rank = 1.0 + self.rank(self.cell)
         total = _sums(self.document, self.shown * rank, self.documents)
         return np.asarray(total / np.maximum(self.by_document()[0], 1e-300))
-
-    def design(self, table: str) -> Design:
-        """What the priors of a table of documents depend on."""
-        return Design.of(self.mean_rank(), self.covariates.get(table))
 
     def by_cell(self) -> tuple[Floats, Floats]:
         """(shown, clicked) of each cell [cells]."""

@@ -92,7 +92,7 @@ PRIOR_ROLES = {"attraction_prior": Role.PRIOR, "attraction_regression": Role.REG
 def prior_of(setting: Prior, data: Counts) -> Beta | Design:
     """The prior that a setting gives, or the design of the one to be fitted."""
     common = Design.common(data.documents) if setting == "common" else None
-    return given(setting) or common or data.design("attraction")
+    return given(setting) or common or Design.of(data, "attraction")
 
 
 def begun(prior: Beta | Design, mean: float, start: Parameters | None) -> PriorRegression | None:

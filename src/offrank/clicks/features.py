@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from ..log.batch import Contexts, Floats, Integers
 from .covariates import Columns, Covariates, single
+from .fit.design import Design
 from .fit.em import expit, logit
 from .fit.priors import PriorRegression
 from .learnt import Learnt
@@ -28,8 +29,8 @@ LEVEL = "_level"
 """Ending of the name of the logit of an average document, to which predictions are relative."""
 
 
-class FeatureModel(Protocol):
-    """The methods of a click model that learning from features uses; see `ClickModel`."""
+class WithColumns(Protocol):
+    """The methods of a click model that predictions from features use; see `ClickModel`."""
 
     @property
     def columns(self) -> Columns | None: ...
@@ -38,6 +39,10 @@ class FeatureModel(Protocol):
     def regressions(self) -> Mapping[str, Regression]: ...
 
     def roles(self) -> Roles: ...
+
+
+class FeatureModel(WithColumns, Protocol):
+    """The methods of a click model that learning from features uses."""
 
     def learn(self, data: Any, *, start: Parameters | None = None, say: Callable[[str], object]) -> Learnt: ...
 
@@ -67,7 +72,7 @@ def _expected(learnt: Learnt, name: str, data: Any) -> tuple[Floats, Floats]:
     trials of one tell of the prediction what n (s + 1) / (n + s) independent ones would.
     """
     table = learnt.parameters[f"{name}_regression"]
-    prior = PriorRegression.at(table).betas(data.design(name))
+    prior = PriorRegression.at(table).betas(Design.of(data, name))
     a, s = (np.broadcast_to(one, len(learnt.parameters[name]))[:-1] for one in (prior.a, prior.strength))
     value, strength = learnt.parameters[name][:-1], learnt.strength[name][:-1]
     n = np.maximum(strength - s, 0.0)
@@ -80,7 +85,7 @@ def _standardised(values: Floats, scale: Floats) -> Floats:
 
 
 def with_unseen(
-    model: FeatureModel,
+    model: WithColumns,
     learnt: Learnt,
     contexts: Contexts,
     candidates: Integers,

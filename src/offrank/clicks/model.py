@@ -81,7 +81,10 @@ class ClickModel(Spelled, ABC):
         """
         opened: Source = log if hasattr(log, "batches") else read_log(log)
         _, column = documents.grouping(opened, by)
-        folds = {"gathered": self.gather(column), "training": FingerprintFold(Content(column))}
+        folds: dict[str, Fold[Any, Any, Any]] = {
+            "gathered": self.gather(column),
+            "training": FingerprintFold(Content(column)),
+        }
         if self.columns is not None:
             folds["covariates"] = CovariatesFold(self.columns, column)
         source = opened.select(documents.needs(column) | needs_of(self.columns) | contexts.needs(self.context))

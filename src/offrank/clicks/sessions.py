@@ -17,7 +17,6 @@ from ..folds.counts import join
 from ..log.batch import Floats, Integers, LogBatch
 from .covariates import Covariates
 from .documents import Documents, shown_keys
-from .fit.design import Design
 from .parameters import Parameters
 
 
@@ -51,10 +50,6 @@ class Sessions:
         rank = np.broadcast_to(np.arange(1.0, self.ranks + 1), shown.shape)[shown]
         total, ranks = (np.bincount(self.document[shown], one, self.documents) for one in (weight, weight * rank))
         return np.asarray(ranks / np.maximum(total, 1e-300))
-
-    def design(self, table: str) -> Design:
-        """What the priors of a table of documents depend on."""
-        return Design.of(self.mean_rank(), self.covariates.get(table))
 
     def scaled(self, share: float) -> Sessions:
         """The same sessions, all weights multiplied by a number."""

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ...log.batch import Floats
+from ..parameters import Parameters
 
 KNOTS = 8
 """Largest number of knots of the curve by mean logged rank."""
@@ -15,6 +17,15 @@ DOCUMENTS_PER_KNOT = 25
 """Fewest documents per knot: with fewer than twice as many, all documents have one prior."""
 STEP = 1.0
 """Prior standard deviation of the difference between neighbouring knots, in logits; and of a standardised covariate."""
+
+
+class Described(Protocol):
+    """What `Counts` and `Sessions` tell of their documents. covariates: table of documents -> [documents, q]."""
+
+    @property
+    def covariates(self) -> Parameters: ...
+
+    def mean_rank(self) -> Floats: ...
 
 
 @dataclass(frozen=True)
@@ -52,9 +63,9 @@ class Design:
         return cls(rows, rows.mean(axis=0), steps.T @ steps, len(at))
 
     @classmethod
-    def of(cls, rank: Floats, covariates: Floats | None = None) -> Design:
-        """A curve by the mean logged rank [d], and further columns [d, q] where there are any."""
-        curve = cls.of_ranks(rank)
+    def of(cls, data: Described, table: str) -> Design:
+        """What is known of the documents of `Counts` or `Sessions`: a curve by mean logged rank, and the covariates."""
+        curve, covariates = cls.of_ranks(data.mean_rank()), data.covariates.get(table)
         return curve if covariates is None else curve.with_covariates(covariates)
 
     def with_covariates(self, covariates: Floats) -> Design:
