@@ -100,7 +100,7 @@ def begun(prior: Beta | Design, mean: float, start: Parameters | None) -> PriorR
     if isinstance(prior, Beta):
         return None
     table = np.empty(0) if start is None else start["attraction_regression"]
-    same = len(table) == len(prior.center) + 1
+    same = len(table) == len(prior.center) + 2
     return PriorRegression.at(table) if same else PriorRegression.flat(prior, mean, 4.0)
 
 

@@ -61,7 +61,7 @@ def directions(covariance: Floats, weight: Floats, most: int) -> Floats:
 def attractions(found: Attractions, along: Floats, design: Design | None, doubt: Floats | None = None) -> Doubt:
     """The attractions [documents + 1], moved by directions of the chances (`along`), then by those of the prior.
 
-    doubt: [p + 1, q] how the prior's table moves along further directions, where it was learnt together with the
+    doubt: [p + 2, q] how the prior's table moves along further directions, where it was learnt together with the
     chances; by default it follows the chances, and has a doubt of its own.
     """
     value, strength = found.tables()
@@ -75,14 +75,14 @@ def attractions(found: Attractions, along: Floats, design: Design | None, doubt:
         extra = doubt.shape[1] - moved.shape[1]
         moved = np.pad(moved, ((0, 0), (0, extra))) + by_table @ doubt
         means = found.prior.means(design)
-        unseen = ((means * (1 - means)) @ design.rows / len(means)) @ doubt[:-1]
+        unseen = ((means * (1 - means)) @ design.rows / len(means)) @ doubt[: design.rows.shape[1]]
     spread = value * (1 - value)
     loading = np.vstack([moved, unseen]) / np.maximum(spread, 1e-300)[:, None]
     return Doubt(value, spread / (strength + 1), loading)
 
 
 def _prior_doubt(found: Attractions, prior: PriorRegression, design: Design, products: Floats) -> Floats:
-    """[p + 1, r + p + 1] how the prior's table follows each direction, and its own doubt."""
+    """[p + 2, r + p + 2] how the prior's table follows each direction, and its own doubt."""
     sample = slice(None, None, found.every)
     part, products = design.take(np.arange(len(design.rows))[sample]), products[sample]
     a, b = (one[sample] for one in found.each)
@@ -105,7 +105,7 @@ def _prior_doubt(found: Attractions, prior: PriorRegression, design: Design, pro
 
 
 def _gram(prior: PriorRegression, design: Design, by_a: Floats, by_b: Floats) -> Floats:
-    """[p + 1, p + 1] sum over documents of J' K J, given both columns of K as derivatives by the table."""
+    """[p + 2, p + 2] sum over documents of J' K J, given both columns of K as derivatives by the table."""
     ones, nothing = np.ones(len(design.rows)), np.zeros(len(design.rows))
     found = prior.scores(design, ones, nothing).T @ by_a + prior.scores(design, nothing, ones).T @ by_b
     return np.asarray((found + found.T) / 2)
