@@ -142,12 +142,13 @@ def test_the_frequent_follow_clicks_and_the_rare_their_features() -> None:
     np.add.at(clicked, document, [row["clicks"][0] for row in rows])
     shown, value = np.bincount(document), learnt.parameters["attraction"]
     frequent, rare = shown.argmax(), shown.argmin()
-    s = np.exp(learnt.parameters["attraction_regression"][-1])
-    before = value[[frequent, rare]] * (shown[[frequent, rare]] + s) - clicked[[frequent, rare]]
-    assert before[0] == pytest.approx(before[1], rel=0.02)
+    a, s = learnt.priors["attraction"].a, learnt.priors["attraction"].strength
+    for one in (frequent, rare):
+        assert value[one] == pytest.approx((clicked[one] + a[one]) / (shown[one] + s[one]), abs=1e-4)
+    assert a[frequent] / s[frequent] == pytest.approx(a[rare] / s[rare])  # the same features
+    assert 0.2 < a[rare] / s[rare] < 0.4
     assert value[frequent] == pytest.approx(clicked[frequent] / 400, abs=0.02)
     assert 0.15 < value[rare] < 0.35  # no click in two views of what is clicked in .3
-    assert 0.2 < before[1] / s < 0.4
 
 
 def test_saved_models_predict_the_same(models: dict[str, Fitted], unseen: pa.Table, tmp_path: Any) -> None:

@@ -16,9 +16,7 @@ from numpy.typing import NDArray
 
 from ..log.batch import Contexts, Floats, Integers
 from .covariates import Columns, Covariates, single
-from .fit.design import Design
 from .fit.em import expit, logit
-from .fit.priors import PriorRegression
 from .learnt import Learnt
 from .parameters import Parameters, Role, Roles
 from .regressors import Examples, Regression, cross_fitted, scores
@@ -56,7 +54,7 @@ def learn(model: FeatureModel, data: Any, found: Covariates, say: Callable[[str]
     features, covariates = {SCALE: scale}, dict[str, Floats]()
     for name, kind in model.regressions.items():
         say(f"{name}: {kind} regression on {scale.shape[1]:,} features")
-        examples = Examples(_standardised(found.mean, scale), *_expected(first, name, data))
+        examples = Examples(_standardised(found.mean, scale), *_expected(first, name))
         logits, features[name] = cross_fitted(kind, examples, found.query)
         covariates[name] = ((logits - logits.mean()) / max(float(logits.std()), 1e-9))[:, None]
     learnt = model.learn(replace(data, covariates=covariates), say=say)
@@ -64,17 +62,15 @@ def learn(model: FeatureModel, data: Any, found: Covariates, say: Callable[[str]
     return replace(learnt, features={**features, **levels})
 
 
-def _expected(learnt: Learnt, name: str, data: Any) -> tuple[Floats, Floats]:
+def _expected(learnt: Learnt, name: str) -> tuple[Floats, Floats]:
     """([d], [d]) clicks and trials that tell of a table what its posterior says beyond the prior.
 
     Near the posterior mean v of strength S, a log-likelihood has slope v S - m s and curvature (S - s) v (1 - v) by the
     logit, for a prior of mean m and strength s. Documents differ from what features predict as their prior says: n
     trials of one tell of the prediction what n (s + 1) / (n + s) independent ones would.
     """
-    table = learnt.parameters[f"{name}_regression"]
-    prior = PriorRegression.at(table).betas(Design.of(data, name))
-    a, s = (np.broadcast_to(one, len(learnt.parameters[name]))[:-1] for one in (prior.a, prior.strength))
-    value, strength = learnt.parameters[name][:-1], learnt.strength[name][:-1]
+    value, strength, prior = learnt.parameters[name][:-1], learnt.strength[name][:-1], learnt.priors[name]
+    a, s = (np.asarray(part)[:-1] for part in (prior.a, prior.strength))
     n = np.maximum(strength - s, 0.0)
     worth = np.where(n > 0, (s + 1.0) / (n + s), 0.0)
     return worth * (value * strength - a), worth * n
