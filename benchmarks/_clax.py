@@ -25,7 +25,7 @@ class Loader:
         self.x, self.log, self.rng = x, log, np.random.default_rng(0) if shuffled else None
 
     def __len__(self) -> int:
-        return -(-len(self.log[0]) // BATCH)
+        return int(np.ceil(len(self.log[0]) / BATCH))
 
     def __iter__(self) -> Iterator[dict[str, np.ndarray]]:
         n = len(self.log[0])

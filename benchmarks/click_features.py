@@ -1,7 +1,7 @@
 """Click models that read features, beside CLAX with the same features: perplexity on queries of the log, and on others.
 
-The world: 5,000 queries with ten documents of ten features each; attraction is Beta(10 m, 10 (1 - m)), and the logit of m
-is linear in the features, or bent: linear with a product, a threshold and a square. Users look at rank k with
+The world: 5,000 queries with ten documents of ten features each; attraction is Beta(10 m, 10 (1 - m)), and the logit of
+m is linear in the features, or bent: linear with a product, a threshold and a square. Users look at rank k with
 probability 1/k. A log of 4,000 of the queries, whose frequencies follow Zipf's law, ranked by Plackett-Luce on part of
 the logits; two more logs to judge by, of 50,000 sessions each: of these queries, and of the 1,000 others. `best` knows
 the attractions of documents in the log, and m alone of others.
@@ -19,7 +19,6 @@ from __future__ import annotations
 import argparse
 import json
 import subprocess
-import sys
 import tempfile
 import time
 import venv
@@ -172,18 +171,17 @@ def main() -> None:
         logs = World.drawn(name).logs(given.sessions)
         title = f"{name}: {given.sessions:,} sessions of {len(np.unique(logs['train'].query)):,} queries"
         table = Table("", "CPU s", "the log's queries", "other queries", title=title)
-        table.add_row(
-            "best",
-            "",
-            *(f"{logs[one].perplexity(logs[one].best(known=one == 'same')):.5f}" for one in ("same", "other")),
-        )
-        jobs = [(one, lambda one=one: of_offrank(one, logs)) for one in given.models.split(";") if one]
-        jobs += [(f"CLAX, {one}", lambda one=one: of_clax(one, logs, given.clax)) for one in CLAX if given.clax]
-        for label, job in jobs:
-            seconds, scores = job()
-            table.add_row(label, f"{seconds:.1f}", *(f"{score:.5f}" for score in scores))
-            print(label, seconds, scores, file=sys.stderr)
+        best = (logs[one].perplexity(logs[one].best(known=one == "same")) for one in ("same", "other"))
+        table.add_row("best", "", *(f"{score:.5f}" for score in best))
+        for one in filter(None, given.models.split(";")):
+            table.add_row(one, *_cells(*of_offrank(one, logs)))
+        for one in CLAX if given.clax else ():
+            table.add_row(f"CLAX, {one}", *_cells(*of_clax(one, logs, given.clax)))
         Console().print(table)
+
+
+def _cells(seconds: float, scores: list[float]) -> list[str]:
+    return [f"{seconds:.1f}", *(f"{score:.5f}" for score in scores)]
 
 
 if __name__ == "__main__":
