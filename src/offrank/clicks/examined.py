@@ -63,7 +63,7 @@ class Examined(WithPrior, ABC):
         value = np.minimum(curve.value, 1.0)
         chances, prior = Chances(value, np.zeros(len(value))), prior_of(self.prior, data)
         initial = begun(prior, _mean(data, value), start)
-        found = fit_attractions(data, chances, None, prior, initial, tolerance=self.tolerance, say=say)
+        found = fit_attractions(data, chances, None, prior, initial, tolerance=10 * self.tolerance, say=say)
         strength, loadings = _doubt(data, curve, found, prior) if start is None else ({}, {})
         return Learnt(
             {"attraction": found.tables()[0], "examination": value, **prior_tables(found)},

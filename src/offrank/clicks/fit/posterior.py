@@ -253,7 +253,7 @@ class _Problem:
 
         x = self._packed(at or self.start, begin)
         if len(x):
-            options = {"maxiter": _ROUNDS, "ftol": 1e-14, "gtol": 0.05 * tolerance}
+            options = {"maxiter": _ROUNDS, "ftol": 1e-14, "gtol": 0.5 * tolerance}
             trace.append(-loss(x)[0] * size)
             found = minimize(loss, x, jac=True, method="L-BFGS-B", callback=tell, options=options)
             x, rounds, converged = found.x, int(found.nit), bool(found.success)
