@@ -24,7 +24,7 @@ from .parameters import Parameters, Role, Roles
 
 _UNKNOWN = 1.0
 """Standard error of a log-examination above which the log does not identify it: a factor of e either way."""
-_DIRECTIONS = 8
+_DIRECTIONS = 5
 """Number of directions of the curve's doubt that are followed to documents."""
 _AT_ONE = 1.9
 """log(40) / 1.96: Beta(this / deviation, 1) ends 1.96 deviations of the logarithm below 1, with 2.5 % further below."""

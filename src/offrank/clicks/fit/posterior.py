@@ -25,7 +25,7 @@ EDGE = 16.0
 _FINEST = 10
 """The level of the smallest steps: 2^-11."""
 _ROUNDS = 500
-_DOCUMENTS, _ENTRIES = 4_000, 60_000
+_DOCUMENTS, _ENTRIES = 3_000, 40_000
 """Documents and counts of documents at cells from which priors are fitted, evenly chosen where there are more."""
 
 
