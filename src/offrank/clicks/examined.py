@@ -26,7 +26,7 @@ from .parameters import Parameters, Role, Roles
 
 _UNKNOWN = 1.0
 """Standard error of a log-examination above which the log does not identify it: a factor of e either way."""
-_DIRECTIONS = 8
+_DIRECTIONS = 5
 """Number of directions of the curve's doubt that are followed to documents."""
 _AT_ONE = 1.9
 """log(40) / 1.96: Beta(this / deviation, 1) ends 1.96 deviations of the logarithm below 1, with 2.5 % further below."""
@@ -71,7 +71,7 @@ class Examined(WithPrior, FromFeatures, ABC):
         value = np.minimum(curve.value, 1.0)
         chances, prior = Chances(value, np.zeros(len(value))), prior_of(self.prior, data)
         initial = begun(prior, _mean(data, value), start)
-        found = fit_attractions(data, chances, None, prior, initial, tolerance=self.tolerance, say=say)
+        found = fit_attractions(data, chances, None, prior, initial, tolerance=10 * self.tolerance, say=say)
         strength, loadings = _doubt(data, curve, found, prior) if start is None else ({}, {})
         return Learnt(
             {"attraction": found.tables()[0], "examination": value, **prior_tables(found)},

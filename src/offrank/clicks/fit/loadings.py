@@ -133,7 +133,8 @@ def kept(doubts: Mapping[str, Doubt]) -> tuple[dict[str, Floats], dict[str, Floa
         spread = doubt.value * (1 - doubt.value)
         rest = np.maximum((padded[name] ** 2).sum(axis=1) - (loading**2).sum(axis=1), 0.0)
         variance = doubt.variance + spread**2 * rest
-        strength[name] = np.clip(spread / np.maximum(variance, 1e-300) - 1, 1e-3, _SURE)
+        strength[name] = np.clip(spread / np.maximum(variance, spread / _SURE + 1e-300) - 1, 1e-3, _SURE)
+        strength[name][spread == 0] = _SURE
         loadings[name] = loading
     return strength, loadings
 

@@ -25,7 +25,7 @@ EDGE = 16.0
 _FINEST = 10
 """The level of the smallest steps: 2^-11."""
 _ROUNDS = 500
-_DOCUMENTS, _ENTRIES = 4_000, 60_000
+_DOCUMENTS, _ENTRIES = 3_000, 40_000
 """Documents and counts of documents at cells from which priors are fitted, evenly chosen where there are more."""
 
 
@@ -251,7 +251,7 @@ class _Problem:
 
         x = self._packed(at or self.start, begin)
         if len(x):
-            options = {"maxiter": _ROUNDS, "ftol": 1e-14, "gtol": 0.05 * tolerance}
+            options = {"maxiter": _ROUNDS, "ftol": 1e-14, "gtol": 0.5 * tolerance}
             trace.append(-loss(x)[0] * size)
             found = minimize(loss, x, jac=True, method="L-BFGS-B", callback=tell, options=options)
             x, rounds, converged = found.x, int(found.nit), bool(found.success)
