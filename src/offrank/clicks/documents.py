@@ -31,25 +31,55 @@ class SlateDocuments:
 
 @dataclass(frozen=True)
 class Documents:
-    """keys: [d] 64-bit keys, ascending; by: the column of the queries, None where documents are items alone."""
+    """keys: [d] 64-bit keys, ascending; by: the column of the queries, None where documents are items alone.
+
+    item: [d] code of each document's item. query: [d] index of its query; None where documents are items alone.
+    query_codes: [q] code of each query; queries are numbered by their first document. All three are None in models of
+    earlier releases.
+    """
 
     keys: Integers
     by: str | None = None
+    item: Integers | None = None
+    query: Integers | None = None
+    query_codes: Integers | None = None
+
+    @classmethod
+    def of(cls, keys: Integers, query: Integers, item: Integers, by: str | None) -> Documents:
+        """From the codes of the query and the item of each document."""
+        if by is None:
+            return cls(keys, item=item)
+        codes, first, place = np.unique(query, return_index=True, return_inverse=True)
+        order = np.argsort(first)
+        return cls(keys, by, item, np.argsort(order)[place], codes[order])
 
     def __len__(self) -> int:
         return len(self.keys)
 
+    @property
+    def queries(self) -> int:
+        """The number of queries; 0 where documents are items alone."""
+        return 0 if self.query_codes is None else len(self.query_codes)
+
+    def query_of(self, contexts: Contexts) -> Integers:
+        """[n] index of each row's query, UNSEEN where the training log lacked it, or where queries are unknown."""
+        if self.by is None or self.query_codes is None:
+            return np.full(len(contexts), UNSEEN)
+        return _places(self.query_codes, contexts.keys[self.by])
+
     def codes(self, contexts: Contexts) -> Integers:
         """[n, m] index of each candidate, UNSEEN where the training log lacked it."""
-        return self._places(keys(contexts, self.by))
+        return _places(self.keys, keys(contexts, self.by))
 
     def slots(self, contexts: Contexts, slates: Integers) -> SlateDocuments:
         """The documents of slates [n, k] of indices into the candidates."""
-        return SlateDocuments(self._places(shown_keys(contexts, slates, self.by)), slates >= 0)
+        return SlateDocuments(_places(self.keys, shown_keys(contexts, slates, self.by)), slates >= 0)
 
-    def _places(self, wanted: Integers) -> Integers:
-        found = pc.index_in(pa.array(wanted.ravel()), value_set=pa.array(self.keys)).fill_null(UNSEEN)
-        return found.to_numpy().astype(np.int64).reshape(wanted.shape)
+
+def _places(known: Integers, wanted: Integers) -> Integers:
+    """The index of each wanted code among the known ones, UNSEEN where it is not."""
+    found = pc.index_in(pa.array(wanted.ravel()), value_set=pa.array(known)).fill_null(UNSEEN)
+    return found.to_numpy().astype(np.int64).reshape(wanted.shape)
 
 
 def keys(contexts: Contexts, by: str | None) -> Integers:
