@@ -78,9 +78,11 @@ class ClickModel(Spelled, ABC):
         """
         opened: Source = log if hasattr(log, "batches") else read_log(log)
         source, column = documents.grouping(opened, by)
-        folds = Tee({"gathered": self.gather(column), "training": FingerprintFold(Content(column))})
+        training, texts = FingerprintFold(Content(column)), documents.TextsFold()
+        folds = Tee({"gathered": self.gather(column), "training": training, "texts": texts})
         found = run(source, folds, executor, progress)
-        return self.of(found["gathered"], say=say, source=opened.describe(), training=found["training"])
+        fitted = self.of(found["gathered"], say=say, source=opened.describe(), training=found["training"])
+        return replace(fitted, documents=fitted.documents.named(found["texts"]))
 
     @final
     def of(
