@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from ..errors import UsageError
 from ..folds.base import MappedFold, PlusFold
 from ..folds.counts import join
-from ..log.batch import Contexts, Integers, LogBatch
+from ..log.batch import Contexts, Floats, Integers, LogBatch
 from ..log.source import Needs, Source, has
 from ..log.texts import Gathering, Texts
 
@@ -39,7 +39,8 @@ class Documents:
 
     item: [d] code of each document's item. query: [d] index of its query; None where documents are items alone.
     query_codes: [q] code of each query; queries are numbered by their first document. All three are None in models of
-    earlier releases. texts: those of the codes; None if unknown.
+    earlier releases. texts: those of the codes. shown: [d] times that each was shown, each divided by its inclusion
+    probability. Both are None if unknown.
     """
 
     keys: Integers
@@ -48,15 +49,18 @@ class Documents:
     query: Integers | None = None
     query_codes: Integers | None = None
     texts: Texts | None = None
+    shown: Floats | None = None
 
     @classmethod
-    def of(cls, keys: Integers, query: Integers, item: Integers, by: str | None) -> Documents:
+    def of(
+        cls, keys: Integers, query: Integers, item: Integers, by: str | None, shown: Floats | None = None
+    ) -> Documents:
         """From the codes of the query and the item of each document."""
         if by is None:
-            return cls(keys, item=item)
+            return cls(keys, item=item, shown=shown)
         codes, first, place = np.unique(query, return_index=True, return_inverse=True)
         order = np.argsort(first)
-        return cls(keys, by, item, np.argsort(order)[place], codes[order])
+        return cls(keys, by, item, np.argsort(order)[place], codes[order], shown=shown)
 
     def __len__(self) -> int:
         return len(self.keys)

@@ -85,7 +85,10 @@ def _documents(found: Mapping[str, Any], by: str | None) -> Documents:
         texts = Texts(storage.decoded(texts["codes"]), storage.decoded_texts(texts))
         if len(texts) != len(texts.texts) or (np.diff(texts.codes) <= 0).any():
             raise ValueError("its texts are not in order")
-    return Documents(keys, by, item, query, codes, texts)
+    shown = storage.decoded(ids["shown"]) if "shown" in ids else None
+    if shown is not None and shown.shape != keys.shape:
+        raise ValueError("its counts are not those of its documents")
+    return Documents(keys, by, item, query, codes, texts, shown)
 
 
 def _training(found: Any) -> Fingerprint | None:

@@ -69,7 +69,7 @@ def write(
 
 def _ids(documents: Documents) -> dict[str, Any]:
     """The codes of items and queries, and their texts."""
-    codes = {name: getattr(documents, name) for name in ("item", "query", "query_codes")}
+    codes = {name: getattr(documents, name) for name in ("item", "query", "query_codes", "shown")}
     found: dict[str, Any] = {name: encoded(array) for name, array in codes.items() if array is not None}
     if documents.texts is not None:
         found["texts"] = {"codes": encoded(documents.texts.codes)} | encoded_texts(documents.texts.texts)
