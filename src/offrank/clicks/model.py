@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from dataclasses import dataclass, replace
-from typing import Any, ClassVar, final
+from dataclasses import dataclass, fields, replace
+from typing import Any, ClassVar, Self, final
 
 import numpy as np
 
+from ..errors import UsageError
 from ..findings import cautions_for
 from ..findings.evidence_clicks import OfFit
 from ..folds.base import Fold, Tee
@@ -87,6 +88,35 @@ class ClickModel(Spelled, ABC):
         found = run(source, folds, executor, progress)
         fitted = self.of(found["gathered"], say=say, source=opened.describe(), training=found["training"])
         return replace(fitted, documents=fitted.documents.named(found["texts"]))
+
+    @final
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """The settings by name, as scikit-learn asks for them."""
+        return {one.name: getattr(self, one.name) for one in fields(self)}  # type: ignore[arg-type]
+
+    @final
+    def set_params(self, **settings: Any) -> Self:
+        """A model of the same kind with other settings; this one stays as it is.
+
+        Raises:
+            UsageError: no such setting.
+
+        Examples:
+            >>> offrank.clicks.PBM().set_params(prior=(1, 9))
+            pbm([1, 9])
+        """
+        known = self.get_params()
+        if unknown := sorted(set(settings) - set(known)):
+            raise UsageError(f"{self.name} has no setting {unknown[0]!r}", f"it has {', '.join(known) or 'none'}")
+        made = object.__new__(type(self))
+        made.__dict__.update({**known, **settings})
+        getattr(made, "__post_init__", lambda: None)()
+        return made
+
+    @final
+    def __sklearn_clone__(self) -> Self:
+        """An unfitted copy, for scikit-learn: itself, since settings never change and learning changes nothing."""
+        return self
 
     @final
     def of(
