@@ -14,6 +14,7 @@ from .options import (
     models_option,
     named_files,
     page_options,
+    repeats_option,
     results_options,
     sessions_cluster,
     source,
@@ -22,7 +23,9 @@ from .options import (
 )
 from .running import deliver, reading
 
-judged_options = with_options(page_options, results_options, models_option, graded_by, confidence(), sessions_cluster)
+judged_options = with_options(
+    page_options, results_options, models_option, graded_by, repeats_option, confidence(), sessions_cluster
+)
 """Options of every verb that evaluates click models on a log."""
 
 

@@ -14,6 +14,7 @@ from .options import (
     output,
     page_options,
     queries_option,
+    repeats_option,
     results_options,
     source,
     written_options,
@@ -26,6 +27,7 @@ from .running import deliver, working
 @click.option("--model", required=True, help="pbm, ubm, dbn, ccm, 'mixture(pbm, dbn)' ...")
 @output("MODEL.JSON")
 @queries_option
+@repeats_option
 @page_options
 @results_options
 @confidence()

@@ -12,6 +12,7 @@ from .. import formatting
 from ..folds.estimate import Interval
 from ..formatting import with_ends
 from ..log.batch import Floats
+from ..log.rules import COUNTED_AGAIN
 from ..report.document import Figures, Finding, Section
 from .counts import rank_of
 from .learnt import Learnt
@@ -67,7 +68,10 @@ def _reading(tally: Tally, what: str = "") -> Iterator[str]:
     if tally.holes:
         yield f"note: {tally.holes:,} ranks{what} were empty: looked past, with nothing to click."
     for rule, count in tally.skipped.items():
-        unit = "clicks" if rule.startswith("click-") else "sessions"
+        if rule == COUNTED_AGAIN:
+            yield f"note: {count:,} places{what} showed a document of the same list again: each is an impression of it."
+            continue
+        unit = {"click": "clicks", "place": "places"}.get(rule.partition("-")[0], "sessions")
         yield f"note: {count:,} {unit}{what} were left out while reading: {rule}"
 
 
