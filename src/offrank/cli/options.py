@@ -151,6 +151,13 @@ repeats_option = click.option(
     type=click.Choice(["raise", "first", "each"]),
     help="A document twice in a list: refuse it, count its first place, or each place.",
 )
+grades_option = click.option(
+    "--grades-by",
+    type=click.Choice(["error", "median", "majority"]),
+    default="error",
+    show_default=True,
+    help="The grade of a document that was given several.",
+)
 graded_by = click.option("--by", metavar="COLUMN", help="The queries of the grades; by default those of the models.")
 
 
