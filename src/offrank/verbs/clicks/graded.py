@@ -54,8 +54,8 @@ class Graded:
         if not len(self) or not len(other):
             return self if len(self) else other
         names = ("key", "query", "grade", "relevance", "sums")
-        both = {name: np.concatenate([getattr(self, name), getattr(other, name)]) for name in names}
-        return Graded(**both).once()
+        key, query, *others = (np.concatenate([getattr(self, name), getattr(other, name)]) for name in names)
+        return Graded(key, query, others[0], others[1], others[2]).once()
 
     def once(self) -> Graded:
         """Return every document with each of its grades once, merging repeated ones."""
