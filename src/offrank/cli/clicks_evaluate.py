@@ -10,12 +10,12 @@ import offrank
 
 from .options import (
     confidence,
+    duplicates_option,
     graded_by,
     grades_option,
     models_option,
     named_files,
     page_options,
-    repeats_option,
     results_options,
     sessions_cluster,
     source,
@@ -30,7 +30,7 @@ judged_options = with_options(
     models_option,
     graded_by,
     grades_option,
-    repeats_option,
+    duplicates_option,
     confidence(),
     sessions_cluster,
 )

@@ -31,7 +31,7 @@ DUPLICATE = Rule(
     "duplicate-item",
     "holds an item twice",
     "an item stands in a list at most once: give repeated ones ids of their own, such as '7 again', or leave it out; "
-    'click models can read it with repeats="first" (--repeats first)',
+    'click models can read it with duplicates="first" (--duplicates first)',
 )
 NOT_CANDIDATE = Rule(
     "not-a-candidate", "shows an item that is not among the candidates", "log all candidates, shown ones too"

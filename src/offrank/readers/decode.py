@@ -23,7 +23,7 @@ from .arrow import Lists
 from .features import sparse_features
 from .tables import Piece
 
-Repeats = Literal["raise", "first", "each"]
+Duplicates = Literal["raise", "first", "each"]
 _LARGEST, _ABOVE_0 = float(np.finfo(np.float64).max), float(np.nextafter(0, 1))
 _NOT_TINY = (rules.TINY_PROBABILITY, rules.LEAST_PROBABILITY, 1.0)
 _OF_ANOTHER_POLICY = (rules.BAD_PROBABILITY, 0.0, 1.0)
@@ -42,7 +42,7 @@ _BOUNDS = {
 class Decoded:
     """The columns of a piece as flat lists, checked; rows that break a rule are marked in `faults`.
 
-    columns: role -> column, as `WideLog` chose them. top_k: how many slots of each slate are kept. repeats: see
+    columns: role -> column, as `WideLog` chose them. top_k: how many slots of each slate are kept. duplicates: see
     `read_log`; it concerns jobs that support empty ranks.
 
     Raises:
@@ -51,15 +51,20 @@ class Decoded:
     """
 
     def __init__(
-        self, piece: Piece, columns: Mapping[str, str], needed: Needs, top_k: int | None, repeats: Repeats = "raise"
+        self,
+        piece: Piece,
+        columns: Mapping[str, str],
+        needed: Needs,
+        top_k: int | None,
+        duplicates: Duplicates = "raise",
     ) -> None:
         self.piece, self.columns, self.needed = piece, columns, needed
         self.faults = Faults(len(piece.data))
-        self.ranks = Ranks(self._column("slate"), columns["slate"], repeats) if needed.holes else None
+        self.ranks = Ranks(self._column("slate"), columns["slate"], duplicates) if needed.holes else None
         if self.ranks is None:
             self.slate = self._ids("slate")
         else:
-            self.slate = self._checked("slate", self.ranks.items, distinct=repeats != "each")
+            self.slate = self._checked("slate", self.ranks.items, distinct=duplicates != "each")
         self.faults.mark(self.slate.lengths == 0, rules.EMPTY_SLATE, columns["slate"])
         self.candidates = self._like_slate("candidates") if "candidates" in columns else self.slate
         located = self._locate(self.slate, "slate", rules.NOT_CANDIDATE)
@@ -269,10 +274,10 @@ class Ranks:
     repeated: rule -> [n] places that show an item of the slate again, and clicks there.
     """
 
-    def __init__(self, column: pa.Array, name: str, repeats: Repeats = "raise") -> None:
+    def __init__(self, column: pa.Array, name: str, duplicates: Duplicates = "raise") -> None:
         """Build from a column of lists in which a null id is a gap; a null list stays a fault.
 
-        repeats: "first" makes gaps of the places that show an item of the slate again; "each" leaves them as they are.
+        duplicates: "first" makes gaps of the places that show an item again; "each" leaves them as they are.
         """
         found = arrow.lists(column, name)
         row = np.repeat(np.arange(len(found.starts)), found.lengths)
@@ -285,11 +290,11 @@ class Ranks:
             np.zeros_like(hole),
         )
         self.repeated: dict[str, Integers] = {}
-        if repeats != "raise":
+        if duplicates != "raise":
             again = _again(row, codes, ~hole)
-            rule = "place-repeated" if repeats == "first" else rules.COUNTED_AGAIN
+            rule = "place-repeated" if duplicates == "first" else rules.COUNTED_AGAIN
             self.repeated[rule] = np.bincount(row[again], minlength=len(found.starts))
-        if repeats == "first":
+        if duplicates == "first":
             hole = hole | again
         shown, kept = np.bincount(row[~hole], minlength=len(found.starts)), codes[~hole]
         self.items = Lists(kept, np.cumsum(shown) - shown, shown, found.null, kind, found.values)

@@ -18,7 +18,7 @@ from ..log.schema import GROUPING, WRITTEN, Columns
 from ..log.source import Needs
 from ..options import option
 from . import arrow
-from .decode import Decoded, Repeats
+from .decode import Decoded, Duplicates
 from .json_text import BadCell
 from .tables import Piece, Table, outline
 
@@ -30,7 +30,7 @@ Gaps = Literal["raise", "close"]
 class WideLog:
     """A table with a row per impression, as a source of log batches.
 
-    top_k: how many slots of each slate are kept. repeats: how items that stand in a slate twice are read.
+    top_k: how many slots of each slate are kept. duplicates: how items that stand in a slate twice are read.
     """
 
     table: Table
@@ -38,7 +38,7 @@ class WideLog:
     invalid: Invalid = "raise"
     needed: Needs = field(default_factory=Needs)
     top_k: int | None = None
-    repeats: Repeats = "raise"
+    duplicates: Duplicates = "raise"
 
     def __repr__(self) -> str:
         return outline("wide", self.table)
@@ -104,7 +104,7 @@ class WideLog:
 
     def _decoded(self, piece: Piece, columns: Mapping[str, str]) -> Decoded:
         try:
-            return Decoded(piece, columns, self.needed, self.top_k, self.repeats)
+            return Decoded(piece, columns, self.needed, self.top_k, self.duplicates)
         except BadCell as error:
             shown = arrow.show(piece.data.column(error.name), error.index)
             row, detail = int(piece.rows[error.index]), f"{shown} {error.wrong}"

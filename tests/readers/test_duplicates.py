@@ -27,9 +27,9 @@ LONG = [
 ]
 
 
-def read(rows: list[dict[str, Any]], repeats: Any, needed: Needs = HOLES, **how: Any) -> LogBatch:
+def read(rows: list[dict[str, Any]], duplicates: Any, needed: Needs = HOLES, **how: Any) -> LogBatch:
     """The first batch, which holds the first row."""
-    return next(iter(offrank.read_log(rows, repeats=repeats, **how).select(needed).batches(0)))
+    return next(iter(offrank.read_log(rows, duplicates=duplicates, **how).select(needed).batches(0)))
 
 
 @pytest.mark.parametrize("rows", [ROWS[:2], LONG], ids=["wide", "long"])
@@ -57,10 +57,10 @@ def test_rows_with_another_fault_are_not_counted() -> None:
     assert found.skipped == {"bad-clicks": 1, "place-repeated": 3, "click-on-repeat": 2}
 
 
-@pytest.mark.parametrize("repeats", [None, "raise"])
-def test_by_default_a_repeated_item_is_an_error(repeats: str | None) -> None:
-    with pytest.raises(RowError, match=r"duplicate-item(?s:.*)--repeats first"):
-        read(ROWS, repeats)
+@pytest.mark.parametrize("duplicates", [None, "raise"])
+def test_by_default_a_repeated_item_is_an_error(duplicates: str | None) -> None:
+    with pytest.raises(RowError, match=r"duplicate-item(?s:.*)--duplicates first"):
+        read(ROWS, duplicates)
 
 
 def test_jobs_with_propensities_always_refuse_them() -> None:
@@ -69,28 +69,28 @@ def test_jobs_with_propensities_always_refuse_them() -> None:
 
 
 def test_there_are_three_rules() -> None:
-    with pytest.raises(UsageError, match="repeats is 'last'"):
-        offrank.read_log(ROWS, repeats="last")  # type: ignore[arg-type]
+    with pytest.raises(UsageError, match="duplicates is 'last'"):
+        offrank.read_log(ROWS, duplicates="last")  # type: ignore[arg-type]
 
 
-def test_a_log_without_repeats_is_the_same_by_every_rule() -> None:
-    plain, *others = (read(ROWS[1:2], repeats) for repeats in (None, "first", "each"))
+def test_a_log_without_duplicates_is_the_same_by_every_rule() -> None:
+    plain, *others = (read(ROWS[1:2], duplicates) for duplicates in (None, "first", "each"))
     for found in others:
         assert found.slates.tolist() == plain.slates.tolist()
         assert found.skipped == plain.skipped == {}
 
 
-@pytest.mark.parametrize(("repeats", "rate"), [("first", 1 / 4), ("each", 2 / 6)])
-def test_rates_count_impressions_by_the_rule(repeats: Any, rate: float) -> None:
-    model = DCTR(prior=(1, 1)).fit(offrank.read_log(ROWS[:2], repeats=repeats))
+@pytest.mark.parametrize(("duplicates", "rate"), [("first", 1 / 4), ("each", 2 / 6)])
+def test_rates_count_impressions_by_the_rule(duplicates: Any, rate: float) -> None:
+    model = DCTR(prior=(1, 1)).fit(offrank.read_log(ROWS[:2], duplicates=duplicates))
     found = {row["item"]: row["relevance"] for row in model.judgements().records()}
     assert found["a"] == pytest.approx(rate)
     told = " ".join(str(model).split())
-    assert ("3 places were left out" if repeats == "first" else "3 places showed a document of the same") in told
+    assert ("3 places were left out" if duplicates == "first" else "3 places showed a document of the same") in told
 
 
 @pytest.mark.parametrize("model", [PBM(), DBN()])
-def test_models_learn_from_lists_with_repeats(model: ClickModel) -> None:
-    fitted = model.fit(offrank.read_log(ROWS[:2] * 5, repeats="each"))
+def test_models_learn_from_lists_with_duplicates(model: ClickModel) -> None:
+    fitted = model.fit(offrank.read_log(ROWS[:2] * 5, duplicates="each"))
     assert fitted.learnt.converged
-    assert np.isfinite(fitted.score(offrank.read_log(ROWS[:2], repeats="each")))
+    assert np.isfinite(fitted.score(offrank.read_log(ROWS[:2], duplicates="each")))
