@@ -159,7 +159,7 @@ def fit(spelling: str, sessions: int) -> dict[str, Any]:
     seconds += time.process_time() - start
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / (1 if sys.platform == "darwin" else 1024)
     alike, random = (
-        offrank.evaluate_clicks(world.draw(TESTED, 3 + shuffled, shuffled=bool(shuffled)), fitted).here
+        next(iter(offrank.evaluate_clicks(world.draw(TESTED, 3 + shuffled, shuffled=bool(shuffled)), fitted).here.values()))
         for shuffled in (0, 1)
     )
     return {

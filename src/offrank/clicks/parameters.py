@@ -22,7 +22,7 @@ class Role(Enum):
     - RANK_AND_LAST_CLICK: [k (k + 1) / 2] a probability of each rank and last click above it, see `browsing_cell`.
     - SHARED: [any] probabilities that all sessions share.
     - PRIOR: [..., 2] the Beta priors (a, b) of the table that it is named after.
-    - REGRESSION: [p + 1] how the priors of documents depend on covariates, see `PriorRegression`.
+    - REGRESSION: [p + 2] how the priors of documents depend on covariates, see `PriorRegression`.
     - QUERY: [d + 1] the row of the queries' embeddings that a document belongs to, as numbers.
     - EMBEDDING: [rows, size] of a recurrent model, WEIGHTS: [...] all its other parameters.
     """

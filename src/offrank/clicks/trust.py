@@ -11,9 +11,12 @@ from ..findings import cautions_for
 from ..findings.evidence_clicks import OfFit
 from .counts import Counts
 from .documents import SlateDocuments
+from .examined import PRIOR_ROLES, begun, prior_of, prior_tables
 from .fit.curve import fit_curve
-from .fit.posterior import Chances, Free, fit_attractions
-from .fit.priors import Beta, given
+from .fit.design import Design
+from .fit.loadings import MOST, Doubt, attractions, directions, kept, scores
+from .fit.posterior import Attractions, Chances, Free, fit_attractions
+from .fit.priors import Beta
 from .laws import ClickLaw, Independent
 from .learnt import Learnt
 from .model import Say, WithPrior, of_documents, of_ranks, silent
@@ -32,8 +35,9 @@ class TrustBias(WithPrior):
     Scale and origin of a are not identified: hit is 1 at the first rank, and false is 0 at the lowest.
     With false = 0 at all ranks this is the position-based model.
 
-    All numbers and the prior of the attractions are learnt together by EM with each attraction integrated out. This
-    assumes documents to be alike at all ranks: where good ones are shown high, click probabilities fall too steeply.
+    All numbers and the prior of the attractions are learnt together by maximum likelihood, each attraction integrated
+    out. Where good ones are shown high, click probabilities may fall too steeply. Intervals are by the information of
+    documents.
     """
 
     tolerance: float = 1e-5
@@ -41,27 +45,23 @@ class TrustBias(WithPrior):
     name: ClassVar[str] = "trust"
 
     def roles(self) -> Roles:
-        return {"attraction": Role.DOCUMENT, "hit": Role.RANK, "false": Role.RANK, "attraction_prior": Role.PRIOR}
+        return {"attraction": Role.DOCUMENT, "hit": Role.RANK, "false": Role.RANK, **PRIOR_ROLES}
 
     def learn(self, data: Counts, *, start: Parameters | None = None, say: Say = silent) -> Learnt:
         data = data.by_rank()
-        begin = Beta(0.7, 1.6)
-        at = None
-        if start is not None:
-            begin, at = Beta.at(start["attraction_prior"]), Chances(start["hit"], start["false"])
-        found = fit_attractions(
-            data, *_chances(data), given(self.prior), begin, at=at, tolerance=self.tolerance, say=say
-        )
-        attraction, strength = found.tables()
-        tables = {"attraction": attraction, **found.chances._asdict(), "attraction_prior": found.prior.table}
+        prior, at = prior_of(self.prior, data), None if start is None else Chances(start["hit"], start["false"])
+        initial = begun(prior, 0.3, start)
+        found = fit_attractions(data, *_chances(data), prior, initial, at=at, tolerance=self.tolerance, say=say)
+        strength, loadings = _doubt(found, prior) if start is None else ({}, {})
         return Learnt(
-            tables,
-            {"attraction": strength},
-            trace=found.climb.trace,
-            rounds=found.climb.rounds,
-            converged=found.climb.converged,
-            facts={"attraction_prior": found.prior.table.tolist()},
+            {"attraction": found.tables()[0], **found.chances._asdict(), **prior_tables(found)},
+            strength,
+            trace=found.trace,
+            rounds=found.rounds,
+            converged=found.converged,
+            facts={"attraction_prior": found.betas.of_unseen.table.tolist()},
             cautions=cautions_for(OfFit(steeper=_steeper(data))),
+            loadings=loadings,
         )
 
     def law(self, parameters: Parameters, slots: SlateDocuments) -> ClickLaw:
@@ -70,13 +70,46 @@ class TrustBias(WithPrior):
         return Independent(np.where(slots.shown, chance, 0.0))
 
 
+def _doubt(found: Attractions, prior: Beta | Design) -> tuple[Parameters, Parameters]:
+    """(strength, loadings) of all tables, by the products of the scores of documents (Berndt et al. 1974).
+
+    Scores are by the logits of all chances but the first rank's hit and the lowest rank's false, and by the prior.
+    """
+    chances, free = found.chances, np.concatenate(_free(len(found.chances.hit)))
+    value = np.concatenate(chances)
+    # Each free chance is a direction: by its logit, it moves by p (1 - p).
+    along = np.diag(value * (1 - value))[:, free].reshape(2, len(chances.hit), -1)
+    of_documents, own = scores(found, along).means, np.diag((value * (1 - value))[free])
+    if found.prior is not None and isinstance(prior, Design):
+        by_prior = found.prior.scores(prior, found.integrals.by_a, found.integrals.by_b)
+        of_documents = np.hstack([of_documents, by_prior])
+        hyper = np.linalg.inv(found.prior.covariance(prior, np.zeros((1, by_prior.shape[1])), 1))
+        own = np.block([[own, np.zeros((len(own), len(hyper)))], [np.zeros((len(hyper), len(own))), hyper]])
+    information = of_documents.T @ of_documents + own
+    covariance = np.linalg.pinv(information, hermitian=True)
+    moved = directions(covariance, np.diag(information), 2 * MOST)
+    places = np.flatnonzero(free)
+    loading, variance = np.zeros((len(value), moved.shape[1])), np.zeros(len(value))
+    loading[places], variance[places] = moved[: len(places)], np.diag(covariance)[: len(places)]
+    rest = np.maximum(variance - (loading**2).sum(axis=1), 0.0) * (value * (1 - value)) ** 2
+    documents = attractions(found, along @ moved[: len(places)], prior if isinstance(prior, Design) else None, moved[len(places) :])
+    parts = (np.split(part, 2) for part in (value, rest, loading))
+    hit, false = map(Doubt, *parts)
+    return kept({"attraction": documents, "hit": hit, "false": false})
+
+
 def _chances(data: Counts) -> tuple[Chances, Free]:
     """Initial values of EM, and what it learns: all but the first rank's hit and the lowest rank's false."""
-    rates, ranks = rank_rates(data), np.arange(data.ranks)
-    hit = np.clip(rates, 0.02, 0.98)
+    ranks = np.arange(data.ranks)
+    hit = np.clip(np.exp(rank_rates(data).log), 0.02, 0.98)
     false = 0.2 * hit * (1 - ranks / max(data.ranks - 1, 1))
     hit[0], false[-1] = 1.0, 0.0
-    return Chances(hit, false), Free(ranks > 0, ranks < data.ranks - 1)
+    return Chances(hit, false), _free(data.ranks)
+
+
+def _free(ranks: int) -> Free:
+    rank = np.arange(ranks)
+    return Free(rank > 0, rank < ranks - 1)
 
 
 def _steeper(data: Counts) -> float:
@@ -85,9 +118,6 @@ def _steeper(data: Counts) -> float:
     Click rates fall with rank because of examination and of what is shown there. How they fall for one and the same
     document separates the two, approximately so under trust bias as well.
     """
-    rates = rank_rates(data)
-    curve = fit_curve(data, rates, tolerance=1e-4)
-    known = curve.deviation < 1.0
-    steeper = np.log(curve.value[known] / rates[known])
-    shown = data.by_cell()[0][known]
-    return float(steeper @ shown / shown.sum())
+    pooled, (shown, _) = rank_rates(data), data.by_cell()
+    curve = fit_curve(data, pooled, tolerance=1e-4)
+    return float((np.log(curve.value) - pooled.log) @ shown / shown.sum())

@@ -15,6 +15,8 @@ DOCUMENTS_PER_KNOT = 25
 """Fewest documents per knot: with fewer than twice as many, all documents have one prior."""
 STEP = 1.0
 """Prior standard deviation of the difference between neighbouring knots, in logits; and of a standardised covariate."""
+STRONGEST = 50.0
+"""Most impressions that a prior by mean rank counts for: no curve gives the prior means of documents exactly."""
 
 
 @dataclass(frozen=True)
@@ -29,6 +31,17 @@ class Design:
     center: Floats
     penalty: Floats
     curve: int = 1
+
+    @property
+    def place(self) -> Floats:
+        """[d] where each document stands along the curve, from -1/2 to 1/2; 0 if there is none."""
+        return np.asarray(self.rows[:, : self.curve] @ np.linspace(-0.5, 0.5, self.curve) if self.curve > 1
+                          else np.zeros(len(self.rows)))
+
+    @property
+    def strongest(self) -> float:
+        """Largest strength of a prior."""
+        return STRONGEST if self.curve > 1 else np.inf
 
     @classmethod
     def common(cls, documents: int) -> Design:

@@ -98,13 +98,15 @@ _FARTHEST = 14.0
 
 @dataclass(frozen=True)
 class PriorRegression:
-    """Document d has the prior Beta(m s, (1 - m) s) with logit m = design[d] @ coefficients and s = exp(log_strength).
+    """Document d has the prior Beta(m s, (1 - m) s) with logit m = design[d] @ coefficients [p].
 
-    coefficients: [p].
+    Its strength s is exp(log_strength + slope x place of d), in harmonic sum with the design's strongest: documents of
+    the lowest ranks may be more alike than those of the first.
     """
 
     coefficients: Floats
     log_strength: float
+    slope: float = 0.0
 
     @classmethod
     def flat(cls, design: Design, mean: float = 0.5, strength: float = 2.0) -> PriorRegression:
@@ -119,56 +121,61 @@ class PriorRegression:
     @classmethod
     def at(cls, table: Floats) -> PriorRegression:
         """The regression that `table` wrote."""
-        return cls(np.array(table[:-1]), float(table[-1]))
+        return cls(np.array(table[:-2]), float(table[-2]), float(table[-1]))
 
     @property
     def table(self) -> Floats:
-        """[p + 1] coefficients and the logarithm of the strength, to store with a model."""
-        return np.append(self.coefficients, self.log_strength)
+        """[p + 2] coefficients, the logarithm of the strength and its slope, to store with a model."""
+        return np.append(self.coefficients, [self.log_strength, self.slope])
 
     def means(self, design: Design) -> Floats:
         """[d] the prior mean of each document of the design."""
         logits = np.clip(design.rows @ self.coefficients, -_FARTHEST, _FARTHEST)
         return np.asarray(1.0 / (1.0 + np.exp(-logits)))
 
+    def strengths(self, design: Design) -> Floats:
+        """[d] the prior strength of each document of the design."""
+        weakness = np.exp(-np.clip(self.log_strength + self.slope * design.place, -_FARTHEST, _FARTHEST))
+        return np.asarray(1.0 / (weakness + 1.0 / design.strongest))
+
     def betas(self, design: Design) -> Beta:
         """[d + 1] the prior of each document; the last, of an unseen one, has the mean and variance of all of them."""
-        mean, strength = self.means(design), float(np.exp(self.log_strength))
+        mean, strengths = self.means(design), self.strengths(design)
         level = float(mean.mean())
-        variance = float((mean * (1 - mean)).mean()) / (strength + 1) + float(mean.var())
+        variance = float((mean * (1 - mean) / (strengths + 1)).mean()) + float(mean.var())
         of_unseen = max(level * (1 - level) / max(variance, 1e-300) - 1, 1e-3)
-        mean, strengths = np.append(mean, level), np.append(np.full(len(mean), strength), of_unseen)
+        mean, strengths = np.append(mean, level), np.append(strengths, of_unseen)
         return Beta(mean * strengths, (1 - mean) * strengths)
 
     def scores(self, design: Design, by_a: Floats, by_b: Floats) -> Floats:
-        """[d, p + 1] derivatives of each document's log-evidence by `table`, from those by its a and b [d]."""
-        mean, strength = self.means(design), np.exp(self.log_strength)
+        """[d, p + 2] derivatives of each document's log-evidence by `table`, from those by its a and b [d]."""
+        mean, strength = self.means(design), self.strengths(design)
         by_mean = strength * mean * (1 - mean) * (by_a - by_b)
-        by_strength = strength * (mean * by_a + (1 - mean) * by_b)
-        return np.column_stack([by_mean[:, None] * design.rows, by_strength])
+        by_strength = strength * (1 - strength / design.strongest) * (mean * by_a + (1 - mean) * by_b)
+        return np.column_stack([by_mean[:, None] * design.rows, by_strength, design.place * by_strength])
 
     def hyper(self, design: Design) -> tuple[float, Floats]:
-        """(log-density of the weak hyperprior that keeps fits off the edges, its derivatives [p + 1] by `table`).
+        """(log-density of the weak hyperprior that keeps fits off the edges, its derivatives [p + 2] by `table`).
 
         Beta(2, 2) for the mean of an average document and for 1 / (1 + strength), worth one observation of either kind
-        each, and the design's own penalty.
+        each, N(0, 4) for the slope, and the design's own penalty.
         """
         mean = float(expit(np.asarray(design.center @ self.coefficients)))
         share = float(expit(np.asarray(-self.log_strength)))
         density = float(np.log([mean, 1 - mean, share, 1 - share]).sum())
         pull = design.penalty @ self.coefficients
-        slopes = np.append((1 - 2 * mean) * design.center - pull, -(1 - 2 * share))
-        return density - 0.5 * float(self.coefficients @ pull), slopes
+        slopes = np.append((1 - 2 * mean) * design.center - pull, [-(1 - 2 * share), -self.slope / 4])
+        return density - 0.5 * float(self.coefficients @ pull) - self.slope**2 / 8, slopes
 
     def covariance(self, design: Design, scores: Floats, documents: int) -> Floats:
-        """[p + 1, p + 1] of `table`, from the products of the scores [d, p + 1] of a sample of the documents.
+        """[p + 2, p + 2] of `table`, from the products of the scores [d, p + 2] of a sample of the documents.
 
         The weak hyperprior counts as one more document would.
         """
         information = scores.T @ scores * (documents / max(len(scores), 1))
         own = np.zeros_like(information)
-        own[:-1, :-1] = design.penalty + 0.5 * np.outer(design.center, design.center)
-        own[-1, -1] = 0.5
+        own[:-2, :-2] = design.penalty + 0.5 * np.outer(design.center, design.center)
+        own[-2, -2], own[-1, -1] = 0.5, 0.25
         return np.asarray(np.linalg.pinv(information + own, hermitian=True))
 
 
@@ -186,7 +193,7 @@ def best(evidence: Evidence, design: Design, start: PriorRegression) -> PriorReg
         total = prior.scores(design, by_a, by_b).sum(axis=0) + slopes
         return -(value + density) / size, -total / size
 
-    limits = [(None, None)] * len(start.coefficients) + [(-_FARTHEST, _FARTHEST)]
+    limits = [(None, None)] * len(start.coefficients) + [(-_FARTHEST, _FARTHEST), (None, None)]
     options = {"maxiter": 200, "ftol": 1e-13, "gtol": 1e-9}
     found = minimize(loss, start.table, jac=True, method="L-BFGS-B", bounds=limits, options=options)
     return PriorRegression.at(found.x) if found.fun <= loss(start.table)[0] else start
