@@ -13,25 +13,29 @@ from ..findings.evidence_clicks import OfFit
 from ..folds.estimate import Caution
 from ..log.batch import Floats
 from .counts import Counts
-from .fit.curve import ExaminationCurve, fit_curve
+from .fit.curve import ExaminationCurve, Pooled, fit_curve
+from .fit.design import Design
+from .fit.loadings import Doubt, attractions, directions, kept, of_logarithms
 from .fit.posterior import Attractions, Chances, fit_attractions
-from .fit.priors import Beta, given
+from .fit.priors import Beta, Prior, PriorRegression, given
 from .learnt import Learnt
 from .model import Say, WithPrior, silent
 from .parameters import Parameters, Role, Roles
 
 _UNKNOWN = 1.0
 """Standard error of a log-examination above which the log does not identify it: a factor of e either way."""
+_DIRECTIONS = 8
+"""Number of directions of the curve's doubt that are followed to documents."""
 _AT_ONE = 1.9
 """log(40) / 1.96: Beta(this / deviation, 1) ends 1.96 deviations of the logarithm below 1, with 2.5 % further below."""
 
 
 @dataclass(frozen=True, repr=False)
 class Examined(WithPrior, ABC):
-    """Learns examination by a conditional likelihood, then attractions by their posteriors.
+    """Learns examination first, then attractions by their posteriors.
 
-    The examination of each cell comes first, from where documents are clicked given how often (`fit_curve`):
-    attractions cancel, so that no prior of them can bias the curve. Then each attraction has its exact posterior, by
+    The examination of each cell comes from where documents are clicked given how often (`fit_curve`): attractions
+    cancel, so that no prior of them can bias it. Where that says little, it is blended with click rates. Then each attraction has its exact posterior, by
     integration on a grid, under a prior Beta(a, b) that is fitted by the likelihood of all documents unless it is
     given. Attraction is its mean; unseen documents have a / (a + b).
 
@@ -44,27 +48,59 @@ class Examined(WithPrior, ABC):
     tolerance: float = 1e-6
 
     @abstractmethod
-    def guess(self, data: Counts) -> Floats:
-        """[cells] the examination assumed where the log does not identify it."""
+    def pooled(self, data: Counts) -> Pooled:
+        """The examination by click rates, for where the log does not identify it."""
 
     def roles(self) -> Roles:
         cells = Role.RANK_AND_LAST_CLICK if self.browsing else Role.RANK
-        return {"attraction": Role.DOCUMENT, "examination": cells, "attraction_prior": Role.PRIOR}
+        return {"attraction": Role.DOCUMENT, "examination": cells, **PRIOR_ROLES}
 
     def learn(self, data: Counts, *, start: Parameters | None = None, say: Say = silent) -> Learnt:
         begin = None if start is None else start["examination"]
-        curve = fit_curve(data, self.guess(data), start=begin, tolerance=self.tolerance, say=_told(say))
+        curve = fit_curve(data, self.pooled(data), start=begin, tolerance=self.tolerance, say=_told(say))
         largest = int((curve.value * (1 - 2 * curve.deviation)).argmax())
         curve = curve.over(largest)
         value = np.minimum(curve.value, 1.0)
-        chances, prior = Chances(value, np.zeros(len(value))), given(self.prior)
-        likely = (
-            Beta(4.0 * (mean := _mean(data, value)), 4.0 * (1.0 - mean))
-            if start is None
-            else Beta.at(start["attraction_prior"])
+        chances, prior = Chances(value, np.zeros(len(value))), prior_of(self.prior, data)
+        initial = begun(prior, _mean(data, value), start)
+        found = fit_attractions(data, chances, None, prior, initial, tolerance=self.tolerance, say=say)
+        strength, loadings = _doubt(data, curve, found, prior) if start is None else ({}, {})
+        return Learnt(
+            {"attraction": found.tables()[0], "examination": value, **prior_tables(found)},
+            strength,
+            trace=found.trace,
+            rounds=curve.rounds + found.rounds,
+            converged=curve.converged and found.converged,
+            facts={"attraction_prior": found.betas.of_unseen.table.tolist()},
+            cautions=cautions_for(OfFit(hidden=_hidden(data, curve))),
+            loadings=loadings,
         )
-        found = fit_attractions(data, chances, None, prior, likely, tolerance=100 * self.tolerance, say=say)
-        return _learnt(curve, value, found, cautions_for(OfFit(hidden=_hidden(data, curve))))
+
+
+PRIOR_ROLES = {"attraction_prior": Role.PRIOR, "attraction_regression": Role.REGRESSION}
+"""Of the prior of an unseen document, and of the regression that gives those of others."""
+
+
+def prior_of(setting: Prior, data: Counts) -> Beta | Design:
+    """The prior that a setting gives, or the design of the one to be fitted."""
+    common = Design.common(data.documents) if setting == "common" else None
+    return given(setting) or common or Design.of_ranks(data.mean_rank())
+
+
+def begun(prior: Beta | Design, mean: float, start: Parameters | None) -> PriorRegression | None:
+    """Initial values of a prior that is to be fitted: those of `start` if they are of such a design."""
+    if isinstance(prior, Beta):
+        return None
+    table = np.empty(0) if start is None else start["attraction_regression"]
+    same = len(table) == len(prior.center) + 1
+    return PriorRegression.at(table) if same else PriorRegression.flat(prior, mean, 4.0)
+
+
+def prior_tables(found: Attractions) -> dict[str, Floats]:
+    """The prior of an unseen document, and the regression, which for a given prior has one coefficient."""
+    unseen = found.betas.of_unseen
+    regression = found.prior or PriorRegression.of(unseen)
+    return {"attraction_prior": unseen.table, "attraction_regression": regression.table}
 
 
 def _mean(data: Counts, examination: Floats) -> float:
@@ -79,25 +115,23 @@ def _told(say: Say) -> Callable[[float], object]:
 def _hidden(data: Counts, curve: ExaminationCurve) -> float:
     """The share of the impressions in cells whose examination the log does not identify."""
     shown, _ = data.by_cell()
-    return float(shown[curve.deviation > _UNKNOWN].sum() / shown.sum())
+    return float(shown[curve.alone > _UNKNOWN].sum() / shown.sum())
 
 
-def _learnt(curve: ExaminationCurve, value: Floats, found: Attractions, cautions: tuple[Caution, ...]) -> Learnt:
-    attraction, strength = found.tables()
-    prior = found.prior.table
-    return Learnt(
-        {"attraction": attraction, "examination": value, "attraction_prior": prior},
-        {"attraction": strength, "examination": _strength(value, curve.deviation)},
-        trace=found.climb.trace,
-        rounds=curve.climb.rounds + found.climb.rounds,
-        converged=curve.climb.converged and found.climb.converged,
-        facts={"attraction_prior": prior.tolist()},
-        cautions=cautions,
+def _doubt(
+    data: Counts, curve: ExaminationCurve, found: Attractions, prior: Beta | Design
+) -> tuple[Parameters, Parameters]:
+    """(strength, loadings) of attraction and examination."""
+    value = found.chances.hit
+    free = value < 1
+    along = np.where(free[:, None], directions(curve.covariance, data.by_cell()[1], _DIRECTIONS), 0.0)
+    design = prior if isinstance(prior, Design) else None
+    documents = attractions(found, of_logarithms(found.chances, along), design)
+    # The logit moves by 1 / (1 - examination) of what the logarithm does; other directions count as the cell's own.
+    rest = np.maximum(curve.deviation**2 - (along**2).sum(axis=1), 0.0)
+    cells = Doubt(value, value**2 * rest, along / np.where(free, 1 - value, 1.0)[:, None])
+    strength, loadings = kept({"attraction": documents, "examination": cells})
+    strength["examination"] = np.where(
+        free, strength["examination"], _AT_ONE / np.maximum(curve.deviation, 1e-9)
     )
-
-
-def _strength(value: Floats, deviation: Floats) -> Floats:
-    """[cells] effective sample size of examination; where that is 1, it gives the lower bound (`Fitted.interval`)."""
-    doubt = np.maximum(deviation, 1e-9)
-    below = np.maximum((1 - value) / (np.maximum(value, 1e-300) * doubt**2) - 1, 1e-3)
-    return np.asarray(np.where(value < 1, below, _AT_ONE / doubt))
+    return strength, loadings

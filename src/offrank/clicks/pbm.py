@@ -11,6 +11,7 @@ from ..log.batch import Floats
 from .counts import Counts
 from .documents import SlateDocuments
 from .examined import Examined
+from .fit.curve import Pooled, relative_rates, walk
 from .laws import ClickLaw, Independent
 from .learnt import Learnt
 from .model import Say, of_documents, of_ranks, silent
@@ -27,8 +28,8 @@ class PBM(Examined):
 
     name: ClassVar[str] = "pbm"
 
-    def guess(self, data: Counts) -> Floats:
-        """The click rates of ranks, as if their documents were alike."""
+    def pooled(self, data: Counts) -> Pooled:
+        """The click rates of ranks; their bias adds up from rank to rank."""
         return rank_rates(data)
 
     def learn(self, data: Counts, *, start: Parameters | None = None, say: Say = silent) -> Learnt:
@@ -42,8 +43,7 @@ class PBM(Examined):
         return parameters["examination"]
 
 
-def rank_rates(data: Counts) -> Floats:
-    """[ranks] click rates relative to the first rank's, from .001 to 1."""
-    shown, clicked = data.by_cell()
-    rate = (clicked + 0.5) / (shown + 1)
-    return np.clip(rate / rate[0], 1e-3, 1.0)
+def rank_rates(data: Counts) -> Pooled:
+    """The click rates of ranks relative to the first's, whose bias adds up from rank to rank."""
+    rate, _ = relative_rates(data)
+    return Pooled(np.log(rate / rate[0]), walk(np.arange(data.ranks)), rate=rate)

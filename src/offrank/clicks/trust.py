@@ -11,9 +11,9 @@ from ..findings import cautions_for
 from ..findings.evidence_clicks import OfFit
 from .counts import Counts
 from .documents import SlateDocuments
+from .examined import PRIOR_ROLES, begun, prior_of, prior_tables
 from .fit.curve import fit_curve
 from .fit.posterior import Chances, Free, fit_attractions
-from .fit.priors import Beta, given
 from .laws import ClickLaw, Independent
 from .learnt import Learnt
 from .model import Say, WithPrior, of_documents, of_ranks, silent
@@ -41,26 +41,21 @@ class TrustBias(WithPrior):
     name: ClassVar[str] = "trust"
 
     def roles(self) -> Roles:
-        return {"attraction": Role.DOCUMENT, "hit": Role.RANK, "false": Role.RANK, "attraction_prior": Role.PRIOR}
+        return {"attraction": Role.DOCUMENT, "hit": Role.RANK, "false": Role.RANK, **PRIOR_ROLES}
 
     def learn(self, data: Counts, *, start: Parameters | None = None, say: Say = silent) -> Learnt:
         data = data.by_rank()
-        begin = Beta(0.7, 1.6)
-        at = None
-        if start is not None:
-            begin, at = Beta.at(start["attraction_prior"]), Chances(start["hit"], start["false"])
-        found = fit_attractions(
-            data, *_chances(data), given(self.prior), begin, at=at, tolerance=self.tolerance, say=say
-        )
+        prior, at = prior_of(self.prior, data), None if start is None else Chances(start["hit"], start["false"])
+        initial = begun(prior, 0.3, start)
+        found = fit_attractions(data, *_chances(data), prior, initial, at=at, tolerance=self.tolerance, say=say)
         attraction, strength = found.tables()
-        tables = {"attraction": attraction, **found.chances._asdict(), "attraction_prior": found.prior.table}
         return Learnt(
-            tables,
+            {"attraction": attraction, **found.chances._asdict(), **prior_tables(found)},
             {"attraction": strength},
-            trace=found.climb.trace,
-            rounds=found.climb.rounds,
-            converged=found.climb.converged,
-            facts={"attraction_prior": found.prior.table.tolist()},
+            trace=found.trace,
+            rounds=found.rounds,
+            converged=found.converged,
+            facts={"attraction_prior": found.betas.of_unseen.table.tolist()},
             cautions=cautions_for(OfFit(steeper=_steeper(data))),
         )
 
@@ -72,8 +67,8 @@ class TrustBias(WithPrior):
 
 def _chances(data: Counts) -> tuple[Chances, Free]:
     """Initial values of EM, and what it learns: all but the first rank's hit and the lowest rank's false."""
-    rates, ranks = rank_rates(data), np.arange(data.ranks)
-    hit = np.clip(rates, 0.02, 0.98)
+    ranks = np.arange(data.ranks)
+    hit = np.clip(np.exp(rank_rates(data).log), 0.02, 0.98)
     false = 0.2 * hit * (1 - ranks / max(data.ranks - 1, 1))
     hit[0], false[-1] = 1.0, 0.0
     return Chances(hit, false), Free(ranks > 0, ranks < data.ranks - 1)
@@ -85,9 +80,6 @@ def _steeper(data: Counts) -> float:
     Click rates fall with rank because of examination and of what is shown there. How they fall for one and the same
     document separates the two, approximately so under trust bias as well.
     """
-    rates = rank_rates(data)
-    curve = fit_curve(data, rates, tolerance=1e-4)
-    known = curve.deviation < 1.0
-    steeper = np.log(curve.value[known] / rates[known])
-    shown = data.by_cell()[0][known]
-    return float(steeper @ shown / shown.sum())
+    pooled, (shown, _) = rank_rates(data), data.by_cell()
+    curve = fit_curve(data, pooled, tolerance=1e-4)
+    return float((np.log(curve.value) - pooled.log) @ shown / shown.sum())

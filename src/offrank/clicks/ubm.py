@@ -11,7 +11,7 @@ from ..log.batch import Floats, Integers
 from .counts import Counts, browsing_cell, rank_of
 from .documents import SlateDocuments
 from .examined import Examined
-from .fit.curve import fit_curve
+from .fit.curve import Pooled, fit_curve, relative_rates
 from .laws import Browsing, ClickLaw
 from .model import of_documents
 from .parameters import Parameters
@@ -31,11 +31,16 @@ class UBM(Examined):
     name: ClassVar[str] = "ubm"
     browsing: ClassVar[bool] = True
 
-    def guess(self, data: Counts) -> Floats:
-        """The position-based model's examination of the rank."""
-        ranks = data.by_rank()
-        curve = fit_curve(ranks, rank_rates(ranks), tolerance=1e-4).value
-        return np.asarray(np.clip(curve, 1e-3, None)[rank_of(np.arange(data.cells))])
+    def pooled(self, data: Counts) -> Pooled:
+        """The position-based model's examination of the rank, times the cell's click rate relative to the rank's."""
+        ranks, rank = data.by_rank(), rank_of(np.arange(data.cells))
+        curve = fit_curve(ranks, rank_rates(ranks))
+        rate, _ = relative_rates(ranks)
+        shown, clicked = data.by_cell()
+        clicked = clicked + 0.5
+        relative = np.log(clicked / (shown + 0.5 / rate[rank]) / rate[rank])
+        error = curve.covariance[np.ix_(rank, rank)] + np.diag(1 / clicked)
+        return Pooled(np.log(curve.value)[rank] + relative, np.eye(data.cells), error=error)
 
     def law(self, parameters: Parameters, slots: SlateDocuments) -> ClickLaw:
         examination = cells_table(parameters["examination"], slots.shown.shape[1])

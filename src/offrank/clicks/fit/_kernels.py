@@ -2,8 +2,9 @@
 
 - Documents d have the entries first[d] : first[d + 1], sorted by document: cell, shown or skipped, clicked.
 - Posteriors are on a grid of attractions with consecutive levels: SPAN + 1 nodes, then twice as fine, and so
-  on. A document's are the nodes low[d] : low[d] + count[d] of one level; count is 0 until they are found. Tables of
-  the grid are [cells, nodes]: on_click and on_skip, the log-probabilities of a click and of no click.
+  on. A document's are the nodes low[d] : low[d] + count[d] of one level; count is 0 until they are found. nodes: [4,
+  nodes] attraction, its logarithm, log(1 - attraction), and the logarithm of the step. Tables of the grid are [cells,
+  nodes]: on_click and on_skip, the log-probabilities of a click and of no click. a, b: [documents] their priors.
 - Tails are the ranks below the last click of each session, where examination is hidden: see `Tails`.
 """
 
@@ -38,9 +39,9 @@ def first_of(level):
 def _log_density(entries, d, tables, low, count, out):
     """Write the log-posterior of a document, up to a constant, to out; return its largest value."""
     first, cell, clicked, skipped = entries
-    log_prior, on_click, on_skip = tables
+    a, b, nodes, on_click, on_skip = tables
     for j in range(count):
-        out[j] = log_prior[low + j]
+        out[j] = a[d] * nodes[1, low + j] + b[d] * nodes[2, low + j] + nodes[3, low + j]
     for i in range(first[d], first[d + 1]):
         c, y, n = cell[i], clicked[i], skipped[i]
         if n > 0.0:
@@ -59,7 +60,7 @@ def _log_density(entries, d, tables, low, count, out):
 def _narrow(entries, d, tables, out):
     """(first node, number of nodes) of a document's posterior, searched from coarse to fine."""
     levels = 0
-    while first_of(levels + 1) < len(tables[0]):
+    while first_of(levels + 1) < tables[2].shape[1]:
         levels += 1
     level, a, k = 0, 0, SPAN + 1
     while True:
@@ -94,7 +95,7 @@ def _weigh(entries, d, tables, low, count, w):
         level += 1
     inside = w[0] <= TRACE or low == first_of(level)
     inside &= w[count - 1] <= TRACE or low + count == first_of(level + 1)
-    fine = heavy >= FEWEST or first_of(level + 1) >= len(tables[0])
+    fine = heavy >= FEWEST or first_of(level + 1) >= tables[2].shape[1]
     return top + np.log(total), inside and fine
 
 
@@ -107,16 +108,17 @@ def _dot(w, table, low, count):
 
 
 @_exact
-def expect_attractions(entries, tables, hit, missed, nodes, low, count, moments):
-    """The E-step: (log-likelihood, [cells, 2] attracted clicks and attracted skips, [2] sums for the prior).
+def expect_attractions(entries, tables, hit, missed, low, count, moments):
+    """The E-step: (log-likelihood without the normalisers of the priors, [cells, 2] attracted clicks and skips).
 
-    tables: log_prior, on_click, on_skip. hit, missed: [cells, nodes] P(attracted | click) and P(attracted | no click);
-    hit is empty where only the attracted click; both where they are not needed. nodes: [3, nodes] attraction, its log,
-    log(1 - attraction). low and count are updated where they do not fit. moments: [documents, 2] is filled with the
-    mean and the variance of the attraction.
+    tables: a, b [documents], nodes [4, nodes], on_click, on_skip. hit, missed: [cells, nodes] P(attracted | click) and
+    P(attracted | no click); hit is empty where only the attracted click; both where they are not needed. low and
+    count are updated where they do not fit. moments: [documents, 4] is filled with the mean and the variance of the
+    attraction, and the means of its logarithm and of that of 1 - attraction.
     """
     first, cell, clicked, skipped = entries
-    attracted, sums, log_likelihood, w = np.zeros((len(missed), 2)), np.zeros(2), 0.0, np.empty(ROOM)
+    nodes = tables[2]
+    attracted, log_likelihood, w = np.zeros((len(missed), 2)), 0.0, np.empty(ROOM)
     for d in range(len(first) - 1):
         own, fits = 0.0, False
         if count[d] > 0:
@@ -131,31 +133,110 @@ def expect_attractions(entries, tables, hit, missed, nodes, low, count, moments)
         for j in range(k):
             variance += w[j] * (nodes[0, a + j] - mean) ** 2
         moments[d, 0], moments[d, 1] = mean, variance
-        sums[0] += _dot(w, nodes[1], a, k)
-        sums[1] += _dot(w, nodes[2], a, k)
+        moments[d, 2], moments[d, 3] = _dot(w, nodes[1], a, k), _dot(w, nodes[2], a, k)
         for i in range(first[d], first[d + 1] if len(missed) else 0):
             c = cell[i]
             if skipped[i] > 0.0:
                 attracted[c, 1] += skipped[i] * _dot(w, missed[c], a, k)
             if clicked[i] > 0.0:
                 attracted[c, 0] += clicked[i] * (_dot(w, hit[c], a, k) if len(hit) else 1.0)
-    return log_likelihood, attracted, sums
+    return log_likelihood, attracted
 
 
 @_exact
-def expect_clicks(first, cell, shown, clicked, curve):
-    """([cells] expected clicks of each cell at examination one, sum_d clicks_d log exposure_d)."""
-    out, logs = np.zeros(len(curve)), 0.0
+def load_attractions(entries, tables, chances, along, low, count, means, products):
+    """Posterior moments of the scores of directions, at the places that `expect_attractions` found.
+
+    chances: hit, false [cells]. along: [2, cells, r] their derivatives by each direction. means: [documents, r] is
+    filled with the expected scores; products: [documents, 3, 3 + r] with the covariances of the attraction, its
+    logarithm, and that of 1 - attraction, with themselves and with the scores.
+    """
+    first, cell, clicked, skipped = entries
+    nodes, r = tables[2], along.shape[2]
+    w, slope, scores, center = np.empty(ROOM), np.empty(ROOM), np.empty((3 + r, ROOM)), np.empty(3 + r)
     for d in range(len(first) - 1):
+        a, k = low[d], count[d]
+        _weigh(entries, d, tables, a, k, w)
+        for j in range(k):
+            for i in range(3):
+                scores[i, j] = nodes[i, a + j]
+            for i in range(3, 3 + r):
+                scores[i, j] = 0.0
+        for entry in range(first[d], first[d + 1]):
+            c, y, n = cell[entry], clicked[entry], skipped[entry]
+            moved = False
+            for i in range(r):
+                moved |= along[0, c, i] != 0.0 or along[1, c, i] != 0.0
+            if not moved:
+                continue
+            for j in range(k):
+                u = nodes[0, a + j]
+                p = chances[0][c] * u + chances[1][c] * (1.0 - u)
+                slope[j] = y / p - n / max(1.0 - p, 1e-12)
+            for i in range(r):
+                if along[0, c, i] != 0.0 or along[1, c, i] != 0.0:
+                    for j in range(k):
+                        u = nodes[0, a + j]
+                        scores[3 + i, j] += slope[j] * (along[0, c, i] * u + along[1, c, i] * (1.0 - u))
+        for i in range(3 + r):
+            center[i] = 0.0
+            for j in range(k):
+                center[i] += w[j] * scores[i, j]
+            if i >= 3:
+                means[d, i - 3] = center[i]
+        for i in range(3 + r):
+            for j in range(k):
+                scores[i, j] -= center[i]
+            for e in range(min(i + 1, 3)):
+                total = 0.0
+                for j in range(k):
+                    total += w[j] * scores[e, j] * scores[i, j]
+                products[d, e, i] = total
+                if i < 3:
+                    products[d, i, e] = total
+
+
+@_exact
+def expect_scores(first, cell, shown, clicked, curve, rate):
+    """The conditional likelihood of where documents are clicked, for the logarithms of a curve [cells].
+
+    Returns (log-likelihood, [cells] scores, [cells, cells] information, and the sums over documents of products of
+    scores; of scores and residuals; of residuals). rate: [cells] clicked - rate shown are the residuals; none if empty.
+    """
+    cells, log_likelihood = len(curve), 0.0
+    scores, information, products = np.zeros(cells), np.zeros((cells, cells)), np.zeros((cells, cells))
+    cross, residuals = np.zeros((cells, cells)), np.zeros((cells, cells))
+    share, score, residual = np.empty(cells), np.empty(cells), np.zeros(cells)
+    for d in range(len(first) - 1):
+        start, count = first[d], first[d + 1] - first[d]
         exposure, clicks = 0.0, 0.0
-        for i in range(first[d], first[d + 1]):
-            exposure += shown[i] * curve[cell[i]]
-            clicks += clicked[i]
-        if clicks > 0.0:
-            logs += clicks * np.log(exposure)
-            for i in range(first[d], first[d + 1]):
-                out[cell[i]] += shown[i] * clicks / exposure
-    return out, logs
+        for i in range(count):
+            share[i] = shown[start + i] * curve[cell[start + i]]
+            exposure += share[i]
+            clicks += clicked[start + i]
+            if clicked[start + i] > 0.0:
+                log_likelihood += clicked[start + i] * np.log(curve[cell[start + i]])
+        if clicks == 0.0 and not len(rate):
+            continue
+        log_likelihood -= clicks * np.log(exposure)
+        for i in range(count):
+            c = cell[start + i]
+            share[i] /= exposure
+            score[i] = clicked[start + i] - clicks * share[i]
+            if len(rate):
+                residual[i] = clicked[start + i] - rate[c] * shown[start + i]
+            scores[c] += score[i]
+            information[c, c] += clicks * share[i]
+        for i in range(count):
+            c = cell[start + i]
+            for j in range(count):
+                e = cell[start + j]
+                information[c, e] -= clicks * share[i] * share[j]
+                products[c, e] += score[i] * score[j]
+                if len(rate):
+                    cross[c, e] += score[i] * residual[j]
+                    residuals[c, e] += residual[i] * residual[j]
+    return log_likelihood, scores, information, products, cross, residuals
 
 
 @_inline

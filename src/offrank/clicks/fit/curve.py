@@ -1,4 +1,5 @@
-"""The examination of ranks by a conditional likelihood from which the attractions of documents cancel.
+"""The examination of cells: a conditional estimate, from which the attractions of documents cancel, blended with click
+rates.
 
 E[clicks of d in c] = shown[d, c] examination[c] attraction[d]. Given how often a document is clicked in all, where it
 is clicked does not depend on its attraction, whether clicks are rare or not:
@@ -7,8 +8,12 @@ is clicked does not depend on its attraction, whether clicks are rare or not:
 
 has expectation zero at the true examination, however few views a document has and however attraction and rank
 correlate in the log. (It is the score of Poisson counts with fixed effects: Hausman, Hall and Griliches 1984; for
-consistency only the means need be right: Wooldridge 1999.) A common prior of the attractions, in contrast, makes the
-curve too steep where good documents are shown high.
+consistency only the means need be right: Wooldridge 1999.)
+
+The click rates of cells, in contrast, are precise, and biased where documents differ between cells. Their bias, on the
+logarithmic scale, is taken to be N(0, tau^2 shape), with tau^2 estimated from the distance between the two estimates
+beyond their sampling error (empirical Bayes). The examination is the posterior mode: where the conditional likelihood is
+precise it decides; where it is silent, click rates do.
 """
 
 from __future__ import annotations
@@ -20,30 +25,54 @@ import numpy as np
 
 from ...log.batch import Floats, Integers
 from ..counts import Counts
-from ..parameters import Parameters
 from . import _kernels
-from .em import Climb, climb
 
-_WEAK = 0.1
-"""Pseudo-clicks that tie a cell to its initial guess, where the log says nothing."""
+_WEAK = 0.05
+"""Information, in clicks, that is added where the log has none, so that standard errors are finite."""
 _MOST = 500
 """Largest number of cells with a joint covariance; with more, each is treated separately."""
+_TAUS = np.geomspace(0.003, 2.0, 27)
+"""Standard deviations of the bias of click rates over which is integrated."""
+_SCALE = 0.2
+"""Scale of the half-Cauchy prior of that standard deviation (Gelman 2006)."""
+_ROUNDS = 100
+_FAR = 1.0
+"""The largest step, in logarithms."""
 
-_Entries = tuple[Integers, Integers, Floats, Floats]
-"""first [d + 1], and for each document, from first[d] to first[d + 1]: cell, shown, clicked."""
+
+@dataclass(frozen=True)
+class Pooled:
+    """Click rates: what examination would be if the documents of all cells were alike.
+
+    - log: [cells] their logarithm relative to the first cell's.
+    - rate: [cells] of clicks, from whose residuals by document the sampling error of `log` and its correlation with
+      that of the conditional estimate follow; or None, and `error`, [cells, cells], is its covariance.
+    - shape: [cells, cells] of the covariance of the bias, up to the factor tau^2.
+    """
+
+    log: Floats
+    shape: Floats
+    rate: Floats | None = None
+    error: Floats | None = None
 
 
 @dataclass(frozen=True)
 class ExaminationCurve:
     """A fitted examination curve.
 
-    value: [cells], 1 in the first cell. covariance: [cells, cells] of its logarithm, robust to how clicks vary
-    around their means. climb: its trace is the conditional log-likelihood.
+    - value: [cells], 1 in the first cell.
+    - covariance: [cells, cells] of its logarithm: sampling error, robust to how clicks vary around their means, and the
+      possible bias of click rates.
+    - alone: [cells] standard errors of the logarithm by the conditional likelihood alone.
+    - tau: the estimated standard deviation of the bias of click rates.
     """
 
     value: Floats
     covariance: Floats
-    climb: Climb
+    alone: Floats
+    tau: float
+    rounds: int
+    converged: bool
 
     @property
     def deviation(self) -> Floats:
@@ -51,93 +80,145 @@ class ExaminationCurve:
         return np.sqrt(np.diag(self.covariance))
 
     def over(self, cell: int) -> ExaminationCurve:
-        """The same curve relative to another cell, with the standard errors to match."""
+        """The same curve relative to another cell, with the covariance to match."""
         shared = self.covariance[:, cell]
         covariance = self.covariance - shared[:, None] - shared + shared[cell]
         np.fill_diagonal(covariance, np.maximum(np.diag(covariance), 0.0))
-        return ExaminationCurve(self.value / self.value[cell], covariance, self.climb)
+        value = self.value / self.value[cell]
+        return ExaminationCurve(value, covariance, self.alone, self.tau, self.rounds, self.converged)
+
+
+@dataclass(frozen=True)
+class _Moments:
+    """At one curve, for the logarithms of all cells but the first: those to which it is relative.
+
+    likelihood: the conditional log-likelihood. score [c]; information [c, c] of the multinomial likelihood.
+    products: [c, c] sums over documents of products of scores, cross: of scores and influences on the pooled estimate,
+    error: of products of these influences.
+    """
+
+    likelihood: float
+    score: Floats
+    information: Floats
+    products: Floats
+    cross: Floats
+    error: Floats
+
+
+class _Problem:
+    def __init__(self, counts: Counts, pooled: Pooled) -> None:
+        first = np.searchsorted(counts.document, np.arange(counts.documents + 1))
+        self._entries = (first, counts.cell, counts.shown, counts.clicked)
+        self.pooled = pooled
+        self._clicks = counts.by_cell()[1] + 0.5
+
+    def at(self, log: Floats) -> _Moments:
+        """log: [cells - 1]."""
+        pooled, rest = self.pooled, slice(1, None)
+        curve = np.exp(np.append(0.0, log))
+        rate = np.empty(0) if pooled.rate is None else pooled.rate
+        likelihood, score, *tables = _kernels.expect_scores(*self._entries, curve, rate)
+        if len(curve) > _MOST:
+            tables = [np.diag(np.diag(table)) for table in tables]
+        information, products, cross, error = tables
+        if pooled.rate is None:
+            assert pooled.error is not None
+            cross, error = np.zeros_like(products)[rest, rest], pooled.error[rest, rest]
+        else:
+            # d log(rate[c] / rate[0]) = residual[c] / clicks[c] - residual[0] / clicks[0].
+            by = np.diag(1 / self._clicks)[:, rest]
+            by[0] = -1 / self._clicks[0]
+            cross, error = cross[rest] @ by, by.T @ error @ by + np.diag(0.5 / self._clicks[rest] ** 2)
+        return _Moments(likelihood, score[rest], information[rest, rest], products[rest, rest], cross, error)
 
 
 def fit_curve(
     counts: Counts,
-    guess: Floats,
+    pooled: Pooled,
     *,
     start: Floats | None = None,
     tolerance: float = 1e-6,
-    rounds: int = 1000,
     say: Callable[[float], object] = lambda _: None,
 ) -> ExaminationCurve:
     """The examination of each cell relative to that of the first.
 
-    guess: [cells] assumed where the log says nothing. start: initial values. tolerance: of e / (1 + e).
+    start: [cells] initial values. tolerance: of the logarithm.
     """
-    if len(guess) == 1:
-        return ExaminationCurve(np.ones(1), np.zeros((1, 1)), Climb({}, (), 0, converged=True))
-    entries = _entries(counts, guess)
-    clicks = np.bincount(entries[1], weights=entries[3], minlength=len(guess))
-
-    def step(parameters: Parameters) -> tuple[Parameters, float]:
-        curve = _value(parameters)
-        exposed, logs = _kernels.expect_clicks(*entries, curve)
-        after = np.divide(clicks, exposed, out=np.zeros_like(clicks), where=exposed > 0)
-        after = np.where(exposed > 0, after / after[0], curve)
-        return {"odds": after / (1 + after)}, float(clicks @ np.log(curve)) - logs
-
-    begin = guess if start is None else start
-    found = climb(step, {"odds": begin / (1 + begin)}, tolerance=tolerance, rounds=rounds, say=say)
-    value = _value(found.parameters)
-    return ExaminationCurve(value, _covariance(entries, value, guess), found)
-
-
-def _entries(counts: Counts, guess: Floats) -> _Entries:
-    """The counts, and for each cell but the first a pseudo-document that is clicked as often there as in the first.
-
-    Its likelihood is largest at the guess: it decides for cells that nothing else links to others.
-    """
-    others, ones = np.arange(1, len(guess)), np.ones(len(guess) - 1)
-    weak = np.stack([np.zeros(len(others), np.int64), others], axis=1).ravel()
-    shown = np.stack([ones, 1 / guess[1:]], axis=1).ravel()
-    first = np.searchsorted(counts.document, np.arange(counts.documents + 1))
-    return (
-        np.concatenate([first, first[-1] + 2 + 2 * np.arange(len(others))]),
-        np.concatenate([counts.cell, weak]),
-        np.concatenate([counts.shown, shown]),
-        np.concatenate([counts.clicked, np.full(len(weak), _WEAK)]),
+    cells = len(pooled.log)
+    if cells == 1:
+        return ExaminationCurve(np.ones(1), np.zeros((1, 1)), np.zeros(1), 0.0, 0, converged=True)
+    problem, target, shape = _Problem(counts, pooled), pooled.log[1:], pooled.shape[1:, 1:]
+    log = target if start is None else np.log(start[1:] / start[0])
+    variance, converged, taken = 0.0, False, 0
+    for taken in range(1, _ROUNDS + 1):
+        here = problem.at(log)
+        say(here.likelihood)
+        variance = _bias(here, log - target, shape) if taken < 20 else variance
+        precision = np.linalg.inv(variance * shape + here.error)
+        step = np.linalg.solve(here.information + precision, here.score - precision @ (log - target))
+        log = log + step * min(1.0, _FAR / max(float(np.abs(step).max()), 1e-300))
+        if np.abs(step).max() < tolerance:
+            converged = True
+            break
+    covariance, alone = _errors(here, variance * shape)
+    value = np.exp(np.append(0.0, log))
+    return ExaminationCurve(
+        value, _bordered(covariance), np.append(0.0, alone), float(np.sqrt(variance)), taken, converged
     )
 
 
-def _value(parameters: Parameters) -> Floats:
-    """Odds, relative to those of the first cell."""
-    odds = parameters["odds"] / (1 - parameters["odds"])
-    return np.asarray(odds / odds[0])
+def _bias(here: _Moments, distance: Floats, shape: Floats) -> float:
+    """tau^2: the posterior mean of the variance of the pooled estimate's bias.
+
+    distance: [c] of the current from the pooled logarithms. Were the likelihood quadratic, information x (conditional
+    - pooled estimate) were N(0, sampling error + tau^2 information shape information).
+    """
+    information = here.information
+    found = here.score + information @ distance
+    both = information @ here.cross
+    error = here.products - both - both.T + information @ here.error @ information
+    error[np.diag_indices_from(error)] += _WEAK
+    spread = information @ shape @ information
+    logs = np.empty(len(_TAUS))
+    # One decomposition serves all: error = half half', and half^-1 spread half^-T = axes diag(values) axes'.
+    values, axes = np.linalg.eigh(error)
+    half = axes / np.sqrt(np.maximum(values, _WEAK / 10))
+    values, axes = np.linalg.eigh(half.T @ spread @ half)
+    squares = (axes.T @ (half.T @ found)) ** 2
+    for place, tau in enumerate(_TAUS):
+        variances = 1.0 + tau**2 * np.maximum(values, 0.0)
+        logs[place] = -0.5 * (np.log(variances) + squares / variances).sum()
+    logs += np.log(_TAUS) - np.log1p((_TAUS / _SCALE) ** 2)
+    share = np.exp(logs - logs.max())
+    return float(share @ _TAUS**2 / share.sum())
 
 
-def _covariance(entries: _Entries, value: Floats, guess: Floats) -> Floats:
-    """The sandwich covariance of the logarithms; zero for the first cell, to which the others are relative."""
-    information, products = _curvature(entries, value)
-    # The score of the pseudo-documents is zero at the guess: their information stands for its variance.
-    products = products + np.diag(2 * _WEAK * (value / guess) / (1 + value / guess) ** 2)
-    if len(information) > _MOST:
-        information, products = (np.diag(np.diag(part)) for part in (information, products))
-    rest = slice(1, None)
-    half = np.linalg.pinv(information[rest, rest], hermitian=True)
-    found = np.zeros_like(information)
-    found[rest, rest] = half @ products[rest, rest] @ half
-    np.fill_diagonal(found, np.maximum(np.diag(found), 0.0))
-    return found
+def _errors(here: _Moments, bias: Floats) -> tuple[Floats, Floats]:
+    """([c, c] covariance of the logarithms, [c] their standard errors by the conditional likelihood alone)."""
+    precision = np.linalg.inv(bias + here.error)
+    weigh = np.linalg.inv(here.information + precision)
+    both = here.cross @ precision
+    sampling = here.products + both + both.T + precision @ here.error @ precision
+    covariance = weigh @ (sampling + precision @ bias @ precision) @ weigh
+    faint = _WEAK * np.eye(len(bias))
+    half = np.linalg.inv(here.information + faint)
+    alone = np.sqrt(np.diag(half @ (here.products + faint) @ half))
+    return (covariance + covariance.T) / 2, alone
 
 
-def _curvature(entries: _Entries, value: Floats) -> tuple[Floats, Floats]:
-    """(information, products of scores), both [cells, cells], for the logarithms of the curve."""
-    from scipy.sparse import csr_array  # slow to import
+def _bordered(covariance: Floats) -> Floats:
+    """With zeros for the first cell, to which the others are relative."""
+    return np.pad(covariance, ((1, 0), (1, 0)))
 
-    first, cell, shown, clicked = entries
-    document, shape = np.repeat(np.arange(len(first) - 1), np.diff(first)), (len(first) - 1, len(value))
-    exposure, clicks = (np.bincount(document, one) for one in (shown * value[cell], clicked))
-    share = shown * value[cell] / exposure[document]
-    shares, weighted, scores = (
-        csr_array((one, cell, first), shape=shape)
-        for one in (share, clicks[document] * share, clicked - clicks[document] * share)
-    )
-    total = np.diag(np.bincount(cell, clicks[document] * share, len(value)))
-    return total - (shares.T @ weighted).toarray(), (scores.T @ scores).toarray()
+
+def relative_rates(counts: Counts) -> tuple[Floats, Floats]:
+    """([cells] click rates, [cells] clicks), with half a click each at the rate of all."""
+    shown, clicked = counts.by_cell()
+    everywhere = (clicked.sum() + 1) / (shown.sum() + 2)
+    return (clicked + 0.5) / (shown + 0.5 / everywhere), clicked + 0.5
+
+
+def walk(rank: Integers) -> Floats:
+    """[cells, cells] covariance of a bias that adds up from rank to rank: a random walk around a slope in log rank."""
+    slope = np.log1p(rank)
+    return np.asarray(np.minimum(rank[:, None], rank) + 4 * np.outer(slope, slope))

@@ -1,33 +1,32 @@
 """Posteriors of attractions for click probabilities that are affine in them: each is integrated out on a grid.
 
-EM finds the click probabilities of the cells and the prior of the attractions.
+The click probabilities of the cells and the regression of the documents' priors maximise the marginal likelihood. By
+Fisher's identity, its gradient is the expected score of complete data.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
-from functools import cached_property
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ...log.batch import Floats
+from ...log.batch import Floats, Integers
 from ..counts import Counts
-from ..parameters import Parameters
 from . import _kernels
 from .design import Design
-from .em import Climb, climb, expit, logit
-from .priors import Beta, PriorRegression, best
+from .em import expit, logit
+from .priors import Beta, PriorRegression
 
-_EDGE = 16.0
+EDGE = 16.0
 """Attractions are between expit(-16) and expit(16)."""
 _FINEST = 10
 """The level of the smallest steps: 2^-11."""
-_ROUNDS = 1000
-_SOME = 4_000
-"""Number of evenly chosen documents whose solution is the starting point for all."""
+_ROUNDS = 500
+_DOCUMENTS, _ENTRIES = 4_000, 60_000
+"""Documents and counts of documents at cells from which priors are fitted, evenly chosen where there are more."""
 
 
 class Chances(NamedTuple):
@@ -44,185 +43,259 @@ class Free(NamedTuple):
     false: NDArray[np.bool_]
 
 
-class Integrals(NamedTuple):
-    """The results of one pass over the documents.
-
-    log_likelihood; attracted: [cells, 2] expected clicks and skips of the attracted. logs: [2] sums over documents of
-    the expected log of the attraction and of 1 - attraction. mean, variance: [d] of the attraction.
-    """
-
-    log_likelihood: float
-    attracted: Floats
-    logs: Floats
-    mean: Floats
-    variance: Floats
-
-
-@dataclass(frozen=True)
-class Attractions:
-    """The fitted chances and prior, the integrals at them, and the trace of EM."""
-
-    chances: Chances
-    prior: Beta
-    integrals: Integrals
-    climb: Climb
-
-    def tables(self) -> tuple[Floats, Floats]:
-        """(mean, sample size of a Beta of equal variance) of attractions [documents + 1], the last for unseen ones."""
-        mean = np.append(self.integrals.mean, self.prior.mean)
-        strength = mean[:-1] * (1 - mean[:-1]) / np.maximum(self.integrals.variance, 1e-300) - 1
-        return mean, np.append(np.maximum(strength, 1e-3), self.prior.strength)
-
-
-def fit_attractions(
-    counts: Counts,
-    start: Chances,
-    free: Free | None,
-    prior: Beta | None,
-    begin: Beta,
-    *,
-    at: Chances | None = None,
-    tolerance: float = 1e-5,
-    say: Callable[[str], object],
-) -> Attractions:
-    """The chances and, unless given, the prior that maximise the likelihood of all documents together.
-
-    start: initial chances; free ones have a weak prior, which decides where nothing was seen: one observation at the
-    start. free: None where no chance is learnt. begin, at: initial values of a fitted prior, and of the chances.
-    """
-    problem = _Problem(counts, start, free, prior)
-    if at is None and counts.documents > 2 * _SOME:
-        some = fit_attractions(counts.thinned(_SOME), start, free, prior, begin, tolerance=10 * tolerance, say=say)
-        begin, at = some.prior, some.chances
-    here: Parameters = {} if free is None else (at or start)._asdict()
-    if prior is None:
-        here = {**here, "prior": _table(begin)}
-
-    def tell(log_posterior: float) -> None:
-        say(f"log-likelihood {log_posterior:,.2f}")
-
-    found = climb(problem.step, here, tolerance=tolerance, rounds=_ROUNDS, say=tell)
-    chances, at_end = problem.chances(found.parameters), problem.prior(found.parameters)
-    return Attractions(chances, at_end, problem.integrals(chances, at_end, cells=False), found)
-
-
 @dataclass(frozen=True)
 class LogitGrid:
     """Attractions whose logits are evenly spaced from -16 to 16, at several levels of fineness.
 
     Sums over them are integrals by the trapezoidal rule: exact to 1e-5 or better for likelihoods of clicks.
 
-    logits, steps: [nodes] of all consecutive levels, and the lengths that they stand for. finest: the last level.
+    nodes: [4, nodes] of all consecutive levels: attraction u, log u, log(1 - u), and the logarithm of the length of
+    logits that the node stands for.
     """
 
-    logits: Floats
-    steps: Floats
-    finest: slice
+    nodes: Floats
 
     @classmethod
     def of(cls, clicks: float) -> LogitGrid:
         """A grid fine enough for a document with these clicks: its posterior deviation is 1 / sqrt(clicks) or more."""
         levels = range(1 + min(_FINEST, int(np.ceil(np.log2(clicks + 1.0) / 2))))
-        logits = [np.linspace(-_EDGE, _EDGE, _kernels.SPAN * 2**level + 1) for level in levels]
-        steps = [np.gradient(x) * np.where(np.abs(x) == _EDGE, 0.5, 1.0) for x in logits]
-        return cls(np.concatenate(logits), np.concatenate(steps), slice(-len(logits[-1]), None))
-
-    @cached_property
-    def nodes(self) -> Floats:
-        """[3, nodes] attraction, its logarithm, and log(1 - attraction)."""
-        log_u, log_v = -np.logaddexp(0, -self.logits), -np.logaddexp(0, self.logits)
-        return np.stack([np.exp(log_u), log_u, log_v])
-
-    def log_prior(self, prior: Beta) -> Floats:
-        """[nodes] log-probabilities, which sum to one over the finest level and nearly so over others."""
-        density = prior.a * self.nodes[1] + prior.b * self.nodes[2] + np.log(self.steps)
-        finest = density[self.finest]
-        top = finest.max()
-        return np.asarray(density - top - np.log(np.exp(finest - top).sum()))
-
-    def evidence(self, prior: Beta, logs: Floats) -> tuple[float, float, float]:
-        """The expected log-density of a document with expected logs [2], and its derivatives by a and b."""
-        log_prior, nodes = self.log_prior(prior), self.nodes[1:]
-        by = logs - nodes[:, self.finest] @ np.exp(log_prior[self.finest])
-        constant = log_prior[0] - prior.a * nodes[0, 0] - prior.b * nodes[1, 0] - np.log(self.steps[0])
-        return float(prior.a * logs[0] + prior.b * logs[1] + constant), float(by[0]), float(by[1])
+        each = [np.linspace(-EDGE, EDGE, _kernels.SPAN * 2**level + 1) for level in levels]
+        steps = np.concatenate([np.gradient(x) * np.where(np.abs(x) == EDGE, 0.5, 1.0) for x in each])
+        logits = np.concatenate(each)
+        log_u = -np.logaddexp(0, -logits)
+        return cls(np.stack([np.exp(log_u), log_u, -np.logaddexp(0, logits), np.log(steps)]))
 
 
-class _Problem:
-    """The counts of documents, and the part of the grid where each document's posterior has its mass.
+def log_normaliser(a: Floats, b: Floats) -> tuple[Floats, Floats, Floats]:
+    """[d] the logarithm of the integral of u^a (1 - u)^b over logits from -16 to 16; its derivatives by a and by b.
 
-    low, count: [d], updated with the posteriors at each pass.
+    The complete integral is the beta function; beyond the edges it is exp(-16 a) / a and exp(-16 b) / b.
+    """
+    from scipy.special import betaln, digamma  # slow to import
+
+    whole = betaln(a, b)
+    below, above = (np.exp(-EDGE * part - np.log(part) - whole) for part in (a, b))
+    inside, both = 1.0 - below - above, digamma(a + b)
+    by_a, by_b = (
+        (digamma(part) - both + out * (EDGE + 1 / part)) / inside for part, out in ((a, below), (b, above))
+    )
+    return whole + np.log(inside), by_a, by_b
+
+
+class Integrals(NamedTuple):
+    """The results of one pass over the documents.
+
+    log_likelihood: of all documents. attracted: [cells, 2] expected clicks and skips of the attracted. mean, variance:
+    [d] of the attraction. by_a, by_b: [d] derivatives of the log-likelihood by the document's prior.
     """
 
-    def __init__(self, counts: Counts, start: Chances, free: Free | None, given: Beta | None) -> None:
-        self._start, self._free, self._given = start, free, given
-        shown, clicked = counts.by_cell()
-        self._totals = np.stack([clicked, shown - clicked], axis=1)
+    log_likelihood: float
+    attracted: Floats
+    mean: Floats
+    variance: Floats
+    by_a: Floats
+    by_b: Floats
+
+
+class Posteriors:
+    """The counts of documents, and the part of the grid where each document's posterior has its mass."""
+
+    def __init__(self, counts: Counts) -> None:
+        self.counts = counts
         first = np.searchsorted(counts.document, np.arange(counts.documents + 1))
-        self._entries = (first, counts.cell, counts.clicked, counts.shown - counts.clicked)
-        self._grid = LogitGrid.of(float(counts.by_document()[1].max()))
+        self.entries = (first, counts.cell, counts.clicked, counts.shown - counts.clicked)
+        self.grid = LogitGrid.of(float(counts.by_document()[1].max(initial=0.0)))
         self._low, self._count = np.zeros((2, counts.documents), np.int64)
 
-    def chances(self, parameters: Parameters) -> Chances:
-        """All chances, the fixed ones unchanged."""
-        if self._free is None:
-            return self._start
-        parts = zip(self._free, Chances._fields, self._start, strict=True)
-        return Chances(*(np.where(free, parameters[name], start) for free, name, start in parts))
+    @property
+    def place(self) -> tuple[Integers, Integers]:
+        """[d] the first node and the number of nodes of each posterior at the latest integration."""
+        return self._low, self._count
 
-    def prior(self, parameters: Parameters) -> Beta:
-        return self._given or _read(parameters["prior"])
+    def tables(self, chances: Chances, a: Floats, b: Floats) -> tuple[Floats, Floats, Floats, Floats, Floats]:
+        """The priors, the grid's nodes, and [cells, nodes] log-probabilities of a click and of no click."""
+        hit, false, (u, log_u, log_v, _) = chances.hit[:, None], chances.false[:, None], self.grid.nodes
+        v = np.exp(log_v)
+        on_click = np.log(hit * u + false * v) if chances.false.any() else np.log(hit) + log_u
+        return a, b, self.grid.nodes, on_click, np.log((1 - hit) * u + (1 - false) * v)
 
-    def step(self, parameters: Parameters) -> tuple[Parameters, float]:
-        """One round of EM, and the log-posterior before it."""
-        chances, prior, after = self.chances(parameters), self.prior(parameters), dict(parameters)
-        found = self.integrals(chances, prior, cells=self._free is not None)
-        log_posterior = found.log_likelihood
-        if self._free is not None:
-            log_posterior += self._log_weak_prior(self._free, chances)
-            after |= self.chances(self._shares(found.attracted))._asdict()
-        if self._given is None:
-            n, common, start = len(found.mean), Design.common(1), PriorRegression.of(prior)
-
-            def evidence(a: Floats, b: Floats) -> tuple[float, Floats, Floats]:
-                value, by_a, by_b = self._grid.evidence(Beta(float(a[0]), float(b[0])), found.logs / n)
-                return n * value, np.array([n * by_a]), np.array([n * by_b])
-
-            after["prior"] = expit(best(evidence, common, start).table)
-            log_posterior += start.hyper(common)[0]
-        return after, log_posterior
-
-    def integrals(self, chances: Chances, prior: Beta, *, cells: bool) -> Integrals:
-        """The likelihood, and the expected hidden counts. cells: whether `attracted` is wanted."""
-        hit, false, (u, log_u, log_v) = chances.hit[:, None], chances.false[:, None], self._grid.nodes
-        v, trust = np.exp(log_v), bool(chances.false.any())
-        on_click = np.log(hit * u + false * v) if trust else np.log(hit) + log_u
-        skipped = (1 - hit) * u + (1 - false) * v
-        nothing, moments = np.empty((0, 0)), np.empty((len(self._low), 2))
-        missed = (1 - hit) * u / skipped if cells else nothing
-        clicked = hit * u / (hit * u + false * v) if cells and trust else nothing
-        tables = (self._grid.log_prior(prior), on_click, np.log(skipped))
-        found = _kernels.expect_attractions(
-            self._entries, tables, clicked, missed, self._grid.nodes, self._low, self._count, moments
+    def integrals(self, chances: Chances, a: Floats, b: Floats, *, cells: bool = False) -> Integrals:
+        """All integrals under the priors a, b [d]. cells: whether `attracted` is wanted."""
+        tables, moments, nothing = self.tables(chances, a, b), np.empty((len(a), 4)), np.empty((0, 0))
+        hit, u, (on_click, on_skip) = chances.hit[:, None], self.grid.nodes[0], tables[3:]
+        missed = (1 - hit) * u / np.exp(on_skip) if cells else nothing
+        clicked = hit * u / np.exp(on_click) if cells and chances.false.any() else nothing
+        log_likelihood, attracted = _kernels.expect_attractions(
+            self.entries, tables, clicked, missed, *self.place, moments
         )
-        return Integrals(*found, *moments.T)
-
-    def _shares(self, attracted: Floats) -> Parameters:
-        """Click rates of the attracted and of the others, each with the observation of the weak prior."""
-        both = zip(Chances._fields, (attracted, self._totals - attracted), self._start, strict=True)
-        return {name: (found[:, 0] + start) / (np.maximum(found.sum(axis=1), 0.0) + 1) for name, found, start in both}
-
-    def _log_weak_prior(self, free: Free, chances: Chances) -> float:
-        """The log-density of the weak priors."""
-        m, p = (
-            np.concatenate([part[at] for part, at in zip(both, free, strict=True)]) for both in (self._start, chances)
-        )
-        return float((m * np.log(p) + (1 - m) * np.log1p(-p)).sum())
+        normaliser, by_a, by_b = log_normaliser(a, b)
+        mean, variance, log_u, log_v = moments.T
+        return Integrals(log_likelihood - normaliser.sum(), attracted, mean, variance, log_u - by_a, log_v - by_b)
 
 
-def _table(prior: Beta) -> Floats:
-    return expit(PriorRegression.of(prior).table)
+@dataclass(frozen=True)
+class Attractions:
+    """The fitted chances and prior, the integrals at them, and how they were found.
+
+    prior: None where it was given. betas: the prior of each document [d + 1], the last an unseen one. every: the prior
+    was fitted to one document of so many.
+    """
+
+    chances: Chances
+    prior: PriorRegression | None
+    betas: Beta
+    integrals: Integrals
+    posteriors: Posteriors
+    every: int = 1
+    trace: tuple[float, ...] = ()
+    rounds: int = 0
+    converged: bool = True
+
+    @property
+    def each(self) -> tuple[Floats, Floats]:
+        """The prior (a, b) of each seen document [documents]."""
+        return _each(self.betas, self.posteriors.counts.documents)
+
+    def tables(self) -> tuple[Floats, Floats]:
+        """(mean, sample size of a Beta of equal variance) of attractions [documents + 1], the last for unseen ones."""
+        unseen = self.betas.of_unseen
+        mean = np.append(self.integrals.mean, unseen.mean)
+        strength = mean[:-1] * (1 - mean[:-1]) / np.maximum(self.integrals.variance, 1e-300) - 1
+        return mean, np.append(np.maximum(strength, 1e-3), unseen.strength)
 
 
-def _read(table: Floats) -> Beta:
-    return PriorRegression.at(logit(table)).betas(Design.common(1)).of_unseen
+def fit_attractions(
+    counts: Counts,
+    start: Chances,
+    free: Free | None,
+    prior: Beta | Design,
+    begin: PriorRegression | None = None,
+    *,
+    at: Chances | None = None,
+    tolerance: float = 1e-5,
+    say: Callable[[str], object],
+) -> Attractions:
+    """The chances and, unless it is given, the prior that maximise the likelihood of all documents together.
+
+    start: initial chances; free ones have a weak prior, which decides where nothing was seen: one observation at the
+    start. free: None where no chance is learnt. prior: given, or the design of its regression. begin, at: initial values
+    of a fitted prior, and of the chances.
+
+    Of many documents, some suffice for the prior, and for initial values of the chances.
+    """
+    every = _every(counts) if free is not None or isinstance(prior, Design) else 1
+    if every > 1:
+        part = prior.take(np.arange(0, counts.documents, every)) if isinstance(prior, Design) else prior
+        some = _Problem(counts.thinned(-(-counts.documents // every)), start, free, part, say)
+        found = some.solved(begin, at, tolerance)
+        if free is None:
+            assert isinstance(prior, Design) and found.prior is not None
+            betas, how = found.prior.betas(prior), (found.trace, found.rounds, found.converged)
+            return _at(Posteriors(counts), found.chances, found.prior, betas, *how, every)
+        begin, at = found.prior, found.chances
+    return _Problem(counts, start, free, prior, say).solved(begin, at, tolerance)
+
+
+def _every(counts: Counts) -> int:
+    """One document of how many takes part in the fit of the prior."""
+    return max(1, min(counts.documents // _DOCUMENTS, len(counts.cell) // _ENTRIES))
+
+
+def _at(
+    posteriors: Posteriors,
+    chances: Chances,
+    prior: PriorRegression | None,
+    betas: Beta,
+    trace: tuple[float, ...],
+    rounds: int,
+    converged: bool,
+    every: int = 1,
+) -> Attractions:
+    integrals = posteriors.integrals(chances, *_each(betas, posteriors.counts.documents))
+    return Attractions(chances, prior, betas, integrals, posteriors, every, trace, rounds, converged)
+
+
+def _each(betas: Beta, documents: int) -> tuple[Floats, Floats]:
+    """The prior (a, b) of each seen document."""
+    a, b = (np.asarray(part, np.float64) for part in (betas.a, betas.b))
+    return (a[:-1], b[:-1]) if a.ndim else (np.full(documents, a), np.full(documents, b))
+
+
+@dataclass
+class _Problem:
+    """Maximum marginal likelihood by L-BFGS in the logits of free chances and the coefficients of the prior."""
+
+    counts: Counts
+    start: Chances
+    free: Free | None
+    prior: Beta | Design
+    say: Callable[[str], object]
+    posteriors: Posteriors = field(init=False)
+    totals: Floats = field(init=False)
+
+    def __post_init__(self) -> None:
+        shown, clicked = self.counts.by_cell()
+        self.totals = np.stack([clicked, shown - clicked], axis=1)
+        self.posteriors = Posteriors(self.counts)
+
+    def solved(self, begin: PriorRegression | None, at: Chances | None, tolerance: float) -> Attractions:
+        from scipy.optimize import minimize  # slow to import
+
+        size, trace = max(self.counts.documents, 1), []
+
+        def loss(x: Floats) -> tuple[float, Floats]:
+            value, slopes = self._value(x)
+            return -value / size, -slopes / size
+
+        def tell(intermediate_result: object) -> None:
+            trace.append(-float(intermediate_result.fun) * size)  # type: ignore[attr-defined]
+            self.say(f"log-likelihood {trace[-1]:,.2f}")
+
+        x = self._packed(at or self.start, begin)
+        if len(x):
+            options = {"maxiter": _ROUNDS, "ftol": 1e-14, "gtol": 0.05 * tolerance}
+            trace.append(-loss(x)[0] * size)
+            found = minimize(loss, x, jac=True, method="L-BFGS-B", callback=tell, options=options)
+            x, rounds, converged = found.x, int(found.nit), bool(found.success)
+        else:
+            rounds, converged = 0, True
+        chances, prior = self._read(x)
+        return _at(self.posteriors, chances, prior, self._betas(prior), tuple(trace), rounds, converged)
+
+    def _packed(self, chances: Chances, prior: PriorRegression | None) -> Floats:
+        parts = [logit(part[at]) for part, at in zip(chances, self.free or (), strict=False)]
+        if isinstance(self.prior, Design):
+            assert prior is not None
+            parts.append(prior.table)
+        return np.concatenate([np.empty(0), *parts])
+
+    def _read(self, x: Floats) -> tuple[Chances, PriorRegression | None]:
+        parts = [part.copy() for part in self.start]
+        for part, at in zip(parts, self.free or (), strict=False):
+            part[at], x = expit(x[: at.sum()]), x[at.sum() :]
+        return Chances(*parts), PriorRegression.at(x) if isinstance(self.prior, Design) else None
+
+    def _betas(self, prior: PriorRegression | None) -> Beta:
+        if isinstance(self.prior, Beta):
+            return self.prior
+        assert prior is not None
+        return prior.betas(self.prior)
+
+    def _value(self, x: Floats) -> tuple[float, Floats]:
+        """The log-posterior, and its derivatives."""
+        chances, prior = self._read(x)
+        a, b = _each(self._betas(prior), self.counts.documents)
+        found = self.posteriors.integrals(chances, a, b, cells=self.free is not None)
+        value, slopes = found.log_likelihood, [np.empty(0)]
+        if self.free is not None:
+            hidden = (found.attracted, self.totals - found.attracted)
+            for at, p, m, both in zip(self.free, chances, self.start, hidden, strict=True):
+                (won, lost), p, m = both[at].T, p[at], m[at]
+                value += float((m * np.log(p) + (1 - m) * np.log1p(-p)).sum())
+                slopes.append(won + m - p * (won + lost + 1))
+        if isinstance(self.prior, Design):
+            assert prior is not None
+            density, by = prior.hyper(self.prior)
+            value += density
+            slopes.append(prior.scores(self.prior, found.by_a, found.by_b).sum(axis=0) + by)
+        return value, np.concatenate(slopes)

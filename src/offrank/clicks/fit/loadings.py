@@ -1,0 +1,143 @@
+"""The doubt that documents have in common: of the chances of cells, and of the documents' prior.
+
+Attraction is the mean of a posterior, given chances and prior. Its derivative by a chance is its posterior covariance
+with the derivative of the log-likelihood; by the prior's (a, b), that with the logarithms of attraction and of its
+complement. The fitted prior in turn follows the chances, by the implicit function theorem.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+import numpy as np
+
+from ...log.batch import Floats
+from . import _kernels
+from .design import Design
+from .posterior import Attractions, Chances
+from .priors import Beta, PriorRegression
+
+MOST = 4
+"""Number of directions that are kept; the variance of others counts as each entry's own."""
+_FARTHEST = 1.5
+"""Largest loading, in logits: beyond, the normal approximation on the logit scale fails."""
+_SURE = 1e9
+"""Strength of what has no doubt of its own."""
+
+
+class Doubt(NamedTuple):
+    """value: [n] of a table of probabilities. variance: [n] of each entry by itself. loading: [n, q] in logits."""
+
+    value: Floats
+    variance: Floats
+    loading: Floats
+
+
+class Scores(NamedTuple):
+    """Posterior means and products of the directions' scores, see `load_attractions`."""
+
+    means: Floats
+    products: Floats
+
+
+def scores(found: Attractions, along: Floats) -> Scores:
+    """along: [2, cells, r] derivatives of the chances hit and false by each direction."""
+    posteriors, documents, r = found.posteriors, found.posteriors.counts.documents, along.shape[2]
+    means, products = np.zeros((documents, r)), np.zeros((documents, 3, 3 + r))
+    tables, place = posteriors.tables(found.chances, *found.each), posteriors.place
+    _kernels.load_attractions(posteriors.entries, tables, found.chances, along, *place, means, products)
+    return Scores(means, products)
+
+
+def directions(covariance: Floats, weight: Floats, most: int) -> Floats:
+    """[cells, r] L with L L' about the covariance: its leading directions, where cells count by their weight."""
+    scale = np.sqrt(np.maximum(weight, 1e-12))
+    values, axes = np.linalg.eigh(covariance * np.outer(scale, scale))
+    kept = np.flatnonzero(values > 1e-12 * max(values[-1], 1e-300))[::-1][:most]
+    return np.asarray(axes[:, kept] * np.sqrt(np.maximum(values[kept], 0.0)) / scale[:, None])
+
+
+def attractions(found: Attractions, along: Floats, design: Design | None, doubt: Floats | None = None) -> Doubt:
+    """The attractions [documents + 1], moved by directions of the chances (`along`), then by those of the prior.
+
+    doubt: [p + 1, q] how the prior's table moves along further directions, where it was learnt together with the
+    chances; by default it follows the chances, and has a doubt of its own.
+    """
+    value, strength = found.tables()
+    _, products = scores(found, along)
+    moved = products[:, 0, 3:]
+    unseen = np.zeros(moved.shape[1])
+    if design is not None and found.prior is not None:
+        by_table = found.prior.scores(design, products[:, 0, 1], products[:, 0, 2])
+        if doubt is None:
+            doubt = _prior_doubt(found, found.prior, design, products)
+        extra = doubt.shape[1] - moved.shape[1]
+        moved = np.pad(moved, ((0, 0), (0, extra))) + by_table @ doubt
+        means = found.prior.means(design)
+        unseen = ((means * (1 - means)) @ design.rows / len(means)) @ doubt[:-1]
+    spread = value * (1 - value)
+    loading = np.vstack([moved, unseen]) / np.maximum(spread, 1e-300)[:, None]
+    return Doubt(value, spread / (strength + 1), loading)
+
+
+def _prior_doubt(found: Attractions, prior: PriorRegression, design: Design, products: Floats) -> Floats:
+    """[p + 1, r + p + 1] how the prior's table follows each direction, and its own doubt."""
+    sample = slice(None, None, found.every)
+    part, products = design.take(np.arange(len(design.rows))[sample]), products[sample]
+    a, b = (one[sample] for one in found.each)
+    # Louis 1982: information of complete data less that of what is hidden.
+    known = beta_covariance(Beta(a, b)) - products[:, 1:, 1:3]
+    by_a, by_b = (prior.scores(part, known[:, 0, column], known[:, 1, column]) for column in range(2))
+    information = _gram(prior, part, by_a, by_b)
+    values, axes = np.linalg.eigh(information)
+    half = (axes * np.sqrt(np.maximum(values, 0.0))).T
+    covariance = prior.covariance(part, half, len(half))
+    follows = np.column_stack(
+        [
+            prior.scores(part, products[:, 1, column], products[:, 2, column]).sum(axis=0)
+            for column in range(3, products.shape[2])
+        ]
+        or [np.empty((len(covariance), 0))]
+    )
+    values, axes = np.linalg.eigh(covariance)
+    return np.hstack([covariance @ follows, axes * np.sqrt(np.maximum(values, 0.0))])
+
+
+def _gram(prior: PriorRegression, design: Design, by_a: Floats, by_b: Floats) -> Floats:
+    """[p + 1, p + 1] sum over documents of J' K J, given both columns of K as derivatives by the table."""
+    ones, nothing = np.ones(len(design.rows)), np.zeros(len(design.rows))
+    found = prior.scores(design, ones, nothing).T @ by_a + prior.scores(design, nothing, ones).T @ by_b
+    return np.asarray((found + found.T) / 2)
+
+
+def beta_covariance(prior: Beta) -> Floats:
+    """[d, 2, 2] covariance of the logarithms of a Beta variable and of its complement."""
+    from scipy.special import polygamma  # slow to import
+
+    a, b, both = (polygamma(1, np.asarray(part)) for part in (prior.a, prior.b, prior.strength))
+    return np.moveaxis(np.array([[a - both, -both], [-both, b - both]]), 2, 0)
+
+
+def kept(doubts: Mapping[str, Doubt]) -> tuple[dict[str, Floats], dict[str, Floats]]:
+    """(strength, loadings) of tables with common directions: the leading ones, the rest as each entry's own doubt."""
+    size = max(doubt.loading.shape[1] for doubt in doubts.values())
+    padded = {name: np.pad(d.loading, ((0, 0), (0, size - d.loading.shape[1]))) for name, d in doubts.items()}
+    gram = sum(loading.T @ loading / max(float((loading**2).sum()), 1e-300) for loading in padded.values())
+    axes = np.linalg.eigh(gram)[1][:, ::-1][:, :MOST]
+    strength, loadings = {}, {}
+    for name, doubt in doubts.items():
+        loading = padded[name] @ axes
+        size = np.sqrt((loading**2).sum(axis=1))
+        loading *= np.minimum(1.0, _FARTHEST / np.maximum(size, 1e-300))[:, None]
+        spread = doubt.value * (1 - doubt.value)
+        rest = np.maximum((padded[name] ** 2).sum(axis=1) - (loading**2).sum(axis=1), 0.0)
+        variance = doubt.variance + spread**2 * rest
+        strength[name] = np.clip(spread / np.maximum(variance, 1e-300) - 1, 1e-3, _SURE)
+        loadings[name] = loading
+    return strength, loadings
+
+
+def of_logarithms(chances: Chances, directions: Floats) -> Floats:
+    """[2, cells, r] how chances move where the logarithms of `hit` move along directions [cells, r]."""
+    return np.stack([chances.hit[:, None] * directions, np.zeros_like(directions)])
