@@ -43,7 +43,8 @@ with a known truth, mean error, mean absolute error, share covered, mean width).
 def gathered(log: Log) -> Gathered:
     """The log as a pass over it would have gathered it."""
     documents = len(log.grade)
-    sessions = collapsed(Sessions(log.document, log.click, np.ones(len(log.click)), documents))
+    whole = Sessions(log.document, log.click, np.ones(len(log.click)), documents, np.arange(documents) // RANKS)
+    sessions = collapsed(whole)
     return Gathered(Documents(np.arange(documents)), sessions, Tally(len(log.click), ranks=RANKS))
 
 
