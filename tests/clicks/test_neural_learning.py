@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import cache
 from importlib.util import find_spec
 from typing import Any
@@ -17,7 +18,7 @@ from offrank.clicks.laws import log_probs
 from offrank.clicks.learnt import Learnt
 from offrank.clicks.neural import CACM, NCM, training
 from offrank.clicks.neural.base import RecurrentModel
-from offrank.clicks.neural.batches import Batches, TrainingSessions, previous_clicks, shown_together, split
+from offrank.clicks.neural.batches import Batches, TrainingSessions, previous_clicks, split
 from offrank.clicks.neural.law import Recurrent
 from offrank.clicks.sessions import Sessions
 from offrank.errors import UsageError
@@ -31,31 +32,20 @@ def slots(slates: np.ndarray) -> SlateDocuments:
 # Batches ------------------------------------------------------------------------------------------------------------
 
 
-def test_what_was_shown_together_is_one_query() -> None:
-    rng = np.random.default_rng(0)
-    document = np.where(rng.random((12, 3)) < 0.3, -1, rng.integers(0, 25, (12, 3))).astype(np.int32)
-    group = {d: {d} for d in range(26)}
-    for row in document:
-        merged = set().union(*(group[d] for d in row if d >= 0))
-        for d in merged:
-            group[d] = merged
-    found = shown_together(Sessions(document, np.zeros_like(document, np.uint8), np.ones(12), 25))
-    for a, b in itertools.combinations(range(26), 2):
-        assert (found[a] == found[b]) == (b in group[a])
-    assert found[-1] == len(set(found)) - 1
-
-
 def sessions(rows: list[list[int]], clicks: list[list[int]], weight: list[float], documents: int) -> Sessions:
     ranks = max(map(len, rows))
     padded = [np.array([[*row, *[fill] * (ranks - len(row))] for row in t]) for t, fill in ((rows, -1), (clicks, 0))]
     return Sessions(padded[0].astype(np.int32), padded[1].astype(np.uint8), np.array(weight), documents)
 
 
-MIXED = sessions(
-    [[0, 1, 2], [2, 0], [3], [4, -1, 3], [1, 2, 0], [0, 1, 2], [4, 3]],
-    [[1, 0, 0], [0, 1], [1], [0, 0, 1], [0, 0, 0], [1, 1, 0], [0, 0]],
-    [3, 1, 2, 1, 5, 1, 2.5],
-    5,
+MIXED = replace(
+    sessions(
+        [[0, 1, 2], [2, 0], [3], [4, -1, 3], [1, 2, 0], [0, 1, 2], [4, 3]],
+        [[1, 0, 0], [0, 1], [1], [0, 0, 1], [0, 0, 0], [1, 1, 0], [0, 0]],
+        [3, 1, 2, 1, 5, 1, 2.5],
+        5,
+    ),
+    query=np.array([0, 0, 0, 1, 1]),
 )
 """Lists of one to three documents of two queries, one with a hole."""
 
@@ -145,7 +135,9 @@ def test_gradients_are_those_of_the_law(kind: type[RecurrentModel], monkeypatch:
     total, slopes, row_slopes = training.slopes_of(model, weights, used, batch, jax)
 
     def loss(weights: dict[str, Any], rows: dict[str, Any]) -> float:
-        named = {f"{name}_embedding": row for name, row in rows.items()} | {"query_of": shown_together(MIXED)}
+        named = {f"{name}_embedding": row for name, row in rows.items()} | {
+            "query": TrainingSessions.of(MIXED).query_of
+        }
         return log_loss(model, Learnt(weights | named), MIXED) * MIXED.weight.sum()
 
     exact = [{name: array.astype(float) for name, array in part.items()} for part in (weights, rows)]

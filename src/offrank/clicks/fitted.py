@@ -33,7 +33,7 @@ class ModelKind(Protocol):
 
     def law(self, parameters: Parameters, slots: SlateDocuments) -> ClickLaw: ...
 
-    def relevance(self, parameters: Parameters, document: Integers) -> Floats: ...
+    def relevance_on(self, parameters: Parameters, slots: SlateDocuments) -> Floats: ...
 
     def examination(self, parameters: Parameters) -> Floats | None: ...
 
@@ -84,9 +84,8 @@ class Fitted:
 
     def relevance(self, contexts: Contexts) -> Floats:
         """[n, m] the model's relevance of each candidate; NaN beyond a row's candidates."""
-        found = self.model.relevance(self.learnt.parameters, self.documents.codes(contexts))
-        inside = np.arange(found.shape[1]) < contexts.size[:, None]
-        return np.where(inside, found, np.nan)
+        slots = self.documents.candidates(contexts)
+        return np.where(slots.shown, self.model.relevance_on(self.learnt.parameters, slots), np.nan)
 
     def sample(self, contexts: Contexts, slates: Integers, rng: np.random.Generator) -> Floats:
         """[n, k] clicks, 0 or 1."""
