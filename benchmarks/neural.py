@@ -1,9 +1,9 @@
 """Neural click models: the search that chose their defaults, and sessions per second of an epoch.
 
 The worlds: queries of ten documents with grades in the proportions of MSLR, a Plackett-Luce ranker that knows the
-grades up to noise, and a user who clicks by position, or who reads as a DBN from the top, or (30 %) from the bottom. Models
-learn from one log; their log-likelihood is that of another log of the same ranker, and of one in random order, per
-session and less that of `ubm`, which learns from the same sessions.
+grades up to noise, and a user who clicks by position, or who reads as a DBN from the top, or (30 %) from the bottom.
+Models learn from one log; their log-likelihood is that of another log of the same ranker, and of one in random order,
+per session and less that of `ubm`, which learns from the same sessions.
 
     python benchmarks/neural.py [--sessions 20000] [--queries 300] [--models ncm cacm] [--speed 40000]
 """
@@ -54,6 +54,9 @@ def mixture_dbn(grade: np.ndarray) -> ClickLaw:
     a = relevance(grade)
     readers = a, 0.8 * (1 - a / 2), np.full(a.shape, 0.8)
     return Mixed([Cascading(*readers), Upward(*readers)], np.array([0.7, 0.3]))
+
+
+USERS: dict[str, User] = {"mixture_dbn": mixture_dbn, "pbm": pbm}
 
 
 class World:
@@ -129,9 +132,10 @@ def main() -> None:
     parser.add_argument("--queries", type=int, default=300)
     parser.add_argument("--models", nargs="*", choices=list(GRIDS), default=list(GRIDS))
     parser.add_argument("--spellings", nargs="*", help="these models instead of the grid")
+    parser.add_argument("--users", nargs="*", choices=list(USERS), default=list(USERS))
     parser.add_argument("--speed", type=int, default=0, help="sessions to measure speed with; 0: do not")
     asked = parser.parse_args()
-    for user in (mixture_dbn, pbm):
+    for user in (USERS[name] for name in asked.users):
         search(
             user,
             asked.spellings or [one for name in asked.models for one in GRIDS[name]],
