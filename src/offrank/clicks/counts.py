@@ -127,7 +127,8 @@ class CountsFold:
         if not len(found.cell):
             raise EmptyLogError("the log has no impressions", "give a log with at least one impression")
         first = np.append(True, np.diff(found.document) != 0)
-        documents = Documents.of(found.document[first], found.query[first], found.item[first], self.by)
+        shown = np.add.reduceat(found.shown, np.flatnonzero(first))
+        documents = Documents.of(found.document[first], found.query[first], found.item[first], self.by, shown)
         size = len(documents), state.ranks, self.browsing, documents.query
         counts = Counts(np.cumsum(first) - 1, found.cell, found.shown, found.clicked, *size)
         return Gathered(documents, counts, state.tally, state.weighed.worth)

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import ClassVar
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from ..errors import UsageError
+from ..folds.base import MappedFold, PlusFold
 from ..folds.counts import join
-from ..log.batch import Contexts, Integers
+from ..log.batch import Contexts, Floats, Integers, LogBatch
 from ..log.source import Needs, Source, has
+from ..log.texts import Gathering, Texts
 
 UNSEEN = -1
 
@@ -40,7 +44,8 @@ class Documents:
 
     item: [d] code of each document's item. query: [d] index of its query; None where documents are items alone.
     query_codes: [q] code of each query; queries are numbered by their first document. All three are None in models of
-    earlier releases.
+    earlier releases. texts: those of the codes. shown: [d] times that each was shown, each divided by its inclusion
+    probability. Both are None if unknown.
     """
 
     keys: Integers
@@ -48,18 +53,49 @@ class Documents:
     item: Integers | None = None
     query: Integers | None = None
     query_codes: Integers | None = None
+    texts: Texts | None = None
+    shown: Floats | None = None
 
     @classmethod
-    def of(cls, keys: Integers, query: Integers, item: Integers, by: str | None) -> Documents:
+    def of(
+        cls, keys: Integers, query: Integers, item: Integers, by: str | None, shown: Floats | None = None
+    ) -> Documents:
         """From the codes of the query and the item of each document."""
         if by is None:
-            return cls(keys, item=item)
+            return cls(keys, item=item, shown=shown)
         codes, first, place = np.unique(query, return_index=True, return_inverse=True)
         order = np.argsort(first)
-        return cls(keys, by, item, np.argsort(order)[place], codes[order])
+        return cls(keys, by, item, np.argsort(order)[place], codes[order], shown=shown)
 
     def __len__(self) -> int:
         return len(self.keys)
+
+    def named(self, texts: Texts) -> Documents:
+        """The same documents, with the texts of their codes among these."""
+        assert self.item is not None
+        queries = np.empty(0, np.int64) if self.query_codes is None else self.query_codes
+        return replace(self, texts=texts.only(np.concatenate([self.item, queries])))
+
+    def item_ids(self) -> pa.Array:
+        """[d] the id of each document's item as in the log.
+
+        Raises:
+            UsageError: the ids are unknown.
+        """
+        if self.item is None or self.texts is None:
+            raise UsageError("this click model has no ids of its documents", "fit it again: models now keep them")
+        return self.texts.ids(self.item)
+
+    def query_ids(self) -> pa.Array:
+        """[d] the id of each document's query as in the log; null where documents are items alone.
+
+        Raises:
+            UsageError: the ids are unknown.
+        """
+        items = self.item_ids()
+        if self.texts is None or self.query is None or self.query_codes is None:
+            return pa.nulls(len(items))
+        return self.texts.ids(self.query_codes).take(pa.array(self.query))
 
     @property
     def queries(self) -> int:
@@ -95,6 +131,19 @@ def _places(known: Integers, wanted: Integers) -> Integers:
     return found.to_numpy().astype(np.int64).reshape(wanted.shape)
 
 
+@dataclass(frozen=True)
+class TextsFold(MappedFold):
+    """Reduces a log to the texts of the codes of its items and queries."""
+
+    reducer: ClassVar = PlusFold(Gathering())
+
+    def mapped(self, batch: LogBatch) -> Gathering:
+        return Gathering() if batch.texts is None else Gathering((batch.texts,))
+
+    def result(self, found: Gathering) -> Texts:
+        return found.whole()
+
+
 def keys(contexts: Contexts, by: str | None) -> Integers:
     """[n, m] 64-bit key of each candidate."""
     if by is None:
@@ -124,4 +173,4 @@ def grouping(source: Source, by: str | None) -> tuple[Source, str | None]:
 
 def needs(by: str | None) -> Needs:
     """The columns needed: slates, clicks and the column of the queries; ranks may be empty."""
-    return Needs(frozenset(["clicks"]), keys=frozenset() if by is None else frozenset([by]), holes=True)
+    return Needs(frozenset(["clicks"]), keys=frozenset() if by is None else frozenset([by]), holes=True, texts=True)

@@ -222,7 +222,10 @@ class SessionsFold(MappedFold):
         documents, sessions = found.joined(self.by)
         if not len(documents):
             raise EmptyLogError("the log has no impressions", "give a log with at least one impression")
-        worth = Weighed.of(sessions.weight).worth
+        worth, there = Weighed.of(sessions.weight).worth, sessions.document >= 0
+        weight = np.broadcast_to(sessions.weight[:, None], there.shape)[there]
+        shown = np.bincount(sessions.document[there], weight, len(documents))
+        documents = replace(documents, shown=shown.astype(np.float64, copy=False))
         return Gathered(documents, collapsed(sessions), found.tally, worth)
 
 
