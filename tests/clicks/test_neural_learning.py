@@ -249,7 +249,7 @@ def test_an_unseen_document_is_like_any(kind: type[RecurrentModel]) -> None:
     document = rng.integers(0, 3, (3000, 1))
     click = rng.random((3000, 1)) < np.array(RATES)[document]
     data = Sessions(document.astype(np.int32), click.astype(np.uint8), np.ones(3000), 3)
-    model = kind(hidden=4, batch=64, dropped=0.2, epochs=30)
+    model = kind(hidden=4, batch=64, rate=0.01, dropped=0.2, epochs=30)
     found = learnt(model, data)
     chance = model.law(found.parameters, slots(np.array([[0], [1], [2], [-1]]))).marginal()[:, 0]
     np.testing.assert_allclose(chance, [*RATES, 0.5], atol=0.07)
