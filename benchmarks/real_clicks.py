@@ -1,9 +1,9 @@
 """Click models on real search sessions, beside CLAX and PyClick: the table of docs/real-clicks.md.
 
 Every fifth session is held out; all systems learn from the same others and predict the same held-out ones. Here their
-predictions are scored, by one formula: log-likelihood per session (nats) of all clicks by the chain rule, and perplexity,
-the mean over ranks of 2^(mean bits of loss at the rank), of clicks predicted without and with those above. Probabilities
-are kept 1e-10 from 0 and 1.
+predictions are scored, by one formula: log-likelihood per session (nats) of all clicks by the chain rule, and
+perplexity, the mean over ranks of 2^(mean bits of loss at the rank), of clicks predicted without and with those above.
+Probabilities are kept 1e-10 from 0 and 1.
 
 CLAX is installed from the Python package index into an environment of its own, in the folder --peers. PyClick is in no
 package index: --pyclick is the folder of a checkout of your own, which is run in that environment, too.
@@ -14,7 +14,6 @@ package index: --pyclick is the folder of a checkout of your own, which is run i
 from __future__ import annotations
 
 import argparse
-import json
 import subprocess
 import sys
 import time
@@ -33,23 +32,23 @@ from offrank.readers import yandex
 
 HERE = Path(__file__).resolve().parent
 SAMPLE = HERE.parents[1] / "shared" / "data" / "yandex-relpred" / "trainSample"
-CLAX = "clax-models==0.1.1"
-MODELS = {  # ours: theirs
-    "gctr": "GlobalCTRModel",
-    "rctr": "RankCTRModel",
-    "dctr": "DocumentCTRModel",
-    "rdctr": "DocumentRankCTRModel",
-    "pbm": "PositionBasedModel",
-    "ubm": "UserBrowsingModel",
-    "cascade": "CascadeModel",
-    "dcm": "DependentClickModel",
-    "ccm": "ClickChainModel",
-    "sdbn": "SimplifiedDynamicBayesianNetwork",
-    "dbn": "DynamicBayesianNetwork",
-    "trust": "",
-    "mixture(pbm, dbn)": "",
-    "ncm": "",
-    "cacm": "",
+CLAX = ("clax-models==0.1.1", "jax==0.7.2")  # its flax cannot be imported beside a later JAX
+MODELS = {  # of offrank: as _clax and _pyclick call them
+    "gctr": {"_clax": "GlobalCTRModel", "_pyclick": "GCTR"},
+    "rctr": {"_clax": "RankCTRModel", "_pyclick": "RCTR"},
+    "dctr": {"_clax": "DocumentCTRModel", "_pyclick": "DCTR"},
+    "rdctr": {"_clax": "DocumentRankCTRModel"},
+    "pbm": {"_clax": "PositionBasedModel", "_pyclick": "PBM"},
+    "ubm": {"_clax": "UserBrowsingModel", "_pyclick": "UBM"},
+    "cascade": {"_clax": "CascadeModel", "_pyclick": "CM"},
+    "dcm": {"_clax": "DependentClickModel", "_pyclick": "DCM"},
+    "ccm": {"_clax": "ClickChainModel", "_pyclick": "CCM"},
+    "sdbn": {"_clax": "SDBN", "_pyclick": "SDBN"},
+    "dbn": {"_clax": "DynamicBayesianNetwork", "_pyclick": "DBN"},
+    "trust": {},
+    "mixture(pbm, dbn)": {},
+    "ncm": {},
+    "cacm": {},
 }
 CLIP = 1e-10
 
@@ -83,7 +82,9 @@ class Found:
     def scores(self, clicks: np.ndarray) -> tuple[float, float, float]:
         """(log-likelihood per session, perplexity, conditional perplexity)."""
         before, given = (_bits(chance, clicks) for chance in (self.marginal, self.conditional))
-        return -float(given.sum(axis=1).mean()) * np.log(2), *(float(np.exp2(b.mean(axis=0)).mean()) for b in (before, given))
+        return -float(given.sum(axis=1).mean()) * np.log(2), *(
+            float(np.exp2(b.mean(axis=0)).mean()) for b in (before, given)
+        )
 
 
 def _bits(chance: np.ndarray, clicks: np.ndarray) -> np.ndarray:
@@ -104,10 +105,14 @@ def read(path: Path) -> tuple[Log, Log]:
 
 
 def ours(names: list[str], known: Log, held: Log) -> Iterator[tuple[str, Found]]:
-    """Every model of offrank: a fit from the table in memory, all passes over it included."""
+    """Every model of offrank: a fit from the table in memory, all passes over it included.
+
+    What Numba compiles once and keeps on disk is compiled before; what JAX compiles each time counts.
+    """
     test = held.source().select(Needs(frozenset(["clicks"]), keys=frozenset(["query"])))
     batches = [batch for part in range(test.parts()) for batch in test.batches(part)]
     for name in names:
+        click_model(name).fit(known.where(np.arange(len(known.query)) < 300).source(), by="query")
         log, start = known.source(), time.process_time()
         fitted = click_model(name).fit(log, by="query")
         seconds = time.process_time() - start
@@ -118,15 +123,28 @@ def ours(names: list[str], known: Log, held: Log) -> Iterator[tuple[str, Found]]
 
 def peers(runner: str, names: list[str], folder: Path, *more: str) -> Iterator[tuple[str, Found]]:
     """The models of a runner beside this file, run by the environment in the folder."""
-    for name in filter(MODELS.get, names):
+    for name in (name for name in names if runner in MODELS[name]):
         made = folder / f"{runner}.npz"
         made.unlink(missing_ok=True)
-        command = [str(python_of(folder)), str(HERE / f"{runner}.py"), str(folder / "log.npz"), str(made), MODELS[name]]
-        if subprocess.run([*command, *more], check=False).returncode or not made.is_file():
+        command = [
+            str(python_of(folder)),
+            str(HERE / f"{runner}.py"),
+            str(folder / "log.npz"),
+            str(made),
+            MODELS[name][runner],
+        ]
+        if subprocess.run([*command, *more], check=False, stdout=subprocess.DEVNULL).returncode or not made.is_file():
             print(f"{runner}: {name} failed", file=sys.stderr)
             continue
         with np.load(made) as found:
             yield name, Found(found["marginal"], found["conditional"], float(found["seconds"]))
+
+
+def told(system: str, clicks: np.ndarray, found: Iterator[tuple[str, Found]]) -> Iterator[tuple[str, Found]]:
+    """The same, each said as soon as it is known."""
+    for name, one in found:
+        print(f"{system} {name}: {_cells(one, clicks)}", file=sys.stderr, flush=True)
+        yield name, one
 
 
 def python_of(folder: Path) -> Path:
@@ -148,13 +166,15 @@ def install(folder: Path) -> None:
     if not python_of(folder).is_file():
         venv.create(folder, with_pip=True)
     if subprocess.run([str(python_of(folder)), "-c", "import clax"], check=False, capture_output=True).returncode:
-        subprocess.run([str(python_of(folder)), "-m", "pip", "install", "-q", CLAX], check=True)
+        subprocess.run([str(python_of(folder)), "-m", "pip", "install", "-q", *CLAX], check=True)
 
 
 def table(clicks: np.ndarray, each: dict[str, dict[str, Found]]) -> str:
     """A row per model: its scores and seconds by each system."""
     systems = list(each)
-    heads = [f"{system}: {what}" for system in systems for what in ("log-likelihood", "perplexity", "conditional", "CPU s")]
+    heads = [
+        f"{system}: {what}" for system in systems for what in ("log-likelihood", "perplexity", "conditional", "CPU s")
+    ]
     lines = ["| model | " + " | ".join(heads) + " |", "|---|" + "--:|" * len(heads)]
     for name in MODELS:
         if any(name in found for found in each.values()):
@@ -182,13 +202,14 @@ def main() -> None:
     if asked.pyclick and not asked.peers:
         sys.exit("PyClick runs in the environment of the peers: give its folder with --peers")
     known, held = read(asked.log)
-    each: dict[str, dict[str, Found]] = {"offrank": dict(ours(asked.models, known, held))}
+    each: dict[str, dict[str, Found]] = {"offrank": dict(told("offrank", held.clicks, ours(asked.models, known, held)))}
     if asked.peers:
         install(asked.peers)
         exported(asked.peers, known, held)
-        each["CLAX"] = dict(peers("_clax", asked.models, asked.peers))
+        each["CLAX"] = dict(told("CLAX", held.clicks, peers("_clax", asked.models, asked.peers)))
     if asked.pyclick:
-        each["PyClick"] = dict(peers("_pyclick", asked.models, asked.peers, str(asked.pyclick.resolve())))
+        more = str(asked.pyclick.resolve())
+        each["PyClick"] = dict(told("PyClick", held.clicks, peers("_pyclick", asked.models, asked.peers, more)))
     print(f"{len(known.query):,} sessions to learn from, {len(held.query):,} held out\n")
     print(table(held.clicks, each))
 
