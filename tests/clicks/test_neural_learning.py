@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import json
 import math
 import re
 from collections.abc import Iterator
@@ -357,6 +358,11 @@ def test_queries_outlive_a_file(by_query: Fitted, tmp_path: Path) -> None:
     for query, slate in (("good", [7, 8]), ("bad", [7]), ("new", [7]), ("good", [1, 8]), ("new", [1])):
         assert top_chance(again, query, slate) == top_chance(by_query, query, slate)
     assert by_query.learnt.facts["queries"] == 2
+    earlier = json.loads((tmp_path / "m.json").read_text())
+    earlier["parameters"]["query_of"] = earlier["parameters"].pop("query")
+    (tmp_path / "m.json").write_text(json.dumps(earlier))
+    with pytest.raises(UsageError, match=r"query, query_of[\s\S]*fit the model again"):
+        load(tmp_path / "m.json")
 
 
 @pytest.mark.parametrize("name", KINDS)
