@@ -25,7 +25,7 @@ from offrank.findings.evidence import (
     OfSupport,
     OfTraining,
 )
-from offrank.findings.evidence_clicks import OfFit, OfHarvest, OfPrediction, OfSelection
+from offrank.findings.evidence_clicks import OfFit, OfHarvest, OfNetwork, OfPrediction, OfSelection
 from offrank.folds.estimate import Interval
 
 
@@ -322,6 +322,10 @@ CASES = [
     Case("few-pairs", harvest(clicks=(30.0, 29.9)), "warning"),
     Case("few-pairs", harvest(clicks=(30.0, 30.0)), None),
     Case("few-pairs", harvest(linked=(True, False), clicks=(30.0, 0.0)), None),
+    Case("behind-ubm", OfNetwork(ahead=-0.0197, error=0.01), "warning"),
+    Case("behind-ubm", OfNetwork(ahead=-0.0195, error=0.01), "note"),
+    Case("behind-ubm", OfNetwork(ahead=0.0, error=0.01), None),
+    Case("behind-ubm", OfNetwork(), None),
     Case("no-clicks", OfFit(clicked=False), "serious"),
     Case("no-clicks", OfFit(), None),
     Case("examination-unknown", OfFit(hidden=0.01), "warning"),

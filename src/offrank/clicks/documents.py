@@ -26,11 +26,16 @@ class SlateDocuments:
 
     document: [n, k] index into the tables of parameters; UNSEEN (-1) for documents that the training log lacked:
     the last entry of a table is the expectation for such a document. shown: [n, k] whether there is an item
-    at all; pads and holes are False.
+    at all; pads and holes are False. query: [n] index of the query, UNSEEN likewise; None: that of the documents.
     """
 
     document: Integers
     shown: NDArray[np.bool_]
+    query: Integers | None = None
+
+    def take(self, rows: slice) -> SlateDocuments:
+        """Some of the slates."""
+        return SlateDocuments(self.document[rows], self.shown[rows], None if self.query is None else self.query[rows])
 
 
 @dataclass(frozen=True)
@@ -109,7 +114,15 @@ class Documents:
 
     def slots(self, contexts: Contexts, slates: Integers) -> SlateDocuments:
         """The documents of slates [n, k] of indices into the candidates."""
-        return SlateDocuments(_places(self.keys, shown_keys(contexts, slates, self.by)), slates >= 0)
+        return self._slots(contexts, shown_keys(contexts, slates, self.by), slates >= 0)
+
+    def candidates(self, contexts: Contexts) -> SlateDocuments:
+        """The documents of all candidates [n, m], as one long slate of each row."""
+        inside = np.arange(contexts.candidates.shape[1]) < contexts.size[:, None]
+        return self._slots(contexts, keys(contexts, self.by), inside)
+
+    def _slots(self, contexts: Contexts, wanted: Integers, shown: NDArray[np.bool_]) -> SlateDocuments:
+        return SlateDocuments(_places(self.keys, wanted), shown, self.query_of(contexts) if self.queries else None)
 
 
 def _places(known: Integers, wanted: Integers) -> Integers:

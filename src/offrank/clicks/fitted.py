@@ -43,6 +43,8 @@ class ModelKind(Protocol):
 
     def relevance(self, parameters: Parameters, document: Integers) -> Floats: ...
 
+    def relevance_on(self, parameters: Parameters, slots: SlateDocuments) -> Floats: ...
+
     def examination(self, parameters: Parameters) -> Floats | None: ...
 
 
@@ -166,9 +168,8 @@ class Fitted:
             UsageError: contexts are not those of a batch, but a log.
         """
         _check_contexts(contexts)
-        found = self.model.relevance(self.learnt.parameters, self.documents.codes(contexts))
-        inside = np.arange(found.shape[1]) < contexts.size[:, None]
-        return np.where(inside, found, np.nan)
+        slots = self.documents.candidates(contexts)
+        return np.where(slots.shown, self.model.relevance_on(self.learnt.parameters, slots), np.nan)
 
     def sample(self, contexts: Contexts, slates: Integers, rng: np.random.Generator) -> Floats:
         """[n, k] clicks, 0 or 1."""

@@ -159,6 +159,10 @@ class ClickModel(Spelled, ABC):
         assert self.relevance_table is not None
         return np.asarray(parameters[self.relevance_table][document])
 
+    def relevance_on(self, parameters: Parameters, slots: SlateDocuments) -> Floats:
+        """[n, k] the relevance of each document of slates; by default it does not depend on the query of a slate."""
+        return self.relevance(parameters, slots.document)
+
     def examination(self, parameters: Parameters) -> Floats | None:
         """[k] probability that each rank is examined, whatever is shown; None where it depends on more."""
         return None

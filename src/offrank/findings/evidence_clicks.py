@@ -54,6 +54,19 @@ class OfPrediction:
 
 
 @dataclass(frozen=True, kw_only=True)
+class OfNetwork:
+    """A neural click model beside `ubm`, which has learnt from the same sessions.
+
+    ahead: its log-likelihood less that of `ubm`, in nats a held-out session, with its standard error; NaN if unknown.
+    """
+
+    model: str = ""
+    ahead: float = math.nan
+    error: float = math.nan
+    sessions: float = 0.0
+
+
+@dataclass(frozen=True, kw_only=True)
 class OfSelection:
     """The criterion for choosing click models. counted: whether the mean rank in the log replaces the expected one."""
 

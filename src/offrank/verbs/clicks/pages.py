@@ -35,6 +35,8 @@ def looked_at(curve: Numbers) -> str:
     known = [(rank, one) for rank, one in enumerate(curve, 1) if math.isfinite(one.value)]
     (first, _), (last, one) = known[0], known[-1]
     said = f"Rank {last} is looked at **{formatting.percent(one.value)}** as often as rank {first}"
+    if math.isinf(one.high):
+        return f"{said} ({formatting.percent(one.low)} or more: no upper bound)."
     bounded = math.isfinite(one.low) and math.isfinite(one.high)
     return f"{said} ({formatting.percent(one.low)} to {formatting.percent(one.high)})." if bounded else f"{said}."
 
