@@ -28,11 +28,11 @@ def _slot(slots, keys, document, block):
 
 
 @_exact
-def add_sessions(slots, keys, counts, used, row, candidates, slates, clicks, query, grouped, weight, browsing):
+def add_sessions(slots, keys, counts, used, row, candidates, slates, clicks, query, grouped, weight, browsing, base):
     """Count sessions from `row` on until the table may be full; returns (blocks used, next row).
 
     candidates [n, m], slates and clicks [n, k], query and weight [n]. Cells are ranks, or (browsing) rank
-    (rank + 1) / 2 + the last clicked rank above, counted from 1.
+    (rank + 1) / 2 + the last clicked rank above, counted from 1; from base [n] on, a multiple of 8.
     """
     n, k = slates.shape
     while row < n and used + k <= len(keys):
@@ -42,7 +42,7 @@ def add_sessions(slots, keys, counts, used, row, candidates, slates, clicks, que
                 continue
             item = candidates[row, slates[row, rank]]
             document = np.int64(joined(item, key)) if grouped else item
-            cell = rank * (rank + 1) // 2 + last if browsing else rank
+            cell = base[row] + (rank * (rank + 1) // 2 + last if browsing else rank)
             at = _slot(slots, keys, document, cell >> 3)
             if slots[at] < 0:
                 slots[at] = used

@@ -26,7 +26,7 @@ from .fit.priors import FLAT, Beta, EvidenceGrid, PriorRegression
 from .fit.tails import HiddenCounts, Second, Tails, Trials
 from .laws import Cascading, ClickLaw
 from .learnt import Learnt
-from .model import ClickModel, Say, of_documents, of_ranks, silent
+from .model import FromFeatures, Say, of_documents, of_ranks, silent
 from .parameters import Parameters, Role, Roles
 from .sessions import Sessions
 
@@ -42,7 +42,7 @@ _SHARED = "continuation"
 
 
 @dataclass(frozen=True, repr=False, kw_only=True)
-class Chain(ClickModel):
+class Chain(FromFeatures):
     """A user who examines the first result, clicks it with its attraction, and then goes on or stops.
 
     Tables: `attraction` [documents + 1]; `continuation` [few], with a uniform prior; where the model has it,

@@ -36,11 +36,12 @@ class CountTable:
         self._counts: Floats = np.zeros((blocks, _BLOCK, 2))
         self._used = 0
 
-    def add(self, batch: LogBatch, by: str | None, *, browsing: bool) -> CountTable:
-        """This table with the sessions of a batch added."""
+    def add(self, batch: LogBatch, by: str | None, *, browsing: bool, base: Integers | None = None) -> CountTable:
+        """This table with the sessions of a batch added. base: [n] added to the cells of each row, multiples of 8."""
         contexts, weight = batch.contexts, 1.0 / batch.inclusion
         query = np.zeros(len(batch), np.int64) if by is None else contexts.keys[by]
-        arrays = (contexts.candidates, batch.slates, batch.clicks, query, by is not None, weight, browsing)
+        base = np.zeros(len(batch), np.int64) if base is None else base
+        arrays = (contexts.candidates, batch.slates, batch.clicks, query, by is not None, weight, browsing, base)
         row = 0
         while row < len(batch):
             self._make_room(batch.slates.shape[1])

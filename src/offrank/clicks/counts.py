@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 import numpy as np
 
 from ..errors import EmptyLogError
 from ..log.batch import Floats, Integers, LogBatch
+from . import contexts
 from ._kernels_counting import look_at
+from .contexts import Values
 from .counting import CountTable
 from .documents import Documents
+from .parameters import Parameters
 from .sessions import Gathered, Sessions, Tally, Weighed, tally, whole_clicks
 
 
@@ -21,7 +25,8 @@ class Counts:
 
     All [c], one entry per distinct (document, cell), sorted by both. documents: their number; ranks: the
     longest session's number of ranks. browsing: a cell is a rank and a last clicked rank, see `browsing_cell`;
-    otherwise it is a rank. query: [documents] index of each document's query, where it is known.
+    otherwise it is a rank; with values of a context, value * ranks + rank. query: [documents] index of each document's
+    query, where it is known. covariates: table of documents -> [documents, q] what its priors depend on, besides ranks.
     """
 
     document: Integers
@@ -32,11 +37,19 @@ class Counts:
     ranks: int
     browsing: bool = False
     query: Integers | None = None
+    covariates: Parameters = field(default_factory=dict)
+    values: Values | None = None
 
     @property
     def cells(self) -> int:
         """The number of possible cells."""
-        return self.ranks * (self.ranks + 1) // 2 if self.browsing else self.ranks
+        if self.browsing:
+            return self.ranks * (self.ranks + 1) // 2
+        return self.ranks if self.values is None else self.ranks * len(self.values.codes)
+
+    def rank(self, cell: Integers) -> Integers:
+        """The rank of each cell."""
+        return rank_of(cell) if self.browsing else cell % self.ranks
 
     def by_rank(self) -> Counts:
         """The counts per document and rank, summed over the last clicks above."""
@@ -46,14 +59,22 @@ class Counts:
         key, place = np.unique(self.document * self.ranks + rank, return_inverse=True)
         document, cell = np.divmod(key, self.ranks)
         shown, clicked = _sums(place, self.shown), _sums(place, self.clicked)
-        return Counts(document, cell, shown, clicked, self.documents, self.ranks, query=self.query)
+        return replace(self, document=document, cell=cell, shown=shown, clicked=clicked, browsing=False)
 
     def thinned(self, most: int) -> Counts:
         """The counts of at most `most` documents, evenly chosen."""
         every = -(-self.documents // most)
         kept = self.document % every == 0
-        entries = (self.document[kept] // every, self.cell[kept], self.shown[kept], self.clicked[kept])
-        return Counts(*entries, -(-self.documents // every), self.ranks, self.browsing)
+        return replace(
+            self,
+            document=self.document[kept] // every,
+            cell=self.cell[kept],
+            shown=self.shown[kept],
+            clicked=self.clicked[kept],
+            documents=-(-self.documents // every),
+            query=None if self.query is None else self.query[::every],
+            covariates={name: rows[::every] for name, rows in self.covariates.items()},
+        )
 
     def scaled(self, share: float) -> Counts:
         """The same counts, all multiplied by a number."""
@@ -61,7 +82,7 @@ class Counts:
 
     def mean_rank(self) -> Floats:
         """[documents] the mean logged rank of each document, counted from 1."""
-        rank = 1.0 + (rank_of(self.cell) if self.browsing else self.cell)
+        rank = 1.0 + self.rank(self.cell)
         total = _sums(self.document, self.shown * rank, self.documents)
         return np.asarray(total / np.maximum(self.by_document()[0], 1e-300))
 
@@ -92,17 +113,19 @@ class Counting(NamedTuple):
     tally: Tally
     ranks: int
     weighed: Weighed
+    names: Mapping[int, str]
 
 
 @dataclass(frozen=True)
 class CountsFold:
-    """Reduces a log to `Counts`. Memory: see `CountTable`."""
+    """Reduces a log to `Counts`. context: a column whose values have cells of their own. Memory: see `CountTable`."""
 
     by: str | None = None
     browsing: bool = False
+    context: str | None = None
 
     def empty(self) -> Counting:
-        return Counting(CountTable(), Tally(), 0, Weighed())
+        return Counting(CountTable(), Tally(), 0, Weighed(), {})
 
     def add(self, state: Counting, batch: LogBatch) -> Counting:
         """The state with a batch added; its table is changed in place.
@@ -116,12 +139,15 @@ class CountsFold:
             whole_clicks(batch)
         seen = tally(batch, repeated)
         ranks = max(state.ranks, batch.slates.shape[1] if len(batch) else 0)
-        table = state.table.add(batch, self.by, browsing=self.browsing)
-        return Counting(table, state.tally + seen, ranks, state.weighed.plus(Weighed.of(1.0 / batch.inclusion)))
+        base, names = (None, {}) if self.context is None else contexts.counted(batch, self.context)
+        table = state.table.add(batch, self.by, browsing=self.browsing, base=base)
+        weighed = state.weighed.plus(Weighed.of(1.0 / batch.inclusion))
+        return Counting(table, state.tally + seen, ranks, weighed, {**state.names, **names})
 
     def merge(self, left: Counting, right: Counting) -> Counting:
         weighed, ranks = left.weighed.plus(right.weighed), max(left.ranks, right.ranks)
-        return Counting(left.table.merged(right.table), left.tally + right.tally, ranks, weighed)
+        names = {**left.names, **right.names}
+        return Counting(left.table.merged(right.table), left.tally + right.tally, ranks, weighed, names)
 
     def finish(self, state: Counting) -> Gathered:
         """The counts.
@@ -137,6 +163,9 @@ class CountsFold:
         documents = Documents.of(found.document[first], found.query[first], found.item[first], self.by, shown)
         size = len(documents), state.ranks, self.browsing, documents.query
         counts = Counts(np.cumsum(first) - 1, found.cell, found.shown, found.clicked, *size)
+        if self.context is not None:
+            cell, values = contexts.dense(found.cell, state.ranks, state.names)
+            counts = replace(counts, cell=cell, values=values)
         return Gathered(documents, counts, state.tally, state.weighed.worth)
 
 

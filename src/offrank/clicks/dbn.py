@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from dataclasses import dataclass
 from typing import ClassVar, final
 
 import numpy as np
@@ -11,12 +12,22 @@ from ..log.batch import Floats, Integers
 from .chain import Chain
 from .fit.tails import HiddenCounts, Second
 from .parameters import Parameters
+from .regressors import Regression
 
 
+@dataclass(frozen=True, repr=False, kw_only=True)
 class Satisfying(Chain):
-    """A click satisfies with the document's satisfaction; unsatisfied users go on with probability `going`."""
+    """A click satisfies with the document's satisfaction; unsatisfied users go on with probability `going`.
+
+    satisfaction: "table", or a regression on features, as `attraction`.
+    """
+
+    satisfaction: Regression = "table"
 
     tables: ClassVar[tuple[str, ...]] = ("attraction", "satisfaction")
+
+    def _regressed(self) -> tuple[str, ...]:
+        return ("attraction", "satisfaction")
 
     @abstractmethod
     def going(self, parameters: Parameters) -> float:

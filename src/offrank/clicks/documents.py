@@ -27,15 +27,18 @@ class SlateDocuments:
     document: [n, k] index into the tables of parameters; UNSEEN (-1) for documents that the training log lacked:
     the last entry of a table is the expectation for such a document. shown: [n, k] whether there is an item
     at all; pads and holes are False. query: [n] index of the query, UNSEEN likewise; None: that of the documents.
+    context: [n] row of the tables by value of a context, the last one where None.
     """
 
     document: Integers
     shown: NDArray[np.bool_]
     query: Integers | None = None
+    context: Integers | None = None
 
     def take(self, rows: slice) -> SlateDocuments:
         """Some of the slates."""
-        return SlateDocuments(self.document[rows], self.shown[rows], None if self.query is None else self.query[rows])
+        query, context = (None if one is None else one[rows] for one in (self.query, self.context))
+        return SlateDocuments(self.document[rows], self.shown[rows], query, context)
 
 
 @dataclass(frozen=True)

@@ -183,6 +183,7 @@ def _evaluated(index: int, model: Predictor, columns: PredictionColumns, spread:
         learnt=fitted.tally.ranks if fitted else 0,
         slots=columns.ranks(sums),
         impossible=refuted,
+        features=fitted is not None and fitted.model.columns is not None,
     )
     return Evaluated(
         Interval(-math.inf, -math.inf, -math.inf, math.inf) if refuted else likely,

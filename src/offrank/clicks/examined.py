@@ -8,10 +8,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ..errors import UsageError
 from ..findings import cautions_for
 from ..findings.evidence_clicks import OfFit
 from ..folds.estimate import Caution
 from ..log.batch import Floats
+from ..spelling import spell
 from .counts import Counts
 from .fit.curve import ExaminationCurve, Pooled, fit_curve
 from .fit.design import Design
@@ -19,7 +21,7 @@ from .fit.loadings import Doubt, attractions, directions, kept, of_logarithms
 from .fit.posterior import Attractions, Chances, fit_attractions
 from .fit.priors import Beta, Prior, PriorRegression, given
 from .learnt import Learnt
-from .model import Say, WithPrior, silent
+from .model import FromFeatures, Say, WithPrior, silent
 from .parameters import Parameters, Role, Roles
 
 _UNKNOWN = 1.0
@@ -31,7 +33,7 @@ _AT_ONE = 1.9
 
 
 @dataclass(frozen=True, repr=False)
-class Examined(WithPrior, ABC):
+class Examined(WithPrior, FromFeatures, ABC):
     """Learns examination first, then attractions by their posteriors.
 
     The examination of each cell comes from where documents are clicked given how often (`fit_curve`): attractions
@@ -46,6 +48,12 @@ class Examined(WithPrior, ABC):
     """
 
     tolerance: float = 1e-6
+
+    def __post_init__(self) -> None:
+        WithPrior.__post_init__(self)
+        FromFeatures.__post_init__(self)
+        if self.regressions and self.prior != "fit":
+            raise UsageError(f"prior={spell(self.prior)} leaves nothing to features", "leave prior= out")
 
     @abstractmethod
     def pooled(self, data: Counts) -> Pooled:
@@ -84,7 +92,7 @@ PRIOR_ROLES = {"attraction_prior": Role.PRIOR, "attraction_regression": Role.REG
 def prior_of(setting: Prior, data: Counts) -> Beta | Design:
     """The prior that a setting gives, or the design of the one to be fitted."""
     common = Design.common(data.documents) if setting == "common" else None
-    return given(setting) or common or Design.of_ranks(data.mean_rank())
+    return given(setting) or common or Design.of(data, "attraction")
 
 
 def begun(prior: Beta | Design, mean: float, start: Parameters | None) -> PriorRegression | None:
@@ -131,7 +139,5 @@ def _doubt(
     rest = np.maximum(curve.deviation**2 - (along**2).sum(axis=1), 0.0)
     cells = Doubt(value, value**2 * rest, along / np.where(free, 1 - value, 1.0)[:, None])
     strength, loadings = kept({"attraction": documents, "examination": cells})
-    strength["examination"] = np.where(
-        free, strength["examination"], _AT_ONE / np.maximum(curve.deviation, 1e-9)
-    )
+    strength["examination"] = np.where(free, strength["examination"], _AT_ONE / np.maximum(curve.deviation, 1e-9))
     return strength, loadings

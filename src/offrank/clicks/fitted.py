@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Protocol
@@ -21,12 +21,16 @@ from ..log.source import Needs
 from ..report import terminal
 from ..report.document import Document, of_models
 from . import draws, storage
+from .contexts import rows
+from .covariates import Columns, needs_of
 from .documents import Documents, SlateDocuments, needs
+from .features import with_unseen
 from .judgements import GRADES, Judgements, judge
 from .laws import ClickLaw
 from .learnt import Learnt
 from .parameters import Parameters, Roles
 from .predicted import predicted, score, slots
+from .regressors import Regression
 from .sessions import Tally
 from .summary import known, learnt_section
 
@@ -46,6 +50,15 @@ class ModelKind(Protocol):
     def relevance_on(self, parameters: Parameters, slots: SlateDocuments) -> Floats: ...
 
     def examination(self, parameters: Parameters) -> Floats | None: ...
+
+    @property
+    def context(self) -> str | None: ...
+
+    @property
+    def columns(self) -> Columns | None: ...
+
+    @property
+    def regressions(self) -> Mapping[str, Regression]: ...
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -144,7 +157,20 @@ class Fitted:
             UsageError: contexts are not those of a batch, but a log.
         """
         _check_contexts(contexts)
-        return self.model.law(self.learnt.parameters, self.documents.slots(contexts, slates))
+        found = self.documents.slots(contexts, slates)
+        tables, document = self.tables(contexts, slates, found.document)
+        return self.model.law(tables, replace(found, document=document, context=self.context_rows(contexts)))
+
+    def context_rows(self, contexts: Contexts) -> Integers | None:
+        """[n] the row of the tables by context for each context; None where the model has none."""
+        return rows(self.learnt.parameters, contexts, self.model.context)
+
+    def tables(self, contexts: Contexts, candidates: Integers, document: Integers) -> tuple[Parameters, Integers]:
+        """The tables of parameters, and the index of each document there; those of features hold unseen ones too.
+
+        candidates: [n, k] indices into each row's candidates, below 0 for none. document: [n, k] as in `documents`.
+        """
+        return with_unseen(self.model, self.learnt, contexts, candidates, document)
 
     def click_probs(self, contexts: Contexts, slates: Integers | None = None) -> Floats:
         """[n, k] P(C_k = 1 | slate), the marginal click probabilities; 0 on pads.
@@ -168,8 +194,11 @@ class Fitted:
             UsageError: contexts are not those of a batch, but a log.
         """
         _check_contexts(contexts)
-        slots = self.documents.candidates(contexts)
-        return np.where(slots.shown, self.model.relevance_on(self.learnt.parameters, slots), np.nan)
+        found = self.documents.candidates(contexts)
+        candidates = np.where(found.shown, np.arange(found.shown.shape[1]), -1)
+        tables, document = self.tables(contexts, candidates, found.document)
+        relevance = self.model.relevance_on(tables, replace(found, document=document))
+        return np.where(found.shown, relevance, np.nan)
 
     def sample(self, contexts: Contexts, slates: Integers, rng: np.random.Generator) -> Floats:
         """[n, k] clicks, 0 or 1."""
@@ -212,11 +241,13 @@ class Fitted:
 
         Whatever is computed from several draws has the model's own doubt: a relevance, a click probability, CMIP.
         """
-        return replace(self, learnt=Learnt(draws.draw(self.learnt, rng), cautions=self.learnt.cautions))
+        found = Learnt(draws.draw(self.learnt, rng), cautions=self.learnt.cautions, features=self.learnt.features)
+        return replace(self, learnt=found)
 
     def needs(self) -> Needs:
-        """The columns that identify documents."""
-        return Needs(keys=needs(self.documents.by).keys)
+        """The columns that identify documents, and those that tell what unseen ones are like."""
+        asked = frozenset() if self.model.context is None else frozenset([self.model.context])
+        return Needs(keys=needs(self.documents.by).keys | asked) | needs_of(self.model.columns)
 
     @property
     def cautions(self) -> tuple[Caution, ...]:

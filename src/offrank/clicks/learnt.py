@@ -19,6 +19,7 @@ class Learnt:
     - loadings: [*shape of the table, r] what all entries have in common, such as the doubt of an examination curve and
       what it does to documents: with r independent standard normal z, the same for all tables, the logit of an entry
       is moved by loadings @ z.
+    - features: what the regressions of a model with features predict unseen documents by, see `features`.
     - strength: for tables of probabilities, the effective sample size of each entry given z: its posterior is close to
       Beta(v s, (1 - v) s) for value v and strength s. A table with neither is taken as known.
     - trace: the log-posterior (without prior: the log-likelihood) during learning.
@@ -33,3 +34,4 @@ class Learnt:
     facts: Mapping[str, Any] = field(default_factory=dict)
     cautions: tuple[Caution, ...] = ()
     loadings: Parameters = field(default_factory=dict)
+    features: Parameters = field(default_factory=dict)

@@ -52,7 +52,7 @@ def _fitted(found: Mapping[str, Any]) -> Fitted:
     documents = _documents(found, by)
     tables = {
         kind: {name: storage.decoded(table) for name, table in found[kind].items()}
-        for kind in ("parameters", "strength", *(["loadings"] if "loadings" in found else []))
+        for kind in ("parameters", "strength", *(each for each in ("loadings", "features") if each in found))
     }
     learnt = Learnt(
         **tables,

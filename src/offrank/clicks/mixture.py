@@ -64,7 +64,7 @@ class Mixture(ClickModel):
         for model in self.components:
             if isinstance(model, str):
                 raise UsageError(f"{model!r} is not a click model", "mix models such as pbm, ubm, dbn or ccm")
-            if not getattr(model, "mixable", False):
+            if not getattr(model, "mixable", False) or model.regressions or model.context:
                 raise UsageError(
                     f"{model!r} cannot be part of a mixture, whose parts learn from shares of sessions",
                     "mix models that learn by EM or by counts, such as pbm, ubm, dbn or ccm",

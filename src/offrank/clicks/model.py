@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields, replace
 from typing import Any, ClassVar, Self, final
 
@@ -19,14 +19,16 @@ from ..log.source import Source
 from ..readers.log import read_log
 from ..running.executors import Executor, Progress, run
 from ..spelling import Spelled
-from . import documents
+from . import contexts, documents, features
 from .counts import Counts, CountsFold, counted
+from .covariates import FEATURES, Columns, CovariatesFold, needs_of
 from .documents import SlateDocuments
 from .fit.priors import Prior, given
 from .fitted import Fitted
 from .laws import ClickLaw
 from .learnt import Learnt
 from .parameters import Parameters, Roles
+from .regressors import Regression, checked
 from .sessions import Gathered, Sessions, SessionsFold
 
 Say = Callable[[str], object]
@@ -82,11 +84,18 @@ class ClickModel(Spelled, ABC):
             LogError: the log breaks a rule, or is empty.
         """
         opened: Source = log if hasattr(log, "batches") else read_log(log)
-        source, column = documents.grouping(opened, by)
-        training, texts = FingerprintFold(Content(column)), documents.TextsFold()
-        folds = Tee({"gathered": self.gather(column), "training": training, "texts": texts})
-        found = run(source, folds, executor, progress)
-        fitted = self.of(found["gathered"], say=say, source=opened.describe(), training=found["training"])
+        _, column = documents.grouping(opened, by)
+        folds: dict[str, Fold[Any, Any, Any]] = {
+            "gathered": self.gather(column),
+            "training": FingerprintFold(Content(column)),
+            "texts": documents.TextsFold(),
+        }
+        if self.columns is not None:
+            folds["covariates"] = CovariatesFold(self.columns, column)
+        needed = documents.needs(column) | needs_of(self.columns) | contexts.needs(self.context)
+        found = run(opened.select(needed), Tee(folds), executor, progress)
+        gathered = replace(found["gathered"], covariates=found.get("covariates"))
+        fitted = self.of(gathered, say=say, source=opened.describe(), training=found["training"])
         return replace(fitted, documents=fitted.documents.named(found["texts"]))
 
     @final
@@ -126,7 +135,8 @@ class ClickModel(Spelled, ABC):
         data = gathered.counted()
         if isinstance(data, Sessions):
             data = self.from_sessions(data)
-        learnt = self.learn(data, say=say)
+        known = gathered.covariates
+        learnt = self.learn(data, say=say) if known is None else features.learn(self, data, known, say)
         learnt = replace(learnt, cautions=(*cautions_for(OfFit(clicked=_clicked(gathered.data))), *learnt.cautions))
         return Fitted(self, gathered.documents, learnt, gathered.tally, source, training)
 
@@ -145,6 +155,21 @@ class ClickModel(Spelled, ABC):
         start: `Learnt.parameters` of similar data, which may save time and changes the result by `tolerance` at most.
         Mixtures learn so repeatedly; where a start is given, `strength` may be left out.
         """
+
+    @property
+    def regressions(self) -> Mapping[str, Regression]:
+        """The regression on features of each table that has one."""
+        return {}
+
+    @property
+    def columns(self) -> Columns | None:
+        """The columns of the features; None where no table depends on any."""
+        return None
+
+    @property
+    def context(self) -> str | None:
+        """The column of the context that examination depends on; None where there is none."""
+        return None
 
     @abstractmethod
     def roles(self) -> Roles:
@@ -179,7 +204,7 @@ class Countable(ClickModel, ABC):
 
     def gather(self, by: str | None) -> Fold[Any, Any, Gathered]:
         """The fold that counts in one pass."""
-        return CountsFold(by, self.browsing)
+        return CountsFold(by, self.browsing, self.context)
 
     def from_sessions(self, sessions: Sessions) -> Counts:
         """The counts of sessions in memory."""
@@ -196,6 +221,40 @@ class WithPrior(Countable, ABC):
         given(self.prior)
 
 
+@dataclass(frozen=True, repr=False, kw_only=True)
+class FromFeatures(ClickModel, ABC):
+    """A click model whose documents may be judged by features where they have few clicks, see `features`.
+
+    attraction: "table", by clicks alone; or also by a "linear" regression, "boosted" trees or a small "network".
+    features: the columns beside the candidates that it reads: `features`, the log's vectors, or names of scores.
+    """
+
+    attraction: Regression = "table"
+    features: str | tuple[str, ...] = (FEATURES,)
+
+    def __post_init__(self) -> None:
+        names = (self.features,) if isinstance(self.features, str) else tuple(self.features)
+        object.__setattr__(self, "features", names)
+        for name in self._regressed():
+            checked(name, getattr(self, name))
+        if self.columns is None and names != (FEATURES,):
+            raise UsageError(f"{self!r} has no use for features", f"say also {self._regressed()[0]}=linear, or boosted")
+
+    def _regressed(self) -> tuple[str, ...]:
+        """The settings that name a regression, each called as its table."""
+        return ("attraction",)
+
+    @property
+    def regressions(self) -> Mapping[str, Regression]:
+        """The regression on features of each table that has one."""
+        return {name: kind for name in self._regressed() if (kind := getattr(self, name)) != "table"}
+
+    @property
+    def columns(self) -> Columns | None:
+        """The columns of the features; None where no table depends on any."""
+        return Columns(tuple(self.features)) if self.regressions else None
+
+
 def _clicked(data: Any) -> bool:
     """Whether sessions or counts have any click."""
     return bool((data.click if isinstance(data, Sessions) else data.clicked).any())
@@ -207,5 +266,5 @@ def of_documents(table: Floats, slots: SlateDocuments) -> Floats:
 
 
 def of_ranks(curve: Floats, ranks: int) -> Floats:
-    """[ranks] the entries of a curve, whose last one is repeated below the lowest rank that was learnt from."""
-    return np.asarray(curve[np.minimum(np.arange(ranks), len(curve) - 1)])
+    """[..., ranks] the entries of curves [..., k], whose last is repeated below the lowest rank learnt from."""
+    return np.asarray(curve[..., np.minimum(np.arange(ranks), curve.shape[-1] - 1)])

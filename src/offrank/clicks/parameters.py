@@ -19,6 +19,7 @@ class Role(Enum):
     - DOCUMENT: [d + 1] a probability of each document, the last that of an unseen document.
     - DOCUMENT_AND_RANK: [d + 1, k] the same at each rank.
     - RANK: [k] a probability of each rank.
+    - CONTEXT_AND_RANK: [v + 1, k] the same by value of a context, the last row where that is unknown.
     - RANK_AND_LAST_CLICK: [k (k + 1) / 2] a probability of each rank and last click above it, see `browsing_cell`.
     - SHARED: [any] probabilities that all sessions share.
     - PRIOR: [..., 2] the Beta priors (a, b) of the table that it is named after.
@@ -30,6 +31,7 @@ class Role(Enum):
     DOCUMENT = "document"
     DOCUMENT_AND_RANK = "document and rank"
     RANK = "rank"
+    CONTEXT_AND_RANK = "context and rank"
     RANK_AND_LAST_CLICK = "rank and last click"
     SHARED = "shared"
     PRIOR = "prior"
@@ -47,7 +49,13 @@ class Role(Enum):
 Roles = Mapping[str, Role]
 """The role of each table by its name."""
 
-_DIMENSIONS = {Role.DOCUMENT_AND_RANK: 2, Role.EMBEDDING: 2, Role.PRIOR: None, Role.WEIGHTS: None}
+_DIMENSIONS = {
+    Role.DOCUMENT_AND_RANK: 2,
+    Role.CONTEXT_AND_RANK: 2,
+    Role.EMBEDDING: 2,
+    Role.PRIOR: None,
+    Role.WEIGHTS: None,
+}
 """Dimensions of tables that do not have exactly one."""
 
 

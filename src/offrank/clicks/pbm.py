@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import ClassVar
 
 import numpy as np
 
+from ..findings import cautions_for
+from ..findings.evidence_clicks import OfFit
 from ..log.batch import Floats
+from .contexts import CODES, by_value, unlinked
 from .counts import Counts
 from .documents import SlateDocuments
 from .examined import Examined
@@ -15,16 +18,24 @@ from .fit.curve import Pooled, relative_rates, walk
 from .laws import ClickLaw, Independent
 from .learnt import Learnt
 from .model import Say, of_documents, of_ranks, silent
-from .parameters import Parameters
+from .parameters import Parameters, Role, Roles
+
+_LEVEL = 4.0
+"""Variance of the bias of a context's level, in units of that of a step from a rank to the next."""
 
 
 @dataclass(frozen=True, repr=False)
 class PBM(Examined):
     """P(click) = examination of the rank x attraction of the document (Craswell et al. 2008).
 
+    examination_by: a column of the context, such as the device, each value of which has a curve of its own. A value
+    that the training log lacked has the mean of these curves. Documents link the curves, also to each other.
+
     Relevance is attraction. Ranks below the lowest one seen are examined like that one. See `Examined` for how it
     learns, and for its settings.
     """
+
+    examination_by: str | None = field(default=None, kw_only=True)
 
     name: ClassVar[str] = "pbm"
 
@@ -33,17 +44,40 @@ class PBM(Examined):
         return rank_rates(data)
 
     def learn(self, data: Counts, *, start: Parameters | None = None, say: Say = silent) -> Learnt:
-        return super().learn(data.by_rank(), start=start, say=say)
+        found, data = super().learn(data.by_rank(), start=start, say=say), data.by_rank()
+        if data.values is None:
+            return found
+        entries = (data.document, data.cell, data.clicked, data.ranks, data.values)
+        missing = cautions_for(OfFit(unlinked=unlinked(*entries)))
+        found = replace(found, cautions=(*found.cautions, *missing))
+        return by_value(found, data.values, data.by_cell()[0])
+
+    @property
+    def context(self) -> str | None:
+        return self.examination_by
+
+    def roles(self) -> Roles:
+        if self.examination_by is None:
+            return super().roles()
+        return {**super().roles(), "examination": Role.CONTEXT_AND_RANK, CODES: Role.WEIGHTS}
 
     def law(self, parameters: Parameters, slots: SlateDocuments) -> ClickLaw:
-        examination = of_ranks(parameters["examination"], slots.shown.shape[1])
+        curve = parameters["examination"]
+        if self.examination_by is not None:
+            curve = curve[-1 if slots.context is None else slots.context]
+        examination = of_ranks(curve, slots.shown.shape[1])
         return Independent(examination * of_documents(parameters["attraction"], slots))
 
     def examination(self, parameters: Parameters) -> Floats:
-        return parameters["examination"]
+        return parameters["examination"] if self.examination_by is None else parameters["examination"][-1]
 
 
 def rank_rates(data: Counts) -> Pooled:
-    """The click rates of ranks relative to the first's, whose bias adds up from rank to rank."""
+    """The click rates of cells relative to the first's, whose bias adds up from rank to rank.
+
+    Contexts have other queries: the level of each but the first has a bias of its own, of any size.
+    """
     rate, _ = relative_rates(data)
-    return Pooled(np.log(rate / rate[0]), walk(np.arange(data.ranks)), rate=rate)
+    value, rank = np.divmod(np.arange(data.cells), data.ranks)
+    level = _LEVEL * ((value[:, None] == value) + 1.0) * np.outer(value > 0, value > 0)
+    return Pooled(np.log(rate / rate[0]), walk(rank) + level, rate=rate)

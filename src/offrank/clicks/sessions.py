@@ -15,7 +15,9 @@ from ..errors import EmptyLogError, UsageError
 from ..folds.base import MappedFold, PlusFold
 from ..folds.counts import join
 from ..log.batch import Floats, Integers, LogBatch
+from .covariates import Covariates
 from .documents import Documents, shown_keys
+from .parameters import Parameters
 
 
 @dataclass(frozen=True)
@@ -24,7 +26,8 @@ class Sessions:
 
     weight: [n] number of sessions of the log like this one, each divided by its inclusion probability.
     documents: their number; tables of parameters have `documents` + 1 entries. query: [documents] index of each
-    document's query, where it is known.
+    document's query, where it is known. covariates: table of documents -> [documents, q] what its priors depend on,
+    besides ranks.
     """
 
     document: NDArray[np.int32]
@@ -32,6 +35,7 @@ class Sessions:
     weight: Floats
     documents: int
     query: Integers | None = None
+    covariates: Parameters = field(default_factory=dict)
 
     def __len__(self) -> int:
         return len(self.weight)
@@ -96,12 +100,16 @@ class Weighed(NamedTuple):
 
 @dataclass(frozen=True)
 class Gathered:
-    """The training data of a click model. data: `Sessions`, or `Counts` where these suffice; worth: see `Weighed`."""
+    """The training data of a click model. data: `Sessions`, or `Counts` where these suffice; worth: see `Weighed`.
+
+    covariates: what else the model asks for.
+    """
 
     documents: Documents
     data: Any
     tally: Tally
     worth: float = 1.0
+    covariates: Covariates | None = None
 
     def counted(self) -> Any:
         """The data scaled to the effective sample size: a sampled session that stands for ten does not count as ten."""

@@ -55,6 +55,7 @@ def write(
         "parameters": {name: encoded(table) for name, table in learnt.parameters.items()},
         "strength": {name: encoded(table) for name, table in learnt.strength.items()},
         "loadings": {name: encoded(table) for name, table in learnt.loadings.items()},
+        "features": {name: encoded(table) for name, table in learnt.features.items()},
         "trace": encoded(np.asarray(learnt.trace, dtype=np.float64)),
         "rounds": learnt.rounds,
         "converged": learnt.converged,

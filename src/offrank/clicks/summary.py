@@ -14,6 +14,7 @@ from ..formatting import with_ends
 from ..log.batch import Floats
 from ..log.rules import COUNTED_AGAIN
 from ..report.document import Figures, Finding, Section
+from .contexts import CODES
 from .counts import rank_of
 from .learnt import Learnt
 from .parameters import Role, Roles, ranks_of
@@ -46,6 +47,10 @@ def learnt_section(learnt: Learnt, roles: Roles, ends: Ends, confidence: float) 
             items.append(f"{name}: {_entries(learnt, name, ends)[0]}")
         elif role is Role.RANK_AND_LAST_CLICK and ranks_of(values) <= _LONGEST // 2:
             tables.append(_by_last_click(name, values))
+        elif role is Role.CONTEXT_AND_RANK and values.shape[1] <= _LONGEST:
+            cells = np.array(_entries(learnt, name, ends)).reshape(values.shape).T.tolist()
+            rows = tuple((str(rank), *row) for rank, row in enumerate(cells, 1))
+            tables.append(Figures(name, ("rank", *learnt.facts[CODES], "any other"), rows))
         elif role in _CURVES and role is not Role.RANK_AND_LAST_CLICK and len(values) <= _LONGEST:
             heading = f"{100 * confidence:g} % interval" if name in learnt.strength else "value"
             rows = tuple((str(place), entry) for place, entry in enumerate(_entries(learnt, name, ends), 1))

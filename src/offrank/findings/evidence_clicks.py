@@ -27,6 +27,7 @@ class OfFit:
     - hidden: share of the impressions in cells whose examination the log does not identify.
     - error, restlessness: of models that read from the top: the standard error of a continuation, on the logit scale,
       and the variance of a document's rank.
+    - unlinked: values of a context whose examination cannot be compared with that of most impressions.
     - steeper: how much faster click rates fall with rank than those of one and the same document, as a logarithm.
     """
 
@@ -36,6 +37,7 @@ class OfFit:
     error: float = 0.0
     restlessness: float = math.inf
     steeper: float = 0.0
+    unlinked: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -43,7 +45,8 @@ class OfPrediction:
     """The evaluation of a click model on a log.
 
     sessions: of the log. unseen: share of the shown documents not in the training log. learnt, slots: ranks of the
-    training log, and of this one. impossible: sessions to which it gives probability 0.
+    training log, and of this one. impossible: sessions to which it gives probability 0. features: whether the model
+    reads what unseen documents are like.
     """
 
     sessions: int = 0
@@ -51,6 +54,7 @@ class OfPrediction:
     learnt: int = 0
     slots: int = 0
     impossible: int = 0
+    features: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -25,6 +25,13 @@ def of_estimate(found: OfEstimate) -> Statement:
 
 @finding("unseen-documents", "Unseen documents", lambda found: found.unseen > 0)
 def of_prediction(found: OfPrediction) -> Statement:
+    if found.features:
+        return Statement(
+            "note",
+            f"{found.unseen:.1%} of the shown documents were not in the log that the model learnt from: it expects of "
+            "them what their features predict.",
+            "Nothing, if their features are like those of the log.",
+        )
     return Statement(
         "serious" if found.unseen > MOST_UNSEEN else "warning" if found.unseen > MANY_UNSEEN else "note",
         f"{found.unseen:.1%} of the shown documents were not in the log that the model learnt from: it expects of them "

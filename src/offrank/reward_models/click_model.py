@@ -109,7 +109,7 @@ def predicted(fitted: Fitted, policy: Policy, batch: LogBatch, draws: int, *, nu
     sums = np.zeros((3, len(contexts)))
     for one in slate_laws(policy, batch, draws, numbers):
         slots = fitted.documents.slots(contexts.take(one.row), one.slates)
-        law = fitted.model.law(fitted.learnt.parameters, slots)
+        law = fitted.law(contexts.take(one.row), one.slates)
         parts = (law.marginal(), slots.shown & (slots.document != UNSEEN), slots.shown)
         sums += [np.bincount(one.row, one.chance * part.sum(axis=1), len(contexts)) for part in parts]
     return Predicted(sums[0], _share(sums[1], sums[2]))
@@ -120,9 +120,12 @@ def _by_rank(fitted: Fitted, contexts: Contexts, policy: Policy) -> Floats:
     items, codes = all_items(contexts), fitted.documents.codes(contexts)
     chance = policy.rank_probs(contexts, items)
     n, m, k = chance.shape
-    document = np.repeat(codes.reshape(n * m, 1), k, axis=1)
-    slots = SlateDocuments(document, np.repeat(items.reshape(n * m, 1) >= 0, k, axis=1))
-    click = fitted.model.law(fitted.learnt.parameters, slots).marginal().reshape(n, m, k)
+    tables, document = fitted.tables(contexts, items, codes)
+    document = np.repeat(document.reshape(n * m, 1), k, axis=1)
+    rows = fitted.context_rows(contexts)
+    shown = np.repeat(items.reshape(n * m, 1) >= 0, k, axis=1)
+    slots = SlateDocuments(document, shown, None if rows is None else np.repeat(rows, m))
+    click = fitted.model.law(tables, slots).marginal().reshape(n, m, k)
     at_all = chance.sum(axis=2)
     clicks = np.einsum("nmk,nmk->n", chance, click)
     return np.stack([clicks, (at_all * (codes != UNSEEN)).sum(axis=1), at_all.sum(axis=1)])

@@ -1,0 +1,15 @@
+"""`unlinked-contexts`: values of a context whose examination cannot be compared with that of the others."""
+
+from .evidence_clicks import OfFit
+from .registry import Statement, finding
+
+
+@finding("unlinked-contexts", "Contexts", lambda found: bool(found.unlinked))
+def unlinked_contexts(found: OfFit) -> Statement:
+    some = ", ".join(map(repr, found.unlinked[:5])) + (" ..." if len(found.unlinked) > 5 else "")
+    return Statement(
+        "warning",
+        f"Nothing compares the examination in {some} with that elsewhere: no clicked document was shown both there "
+        "and in other contexts.",
+        "Take those curves for themselves, and do not compare the attraction of documents of different contexts.",
+    )
