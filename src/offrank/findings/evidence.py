@@ -307,6 +307,7 @@ class OfCmip:
     - permutable: share of the documents with another one of the same grade and cluster, 1 without clusters.
     - constant: whether model or logging policy is constant within every grade, so that nothing was measured.
     - unpaired: documents whose grade is missing in the other half.
+    - direction: rank correlation with the policy within grades. floor: value and direction of a right model.
     """
 
     value: float = 0.0
@@ -319,3 +320,5 @@ class OfCmip:
     permutable: float = 1.0
     constant: bool = False
     unpaired: int = 0
+    direction: Interval | None = None
+    floor: tuple[Interval, Interval] | None = None
