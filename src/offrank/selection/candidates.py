@@ -33,13 +33,15 @@ Number = float | Doubted
 class MeasuredModel:
     """A click model: its in-distribution perplexity, nDCG and CMIP, as numbers or with their intervals.
 
-    None: not measured; strategies that need it cannot be used.
+    None: not measured; strategies that need it cannot be used. points: whether the CMIP is of point estimates because
+    the model has no posterior, while that of others is of posterior draws.
     """
 
     name: str
     perplexity: Number | None = None
     ndcg: Number | None = None
     cmip: Number | None = None
+    points: bool = False
 
     def value(self, metric: Metric) -> float:
         """Return the number alone.

@@ -22,6 +22,8 @@ __all__ = ["BEST", "STRATEGIES", "MeasuredModel", "ModelChoice", "Selection", "c
 
 _ALONE = "CMIP alone commends a model that knows nothing: its relevance is independent of everything"
 
+_UNLIKE = "CMIP of {} is of point estimates and counts their noise, that of the others is of posterior draws"
+
 
 @dataclass(frozen=True)
 class ModelChoice:
@@ -55,6 +57,7 @@ def choose(models: Sequence[MeasuredModel], by: str | Strategy = BEST, preset: P
         raise UsageError(f"preset is {preset!r}", "say " + " or ".join(PRESETS))
     kept, reasons = given, []
     doubts = [_ALONE] if asked.metrics == ("cmip",) else []
+    doubts += [_UNLIKE.format(_names(points))] if "cmip" in asked.metrics and (points := _points(given)) else []
     tops = [_top(given, top) for top in asked.tops]
     for top, best in zip(asked.tops, tops, strict=True):
         kept = [one for one in kept if one in best]
@@ -169,6 +172,12 @@ def _lacking(given: Sequence[MeasuredModel], asked: Strategy) -> str:
         if without:
             return f"no {WORDS[metric]} of {_names(without)}"
     return ""
+
+
+def _points(given: Sequence[MeasuredModel]) -> list[MeasuredModel]:
+    """Return the models that are judged by point estimates, if others are not."""
+    points = [one for one in given if one.points]
+    return points if len(points) < len(given) else []
 
 
 def _cost(one: MeasuredModel, metric: Metric) -> float:

@@ -86,7 +86,7 @@ def _information(
     blocks: Integers | None = None,
 ) -> Floats:
     """[draws, 1 + permutations] the information within one grade; all draws have the same permutations."""
-    state, found = None if rng is None else rng.bit_generator.state, []
+    state, found = {} if rng is None else rng.bit_generator.state, []
     for relevance in documents.relevance[own].T:
         if rng is not None:
             rng.bit_generator.state = state

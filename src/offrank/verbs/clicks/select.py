@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from ...clicks.evaluation import Evaluations, evaluate
+from ...clicks.fitted import Fitted
 from ...clicks.summary import known
 from ...errors import AbilityError
 from ...findings import cautions_for
@@ -16,7 +17,8 @@ from ...findings.evidence_clicks import OfSelection
 from ...folds.estimate import Caution
 from ...frames import plain
 from ...log.source import Source
-from ...metrics.cmip import Cmip, cmip
+from ...metrics.cmip import Cmip
+from ...metrics.cmip_models import Relevance, has_posterior, judged, views
 from ...policies.base import Policy
 from ...policies.fit import fitted
 from ...policies.propensities import AnyPolicy, law, law_needs
@@ -29,7 +31,7 @@ from .. import arguments
 from ..pages.document import again
 from . import pages
 from .base import Delivered, Models, facts, models, query_column
-from .graded import GradedFold, Ranked
+from .graded import Graded, GradedFold, Ranked
 
 
 @dataclass(frozen=True)
@@ -81,7 +83,7 @@ class Selected(Delivered):
         parts = [pages.measured(self.here, self.ranked, self.cmip), doubts, self.selection.chosen()]
         parts.append(known(self.findings_by_code(), tally))
         parts += (replace(one, folded=True, printed=False) for one in pages.quantities(self.here, None, "Perplexity"))
-        parts.append(again(self.facts, "log", "labels", "logging", "method", "cluster", "seed"))
+        parts.append(again(self.facts, "log", "labels", "logging", "method", "relevance", "cluster", "seed"))
         return self._page(lead, parts, answer)
 
 
@@ -93,6 +95,7 @@ def select_clicks(
     *,
     strategy: str | None = None,
     method: str = "binned",
+    relevance: Relevance = "draws",
     by: str | None = None,
     confidence: float = 0.95,
     cluster: str | None = None,
@@ -104,7 +107,8 @@ def select_clicks(
 
     - log: from `read_log`, or anything that it takes; best one that the models were not learnt from.
     - model: fitted models or files of such, in a list or by name. strategy: such as `top-4 cmip, top-4 ppl: ndcg`; by
-      default all nine of the paper. method, seed: of CMIP.
+      default all nine of the paper. method, seed: of CMIP. relevance: CMIP of `draws` from each model's posterior, or
+      of its `means`, as in the paper, which counts the noise of estimates; see `offrank.metrics.cmip_of`.
     - labels: a column of grades beside the candidates (or the slate). by: the column of the queries.
     - logging: the policy that drew the training log. CMIP uses its expected ranks; if it has none, the logged ranks.
 
@@ -121,11 +125,12 @@ def select_clicks(
     if strategy is not None:
         read_strategy(strategy)  # raises before anything is read
     policy, column = _ranking(arguments.policy(logging), source, executor), query_column(found, by)
-    graded = GradedFold(found, labels, column, policy).read(source, executor, progress)
+    seen = {name: [] if relevance == "means" else views(one, relevance, seed) for name, one in found.items()}
+    drawn = [one for some in seen.values() for one in some]
+    graded = GradedFold(found, labels, column, policy, drawn).read(source, executor, progress)
     here = evaluate(found, source, confidence=confidence, cluster=cluster, executor=executor, progress=progress)
-    how: dict[str, Any] = {"seed": seed, "confidence": confidence, "cluster": graded.query}
-    each = zip(found, graded.relevance.T, strict=True)
-    debiased = {name: cmip(one, graded.rank, graded.grade, method, **how) for name, one in each}
+    how: dict[str, Any] = {"relevance": relevance, "seed": seed, "confidence": confidence}
+    debiased = _debiased(graded, found, seen, method, **how)
     ranked, counted = graded.ndcg(confidence), cautions_for(OfSelection(counted=policy is None))
     cautions = {
         name: (*one.cautions, *counted, *here[name].cautions, *debiased[name].warnings) for name, one in found.items()
@@ -141,15 +146,33 @@ def select_clicks(
         sessions=next(iter(here.values())).sessions,
         confidence=confidence,
         method=method,
+        relevance=relevance,
         seed=seed,
     )
-    return Selected(select(_measured(here, ranked, debiased), strategy), here, ranked, debiased, cautions, made)
+    return Selected(select(_measured(found, here, ranked, debiased), strategy), here, ranked, debiased, cautions, made)
 
 
-def _measured(here: Evaluations, ranked: Ranked, debiased: Mapping[str, Cmip]) -> list[MeasuredModel]:
+def _debiased(
+    graded: Graded, found: Mapping[str, Fitted], seen: Mapping[str, list[Fitted]], method: str, **how: Any
+) -> dict[str, Cmip]:
+    """Return the CMIP of each model, by its own columns of the draws, or by its point estimates where it has none."""
+    made, first = {}, 0
+    for at, (name, one) in enumerate(found.items()):
+        own = graded.drawn[:, first : first + len(seen[name])] if seen[name] else graded.relevance[:, [at]]
+        first += len(seen[name])
+        documents = (graded.code[:, at], graded.rank, graded.grade)
+        made[name] = judged(one, own, *documents, method, cluster=graded.query, **how)
+    return made
+
+
+def _measured(
+    found: Mapping[str, Fitted], here: Evaluations, ranked: Ranked, debiased: Mapping[str, Cmip]
+) -> list[MeasuredModel]:
     """Return the three quantities that strategies choose by, for each model."""
-    each = enumerate(debiased.items())
-    return [MeasuredModel(name, here[name].perplexity, ranked.of(at), one) for at, (name, one) in each]
+    return [
+        MeasuredModel(name, here[name].perplexity, ranked.of(at), debiased[name], points=not has_posterior(one))
+        for at, (name, one) in enumerate(found.items())
+    ]
 
 
 def _ranking(policy: AnyPolicy, source: Source, executor: Executor | None) -> Policy | None:
