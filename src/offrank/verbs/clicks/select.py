@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -18,7 +19,7 @@ from ...folds.estimate import Caution
 from ...frames import plain
 from ...log.source import Source
 from ...metrics.cmip import Cmip
-from ...metrics.cmip_models import Relevance, has_posterior, judged, views
+from ...metrics.cmip_models import Relevance, judged, views
 from ...policies.base import Policy
 from ...policies.fit import fitted
 from ...policies.propensities import AnyPolicy, law, law_needs
@@ -125,9 +126,8 @@ def select_clicks(
     if strategy is not None:
         read_strategy(strategy)  # raises before anything is read
     policy, column = _ranking(arguments.policy(logging), source, executor), query_column(found, by)
-    seen = {name: [] if relevance == "means" else views(one, relevance, seed) for name, one in found.items()}
-    drawn = [one for some in seen.values() for one in some]
-    graded = GradedFold(found, labels, column, policy, drawn).read(source, executor, progress)
+    seen = {name: views(one, relevance, seed) for name, one in found.items()}
+    graded = GradedFold(found, labels, column, policy, [*chain(*seen.values())]).read(source, executor, progress)
     here = evaluate(found, source, confidence=confidence, cluster=cluster, executor=executor, progress=progress)
     how: dict[str, Any] = {"relevance": relevance, "seed": seed, "confidence": confidence}
     debiased = _debiased(graded, found, seen, method, **how)
@@ -135,30 +135,28 @@ def select_clicks(
     cautions = {
         name: (*one.cautions, *counted, *here[name].cautions, *debiased[name].warnings) for name, one in found.items()
     }
+    title = f"Which click model, judged on {source.describe()}?"
+    asked = {**how, "method": method, "labels": labels, "logging": str(logging)}
     made = facts(
         "click-selection",
-        f"Which click model, judged on {source.describe()}?",
+        title,
         source,
-        labels=labels,
-        logging=str(logging),
         documents=len(graded),
         queries=len(np.unique(graded.query)),
         sessions=next(iter(here.values())).sessions,
-        confidence=confidence,
-        method=method,
-        relevance=relevance,
-        seed=seed,
+        **asked,
     )
-    return Selected(select(_measured(found, here, ranked, debiased), strategy), here, ranked, debiased, cautions, made)
+    measured = _measured(here, ranked, debiased, [name for name, some in seen.items() if len(some) == 1])
+    return Selected(select(measured, strategy), here, ranked, debiased, cautions, made)
 
 
 def _debiased(
     graded: Graded, found: Mapping[str, Fitted], seen: Mapping[str, list[Fitted]], method: str, **how: Any
 ) -> dict[str, Cmip]:
-    """Return the CMIP of each model, by its own columns of the draws, or by its point estimates where it has none."""
+    """Return the CMIP of each model, by its own columns of the draws."""
     made, first = {}, 0
     for at, (name, one) in enumerate(found.items()):
-        own = graded.drawn[:, first : first + len(seen[name])] if seen[name] else graded.relevance[:, [at]]
+        own = graded.drawn[:, first : first + len(seen[name])]
         first += len(seen[name])
         documents = (graded.code[:, at], graded.rank, graded.grade)
         made[name] = judged(one, own, *documents, method, cluster=graded.query, **how)
@@ -166,12 +164,12 @@ def _debiased(
 
 
 def _measured(
-    found: Mapping[str, Fitted], here: Evaluations, ranked: Ranked, debiased: Mapping[str, Cmip]
+    here: Evaluations, ranked: Ranked, debiased: Mapping[str, Cmip], points: list[str]
 ) -> list[MeasuredModel]:
-    """Return the three quantities that strategies choose by, for each model."""
+    """Return the three quantities that strategies choose by, for each model; points: judged by point estimates."""
     return [
-        MeasuredModel(name, here[name].perplexity, ranked.of(at), debiased[name], points=not has_posterior(one))
-        for at, (name, one) in enumerate(found.items())
+        MeasuredModel(name, here[name].perplexity, ranked.of(at), one, name in points, bool(one.biased))
+        for at, (name, one) in enumerate(debiased.items())
     ]
 
 
