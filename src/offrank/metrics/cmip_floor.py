@@ -14,7 +14,11 @@ from ..clicks.parameters import Role
 from ..log.batch import Floats, Integers
 
 _BINS = 10
-"""Bins of the policy's relevance within which documents are taken to have one prior mean, where it depends on rank."""
+"""Most bins of the policy's relevance within which documents are taken to have one prior, where it depends on rank."""
+_PER_BIN = 50
+"""Documents per bin."""
+_COMMON = 3
+"""Most numbers of a regression that gives all documents one prior."""
 _MOST = 1e8
 """No document counts as more often seen."""
 
@@ -76,9 +80,9 @@ class _Table:
 
     @classmethod
     def of(cls, model: Fitted, name: str, code: Integers, logging: Floats, grade: Floats) -> _Table:
-        learnt, size = model.learnt, len(model.documents) + 1
+        learnt = model.learnt
         value, strength = learnt.parameters[name][code], np.minimum(learnt.strength[name][code], _MOST)
-        mean, prior = _prior(learnt.parameters.get(f"{name}_prior"), size, code, value, logging)
+        mean, prior = _prior(model, name, code, value, strength, logging)
         trials = np.maximum(strength - prior, 0.0)
         clicks, rate = np.clip(value * strength - mean * prior, 0.0, trials), np.empty_like(value)
         for own in (grade == one for one in np.unique(grade)):
@@ -95,16 +99,38 @@ class _Table:
         return np.asarray(expit(logit(value) + self.loading @ z[: self.loading.shape[-1]])), strength
 
 
-def _prior(table: Floats | None, size: int, code: Integers, value: Floats, logging: Floats) -> tuple[Floats, Floats]:
-    """(mean, strength) of the prior of each document, both like `value`, from the table that the model keeps of it."""
+def _prior(
+    model: Fitted, name: str, code: Integers, value: Floats, strength: Floats, logging: Floats
+) -> tuple[Floats, Floats]:
+    """(mean, strength) of the prior of each document, both like `value` [d, ...].
+
+    One prior of all documents is the one that the model keeps. Where it depends on the rank, its moments at a rank
+    are those of the posteriors there: the mean is theirs on average, the variance their mean variance and the
+    variance of their means. So no more need be known of it.
+    """
+    table = model.learnt.parameters.get(f"{name}_prior")
     if table is None:
         return np.full(value.shape, 0.5), np.zeros(value.shape)
-    if table.shape[-1] == 2 and table.ndim <= 2:
-        a, b = np.moveaxis(table[code] if table.shape == (size, 2) and value.ndim == 1 else table, -1, 0)
+    if not _depends_on_rank(model, name):
+        a, b = np.moveaxis(table, -1, 0)
         return np.broadcast_to(a / (a + b), value.shape), np.broadcast_to(a + b, value.shape)
-    # The mean is a function of the rank: so are posterior means on average, which are what is kept.
-    bins = np.searchsorted(np.quantile(logging, np.arange(1, _BINS) / _BINS), logging, side="right")
-    sums, counts = np.zeros((_BINS, *value.shape[1:])), np.bincount(bins, minlength=_BINS)
-    np.add.at(sums, bins, value)
-    means = sums[bins] / counts[bins].reshape(-1, *[1] * (value.ndim - 1))
-    return means, np.broadcast_to(np.exp(table[..., -1]), value.shape)
+    count = int(np.clip(len(code) // _PER_BIN, 1, _BINS))
+    bins = np.searchsorted(np.quantile(logging, np.arange(1, count) / count), logging, side="right")
+    held = np.bincount(bins, minlength=count).reshape(-1, *[1] * (value.ndim - 1))
+
+    def average(of: Floats) -> Floats:
+        sums = np.zeros((count, *value.shape[1:]))
+        np.add.at(sums, bins, of)
+        return sums / np.maximum(held, 1)
+
+    mean = average(value)
+    variance = average(value * (1 - value) / (strength + 1) + value**2) - mean**2
+    found = mean * (1 - mean) / np.maximum(variance, 1e-300) - 1
+    return mean[bins], np.clip(found, 1e-3, _MOST)[bins]
+
+
+def _depends_on_rank(model: Fitted, name: str) -> bool:
+    """Whether documents have priors of their own: by a regression with more than a level, a strength and its slope."""
+    tables, roles = model.learnt.parameters, model.model.roles()
+    regressions = [one for one in (f"{name}_regression", f"{name}_prior") if roles.get(one) is Role.REGRESSION]
+    return any(tables[one].size > _COMMON for one in regressions)
