@@ -19,13 +19,14 @@ from offrank.findings.evidence import (
     OfEstimatorChoice,
     OfLog,
     OfModel,
+    OfPoints,
     OfPropensities,
     OfRows,
     OfSkipped,
     OfSupport,
     OfTraining,
 )
-from offrank.findings.evidence_clicks import OfFit, OfHarvest, OfPoints, OfPrediction, OfSelection
+from offrank.findings.evidence_clicks import OfFit, OfHarvest, OfPrediction, OfSelection
 from offrank.folds.estimate import Interval
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from numbers import Real
@@ -87,6 +88,21 @@ class Cmip:
     draws: int = 1
     direction: Interval | None = None
     floor: Floor | None = None
+
+    @property
+    def excess(self) -> Interval | None:
+        """What CMIP is above the floor, with the doubt of both: near 0 for a model that is right; None without a floor.
+
+        Models are compared by it, because each has a floor of its own.
+        """
+        if self.floor is None:
+            return None
+        value, error = (
+            self.value - self.floor.value.value,
+            math.hypot(self.standard_error, self.floor.value.standard_error),
+        )
+        half = NormalDist().inv_cdf(0.5 + self.confidence / 2) * error
+        return Interval(value, value - half, value + half, error)
 
     @property
     def biased(self) -> bool | None:
