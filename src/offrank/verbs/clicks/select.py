@@ -108,8 +108,8 @@ def select_clicks(
 
     - log: from `read_log`, or anything that it takes; best one that the models were not learnt from.
     - model: fitted models or files of such, in a list or by name. strategy: such as `top-4 cmip, top-4 ppl: ndcg`; by
-      default all nine of the paper. method, seed: of CMIP. relevance: CMIP of `draws` from each model's posterior, or
-      of its `means`, as in the paper, which counts the noise of estimates; see `offrank.metrics.cmip_of`.
+      default all nine of the paper. method, seed: of CMIP. relevance: CMIP of `draws` from each model's posterior, less
+      what a right model would show (`Cmip.excess`), or of its `means`, as in the paper; see `offrank.metrics.cmip_of`.
     - labels: a column of grades beside the candidates (or the slate). by: the column of the queries.
     - logging: the policy that drew the training log. CMIP uses its expected ranks; if it has none, the logged ranks.
 
@@ -166,9 +166,12 @@ def _debiased(
 def _measured(
     here: Evaluations, ranked: Ranked, debiased: Mapping[str, Cmip], points: list[str]
 ) -> list[MeasuredModel]:
-    """Return the three quantities that strategies choose by, for each model; points: judged by point estimates."""
+    """Return the three quantities that strategies choose by, for each model; points: judged by point estimates.
+
+    CMIP is what is above the floor, where there is one: each model has its own.
+    """
     return [
-        MeasuredModel(name, here[name].perplexity, ranked.of(at), one, name in points, bool(one.biased))
+        MeasuredModel(name, here[name].perplexity, ranked.of(at), pages.above(one), name in points, bool(one.biased))
         for at, (name, one) in enumerate(debiased.items())
     ]
 
