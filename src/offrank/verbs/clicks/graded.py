@@ -37,6 +37,7 @@ class Graded:
     - query, grade: [d]; until it is `settled`, a document has an entry per grade that it was given.
     - relevance: [d, models] by each model; it is the same for every occurrence of a document.
     - sums: [d, 2] impressions, and sum of ranks. A candidate that is not shown ranks one below the slate.
+    - drawn: [d, draws] relevance by draws of the models. code: [d, models] index into the tables of each model.
     - disputed: how many documents had several grades before they were settled.
     """
 
@@ -45,6 +46,8 @@ class Graded:
     grade: Floats
     relevance: Floats
     sums: Floats
+    drawn: Floats
+    code: Integers
     disputed: int = 0
 
     def __len__(self) -> int:
@@ -53,9 +56,9 @@ class Graded:
     def __add__(self, other: Graded) -> Graded:
         if not len(self) or not len(other):
             return self if len(self) else other
-        names = ("key", "query", "grade", "relevance", "sums")
-        key, query, *others = (np.concatenate([getattr(self, name), getattr(other, name)]) for name in names)
-        return Graded(key, query, others[0], others[1], others[2]).once()
+        names = ("key", "query", "grade", "relevance", "sums", "drawn", "code")
+        both: dict[str, Any] = {one: np.concatenate([getattr(self, one), getattr(other, one)]) for one in names}
+        return Graded(**both).once()
 
     def once(self) -> Graded:
         """Return every document with each of its grades once, merging repeated ones."""
@@ -96,7 +99,8 @@ class Graded:
         return {"grades": f"{self.disputed:,} of {len(self):,} documents have several grades; their {by} counts"}
 
     def _merged(self, rows: Integers, sums: Floats) -> Graded:
-        return Graded(self.key[rows], self.query[rows], self.grade[rows], self.relevance[rows], sums)
+        found = (self.key[rows], self.query[rows], self.grade[rows], self.relevance[rows])
+        return Graded(*found, sums, self.drawn[rows], self.code[rows])
 
     @property
     def rank(self) -> Floats:
@@ -112,8 +116,9 @@ class Graded:
 class GradedFold(MappedFold):
     """Fold of a log to `Graded`. grades: the column beside the candidates; by: the column of the queries.
 
-    policy: gives the rank of each candidate; None: use the mean of the logged ranks. grades_by: the grade of a document
-    that was given several. Memory grows with the distinct documents. Rows of the same context are processed once.
+    policy: gives the rank of each candidate; None: use the mean of the logged ranks. draws: of the models, whose
+    relevance is gathered too. grades_by: the grade of a document that was given several. Memory grows with the distinct
+    documents. Rows of the same context are processed once.
 
     Raises:
         UsageError: there is no such rule for grades.
@@ -124,6 +129,7 @@ class GradedFold(MappedFold):
     by: str
     policy: Policy | None = None
     grades_by: GradesBy = "error"
+    draws: Sequence[Fitted] = ()
 
     def __post_init__(self) -> None:
         if self.grades_by not in get_args(GradesBy):
@@ -140,20 +146,25 @@ class GradedFold(MappedFold):
     @property
     def reducer(self) -> PlusFold:
         none, no = np.empty(0, np.int64), np.empty(0)
-        return PlusFold(Graded(none, none, no, np.empty((0, len(self.models))), np.empty((0, 2))))
+        models = np.empty((0, len(self.models)))
+        drawn, code = np.empty((0, len(self.draws))), models.astype(np.int64)
+        return PlusFold(Graded(none, none, no, models, np.empty((0, 2)), drawn, code))
 
     def mapped(self, batch: LogBatch) -> Graded:
         contexts, place = _distinct(batch.contexts)
         items = all_items(contexts)
         inside = items >= 0
         weight: Floats = np.bincount(place, 1 / batch.inclusion).astype(np.float64, copy=False)
-        relevance = np.stack([model.relevance(contexts) for model in self.models.values()], axis=-1)
+        models = tuple(self.models.values())
+        seen = np.stack([model.relevance(contexts)[inside] for model in (*models, *self.draws)], axis=-1)
+        code = np.stack([model.documents.codes(contexts)[inside] for model in models], axis=-1)
         ranks = np.stack([np.ones(inside.shape), self._ranks(contexts, items, batch, place)], axis=-1)
         query: Integers = np.broadcast_to(contexts.keys[self.by][:, None], inside.shape)
         key = join(query, contexts.candidates)
         grade: Floats = contexts.scores[self.grades]
         sums: Floats = ranks * weight[:, None, None]
-        return Graded(key[inside], query[inside], grade[inside], relevance[inside], sums[inside]).once()
+        relevance, drawn = seen[:, : len(models)], seen[:, len(models) :]
+        return Graded(key[inside], query[inside], grade[inside], relevance, sums[inside], drawn, code).once()
 
     def read(self, source: Source, executor: Executor | None, progress: Progress | None) -> Graded:
         """Read the documents of a log.
