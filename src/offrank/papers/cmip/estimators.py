@@ -7,11 +7,13 @@ from typing import Any
 
 import numpy as np
 
+from ...folds.estimate import Interval
 from ...formatting import finite
 from ...log.batch import Floats
 from ...options import Say
 from ...report.document import Cell, Figures, Section
 from ...selection.strategies import BEST
+from ..expectations import times
 from .design import ORACLE, PBM
 from .findings import PAPER, Findings, Measure, over_runs, spearman
 from .regressions import regressed
@@ -27,14 +29,32 @@ def estimators(findings: Findings, rows: Mapping[str, Rows], found: Mapping[str,
     lines = [_line(name, findings, rows[name], found[name], Measure(cmip=name)) for name in rows]
     table = Figures("CMIP by estimator", _header("estimator"), tuple(lines))
     agree = {name: _agreement(findings, Measure(cmip=name)) for name in rows}
-    facts = {
+    alone, joint = (
+        over_runs(means(rows[DRAWS])[:, place] - means(rows[POINTS])[:, place])
+        for place in (HEADER.index("CMIP"), HEADER.index("joint"))
+    )
+    order = over_runs(agree[DRAWS] - agree[POINTS])
+    regret = {by: over_runs(of_runs(found[DRAWS][by]) - of_runs(found[POINTS][by])) for by in SHOWN[1:]}
+    facts: dict[str, Any] = {
+        "better alone": _better(alone),
+        "better jointly": _better(joint),
+        "better order": _better(order),
+        "better choices": {f"`{by}`:": _better(times(-1.0, more)) for by, more in regret.items()},
+        "R^2 gained": alone,
+        "R^2 gained jointly": joint,
         "agreement of points": over_runs(agree[POINTS]),
         "agreement of draws": over_runs(agree[DRAWS]),
-        "agreement gained": over_runs(agree[DRAWS] - agree[POINTS]),
+        "agreement gained": order,
+        "regret added": {f"`{by}`:": more for by, more in regret.items()},
         "ratio by points": _ratio(findings, POINTS),
         "ratio by draws": _ratio(findings, DRAWS),
     }
     return PAPER.section("estimators", facts, tables=[table])
+
+
+def _better(gained: Interval) -> str:
+    """Return in words which is better, given by how much draws are better."""
+    return "draws" if min(gained.low, gained.high) > 0 else "points" if max(gained.low, gained.high) < 0 else "neither"
 
 
 def sessions(findings: Findings, say: Say) -> Section:
