@@ -368,7 +368,7 @@ def test_draws_are_compared_with_points() -> None:
     # Points choose the worst of each of 6 + 4 + 1 subsets, draws the best; neighbours are .1 apart.
     assert cells[0]["regret of cmip"] == pytest.approx(1000 * 0.1 * (3 * 1 + 2 * 2 + 3 + 2 * 2 + 2 * 3 + 3) / 11)
     assert cells[1]["regret of cmip"] == pytest.approx(0.0)
-    assert [row["CMIP of PBM, PBM user"] for row in cells] == pytest.approx([0.9, 0.2])
+    assert [row["CMIP of pbm"] for row in cells] == pytest.approx([0.9, 0.2])
     assert "+2.000" in section.claims[0].evidence
     assert "draws by rank correlation" in section.claims[0].text
     assert "`cmip`: draws, `top-4 cmip, top-4 ppl: ndcg`: neither" in section.claims[1].text

@@ -27,7 +27,7 @@ SHOWN = ("ppl", "cmip", BEST)
 def estimators(findings: Findings, rows: Mapping[str, Rows], found: Mapping[str, Regrets]) -> Section:
     """Return which estimator of CMIP is better, against perplexity elsewhere and by regret."""
     lines = [_line(name, findings, rows[name], found[name], Measure(cmip=name)) for name in rows]
-    table = Figures("CMIP by estimator", _header("estimator"), tuple(lines))
+    table = Figures("CMIP by estimator", _header("estimator", findings.design.names), tuple(lines))
     agree = {name: _agreement(findings, Measure(cmip=name)) for name in rows}
     alone, joint = (
         over_runs(means(rows[DRAWS])[:, place] - means(rows[POINTS])[:, place])
@@ -74,27 +74,30 @@ def sessions(findings: Findings, say: Say) -> Section:
                 facts |= {f"{kind} {title}, {name}": value for title, value in average.items()}
                 facts[f"{kind} CMIP of the PBM, {name}"] = over_runs(_of(fewer, "pbm", measure))
     facts |= {"least": min(design.fewer, default=0), "sessions": design.sessions, "classic": len(design.models)}
-    table = Figures("Classic models, by sessions a query and estimator of CMIP", _header("sessions"), tuple(lines))
+    table = Figures(
+        "Classic models, by sessions a query and estimator of CMIP",
+        _header("sessions", design.classic.names),
+        tuple(lines),
+    )
     return PAPER.section("sessions", facts, tables=[table] if design.fewer else [])
 
 
-def _header(first: str) -> tuple[str, ...]:
+def _header(first: str, models: tuple[str, ...]) -> tuple[str, ...]:
     scores = (f"R^2 of {title}" for title in HEADER)
     return (
         first,
         *scores,
         "rank correlation",
         *(f"regret of {by}" for by in SHOWN),
-        "CMIP of PBM, PBM user",
-        "CMIP of DCTR, PBM user",
+        *(f"CMIP of {model}" for model in models),
     )
 
 
 def _line(name: str, findings: Findings, rows: Rows, found: Regrets, measure: Measure) -> tuple[Cell, ...]:
     scores = means(rows).mean(axis=0).tolist()
     regret = [float(of_runs(found[by]).mean()) for by in SHOWN]
-    both = [float(np.nanmean(_of(findings, model, measure))) for model in ("pbm", "dctr")]
-    return (name, *map(finite, [*scores, float(_agreement(findings, measure).mean()), *regret, *both]))
+    each = [float(np.nanmean(_of(findings, model, measure))) for model in findings.design.names]
+    return (name, *map(finite, [*scores, float(_agreement(findings, measure).mean()), *regret, *each]))
 
 
 def _agreement(findings: Findings, measure: Measure) -> Floats:

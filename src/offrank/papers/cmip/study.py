@@ -27,7 +27,7 @@ from .design import FIGURE, ORACLE, PBM, POLICIES, Study, StudyQueries, seed_of
 
 Found = dict[str, Any]
 
-POINTS, DRAWS, PUBLISHED = ESTIMATORS = ("points", "draws", "published")
+POINTS, DRAWS, PUBLISHED = ESTIMATORS = ("points", "draws", "published estimator")
 """CMIP of point estimates, its mean over posterior draws of the model, and the published estimator (of points)."""
 
 MEASURED = ("value", "low", "high", "p_value", "biased")
