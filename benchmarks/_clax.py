@@ -1,70 +1,77 @@
-"""CLAX on the logs of `click_features.py`, in CLAX's own environment: `python _clax.py linear FOLDER`."""
+"""Learn one CLAX model from the sessions of a file, and write its predictions of the held-out ones.
+
+Run by real_clicks.py in an environment that has CLAX. Its own settings: AdamW, at most 50 epochs, early stopping
+without patience on every tenth session of those to learn from; the learning rate is that of its README (.003) or of its
+experiments (.01), whichever has the lower loss on those, in batches of 512. Seconds are those of the chosen one.
+
+    python _clax.py LOG.npz FOUND.npz PositionBasedModel
+"""
 
 from __future__ import annotations
 
-import json
+import inspect
 import sys
 import time
 from collections.abc import Iterator
+from functools import partial
+from typing import Any
 
+import clax
 import numpy as np
-import optax
-from clax import Trainer
-from clax.models import PositionBasedModel
-from clax.parameters import DeepParameterConfig, LinearParameterConfig
 from flax import nnx
-from flax.training.early_stopping import EarlyStopping
+from optax import adamw
 
 BATCH = 512
+RATES = (0.003, 0.01)
+TEST_BATCH = 2000  # no last batch of one session, which CLAX cannot read
 
 
-class Loader:
-    """Batches of sessions as CLAX reads them, in a new order each time where `shuffled`."""
+class Batches:
+    """Batches of sessions, in a new order each time where there is a generator of random numbers."""
 
-    def __init__(self, x: np.ndarray, log: list[np.ndarray], *, shuffled: bool) -> None:
-        self.x, self.log, self.rng = x, log, np.random.default_rng(0) if shuffled else None
+    def __init__(self, document: np.ndarray, clicks: np.ndarray, size: int, rng: np.random.Generator | None = None):
+        self.document, self.clicks, self.size, self.rng = document, clicks, size, rng
 
     def __len__(self) -> int:
-        return int(np.ceil(len(self.log[0]) / BATCH))
+        return len(self.document) // self.size + (len(self.document) % self.size > 1)
 
-    def __iter__(self) -> Iterator[dict[str, np.ndarray]]:
-        n = len(self.log[0])
-        rows = np.arange(n) if self.rng is None else self.rng.permutation(n)
-        for first in range(0, n, BATCH):
-            query, order, clicks = (part[rows[first : first + BATCH]] for part in self.log)
+    def __iter__(self) -> Iterator[dict[str, Any]]:
+        n, k = self.document.shape
+        order = np.arange(n) if self.rng is None else self.rng.permutation(n)
+        for at in range(len(self)):
+            rows = order[at * self.size : (at + 1) * self.size]
             yield {
-                "query_doc_features": self.x[query[:, None], order.astype(int)],
-                "positions": np.tile(np.arange(1, order.shape[1] + 1), (len(query), 1)),
-                "clicks": clicks.astype(np.float32),
-                "mask": np.ones(order.shape, bool),
+                "query_doc_ids": self.document[rows],
+                "positions": np.tile(np.arange(1, k + 1), (len(rows), 1)),
+                "clicks": self.clicks[rows],
+                "mask": np.ones((len(rows), k), bool),
             }
 
 
-def main(kind: str, folder: str) -> None:
-    data = np.load(f"{folder}/logs.npz")
-    logs = {
-        name: [data[f"{name}_{part}"] for part in ("query", "order", "clicks")] for name in ("train", "same", "other")
-    }
-    x, (ranks, width) = data["x"], data["x"].shape[1:]
-    held = np.random.default_rng(0).random(len(logs["train"][0])) < 0.1
-    known, rest = ([part[rows] for part in logs["train"]] for rows in (~held, held))
-    config = {"linear": LinearParameterConfig, "deep": DeepParameterConfig}[kind]
-    # Features are standardised already; CLAX's LayerNorm over the features of one document loses their level.
-    attraction = config(use_feature="query_doc_features", features=width, input_norm=None)
-    model = PositionBasedModel(positions=ranks, attraction=attraction, rngs=nnx.Rngs(0))
-    trainer = Trainer(optax.adamw(0.003), epochs=50, early_stopping=EarlyStopping(patience=1, min_delta=1e-5))
+def trained(kind: Any, sizes: dict[str, int], rate: float, learning: Batches, checking: Batches) -> tuple[Any, ...]:
+    """(loss on the sessions to check, CPU seconds, model)."""
     start = time.process_time()
-    trainer.train(model, Loader(x, known, shuffled=True), Loader(x, rest, shuffled=False))
+    accepted = inspect.signature(kind).parameters
+    model = kind(**{word: size for word, size in sizes.items() if word in accepted}, rngs=nnx.Rngs(42))
+    clax.Trainer(optimizer=adamw(rate), epochs=50).train(model, learning, checking)
     seconds = time.process_time() - start
-    model.eval()
-    predict = nnx.jit(lambda model, batch: model.predict_clicks(batch))
-    found = {}
-    for name in ("same", "other"):
-        batches = Loader(x, logs[name], shuffled=False)
-        found[name] = np.exp(np.concatenate([np.asarray(predict(model, batch)) for batch in batches]))
-    np.savez(f"{folder}/found.npz", **found)
-    print(json.dumps(seconds))
+    return float(np.mean([model.compute_loss(batch).mean() for batch in checking])), seconds, model
+
+
+def main(log: str, made: str, name: str) -> None:
+    with np.load(log) as found:
+        known, clicks, held, held_clicks = (found[part] for part in ("known", "known_clicks", "held", "held_clicks"))
+    tenth = np.arange(len(known)) % 10 == 0
+    learning = Batches(known[~tenth], clicks[~tenth], BATCH, np.random.default_rng(0))
+    checking, test = Batches(known[tenth], clicks[tenth], TEST_BATCH), Batches(held, held_clicks, TEST_BATCH)
+    sizes = {"query_doc_pairs": int(max(known.max(), held.max())) + 1, "positions": known.shape[1]}
+    kind = getattr(clax, name) if name != "SDBN" else partial(clax.DynamicBayesianNetwork, fix_continuation=True)
+    tried = [trained(kind, sizes, rate, learning, checking) for rate in RATES]
+    _, seconds, model = min(tried, key=lambda one: one[0])
+    before = [np.exp(np.asarray(model.predict_clicks(batch))) for batch in test]
+    given = [np.exp(np.asarray(model.predict_conditional_clicks(batch))) for batch in test]
+    np.savez(made, marginal=np.concatenate(before), conditional=np.concatenate(given), seconds=seconds)
 
 
 if __name__ == "__main__":
-    main(*sys.argv[1:])
+    main(*sys.argv[1:4])

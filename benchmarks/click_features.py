@@ -154,7 +154,7 @@ def of_clax(kind: str, logs: dict[str, Log], folder: Path) -> tuple[float, list[
         arrays = [logs[name].arrays(name) for name in logs]
         given = {name: array for part in arrays for name, array in part.items()}
         np.savez(f"{place}/logs.npz", x=logs["train"].world.x.astype(np.float32), **given)
-        command = [python, Path(__file__).with_name("_clax.py"), kind, place]
+        command = [python, Path(__file__).with_name("_clax_features.py"), kind, place]
         told = subprocess.run(command, check=True, capture_output=True, text=True).stdout.splitlines()[-1]
         found = np.load(f"{place}/found.npz")
         return json.loads(told), [logs[name].perplexity(found[name]) for name in ("same", "other")]

@@ -7,15 +7,10 @@ python benchmarks/slates_page.py [reproduce-slates] [docs/slates-reproduction.md
 from __future__ import annotations
 
 import argparse
-import json
-import textwrap
 from pathlib import Path
 from typing import Any
 
-from offrank.formatting import typographic
-from offrank.report.charts import Chart, Series, chart_svg
-from offrank.report.document import Cell
-from offrank.report.page import cell
+from _page import section, write
 
 INTRODUCTION = """\
 # The paper on slates, reproduced
@@ -51,51 +46,12 @@ def main() -> None:
     parser.add_argument("folder", nargs="?", type=Path, default=Path("reproduce-slates"))
     parser.add_argument("page", nargs="?", type=Path, default=Path("docs/slates-reproduction.md"))
     given = parser.parse_args()
-    result = json.loads((given.folder / "result.json").read_text(encoding="utf-8"))
-    sections = [part for section in result["sections"] if (part := written(section))]
-    given.page.write_text("\n\n".join([INTRODUCTION.rstrip(), *sections]) + "\n", encoding="utf-8")
+    write(given.folder, given.page, INTRODUCTION, lambda one: section(one) if shown(one) else "")
 
 
-def written(section: dict[str, Any]) -> str:
-    """Return a section as Markdown; empty for figures that are not shown here."""
-    figure = section["heading"].startswith("Figure ")
-    if figure and section["heading"] not in PICTURES:
-        return ""
-    parts = [f"## {section['heading']}", *map(wrapped, section["prose"])]
-    parts += [table(one) for one in section["tables"] if not one["folded"]]
-    parts += [f"<p>{chart['title']}</p>\n{drawn(chart)}" for chart in section["charts"]]
-    if section["claims"]:
-        parts.append("\n".join(claim(one) for one in section["claims"]))
-    return "\n\n".join(parts)
-
-
-def claim(one: dict[str, Any]) -> str:
-    """Return a claim as an item of a list, with the sentences before its rules."""
-    evidence = one["evidence"].split(" Confirmed if ")[0]
-    return wrapped(f"- **{one['status']}**: {one['text']} {evidence}", "  ")
-
-
-def wrapped(text: str, indent: str = "") -> str:
-    """Break lines."""
-    return textwrap.fill(text, 132, subsequent_indent=indent, break_on_hyphens=False, break_long_words=False)
-
-
-def table(one: dict[str, Any]) -> str:
-    """Return a table with its caption, without columns that are empty."""
-    kept = [place for place in range(len(one["header"])) if any(row[place] is not None for row in one["rows"])]
-    lines = [" | ".join(one["header"][place] for place in kept), " | ".join("---" for _ in kept)]
-    lines += [" | ".join(shown(row[place]) for place in kept) for row in one["rows"]]
-    return "\n".join([wrapped(f"{one['caption']}."), "", *(f"| {line} |" for line in lines)])
-
-
-def shown(value: Cell) -> str:
-    """Return a cell with three significant digits."""
-    return typographic(f"{value:.3g}") if isinstance(value, float) else cell(value).replace("|", "\\|")
-
-
-def drawn(chart: dict[str, Any]) -> str:
-    """Return a chart as SVG."""
-    return chart_svg(Chart(**{**chart, "series": tuple(Series(**one) for one in chart["series"])}))
+def shown(one: dict[str, Any]) -> bool:
+    """Whether a section is no figure, or one of those shown here."""
+    return not one["heading"].startswith("Figure ") or one["heading"] in PICTURES
 
 
 if __name__ == "__main__":

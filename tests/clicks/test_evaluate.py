@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 import pytest
 
 import offrank
@@ -55,6 +57,27 @@ def test_numbers_are_those_of_enumeration() -> None:
     assert numbers[1] != pytest.approx(numbers[2], rel=1e-3)
     assert found.sessions == 8
     assert found.sessions_at_rank == (8, 7, 4)
+
+
+@pytest.mark.parametrize(
+    ("slate", "clicks", "perplexity"),
+    [
+        ([0, 1], [1, 0], (1 / 0.5 + 1 / (1 - 0.3 * (0.5 + 0.5 * 0.5))) / 2),
+        ([0, 1], [0, 0], (1 / 0.5 + 1 / (1 - 0.3 * (0.5 + 0.5 * 0.5))) / 2),
+        ([2], [1], 1 / 0.8),
+        ([2], [0], 1 / 0.2),
+    ],
+    ids=["one session", "no clicks", "one rank", "one rank, no clicks"],
+)
+def test_a_single_session_is_measured_without_a_warning(slate: list[int], clicks: list[int], perplexity: float) -> None:
+    # Any warning is an error here. One session has no standard error, and says none.
+    one = pa.table({"slate": [slate], "clicks": [clicks], "query": ["a"]})
+    judged = offrank.evaluate_clicks(one, {"true": TRUE, "other": OTHER}, cluster="query", other=one)
+    found = judged.here["true"]
+    assert found.perplexity.value == pytest.approx(perplexity)
+    assert not math.isfinite(found.perplexity.standard_error)
+    assert not re.search(r"\b(nan|inf|\d{9,})\b", str(judged).lower())
+    assert judged.to_dict()["models"]["true"]["perplexity"]["standard_error"] is None
 
 
 def test_each_rank_is_over_the_sessions_that_have_it() -> None:

@@ -175,7 +175,27 @@ def test_an_interval_that_the_log_does_not_bound_is_open(singles: int, open_: bo
     assert 0 < found.low[1] < found.curve[1]
     assert ("open-intervals" in [one.code for one in found.cautions]) == open_
     assert ("or more" in str(curve)) == open_
+    assert ("no upper bound" in str(curve)) == open_
     assert "999" not in str(curve)
+
+
+def test_a_rank_without_clicks_is_not_known_to_be_unread() -> None:
+    """Of 40 views of each item at each rank, 20 and 10 were clicked at the first and none at the second."""
+    rows = [{"slate": [1, 2] if n % 2 else [2, 1], "clicks": [int(n < 20 if n % 2 else n < 40), 0]} for n in range(80)]
+    found = harvest(rows, confidence=0.9)
+    # exp(-x) = 5 % for x = 3.00 clicks in 80 views; 30 in 80 at the top.
+    assert found.clicks.tolist() == [30, 0]
+    assert found.high[1] == pytest.approx(-np.log(0.05) / 30, rel=1e-3)
+    assert (found.low[1], found.curve[1]) == (0, pytest.approx(0, abs=1e-6))
+    assert harvest(rows, confidence=0.99).high[1] > found.high[1]
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("clicks", [[[1, 0], [1, 0]], [[1, 1], [1, 1]], [[0, 1], [1, 0]]])
+def test_tiny_logs_are_harvested_without_a_warning(clicks: list[list[int]]) -> None:
+    curve = offrank.harvest_clicks([{"slate": s, "clicks": c} for s, c in zip(([1, 2], [2, 1]), clicks, strict=True)])
+    assert "nan" not in str(curve)
+    assert "few-pairs" in [one.code for one in curve.found.cautions]
 
 
 def test_nothing_clicked_at_the_first_rank_bounds_nothing() -> None:

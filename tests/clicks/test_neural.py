@@ -29,17 +29,17 @@ SLATES = np.array([[0, 1, 2, -1], [2, -9, 0, 1], [3, -1, 4, -9], [-1, -1, -1, 5]
 
 def made(model: RecurrentModel, ranks: int = RANKS, scale: float = 1.5) -> dict[str, Any]:
     """Random parameters."""
-    rng = np.random.default_rng(7)
+    rng = np.random.default_rng(9)
     h = model.hidden
     shapes = {"recurrent": (h, 3 * h), "output": (h,), "bias": (3 * h,), "recurrent_bias": (h,), "output_bias": (1,)}
     shapes |= model.dense(ranks) | ({"common": (1,)} if model.name == "cacm" else {})
     shapes |= {f"{name}_embedding": shape for name, shape in model.tables(DOCUMENTS, 2).items()}
     found = {name: scale * rng.standard_normal(shape) for name, shape in shapes.items()}
-    return found | ({"query_of": np.array(QUERY_OF)} if model.name == "ncm" else {})
+    return found | {"query": np.array(QUERY_OF)}
 
 
-def slots(slates: np.ndarray) -> SlateDocuments:
-    return SlateDocuments(np.maximum(slates, -1), slates > -9)
+def slots(slates: np.ndarray, query: list[int] | None = None) -> SlateDocuments:
+    return SlateDocuments(np.maximum(slates, -1), slates > -9, None if query is None else np.array(query))
 
 
 def squash(x: float) -> float:
@@ -62,12 +62,15 @@ def times(vector: list[float], matrix: np.ndarray, p: dict[str, Any]) -> list[fl
     return [sum(v * matrix[i][c] for i, v in enumerate(vector)) + p["bias"][c] for c in range(matrix.shape[1])]
 
 
-def chances(model: RecurrentModel, slate: np.ndarray, clicks: tuple[int, ...], p: dict[str, Any]) -> list[float]:
+def chances(
+    model: RecurrentModel, slate: np.ndarray, clicks: tuple[int, ...], p: dict[str, Any], query: int | None = None
+) -> list[float]:
     """P(C_k = 1 | clicks above), written from the models' definitions."""
     hidden, above, found = [0.0] * model.hidden, [0.0, 0.0], []
-    if model.name == "ncm":
+    if query is None:
         known = [document for document in slate if document >= 0]
         query = int(QUERY_OF[known[0]]) if known else 2
+    if model.name == "ncm":
         hidden = cell(hidden, times(p["query_embedding"][query], p["query_input"], p), p)
     for rank, document in enumerate(slate):
         if document == -9:
@@ -77,7 +80,8 @@ def chances(model: RecurrentModel, slate: np.ndarray, clicks: tuple[int, ...], p
         hidden = cell(hidden, times([*shown, *above], p["input"], p), p)
         chance = squash(sum(a * b for a, b in zip(hidden, p["output"], strict=True)) + p["output_bias"][0])
         if model.name == "cacm":
-            chance *= squash(p["document_embedding"][document][0] + p["common"][0])
+            level = p["document_embedding"][document][0] + p["query_embedding"][query][0]
+            chance *= squash(level + p["common"][0])
         found.append(chance)
         above = list(p["click"][clicks[rank]])
     return found
@@ -119,7 +123,7 @@ def test_marginal_is_the_sum_over_all_patterns(model: RecurrentModel) -> None:
     expected = np.array([enumerated(model, slate, p) for slate in SLATES])[[0, 1, 1, 2, 3, 4, 0]]
     np.testing.assert_allclose(law.marginal(), expected, rtol=1e-12, atol=1e-15)
     assert (law.marginal_error() == 0).all()
-    assert np.abs(law.marginal() - law.conditional(np.zeros((7, RANKS))))[0].max() > 1e-3  # clicks do matter
+    assert np.abs(law.marginal() - law.conditional(np.zeros((7, RANKS)))).max() > 1e-3  # clicks do matter
 
 
 @both
@@ -167,15 +171,39 @@ def test_samples_follow_the_law(model: RecurrentModel) -> None:
         assert abs(share - chance) <= 4.5 * math.sqrt(chance * (1 - chance) / n)
 
 
-def test_relevance_is_the_click_at_the_top_or_the_attraction() -> None:
-    ncm, cacm = MODELS
-    documents = np.array([[0, 5], [-1, 2]])
-    p = made(ncm)
-    expected = [[chances(ncm, np.array([d]), (0,), p)[0] for d in row] for row in documents]
-    np.testing.assert_allclose(ncm.relevance(p, documents), expected, rtol=1e-12)
-    p = made(cacm)
-    expected = [[squash(p["document_embedding"][d][0] + p["common"][0]) for d in row] for row in documents]
-    np.testing.assert_allclose(cacm.relevance(p, documents), expected, rtol=1e-12)
+QUERIES = [1, 1, -1, 0, -1]
+"""The queries of SLATES as a log tells them: of a slate without known documents, or against what its documents say."""
+
+
+@both
+def test_a_query_is_known_by_itself(model: RecurrentModel) -> None:
+    p = made(model)
+    law = model.law(p, slots(SLATES, QUERIES))
+    clicks = np.tile((1, 0, 1, 0), (len(SLATES), 1))
+    expected = [chances(model, s, (1, 0, 1, 0), p, q) for s, q in zip(SLATES, QUERIES, strict=True)]
+    np.testing.assert_allclose(law.conditional(clicks), expected, rtol=1e-12)
+    # New documents in a known query and in another one: equal slates, unlike chances.
+    new = np.array([[-1, -1], [-1, -1], [-1, -1]])
+    first = model.law(p, slots(new, [0, 1, -1])).marginal()[:, 0]
+    np.testing.assert_allclose(first, [chances(model, s, (0, 0), p, q)[0] for s, q in zip(new, (0, 1, 2), strict=True)])
+    assert len(set(first.round(6))) == 3
+
+
+@both
+def test_relevance_is_the_click_at_the_top_or_the_attraction(model: RecurrentModel) -> None:
+    documents = np.array([[0, 5], [-1, 2], [-1, 3]])
+    p = made(model)
+
+    def relevance(document: int, query: int) -> float:
+        if model.name == "ncm":
+            return chances(model, np.array([document]), (0,), p, query)[0]
+        return squash(p["document_embedding"][document][0] + p["query_embedding"][query][0] + p["common"][0])
+
+    expected = [[relevance(d, int(QUERY_OF[d])) for d in row] for row in documents]
+    np.testing.assert_allclose(model.relevance(p, documents), expected, rtol=1e-12)
+    np.testing.assert_allclose(model.relevance_on(p, slots(documents)), expected, rtol=1e-12)
+    told = [[relevance(d, q) for d in row] for q, row in zip((0, 1, -1), documents, strict=True)]
+    np.testing.assert_allclose(model.relevance_on(p, slots(documents, [0, 1, -1])), told, rtol=1e-12)
 
 
 def test_no_sessions_have_no_chances() -> None:

@@ -3,24 +3,30 @@
 from __future__ import annotations
 
 import itertools
+import json
 import math
+import re
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import cache
 from importlib.util import find_spec
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
+from offrank.clicks import UBM, Fitted, load
 from offrank.clicks.documents import SlateDocuments
 from offrank.clicks.laws import log_probs
 from offrank.clicks.learnt import Learnt
 from offrank.clicks.neural import CACM, NCM, training
 from offrank.clicks.neural.base import RecurrentModel
-from offrank.clicks.neural.batches import Batches, TrainingSessions, previous_clicks, shown_together, split
+from offrank.clicks.neural.batches import Batches, TrainingSessions, previous_clicks, split
 from offrank.clicks.neural.law import Recurrent
 from offrank.clicks.sessions import Sessions
 from offrank.errors import UsageError
+from offrank.readers.log import read_log
 from tests.clicks.readers import log
 
 
@@ -31,31 +37,20 @@ def slots(slates: np.ndarray) -> SlateDocuments:
 # Batches ------------------------------------------------------------------------------------------------------------
 
 
-def test_what_was_shown_together_is_one_query() -> None:
-    rng = np.random.default_rng(0)
-    document = np.where(rng.random((12, 3)) < 0.3, -1, rng.integers(0, 25, (12, 3))).astype(np.int32)
-    group = {d: {d} for d in range(26)}
-    for row in document:
-        merged = set().union(*(group[d] for d in row if d >= 0))
-        for d in merged:
-            group[d] = merged
-    found = shown_together(Sessions(document, np.zeros_like(document, np.uint8), np.ones(12), 25))
-    for a, b in itertools.combinations(range(26), 2):
-        assert (found[a] == found[b]) == (b in group[a])
-    assert found[-1] == len(set(found)) - 1
-
-
 def sessions(rows: list[list[int]], clicks: list[list[int]], weight: list[float], documents: int) -> Sessions:
     ranks = max(map(len, rows))
     padded = [np.array([[*row, *[fill] * (ranks - len(row))] for row in t]) for t, fill in ((rows, -1), (clicks, 0))]
     return Sessions(padded[0].astype(np.int32), padded[1].astype(np.uint8), np.array(weight), documents)
 
 
-MIXED = sessions(
-    [[0, 1, 2], [2, 0], [3], [4, -1, 3], [1, 2, 0], [0, 1, 2], [4, 3]],
-    [[1, 0, 0], [0, 1], [1], [0, 0, 1], [0, 0, 0], [1, 1, 0], [0, 0]],
-    [3, 1, 2, 1, 5, 1, 2.5],
-    5,
+MIXED = replace(
+    sessions(
+        [[0, 1, 2], [2, 0], [3], [4, -1, 3], [1, 2, 0], [0, 1, 2], [4, 3]],
+        [[1, 0, 0], [0, 1], [1], [0, 0, 1], [0, 0, 0], [1, 1, 0], [0, 0]],
+        [3, 1, 2, 1, 5, 1, 2.5],
+        5,
+    ),
+    query=np.array([0, 0, 0, 1, 1]),
 )
 """Lists of one to three documents of two queries, one with a hole."""
 
@@ -100,7 +95,7 @@ def test_copies_of_a_session_are_held_out_one_by_one() -> None:
 SMALL: dict[str, Any] = {"hidden": 4, "batch": 3, "validation": 0.0}
 
 
-@pytest.fixture(autouse=True)
+@pytest.fixture(autouse=True, scope="module")
 def quick() -> Iterator[None]:
     """Compiles without optimising: these networks are too small to gain from it."""
     if not find_spec("jax"):
@@ -145,7 +140,9 @@ def test_gradients_are_those_of_the_law(kind: type[RecurrentModel], monkeypatch:
     total, slopes, row_slopes = training.slopes_of(model, weights, used, batch, jax)
 
     def loss(weights: dict[str, Any], rows: dict[str, Any]) -> float:
-        named = {f"{name}_embedding": row for name, row in rows.items()} | {"query_of": shown_together(MIXED)}
+        named = {f"{name}_embedding": row for name, row in rows.items()} | {
+            "query": TrainingSessions.of(MIXED).query_of
+        }
         return log_loss(model, Learnt(weights | named), MIXED) * MIXED.weight.sum()
 
     exact = [{name: array.astype(float) for name, array in part.items()} for part in (weights, rows)]
@@ -229,9 +226,16 @@ def copied(n: int = 3000) -> Sessions:
     return Sessions(document.astype(np.int32), np.stack([first, second], axis=1).astype(np.uint8), np.ones(n), 3)
 
 
-def test_clicks_that_depend_on_clicks_are_learnt() -> None:
-    model = NCM(hidden=8, batch=128, epochs=30)
-    found = learnt(model, copied())
+FOLLOWER = NCM(hidden=8, embedding=8, batch=128, rate=0.02, epochs=30)
+
+
+@pytest.fixture(scope="module")
+def follows() -> Learnt:
+    return learnt(FOLLOWER, copied())
+
+
+def test_clicks_that_depend_on_clicks_are_learnt(follows: Learnt) -> None:
+    model, found = FOLLOWER, follows
     order = np.array([[0, 1], [1, 2], [2, 0]])
     for click, expected in ((1, 0.9), (0, 0.1)):
         given = model.law(found.parameters, slots(order)).conditional(np.full((3, 2), float(click)))
@@ -246,7 +250,7 @@ def test_an_unseen_document_is_like_any(kind: type[RecurrentModel]) -> None:
     document = rng.integers(0, 3, (3000, 1))
     click = rng.random((3000, 1)) < np.array(RATES)[document]
     data = Sessions(document.astype(np.int32), click.astype(np.uint8), np.ones(3000), 3)
-    model = kind(hidden=4, batch=64, dropped=0.2, epochs=30)
+    model = kind(hidden=4, batch=64, rate=0.01, dropped=0.2, epochs=30)
     found = learnt(model, data)
     chance = model.law(found.parameters, slots(np.array([[0], [1], [2], [-1]]))).marginal()[:, 0]
     np.testing.assert_allclose(chance, [*RATES, 0.5], atol=0.07)
@@ -303,15 +307,107 @@ def test_an_interrupted_fit_leaves_nothing_running(monkeypatch: pytest.MonkeyPat
             raise KeyboardInterrupt
 
     monkeypatch.setattr(Batches, "passed", interrupted)
-    data = sessions([list(range(10))] * 2000, [[0, 1] * 5] * 2000, [1] * 2000, 10)
+    data = sessions([list(range(10))] * 300, [[0, 1] * 5] * 300, [1] * 300, 10)
     with pytest.raises(KeyboardInterrupt) as caught:  # whose frames keep the arrays
-        CACM(hidden=64, batch=1000, epochs=1, validation=0.0).learn(data)
+        CACM(hidden=64, batch=150, epochs=1, validation=0.0).learn(data)
     assert len(caught.traceback) > 1
     assert [array.is_ready() for array in jax.live_arrays()].count(True) == len(jax.live_arrays()) > 0
 
 
-def test_a_log_is_fitted() -> None:
+# Queries --------------------------------------------------------------------------------------------------------------
+
+KINDS: dict[str, RecurrentModel] = {
+    "ncm": NCM(hidden=4, embedding=4, batch=64, rate=0.1, prior=1.0, dropped=0.2, epochs=40, validation=0.0),
+    "cacm": CACM(hidden=4, batch=64, rate=0.2, dropped=0.2, epochs=40, validation=0.0),
+}
+
+
+@pytest.fixture(scope="module", params=KINDS)
+def by_query(request: pytest.FixtureRequest) -> Fitted:
+    """Learnt from lists of one document: those of the first query are nearly always clicked, of the second never."""
     pytest.importorskip("jax")
-    fitted = NCM(hidden=4, epochs=2).fit(log())
+    pytest.importorskip("optax")
+    rows = [
+        (query, item, int(query == "good" and i < 9))
+        for query in ("good", "bad")
+        for item in (1, 2, 3)
+        for i in range(10)
+    ]
+    query, item, click = zip(*rows, strict=True)
+    made = log([[one] for one in item], [[one] for one in click], query=list(query))
+    return KINDS[request.param].fit(made)
+
+
+def top_chance(fitted: Fitted, query: str, slate: list[int]) -> tuple[float, float]:
+    """(click at the top, relevance of the first item)."""
+    batch = next(iter(read_log(log([slate], [[0] * len(slate)], query=[query])).select(fitted.needs()).batches(0)))
+    return float(fitted.click_probs(batch.contexts, batch.slates)[0, 0]), float(fitted.relevance(batch.contexts)[0, 0])
+
+
+def test_new_documents_of_a_known_query_are_like_its_own(by_query: Fitted) -> None:
+    good, unknown, bad = (top_chance(by_query, query, [7, 8]) for query in ("good", "new", "bad"))
+    for quantity in (0, 1):
+        assert good[quantity] > 0.6
+        assert bad[quantity] < 0.2
+        assert unknown[quantity] not in (good[quantity], bad[quantity])
+
+
+def test_queries_outlive_a_file(by_query: Fitted, tmp_path: Path) -> None:
+    by_query.save(tmp_path / "m.json")
+    again = load(tmp_path / "m.json")
+    for query, slate in (("good", [7, 8]), ("bad", [7]), ("new", [7]), ("good", [1, 8]), ("new", [1])):
+        assert top_chance(again, query, slate) == top_chance(by_query, query, slate)
+    assert by_query.learnt.facts["queries"] == 2
+    earlier = json.loads((tmp_path / "m.json").read_text())
+    earlier["parameters"]["query_of"] = earlier["parameters"].pop("query")
+    (tmp_path / "m.json").write_text(json.dumps(earlier))
+    with pytest.raises(UsageError, match=r"query, query_of[\s\S]*fit the model again"):
+        load(tmp_path / "m.json")
+
+
+def test_without_queries_none_is_read() -> None:
+    pytest.importorskip("jax")
+    pytest.importorskip("optax")
+    fitted = replace(KINDS["ncm"], epochs=1).fit(log())
+    assert fitted.learnt.parameters["query_embedding"].shape[0] == 1
+    assert "queries: none" in str(fitted)
     assert fitted.examination() is None
-    assert fitted.learnt.parameters["document_embedding"].shape[0] == len(fitted.documents) + 1
+
+
+# Beside ubm -----------------------------------------------------------------------------------------------------------
+
+
+def test_a_network_behind_ubm_says_so() -> None:
+    rng = np.random.default_rng(3)
+    document = rng.permuted(np.tile(np.arange(8), (2000, 1)), axis=1)[:, :3]
+    click = rng.random(document.shape) < np.linspace(0.05, 0.95, 8)[document]
+    data = Sessions(document.astype(np.int32), click.astype(np.uint8), np.ones(2000), 8)
+    found = learnt(NCM(hidden=4, embedding=4, rate=1e-4, epochs=1), data)
+    (caution,) = found.cautions
+    assert (caution.code, caution.severity) == ("behind-ubm", "warning")
+    (ahead, error) = (float(word) for word in re.findall(r"[-+]?[.\d]+", found.facts[BESIDE])[:2])
+    assert ahead < -5 * error < 0
+
+    # The figures, from both models' laws on the sessions that the same seed holds out.
+    known, held = split(data.weight, 0.1, np.random.default_rng(0))
+    ubm = UBM()
+    other = ubm.learn(ubm.from_sessions(replace(data, weight=np.maximum(known, 1e-12)))).parameters
+    laws = NCM(hidden=4, embedding=4).law(found.parameters, slots(document)), ubm.law(other, slots(document))
+    mine, theirs = (log_probs(law, click.astype(float))[held > 0] for law in laws)
+    assert ahead == pytest.approx((mine - theirs).mean(), abs=1e-4)
+    assert error == pytest.approx((mine - theirs).std() / math.sqrt(len(mine)), abs=1e-4)
+    assert f"On {len(mine):,} held-out sessions ncm is {-ahead:.4f}" in caution.message
+
+
+BESIDE = "held-out log-likelihood less that of ubm"
+
+
+def test_a_network_ahead_of_ubm_does_not(follows: Learnt) -> None:
+    assert follows.facts[BESIDE].startswith("+")
+    assert not follows.cautions
+
+
+def test_nothing_held_out_is_not_compared() -> None:
+    found = learnt(CACM(**SMALL, epochs=1))
+    assert BESIDE not in found.facts
+    assert not found.cautions

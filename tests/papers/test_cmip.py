@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 from collections.abc import Callable
 from dataclasses import replace
@@ -17,26 +18,17 @@ from click.testing import CliRunner
 import offrank
 from offrank import clicks
 from offrank.cli import main
-from offrank.errors import UsageError
+from offrank.errors import MissingExtraError, UsageError
 from offrank.metrics.cmip import METHODS
-from offrank.metrics.cmip_methods import Paper
+from offrank.metrics.cmip_methods import Binned, Paper
 from offrank.papers import REPRODUCTIONS, reproduce
 from offrank.papers.cmip import Study, StudyDesign, made, resume
 from offrank.papers.cmip import tables as tables_of_cmip
 from offrank.papers.cmip.design import FIGURE, POLICIES, USERS, StudyQueries
-from offrank.papers.cmip.findings import (
-    BETTER,
-    COMBINATIONS,
-    Configuration,
-    Findings,
-    Measure,
-    Scores,
-    adjusted_scores,
-    over_runs,
-    pooled_scores,
-    tree_scores,
-)
-from offrank.papers.cmip.study import perplexities
+from offrank.papers.cmip.estimators import estimators, sessions
+from offrank.papers.cmip.findings import BETTER, COMBINATIONS, Configuration, Findings, Measure, over_runs
+from offrank.papers.cmip.regressions import Scores, adjusted_scores, line, pooled_score, regressed, tree
+from offrank.papers.cmip.study import DRAWS, ESTIMATORS, POINTS, PUBLISHED, perplexities
 from offrank.papers.expectations import Expectations, Run
 from offrank.readers.svmlight import write_svmlight
 from offrank.report.document import Document
@@ -48,11 +40,15 @@ from offrank.simulation.source import SimulatedSource
 
 MICRO = StudyDesign(
     queries=30,
-    sessions=600,
+    judged=40,
+    sessions=20,
+    fewer=(),
     tests=40,
     runs=2,
+    neural_runs=1,
     repetitions=2,
     models=("dctr", "pbm", "dbn"),
+    neural=(),
     users=("pbm", "carousel"),
     documents=4,
     carousel_documents=6,
@@ -63,6 +59,7 @@ MICRO = StudyDesign(
 @pytest.fixture(autouse=True)
 def _quick(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(METHODS, "paper", Paper((1, 1)))
+    monkeypatch.setitem(METHODS, "binned", Binned(replicates=4))
 
 
 @pytest.fixture(scope="module")
@@ -87,10 +84,11 @@ def counting(monkeypatch: pytest.MonkeyPatch, most: int = 1000) -> list[Study]:
 
 
 def test_it_goes_on_where_it_was_interrupted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    design = replace(MICRO, users=("pbm",), logging=("noisy_oracle",), fewer=(5,))
     with monkeypatch.context() as patch:
         first = counting(patch, most=3)
         with pytest.raises(KeyboardInterrupt):
-            made(MICRO, None, tmp_path, len)
+            made(design, None, tmp_path, len)
     (folder,) = tmp_path.iterdir()
     kept = {path.stem for path in folder.glob("*-*.json")}
     assert kept == {study.name for study in first}
@@ -100,22 +98,24 @@ def test_it_goes_on_where_it_was_interrupted(tmp_path: Path, monkeypatch: pytest
     said: list[str] = []
     with monkeypatch.context() as patch:
         second = counting(patch)
-        sheet = made(MICRO, None, tmp_path, said.append)
-    assert set(second) == set(MICRO.studies()) - set(first[1:])
-    assert any("2 of 9 studies stand in" in text for text in said)
+        sheet = made(design, None, tmp_path, said.append)
+    assert set(second) == set(design.studies()) - set(first[1:])
+    assert any("2 of 5 studies stand in" in text for text in said)
+    assert any("3 studies will take about" in text for text in said)
     assert sum("left" in text for text in said) == len(second)
     assert [path for path in folder.iterdir() if path.name.startswith(".")] == []
 
     with monkeypatch.context() as patch:
         third = counting(patch)
-        assert made(MICRO, None, tmp_path, len).render() == sheet.render()
+        assert made(design, None, tmp_path, len).render() == sheet.render()
         assert third == []
-        more = replace(MICRO, runs=3)
-        resume.all_studies(StudyQueries.of(more, None, len), tmp_path, len)
-        assert set(third) == set(more.studies()) - set(MICRO.studies())  # more runs go on from fewer
-        third.clear()
-        resume.all_studies(StudyQueries.of(replace(MICRO, seed=5, users=("pbm",)), None, len), tmp_path, len)
-        assert len(third) == 5  # other settings: nothing of before is used
+        more = replace(design, runs=3, fewer=(5, 2))
+        patch.setattr(resume, "studied", lambda *_: {"models": {}})
+        found = resume.all_studies(StudyQueries.of(more, None, len), tmp_path, len)
+        new = {study for study, result in found.items() if result == {"models": {}}}
+        assert new == set(more.studies()) - set(design.studies())  # more runs go on from fewer
+        found = resume.all_studies(StudyQueries.of(replace(design, seed=5), None, len), tmp_path, len)
+        assert set(map(len, found.values())) == {1}  # other settings: nothing of before is used
     assert len(list(tmp_path.iterdir())) == 2
     check_page(sheet)
 
@@ -124,30 +124,55 @@ def check_page(sheet: Document) -> None:
     headings = [section.heading for section in sheet.sections]
     assert [heading[-9:-1] for heading in headings[1:5]] == ["Figure 1", "Figure 2", "(Table 1", "(Table 2"]
     claims = [claim for section in sheet.sections for claim in section.claims]
-    assert len(claims) == 17
+    assert len(claims) == 24
     assert all(claim.evidence for claim in claims)
     assert "not a number" not in (page := sheet.render())
     assert "temperature 0" in page
-    measured = sheet.sections[-1].tables[0]
-    assert len(measured.rows) == len(MICRO.users) * 2 * len(MICRO.models)
+    assert "NCM and CACM, which need JAX" in page
+    by_sessions, measured = (section.tables[0] for section in sheet.sections[-2:])
+    assert [row[0] for row in by_sessions.rows] == ["5, points", "5, draws", "20, points", "20, draws"]
+    assert len(measured.rows) == len(MICRO.models)
+
+
+def test_without_jax_the_neural_models_are_left_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def lacking() -> None:
+        raise MissingExtraError("needs JAX, which is missing", "pip install 'offrank[neural]'")
+
+    page = importlib.import_module("offrank.papers.cmip.sheet")  # the package has a function of that name
+    monkeypatch.setattr(page, "libraries", lacking)
+    monkeypatch.setattr(page, "all_studies", lambda queries, *_: asked.append(queries.design) or {})
+    monkeypatch.setattr(page, "_sections", lambda *_: iter(()))
+    asked: list[StudyDesign] = []
+    said: list[str] = []
+    made(replace(MICRO, neural=("ncm",), users=("pbm",)), None, tmp_path, said.append)
+    assert asked[0].names == MICRO.names
+    assert "without ncm" in said[0]
 
 
 def test_the_same_seed_is_the_same_study_in_any_order(queries: StudyQueries) -> None:
     study = Study("carousel", "lambdamart", 1)
+    study = replace(study, sessions=20)
     one, again = resume.studied(queries, study, len), resume.studied(queries, study, len)
     assert one == again
     assert one != resume.studied(queries, replace(study, run=0), len)
     assert json.loads(json.dumps(one)) == one
 
 
-def test_runs_differ_in_what_the_oracle_believes(queries: StudyQueries) -> None:
+def test_runs_share_what_the_oracle_believes(queries: StudyQueries) -> None:
     first, second = (queries.world(Study("pbm", "noisy_oracle", run)) for run in (0, 1))
-    assert (first.grade == second.grade).all()
-    assert (first.scores["lambdamart"] == second.scores["lambdamart"]).all()
-    assert (first.scores["noisy_oracle"] != second.scores["noisy_oracle"]).all()
-    noise = np.concatenate([(world.scores["noisy_oracle"] - world.grade).ravel() for world in (first, second)])
-    assert noise.std() == pytest.approx(0.5**0.5, rel=0.15)
+    assert (first.scores["noisy_oracle"] == second.scores["noisy_oracle"]).all()
+    noise = (first.scores["noisy_oracle"] - first.grade).ravel()
+    assert noise.std() == pytest.approx(0.5**0.5, rel=0.2)
     assert queries.world(Study(FIGURE, "noisy_oracle", 0)).temperature == 1.0
+
+
+def test_lambdamart_learns_from_more_queries_than_have_sessions(queries: StudyQueries) -> None:
+    every = StudyQueries.of(replace(MICRO, queries=40, users=("pbm",)), None, len).of_user("pbm")
+    some = queries.of_user("pbm")
+    assert (len(some.judged), len(every.judged)) == (30, 40)
+    place = np.searchsorted(every.judged.query, some.judged.query)
+    assert (every.lambdamart[place] == some.lambdamart).all()
+    assert (every.grade[place] == some.grade).all()
 
 
 def test_the_published_code_has_one_ranking_per_query() -> None:
@@ -201,31 +226,42 @@ def test_trees_are_judged_on_what_they_have_not_seen() -> None:
     train, test = np.array([0, 1, 4, 5]), np.array([2, 3, 6, 7])
     said, middle = np.array([1.5, 1.5, 11.5, 11.5]), (3 + 4 + 13 + 14) / 4
     plain = 1 - ((target[test] - said) ** 2).sum() / ((target[test] - middle) ** 2).sum()
-    found = adjusted_scores(feature, target, [(train, test)])
-    assert found == pytest.approx([1 - (1 - plain) * (4 - 1) / (4 - 1 - 1)])
-    assert np.isnan(adjusted_scores(np.repeat(feature, 3, axis=1), target, [(train, test)])).all()
+    for learner in (tree, line):  # of two values, a line says what a tree does
+        found = adjusted_scores(feature, target, [(train, test)], learner)
+        assert found == pytest.approx([1 - (1 - plain) * (4 - 1) / (4 - 1 - 1)])
+    assert np.isnan(adjusted_scores(np.repeat(feature, 3, axis=1), target, [(train, test)], tree)).all()
 
     # Whoever knows the model knows its target, but nothing of models that were left out.
     model, target = np.tile([0.0, 1, 2, 3], 2)[:, None], np.tile([5.0, 6, 7, 8], 2)
-    low, high = np.flatnonzero(model < 2), np.flatnonzero(model >= 2)
-    both = [(low, high), (high, low)]  # trees say 6 (the nearest they have seen) and 7
-    expected = 1 - 2 * ((7 - 6) ** 2 + (8 - 6) ** 2 + (5 - 7) ** 2 + (6 - 7) ** 2) / (2 * (1.5**2 + 0.5**2) * 2)
-    assert pooled_scores(model, target, [both]) == pytest.approx([expected])
-    assert adjusted_scores(model, target, [(np.arange(4), np.arange(4, 8))]) == pytest.approx([1.0])
+    parted = [(np.flatnonzero(model[:, 0] != one), np.flatnonzero(model[:, 0] == one)) for one in range(4)]
+    spread = 2 * (1.5**2 + 0.5**2) * 2
+    # Trees say the nearest they have seen: 6, one of the two beside it (here the lower), and 7; lines extrapolate.
+    assert pooled_score(model, target, parted, tree) == pytest.approx(1 - 2 * (1 + 1 + 1 + 1) / spread)
+    assert pooled_score(model, target, parted, line) == pytest.approx(1.0)
+    assert adjusted_scores(model, target, [(np.arange(4), np.arange(4, 8))], tree) == pytest.approx([1.0])
+
+
+def test_least_squares_are_those_of_the_normal_equations() -> None:
+    rng = np.random.default_rng(0)
+    known, target, others = rng.normal(size=(9, 2)), rng.normal(size=9), rng.normal(size=(4, 2))
+    design = np.column_stack([np.ones(9), known])
+    weights = np.linalg.solve(design.T @ design, design.T @ target)
+    assert line(known, target, others) == pytest.approx(np.column_stack([np.ones(4), others]) @ weights)
 
 
 def imagined(design: StudyDesign, told: Callable[[str, str, int, int], dict[str, Any]]) -> Findings:
     """Findings of which `told` says each model's: (user, logging, run, model) -> numbers."""
     studies = {}
     for study in design.studies():
-        each = {name: told(study.user, study.logging, study.run, place) for place, name in enumerate(design.names)}
+        names = () if study.user == FIGURE else design.made(study)
+        each = {name: told(study.user, study.logging, study.run, design.names.index(name)) for name in names}
         studies[study] = {"models": each}
     return Findings(design, studies)
 
 
 def told(user: str, logging: str, run: int, model: int) -> dict[str, Any]:
     rng = np.random.default_rng([sum(map(ord, user)), sum(map(ord, logging)), run, model])
-    numbers = rng.random(10).tolist()
+    numbers = rng.random(11).tolist()
     lacking = user == "carousel" and model == 0
     ppl = {
         test: {"unconditional": None if lacking else 1 + numbers[place], "conditional": 1.2 + numbers[3 + place]}
@@ -234,14 +270,14 @@ def told(user: str, logging: str, run: int, model: int) -> dict[str, Any]:
     return {
         "perplexity": ppl,
         "ndcg": numbers[6],
-        "cmip": {"binned": {"value": numbers[7]}, "paper": {"value": numbers[8]}},
+        "cmip": {name: {"value": numbers[place]} for place, name in enumerate(ESTIMATORS, 7)},
     }
 
 
 SEVEN = replace(MICRO, models=("dctr", "rdctr", "pbm", "ubm", "dbn", "sdbn", "cascade"), repetitions=1)
 
 
-@pytest.mark.parametrize("measure", [Measure(), Measure(method="paper"), Measure(conditional=True)])
+@pytest.mark.parametrize("measure", [Measure(), Measure(cmip=PUBLISHED), Measure(conditional=True)])
 def test_regret_is_that_of_each_subset(measure: Measure) -> None:
     findings = imagined(SEVEN, told)
     found = tables_of_cmip.regrets(findings, measure)
@@ -251,14 +287,14 @@ def test_regret_is_that_of_each_subset(measure: Measure) -> None:
             how = "conditional" if measure.conditional or user == "carousel" else "unconditional"
             for run in range(2):
                 each = []
-                models = findings.studies[Study(user, "lambdamart", run)]["models"]
+                models = findings.studies[Study(user, "lambdamart", run, 20)]["models"]
                 for test in ("noisy_oracle", "uniform"):
                     given = [
                         MeasuredModel(
                             name,
                             one["perplexity"]["lambdamart"][how],
                             one["ndcg"],
-                            one["cmip"][measure.method]["value"],
+                            one["cmip"][measure.cmip]["value"],
                         )
                         for name, one in models.items()
                     ]
@@ -272,12 +308,12 @@ def test_table_1_asks_each_of_the_configurations() -> None:
     def known(user: str, logging: str, run: int, model: int) -> dict[str, Any]:
         """CMIP tells perplexity on `uniform`, nDCG that on the others; runs are copies."""
         one = told(user, logging, 0, model)
-        for test, value in zip(POLICIES, (one["ndcg"], one["ndcg"], one["cmip"]["binned"]["value"]), strict=True):
+        for test, value in zip(POLICIES, (one["ndcg"], one["ndcg"], one["cmip"][POINTS]["value"]), strict=True):
             one["perplexity"][test] = {"unconditional": 1 + value, "conditional": 1 + value}
         return one
 
     design = replace(SEVEN, models=SEVEN.models[:5], users=("pbm",), runs=6, repetitions=5)
-    rows = tree_scores(imagined(design, known), Measure(), len)
+    rows = regressed(imagined(design, known), Measure(), len)
     assert list(rows) == [
         Configuration("pbm", "noisy_oracle", "lambdamart"),
         Configuration("pbm", "noisy_oracle", "uniform"),
@@ -285,12 +321,58 @@ def test_table_1_asks_each_of_the_configurations() -> None:
         Configuration("pbm", "lambdamart", "uniform"),
     ]
     scores = rows[Configuration("pbm", "noisy_oracle", "uniform")]
-    assert len(scores.adjusted["cmip",]) == 10
-    assert len(scores.grouped["cmip",]) == 10  # 2 of 5 models
-    assert scores.adjusted["cmip",].mean() > 0.9
-    assert scores.grouped["ndcg",].mean() < 0.5
+    assert len(scores.trees["cmip",]) == len(scores.lines["cmip",]) == 10
+    assert scores.trees["cmip",].mean() > 0.9
+    assert scores.left_out["ndcg",] < 0.5
+    assert scores.left_out_lines["cmip",] == pytest.approx(1.0)
     # Copies over runs let a tree recognise the model by anything: so does nDCG, which says nothing.
-    assert scores.adjusted["ndcg",].mean() > 0.9
+    assert scores.trees["ndcg",].mean() > 0.9
+
+
+def test_models_that_learnt_in_fewer_runs_have_fewer_rows() -> None:
+    design = replace(SEVEN, models=SEVEN.models[:3], neural=SEVEN.models[3:5], runs=4, neural_runs=2, users=("pbm",))
+    asked: list[tuple[int, int]] = []
+
+    def known(user: str, logging: str, run: int, model: int) -> dict[str, Any]:
+        asked.append((run, model))
+        return told(user, logging, 0, model)
+
+    findings = imagined(design, known)
+    assert {run for run, model in asked if model >= 3} == {0, 1}
+    assert np.isnan(findings.perplexity("pbm", "noisy_oracle", "uniform")).sum(axis=0).tolist() == [0, 0, 0, 2, 2]
+    # Halves are drawn within each model: two rows of it are never in the same half.
+    scores = regressed(findings, Measure(), len)[Configuration("pbm", "noisy_oracle", "uniform")]
+    assert [float(scores.trees[key].min()) for key in COMBINATIONS] == pytest.approx([1.0] * 7)
+    assert tables_of_cmip.regrets(findings, Measure())["ppl"].shape == (1, 2, 2)  # of the runs with all models
+    fewer = findings.of_sessions(20)
+    assert fewer.design.names == design.names[:3]
+    assert fewer.perplexity("pbm", "noisy_oracle", "uniform").shape == (4, 3)
+
+
+def test_draws_are_compared_with_points() -> None:
+    def known(user: str, logging: str, run: int, model: int) -> dict[str, Any]:
+        """Draws tell perplexity anywhere, points the contrary."""
+        ppl = {"unconditional": 1 + model / 10, "conditional": 1 + model / 10}
+        cmip = {POINTS: {"value": 1.0 - model / 10}, DRAWS: {"value": 0.1 * 2**model}, PUBLISHED: {"value": 0.0}}
+        return {"perplexity": dict.fromkeys(POLICIES, ppl), "ndcg": 0.5, "cmip": cmip}
+
+    design = replace(SEVEN, models=("dctr", "pbm", "dbn", "ubm"), users=("pbm",), runs=3)
+    findings = imagined(design, known)
+    measures = {name: Measure(cmip=name) for name in (POINTS, DRAWS)}
+    rows = {name: regressed(findings, one, len) for name, one in measures.items()}
+    regrets = {name: tables_of_cmip.regrets(findings, one) for name, one in measures.items()}
+    section = estimators(findings, rows, regrets)
+    table = section.tables[0]
+    cells = [dict(zip(table.header, row, strict=True)) for row in table.rows]
+    assert [row["rank correlation"] for row in cells] == pytest.approx([-1.0, 1.0])
+    # Points choose the worst of each of 6 + 4 + 1 subsets, draws the best; neighbours are .1 apart.
+    assert cells[0]["regret of cmip"] == pytest.approx(1000 * 0.1 * (3 * 1 + 2 * 2 + 3 + 2 * 2 + 2 * 3 + 3) / 11)
+    assert cells[1]["regret of cmip"] == pytest.approx(0.0)
+    assert [row["CMIP of pbm"] for row in cells] == pytest.approx([0.9, 0.2])
+    assert "+2.000" in section.claims[0].evidence
+    assert "draws by rank correlation" in section.claims[0].text
+    assert "`cmip`: draws, `top-4 cmip, top-4 ppl: ndcg`: neither" in section.claims[1].text
+    assert sessions(findings, len).tables == ()
 
 
 def test_the_published_numbers_confirm_what_the_paper_says_of_them() -> None:
@@ -300,9 +382,10 @@ def test_the_published_numbers_confirm_what_the_paper_says_of_them() -> None:
     rows = {}
     for row, cells in zip(imagined(whole, told).configurations(), tables["table 1"]["rows"].values(), strict=False):
         scores = {combination: cell + noise for combination, cell in zip(COMBINATIONS, cells, strict=True)}
-        rows[row] = Scores(scores, scores)
-    first = tables_of_cmip.table_1(rows, {"elsewhere": rows}, 70)
-    assert [claim.status for claim in first.claims] == ["confirmed"] * 5 + ["new"]
+        left_out = {combination: float(each.mean()) for combination, each in scores.items()}
+        rows[row] = Scores(scores, scores, left_out, left_out)
+    first = tables_of_cmip.table_1({POINTS: rows, DRAWS: rows}, 70)
+    assert [claim.status for claim in first.claims] == ["confirmed"] * 6 + ["new"] * 2
     beside = first.tables[1]
     assert len(beside.rows) == 17
     assert {row[-1] for row in beside.rows} == {"confirmed"}
@@ -310,17 +393,17 @@ def test_the_published_numbers_confirm_what_the_paper_says_of_them() -> None:
     for by, ((mean, _),) in tables["table 2"]["rows"].items():
         cells = np.array(tables["cells"]["rows"].get(by, [mean] * 8)).reshape(4, 2, 1)
         regrets[by] = cells + np.array([-0.001, 0.001])
-    second = tables_of_cmip.table_2(imagined(whole, told), regrets, {})
-    assert [claim.status for claim in second.claims] == ["confirmed"] * 4 + ["new"]
-    assert [{row[-1] for row in table.rows if row[-1]} for table in second.tables] == [{"confirmed"}] * 2
-    worse = tables_of_cmip.table_2(imagined(whole, told), {**regrets, BEST: 10 * regrets[BEST]}, {})
+    second = tables_of_cmip.table_2(whole, {POINTS: regrets, DRAWS: regrets})
+    assert [claim.status for claim in second.claims] == ["confirmed"] * 4 + ["new"] * 2
+    assert [{row[-1] for row in table.rows if row[-1]} for table in second.tables[:2]] == [{"confirmed"}] * 2
+    worse = tables_of_cmip.table_2(whole, {POINTS: {**regrets, BEST: 10 * regrets[BEST]}, DRAWS: regrets})
     assert worse.claims[0].status == "not confirmed"
     assert {row[0]: row[-1] for row in worse.tables[0].rows}[BEST] == "not confirmed"
 
 
 def test_marks_are_those_of_welchs_test() -> None:
     baseline, better = np.array([0.0, 0.2] * 50), np.array([0.3, 0.5] * 50)
-    scores = Scores({("ppl", "ndcg"): baseline, ("cmip",): better, ("ndcg",): baseline + 0.01}, {})
+    scores = Scores({("ppl", "ndcg"): baseline, ("cmip",): better, ("ndcg",): baseline + 0.01}, {}, {}, {})
     assert [scores.mark(key) for key in (("cmip",), ("ndcg",), ("ppl", "ndcg"))] == [BETTER, "", ""]
 
 
@@ -343,22 +426,29 @@ def test_published_tables_add_up() -> None:
 
 
 def test_the_published_size_is_the_papers() -> None:
-    full, small = StudyDesign.of(1.0, 4), StudyDesign.of(0.01, 4)
-    assert (full.sessions, full.queries, full.runs, full.repetitions) == (5_000_000, 6_000, 10, 1_000)
+    full, small = StudyDesign.of(1.0, 4), StudyDesign.of(REPRODUCTIONS["cmip"].small, 4)
+    assert (full.queries, full.judged, full.runs, full.neural_runs, full.repetitions) == (6_000, 6_000, 10, 10, 1_000)
     assert full.names == small.names == ("dctr", "rdctr", "pbm", "ubm", "dbn", "ncm", "cacm")
-    assert len(full.studies()) == 4 * 2 * 10 + 1
-    assert (small.sessions, small.runs) == (50_000, 4)
+    assert full.sessions == small.sessions == round(5_000_000 / 5_888, -1)  # of each query, at every scale
+    assert (full.trees, small.trees) == (100, 15)
+    assert (small.queries, small.judged, small.runs, small.neural_runs) == (48, 1_500, 6, 3)
+    studies = small.studies()
+    assert len(studies) == len({study.name for study in studies}) == 1 + 4 * 2 * (6 * 3 + 3)
+    assert sum(study.neural for study in studies) == 4 * 2 * 3
+    assert 900 < small.seconds(studies) < 1_800  # 15 minutes on two cores
+    assert full.seconds(full.studies()) > 86_400
 
 
 def test_queries_of_ones_own(tmp_path: Path) -> None:
     judged = mslr_like(40, (5, 12), seed=1)
     write_svmlight(judged, tmp_path / "train.txt")
-    own = StudyQueries.of(replace(MICRO, users=("pbm",)), tmp_path, len)
+    few = replace(MICRO, users=("pbm",), judged=30)
+    own = StudyQueries.of(few, tmp_path, len)
     assert own.data == f"30 queries of {tmp_path.name}"
     assert len(own.of_user("pbm").judged) == 30
     assert np.isin(own.of_user("pbm").judged.query, judged.query).all()
-    same = StudyQueries.of(replace(MICRO, users=("pbm",)), tmp_path / "train.txt", len)
-    assert same.digest == own.digest != StudyQueries.of(replace(MICRO, users=("pbm",), seed=9), tmp_path, len).digest
+    same = StudyQueries.of(few, tmp_path / "train.txt", len)
+    assert same.digest == own.digest != StudyQueries.of(replace(few, seed=9), tmp_path, len).digest
 
 
 def test_sizes_have_names(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -373,7 +463,7 @@ def test_sizes_have_names(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
     for name, words in (("cmip", ["--scale", "small", "fold1"]), ("cmip", []), ("interpol", ["--scale", "small"])):
         done = CliRunner().invoke(main, ["reproduce", name, *words[2:], *words[:2], "-o", str(tmp_path / "made")])
         assert done.exit_code == 0, done.output
-    assert [(one.scale, one.log) for one in asked] == [(0.01, "fold1"), (1.0, None), (0.1, None)]
+    assert [(one.scale, one.log) for one in asked] == [(0.008, "fold1"), (1.0, None), (0.1, None)]
     assert asked[0].folder == tmp_path / "made"
     for scale in ("huge", "-1", "nan", "inf"):
         with pytest.raises(UsageError, match="scale"):

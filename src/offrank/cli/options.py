@@ -146,6 +146,18 @@ queries_option = click.option(
     callback=read_by(column_or_none),
     help="The queries; `query` where there is one. none: items alone.",
 )
+duplicates_option = click.option(
+    "--duplicates",
+    type=click.Choice(["raise", "first", "each"]),
+    help="A document twice in a list: refuse it, count its first place, or each place.",
+)
+grades_option = click.option(
+    "--grades-by",
+    type=click.Choice(["error", "median", "majority"]),
+    default="error",
+    show_default=True,
+    help="The grade of a document that was given several.",
+)
 graded_by = click.option("--by", metavar="COLUMN", help="The queries of the grades; by default those of the models.")
 
 
@@ -192,9 +204,10 @@ worth_options = with_options(
 source_options = with_options(written_options, logging_option)
 """The same options, and the logging policy."""
 
+strict = click.option("--strict", is_flag=True, help="Exit with 3 where a number should not be trusted.")
 results_options = with_options(
     json,
-    click.option("--strict", is_flag=True, help="Exit with 3 where a number should not be trusted."),
+    strict,
     workers,
     quiet,
 )
@@ -245,7 +258,7 @@ evaluation_options = with_options(
 )
 """Options of the verbs that estimate the value of targets."""
 
-_OURS: tuple[str, ...] = ("columns", "format", "gaps", "top_k", "skip_invalid", "title", "unit", "worth")
+_OURS: tuple[str, ...] = ("columns", "format", "gaps", "top_k", "duplicates", "skip_invalid", "title", "unit", "worth")
 _OURS += ("html", "json", "strict", "workers", "quiet")
 """Options of the command line only: how LOG is read, and what is printed and written."""
 
@@ -257,7 +270,11 @@ def arguments(options: dict[str, Any]) -> dict[str, Any]:
 
 def source(log: str, options: dict[str, Any]) -> Any:
     """Return the log that `written_options` describe."""
-    return offrank.read_log(log, invalid="skip" if options["skip_invalid"] else "raise", **reading_of(options))
+    how: dict[str, Any] = {
+        "invalid": "skip" if options["skip_invalid"] else "raise",
+        "duplicates": options.get("duplicates"),
+    }
+    return offrank.read_log(log, **how, **reading_of(options))
 
 
 def reading_of(options: dict[str, Any]) -> dict[str, Any]:

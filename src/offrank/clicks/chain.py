@@ -122,7 +122,7 @@ class Chain(FromFeatures):
                 cautions = (*cautions, *unknown)
             here = {**here, _SHARED: alone[_SHARED]}
         fixed = (_SHARED,) if self.begin else ()
-        if fixed or start is not None:
+        if fixed and start is None:
             here, priors = em.together(here, priors, fixed)
         found = em.climbed(here, priors, fixed)
         if start is None:

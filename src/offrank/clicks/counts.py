@@ -25,8 +25,8 @@ class Counts:
 
     All [c], one entry per distinct (document, cell), sorted by both. documents: their number; ranks: the
     longest session's number of ranks. browsing: a cell is a rank and a last clicked rank, see `browsing_cell`;
-    otherwise it is a rank; with values of a context, value * ranks + rank. covariates: table of documents ->
-    [documents, q] what its priors depend on, besides ranks.
+    otherwise it is a rank; with values of a context, value * ranks + rank. query: [documents] index of each document's
+    query, where it is known. covariates: table of documents -> [documents, q] what its priors depend on, besides ranks.
     """
 
     document: Integers
@@ -36,6 +36,7 @@ class Counts:
     documents: int
     ranks: int
     browsing: bool = False
+    query: Integers | None = None
     covariates: Parameters = field(default_factory=dict)
     values: Values | None = None
 
@@ -64,10 +65,16 @@ class Counts:
         """The counts of at most `most` documents, evenly chosen."""
         every = -(-self.documents // most)
         kept = self.document % every == 0
-        entries = (self.document[kept] // every, self.cell[kept], self.shown[kept], self.clicked[kept])
-        covariates = {name: rows[::every] for name, rows in self.covariates.items()}
-        some = (-(-self.documents // every), self.ranks, self.browsing)
-        return Counts(*entries, *some, covariates, self.values)
+        return replace(
+            self,
+            document=self.document[kept] // every,
+            cell=self.cell[kept],
+            shown=self.shown[kept],
+            clicked=self.clicked[kept],
+            documents=-(-self.documents // every),
+            query=None if self.query is None else self.query[::every],
+            covariates={name: rows[::every] for name, rows in self.covariates.items()},
+        )
 
     def scaled(self, share: float) -> Counts:
         """The same counts, all multiplied by a number."""
@@ -152,11 +159,14 @@ class CountsFold:
         if not len(found.cell):
             raise EmptyLogError("the log has no impressions", "give a log with at least one impression")
         first = np.append(True, np.diff(found.document) != 0)
-        counts = Counts(np.cumsum(first) - 1, *found[1:], int(first.sum()), state.ranks, self.browsing)
+        shown = np.add.reduceat(found.shown, np.flatnonzero(first))
+        documents = Documents.of(found.document[first], found.query[first], found.item[first], self.by, shown)
+        size = len(documents), state.ranks, self.browsing, documents.query
+        counts = Counts(np.cumsum(first) - 1, found.cell, found.shown, found.clicked, *size)
         if self.context is not None:
             cell, values = contexts.dense(found.cell, state.ranks, state.names)
             counts = replace(counts, cell=cell, values=values)
-        return Gathered(Documents(found.document[first], self.by), counts, state.tally, state.weighed.worth)
+        return Gathered(documents, counts, state.tally, state.weighed.worth)
 
 
 def counted(sessions: Sessions, *, browsing: bool = False) -> Counts:
@@ -169,7 +179,7 @@ def counted(sessions: Sessions, *, browsing: bool = False) -> Counts:
     key, place = np.unique(sessions.document[shown].astype(np.int64) * cells + cell[shown], return_inverse=True)
     document, cell = np.divmod(key, cells)
     clicked = _sums(place, weight * (sessions.click[shown] > 0))
-    return Counts(document, cell, _sums(place, weight), clicked, sessions.documents, k, browsing)
+    return Counts(document, cell, _sums(place, weight), clicked, sessions.documents, k, browsing, sessions.query)
 
 
 def last_clicks(clicks: np.ndarray) -> Integers:

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
+import pyarrow as pa
 
 from .. import formatting
 from ..errors import UsageError
 from ..folds.estimate import Caution
 from ..folds.fingerprint import Fingerprint
+from ..inference.spec import IntervalSpec
 from ..log.batch import Contexts, Floats, Integers
 from ..log.source import Needs
 from ..report import terminal
@@ -23,9 +25,11 @@ from .contexts import rows
 from .covariates import Columns, needs_of
 from .documents import Documents, SlateDocuments, needs
 from .features import with_unseen
+from .judgements import GRADES, Judgements, judge
 from .laws import ClickLaw
 from .learnt import Learnt
 from .parameters import Parameters, Roles
+from .predicted import predicted, score, slots
 from .regressors import Regression
 from .sessions import Tally
 from .summary import known, learnt_section
@@ -38,7 +42,12 @@ class ModelKind(Protocol):
 
     def law(self, parameters: Parameters, slots: SlateDocuments) -> ClickLaw: ...
 
+    @property
+    def relevance_table(self) -> str | None: ...
+
     def relevance(self, parameters: Parameters, document: Integers) -> Floats: ...
+
+    def relevance_on(self, parameters: Parameters, slots: SlateDocuments) -> Floats: ...
 
     def examination(self, parameters: Parameters) -> Floats | None: ...
 
@@ -84,11 +93,73 @@ class Fitted:
         about = known(of_models([("", self.cautions)]), self.tally)
         return Document(title, f"{sessions}, {documents} ({what})", (found, about))
 
+    def judgements(
+        self, confidence: float = 0.95, grades: int | Sequence[float] = GRADES, *, samples: int = 400, seed: int = 0
+    ) -> Judgements:
+        """The model's opinion of each document of its log: query, item, relevance with its interval, and a grade.
+
+        Intervals are exact where relevance is one table, and otherwise quantiles of draws of all tables together.
+
+        - grades: how many; nDCG by them is close to nDCG by the relevance (`cuts_of`). Or the relevances from which on
+          grades 1, 2 ... are given.
+        - samples, seed: the number and the seed of the draws.
+
+        Raises:
+            UsageError: the model has no ids, as those of earlier releases, or there are no such grades.
+
+        Examples:
+            >>> rows = [{"query": "q", "slate": ["a", "b"], "clicks": [1, 0]}, {"query": "q", "slate": ["b", "a"],
+            ...          "clicks": [0, 1]}]
+            >>> found = offrank.clicks.DCTR(prior=(1, 1)).fit(rows).judgements()
+            >>> [(row["item"], row["relevance"], row["sessions"]) for row in found.records()]
+            [('a', 0.75, 2.0), ('b', 0.25, 2.0)]
+        """
+        IntervalSpec("normal", confidence)  # raises for an invalid level
+        return judge(self.documents, self.learnt, self.model, confidence, grades, samples, seed)
+
+    def predict(self, log: Any) -> Any:
+        """A table with a row per slot of a log: row, query, item, rank, click_probability, relevance.
+
+        row: number of the impression in the log, from 0. rank: from 1. Documents that the model has not seen have its
+        expectation for such. Clicks need not be there; where they are, they are not read. Memory grows with the log;
+        `predictions` gives the same by batches.
+
+        Returns:
+            A pandas or Polars data frame if the log is one, otherwise an Arrow table; sorted as the log.
+
+        Examples:
+            >>> model = offrank.clicks.DCTR(prior=(1, 1)).fit([{"slate": ["a", "b"], "clicks": [1, 0]}])
+            >>> model.predict([{"slate": ["b"]}]).to_pylist()
+            [{'row': 0, 'item': 'b', 'rank': 1, 'click_probability': 0.333..., 'relevance': 0.333...}]
+        """
+        return predicted(self, log, self.documents.by)
+
+    def predictions(self, log: Any) -> Iterator[pa.RecordBatch]:
+        """The rows of `predict` in batches of bounded size, for logs larger than the memory."""
+        return slots(self, log, self.documents.by)
+
+    def score(self, log: Any) -> float:
+        """The mean log-likelihood of the clicks of a session (natural logarithm; the higher, the better).
+
+        It is the sum over ranks of the log-probabilities of what was done there given the clicks above.
+
+        Examples:
+            >>> model = offrank.clicks.GCTR().fit([{"slate": ["a", "b"], "clicks": [1, 0]}])
+            >>> round(model.score([{"slate": ["a", "b"], "clicks": [1, 0]}]), 3)  # 2 log 0.5
+            -1.386
+        """
+        return score(self, log)
+
     def law(self, contexts: Contexts, slates: Integers) -> ClickLaw:
-        """The joint distribution of the clicks on these slates."""
-        slots = self.documents.slots(contexts, slates)
-        tables, document = self.tables(contexts, slates, slots.document)
-        return self.model.law(tables, replace(slots, document=document, context=self.context_rows(contexts)))
+        """The joint distribution of the clicks on these slates.
+
+        Raises:
+            UsageError: contexts are not those of a batch, but a log.
+        """
+        _check_contexts(contexts)
+        found = self.documents.slots(contexts, slates)
+        tables, document = self.tables(contexts, slates, found.document)
+        return self.model.law(tables, replace(found, document=document, context=self.context_rows(contexts)))
 
     def context_rows(self, contexts: Contexts) -> Integers | None:
         """[n] the row of the tables by context for each context; None where the model has none."""
@@ -101,8 +172,15 @@ class Fitted:
         """
         return with_unseen(self.model, self.learnt, contexts, candidates, document)
 
-    def click_probs(self, contexts: Contexts, slates: Integers) -> Floats:
-        """[n, k] P(C_k = 1 | slate), the marginal click probabilities; 0 on pads."""
+    def click_probs(self, contexts: Contexts, slates: Integers | None = None) -> Floats:
+        """[n, k] P(C_k = 1 | slate), the marginal click probabilities; 0 on pads.
+
+        Raises:
+            UsageError: contexts are not those of a batch, but a log, or there are no slates.
+        """
+        _check_contexts(contexts)
+        if slates is None:
+            raise UsageError("there are no slates", "give those of a batch: batch.contexts, batch.slates")
         return self.law(contexts, slates).marginal()
 
     def conditional_click_probs(self, contexts: Contexts, slates: Integers, clicks: Floats) -> Floats:
@@ -110,12 +188,17 @@ class Fitted:
         return self.law(contexts, slates).conditional(clicks)
 
     def relevance(self, contexts: Contexts) -> Floats:
-        """[n, m] the model's relevance of each candidate; NaN beyond a row's candidates."""
-        codes = self.documents.codes(contexts)
-        inside = np.arange(codes.shape[1]) < contexts.size[:, None]
-        candidates = np.where(inside, np.arange(codes.shape[1]), -1)
-        tables, document = self.tables(contexts, candidates, codes)
-        return np.where(inside, self.model.relevance(tables, document), np.nan)
+        """[n, m] the model's relevance of each candidate; NaN beyond a row's candidates.
+
+        Raises:
+            UsageError: contexts are not those of a batch, but a log.
+        """
+        _check_contexts(contexts)
+        found = self.documents.candidates(contexts)
+        candidates = np.where(found.shown, np.arange(found.shown.shape[1]), -1)
+        tables, document = self.tables(contexts, candidates, found.document)
+        relevance = self.model.relevance_on(tables, replace(found, document=document))
+        return np.where(found.shown, relevance, np.nan)
 
     def sample(self, contexts: Contexts, slates: Integers, rng: np.random.Generator) -> Floats:
         """[n, k] clicks, 0 or 1."""
@@ -175,3 +258,11 @@ class Fitted:
         """Write the model as JSON, atomically; `offrank.clicks.load` reads it."""
         parts = (self.documents, self.learnt, self.tally, self.source, self.training)
         storage.write(path, repr(self.model), *parts)
+
+
+def _check_contexts(given: Any) -> None:
+    if not isinstance(given, Contexts):
+        raise UsageError(
+            f"{type(given).__name__} is not the contexts of a batch",
+            "for a log or a frame say predict(log), which gives click probabilities and relevances as a table",
+        )

@@ -49,7 +49,8 @@ class Harvested:
     """How likely each rank is examined, relative to the first.
 
     - curve, low, high: [k], with the ends of its interval; NaN where nothing links a rank to the first. high is
-      infinite where the log sets no upper bound (caution `open-intervals`).
+      infinite where the log sets no upper bound (caution `open-intervals`). Of a rank without clicks it is the
+      examination that would leave as many views without a click in (1 - confidence) / 2 of all logs.
     - documents: [k, k] number that were shown at both ranks.
     - clicks: [k] at each rank, on documents that were shown at another rank too.
     - impressions: number read. tally: what was left out.
@@ -97,7 +98,9 @@ def harvest(
     linked = whole.reaches()[0]
     if linked.sum() < 2:
         raise _nothing(counts.ranks)
-    low, high = _ends(_resampled(parts, replicates, seed), (1 - confidence) / 2)
+    tail = (1 - confidence) / 2
+    low, high = _ends(_resampled(parts, replicates, seed), tail)
+    high = np.maximum(high, _without_clicks(counts, whole, clicks, tail))
     curve, low, high = (np.where(linked, values, np.nan) for values in (whole.curve(), low, high))
     evidence = OfHarvest(linked=tuple(linked.tolist()), clicks=tuple(clicks.tolist()), high=tuple(high.tolist()))
     tally = gathered.tally
@@ -112,6 +115,20 @@ def _ends(pairs: Pairs, tail: float) -> tuple[Floats, Floats]:
     low = np.quantile(least, tail, axis=0, method="weibull")
     high = np.quantile(most, 1 - tail, axis=0, method="weibull")
     return low, np.where(high > _UNBOUNDED / 1e100, np.inf, high)
+
+
+def _without_clicks(counts: Counts, whole: Pairs, clicks: Floats, tail: float) -> Floats:
+    """[k] upper ends of ranks without any click, which resampling would take for certainly unread; 0 for others.
+
+    The examination at which no click at all has the probability `tail`: that of so many expected clicks, -log(tail).
+    """
+    several = np.bincount(counts.document)[counts.document] > 1
+    views = np.bincount(counts.cell[several], counts.shown[several], counts.ranks)
+    rate = np.where(clicks == 0, -np.log(tail) / np.maximum(views, 1.0), 0.0)
+    if not rate.any():
+        return rate
+    expected = Pairs(whole.clicked + np.minimum(rate, 1.0)[:, None] * whole.shown, whole.shown)
+    return np.where(rate > 0, expected.curve(), 0.0)
 
 
 def _grouped(counts: Counts, keys: Integers, method: Method, weigh: Weigh) -> tuple[Pairs, Integers, Floats]:

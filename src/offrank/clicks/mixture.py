@@ -12,10 +12,10 @@ from ..errors import UsageError
 from ..log.batch import Floats, Integers
 from ..spelling import spell
 from .documents import SlateDocuments
-from .fit.em import Climb, climb, expit, logit
+from .fit.em import Climb, climb
 from .laws import ClickLaw, Mixed, log_probs
 from .learnt import Learnt
-from .model import ClickModel, Say
+from .model import ClickModel, Say, silent
 from .parameters import Parameters, Role, Roles
 from .sessions import Sessions
 
@@ -26,6 +26,13 @@ _PROFILE = 30
 _BLOCK = 1 << 16
 _LEAST = 1e-12
 """Share of a session's weight that every component keeps at least."""
+_SWEEPS = 4
+_STILL = 2e-3
+"""Change of the weights over a sweep below which the priors of the components are taken to be found."""
+_LEAST_KNOWN = 1e-3
+"""Smallest share of the information about weights that hidden components can leave."""
+
+_Tables = dict[str, Floats]
 
 
 @dataclass(frozen=True, repr=False, init=False)
@@ -70,16 +77,26 @@ class Mixture(ClickModel):
 
     __str__ = __repr__
 
-    def learn(self, data: Sessions, *, start: Parameters | None = None, say: Say = len) -> Learnt:
-        """Learn by EM with warm starts of the components; the last round learns each component as it would alone."""
-        here = self._begun(data, say) if start is None else start
-        found = self._climbed(data, here, say)
+    def learn(self, data: Sessions, *, start: Parameters | None = None, say: Say = silent) -> Learnt:
+        """Learn by EM from given priors of the components, then each as it would alone, until that moves little."""
         if start is not None:
+            found = self._climbed(data, start, say)
             return Learnt(found.parameters, {}, found.trace, found.rounds, found.converged)
-        share, _ = self._shared(data, found.parameters)
-        tables = self._learnt(data, share, found.parameters["weight"], say=say)
-        strength = {"weight": self._strength(data, tables)}
-        return Learnt(tables, strength, found.trace, found.rounds, found.converged)
+        share = _tilted(data, [model.name for model in self.components])
+        weight, parts, trace, rounds = share.mean(axis=0), self._learnt(data, share, say), (), 0
+        for _ in range(_SWEEPS):
+            found = self._climbed(data, self._joined(parts, weight), say)
+            trace, rounds = (*trace, *found.trace), rounds + found.rounds
+            share, _ = self._shared(data, found.parameters)
+            before, weight = weight, found.parameters["weight"]
+            parts = self._learnt(data, share, say)
+            if np.abs(weight - before).max() < _STILL:
+                break
+        tables, cautions = self._joined(parts, weight), {one.code: one for part in parts for one in part.cautions}
+        strength, loadings = self._doubt(data, share, parts)
+        loadings["weight"] = self._doubt_of_weights(data, tables, say)
+        told = tuple(cautions.values())
+        return Learnt(tables, strength, trace, rounds, found.converged, cautions=told, loadings=loadings)
 
     def roles(self) -> Roles:
         each = ((place, model.roles()) for place, model in enumerate(self.components))
@@ -101,69 +118,80 @@ class Mixture(ClickModel):
             names = {name: f"{place}.{name}" for name in model.roles()}
             yield model, {name: parameters[long] for name, long in names.items() if long in parameters}
 
-    def _begun(self, data: Sessions, say: Say) -> Parameters:
-        share = _tilted(data, [model.name for model in self.components])
-        return self._learnt(data, share, np.full(len(self.components), 1.0 / len(self.components)), say=say)
-
     def _climbed(self, data: Sessions, here: Parameters, say: Say, weight: Floats | None = None) -> Climb:
-        """EM for all parameters, or for all but the given weights."""
-        priors = {name: table for name, table in here.items() if self.roles()[name] in (Role.PRIOR, Role.REGRESSION)}
-        begin = {name: table for name, table in here.items() if name not in priors}
+        """EM for all parameters, or for all but the given weights; priors are those of the start."""
+        free = [name for name, role in self.roles().items() if role.is_probability]
+        priors = {name: table for name, table in here.items() if name not in free}
 
         def step(at: Parameters) -> tuple[Parameters, float]:
-            after, likelihood = self._step(data, {**priors, **at})
-            priors.update({name: after[name] for name in priors})
-            fixed = {} if weight is None else {"weight": weight}
-            return {name: after[name] for name in begin} | fixed, likelihood
+            share, likelihood = self._shared(data, at)
+            parts = self._learnt(data, share, silent, {**priors, **at})
+            after = self._joined(parts, _weights(data, share) if weight is None else weight)
+            return {name: after[name] for name in free}, likelihood
 
         def tell(likelihood: float) -> None:
             say(f"{self}: log-likelihood {likelihood:.8g}")
 
-        found = climb(step, begin, tolerance=self.tolerance, rounds=_ROUNDS if weight is None else _PROFILE, say=tell)
+        rounds, begin = _ROUNDS if weight is None else _PROFILE, {name: here[name] for name in free}
+        found = climb(step, begin, tolerance=self.tolerance, rounds=rounds, say=tell)
         return replace(found, parameters={**priors, **found.parameters})
 
-    def _learnt(
-        self, data: Sessions, share: Floats, weight: Floats, starts: Parameters | None = None, say: Say = len
-    ) -> Parameters:
-        """The tables of each component, learnt from its share of the sessions."""
+    def _learnt(self, data: Sessions, share: Floats, say: Say, starts: Parameters | None = None) -> list[Learnt]:
+        """Each component, learnt from its share of the sessions; a tiny one of all keeps its tables complete."""
         parts = [None] * len(self.components) if starts is None else [part for _, part in self._parts(starts)]
-        tables: dict[str, Floats] = {}
-        for place, (model, part) in enumerate(zip(self.components, parts, strict=True)):
-            # A tiny weight on all sessions keeps a component's tables complete.
-            lent = replace(data, weight=data.weight * np.maximum(share[:, place], _LEAST))
-            learnt = model.learn(model.from_sessions(lent), start=part, say=say)
-            tables |= {f"{place}.{name}": table for name, table in learnt.parameters.items()}
-        return {**tables, "weight": weight}
+        lent = (replace(data, weight=data.weight * np.maximum(one, _LEAST)) for one in share.T)
+        each = zip(self.components, lent, parts, strict=True)
+        return [model.learn(model.from_sessions(mine), start=part, say=say) for model, mine, part in each]
 
-    def _step(self, data: Sessions, here: Parameters) -> tuple[Parameters, float]:
-        """Divide the sessions and let each component learn from its share; also returns the log-likelihood before."""
-        share, likelihood = self._shared(data, here)
-        weight = data.weight @ share + 1.0
-        return self._learnt(data, share, weight / weight.sum(), here), likelihood
+    def _joined(self, parts: Sequence[Learnt], weight: Floats) -> Parameters:
+        each = enumerate(part.parameters for part in parts)
+        return {**{f"{place}.{name}": table for place, part in each for name, table in part.items()}, "weight": weight}
 
-    def _strength(self, data: Sessions, here: Parameters) -> Floats:
-        """[c] effective observations behind each weight, from its profile likelihood over all tables.
+    def _doubt(self, data: Sessions, share: Floats, parts: Sequence[Learnt]) -> tuple[_Tables, _Tables]:
+        """(strength, loadings) of the components' tables, each component with standard normals of its own."""
+        strength, loadings, first = dict[str, Floats](), dict[str, Floats](), len(self.components) - 1
+        for place, (part, model) in enumerate(zip(parts, self.components, strict=True)):
+            known, all_known = _known(data, share[:, place])
+            for name, table in part.strength.items():
+                if model.roles()[name] in (Role.DOCUMENT, Role.DOCUMENT_AND_RANK):
+                    each = known.reshape(-1, *[1] * (table.ndim - 1))
+                    strength[f"{place}.{name}"] = table[-1] + np.maximum(table - table[-1], 0.0) * each
+                else:
+                    strength[f"{place}.{name}"] = table * all_known
+            size = max((table.shape[-1] for table in part.loadings.values()), default=0)
+            for name, table in part.loadings.items():
+                before = [(0, 0)] * (table.ndim - 1) + [(first, size - table.shape[-1])]
+                loadings[f"{place}.{name}"] = np.pad(table / np.sqrt(all_known), before)
+            first += size
+        return strength, loadings
 
-        A weight is moved a little, the others in proportion; the change of its score gives the information.
+    def _doubt_of_weights(self, data: Sessions, here: Parameters, say: Say) -> Floats:
+        """[c, c - 1] loadings of the weights, from their profile likelihood over all tables.
+
+        Each log(weight / last weight) is moved a little; the changes of all scores give the information.
         """
-        places = range(len(self.components) if len(self.components) > 2 else 1)
-        known = [self._profiled(data, here, place) for place in places]
-        return np.array(known if len(known) > 1 else known * 2)
+        weight, total = here["weight"], data.weight.sum()
+        places = np.arange(len(weight) - 1)
 
-    def _profiled(self, data: Sessions, here: Parameters, place: int) -> float:
-        total, weight = data.weight.sum(), here["weight"]
-        spread = weight[place] * (1.0 - weight[place])
-        shift = 2.0 / np.sqrt(max(total * spread, 1.0))
-        moved = expit(logit(weight[place]) + shift)
-        fixed = weight * (1.0 - moved) / (1.0 - weight[place])
-        fixed[place] = moved
+        def scores(at: Parameters) -> Floats:
+            won = data.weight @ self._shared(data, at)[0] + 1.0
+            return np.asarray(won - at["weight"] * won.sum())[:-1]
 
-        def slope(at: Parameters) -> float:
-            won = float(data.weight @ self._shared(data, at)[0][:, place])
-            return won + 1.0 - float(at["weight"][place]) * (total + len(weight))
+        rest, information = scores(here), np.empty((len(places), len(places)))
+        for place in places:
+            shift = 2.0 / np.sqrt(max(total * weight[place] * (1 - weight[place]), 1.0))
+            moved = weight * np.exp(shift * (np.arange(len(weight)) == place))
+            moved /= moved.sum()
+            there = self._climbed(data, {**here, "weight": moved}, say, moved).parameters
+            information[place] = (rest - scores(there)) / shift
+        # No more is known than if the component of every session were.
+        complete = (total + len(weight)) * (np.diag(weight) - np.outer(weight, weight))[:-1, :-1]
+        from scipy.linalg import eigh  # slow to import
 
-        there = self._climbed(data, {**here, "weight": fixed}, len, fixed).parameters
-        return float(np.clip((slope(here) - slope(there)) / shift / spread, _LEAST, total + len(weight)))
+        values, axes = eigh((information + information.T) / 2, complete)
+        root = axes / np.sqrt(np.clip(values, _LEAST_KNOWN, 1.0))
+        by_ratio = (np.eye(len(weight))[:, :-1] - weight[:-1]) / (1 - weight)[:, None]
+        return np.asarray(by_ratio @ root)
 
     def _shared(self, data: Sessions, here: Parameters) -> tuple[Floats, float]:
         """([n, c] posterior of the components, log-likelihood)."""
@@ -178,6 +206,28 @@ class Mixture(ClickModel):
             share[rows] = np.exp(joint - total[:, None])
             likelihood += float(data.weight[rows] @ total)
         return share, likelihood
+
+
+def _weights(data: Sessions, share: Floats) -> Floats:
+    """[c] posterior mean of the weights, given the shares."""
+    weight = data.weight @ share + 1.0
+    return np.asarray(weight / weight.sum())
+
+
+def _known(data: Sessions, share: Floats) -> tuple[Floats, float]:
+    """([documents + 1], in all) effective observations of a component per session that it owns.
+
+    Complete data would hold a session's share s as s observations. That its component is unknown takes s (1 - s) of
+    them away: the variance of its score (Louis 1982), on the diagonal. So s^2 are left.
+    """
+    there, once = data.document >= 0, np.maximum(share, _LEAST)
+    document = data.document[there]
+    of_one, of_square = (
+        np.bincount(document, np.broadcast_to((data.weight * one)[:, None], there.shape)[there], data.documents + 1)
+        for one in (once, once**2)
+    )
+    total = float(data.weight @ once)
+    return np.append((of_square / np.maximum(of_one, 1e-300))[:-1], 1.0), float(data.weight @ once**2) / total
 
 
 def _tilted(data: Sessions, names: Sequence[str]) -> Floats:

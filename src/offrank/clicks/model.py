@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
-from typing import Any, ClassVar, final
+from dataclasses import dataclass, fields, replace
+from typing import Any, ClassVar, Self, final
 
 import numpy as np
 
@@ -50,10 +50,14 @@ class ClickModel(Spelled, ABC):
     """
 
     name: ClassVar[str]
+    relevance_table: ClassVar[str | None] = "attraction"
+    """The table that is its relevance; None in classes that define `relevance` otherwise."""
     mixable: ClassVar[bool] = True
     """Whether it can be part of a mixture: it learns by EM or by counts, from sessions of any weight."""
 
     def __init_subclass__(cls) -> None:
+        if "relevance" in vars(cls) and "relevance_table" not in vars(cls):
+            cls.relevance_table = None
         if "name" in vars(cls):
             CLICK_MODELS[cls.name] = cls
 
@@ -84,13 +88,44 @@ class ClickModel(Spelled, ABC):
         folds: dict[str, Fold[Any, Any, Any]] = {
             "gathered": self.gather(column),
             "training": FingerprintFold(Content(column)),
+            "texts": documents.TextsFold(),
         }
         if self.columns is not None:
             folds["covariates"] = CovariatesFold(self.columns, column)
-        source = opened.select(documents.needs(column) | needs_of(self.columns) | contexts.needs(self.context))
-        found = run(source, Tee(folds), executor, progress)
+        needed = documents.needs(column) | needs_of(self.columns) | contexts.needs(self.context)
+        found = run(opened.select(needed), Tee(folds), executor, progress)
         gathered = replace(found["gathered"], covariates=found.get("covariates"))
-        return self.of(gathered, say=say, source=opened.describe(), training=found["training"])
+        fitted = self.of(gathered, say=say, source=opened.describe(), training=found["training"])
+        return replace(fitted, documents=fitted.documents.named(found["texts"]))
+
+    @final
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """The settings by name, as scikit-learn asks for them."""
+        return {one.name: getattr(self, one.name) for one in fields(self)}  # type: ignore[arg-type]
+
+    @final
+    def set_params(self, **settings: Any) -> Self:
+        """A model of the same kind with other settings; this one stays as it is.
+
+        Raises:
+            UsageError: no such setting.
+
+        Examples:
+            >>> offrank.clicks.PBM().set_params(prior=(1, 9))
+            pbm([1, 9])
+        """
+        known = self.get_params()
+        if unknown := sorted(set(settings) - set(known)):
+            raise UsageError(f"{self.name} has no setting {unknown[0]!r}", f"it has {', '.join(known) or 'none'}")
+        made = object.__new__(type(self))
+        made.__dict__.update({**known, **settings})
+        getattr(made, "__post_init__", lambda: None)()
+        return made
+
+    @final
+    def __sklearn_clone__(self) -> Self:
+        """An unfitted copy, for scikit-learn: itself, since settings never change and learning changes nothing."""
+        return self
 
     @final
     def of(
@@ -145,8 +180,13 @@ class ClickModel(Spelled, ABC):
         """The distribution of clicks on slates; document -1 is an unseen document, shown = False is none at all."""
 
     def relevance(self, parameters: Parameters, document: Integers) -> Floats:
-        """The model's relevance of each document (any shape), as its paper defines it; by default its attraction."""
-        return np.asarray(parameters["attraction"][document])
+        """The model's relevance of each document (any shape), as its paper defines it; by default one table."""
+        assert self.relevance_table is not None
+        return np.asarray(parameters[self.relevance_table][document])
+
+    def relevance_on(self, parameters: Parameters, slots: SlateDocuments) -> Floats:
+        """[n, k] the relevance of each document of slates; by default it does not depend on the query of a slate."""
+        return self.relevance(parameters, slots.document)
 
     def examination(self, parameters: Parameters) -> Floats | None:
         """[k] probability that each rank is examined, whatever is shown; None where it depends on more."""

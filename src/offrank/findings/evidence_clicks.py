@@ -58,7 +58,34 @@ class OfPrediction:
 
 
 @dataclass(frozen=True, kw_only=True)
+class OfNetwork:
+    """A neural click model beside `ubm`, which has learnt from the same sessions.
+
+    ahead: its log-likelihood less that of `ubm`, in nats a held-out session, with its standard error; NaN if unknown.
+    """
+
+    model: str = ""
+    ahead: float = math.nan
+    error: float = math.nan
+    sessions: float = 0.0
+
+
+@dataclass(frozen=True, kw_only=True)
 class OfSelection:
     """The criterion for choosing click models. counted: whether the mean rank in the log replaces the expected one."""
 
     counted: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class OfJudgements:
+    """The judgements of documents by a click model.
+
+    documents: their number. wide: those whose interval spans more than two grades. intervals: whether there are any.
+    alike: whether all have the same relevance.
+    """
+
+    documents: int = 0
+    wide: int = 0
+    intervals: bool = True
+    alike: bool = False

@@ -43,8 +43,8 @@ class Reproduction:
 
 
 REPRODUCTIONS: dict[str, Reproduction] = {
-    "cmip": Reproduction(cmip, "judged", 0.01),
-    "cmip-published-code": Reproduction(partial(cmip, preset="published-code"), "judged", 0.01),
+    "cmip": Reproduction(cmip, "judged", 0.008),
+    "cmip-published-code": Reproduction(partial(cmip, preset="published-code"), "judged", 0.008),
     "criteo-checks": Reproduction(criteo_checks, "log"),
     "criteo-learning": Reproduction(criteo_learning, "log"),
     "interpol": Reproduction(interpol),

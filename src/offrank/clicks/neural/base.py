@@ -11,18 +11,19 @@ from typing import Any, ClassVar, final
 import numpy as np
 
 from ...errors import UsageError
-from ...log.batch import Floats
+from ...log.batch import Floats, Integers
 from ..documents import SlateDocuments
 from ..learnt import Learnt
 from ..model import ClickModel, Say
 from ..parameters import Parameters, Role, Roles
 from ..sessions import Sessions
 from .batches import Batches, TrainingSessions, first_known, split
+from .beside import beside_ubm
 from .cells import Array, NetworkInput, Weights
 from .law import Recurrent
 from .training import Schedule, TrainedNetwork, libraries, train
 
-GROUP = "query_of"
+QUERY = "query"
 """The parameter [documents + 1] that maps each document to its query, a row of the table of queries."""
 
 _TABLE = "_embedding"
@@ -42,6 +43,12 @@ class RecurrentModel(ClickModel, ABC):
     rarely seen documents near the average. dropped: the share of documents that are treated as unseen
     ones in training, so that the model learns what to expect of those. seed: of all randomness; on a CPU the
     same seed gives the same parameters.
+
+    The query is that of the log's column of queries, and is known where all documents of a list are new. In a log
+    without one there is one row of the table of queries, for all sessions.
+
+    After training, `ubm` learns from the same sessions, and both predict the held-out ones: a model that loses has the
+    caution `behind-ubm`.
     """
 
     mixable: ClassVar[bool] = False
@@ -68,7 +75,7 @@ class RecurrentModel(ClickModel, ABC):
 
     @abstractmethod
     def tables(self, documents: int, queries: int) -> dict[str, tuple[int, int]]:
-        """Shapes of the tables of embeddings, a subset of `document` and `query`; the last row is for unseen ones."""
+        """Shapes of the tables of embeddings `document` and `query`; the last row is for unseen ones."""
 
     @abstractmethod
     def dense(self, ranks: int) -> dict[str, tuple[int, ...]]:
@@ -80,23 +87,35 @@ class RecurrentModel(ClickModel, ABC):
 
     @abstractmethod
     def inputs(self, rows: Mapping[str, Array], ranks: int, weights: Weights, xp: Any) -> NetworkInput:
-        """The input of the network. rows: document [k, n, .] and query [n, .] embeddings, of the tables that it has."""
+        """The input of the network. rows: document [k, n, .] and query [n, .] embeddings."""
+
+    @abstractmethod
+    def relevance_in(self, parameters: Parameters, document: Integers, query: Integers) -> Floats:
+        """The relevance of documents [any shape], each in a query: rows of the tables, -1 for unseen ones."""
+
+    @final
+    def relevance(self, parameters: Parameters, document: Integers) -> Floats:
+        """The relevance of each document in its own query."""
+        return self.relevance_in(parameters, document, parameters[QUERY].astype(np.int64)[document])
+
+    @final
+    def relevance_on(self, parameters: Parameters, slots: SlateDocuments) -> Floats:
+        if slots.query is None:
+            return self.relevance(parameters, slots.document)
+        query = np.broadcast_to(slots.query[:, None], slots.document.shape)
+        return self.relevance_in(parameters, slots.document, query)
 
     @final
     def roles(self) -> Roles:
-        tables, cell = self.tables(1, 1), ("recurrent", "output", "bias", "recurrent_bias")
+        cell = ("recurrent", "output", "bias", "recurrent_bias")
         weights = dict.fromkeys([*cell, *self.dense(1), *self.levels(0.5)], Role.WEIGHTS)
-        return {
-            **weights,
-            **{name + _TABLE: Role.EMBEDDING for name in tables},
-            **({GROUP: Role.QUERY} if "query" in tables else {}),
-        }
+        return {**weights, **{name + _TABLE: Role.EMBEDDING for name in self.tables(1, 1)}, QUERY: Role.QUERY}
 
     @final
     def learn(self, data: Sessions, *, start: Parameters | None = None, say: Say = len) -> Learnt:
         libraries()
         gathered, rng = TrainingSessions.of(data), np.random.default_rng(self.seed)
-        shapes = self.tables(data.documents, int(gathered.group[-1]))
+        shapes = self.tables(data.documents, gathered.queries)
         lengths = {name: shape[0] for name, shape in shapes.items()}
         known, held = split(data.weight, self.validation, rng)
         batches = Batches(gathered, known, self.batch, lengths, self.dropped), Batches(gathered, held, 4096, lengths)
@@ -105,7 +124,16 @@ class RecurrentModel(ClickModel, ABC):
         # Models with the same computation share compiled code.
         bare = replace(self, batch=1, rate=1.0, epochs=1, patience=1, validation=0.0, prior=1.0, dropped=0.0, seed=0)
         trained = train(bare, *arrays, batches, schedule=schedule, rng=rng, say=say)
-        return self._learnt(trained, gathered, float(held.sum()))
+        tables = {name + _TABLE: table for name, table in trained.tables.items()}
+        parameters = {**trained.weights, **tables, QUERY: gathered.query_of.astype(np.float64)}
+        beside = beside_ubm(partial(self.law, parameters), data, known, held)
+        return Learnt(
+            parameters,
+            rounds=len(trained.losses) - 1,
+            converged=trained.stopped,
+            facts={**self._facts(trained, gathered, float(held.sum())), **beside.facts()},
+            cautions=beside.cautions(self.name),
+        )
 
     def _drawn(self, data: Sessions, shapes: Shapes, rng: np.random.Generator) -> tuple[Arrays, Arrays]:
         """Initial (weights, tables): small random numbers, and the click rate of the log."""
@@ -113,15 +141,14 @@ class RecurrentModel(ClickModel, ABC):
         dense = {name: _spread(shape, rng) for name, shape in {**cell, **self.dense(data.ranks)}.items()}
         zeros = {"bias": 3 * self.hidden, "recurrent_bias": self.hidden}
         flat = {name: np.zeros(size) for name, size in zeros.items()}
-        tables = {name: 0.1 * rng.standard_normal(shape) for name, shape in shapes.items()}
+        tables = {name: min(0.1, self.prior) * rng.standard_normal(shape) for name, shape in shapes.items()}
         for table in tables.values():
             table[-1] = 0.0
         return {**dense, **flat, **self.levels(_click_rate(data))}, tables
 
-    def _learnt(self, trained: TrainedNetwork, gathered: TrainingSessions, held: float) -> Learnt:
-        tables = {name + _TABLE: table for name, table in trained.tables.items()}
-        groups = {GROUP: gathered.group.astype(np.float64)} if "query" in trained.tables else {}
-        facts = {
+    def _facts(self, trained: TrainedNetwork, gathered: TrainingSessions, held: float) -> dict[str, Any]:
+        return {
+            "queries": gathered.queries or "none: the sessions have no queries",
             "epochs": len(trained.losses) - 1,
             "best epoch": trained.best,
             "held-out log-loss by epoch": list(trained.losses),
@@ -129,17 +156,14 @@ class RecurrentModel(ClickModel, ABC):
             "held-out sessions": held,
             "seed": self.seed,
         }
-        return Learnt(
-            {**trained.weights, **tables, **groups},
-            rounds=len(trained.losses) - 1,
-            converged=trained.stopped,
-            facts=facts,
-        )
 
     @final
     def law(self, parameters: Parameters, slots: SlateDocuments) -> Recurrent:
         weights, tables = self._parted(parameters)
-        return Recurrent(partial(self._seen, parameters, weights, tables), weights, slots)
+        if slots.query is None:
+            known = first_known(np.where(slots.shown, slots.document, -1))
+            slots = replace(slots, query=parameters[QUERY].astype(np.int64)[known])
+        return Recurrent(partial(self._seen, weights, tables), weights, slots)
 
     def _parted(self, parameters: Parameters) -> tuple[Arrays, Arrays]:
         """(dense weights, tables of embeddings)."""
@@ -147,11 +171,8 @@ class RecurrentModel(ClickModel, ABC):
         weights = {name: array for name, array in parameters.items() if roles.get(name) is Role.WEIGHTS}
         return weights, {name: parameters[name + _TABLE] for name in self.tables(1, 1)}
 
-    def _seen(self, parameters: Parameters, weights: Arrays, tables: Arrays, slots: SlateDocuments) -> NetworkInput:
-        rows = {"document": tables["document"][slots.document.T]}
-        if "query" in tables:
-            query = parameters[GROUP].astype(np.int64)[first_known(np.where(slots.shown, slots.document, -1))]
-            rows["query"] = tables["query"][query]
+    def _seen(self, weights: Arrays, tables: Arrays, slots: SlateDocuments) -> NetworkInput:
+        rows = {"document": tables["document"][slots.document.T], "query": tables["query"][slots.query]}
         return self.inputs(rows, slots.document.shape[1], weights, np)
 
 

@@ -8,8 +8,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import coo_array
-from scipy.sparse.csgraph import connected_components
 
 from ...log.batch import Floats, Integers
 from ..sessions import Sessions
@@ -34,19 +32,30 @@ class Batch(NamedTuple):
 
 @dataclass(frozen=True)
 class TrainingSessions:
-    """Sessions, the previous clicks [n, k] above each rank, and group [documents + 1], the group of each document."""
+    """Sessions, the previous clicks [n, k] above each rank, and query_of [documents + 1], the query of each document.
+
+    The last entry of query_of is the number of queries, which stands for an unseen one. Where the log has no column of
+    queries, that number is 0 and all queries are unseen.
+    """
 
     sessions: Sessions
     previous: NDArray[np.uint8]
-    group: Integers
+    query_of: Integers
 
     @classmethod
     def of(cls, sessions: Sessions) -> TrainingSessions:
-        return cls(sessions, previous_clicks(sessions), shown_together(sessions))
+        query = np.zeros(sessions.documents, np.int64) if sessions.query is None else sessions.query
+        queries = 0 if sessions.query is None else int(query.max(initial=-1)) + 1
+        return cls(sessions, previous_clicks(sessions), np.append(query, queries))
 
-    def groups(self) -> Integers:
-        """[n] the group of each session's documents; an unseen group for a session without documents."""
-        return self.group[first_known(self.sessions.document)]
+    @property
+    def queries(self) -> int:
+        """The number of queries."""
+        return int(self.query_of[-1])
+
+    def query(self) -> Integers:
+        """[n] the query of each session's documents; an unseen one for a session without documents."""
+        return self.query_of[first_known(self.sessions.document)]
 
 
 def previous_clicks(sessions: Sessions) -> NDArray[np.uint8]:
@@ -56,21 +65,6 @@ def previous_clicks(sessions: Sessions) -> NDArray[np.uint8]:
     above = np.pad(latest[:, :-1], ((0, 0), (1, 0)))
     click = np.take_along_axis(sessions.click, np.maximum(above - 1, 0), axis=1) > 0
     return np.where(above > 0, click, 2).astype(np.uint8)
-
-
-def shown_together(sessions: Sessions) -> Integers:
-    """[documents + 1] number of each document's group: documents shown in one session are in one group.
-
-    Groups are numbered by their first document; the last entry, for unseen documents, has a number of its own.
-    """
-    first, size = first_known(sessions.document), sessions.documents + 1
-    pairs = [
-        np.unique(first[shown] * size + document[shown])
-        for document, shown in zip(sessions.document.T, sessions.document.T >= 0, strict=True)
-    ]
-    left, right = np.divmod(np.concatenate([np.empty(0, np.int64), *pairs]), size)
-    links = coo_array((np.ones(len(left), np.bool_), (left, right)), shape=(size, size))
-    return connected_components(links, directed=False)[1].astype(np.int64)
 
 
 def first_known(document: NDArray[np.integer[Any]]) -> Integers:
@@ -97,7 +91,7 @@ class Batches:
     """Passes over the sessions of positive weight, in batches of one shape.
 
     size: sessions in a batch. lengths: table -> its number of rows. dropped: the share of documents, and of sessions'
-    groups, that are treated as unseen, so that the last row of each table learns what to expect of those.
+    queries, that are treated as unseen, so that the last row of each table learns what to expect of those.
     """
 
     def __init__(
@@ -106,9 +100,7 @@ class Batches:
         self.data, self.weight, self.dropped, self.lengths = data, weight, dropped, lengths
         self.kept = np.flatnonzero(weight > 0)
         self.size = max(min(size, len(self.kept)), 1)
-        self.codes = {"document": data.sessions.document}
-        if "query" in lengths:
-            self.codes["query"] = data.groups()[:, None].astype(np.int32)
+        self.codes = {"document": data.sessions.document, "query": data.query()[:, None].astype(np.int32)}
         self.totals = {name: self._totals(name) for name in lengths}
 
     def passed(self, rng: np.random.Generator | None = None) -> Iterator[Batch]:
@@ -125,10 +117,9 @@ class Batches:
         previous, shown, click = (self._padded(rows, 0).T for rows in chosen_rows)
         rows, place, share = {}, {}, {}
         for name, codes in self.codes.items():
-            if name in self.lengths:
-                used = self._with_unseen(self._padded(codes[chosen], -1), name, rng)
-                rows[name], found, share[name] = self._renumbered(used, weight, name)
-                place[name] = found if name == "document" else found[0]
+            used = self._with_unseen(self._padded(codes[chosen], -1), name, rng)
+            rows[name], found, share[name] = self._renumbered(used, weight, name)
+            place[name] = found if name == "document" else found[0]
         return Batch(rows, place, share, previous, shown, click, weight.astype(np.float32))
 
     def _padded(self, table: Any, value: int) -> Any:

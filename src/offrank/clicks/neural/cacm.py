@@ -22,8 +22,8 @@ class CACM(RecurrentModel):
 
     embedding: numbers per rank; click_embedding: per click above. The click is the product of both, as in Eq. 14 of
     Deffayet et al. 2022, whom paper cmip-debiasedness follows. Ranks below the lowest one learnt from are treated
-    like that one. relevance = sigmoid(common level + the document's own level): a single number per document, hence
-    the wider prior.
+    like that one. relevance = sigmoid(common level + level of the query + the document's own level): single numbers,
+    hence the wider prior. A new document has the level of its query.
     """
 
     name: ClassVar[str] = "cacm"
@@ -33,7 +33,7 @@ class CACM(RecurrentModel):
     click_embedding: int = 4
 
     def tables(self, documents: int, queries: int) -> dict[str, tuple[int, int]]:
-        return {"document": (documents + 1, 1)}
+        return {"document": (documents + 1, 1), "query": (queries + 1, 1)}
 
     def dense(self, ranks: int) -> dict[str, tuple[int, ...]]:
         return {
@@ -50,7 +50,8 @@ class CACM(RecurrentModel):
         document, known = rows["document"], weights["position"]
         position = known[np.minimum(np.arange(ranks), len(known) - 1)][:, None]
         nothing = xp.zeros((document.shape[1], self.hidden), dtype=document.dtype)
-        return NetworkInput(nothing, position, document[..., 0] + weights["common"][0])
+        return NetworkInput(nothing, position, document[..., 0] + rows["query"][..., 0] + weights["common"][0])
 
-    def relevance(self, parameters: Parameters, document: Integers) -> Floats:
-        return cells.sigmoid(parameters["document_embedding"][document, 0] + parameters["common"][0], np)
+    def relevance_in(self, parameters: Parameters, document: Integers, query: Integers) -> Floats:
+        level = parameters["document_embedding"][document, 0] + parameters["query_embedding"][query, 0]
+        return cells.sigmoid(level + parameters["common"][0], np)

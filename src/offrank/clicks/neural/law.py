@@ -63,7 +63,7 @@ class Recurrent:
         chances, clicks = np.zeros((2, *self.slots.document.shape))
         for first in range(0, len(chances), _ROWS):
             rows = slice(first, first + _ROWS)
-            walk = Histories(self.see, self.weights, SlateDocuments(self.slots.document[rows], self.slots.shown[rows]))
+            walk = Histories(self.see, self.weights, self.slots.take(rows))
             for rank in range(len(walk.shown)):
                 chance = walk.read(rank)
                 click = clicked(rows, rank, chance[0]) & walk.shown[rank]
@@ -75,8 +75,10 @@ class Recurrent:
     def _marginals(self) -> tuple[Floats, Floats]:
         """(marginals, standard errors), computed once per distinct slate, of which there are often few."""
         coded = np.where(self.slots.shown, self.slots.document, -2)
+        assert self.slots.query is not None
+        coded = np.column_stack([coded, self.slots.query])
         slates, place = np.unique(coded, axis=0, return_inverse=True)
-        n, k = slates.shape
+        n, k = slates.shape[0], slates.shape[1] - 1
         mean, error = np.zeros((n, k)), np.zeros((n, k))
         size = max(1, _ROWS >> max(k - 1, 0))
         for first in range(0, n, size):
@@ -85,8 +87,10 @@ class Recurrent:
         place = place.reshape(len(coded))
         return mean[place], error[place]
 
-    def _enumerated(self, slates: Integers) -> tuple[Floats, Floats]:
-        walk = Histories(self.see, self.weights, SlateDocuments(np.maximum(slates, -1), slates > -2))
+    def _enumerated(self, coded: Integers) -> tuple[Floats, Floats]:
+        """The marginals of slates [n, k + 1]: documents, -2 for none, and the query."""
+        slates = coded[:, :-1]
+        walk = Histories(self.see, self.weights, SlateDocuments(np.maximum(slates, -1), slates > -2, coded[:, -1]))
         mean, error = np.zeros(slates.shape), np.zeros(slates.shape)
         rng = None
         for rank in range(slates.shape[1]):

@@ -23,8 +23,7 @@ class NCM(RecurrentModel):
 
     embedding: numbers per query and per document; click_embedding: per click above. The first step reads the query
     alone, all others see zeros for the query; above the first document there is no click, for which zeros stand, in
-    training as in `relevance`. Documents that were shown together in a session belong to one query: in a log with a
-    column of queries these are just its queries, in one without they take their place.
+    training as in `relevance`: the click probability of a document at the top of the list (Borisov et al.).
     """
 
     name: ClassVar[str] = "ncm"
@@ -49,9 +48,9 @@ class NCM(RecurrentModel):
         nothing = xp.zeros((len(rows["query"]), self.hidden), dtype=read.dtype)
         return NetworkInput(cells.step(nothing, read, weights, xp), rows["document"], None)
 
-    def relevance(self, parameters: Parameters, document: Integers) -> Floats:
-        """The click probability of each document at the top of the list, as in Borisov et al."""
-        distinct, place = np.unique(document, return_inverse=True)
-        alone = SlateDocuments(distinct[:, None], np.ones((len(distinct), 1), np.bool_))
+    def relevance_in(self, parameters: Parameters, document: Integers, query: Integers) -> Floats:
+        pairs = np.stack([document.ravel(), query.ravel()], axis=1)
+        distinct, place = np.unique(pairs, axis=0, return_inverse=True)
+        alone = SlateDocuments(distinct[:, :1], np.ones((len(distinct), 1), np.bool_), distinct[:, 1])
         chance = self.law(parameters, alone).conditional(np.zeros((len(distinct), 1)))[:, 0]
         return np.asarray(chance[place].reshape(document.shape))

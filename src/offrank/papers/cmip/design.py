@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import hashlib
-import math
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -28,6 +27,7 @@ LOGGING = (ORACLE, LAMBDAMART)
 FIGURE = "figure_1"
 """Used as a user name: the two models of Figure 1 again, at the temperature of the published code."""
 
+ORACLE_SEED = 0
 FIGURE_TEMPERATURE = 1.0
 """Temperature of Figure 1 in the published code; the text has .1 everywhere."""
 
@@ -40,27 +40,45 @@ _CLASSES: Mapping[str, Callable[..., User]] = {
 }
 PBM, DBN, MIXTURE, CAROUSEL = USERS = tuple(_CLASSES)[:4]
 
-_NEURAL = ("ncm", "cacm")
-_QUICK = ("ncm(batch=1024, rate=0.03, epochs=15)", "cacm(batch=1024, rate=0.1, epochs=12)")
-_LARGE = 0.2
-"""The scale from which recurrent models learn as in the paper; below, in fewer but longer steps."""
+PER_QUERY = 850
+"""Sessions a query at every scale: the paper's five million for 5,888 queries."""
+
+FEWER = (85, 250)
+"""Fewer sessions a query, from which the classic models learn once more."""
+
+CLASSIC = ("dctr", "rdctr", "pbm", "ubm", "dbn")
+NEURAL = ("ncm(hidden=64, rate=0.005, patience=5)", "cacm(batch=1024, rate=0.1, epochs=12)")
+
+_CLASSIC_SECONDS, _NEURAL_SECONDS = 4e-6, 40e-6
+"""Per document shown; of all classic models together, and of each neural one."""
+
+LARGE = 0.2
+_JUDGED, _TREES = 1_500, 15
+"""Below that scale, LambdaMART learns from at least so many queries, in so few trees: it then ranks them about as well
+as 100 trees rank 6,000 queries."""
 
 
 @dataclass(frozen=True)
 class StudyDesign:
     """The paper's experiment at some size (section 5).
 
-    queries: maximum number. documents: per query, for the carousel and for the others. sessions: to learn from; tests:
-    slates to test on, per policy. trees: of LambdaMART. models: their spellings.
-    runs: at least 2. repetitions: of the two-fold cross-validation of Table 1.
+    queries: the most whose sessions are simulated; judged: those that LambdaMART learns from, at least as many.
+    sessions: of each query, to learn from; fewer: other numbers of them, for the classic models alone. documents: per
+    query, for the carousel and for the others. tests: slates to test on, per policy. trees: of LambdaMART.
+    models, neural: their spellings. runs: at least 2; neural_runs: those in which the neural models learn too.
+    repetitions: of the two-fold cross-validation of Table 1.
     """
 
     queries: int
-    sessions: int
+    judged: int
     tests: int
     runs: int
+    neural_runs: int
     repetitions: int
-    models: tuple[str, ...]
+    models: tuple[str, ...] = CLASSIC
+    neural: tuple[str, ...] = NEURAL
+    sessions: int = PER_QUERY
+    fewer: tuple[int, ...] = FEWER
     users: tuple[str, ...] = USERS
     logging: tuple[str, ...] = LOGGING
     documents: int = 10
@@ -71,59 +89,89 @@ class StudyDesign:
 
     @classmethod
     def of(cls, scale: float, seed: int, preset: Preset = "paper") -> StudyDesign:
-        """Return the published size times `scale`: sessions times it, queries times its root, fewer runs.
-
-        So each query has 850 sessions at scale 1, and 85 at .01.
-        """
-        large = scale >= _LARGE
+        """Return the published number of queries times `scale`, each with as many sessions as in the paper."""
+        large, queries = scale >= LARGE, max(round(6_000 * scale), 30)
         return cls(
-            queries=max(int(6_000 * math.sqrt(scale)), 30),
-            sessions=max(int(5e6 * scale), 1_000),
+            queries=queries,
+            judged=queries if large else max(queries, _JUDGED),
             # Clicks are expectations rather than draws, so that a few slates suffice.
-            tests=max(int(40_000 * math.sqrt(scale)), 200),
-            runs=min(max(round(10 * scale**0.2), 3), 10),
-            repetitions=max(round(1_000 * math.sqrt(scale)), 10),
-            models=("dctr", "rdctr", "pbm", "ubm", "dbn", *(_NEURAL if large else _QUICK)),
-            trees=100 if large else 10,
+            tests=round(40_000 * scale) if large else 400,
+            runs=10 if large else 6,
+            neural_runs=10 if large else 3,
+            repetitions=1_000 if large else 50,
+            trees=100 if large else _TREES,
             seed=seed,
             preset=preset,
         )
 
     @property
-    def made(self) -> dict[str, ClickModel]:
-        """Return the models by name."""
-        return {model.name: model for model in map(click_model, self.models)}
+    def classic(self) -> StudyDesign:
+        """Return the design without neural models."""
+        return replace(self, neural=())
+
+    def made(self, study: Study) -> dict[str, ClickModel]:
+        """Return the models that learn in a study, by name."""
+        spelt = ("dctr", "pbm") if study.user == FIGURE else self.neural if study.neural else self.models
+        return {model.name: model for model in map(click_model, spelt)}
 
     @property
     def names(self) -> tuple[str, ...]:
         """Return the models' names, in order."""
-        return tuple(self.made)
+        return tuple(click_model(one).name for one in self.models + self.neural)
+
+    @property
+    def whole_runs(self) -> int:
+        """Return the number of runs in which all models learn."""
+        return self.neural_runs if self.neural else self.runs
 
     def documents_of(self, user: str) -> int:
         """Return documents per query for a user."""
         return self.carousel_documents if user == CAROUSEL else self.documents
 
     def studies(self) -> list[Study]:
-        """List all studies, run after run, so that an unfinished study is a whole one with fewer runs."""
-        every = [Study(user, which, run) for run in range(self.runs) for user in self.users for which in self.logging]
-        return [*every, Study(FIGURE, ORACLE, 0)]
+        """List all studies, run after run: first those of classic models, which are quick."""
+        each = [(user, which) for user in self.users for which in self.logging]
+        sizes = (self.sessions, *self.fewer)
+        classic = [Study(*one, run, size) for run in range(self.runs) for size in sizes for one in each]
+        runs = range(self.neural_runs if self.neural else 0)
+        neural = [Study(*one, run, self.sessions, neural=True) for run in runs for one in each]
+        return [Study(FIGURE, ORACLE, 0, self.sessions), *classic, *neural]
+
+    def seconds(self, studies: Iterable[Study]) -> float:
+        """Return about how long studies take on one core of today."""
+        return sum(map(self._seconds, studies))
+
+    def _seconds(self, study: Study) -> float:
+        clicks = self.queries * study.sessions * self.documents_of(study.user)
+        models = self.made(study)
+        # 15 boosted classifiers for the published estimator, and perplexity over all histories of clicks.
+        fixed = 1.0 + len(models) * (1.0 if study.sessions == self.sessions else 0.2) * max(1.0, self.queries / 60)
+        return fixed + clicks * (_NEURAL_SECONDS * len(models) if study.neural else _CLASSIC_SECONDS)
 
 
 @dataclass(frozen=True)
 class Study:
-    """One run of the simulation: a user, a logging policy, and all random seeds."""
+    """One run of the simulation: a user, a logging policy, the sessions of a query; neural: which models learn."""
 
     user: str
     logging: str
     run: int
+    sessions: int = PER_QUERY
+    neural: bool = False
+
+    @property
+    def log(self) -> str:
+        """Return a name of its log, which both kinds of models learn from."""
+        return f"{self.user}-{self.logging}-{self.sessions}-{self.run}"
 
     @property
     def name(self) -> str:
         """Return the name of its file."""
-        return f"{self.user}-{self.logging}-{self.run}"
+        return f"{self.log}-neural" if self.neural else self.log
 
     def __str__(self) -> str:
-        return f"{self.user}, {self.logging}, run {self.run + 1}"
+        what = f", {self.sessions} sessions a query{', neural models' if self.neural else ''}"
+        return f"{self.user}, {self.logging}{what}, run {self.run + 1}"
 
 
 @dataclass(frozen=True)
@@ -133,6 +181,13 @@ class ScoredQueries:
     judged: Judged
     lambdamart: Floats
     dropped: int
+
+    def sampled(self, queries: int, seed: int) -> ScoredQueries:
+        """Return at most so many of the queries, drawn at random."""
+        if len(self.judged) <= queries:
+            return self
+        kept = np.sort(np.random.default_rng(seed).choice(len(self.judged), queries, replace=False))
+        return replace(self, judged=self.judged.take(kept), lambdamart=self.lambdamart[kept])
 
     @property
     def grade(self) -> Floats:
@@ -170,7 +225,8 @@ class StudyQueries:
             say(f"LambdaMART on {data}, {documents} documents each")
             sampled, dropped = stratified(judged, documents, 0, preset=design.preset)
             scores = LambdaMART(design.trees).scores(sampled, 0)
-            found[documents] = ScoredQueries(sampled, sampled.table(scores), dropped)
+            scored = ScoredQueries(sampled, sampled.table(scores), dropped)
+            found[documents] = scored.sampled(design.queries, design.seed)
         return cls(design, data, found)
 
     def of_user(self, user: str) -> ScoredQueries:
@@ -180,8 +236,8 @@ class StudyQueries:
     def world(self, study: Study) -> JudgedWorld:
         """Return the world of a study."""
         scored, preset = self.of_user(study.user), self.design.preset
-        # The published code draws the oracle's noise once; here each run draws its own.
-        scores = scored.scores(preset, 0 if preset != "paper" else seed_of(self.design.seed, study.run, "oracle"))
+        # As in the published code, the oracle's noise is drawn once for all runs.
+        scores = scored.scores(preset, ORACLE_SEED)
         user = _CLASSES[study.user](highest=max(float(scored.grade.max()), 1.0), preset=preset)
         temperature = FIGURE_TEMPERATURE if study.user == FIGURE else 0.1
         tables = scored.judged.query, scored.judged.table(scored.judged.document), scored.grade
@@ -203,8 +259,8 @@ def seed_of(*parts: Any) -> int:
 
 
 def _judged(design: StudyDesign, log: Any) -> tuple[Judged, str]:
-    judged, name = judged_queries(log, design.queries, design.seed)
-    if len(judged) > design.queries:
-        chosen = np.random.default_rng(design.seed).choice(len(judged), design.queries, replace=False)
+    judged, name = judged_queries(log, design.judged, design.seed)
+    if len(judged) > design.judged:
+        chosen = np.random.default_rng(design.seed).choice(len(judged), design.judged, replace=False)
         judged = judged.take(np.sort(chosen))
     return judged, f"{len(judged):,} {name}"

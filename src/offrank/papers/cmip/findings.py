@@ -1,24 +1,21 @@
-"""Results of all studies as tables [runs, models], and how well they predict out-of-distribution perplexity."""
+"""Results of all studies as tables [runs, models]."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
-from itertools import combinations
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ...errors import optional
 from ...folds.estimate import Interval
-from ...log.batch import Floats, Integers
-from ...options import Say
+from ...log.batch import Floats
 from ...selection.strategies import Metric
 from ..expectations import Expectations
-from .design import FIGURE, POLICIES, Study, StudyDesign, seed_of
-from .study import Found
+from .design import FIGURE, POLICIES, Study, StudyDesign
+from .study import POINTS, Found
 
 PAPER = Expectations.of("cmip")
 
@@ -44,8 +41,6 @@ COMBINATIONS: tuple[Combination, ...] = (
 BASELINE, JOINT = COMBINATIONS[3], COMBINATIONS[-1]
 """The combinations that the others are compared with, and all metrics."""
 
-Split = tuple[Integers, Integers]
-
 
 class Configuration(NamedTuple):
     """A row of Table 1."""
@@ -62,11 +57,11 @@ class Configuration(NamedTuple):
 class Measure:
     """Definitions of perplexity and CMIP.
 
-    conditional: each click given those above it, as in the published code, instead of Eq. 2. method: of CMIP.
+    conditional: each click given those above it, as in the published code, instead of Eq. 2. cmip: its estimator.
     """
 
     conditional: bool = False
-    method: str = "binned"
+    cmip: str = POINTS
 
 
 @dataclass(frozen=True)
@@ -76,6 +71,10 @@ class Findings:
     design: StudyDesign
     studies: Mapping[Study, Found]
 
+    def of_sessions(self, sessions: int) -> Findings:
+        """Return those of the classic models after another number of sessions a query."""
+        return Findings(replace(self.design.classic, sessions=sessions, fewer=()), self.studies)
+
     def configurations(self) -> Iterator[Configuration]:
         """Return user, logging policy and each of the other policies to test on."""
         for user in self.design.users:
@@ -83,9 +82,9 @@ class Findings:
                 yield from (Configuration(user, logging, test) for test in POLICIES if test != logging)
 
     def perplexity(self, user: str, logging: str, test: str, conditional: bool = False) -> Floats:
-        """Return [runs, models]; conditional for all models if some have no other."""
-        first = self.studies[Study(user, self.design.logging[0], 0)]["models"].values()
-        missing = any(one["unconditional"] is None for model in first for one in model["perplexity"].values())
+        """Return [runs, models], NaN where a model has not learnt; conditional for all if some have no other."""
+        every = [one for run in range(self.design.runs) for one in self._models(user, logging, run).values()]
+        missing = any(one["unconditional"] is None for model in every for one in model["perplexity"].values())
         how = "conditional" if conditional or missing else "unconditional"
         return self._table(user, logging, lambda one: one["perplexity"][test][how])
 
@@ -95,30 +94,42 @@ class Findings:
             return self.perplexity(user, logging, logging, measure.conditional)
         if name == "ndcg":
             return self._table(user, logging, lambda one: one["ndcg"])
-        return self._table(user, logging, lambda one: one["cmip"][measure.method]["value"])
+        return self._table(user, logging, lambda one: one["cmip"][measure.cmip]["value"])
 
-    def metrics(self, user: str, logging: str, measure: Measure) -> dict[Metric, ArrayLike]:
+    def metrics(self, user: str, logging: str, measure: Measure) -> dict[Metric, Floats]:
         """Return all three metrics by name [runs, models]."""
         return {name: self.metric(name, user, logging, measure) for name in METRICS}
 
-    def p_values(self, user: str, logging: str) -> Floats:
-        """Return p-values [runs, models] of the hypothesis that a model is debiased, by bins."""
-        return self._table(user, logging, lambda one: one["cmip"]["binned"]["p_value"])
+    def tested(self, estimator: str, user: str, logging: str) -> Floats:
+        """Return [runs, models] the p-value of point estimates, or whether draws convict a model of bias."""
+        key = "p_value" if estimator == POINTS else "biased"
+        found = self._table(user, logging, lambda one: one["cmip"][estimator][key])
+        return found.astype(np.float64)  # what was not tested is NaN
 
     def figure(self) -> Found:
         """Return the study of Figure 1 at the published code's temperature."""
-        return self.studies[Study(FIGURE, self.design.logging[0], 0)]
+        return self.studies[Study(FIGURE, self.design.logging[0], 0, self.design.sessions)]
+
+    def _models(self, user: str, logging: str, run: int) -> Found:
+        """Return the results of each model by name: those of classic models, and of neural ones where they learnt."""
+        study = Study(user, logging, run, self.design.sessions)
+        neural = run < self.design.neural_runs and bool(self.design.neural)
+        found: Found = dict(self.studies[study]["models"])
+        return found | (self.studies[replace(study, neural=True)]["models"] if neural else {})
 
     def _table(self, user: str, logging: str, pick: Callable[[Found], Any]) -> Floats:
-        runs = (self.studies[Study(user, logging, run)]["models"] for run in range(self.design.runs))
-        return np.array([[pick(models[name]) for name in self.design.names] for models in runs])
+        runs = [self._models(user, logging, run) for run in range(self.design.runs)]
+        names = self.design.names
+        return np.array([[pick(models[name]) if name in models else math.nan for name in names] for models in runs])
 
 
 def over_runs(values: Floats, confidence: float = 0.95) -> Interval:
-    """Return the mean of independent values with Student's t interval; infinite for one value."""
+    """Return the mean of independent values, NaN left out, with Student's t interval; infinite for one value."""
     from scipy.stats import t  # scipy imports slowly
 
-    n, mean, error, half = len(values), float(np.mean(values)), math.inf, math.inf
+    values = values[np.isfinite(values)]
+    n, error, half = len(values), math.inf, math.inf
+    mean = float(np.mean(values)) if n else math.nan
     if n > 1:
         error = float(np.std(values, ddof=1) / np.sqrt(n))
         half = float(t.ppf(0.5 + confidence / 2, n - 1)) * error
@@ -130,104 +141,3 @@ def spearman(one: ArrayLike, other: ArrayLike) -> float:
     from scipy.stats import spearmanr  # scipy imports slowly
 
     return float(spearmanr(one, other).statistic)
-
-
-@dataclass(frozen=True)
-class Scores:
-    """A row of Table 1. adjusted: combination -> [splits] adjusted R^2 on random held-out rows, as in the paper.
-
-    grouped: combination -> [splits] R^2 on models held out with all their runs.
-    """
-
-    adjusted: Mapping[Combination, Floats]
-    grouped: Mapping[Combination, Floats]
-
-    def mark(self, combination: Combination) -> str:
-        """Return whether a combination is better or worse than the paper's baseline, by Welch's test at its level."""
-        from scipy.stats import ttest_ind  # scipy imports slowly
-
-        ours, theirs = self.adjusted[combination], self.adjusted[BASELINE]
-        if np.ptp(ours) or np.ptp(theirs):
-            differs = bool(ttest_ind(ours, theirs, equal_var=False).pvalue < ALPHA)
-        else:
-            differs = bool(ours[0] != theirs[0])
-        return "" if not differs else BETTER if ours.mean() > theirs.mean() else WORSE
-
-
-def tree_scores(findings: Findings, measure: Measure, say: Say) -> dict[Configuration, Scores]:
-    """Compute Table 1: how well regression trees predict out-of-distribution perplexity from other metrics."""
-    found, design = {}, findings.design
-    grouped = list(_by_model(design.runs, len(design.names)))
-    for row in findings.configurations():
-        say(f"trees: {row}")
-        metrics = findings.metrics(row.user, row.logging, measure)
-        target = findings.perplexity(row.user, row.logging, row.test, measure.conditional).ravel()
-        rng = np.random.default_rng(seed_of(design.seed, *row))
-        random = [split for _ in range(design.repetitions) for split in _halves(rng.permutation(len(target)))]
-        features = {
-            combination: np.stack([np.ravel(metrics[name]) for name in combination], axis=1)
-            for combination in COMBINATIONS
-        }
-        found[row] = Scores(
-            {combination: adjusted_scores(each, target, random) for combination, each in features.items()},
-            {combination: pooled_scores(each, target, grouped) for combination, each in features.items()},
-        )
-    return found
-
-
-def _halves(order: Integers) -> Iterator[Split]:
-    """Return (train, test), and the reverse."""
-    middle = (len(order) + 1) // 2
-    yield order[middle:], order[:middle]
-    yield order[:middle], order[middle:]
-
-
-def _by_model(runs: int, models: int) -> Iterator[list[Split]]:
-    """Yield every split of the models into two, as the two (train, test) that it makes."""
-    model = np.tile(np.arange(models), runs)
-    for chosen in combinations(range(models), models // 2):
-        held = np.isin(model, chosen)
-        one, other = np.flatnonzero(held), np.flatnonzero(~held)
-        yield [(one, other), (other, one)]
-
-
-def adjusted_scores(features: Floats, target: Floats, splits: list[Split]) -> Floats:
-    """Return 1 - (1 - R^2) (n - 1) / (n - p - 1) on n held-out rows [splits]; features [rows, p]. NaN for too few."""
-    found, p = np.full(len(splits), np.nan), features.shape[1]
-    for place, (train, test) in enumerate(splits):
-        if (n := len(test)) > p + 1:
-            share = _explained(target[test], _predicted(features, target, train, test))
-            found[place] = 1 - (1 - share) * (n - 1) / (n - p - 1)
-    return found
-
-
-def pooled_scores(features: Floats, target: Floats, splits: list[list[Split]]) -> Floats:
-    """Return R^2 over all rows [splits], each predicted by a tree that was trained without its model."""
-    found = np.empty(len(splits))
-    for place, both in enumerate(splits):
-        said = np.empty(len(target))
-        for train, test in both:
-            said[test] = _predicted(features, target, train, test)
-        found[place] = _explained(target, said)
-    return found
-
-
-def _predicted(features: Floats, target: Floats, train: Integers, test: Integers) -> Floats:
-    # Trees use 32 bits; input validation would take most of the time.
-    tree, given = trees().DecisionTreeRegressor(random_state=0), features.astype(np.float32)
-    tree.fit(given[train], target[train], check_input=False)
-    return np.asarray(tree.predict(given[test], check_input=False))
-
-
-def _explained(target: Floats, said: Floats) -> float:
-    """Return R^2."""
-    return float(1 - ((target - said) ** 2).sum() / ((target - target.mean()) ** 2).sum())
-
-
-def trees() -> Any:
-    """Import scikit-learn's trees.
-
-    Raises:
-        MissingExtraError: it is not installed.
-    """
-    return optional("sklearn.tree", "Table 1 needs scikit-learn", "models")

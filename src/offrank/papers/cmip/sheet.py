@@ -12,25 +12,25 @@ from typing import Any
 
 import numpy as np
 
-from ...clicks.neural.base import RecurrentModel
 from ...clicks.neural.training import libraries
+from ...errors import MissingExtraError
 from ...folds.estimate import Interval
 from ...log.batch import Floats
+from ...metrics.cmip_models import DRAWS as DRAWN
 from ...options import Say
 from ...report.charts import Chart, Series
 from ...report.document import Cell, Document, Figures, Section
 from ...simulation.judged import Preset
 from ..expectations import Facts, Run, bars
 from .design import LOGGING, ORACLE, PBM, POLICIES, UNIFORM, Study, StudyDesign, StudyQueries
-from .findings import PAPER, Findings, Measure, over_runs, spearman, tree_scores, trees
+from .estimators import estimators, sessions
+from .findings import PAPER, Findings, Measure, over_runs, spearman
+from .regressions import regressed, trees
 from .resume import all_studies
-from .study import Found
+from .study import DRAWS, ESTIMATORS, POINTS, PUBLISHED, Found
 from .tables import regrets, table_1, table_2
 
-_VARIANTS = {
-    "published estimator of CMIP": Measure(method="paper"),
-    "perplexity given the clicks above": Measure(conditional=True),
-}
+_GIVEN = "points, perplexity given the clicks above"
 
 
 def sheet(asked: Run, preset: Preset = "paper") -> Document:
@@ -39,15 +39,19 @@ def sheet(asked: Run, preset: Preset = "paper") -> Document:
 
 
 def made(design: StudyDesign, log: Any, folder: Path, say: Say) -> Document:
-    """Return the reproduction at any size."""
+    """Return the reproduction at any size; without the neural models where JAX is not installed."""
     trees()
-    if any(isinstance(model, RecurrentModel) for model in design.made.values()):
-        libraries()
+    if design.neural:
+        try:
+            libraries()
+        except MissingExtraError as error:
+            say(f"without {' and '.join(map(str, design.neural))}: {error}")
+            design = design.classic
     say("1. The judged queries")
     queries = StudyQueries.of(design, log, say)
     say(f"2. {len(design.studies())} studies: simulated clicks, models that learn from them, perplexity, nDCG and CMIP")
     findings = Findings(design, all_studies(queries, folder, say))
-    say("3. Regression trees and regrets")
+    say("3. Regressions and regrets")
     title = "" if design.preset == "paper" else ", as in the published code"
     return PAPER.sheet(_sections(queries, findings, say), title)
 
@@ -56,11 +60,15 @@ def _sections(queries: StudyQueries, findings: Findings, say: Say) -> Iterator[S
     yield _set_up(queries)
     yield _figure_1(findings)
     yield _figure_2(findings)
-    rows = tree_scores(findings, Measure(), say)
-    others = {name: tree_scores(findings, measure, say) for name, measure in _VARIANTS.items()}
-    yield table_1(rows, others, findings.design.runs * len(findings.design.names))
-    variants = {name: regrets(findings, measure) for name, measure in _VARIANTS.items()}
-    yield table_2(findings, regrets(findings, Measure()), variants)
+    measures = {name: Measure(cmip=name) for name in ESTIMATORS}
+    rows = {name: regressed(findings, measure, say) for name, measure in measures.items()}
+    found = {name: regrets(findings, measure) for name, measure in measures.items()}
+    given = Measure(conditional=True)
+    observed = findings.perplexity(findings.design.users[0], ORACLE, UNIFORM)
+    yield table_1({**rows, _GIVEN: regressed(findings, given, say)}, int(np.isfinite(observed).sum()))
+    yield table_2(findings.design, {**found, _GIVEN: regrets(findings, given)})
+    yield estimators(findings, rows, found)
+    yield sessions(findings, say)
     yield PAPER.section("measurements", tables=[_measurements(findings)])
 
 
@@ -72,15 +80,19 @@ def _set_up(queries: StudyQueries) -> Section:
         values = [scored.ndcg(scores[name]) for name in LOGGING]
         rows.append((f"{documents}", len(scored.judged), scored.dropped, *values))
     header = ("documents per query", "queries", "dropped for having fewer", *(f"nDCG of {name}" for name in LOGGING))
-    few = texts["few"] if design.trees < 100 else ""
-    facts = {**asdict(design), "data": queries.data, "how": texts[design.preset], "few": few}
+    few = texts["few"].format(judged=design.judged) if design.trees < 100 else ""
+    missing = "" if design.neural and design.neural_runs else texts["without neural models"]
+    facts = {**asdict(design), "data": queries.data, "how": texts[design.preset], "few": few, "missing": missing}
+    facts["queries"] = [f"{len(scored.judged)} of {documents} documents" for documents, scored in queries.found.items()]
+    facts["draws"] = DRAWN
+    facts["all models"] = design.models + design.neural
     table = Figures("Judged queries and logging policies", header, tuple(rows))
     return PAPER.section("set-up", facts, tables=[table])
 
 
 def _figure_1(findings: Findings) -> Section:
     """Plot the relevance by two models against that of the logging policy."""
-    usual, hotter = findings.studies[Study(PBM, ORACLE, 0)], findings.figure()
+    usual, hotter = findings.studies[Study(PBM, ORACLE, 0, findings.design.sessions)], findings.figure()
     shown = {".1, as in the text": usual, "1, as in the code": hotter}
     charts = [_scatter(found, name, title) for title, found in shown.items() for name in ("pbm", "dctr")]
     return PAPER.section("figure 1", _facts_1(findings, hotter["models"]), charts)
@@ -98,8 +110,9 @@ def _scatter(found: Found, name: str, temperature: str) -> Chart:
 def _facts_1(findings: Findings, warm: Found) -> Facts:
     dctr, pbm = (findings.design.names.index(name) for name in ("dctr", "pbm"))
     ndcg, cmip = (findings.metric(metric, PBM, ORACLE, Measure()) for metric in ("ndcg", "cmip"))
-    tested, more = findings.p_values(PBM, ORACLE)[:, pbm].tolist(), over_runs(ndcg[:, dctr] - ndcg[:, pbm])
-    p_value = warm["pbm"]["cmip"]["binned"]["p_value"]
+    tested, biased = (findings.tested(name, PBM, ORACLE) for name in (POINTS, DRAWS))
+    more = over_runs(ndcg[:, dctr] - ndcg[:, pbm])
+    p_value = warm["pbm"]["cmip"][POINTS]["p_value"]
     return {
         "runs": findings.design.runs,
         "more nDCG": more,
@@ -110,15 +123,15 @@ def _facts_1(findings: Findings, warm: Found) -> Facts:
         "CMIP of the PBM": over_runs(cmip[:, pbm]),
         "warm CMIP of DCTR": _warm(warm["dctr"]),
         "warm CMIP of the PBM": _warm(warm["pbm"]),
-        "p": tested,
+        "p": tested[:, pbm].tolist(),
+        "convicted": int(biased[:, pbm].sum()),
+        "convictions of DCTR": int(biased[:, dctr].sum()),
         "warm p": p_value,
-        "least p": min(*tested, p_value),
-        "largest p": max(*tested, p_value),
     }
 
 
 def _warm(model: Found) -> Interval:
-    found = model["cmip"]["binned"]
+    found = model["cmip"][POINTS]
     return Interval(found["value"], found["low"], found["high"], float("nan"))
 
 
@@ -129,7 +142,8 @@ def _figure_2(findings: Findings) -> Section:
         "out-of-distribution perplexity": findings.perplexity(PBM, ORACLE, UNIFORM),
         "nDCG": findings.metric("ndcg", PBM, ORACLE, Measure()),
         "CMIP": findings.metric("cmip", PBM, ORACLE, Measure()),
-        "CMIP, published estimator": findings.metric("cmip", PBM, ORACLE, Measure(method="paper")),
+        "CMIP by draws": findings.metric("cmip", PBM, ORACLE, Measure(cmip=DRAWS)),
+        "CMIP, published estimator": findings.metric("cmip", PBM, ORACLE, Measure(cmip=PUBLISHED)),
     }
     names = findings.design.names
     intervals = {title: [over_runs(column) for column in table.T] for title, table in tables.items()}
@@ -137,9 +151,9 @@ def _figure_2(findings: Findings) -> Section:
     for title, each in intervals.items():
         series = tuple(bars(name, [place], [one]) for place, (name, one) in enumerate(zip(names, each, strict=True), 1))
         charts.append(Chart(f"Figure 2: {title}", "model", title, series))
-    caption = f"PBM user, noisy oracle to uniform; means over {findings.design.runs} runs, 95 % intervals"
+    caption = f"PBM user, noisy oracle to uniform; means over runs ({_runs(findings.design)}), 95 % intervals"
     rows = dict(zip(names, zip(*intervals.values(), strict=True), strict=True))
-    facts = _facts_2(names, {title: table.mean(axis=0) for title, table in list(tables.items())[:4]})
+    facts = _facts_2(names, {title: np.nanmean(table, axis=0) for title, table in list(tables.items())[:4]})
     return PAPER.section("figure 2", facts, charts, [_with_halves(caption, "model", tuple(tables), rows)])
 
 
@@ -159,6 +173,11 @@ def _facts_2(names: tuple[str, ...], means: dict[str, Floats]) -> Facts:
     }
 
 
+def _runs(design: StudyDesign) -> str:
+    """Return the number of runs in words."""
+    return f"{design.runs}, of neural models {design.whole_runs}" if design.neural else f"{design.runs}"
+
+
 def _measurements(findings: Findings) -> Figures:
     """Tabulate the data of the tables, as means over the runs."""
     rows = {}
@@ -166,12 +185,12 @@ def _measurements(findings: Findings) -> Figures:
         for logging in findings.design.logging:
             columns = [findings.perplexity(user, logging, test, how) for how in (False, True) for test in POLICIES]
             columns.append(findings.metric("ndcg", user, logging, Measure()))
-            columns += [findings.metric("cmip", user, logging, Measure(method=name)) for name in ("binned", "paper")]
+            columns += [findings.metric("cmip", user, logging, Measure(cmip=name)) for name in ESTIMATORS]
             for index, name in enumerate(findings.design.names):
                 rows[f"{name}: {user}, {logging}"] = tuple(over_runs(column[:, index]) for column in columns)
     titles = [f"{kind} on {test}" for kind in ("perplexity", "perplexity given the clicks above") for test in POLICIES]
-    titles += ["nDCG", "CMIP", "CMIP, published estimator"]
-    caption = f"Means over {findings.design.runs} runs with 95 % intervals"
+    titles += ["nDCG", *(f"CMIP: {name}" for name in ESTIMATORS)]
+    caption = f"Means over runs ({_runs(findings.design)}) with 95 % intervals"
     return _with_halves(caption, "model: user, logging policy", tuple(titles), rows)
 
 

@@ -1,4 +1,4 @@
-"""One study: draw sessions, fit seven models, and measure each."""
+"""One study: draw sessions, fit the models, and measure each."""
 
 from __future__ import annotations
 
@@ -15,7 +15,8 @@ from ...clicks.predictions import CLIP
 from ...clicks.sessions import SessionsFold
 from ...log.batch import Floats
 from ...log.source import needs
-from ...metrics.cmip import cmip
+from ...metrics.cmip_methods import Binned
+from ...metrics.cmip_models import cmip_of
 from ...options import Say
 from ...running.executors import run
 from ...simulation.source import SimulatedSource
@@ -26,6 +27,11 @@ from .design import FIGURE, ORACLE, PBM, POLICIES, Study, StudyQueries, seed_of
 
 Found = dict[str, Any]
 
+POINTS, DRAWS, PUBLISHED = ESTIMATORS = ("points", "draws", "published estimator")
+"""CMIP of point estimates, its mean over posterior draws of the model, and the published estimator (of points)."""
+
+MEASURED = ("value", "low", "high", "p_value", "biased")
+
 SHOWN_DOCUMENTS = 1_500
 """Number of points in Figure 1, as in the paper."""
 
@@ -33,8 +39,8 @@ SHOWN_DOCUMENTS = 1_500
 def studied(queries: StudyQueries, study: Study, say: Say) -> Found:
     """Return the results of a study, as plain numbers.
 
-    - models: name -> ndcg, cmip (method -> value, low, high, p_value: None for "paper"), converged, and perplexity
-      (test policy -> "unconditional", None where that takes too long, and "conditional").
+    - models: name -> ndcg, cmip (estimator -> the numbers MEASURED), converged, and perplexity (test policy ->
+      "unconditional", None where that takes too long, and "conditional").
     - policies: name -> nDCG of its scores.
     - documents: only if Figure 1 needs them, grade, logging and the relevance by both models.
     """
@@ -46,14 +52,20 @@ def studied(queries: StudyQueries, study: Study, say: Say) -> Found:
     if study.user != FIGURE:
         say("perplexity")
         for policy in POLICIES:
-            seed = seed_of(design.seed, study.name, policy)
+            # The same slates in all runs: runs differ in what the models have learnt from.
+            seed = seed_of(design.seed, study.user, policy)
             tests = SimulatedSource(world, design.tests, world.test_policy(policy), seed)
             for name, one in perplexities(fitted, world.user, tests).items():
                 found["models"][name].setdefault("perplexity", {})[policy] = one
     scored = queries.of_user(study.user)
     found["policies"] = {name: scored.ndcg(scores) for name, scores in world.scores.items()}
-    _judge(found["models"], world, study, relevance, say)
-    if study in {Study(user, ORACLE, 0) for user in (PBM, FIGURE)}:
+    query = np.repeat(world.query, world.documents)
+    ndcg = ndcg_by_query(query, world.grade.ravel(), [one.ravel() for one in relevance.values()], 0.95)
+    for index, (name, model) in enumerate(fitted.items()):
+        say(f"CMIP of {name}")
+        by_estimator = _cmip(model, world, study, usual=study.sessions == design.sessions)
+        found["models"][name] |= {"ndcg": ndcg.of(index).value, "cmip": by_estimator}
+    if study in {Study(user, ORACLE, 0, design.sessions) for user in (PBM, FIGURE)}:
         rows = slice(0, max(SHOWN_DOCUMENTS // world.documents, 1))  # whole queries
         tables = {"grade": world.grade, "logging": world.logging_relevance(study.logging)}
         tables |= {name: relevance[name] for name in ("pbm", "dctr")}
@@ -62,33 +74,30 @@ def studied(queries: StudyQueries, study: Study, say: Say) -> Found:
 
 
 def _fitted(queries: StudyQueries, study: Study, world: JudgedWorld, say: Say) -> Mapping[str, Fitted]:
-    """Fit all models in one pass over the same sessions."""
+    """Fit all models of a study in one pass over the same sessions."""
     say("sessions")
-    design, seed = queries.design, seed_of(queries.design.seed, study.name, "train")
-    source = SimulatedSource(world, design.sessions, world.policy(study.logging), seed)
+    design, seed = queries.design, seed_of(queries.design.seed, study.log, "train")
+    sessions = study.sessions * len(world)
+    source = SimulatedSource(world, sessions, world.policy(study.logging), seed)
     gathered = run(source.select(needs("clicks", keys="query")), SessionsFold("query"))
     found = {}
-    for name in ("dctr", "pbm") if study.user == FIGURE else design.names:
+    for name, model in design.made(study).items():
         say(f"learning {name}")
-        model = design.made[name]
-        model = replace(model, seed=seed) if isinstance(model, RecurrentModel) else model
-        found[name] = model.of(gathered, say=say, source=source.describe())
+        seeded = replace(model, seed=seed) if isinstance(model, RecurrentModel) else model
+        found[name] = seeded.of(gathered, say=say, source=source.describe())
     return found
 
 
-def _judge(models: Found, world: JudgedWorld, study: Study, relevance: Mapping[str, Floats], say: Say) -> None:
-    """Compute nDCG and CMIP of each model."""
-    grade = world.grade.ravel()
-    query = np.repeat(world.query, world.documents)
-    logging = world.logging_relevance(study.logging).ravel()
-    ranked = ndcg_by_query(query, grade, [one.ravel() for one in relevance.values()], 0.95)
-    for index, (name, one) in enumerate(relevance.items()):
-        say(f"CMIP of {name}")
-        models[name] |= {"ndcg": ranked.of(index).value, "cmip": {}}
-        for method in ("binned", "paper"):
-            found = cmip(one.ravel(), logging, grade, method, cluster=query)
-            numbers = {key: getattr(found, key) for key in ("value", "low", "high", "p_value")}
-            models[name]["cmip"][method] = numbers | {"cautions": [caution.code for caution in found.warnings]}
+def _cmip(model: Fitted, world: JudgedWorld, study: Study, usual: bool) -> Found:
+    """Return CMIP by each estimator, tested where the user is a PBM; the published one is slow, and only if usual."""
+    judged = world.contexts(), world.logging_relevance(study.logging), world.grade
+    tested = study.user in {PBM, FIGURE}
+    points = cmip_of(model, *judged, relevance="means", worlds=0, permutations=200 if tested else 0)
+    worlds, quick = None if tested and usual else 0, Binned(replicates=1)  # their spread is over runs
+    found = {POINTS: points, DRAWS: cmip_of(model, *judged, quick, worlds=worlds, permutations=0)}
+    if usual:
+        found[PUBLISHED] = cmip_of(model, *judged, "paper", relevance="means")
+    return {name: {key: getattr(one, key) for key in MEASURED} for name, one in found.items()}
 
 
 def perplexities(

@@ -1,0 +1,218 @@
+"""Click models on real search sessions, beside CLAX and PyClick: the table of docs/real-clicks.md.
+
+Every fifth session is held out; all systems learn from the same others and predict the same held-out ones. Here their
+predictions are scored, by one formula: log-likelihood per session (nats) of all clicks by the chain rule, and
+perplexity, the mean over ranks of 2^(mean bits of loss at the rank), of clicks predicted without and with those above.
+Probabilities are kept 1e-10 from 0 and 1.
+
+CLAX is installed from the Python package index into an environment of its own, in the folder --peers. PyClick is in no
+package index: --pyclick is the folder of a checkout of your own, which is run in that environment, too.
+
+    python benchmarks/real_clicks.py [path/to/trainSample] [--peers FOLDER] [--pyclick FOLDER] [--models pbm ubm ...]
+"""
+
+from __future__ import annotations
+
+import argparse
+import subprocess
+import sys
+import time
+import venv
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+
+import offrank
+from offrank.clicks import click_model
+from offrank.log.source import Needs, Source
+from offrank.readers import yandex
+
+HERE = Path(__file__).resolve().parent
+SAMPLE = HERE.parents[1] / "shared" / "data" / "yandex-relpred" / "trainSample"
+CLAX = ("clax-models==0.1.1", "jax==0.7.2")  # its flax cannot be imported beside a later JAX
+MODELS = {  # of offrank: as _clax and _pyclick call them
+    "gctr": {"_clax": "GlobalCTRModel", "_pyclick": "GCTR"},
+    "rctr": {"_clax": "RankCTRModel", "_pyclick": "RCTR"},
+    "dctr": {"_clax": "DocumentCTRModel", "_pyclick": "DCTR"},
+    "rdctr": {"_clax": "DocumentRankCTRModel"},
+    "pbm": {"_clax": "PositionBasedModel", "_pyclick": "PBM"},
+    "ubm": {"_clax": "UserBrowsingModel", "_pyclick": "UBM"},
+    "cascade": {"_clax": "CascadeModel", "_pyclick": "CM"},
+    "dcm": {"_clax": "DependentClickModel", "_pyclick": "DCM"},
+    "ccm": {"_clax": "ClickChainModel", "_pyclick": "CCM"},
+    "sdbn": {"_clax": "SDBN", "_pyclick": "SDBN"},
+    "dbn": {"_clax": "DynamicBayesianNetwork", "_pyclick": "DBN"},
+    "trust": {},
+    "mixture(pbm, dbn)": {},
+    "ncm": {},
+    "cacm": {},
+}
+CLIP = 1e-10
+
+
+@dataclass(frozen=True)
+class Log:
+    """Sessions in memory: query [n], items [n, k], clicks [n, k] 0 or 1."""
+
+    query: np.ndarray
+    items: np.ndarray
+    clicks: np.ndarray
+
+    def where(self, rows: np.ndarray) -> Log:
+        """Some of the sessions."""
+        return Log(self.query[rows], self.items[rows], self.clicks[rows])
+
+    def source(self) -> Source:
+        """The same as a log of offrank."""
+        rows = {"query": self.query, "slate": self.items.tolist(), "clicks": self.clicks.tolist()}
+        return offrank.read_log(pa.table(rows))
+
+
+@dataclass(frozen=True)
+class Found:
+    """Predicted click chances [n, k] of the held-out sessions, without and with the clicks above, and CPU seconds."""
+
+    marginal: np.ndarray
+    conditional: np.ndarray
+    seconds: float
+
+    def scores(self, clicks: np.ndarray) -> tuple[float, float, float]:
+        """(log-likelihood per session, perplexity, conditional perplexity)."""
+        before, given = (_bits(chance, clicks) for chance in (self.marginal, self.conditional))
+        return -float(given.sum(axis=1).mean()) * np.log(2), *(
+            float(np.exp2(b.mean(axis=0)).mean()) for b in (before, given)
+        )
+
+
+def _bits(chance: np.ndarray, clicks: np.ndarray) -> np.ndarray:
+    """[n, k] -log2 P of what happened."""
+    kept = np.clip(chance.astype(np.float64), CLIP, 1 - CLIP)
+    return -np.log2(np.where(clicks > 0, kept, 1 - kept))
+
+
+def read(path: Path) -> tuple[Log, Log]:
+    """(sessions to learn from, every fifth session)."""
+    source = yandex(path).select(Needs(frozenset(["clicks"]), keys=frozenset(["query"])))
+    batches = [batch for part in range(source.parts()) for batch in source.batches(part)]
+    items = [np.take_along_axis(batch.contexts.candidates, batch.slates, axis=1) for batch in batches]
+    clicks = [(batch.clicks > 0).astype(np.int64) for batch in batches]
+    whole = Log(*map(np.concatenate, ([batch.contexts.keys["query"] for batch in batches], items, clicks)))
+    held = np.concatenate([batch.row % 5 == 0 for batch in batches])
+    return whole.where(~held), whole.where(held)
+
+
+def ours(names: list[str], known: Log, held: Log) -> Iterator[tuple[str, Found]]:
+    """Every model of offrank: a fit from the table in memory, all passes over it included.
+
+    What Numba compiles once and keeps on disk is compiled before; what JAX compiles each time counts.
+    """
+    test = held.source().select(Needs(frozenset(["clicks"]), keys=frozenset(["query"])))
+    batches = [batch for part in range(test.parts()) for batch in test.batches(part)]
+    for name in names:
+        click_model(name).fit(known.where(np.arange(len(known.query)) < 300).source(), by="query")
+        log, start = known.source(), time.process_time()
+        fitted = click_model(name).fit(log, by="query")
+        seconds = time.process_time() - start
+        laws = [(fitted.law(batch.contexts, batch.slates), batch.clicks) for batch in batches]
+        marginal = np.concatenate([law.marginal() for law, _ in laws])
+        yield name, Found(marginal, np.concatenate([law.conditional(clicks) for law, clicks in laws]), seconds)
+
+
+def peers(runner: str, names: list[str], folder: Path, *more: str) -> Iterator[tuple[str, Found]]:
+    """The models of a runner beside this file, run by the environment in the folder."""
+    for name in (name for name in names if runner in MODELS[name]):
+        made = folder / f"{runner}.npz"
+        made.unlink(missing_ok=True)
+        command = [
+            str(python_of(folder)),
+            str(HERE / f"{runner}.py"),
+            str(folder / "log.npz"),
+            str(made),
+            MODELS[name][runner],
+        ]
+        if subprocess.run([*command, *more], check=False, stdout=subprocess.DEVNULL).returncode or not made.is_file():
+            print(f"{runner}: {name} failed", file=sys.stderr)
+            continue
+        with np.load(made) as found:
+            yield name, Found(found["marginal"], found["conditional"], float(found["seconds"]))
+
+
+def told(system: str, clicks: np.ndarray, found: Iterator[tuple[str, Found]]) -> Iterator[tuple[str, Found]]:
+    """The same, each said as soon as it is known."""
+    for name, one in found:
+        print(f"{system} {name}: {_cells(one, clicks)}", file=sys.stderr, flush=True)
+        yield name, one
+
+
+def python_of(folder: Path) -> Path:
+    return folder / "bin" / "python"
+
+
+def exported(folder: Path, known: Log, held: Log) -> None:
+    """Write both parts with documents as numbers from 1, of all pairs of query and item."""
+    both = [np.stack([np.repeat(log.query, log.items.shape[1]), log.items.ravel()], axis=1) for log in (known, held)]
+    _, place = np.unique(np.concatenate(both), axis=0, return_inverse=True)
+    number = 1 + place.reshape(-1, known.items.shape[1])
+    n = len(known.query)
+    named = {"known": number[:n], "held": number[n:], "known_clicks": known.clicks, "held_clicks": held.clicks}
+    np.savez(folder / "log.npz", **named, known_query=known.query, held_query=held.query)
+
+
+def install(folder: Path) -> None:
+    """Make the environment of the peers, where there is none yet."""
+    if not python_of(folder).is_file():
+        venv.create(folder, with_pip=True)
+    if subprocess.run([str(python_of(folder)), "-c", "import clax"], check=False, capture_output=True).returncode:
+        subprocess.run([str(python_of(folder)), "-m", "pip", "install", "-q", *CLAX], check=True)
+
+
+def table(clicks: np.ndarray, each: dict[str, dict[str, Found]]) -> str:
+    """A row per model: its scores and seconds by each system."""
+    systems = list(each)
+    heads = [
+        f"{system}: {what}" for system in systems for what in ("log-likelihood", "perplexity", "conditional", "CPU s")
+    ]
+    lines = ["| model | " + " | ".join(heads) + " |", "|---|" + "--:|" * len(heads)]
+    for name in MODELS:
+        if any(name in found for found in each.values()):
+            cells = [_cells(found.get(name), clicks) for found in each.values()]
+            lines.append(f"| `{name}` | " + " | ".join(cells) + " |")
+    return "\n".join(lines)
+
+
+def _cells(found: Found | None, clicks: np.ndarray) -> str:
+    if found is None:
+        return " | ".join([""] * 4)
+    likelihood, before, given = found.scores(clicks)
+    return f"{likelihood:.4f} | {before:.4f} | {given:.4f} | {found.seconds:.2f}"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("log", nargs="?", type=Path, default=SAMPLE)
+    parser.add_argument("--models", nargs="*", choices=list(MODELS), default=list(MODELS))
+    parser.add_argument("--peers", type=Path, help="the folder of an environment for CLAX; made where there is none")
+    parser.add_argument("--pyclick", type=Path, help="the folder of a checkout of PyClick")
+    asked = parser.parse_args()
+    if not asked.log.is_file():
+        sys.exit(f"no sessions at {asked.log}: give the path of a file in the format of the Yandex challenge")
+    if asked.pyclick and not asked.peers:
+        sys.exit("PyClick runs in the environment of the peers: give its folder with --peers")
+    known, held = read(asked.log)
+    each: dict[str, dict[str, Found]] = {"offrank": dict(told("offrank", held.clicks, ours(asked.models, known, held)))}
+    if asked.peers:
+        install(asked.peers)
+        exported(asked.peers, known, held)
+        each["CLAX"] = dict(told("CLAX", held.clicks, peers("_clax", asked.models, asked.peers)))
+    if asked.pyclick:
+        more = str(asked.pyclick.resolve())
+        each["PyClick"] = dict(told("PyClick", held.clicks, peers("_pyclick", asked.models, asked.peers, more)))
+    print(f"{len(known.query):,} sessions to learn from, {len(held.query):,} held out\n")
+    print(table(held.clicks, each))
+
+
+if __name__ == "__main__":
+    main()
