@@ -51,11 +51,12 @@ def learn(model: FeatureModel, data: Any, found: Covariates, say: Callable[[str]
     scale = np.stack([found.mean.mean(axis=0), found.mean.std(axis=0)])
     scale[1, scale[1] <= 1e-9 * np.abs(scale[0])] = np.inf  # a column that does not differ says nothing
     scale[1, scale[1] == 0] = np.inf
+    query = np.arange(data.documents) if data.query is None else data.query
     features, covariates = {SCALE: scale}, dict[str, Floats]()
     for name, kind in model.regressions.items():
         say(f"{name}: {kind} regression on {scale.shape[1]:,} features")
         examples = Examples(_standardised(found.mean, scale), *_expected(first, name))
-        logits, features[name] = cross_fitted(kind, examples, found.query)
+        logits, features[name] = cross_fitted(kind, examples, query)
         covariates[name] = ((logits - logits.mean()) / max(float(logits.std()), 1e-9))[:, None]
     learnt = model.learn(replace(data, covariates=covariates), say=say)
     levels = {name + LEVEL: logit(learnt.parameters[name][-1:]) for name in model.regressions}
