@@ -142,7 +142,8 @@ def test_the_frequent_follow_clicks_and_the_rare_their_features() -> None:
     np.add.at(clicked, document, [row["clicks"][0] for row in rows])
     shown, value = np.bincount(document), learnt.parameters["attraction"]
     frequent, rare = shown.argmax(), shown.argmin()
-    a, s = learnt.priors["attraction"].a, learnt.priors["attraction"].strength
+    a, b = learnt.priors["attraction"]
+    s = a + b
     for one in (frequent, rare):
         assert value[one] == pytest.approx((clicked[one] + a[one]) / (shown[one] + s[one]), abs=1e-4)
     assert a[frequent] / s[frequent] == pytest.approx(a[rare] / s[rare])  # the same features

@@ -82,7 +82,7 @@ class Examined(WithPrior, FromFeatures, ABC):
             facts={"attraction_prior": found.betas.of_unseen.table.tolist()},
             cautions=cautions_for(OfFit(hidden=_hidden(data, curve))),
             loadings=loadings,
-            priors={"attraction": found.betas},
+            priors={"attraction": found.each},
         )
 
 

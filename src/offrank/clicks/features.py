@@ -70,8 +70,8 @@ def _expected(learnt: Learnt, name: str) -> tuple[Floats, Floats]:
     logit, for a prior of mean m and strength s. Documents differ from what features predict as their prior says: n
     trials of one tell of the prediction what n (s + 1) / (n + s) independent ones would.
     """
-    value, strength, prior = learnt.parameters[name][:-1], learnt.strength[name][:-1], learnt.priors[name]
-    a, s = (np.asarray(part)[:-1] for part in (prior.a, prior.strength))
+    value, strength, (a, b) = learnt.parameters[name][:-1], learnt.strength[name][:-1], learnt.priors[name]
+    s = a + b
     n = np.maximum(strength - s, 0.0)
     worth = np.where(n > 0, (s + 1.0) / (n + s), 0.0)
     return worth * (value * strength - a), worth * n
