@@ -18,7 +18,7 @@ from ..log.batch import Floats, Integers
 from ..log.source import Source
 from ..readers.log import read_log
 from ..running.executors import Executor, Progress, run
-from ..spelling import Spelled
+from ..spelling import Spelled, spell
 from . import contexts, documents, features
 from .counts import Counts, CountsFold, counted
 from .covariates import FEATURES, Columns, CovariatesFold, needs_of
@@ -239,6 +239,9 @@ class FromFeatures(ClickModel, ABC):
             checked(name, getattr(self, name))
         if self.columns is None and names != (FEATURES,):
             raise UsageError(f"{self!r} has no use for features", f"say also {self._regressed()[0]}=linear, or boosted")
+        prior = getattr(self, "prior", "fit")
+        if self.columns is not None and prior != "fit":
+            raise UsageError(f"prior={spell(prior)} leaves nothing to features", "leave prior= out")
 
     def _regressed(self) -> tuple[str, ...]:
         """The settings that name a regression, each called as its table."""

@@ -76,9 +76,9 @@ class Design:
         return cls(rows, rows.mean(axis=0), steps.T @ steps, len(at))
 
     @classmethod
-    def of(cls, data: Described, table: str) -> Design:
+    def of(cls, data: Described, table: str, knots: int = KNOTS) -> Design:
         """What is known of the documents of `Counts` or `Sessions`: a curve by mean logged rank, and the covariates."""
-        curve, covariates = cls.of_ranks(data.mean_rank()), data.covariates.get(table)
+        curve, covariates = cls.of_ranks(data.mean_rank(), knots), data.covariates.get(table)
         return curve if covariates is None else curve.with_covariates(covariates)
 
     def with_covariates(self, covariates: Floats) -> Design:
