@@ -11,7 +11,7 @@ import pytest
 
 from offrank import read_log
 from offrank.clicks import DBN, PBM, UBM, Fitted, Mixture, click_model, load
-from offrank.clicks.covariates import Columns, CovariatesFold
+from offrank.clicks.covariates import FeatureColumns, CovariatesFold
 from offrank.clicks.evaluation import evaluate
 from offrank.errors import ColumnError, OffrankError, UsageError
 from offrank.folds.base import Fold
@@ -197,8 +197,8 @@ def test_the_network_learns(train: pa.Table, models: dict[str, Fitted], unseen: 
 
 @pytest.mark.parametrize("names", [("features", "first"), ("first",)])
 def test_covariates_are_means_whatever_the_partition(train: pa.Table, names: tuple[str, ...]) -> None:
-    fold: Fold[Any, Any, Any] = CovariatesFold(Columns(names), "query")
-    needed = Columns(names).needs() | PBM().fit(train.slice(0, 5)).needs()
+    fold: Fold[Any, Any, Any] = CovariatesFold(FeatureColumns(names), "query")
+    needed = FeatureColumns(names).needs() | PBM().fit(train.slice(0, 5)).needs()
     parts = [
         next(iter(read_log(train.slice(first, 1000)).select(needed).batches(0))) for first in range(0, len(train), 1000)
     ]
@@ -219,7 +219,7 @@ def test_the_mean_of_a_column_that_changes_is_taken() -> None:
         {"query": 1, "slate": ["a", "b"], "clicks": [1, 0], "features": [[0, 2], [1]], "age": [1.0, 7.0]},
         {"query": 1, "slate": ["a"], "clicks": [0], "features": [[0]], "age": [4.0]},
     ]
-    columns = Columns(("age", "features"))
+    columns = FeatureColumns(("age", "features"))
     (batch,) = read_log(rows).select(columns.needs() | PBM().fit(rows).needs()).batches(0)
     fold: Fold[Any, Any, Any] = CovariatesFold(columns, "query")
     found = fold.finish(fold.add(fold.empty(), batch))

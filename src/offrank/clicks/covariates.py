@@ -24,7 +24,7 @@ MEMORY = 1 << 30
 
 
 @dataclass(frozen=True)
-class Columns:
+class FeatureColumns:
     """Names of columns beside the candidates: `features`, the log's vectors or lists of indices, or names of scores.
 
     Raises:
@@ -84,7 +84,7 @@ class Columns:
             add_features(line, place, *given, out[:, len(self.scores) :])
 
 
-def needs_of(columns: Columns | None) -> Needs:
+def needs_of(columns: FeatureColumns | None) -> Needs:
     """The columns to read; none where a model has none."""
     return Needs() if columns is None else columns.needs()
 
@@ -151,7 +151,7 @@ class Sums:
 class CovariatesFold(MappedFold):
     """Reduces a log to `Covariates`; by: the column of the queries. Memory grows with the distinct documents."""
 
-    columns: Columns
+    columns: FeatureColumns
     by: str | None = None
     reducer: PlusFold = field(default=PlusFold(Sums()), init=False)
 

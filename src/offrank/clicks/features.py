@@ -15,11 +15,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..log.batch import Contexts, Floats, Integers
-from .covariates import Columns, Covariates, single
+from .covariates import FeatureColumns, Covariates, single
 from .fit.em import expit, logit
 from .learnt import Learnt
 from .parameters import Parameters, Role, Roles
-from .regressors import Examples, Regression, cross_fitted, scores
+from .regressors import ExpectedClicks, Regression, cross_fitted, scores
 
 SCALE = "columns"
 """The name of the mean and deviation [2, f] of the columns among what was learnt of features."""
@@ -31,7 +31,7 @@ class WithColumns(Protocol):
     """The methods of a click model that predictions from features use; see `ClickModel`."""
 
     @property
-    def columns(self) -> Columns | None: ...
+    def columns(self) -> FeatureColumns | None: ...
 
     @property
     def regressions(self) -> Mapping[str, Regression]: ...
@@ -55,7 +55,7 @@ def learn(model: FeatureModel, data: Any, found: Covariates, say: Callable[[str]
     features, covariates = {SCALE: scale}, dict[str, Floats]()
     for name, kind in model.regressions.items():
         say(f"{name}: {kind} regression on {scale.shape[1]:,} features")
-        examples = Examples(_standardised(found.mean, scale), *_expected(first, name))
+        examples = ExpectedClicks(_standardised(found.mean, scale), *_expected(first, name))
         logits, features[name] = cross_fitted(kind, examples, query)
         covariates[name] = ((logits - logits.mean()) / max(float(logits.std()), 1e-9))[:, None]
     learnt = model.learn(replace(data, covariates=covariates), say=say)

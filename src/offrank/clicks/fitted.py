@@ -22,7 +22,7 @@ from ..report import terminal
 from ..report.document import Document, of_models
 from . import draws, storage
 from .contexts import rows
-from .covariates import Columns, needs_of
+from .covariates import FeatureColumns, needs_of
 from .documents import Documents, SlateDocuments, needs
 from .features import with_unseen
 from .judgements import GRADES, Judgements, judge
@@ -55,7 +55,7 @@ class ModelKind(Protocol):
     def context(self) -> str | None: ...
 
     @property
-    def columns(self) -> Columns | None: ...
+    def columns(self) -> FeatureColumns | None: ...
 
     @property
     def regressions(self) -> Mapping[str, Regression]: ...

@@ -21,7 +21,7 @@ from ..running.executors import Executor, Progress, run
 from ..spelling import Spelled, spell
 from . import contexts, documents, features
 from .counts import Counts, CountsFold, counted
-from .covariates import FEATURES, Columns, CovariatesFold, needs_of
+from .covariates import FEATURES, FeatureColumns, CovariatesFold, needs_of
 from .documents import SlateDocuments
 from .fit.priors import Prior, given
 from .fitted import Fitted
@@ -162,7 +162,7 @@ class ClickModel(Spelled, ABC):
         return {}
 
     @property
-    def columns(self) -> Columns | None:
+    def columns(self) -> FeatureColumns | None:
         """The columns of the features; None where no table depends on any."""
         return None
 
@@ -253,9 +253,9 @@ class FromFeatures(ClickModel, ABC):
         return {name: kind for name in self._regressed() if (kind := getattr(self, name)) != "table"}
 
     @property
-    def columns(self) -> Columns | None:
+    def columns(self) -> FeatureColumns | None:
         """The columns of the features; None where no table depends on any."""
-        return Columns(tuple(self.features)) if self.regressions else None
+        return FeatureColumns(tuple(self.features)) if self.regressions else None
 
 
 def _clicked(data: Any) -> bool:
