@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..log.batch import Contexts, Floats, Integers
-from .covariates import FeatureColumns, Covariates, single
+from .covariates import Covariates, FeatureColumns, single
 from .fit.em import expit, logit
 from .learnt import Learnt
 from .parameters import Parameters, Role, Roles

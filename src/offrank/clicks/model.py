@@ -21,7 +21,7 @@ from ..running.executors import Executor, Progress, run
 from ..spelling import Spelled, spell
 from . import contexts, documents, features
 from .counts import Counts, CountsFold, counted
-from .covariates import FEATURES, FeatureColumns, CovariatesFold, needs_of
+from .covariates import FEATURES, CovariatesFold, FeatureColumns, needs_of
 from .documents import SlateDocuments
 from .fit.priors import Prior, given
 from .fitted import Fitted
