@@ -152,10 +152,10 @@ def results(tasks: Sequence[tuple[str, str, int, float]], jobs: int) -> Iterator
             yield done.result()
 
 
-def page(path: Path, lines: Sequence[str]) -> None:
+def page(path: Path, lines: Sequence[str], begin: str = BEGIN, end: str = END) -> None:
     """Replace what stands between the markers."""
-    before, _, rest = path.read_text().partition(BEGIN)
-    path.write_text("\n".join([before + BEGIN, "", *lines, "", END]) + rest.partition(END)[2])
+    before, _, rest = path.read_text().partition(begin)
+    path.write_text("\n".join([before + begin, "", *lines, "", end]) + rest.partition(end)[2])
 
 
 def arguments() -> argparse.Namespace:
