@@ -72,12 +72,12 @@ class ClaxTable:
         source = {name: "query_id" if name == "query" else _LISTS.get(name, name) for name in columns}
         always = ["query_doc_ids", *(name for name in ("positions", "mask") if name in self.stored.names)]
         for piece in self.stored.pieces(part, tuple(dict.fromkeys([*always, *source.values()]))):
-            places = Places(piece)
+            places = SessionPlaces(piece)
             made = {name: places.column(name, column) for name, column in source.items()}
             yield replace(piece, data=pa.record_batch(made))
 
 
-class Places:
+class SessionPlaces:
     """The places of a piece that are no padding: flat indices `at`, and row and position (from 0) of each.
 
     Raises:

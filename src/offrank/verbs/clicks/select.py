@@ -6,8 +6,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-import numpy as np
-
 from ...clicks.evaluation import Evaluations, evaluate
 from ...clicks.summary import known
 from ...errors import AbilityError
@@ -106,8 +104,8 @@ def select_clicks(
     - log: from `read_log`, or anything that it takes; best one that the models were not learnt from.
     - model: fitted models or files of such, in a list or by name. strategy: such as `top-4 cmip, top-4 ppl: ndcg`; by
       default all nine of the paper. method, seed: of CMIP.
-    - labels: a column of grades beside the candidates (or the slate). by: the column of the queries.
-    - grades_by: the grade of a document that was given several, weighed by rows: the lower `median`, or the `majority`.
+    - labels: a column of grades beside the candidates (or the slate). by: the column of the queries. grades_by: of
+      several grades of a document the lower `median`, or the `majority`; by default they are an error.
     - logging: the policy that drew the training log. CMIP uses its expected ranks; if it has none, the logged ranks.
 
     Raises:
@@ -137,10 +135,8 @@ def select_clicks(
         f"Which click model, judged on {source.describe()}?",
         source,
         labels=labels,
-        **graded.of_grades(grades_by),
+        **graded.counted(grades_by),
         logging=str(logging),
-        documents=len(graded),
-        queries=len(np.unique(graded.query)),
         sessions=next(iter(here.values())).sessions,
         confidence=confidence,
         method=method,
