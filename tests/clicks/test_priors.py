@@ -8,8 +8,14 @@ import numpy as np
 import pytest
 
 from offrank.clicks import DCTR, PBM, click_model
-from offrank.clicks.fit.priors import Beta, fit_rates
+from offrank.clicks.fit.design import Design
+from offrank.clicks.fit.priors import Beta, PriorRegression, beta_binomial, fit_rates
 from offrank.errors import UsageError
+
+
+def common(shown: np.ndarray, clicked: np.ndarray) -> Beta:
+    """The prior that all documents share."""
+    return fit_rates(shown, clicked).betas(Design.common(len(shown))).of_unseen
 
 
 def evidence(a: float, b: float, pairs: list[tuple[float, float]]) -> float:
@@ -36,7 +42,7 @@ def evidence(a: float, b: float, pairs: list[tuple[float, float]]) -> float:
     ids=["a few", "all clicked", "never clicked", "all alike", "weights", "single views"],
 )
 def test_no_other_prior_is_better(pairs: list[tuple[float, float]]) -> None:
-    prior = fit_rates(*np.array(pairs, float).T)
+    prior = common(*np.array(pairs, float).T)
     best = evidence(prior.a, prior.b, pairs)
     for factor in (0.5, 0.97, 1.03, 2.0):
         assert evidence(prior.a * factor, prior.b, pairs) < best + 1e-9
@@ -48,25 +54,76 @@ def test_the_prior_of_drawn_documents_is_found() -> None:
     rng = np.random.default_rng(0)
     shown = rng.integers(1, 40, 20_000)
     clicked = rng.binomial(shown, rng.beta(1.5, 6, len(shown)))
-    prior = fit_rates(shown.astype(float), clicked.astype(float))
+    prior = common(shown.astype(float), clicked.astype(float))
     assert (prior.a, prior.b) == (pytest.approx(1.5, rel=0.05), pytest.approx(6, rel=0.05))
 
 
-@pytest.mark.parametrize(("a", "b"), [(0.3, 2.0), (5.0, 1.0), (40.0, 60.0)])
-def test_slopes_of_the_faint_belief(a: float, b: float) -> None:
-    step = 1e-6
-    height, by_a, by_b = Beta(a, b).hyper()
-    assert height == pytest.approx(evidence(a, b, []))
-    assert by_a == pytest.approx((evidence(a + step, b, []) - evidence(a - step, b, [])) / (2 * step), rel=1e-4)
-    assert by_b == pytest.approx((evidence(a, b + step, []) - evidence(a, b - step, [])) / (2 * step), rel=1e-4)
+@pytest.mark.parametrize("table", [[-2.0, 0.5], [0.3, -1.0, 2.0, 0.4, 1.2]])
+def test_slopes_of_the_hyperprior_and_of_the_evidence(table: list[float]) -> None:
+    rng = np.random.default_rng(1)
+    rank = rng.uniform(1, 8, 60)
+    design = (
+        Design.common(60) if len(table) == 2 else Design.of_ranks(rank, 3).with_covariates(rng.normal(size=(60, 1)))
+    )
+    design = (
+        Design.of_ranks(rank, 2).with_covariates(rng.normal(size=(60, 2)))
+        if len(design.center) + 1 != len(table)
+        else design
+    )
+    n = rng.integers(1, 9, 60).astype(float)
+    y = np.floor(n * rng.random(60))
+
+    def value(at: np.ndarray) -> tuple[float, np.ndarray]:
+        prior = PriorRegression.at(at)
+        betas = prior.betas(design)
+        found, by_a, by_b = beta_binomial(n, y, np.asarray(betas.a)[:-1], np.asarray(betas.b)[:-1])
+        density, slopes = prior.hyper(design)
+        return found + density, prior.scores(design, by_a, by_b).sum(axis=0) + slopes
+
+    at = np.array(table)
+    _, slopes = value(at)
+    for place, step in enumerate(1e-6 * np.eye(len(at))):
+        assert slopes[place] == pytest.approx((value(at + step)[0] - value(at - step)[0]) / 2e-6, rel=1e-5, abs=1e-6)
 
 
-def test_a_prior_is_known_by_mean_and_share() -> None:
+def test_a_regression_finds_how_priors_depend_on_rank_and_covariates() -> None:
+    rng = np.random.default_rng(2)
+    d = 6_000
+    rank, x = rng.uniform(1, 10, d), rng.normal(size=(d, 1))
+    mean = 1 / (1 + np.exp(-(0.5 - 0.4 * rank + 0.7 * x[:, 0])))
+    shown = rng.integers(1, 30, d).astype(float)
+    clicked = rng.binomial(shown.astype(int), rng.beta(8 * mean, 8 * (1 - mean))).astype(float)
+    design = Design.of_ranks(rank).with_covariates(x)
+    prior = fit_rates(shown, clicked, design)
+    assert np.abs(prior.means(design) - mean).mean() < 0.01
+    assert prior.coefficients[-1] == pytest.approx(0.7, abs=0.05)
+    assert np.exp(prior.log_strength) == pytest.approx(8, rel=0.1)
+    # What is known of an unseen document: the mean and the variance of all priors together.
+    unseen = prior.betas(design).of_unseen
+    drawn = rng.beta(8 * mean, 8 * (1 - mean))
+    assert float(unseen.mean) == pytest.approx(drawn.mean(), abs=0.01)
+    assert float(unseen.mean * (1 - unseen.mean) / (unseen.strength + 1)) == pytest.approx(drawn.var(), rel=0.05)
+    # Standard errors: six of the seven coefficients of other samples are within two of them.
+    betas = prior.betas(design)
+    scores = prior.scores(
+        design, *beta_binomial(shown, clicked, np.asarray(betas.a)[:-1], np.asarray(betas.b)[:-1])[1:]
+    )
+    error = np.sqrt(np.diag(prior.covariance(design, scores, d)))
+    assert 0.01 < error[-2] < 0.03
+    assert abs(prior.coefficients[-1] - 0.7) < 3 * error[-2]
+
+
+def test_few_documents_have_one_prior() -> None:
+    assert Design.of_ranks(np.arange(1.0, 30.0)).rows.shape == (29, 1)
+    assert Design.of_ranks(np.full(1000, 3.0)).rows.shape == (1000, 1)
+
+
+def test_a_prior_is_stored_as_a_table() -> None:
     prior = Beta(2.0, 6.0)
-    assert (prior.mean, prior.strength, prior.share) == (0.25, 8.0, 1 / 9)
-    again = Beta.of(prior.mean, prior.share)
-    assert (again.a, again.b) == (pytest.approx(2), pytest.approx(6))
+    assert (prior.mean, prior.strength) == (0.25, 8.0)
     assert Beta.at(prior.table) == prior
+    again = PriorRegression.of(prior).betas(Design.common(1)).of_unseen
+    assert (again.a, again.b) == (pytest.approx(2), pytest.approx(6))
 
 
 @pytest.mark.parametrize("prior", ["fitted", (1, 0), (1,), (1, 2, 3), 5, None])

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 import math
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from click.testing import CliRunner
@@ -286,3 +288,23 @@ def test_on_the_command_line(files: tuple[Path, Path], monkeypatch: pytest.Monke
         "direct('model.json')",
         "dr('model.json', residual=ipm)",
     }
+
+
+def test_the_interval_has_the_doubt_of_a_click_models_numbers() -> None:
+    """One context, so that only the model's doubt is left; a difference between targets that show the same has none."""
+    log = pa.table(
+        {"query": [1] * 400, "slate": [[7, 8]] * 400, "clicks": [[1, 0], [0, 0]] * 200, "new": [[1.0, 0.0]] * 400}
+    )
+    learnt = offrank.clicks.PBM().fit(log)
+    assert learnt.has_posterior
+    model = replace(learnt, learnt=replace(learnt.learnt, strength={"attraction": np.full(3, 50.0)}, loadings={}))
+    found = offrank.evaluate(log, {"a": "top(new)", "b": "ranking(slate)"}, "uniform", Direct(model), cluster=None)
+    (a, _b) = found.estimates.given.values()
+    attraction, curve = (model.learnt.parameters[name] for name in ("attraction", "examination"))
+    exact = math.sqrt(sum(e**2 * p * (1 - p) / 51 for e, p in zip(curve, attraction[:2], strict=True)))
+    assert a.standard_error == pytest.approx(exact, rel=0.6)  # twelve draws
+    assert a.high - a.value == pytest.approx(2.201 * a.standard_error, rel=1e-3)  # Student's with 11 degrees of freedom
+    assert found.difference("a", "b").standard_error == pytest.approx(0.0, abs=1e-12)
+    plain = replace(model, learnt=replace(model.learnt, strength={}))
+    alone = only(offrank.evaluate(log, "top(new)", "uniform", Direct(plain), cluster=None))
+    assert alone.standard_error == pytest.approx(0.0, abs=1e-12)

@@ -20,8 +20,9 @@ from ..folds.estimate import Caution
 from ..log.batch import Floats
 from .documents import SlateDocuments
 from .fit import _kernels
+from .fit.design import Design
 from .fit.em import Climb, climb, expit, logit
-from .fit.priors import FLAT, Beta, EvidenceGrid
+from .fit.priors import FLAT, Beta, EvidenceGrid, PriorRegression
 from .fit.tails import HiddenCounts, Second, Tails, Trials
 from .laws import Cascading, ClickLaw
 from .learnt import Learnt
@@ -206,7 +207,9 @@ class EM:
         grids = {name: EvidenceGrid.around(here[name], known[name] + priors[name].strength) for name in priors}
         for name, trials in self.trials(here):
             grids[name].add(trials)
-        return {name: grid.fit(priors[name]) for name, grid in grids.items()}
+        common = Design.common(len(self.tails.clicked) - 1)
+        found = {name: grid.fit(PriorRegression.of(priors[name]), common) for name, grid in grids.items()}
+        return {name: prior.betas(common).of_unseen for name, prior in found.items()}
 
     def trials(self, here: Parameters) -> Iterator[tuple[str, Trials]]:
         """All trials of each table of documents, with their posterior probabilities."""

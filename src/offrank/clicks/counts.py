@@ -59,6 +59,12 @@ class Counts:
         """The same counts, all multiplied by a number."""
         return replace(self, shown=self.shown * share, clicked=self.clicked * share)
 
+    def mean_rank(self) -> Floats:
+        """[documents] the mean logged rank of each document, counted from 1."""
+        rank = 1.0 + (rank_of(self.cell) if self.browsing else self.cell)
+        total = _sums(self.document, self.shown * rank, self.documents)
+        return np.asarray(total / np.maximum(self.by_document()[0], 1e-300))
+
     def by_cell(self) -> tuple[Floats, Floats]:
         """(shown, clicked) of each cell [cells]."""
         return _sums(self.cell, self.shown, self.cells), _sums(self.cell, self.clicked, self.cells)

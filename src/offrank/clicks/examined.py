@@ -58,7 +58,11 @@ class Examined(WithPrior, ABC):
         curve = curve.over(largest)
         value = np.minimum(curve.value, 1.0)
         chances, prior = Chances(value, np.zeros(len(value))), given(self.prior)
-        likely = Beta.of(_mean(data, value), 0.2) if start is None else Beta.at(start["attraction_prior"])
+        likely = (
+            Beta(4.0 * (mean := _mean(data, value)), 4.0 * (1.0 - mean))
+            if start is None
+            else Beta.at(start["attraction_prior"])
+        )
         found = fit_attractions(data, chances, None, prior, likely, tolerance=100 * self.tolerance, say=say)
         return _learnt(curve, value, found, cautions_for(OfFit(hidden=_hidden(data, curve))))
 

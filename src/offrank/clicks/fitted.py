@@ -201,6 +201,11 @@ class Fitted:
             )
         return draws.interval(self.learnt, parameter, confidence)
 
+    @property
+    def has_posterior(self) -> bool:
+        """Whether any of its tables has a posterior."""
+        return bool(self.learnt.strength or self.learnt.loadings)
+
     def draw(self, rng: np.random.Generator) -> Fitted:
         """The same model with all of its tables drawn once from their joint posterior.
 

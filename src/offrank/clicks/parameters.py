@@ -22,6 +22,7 @@ class Role(Enum):
     - RANK_AND_LAST_CLICK: [k (k + 1) / 2] a probability of each rank and last click above it, see `browsing_cell`.
     - SHARED: [any] probabilities that all sessions share.
     - PRIOR: [..., 2] the Beta priors (a, b) of the table that it is named after.
+    - REGRESSION: [p + 1] how the priors of documents depend on covariates, see `PriorRegression`.
     - QUERY: [d + 1] the row of the queries' embeddings that a document belongs to, as numbers.
     - EMBEDDING: [rows, size] of a recurrent model, WEIGHTS: [...] all its other parameters.
     """
@@ -32,6 +33,7 @@ class Role(Enum):
     RANK_AND_LAST_CLICK = "rank and last click"
     SHARED = "shared"
     PRIOR = "prior"
+    REGRESSION = "regression"
     QUERY = "query"
     EMBEDDING = "embedding"
     WEIGHTS = "weights"
@@ -39,7 +41,7 @@ class Role(Enum):
     @property
     def is_probability(self) -> bool:
         """Whether entries are from 0 to 1."""
-        return self not in (Role.PRIOR, Role.QUERY, Role.EMBEDDING, Role.WEIGHTS)
+        return self not in (Role.PRIOR, Role.REGRESSION, Role.QUERY, Role.EMBEDDING, Role.WEIGHTS)
 
 
 Roles = Mapping[str, Role]

@@ -10,7 +10,8 @@ import numpy as np
 from ..log.batch import Floats, Integers
 from .counts import Counts
 from .documents import SlateDocuments
-from .fit.priors import FLAT, fit_rates, given
+from .fit.design import Design
+from .fit.priors import FLAT, Beta, fit_rates, given
 from .laws import ClickLaw, Independent
 from .learnt import Learnt
 from .model import Countable, Say, WithPrior, of_documents, of_ranks, silent
@@ -83,7 +84,7 @@ class DCTR(WithPrior):
 
     def learn(self, data: Counts, *, start: Parameters | None = None, say: Say = silent) -> Learnt:
         shown, clicked = data.by_document()
-        prior = given(self.prior) or fit_rates(shown, clicked)
+        prior = given(self.prior) or _common(shown, clicked)
         shown, clicked = np.append(shown, 0.0), np.append(clicked, 0.0)
         tables = {"rate": prior.posterior_mean(clicked, shown), "rate_prior": prior.table}
         return Learnt(tables, {"rate": shown + prior.strength}, facts={"rate_prior": [prior.a, prior.b]})
@@ -133,6 +134,12 @@ class RDCTR(WithPrior):
         """[ranks, 2] the prior of each rank."""
         ranks = [data.cell == rank for rank in range(data.ranks)]
         fitted = (
-            given(self.prior) or (fit_rates(data.shown[at], data.clicked[at]) if at.any() else FLAT) for at in ranks
+            given(self.prior) or (_common(data.shown[at], data.clicked[at]) if at.any() else FLAT) for at in ranks
         )
         return np.stack([prior.table for prior in fitted])
+
+
+def _common(shown: Floats, clicked: Floats) -> Beta:
+    """The prior that all documents share."""
+    design = Design.common(len(shown))
+    return fit_rates(shown, clicked, design).betas(design).of_unseen

@@ -41,6 +41,14 @@ class Sessions:
         """The number of ranks of the longest session."""
         return self.document.shape[1]
 
+    def mean_rank(self) -> Floats:
+        """[documents] the mean logged rank of each document, counted from 1."""
+        shown = self.document >= 0
+        weight = np.broadcast_to(self.weight[:, None], shown.shape)[shown]
+        rank = np.broadcast_to(np.arange(1.0, self.ranks + 1), shown.shape)[shown]
+        total, ranks = (np.bincount(self.document[shown], one, self.documents) for one in (weight, weight * rank))
+        return np.asarray(ranks / np.maximum(total, 1e-300))
+
     def scaled(self, share: float) -> Sessions:
         """The same sessions, all weights multiplied by a number."""
         return replace(self, weight=self.weight * share)

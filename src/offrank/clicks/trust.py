@@ -45,7 +45,7 @@ class TrustBias(WithPrior):
 
     def learn(self, data: Counts, *, start: Parameters | None = None, say: Say = silent) -> Learnt:
         data = data.by_rank()
-        begin = Beta.of(0.3, 0.3)
+        begin = Beta(0.7, 1.6)
         at = None
         if start is not None:
             begin, at = Beta.at(start["attraction_prior"]), Chances(start["hit"], start["false"])

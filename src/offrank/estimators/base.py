@@ -107,6 +107,11 @@ class Estimator(Spelled, ABC):
         """The estimators of which the data choose one, the one with the fewest assumptions first; most are alone."""
         return (self,)
 
+    @property
+    def drawn(self) -> tuple[Estimator, ...]:
+        """The same estimator by draws from the posterior of its model; none where it has no model with a posterior."""
+        return ()
+
     def needs(self, target: AnyPolicy) -> Needs:
         """The columns that it reads besides the outcome and those of the policies."""
         return Needs()

@@ -18,7 +18,8 @@ from .predicted import ModelBased
 class Direct(ModelBased):
     """The mean over logged contexts of the reward predicted for the target's slate; logged rewards are not weighted.
 
-    Unbiased if the model is right. The interval reflects how contexts differ, not the error of the model.
+    Unbiased if the model is right. The interval reflects how contexts differ and, by draws from the
+    posterior of a click model, how well its numbers are known; not whether the model is right.
 
     - model: a regression (`lasso`, `tree`, `boosted`, or anything with `fit` and `predict`), which is learnt from
       the log and cross-fitted; a fitted click model, or the file that it was saved to.

@@ -38,8 +38,9 @@ class Layout:
     """The columns of a sample, each already divided by the inclusion probability.
 
     ROWS: one per row. REWARD and CLICKS: as logged. Then a pair (value, weight) for each target and estimator:
-    `places`. Then for each block of slots (the last one holds all slots from rank `BLOCKS` on) the number of slots, and
-    a pair for each target and estimator of `per_slot`: `slot_places`.
+    `places`. Then the values by draws from the posteriors of models: `drawn_places`. Then for each block of slots (the
+    last one holds all slots from rank `BLOCKS` on) the number of slots, and a pair for each target and estimator of
+    `per_slot`: `slot_places`.
 
     references: estimators added implicitly, which therefore reject no row.
     """
@@ -52,7 +53,21 @@ class Layout:
     @property
     def columns(self) -> int:
         """Number of columns before those of slots."""
+        return self.paired + len(self.targets) * sum(len(one.drawn) for one in self.estimators)
+
+    @property
+    def paired(self) -> int:
+        """Number of columns before those of draws."""
         return 3 + 2 * len(self.targets) * len(self.estimators)
+
+    @cached_property
+    def drawn_places(self) -> dict[tuple[AnyPolicy, Estimator], tuple[int, ...]]:
+        """(target, estimator) -> the columns of its values by draws from the posterior of its model."""
+        found, first = {}, self.paired
+        for pair in product(self.targets, self.estimators):
+            columns = range(first, first + len(pair[1].drawn))
+            found[pair], first = tuple(columns), columns.stop
+        return found
 
     @property
     def stride(self) -> int:
@@ -83,7 +98,7 @@ class Layout:
         Also those of an estimator for all targets, or for the first of many and each other one, for their differences.
         """
         each = 2 * (len(self.estimators) if len(self.estimators) <= TOGETHER else 1)
-        found = [list(range(first, first + each)) for first in range(3, self.columns, each or 1)]
+        found = [list(range(first, first + each)) for first in range(3, self.paired, each or 1)]
         stride, others = 2 * len(self.estimators), range(1, len(self.targets))
         compared = [[0, *others]] if len(self.targets) <= TOGETHER else [[0, other] for other in others]
         for first in range(3, 3 + stride, 2) if others else ():
@@ -143,6 +158,9 @@ class TermsFold(MappedFold):
                 found = terms_of(estimator, batch, self.logging, target)
             values[:, value], values[:, weight] = found.value, found.weight
             every[id(target), estimator] = found
+        for (target, estimator), columns in layout.drawn_places.items():
+            for column, one in zip(columns, estimator.drawn, strict=True):
+                values[:, column] = terms_of(one, batch, self.logging, target).value
         if layout.per_slot:
             self._slots(values, batch, every)
         rewards, earned = (values[:, REWARD].copy(), values[:, CLICKS].copy()), [outcome_index(one) for _, one in every]

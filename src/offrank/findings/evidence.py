@@ -19,6 +19,7 @@ class OfModel:
     - folds: parts of the log, each predicted by what was learnt from the others.
     - explained: R squared, the share of the variance of the logged rewards that its predictions for the logged slates
       explain; None where that is not known.
+    - posterior: whether intervals have the doubt of its numbers.
     """
 
     name: str = "a click model"
@@ -27,6 +28,7 @@ class OfModel:
     read: int = 0
     folds: int = 0
     explained: float | None = None
+    posterior: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)

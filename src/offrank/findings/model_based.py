@@ -9,9 +9,10 @@ from .reward_model import fit_in_words
 @finding("model-based", "Model-based estimate", lambda found: found.kind == "model")
 def model_based(found: OfEstimate) -> Statement:
     model = found.model or OfModel()
+    told = "how contexts differ and how well its numbers are known" if model.posterior else "how contexts differ"
     return Statement(
         "warning",
-        f"This is what {model.name} expects: the interval tells how contexts differ, not how wrong the model may be."
+        f"This is what {model.name} expects: the interval tells {told}, not how wrong the model may be."
         + fit_in_words(model),
         f"Compare with an estimator that looks at the clicks; {estimator('dr(model)')} corrects the model by them.",
     )

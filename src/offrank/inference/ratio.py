@@ -7,6 +7,7 @@ without any further 1/sqrt(n): the delta method.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol
 
@@ -33,10 +34,14 @@ class Mean(Protocol):
 
 @dataclass(frozen=True)
 class Ratio:
-    """Sum of column `numerator` over sum of column `denominator`."""
+    """Sum of column `numerator` over sum of column `denominator`.
+
+    drawn: columns that stand in the place of `numerator` in draws from the posterior of a model.
+    """
 
     numerator: int
     denominator: int
+    drawn: tuple[int, ...] = ()
 
     def value(self, sums: Floats) -> Floats:
         with np.errstate(divide="ignore", invalid="ignore"):
@@ -149,3 +154,19 @@ class Controlled:
     @property
     def _ratios(self) -> tuple[Ratio, Ratio]:
         return Ratio(self.numerator, self.denominator), Ratio(self.weight, self.denominator)
+
+
+def paired_draws(*means: Mean) -> list[tuple[Mean, ...]]:
+    """Each mean by the first draw from the posterior of the model that it relies on, by the second, and so on.
+
+    A mean without a model stays as it is; empty where none has one.
+    """
+    every = [_draws(mean) for mean in means]
+    some = range(min((len(draws) for draws in every if draws), default=0))
+    return [tuple(draws[at] if draws else mean for mean, draws in zip(means, every, strict=True)) for at in some]
+
+
+def _draws(mean: Mean) -> Sequence[Mean]:
+    if isinstance(mean, RelativeChange):
+        return [RelativeChange(*both) for both in paired_draws(mean.mean, mean.base)]
+    return [Ratio(column, mean.denominator) for column in mean.drawn] if isinstance(mean, Ratio) else []

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -13,8 +13,8 @@ from ..folds.estimate import Interval
 from ..folds.moments import Moments
 from ..folds.sums import Products
 from ..log.batch import Floats
-from .ratio import Controlled, Mean
-from .registry import Method, Sampling, kinds
+from .ratio import Controlled, Mean, paired_draws
+from .registry import Method, Sampling, kinds, student
 
 Signed = tuple[tuple[Mean, float], ...]
 """A sum of means, each with its sign."""
@@ -82,7 +82,23 @@ class Inference:
         stretch = error / plain if plain > 0 else 1.0
         span = sum(abs(sign) * _span(mean, self.moments) for mean, sign in terms)
         known = Sampling(value, error, self.moments.n, self.confidence, freedom, skewness, span, draws, stretch)
-        return kinds()[self.method].make(known)
+        return self._with_doubt(kinds()[self.method].make(known), terms)
+
+    def _with_doubt(self, found: Interval, terms: Signed) -> Interval:
+        """The interval with the doubt of the models that the means rely on, by draws from their posteriors.
+
+        That doubt is independent of which rows were logged: half-lengths add as squares do.
+        """
+        every = paired_draws(*(mean for mean, _ in terms))
+        if len(every) < 2:
+            return found
+        signs, sums = [sign for _, sign in terms], self.moments.sums
+        drawn = [sum(s * float(mean.value(sums)) for s, mean in zip(signs, means, strict=True)) for means in every]
+        doubt = float(np.std(drawn, ddof=1))
+        half = student(0.5 + self.confidence / 2, len(drawn) - 1.0) * doubt
+        low = found.value - math.hypot(found.value - found.low, half)
+        high = found.value + math.hypot(found.high - found.value, half)
+        return replace(found, low=low, high=high, standard_error=math.hypot(found.standard_error, doubt))
 
     def _independent_error(self, influence: Floats) -> float:
         n = self.moments.n

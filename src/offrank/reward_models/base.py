@@ -51,6 +51,10 @@ class RewardModel(ABC):
         """Its name in words, how it was learnt and how well it predicts, as far as that is known."""
         return OfModel()
 
+    def draws(self) -> tuple[RewardModel, ...]:
+        """The same model with draws from its posterior in its place, for its own doubt; none if it has no posterior."""
+        return ()
+
     def learnt_rows(self) -> Fingerprint | None:
         """The rows that it was learnt from; None if they are not known, or never those that it predicts."""
         return None

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, reduce
 from pathlib import Path
 from typing import ClassVar
+from zlib import crc32
 
 import numpy as np
 
@@ -14,6 +15,7 @@ from ..clicks.fitted import Fitted
 from ..clicks.laws import ClickLaw, Independent, Mixed
 from ..clicks.loading import load
 from ..findings import assumptions
+from ..findings.evidence import OfModel
 from ..folds.fingerprint import Fingerprint
 from ..log.batch import Contexts, Floats, LogBatch
 from ..log.source import Needs
@@ -23,6 +25,9 @@ from ..policies.sorting import certain
 from . import slates
 from .base import Predicted, RewardModel
 from .slates import NUMBERS, pieces, slate_laws
+
+DRAWS = 12
+"""Draws from a click model's posterior: their spread is its doubt, known to a fifth (hence Student's quantiles)."""
 
 
 @dataclass(frozen=True)
@@ -37,6 +42,17 @@ class ClickPredictions(RewardModel):
     @property
     def additive(self) -> bool:
         return separable(self.model)
+
+    @property
+    def evidence(self) -> OfModel:
+        return OfModel(posterior=self.model.has_posterior)
+
+    def draws(self) -> tuple[RewardModel, ...]:
+        if not self.model.has_posterior:
+            return ()
+        tables = self.model.learnt.parameters.values()
+        key = reduce(lambda found, table: crc32(table.tobytes(), found), tables, 0)
+        return tuple(ClickPredictions(self.model.draw(np.random.default_rng([key, one]))) for one in range(DRAWS))
 
     def learnt_rows(self) -> Fingerprint | None:
         """The training sessions of the click model; None where its file does not record them."""

@@ -326,7 +326,8 @@ class Summary:
             return Controlled.best(self.moments, value, weight, ROWS)
         if isinstance(estimator, SelfNormalised) and estimator.by_slot:
             return self.layout.by_slot(target, weighting, len(self.moments.mean))
-        return Ratio(value, weight if isinstance(estimator, SelfNormalised) else ROWS)
+        drawn = self.layout.drawn_places[target, weighting]
+        return Ratio(value, weight if isinstance(estimator, SelfNormalised) else ROWS, drawn)
 
     @property
     def rewards_are_clicks(self) -> bool:

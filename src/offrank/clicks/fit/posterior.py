@@ -17,8 +17,9 @@ from ...log.batch import Floats
 from ..counts import Counts
 from ..parameters import Parameters
 from . import _kernels
-from .em import Climb, climb
-from .priors import Beta, best
+from .design import Design
+from .em import Climb, climb, expit, logit
+from .priors import Beta, PriorRegression, best
 
 _EDGE = 16.0
 """Attractions are between expit(-16) and expit(16)."""
@@ -170,7 +171,7 @@ class _Problem:
         return Chances(*(np.where(free, parameters[name], start) for free, name, start in parts))
 
     def prior(self, parameters: Parameters) -> Beta:
-        return self._given or Beta.of(*map(float, parameters["prior"]))
+        return self._given or _read(parameters["prior"])
 
     def step(self, parameters: Parameters) -> tuple[Parameters, float]:
         """One round of EM, and the log-posterior before it."""
@@ -181,9 +182,14 @@ class _Problem:
             log_posterior += self._log_weak_prior(self._free, chances)
             after |= self.chances(self._shares(found.attracted))._asdict()
         if self._given is None:
-            logs = found.logs / len(found.mean)
-            after["prior"] = _table(best(lambda at: self._grid.evidence(at, logs), prior, len(found.mean)))
-            log_posterior += float(prior.hyper()[0])
+            n, common, start = len(found.mean), Design.common(1), PriorRegression.of(prior)
+
+            def evidence(a: Floats, b: Floats) -> tuple[float, Floats, Floats]:
+                value, by_a, by_b = self._grid.evidence(Beta(float(a[0]), float(b[0])), found.logs / n)
+                return n * value, np.array([n * by_a]), np.array([n * by_b])
+
+            after["prior"] = expit(best(evidence, common, start).table)
+            log_posterior += start.hyper(common)[0]
         return after, log_posterior
 
     def integrals(self, chances: Chances, prior: Beta, *, cells: bool) -> Integrals:
@@ -215,4 +221,8 @@ class _Problem:
 
 
 def _table(prior: Beta) -> Floats:
-    return np.array([prior.mean, prior.share])
+    return expit(PriorRegression.of(prior).table)
+
+
+def _read(table: Floats) -> Beta:
+    return PriorRegression.at(logit(table)).betas(Design.common(1)).of_unseen

@@ -1,9 +1,14 @@
-"""Beta priors of documents, fitted by the marginal likelihood of all documents."""
+"""Priors of documents: each one's Beta by regression on what is known of it, fitted by marginal likelihood.
+
+Good documents are shown high: a prior that all documents share judges those at the bottom too well. So the mean of a
+document's prior depends on its mean logged rank, and on further covariates where there are any.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Literal
 
 import numpy as np
@@ -12,25 +17,31 @@ from numpy.typing import NDArray
 from ...errors import UsageError
 from ...log.batch import Floats
 from . import _kernels
+from .design import Design
 from .em import expit, logit
 from .tails import Trials
 
-Prior = Literal["fit"] | tuple[float, float]
-"""The prior of a document's probability: fitted, or a given Beta(a, b)."""
+Prior = Literal["fit", "common"] | tuple[float, float]
+"""The prior of a document's probability: by regression, fitted and common to all documents, or a given Beta(a, b)."""
 
 
 @dataclass(frozen=True)
 class Beta:
-    """Beta(a, b): equivalent to a earlier clicks and b earlier views without a click."""
+    """Beta(a, b): equivalent to a earlier clicks and b earlier views without a click.
 
-    a: float
-    b: float
+    Numbers where all documents share it, else arrays [documents + 1], the last entry for an unseen document.
+    """
 
-    @classmethod
-    def of(cls, mean: float, share: float) -> Beta:
-        """The Beta with this mean and `share` = 1 / (1 + a + b), from 0 (all documents alike) to 1 (each is 0 or 1)."""
-        strength = 1.0 / share - 1.0
-        return cls(mean * strength, (1.0 - mean) * strength)
+    a: float | Floats
+    b: float | Floats
+
+    @property
+    def strength(self) -> float | Floats:
+        return self.a + self.b
+
+    @property
+    def mean(self) -> float | Floats:
+        return self.a / self.strength
 
     @classmethod
     def at(cls, table: Floats) -> Beta:
@@ -38,21 +49,15 @@ class Beta:
         return cls(float(table[0]), float(table[1]))
 
     @property
-    def strength(self) -> float:
-        return self.a + self.b
-
-    @property
-    def mean(self) -> float:
-        return self.a / self.strength
-
-    @property
-    def share(self) -> float:
-        return 1.0 / (1.0 + self.strength)
-
-    @property
     def table(self) -> Floats:
-        """[2] the prior as an array, to store with its table."""
-        return np.array([self.a, self.b])
+        """[..., 2] the prior as an array, to store with its table."""
+        return np.stack([np.asarray(self.a), np.asarray(self.b)], axis=-1)
+
+    @property
+    def of_unseen(self) -> Beta:
+        """The prior of an unseen document."""
+        a, b = (float(np.atleast_1d(one)[-1]) for one in (self.a, self.b))
+        return Beta(a, b)
 
     def posterior_mean(self, successes: Floats, trials: Floats) -> Floats:
         """The posterior mean, which is the posterior mode on the logit scale."""
@@ -64,17 +69,7 @@ class Beta:
 
     def is_near(self, other: Beta) -> bool:
         """Whether it is within 2 % of the other."""
-        return bool(np.allclose([self.a, self.b], [other.a, other.b], rtol=0.02))
-
-    def hyper(self) -> Floats:
-        """[3] log-density of the weak hyperprior that keeps fits off the edges, and its derivatives by a and b.
-
-        Beta(2, 2) for the mean and for the share, worth one observation of either kind each: this is
-        log(a b) - log(s) - 2 log(1 + s), s = a + b.
-        """
-        density = float(np.log([self.mean, 1 - self.mean, self.share, 1 - self.share]).sum())
-        common = -1.0 / self.strength - 2.0 / (1.0 + self.strength)
-        return np.array([density, 1.0 / self.a + common, 1.0 / self.b + common])
+        return bool(np.allclose(self.table, other.table, rtol=0.02))
 
 
 FLAT = Beta(1.0, 1.0)
@@ -85,78 +80,135 @@ def given(prior: object) -> Beta | None:
     """The prior given by a setting; None where it is to be fitted.
 
     Raises:
-        UsageError: neither "fit" nor two positive numbers.
+        UsageError: neither "fit", "common" nor two positive numbers.
     """
-    if prior == "fit":
+    if isinstance(prior, str) and prior in ("fit", "common"):
         return None
     if isinstance(prior, Sequence) and len(prior) == 2 and all(isinstance(x, int | float) and x > 0 for x in prior):
         return Beta(float(prior[0]), float(prior[1]))
-    raise UsageError(f"prior={prior!r} is no prior", "write fit, or two positive numbers such as [1, 5]")
+    raise UsageError(f"prior={prior!r} is no prior", "write fit, common, or two positive numbers such as [1, 5]")
 
 
-_STEPS = 50
-_SHIFT = 1e-4
-_SMALL = 1e-9
+Evidence = Callable[[Floats, Floats], tuple[float, Floats, Floats]]
+"""Beta parameters a, b [d] of documents -> (log-evidence of all of them, its derivatives by a [d] and by b [d])."""
 
-Evidence = Callable[[Beta], tuple[float, float, float]]
-"""(log-evidence per document, its derivative by a, its derivative by b)."""
+_FARTHEST = 14.0
+"""Largest absolute logit of a prior's mean, and logarithm of its strength."""
 
 
-def best(evidence: Evidence, start: Beta, documents: int) -> Beta:
-    """The prior that maximises the evidence of the documents times the weak hyperprior; never worse than the start.
+@dataclass(frozen=True)
+class PriorRegression:
+    """Document d has the prior Beta(m s, (1 - m) s) with logit m = design[d] @ coefficients and s = exp(log_strength).
 
-    Newton in the logits of mean and share. Curvature comes from differences of slopes; where it is not concave, or a
-    step goes down, steps follow the slopes or are halved.
+    coefficients: [p].
     """
 
-    def at(point: Floats) -> tuple[float, Floats]:
-        """The evidence at logits of mean and share, and its derivatives with respect to them."""
-        mean, share = map(float, expit(point))
-        prior = Beta.of(mean, share)
-        value, by_a, by_b = np.array(evidence(prior)) + prior.hyper() / documents
-        by_mean = prior.strength * (by_a - by_b) * mean * (1 - mean)
-        by_share = -(mean * by_a + (1 - mean) * by_b) / share * (1 - share)
-        return float(value), np.array([by_mean, by_share])
+    coefficients: Floats
+    log_strength: float
 
-    point = logit(np.array([start.mean, start.share]))
-    value, slopes = at(point)
-    for _ in range(_STEPS):
-        nearby = [at(point + shift)[1] for shift in _SHIFT * np.eye(2)]
-        step = _newton(slopes, (np.array(nearby) - slopes) / _SHIFT)
-        while np.abs(step).max() > _SMALL:
-            there = np.clip(point + step, -14.0, 14.0)
-            after, new_slopes = at(there)
-            if after >= value:
-                break
-            step = step / 2
-        else:
-            break
-        point, value, slopes = there, after, new_slopes
-    return Beta.of(*map(float, expit(point)))
+    @classmethod
+    def flat(cls, design: Design, mean: float = 0.5, strength: float = 2.0) -> PriorRegression:
+        """The same prior for every document."""
+        return cls(design.level(float(logit(np.array(mean)))), float(np.log(strength)))
+
+    @classmethod
+    def of(cls, prior: Beta) -> PriorRegression:
+        """One prior for all documents."""
+        return cls(np.atleast_1d(logit(np.asarray(prior.mean))), float(np.log(prior.strength)))
+
+    @classmethod
+    def at(cls, table: Floats) -> PriorRegression:
+        """The regression that `table` wrote."""
+        return cls(np.array(table[:-1]), float(table[-1]))
+
+    @property
+    def table(self) -> Floats:
+        """[p + 1] coefficients and the logarithm of the strength, to store with a model."""
+        return np.append(self.coefficients, self.log_strength)
+
+    def means(self, design: Design) -> Floats:
+        """[d] the prior mean of each document of the design."""
+        logits = np.clip(design.rows @ self.coefficients, -_FARTHEST, _FARTHEST)
+        return np.asarray(1.0 / (1.0 + np.exp(-logits)))
+
+    def betas(self, design: Design) -> Beta:
+        """[d + 1] the prior of each document; the last, of an unseen one, has the mean and variance of all of them."""
+        mean, strength = self.means(design), float(np.exp(self.log_strength))
+        level = float(mean.mean())
+        variance = float((mean * (1 - mean)).mean()) / (strength + 1) + float(mean.var())
+        of_unseen = max(level * (1 - level) / max(variance, 1e-300) - 1, 1e-3)
+        mean, strengths = np.append(mean, level), np.append(np.full(len(mean), strength), of_unseen)
+        return Beta(mean * strengths, (1 - mean) * strengths)
+
+    def scores(self, design: Design, by_a: Floats, by_b: Floats) -> Floats:
+        """[d, p + 1] derivatives of each document's log-evidence by `table`, from those by its a and b [d]."""
+        mean, strength = self.means(design), np.exp(self.log_strength)
+        by_mean = strength * mean * (1 - mean) * (by_a - by_b)
+        by_strength = strength * (mean * by_a + (1 - mean) * by_b)
+        return np.column_stack([by_mean[:, None] * design.rows, by_strength])
+
+    def hyper(self, design: Design) -> tuple[float, Floats]:
+        """(log-density of the weak hyperprior that keeps fits off the edges, its derivatives [p + 1] by `table`).
+
+        Beta(2, 2) for the mean of an average document and for 1 / (1 + strength), worth one observation of either kind
+        each, and the design's own penalty.
+        """
+        mean = float(expit(np.asarray(design.center @ self.coefficients)))
+        share = float(expit(np.asarray(-self.log_strength)))
+        density = float(np.log([mean, 1 - mean, share, 1 - share]).sum())
+        pull = design.penalty @ self.coefficients
+        slopes = np.append((1 - 2 * mean) * design.center - pull, -(1 - 2 * share))
+        return density - 0.5 * float(self.coefficients @ pull), slopes
+
+    def covariance(self, design: Design, scores: Floats, documents: int) -> Floats:
+        """[p + 1, p + 1] of `table`, from the products of the scores [d, p + 1] of a sample of the documents.
+
+        The weak hyperprior counts as one more document would.
+        """
+        information = scores.T @ scores * (documents / max(len(scores), 1))
+        own = np.zeros_like(information)
+        own[:-1, :-1] = design.penalty + 0.5 * np.outer(design.center, design.center)
+        own[-1, -1] = 0.5
+        return np.asarray(np.linalg.pinv(information + own, hermitian=True))
 
 
-def _newton(slopes: Floats, curvature: Floats) -> Floats:
-    """A Newton step of at most 2 logits."""
-    values, axes = np.linalg.eigh((curvature + curvature.T) / 2)
-    step = axes @ ((axes.T @ slopes) / np.maximum(np.abs(values), 1e-6))
-    return np.asarray(step * min(1.0, 2.0 / max(float(np.abs(step).max()), 1e-300)))
+def best(evidence: Evidence, design: Design, start: PriorRegression) -> PriorRegression:
+    """The regression with the largest evidence of the documents times weak hyperprior; never worse than the start."""
+    from scipy.optimize import minimize  # slow to import
+
+    size = max(len(design.rows), 1)
+
+    def loss(table: Floats) -> tuple[float, Floats]:
+        prior = PriorRegression.at(table)
+        betas = prior.betas(design)
+        value, by_a, by_b = evidence(np.asarray(betas.a)[:-1], np.asarray(betas.b)[:-1])
+        density, slopes = prior.hyper(design)
+        total = prior.scores(design, by_a, by_b).sum(axis=0) + slopes
+        return -(value + density) / size, -total / size
+
+    limits = [(None, None)] * len(start.coefficients) + [(-_FARTHEST, _FARTHEST)]
+    options = {"maxiter": 200, "ftol": 1e-13, "gtol": 1e-9}
+    found = minimize(loss, start.table, jac=True, method="L-BFGS-B", bounds=limits, options=options)
+    return PriorRegression.at(found.x) if found.fun <= loss(start.table)[0] else start
 
 
-def fit_rates(shown: Floats, clicked: Floats) -> Beta:
-    """The prior of click rates by the beta-binomial likelihood; shown and clicked [d], one entry per document."""
-    from scipy.special import betaln, digamma
+def fit_rates(shown: Floats, clicked: Floats, design: Design | None = None) -> PriorRegression:
+    """The prior of click rates by the beta-binomial likelihood; shown and clicked [d], one entry per document.
 
-    pairs, place = np.unique(np.stack([shown, clicked], axis=1), axis=0, return_inverse=True)
-    n, y = pairs.T
-    weight = np.bincount(place.ravel()) / len(shown)
+    design: by default one prior for all.
+    """
+    design = design or Design.common(len(shown))
+    rate = float((clicked.sum() + 1) / (shown.sum() + 2))
+    return best(partial(beta_binomial, shown, clicked), design, PriorRegression.flat(design, rate, 4.0))
 
-    def evidence(prior: Beta) -> tuple[float, float, float]:
-        a, b, s = prior.a, prior.b, prior.strength
-        both = digamma(s) - digamma(s + n)
-        by_a, by_b = digamma(a + y) - digamma(a) + both, digamma(b + n - y) - digamma(b) + both
-        return weight @ (betaln(a + y, b + n - y) - betaln(a, b)), weight @ by_a, weight @ by_b
 
-    return best(evidence, Beta.of(float((y.sum() + 1) / (n.sum() + 2)), 0.2), len(shown))
+def beta_binomial(n: Floats, y: Floats, a: Floats, b: Floats) -> tuple[float, Floats, Floats]:
+    """The `Evidence` of documents with y clicks of n views, all [d]."""
+    from scipy.special import betaln, digamma  # slow to import
+
+    both = digamma(a + b) - digamma(a + b + n)
+    by_a, by_b = digamma(a + y) - digamma(a) + both, digamma(b + n - y) - digamma(b) + both
+    return float((betaln(a + y, b + n - y) - betaln(a, b)).sum()), by_a, by_b
 
 
 _DOCUMENTS = 6_000
@@ -195,23 +247,26 @@ class EvidenceGrid:
         odds /= np.stack([p, 1.0 - p], axis=2)
         _kernels.add_logs(*trials, self.row, odds, self.logs)
 
-    def fit(self, start: Beta) -> Beta:
-        """The prior with the largest evidence, each document's probability integrated out."""
-        from scipy.special import betaln, digamma
+    def fit(self, start: PriorRegression, design: Design) -> PriorRegression:
+        """The prior with the largest evidence, each document's probability integrated out; design: of all documents."""
+        return best(self.evidence, design.take(self.kept), start)
+
+    @property
+    def kept(self) -> NDArray[np.int64]:
+        """[kept] the documents that were not thinned out."""
+        return np.flatnonzero(self.row >= 0)
+
+    def evidence(self, a: Floats, b: Floats) -> tuple[float, Floats, Floats]:
+        """The `Evidence` of the documents that were kept; steps of the grid do not depend on the prior: left out."""
+        from scipy.special import betaln, digamma  # slow to import
 
         log_p, log_q = -np.logaddexp(0, -self.logits), -np.logaddexp(0, self.logits)
-
-        def evidence(prior: Beta) -> tuple[float, float, float]:
-            logs = self.logs + prior.a * log_p + prior.b * log_q
-            largest = logs.max(axis=1, keepdims=True)
-            share = np.exp(logs - largest)
-            total = share.sum(axis=1, keepdims=True)
-            # Steps of the grid do not depend on the prior: left out.
-            value = (largest + np.log(total)).mean() - betaln(prior.a, prior.b)
-            by_a, by_b = (
-                (share / total * log).sum(axis=1).mean() - digamma(part) + digamma(prior.strength)
-                for log, part in ((log_p, prior.a), (log_q, prior.b))
-            )
-            return value, by_a, by_b
-
-        return best(evidence, start, len(self.logs))
+        logs = self.logs + a[:, None] * log_p + b[:, None] * log_q
+        largest = logs.max(axis=1, keepdims=True)
+        share = np.exp(logs - largest)
+        total = share.sum(axis=1, keepdims=True)
+        value = (largest + np.log(total)).sum() - betaln(a, b).sum()
+        by_a, by_b = (
+            (share / total * log).sum(axis=1) - digamma(part) + digamma(a + b) for log, part in ((log_p, a), (log_q, b))
+        )
+        return float(value), by_a, by_b
