@@ -1,4 +1,4 @@
-"""`offrank clicks judge`: the table that it writes, what it prints, and what it refuses."""
+"""`offrank clicks judge` and `clicks predict`: the tables that they write, what they print, and what they refuse."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import json
 import re
 from pathlib import Path
 
+import pyarrow as pa
 import pyarrow.csv
 import pyarrow.parquet as pq
 import pytest
@@ -68,3 +69,27 @@ def test_what_is_refused(model: Path, tmp_path: Path) -> None:
     done = call("clicks", "judge", tmp_path / "old.json", "-o", tmp_path / "t.csv")
     assert (done.exit_code, "has no ids of its documents" in done.output) == (2, True)
     assert not (tmp_path / "t.csv").exists()
+
+
+@pytest.mark.parametrize("suffix", ["parquet", "csv"])
+def test_predictions_are_those_of_the_model(suffix: str, model: Path, tmp_path: Path) -> None:
+    pq.write_table(pa.Table.from_pylist(rows()), tmp_path / "log.parquet")
+    path = tmp_path / f"table.{suffix}"
+    done = call("clicks", "predict", tmp_path / "log.parquet", "--model", model, "-o", path)
+    assert done.exit_code == 0, done.output
+    expected = load(model).predict(rows())
+    found = pq.read_table(path) if suffix == "parquet" else pyarrow.csv.read_csv(path)
+    assert found.column("item").to_pylist() == expected.column("item").to_pylist()
+    mean = found.column("click_probability").to_numpy().mean()
+    assert mean == pytest.approx(expected.column("click_probability").to_numpy().mean())
+    told = " ".join(done.output.split())
+    said = re.search(r"predicts 120 slots: (\d+) % are clicked", told)
+    assert said
+    assert float(said[1]) == pytest.approx(100 * mean, abs=0.51)
+
+
+def test_predictions_of_an_unreadable_log_leave_nothing(model: Path, tmp_path: Path) -> None:
+    pq.write_table(pa.table({"slate": [["a", "a"]], "query": ["blue"]}), tmp_path / "log.parquet")
+    done = call("clicks", "predict", tmp_path / "log.parquet", "--model", model, "-o", tmp_path / "t.csv")
+    assert (done.exit_code, "duplicate-item" in done.output) == (1, True)
+    assert [one.name for one in tmp_path.iterdir()] == ["log.parquet"]
