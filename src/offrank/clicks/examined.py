@@ -63,6 +63,8 @@ class Examined(WithPrior, ABC):
         value = np.minimum(curve.value, 1.0)
         chances, prior = Chances(value, np.zeros(len(value))), prior_of(self.prior, data)
         initial = begun(prior, _mean(data, value), start)
+        if start is not None and isinstance(prior, Design) and initial is not None:
+            prior = initial.betas(prior)  # components of a mixture keep the prior of the start
         found = fit_attractions(data, chances, None, prior, initial, tolerance=self.tolerance, say=say)
         strength, loadings = _doubt(data, curve, found, prior) if start is None else ({}, {})
         return Learnt(
