@@ -83,7 +83,9 @@ class Mixture(ClickModel):
             found = self._climbed(data, start, say)
             return Learnt(found.parameters, {}, found.trace, found.rounds, found.converged)
         share = _tilted(data, [model.name for model in self.components])
-        weight, parts, trace, rounds = share.mean(axis=0), self._learnt(data, share, say), (), 0
+        weight, parts = share.mean(axis=0), self._learnt(data, share, say)
+        trace: tuple[float, ...] = ()
+        rounds = 0
         for _ in range(_SWEEPS):
             found = self._climbed(data, self._joined(parts, weight), say)
             trace, rounds = (*trace, *found.trace), rounds + found.rounds

@@ -197,18 +197,25 @@ def fit_rates(shown: Floats, clicked: Floats, design: Design | None = None) -> P
 
     design: by default one prior for all.
     """
-    design = design or Design.common(len(shown))
-    rate = float((clicked.sum() + 1) / (shown.sum() + 2))
-    return best(partial(beta_binomial, shown, clicked), design, PriorRegression.flat(design, rate, 4.0))
+    rate, start = float((clicked.sum() + 1) / (shown.sum() + 2)), 4.0
+    if design is not None:
+        return best(partial(beta_binomial, shown, clicked), design, PriorRegression.flat(design, rate, start))
+    pairs, times = np.unique(shown + 1j * clicked, return_counts=True)
+    common = Design.common(len(pairs))
+    evidence = partial(beta_binomial, pairs.real, pairs.imag, times=times)
+    return best(evidence, common, PriorRegression.flat(common, rate, start))
 
 
-def beta_binomial(n: Floats, y: Floats, a: Floats, b: Floats) -> tuple[float, Floats, Floats]:
-    """The `Evidence` of documents with y clicks of n views, all [d]."""
+def beta_binomial(
+    n: Floats, y: Floats, a: Floats, b: Floats, times: float | NDArray[np.int64] = 1.0
+) -> tuple[float, Floats, Floats]:
+    """The `Evidence` of documents with y clicks of n views, all [d]; times: how many documents are like each."""
     from scipy.special import betaln, digamma  # slow to import
 
     both = digamma(a + b) - digamma(a + b + n)
     by_a, by_b = digamma(a + y) - digamma(a) + both, digamma(b + n - y) - digamma(b) + both
-    return float((betaln(a + y, b + n - y) - betaln(a, b)).sum()), by_a, by_b
+    value = times * (betaln(a + y, b + n - y) - betaln(a, b))
+    return float(value.sum()), times * by_a, times * by_b
 
 
 _DOCUMENTS = 6_000
