@@ -133,7 +133,5 @@ def _doubt(
     rest = np.maximum(curve.deviation**2 - (along**2).sum(axis=1), 0.0)
     cells = Doubt(value, value**2 * rest, along / np.where(free, 1 - value, 1.0)[:, None])
     strength, loadings = kept({"attraction": documents, "examination": cells})
-    strength["examination"] = np.where(
-        free, strength["examination"], _AT_ONE / np.maximum(curve.deviation, 1e-9)
-    )
+    strength["examination"] = np.where(free, strength["examination"], _AT_ONE / np.maximum(curve.deviation, 1e-9))
     return strength, loadings

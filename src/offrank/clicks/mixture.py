@@ -45,6 +45,10 @@ class Mixture(ClickModel):
     posterior given the clicks above only. Components of one kind start from sessions whose last clicks are higher or
     lower. Relevance is the components' mean.
 
+    The tables of a component have the intervals that it would give them alone, where a session with share s counts as
+    s^2 observations: what is left of s when nobody says whose it was. They take the division of the sessions as known
+    otherwise. The interval of the weights is that of their profile likelihood over all tables.
+
     tolerance: learning stops when no probability changes by more than this in one step.
     """
 
@@ -153,7 +157,7 @@ class Mixture(ClickModel):
         """(strength, loadings) of the components' tables, each component with standard normals of its own."""
         strength, loadings, first = dict[str, Floats](), dict[str, Floats](), len(self.components) - 1
         for place, (part, model) in enumerate(zip(parts, self.components, strict=True)):
-            known, all_known = _known(data, share[:, place])
+            known, all_known = known_of(data, share[:, place])
             for name, table in part.strength.items():
                 if model.roles()[name] in (Role.DOCUMENT, Role.DOCUMENT_AND_RANK):
                     each = known.reshape(-1, *[1] * (table.ndim - 1))
@@ -216,7 +220,7 @@ def _weights(data: Sessions, share: Floats) -> Floats:
     return np.asarray(weight / weight.sum())
 
 
-def _known(data: Sessions, share: Floats) -> tuple[Floats, float]:
+def known_of(data: Sessions, share: Floats) -> tuple[Floats, float]:
     """([documents + 1], in all) effective observations of a component per session that it owns.
 
     Complete data would hold a session's share s as s observations. That its component is unknown takes s (1 - s) of

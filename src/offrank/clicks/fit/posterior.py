@@ -76,9 +76,7 @@ def log_normaliser(a: Floats, b: Floats) -> tuple[Floats, Floats, Floats]:
     whole = betaln(a, b)
     below, above = (np.exp(-EDGE * part - np.log(part) - whole) for part in (a, b))
     inside, both = 1.0 - below - above, digamma(a + b)
-    by_a, by_b = (
-        (digamma(part) - both + out * (EDGE + 1 / part)) / inside for part, out in ((a, below), (b, above))
-    )
+    by_a, by_b = ((digamma(part) - both + out * (EDGE + 1 / part)) / inside for part, out in ((a, below), (b, above)))
     return whole + np.log(inside), by_a, by_b
 
 
