@@ -19,13 +19,19 @@ from .running import deliver, reading
 @click.option("--labels", required=True, metavar="COLUMN", help="Grades beside the candidates (or the slate).")
 @click.option("--strategy", help="'top-4 cmip, top-4 ppl: ndcg' ...; by default all nine of the paper.")
 @click.option("--method", default="binned", show_default=True, help="Of CMIP: binned, classifier or paper.")
+@click.option(
+    "--relevance",
+    default="draws",
+    show_default=True,
+    help="CMIP of posterior draws, or of point estimates (means) as in the paper.",
+)
 @click.option("--seed", default=0, show_default=True, help="Seed of CMIP.")
 def clicks(log: str, models: tuple[str, ...], labels: str, **options: Any) -> None:
     """Which click MODEL will predict clicks on rankings of another policy? By perplexity, nDCG and CMIP.
 
     offrank select clicks log.parquet --model a.json --model b.json --labels grade --logging 'plackett_luce(score)'
     """
-    how = ("strategy", "method", "by", "confidence", "cluster", "seed")
+    how = ("strategy", "method", "relevance", "by", "confidence", "cluster", "seed")
     with reading(options) as (progress, executor):
         given = {name: options[name] for name in how} | {"executor": executor, "progress": progress}
         result = offrank.select_clicks(source(log, options), named_files(models), labels, options["logging"], **given)

@@ -301,6 +301,13 @@ class OfComparison:
 
 
 @dataclass(frozen=True, kw_only=True)
+class OfPoints:
+    """The relevance that a CMIP is of. points: whether the model has only point estimates of it, and no posterior."""
+
+    points: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
 class OfCmip:
     """The evidence about a CMIP.
 
@@ -309,6 +316,7 @@ class OfCmip:
     - permutable: share of the documents with another one of the same grade and cluster, 1 without clusters.
     - constant: whether model or logging policy is constant within every grade, so that nothing was measured.
     - unpaired: documents whose grade is missing in the other half.
+    - direction: rank correlation with the policy within grades. floor: value and direction of a right model.
     """
 
     value: float = 0.0
@@ -321,3 +329,5 @@ class OfCmip:
     permutable: float = 1.0
     constant: bool = False
     unpaired: int = 0
+    direction: Interval | None = None
+    floor: tuple[Interval, Interval] | None = None

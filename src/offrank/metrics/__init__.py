@@ -1,6 +1,7 @@
 """Ranking metrics of ranked lists, of models on logged clicks, and of a model's dependence on the logging policy."""
 
 from .cmip import Cmip, cmip
+from .cmip_models import cmip_of
 from .comparisons import Comparison
 from .measured import Measured, Measurements
 from .measurements import (
@@ -20,6 +21,7 @@ __all__ = [
     "average_precision",
     "banner_disagreement",
     "cmip",
+    "cmip_of",
     "counterfactual_disagreement",
     "counterfactual_loss",
     "counterfactual_ndcg",

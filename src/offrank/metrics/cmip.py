@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from numbers import Real
 from statistics import NormalDist
 
@@ -13,10 +14,11 @@ from numpy.typing import ArrayLike
 from ..errors import UsageError
 from ..findings import cautions_for
 from ..findings.evidence import OfCmip
-from ..folds.estimate import Caution
+from ..folds.estimate import Caution, Interval
 from ..log.batch import Floats
 from .cmip_methods import Binned, Classifier, CmiMethod, Paper
 from .cmip_methods.base import GradedDocuments, Information, Progress
+from .cmip_methods.direction import direction
 
 METHODS: dict[str, CmiMethod] = {"binned": Binned(), "classifier": Classifier(), "paper": Paper()}
 
@@ -48,6 +50,18 @@ class Null:
 
 
 @dataclass(frozen=True)
+class Floor:
+    """What a model that is right would show on the same log: relevance depends on the grade, and has its doubt.
+
+    value: of CMIP, and direction, each with the interval of one more such log. worlds: how many were drawn.
+    """
+
+    value: Interval
+    direction: Interval
+    worlds: int
+
+
+@dataclass(frozen=True)
 class Cmip:
     """Conditional mutual information with the logging policy, in nats, and how far to trust it.
 
@@ -55,6 +69,10 @@ class Cmip:
     - low, high, standard_error: interval at level `confidence`, not cut at 0.
     - n: documents used. grades: those of each, also of grades left out (value None and a warning).
     - null: None if no permutations were requested.
+    - draws: of the relevance, whose values are averaged; 1 also for a relevance that is a number.
+    - direction: rank correlation (Spearman) of relevance with the policy within grades, + where the model finds
+      relevant what the policy shows high. None if nothing was measured.
+    - floor: what a model that is right would show; None if not asked for.
     """
 
     value: float
@@ -67,6 +85,32 @@ class Cmip:
     grades: tuple[GradeShare, ...]
     null: Null | None
     warnings: tuple[Caution, ...] = ()
+    draws: int = 1
+    direction: Interval | None = None
+    floor: Floor | None = None
+
+    @property
+    def excess(self) -> Interval | None:
+        """What CMIP is above the floor, with the doubt of both: near 0 for a model that is right; None without a floor.
+
+        Models are compared by it, because each has a floor of its own.
+        """
+        if self.floor is None:
+            return None
+        value, error = (
+            self.value - self.floor.value.value,
+            math.hypot(self.standard_error, self.floor.value.standard_error),
+        )
+        half = NormalDist().inv_cdf(0.5 + self.confidence / 2) * error
+        return Interval(value, value - half, value + half, error)
+
+    @property
+    def biased(self) -> bool | None:
+        """Whether the model carries the policy beyond doubt: CMIP and direction are both off the floor.
+
+        None without a floor. False does not show that it is debiased: there may be too few documents or clicks.
+        """
+        return None if self.floor is None else any(caution.code == "carries-policy" for caution in self.warnings)
 
     @property
     def p_value(self) -> float | None:
@@ -76,7 +120,9 @@ class Cmip:
     def dependent(self, alpha: float = 0.05) -> bool | None:
         """Whether independence is rejected at level alpha; None if it was not tested.
 
-        False does not show that the model is debiased: there may be too few documents.
+        True does not show that the model is biased: the noise of a relevance that was learnt from clicks depends on how
+        often the policy let users see a document (see `biased`). False does not show that it is debiased: there may be
+        too few documents.
         """
         return None if self.null is None else self.null.p_value <= alpha
 
@@ -90,10 +136,16 @@ class Cmip:
 
     def _lines(self) -> Iterator[str]:
         level = f"{100 * self.confidence:g} %"
+        averaged = f", mean of {self.draws} draws" if self.draws > 1 else ""
         yield (
             f"CMIP {self.value:.4f} nats ({level}: {self.low:.4f} to {self.high:.4f}), "
-            f"{self.n:,} documents, method {self.method}"
+            f"{self.n:,} documents, method {self.method}{averaged}"
         )
+        if self.floor is not None:
+            yield f"  of a right model on this log: {self.floor.value.value:.4f} ({_ends(self.floor.value, '.4f')})"
+        if self.direction is not None:
+            floor = "" if self.floor is None else f"; of a right model {_ends(self.floor.direction, '+.2f')}"
+            yield f"  direction {self.direction.value:+.2f} ({_ends(self.direction, '+.2f')}){floor}"
         yield f"  {self._verdict()}"
         held = ", ".join(f"{one.grade:g}: {one.documents:,}" for one in self.grades)
         yield f"  documents by grade: {held}"
@@ -101,12 +153,18 @@ class Cmip:
             yield f"  [{caution.severity}] {caution}"
 
     def _verdict(self) -> str:
+        if self.floor is not None:
+            return "the model carries the policy" if self.biased else "cannot be told from a model that is right"
         if self.null is None:
             return "not tested against independence: ask for permutations"
         found = f"{self.null.permutations} permutations within grades: p = {self.null.p_value:.3g}"
         if self.dependent():
-            return f"{found}: the model carries what the logging policy believed"
+            return f"{found}: relevance or its noise depends on the policy"
         return f"{found}: cannot be told from a debiased model"
+
+
+def _ends(found: Interval, digits: str) -> str:
+    return f"{found.low:{digits}} to {found.high:{digits}}"
 
 
 def cmip(
@@ -119,6 +177,7 @@ def cmip(
     permutations: int | None = None,
     confidence: float = 0.95,
     cluster: ArrayLike | None = None,
+    floor: ArrayLike | None = None,
     progress: Progress | None = None,
 ) -> Cmip:
     """Conditional mutual information I(relevance; logging | grade), in nats (equation 12 of the paper).
@@ -126,8 +185,10 @@ def cmip(
     0 for a model whose relevance of a document is independent of where the logging policy placed it, given its
     true grade. Increasing transformations of either relevance change nothing.
 
-    - relevance [d]: of each document by the model. logging [d]: by the logging policy; the paper takes the expected
-      rank. grade [d]: by people. Grades are names: their order does not matter.
+    - relevance [d] or [d, draws]: of each document by the model, by one number or by draws from its posterior, over
+      which CMIP is averaged; of a fitted click model see `cmip_of`.
+    - logging [d]: by the logging policy; the paper takes the expected rank, small where it shows a document high. The
+      direction expects that: of a score give the negative. grade [d]: by people. Grades are names without order.
     - method: `binned` (quantile bins, needs nothing more), `classifier` (cross-fitted trees) or `paper` (as published;
       both need the extra `models`), or one of `offrank.metrics.cmip_methods` with other settings.
     - permutations: of logging relevance within grades (and clusters), for the p-value; by default as many as the method
@@ -135,6 +196,8 @@ def cmip(
     - cluster [d]: groups of dependent documents, such as those of a query. The interval draws whole clusters;
       the p-value permutes within them, which is exact where documents of one grade and cluster are exchangeable,
       however much clusters differ.
+    - floor [d, worlds]: relevance by a right model in other logs like this one; CMIP and direction are judged by those
+      of each.
 
     Raises:
         UsageError: unlike lengths, a value that is not finite, an unknown method or other arguments that cannot work.
@@ -147,25 +210,59 @@ def cmip(
     documents = _documents(relevance, logging, grade, cluster)
     fit, left_out = _fit(documents, chosen.smallest)
     wanted = chosen.permutations if permutations is None else int(permutations)
-    both = ((fit.relevance[own], fit.logging[own]) for own in fit.members)
-    constant = all(min(np.ptp(one), np.ptp(other)) == 0 for one, other in both)  # one is constant within every grade
+    others = None if floor is None else _worlds(floor, logging, grade, cluster, chosen.smallest)
+    constant = all(_constant(fit.relevance[own]) or _constant(fit.logging[own]) for own in fit.members)
     if constant:
-        found = Information(0.0, 0.0, np.zeros(len(fit.grades)), np.zeros(wanted), 0.0)
+        found, towards, least = Information(0.0, 0.0, np.zeros(len(fit.grades)), np.zeros(wanted), 0.0), None, None
     else:
-        found = chosen.measure(fit, np.random.default_rng(seed), wanted, progress)
-    evidence = OfCmip(
+        rng = np.random.default_rng(seed)
+        found, towards = chosen.measure(fit, rng, wanted, progress), direction(fit, confidence)
+        least = None if others is None else _floor(others, chosen, rng, confidence)
+    cautions = cautions_for(_evidence(fit, found, chosen, wanted, left_out, constant, towards, least))
+    result = _result(documents, fit, found, chosen.name, confidence, cautions)
+    return replace(result, draws=fit.relevance.shape[1], direction=towards, floor=least)
+
+
+def _evidence(
+    fit: GradedDocuments,
+    found: Information,
+    method: CmiMethod,
+    permutations: int,
+    left_out: dict[float, int],
+    constant: bool,
+    towards: Interval | None,
+    least: Floor | None,
+) -> OfCmip:
+    return OfCmip(
         value=found.value,
         n=len(fit),
-        method=chosen.name,
-        least=chosen.least,
-        permutations=wanted,
+        method=method.name,
+        least=method.least,
+        permutations=permutations,
         grades=len(fit.grades),
         left_out=tuple(left_out.items()),
         permutable=1.0 if fit.cluster is None else fit.permutable,
         constant=constant,
         unpaired=found.unpaired,
+        direction=towards,
+        floor=None if least is None else (least.value, least.direction),
     )
-    return _result(documents, fit, found, chosen.name, confidence, cautions_for(evidence))
+
+
+def _constant(values: Floats) -> bool:
+    """Whether all documents [n] or [n, draws] have the same."""
+    return not np.ptp(values, axis=0).any()
+
+
+def _floor(others: GradedDocuments, method: CmiMethod, rng: np.random.Generator, confidence: float) -> Floor:
+    """Mean over worlds, each with the interval of one more world: its own spread, and that of the mean."""
+    each = [(method.value(one, rng), direction(one, confidence).value) for one in others.each()]
+    factor = NormalDist().inv_cdf(0.5 + confidence / 2) * np.sqrt(1 + 1 / len(each))
+    found = []
+    for values in np.transpose(each):
+        mean, error = float(values.mean()), float(values.std(ddof=1))
+        found.append(Interval(mean, mean - factor * error, mean + factor * error, error))
+    return Floor(found[0], found[1], len(each))
 
 
 def _result(
@@ -199,7 +296,7 @@ def _documents(
 ) -> GradedDocuments:
     """The checked documents, with numbered clusters."""
     given = {"relevance": relevance, "logging": logging, "grade": grade}
-    columns = {name: _column(name, values) for name, values in given.items()}
+    columns = {name: _column(name, values, 2 if name == "relevance" else 1) for name, values in given.items()}
     lengths = {name: len(values) for name, values in columns.items()}
     numbered = None
     if cluster is not None:
@@ -213,22 +310,34 @@ def _documents(
     return GradedDocuments.of(**columns, cluster=numbered)
 
 
-def _column(name: str, values: ArrayLike) -> Floats:
+def _column(name: str, values: ArrayLike, most: int) -> Floats:
+    """The numbers of the documents, with one dimension or, at most, `most`."""
     try:
         column = np.asarray(values, dtype=np.float64)
     except (TypeError, ValueError) as error:
         raise UsageError(
             f"{name} does not hold numbers", "give a list or an array of one number per document"
         ) from error
-    if column.ndim != 1:
+    if not 1 <= column.ndim <= most or 0 in column.shape[1:]:
         raise UsageError(f"{name} has shape {column.shape}", "give one number per document")
-    odd = np.flatnonzero(~np.isfinite(column))
+    finite = np.isfinite(column)
+    odd = np.flatnonzero(~(finite if column.ndim == 1 else finite.all(axis=1)))
     if len(odd):
         raise UsageError(
-            f"{name} is {column[odd[0]]} at document {odd[0]} (the first is 0); {len(odd):,} are not finite",
+            f"{name} is {column[~finite][0]} at document {odd[0]} (the first is 0); {len(odd):,} are not finite",
             "leave documents out that the model or the policy has no relevance for, and say how many",
         )
     return column
+
+
+def _worlds(
+    floor: ArrayLike, logging: ArrayLike, grade: ArrayLike, cluster: ArrayLike | None, smallest: int
+) -> GradedDocuments:
+    """The documents with their relevance in each world of the floor."""
+    column = _column("floor", floor, 2)
+    if column.ndim != 2 or column.shape[1] < 2:
+        raise UsageError(f"floor has shape {column.shape}", "give [d, worlds] of two worlds or more")
+    return _fit(_documents(column, logging, grade, cluster), smallest)[0]
 
 
 def _fit(documents: GradedDocuments, smallest: int) -> tuple[GradedDocuments, dict[float, int]]:

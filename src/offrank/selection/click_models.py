@@ -22,6 +22,8 @@ __all__ = ["BEST", "STRATEGIES", "MeasuredModel", "ModelChoice", "Selection", "c
 
 _ALONE = "CMIP alone commends a model that knows nothing: its relevance is independent of everything"
 
+_UNLIKE = "CMIP of {} is of point estimates and counts their noise, that of the others is of posterior draws"
+
 
 @dataclass(frozen=True)
 class ModelChoice:
@@ -55,6 +57,7 @@ def choose(models: Sequence[MeasuredModel], by: str | Strategy = BEST, preset: P
         raise UsageError(f"preset is {preset!r}", "say " + " or ".join(PRESETS))
     kept, reasons = given, []
     doubts = [_ALONE] if asked.metrics == ("cmip",) else []
+    doubts += [_UNLIKE.format(_names(points))] if "cmip" in asked.metrics and (points := _points(given)) else []
     tops = [_top(given, top) for top in asked.tops]
     for top, best in zip(asked.tops, tops, strict=True):
         kept = [one for one in kept if one in best]
@@ -67,6 +70,7 @@ def choose(models: Sequence[MeasuredModel], by: str | Strategy = BEST, preset: P
         reasons.append(f"in every top: {_names(kept)}")
     chosen = min(kept, key=lambda one: _cost(one, asked.metric))
     reasons.append(_last(chosen, kept, asked))
+    doubts = [*_doubts_of_biased(chosen, given, asked, preset), *doubts]
     doubts += _doubts_of_last(chosen, kept, asked.metric)
     return ModelChoice(chosen.name, str(asked), tuple(one.name for one in kept), tuple(reasons), tuple(doubts))
 
@@ -116,7 +120,10 @@ class Selection(Tabular):
         one, strategies = self.choice, len(self.choices)
         votes = f" {self.votes[one.name]} of {strategies} strategies choose it." if strategies > 1 else ""
         said = f"{formatting.quote(one.name)} **is the choice** of {formatting.quote(one.strategy)}.{votes}"
-        return Answer(said, severity=severity, reasons=tuple(f"but: {doubt}" for doubt in one.doubts))
+        biased, doubts = any(model.biased and model.name == one.name for model in self.candidates), one.doubts
+        if biased:
+            said, doubts = f"{said} **But** {doubts[0]}.", doubts[1:]
+        return Answer(said, severity=severity, reasons=tuple(f"but: {doubt}" for doubt in doubts))
 
     def chosen(self) -> Section:
         """List the reasons of the choice, and the choice of each strategy."""
@@ -171,6 +178,12 @@ def _lacking(given: Sequence[MeasuredModel], asked: Strategy) -> str:
     return ""
 
 
+def _points(given: Sequence[MeasuredModel]) -> list[MeasuredModel]:
+    """Return the models that are judged by point estimates, if others are not."""
+    points = [one for one in given if one.points]
+    return points if len(points) < len(given) else []
+
+
 def _cost(one: MeasuredModel, metric: Metric) -> float:
     return SIGNS[metric] * one.value(metric)
 
@@ -203,6 +216,15 @@ def _doubts_of_last(chosen: MeasuredModel, kept: Sequence[MeasuredModel], metric
     near = [one for one in kept if one is not chosen and _overlap(chosen, one, metric)]
     if near:
         yield f"by {WORDS[metric]} {chosen.name} cannot be told from {_names(near)}"
+
+
+def _doubts_of_biased(
+    chosen: MeasuredModel, given: Sequence[MeasuredModel], asked: Strategy, preset: Preset
+) -> Iterator[str]:
+    others = [one for one in given if not one.biased]
+    if chosen.biased:
+        instead = f"of the models that do not, the choice is {choose(others, asked, preset).name}" if others else ""
+        yield "; ".join(filter(None, [f"{chosen.name} carries the logging policy", instead]))
 
 
 def _overlap(one: MeasuredModel, other: MeasuredModel, metric: Metric) -> bool:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import ClassVar, Protocol
 
 import numpy as np
@@ -29,8 +30,9 @@ def permutation(size: int, blocks: Integers | None, rng: np.random.Generator) ->
 
 @dataclass(frozen=True)
 class GradedDocuments:
-    """Documents with relevance, logging and grade [d], and the cluster [d] of each, from 0, or None.
+    """Documents with logging and grade [d], relevance [d, draws], and the cluster [d] of each, from 0, or None.
 
+    A relevance that is known to a posterior is given by several draws; otherwise there is one.
     grades [g] are the distinct ones, sorted; members [g] holds the indices of the documents of each.
     """
 
@@ -50,7 +52,12 @@ class GradedDocuments:
         grades, inverse = np.unique(grade, return_inverse=True)
         order = np.argsort(inverse, kind="stable")
         members = np.split(order, np.cumsum(np.bincount(inverse))[:-1])
-        return cls(relevance, logging, grade, cluster, grades, tuple(members))
+        return cls(relevance.reshape(len(grade), -1), logging, grade, cluster, grades, tuple(members))
+
+    def each(self) -> Iterator[GradedDocuments]:
+        """The documents with each of the draws alone."""
+        for draw in range(self.relevance.shape[1]):
+            yield replace(self, relevance=self.relevance[:, [draw]])
 
     @property
     def sizes(self) -> dict[float, int]:
@@ -121,9 +128,25 @@ class Information:
     unpaired: int = 0
 
 
-class CmiMethod(Protocol):
-    """An estimator of I(relevance; logging | grade).
+def over_draws(
+    documents: GradedDocuments, measure: Callable[[GradedDocuments, Progress], Information], progress: Progress | None
+) -> Information:
+    """The mean over draws, each measured alone, as uncertain as one of them on average; the null is the first one's."""
+    draws, tell = list(documents.each()), progress or silent
+    found = [measure(one, partial(_later, tell, place, len(draws))) for place, one in enumerate(draws)]
+    value, error = np.mean([one.value for one in found]), np.sqrt(np.mean([one.standard_error**2 for one in found]))
+    return replace(found[0], value=float(value), standard_error=float(error))
 
+
+def _later(tell: Progress, place: int, draws: int, done: int, total: int) -> None:
+    """Tell of a step of one of several draws."""
+    tell(place * total + done, draws * total)
+
+
+class CmiMethod(Protocol):
+    """An estimator of I(relevance; logging | grade): the mean over the draws of relevance.
+
+    - worlds: the default number of worlds of the floor.
     - least: documents below which its benchmark calls it unreliable.
     - smallest: documents that a grade needs to take part.
     - permutations: the default number of permutations.
@@ -133,6 +156,9 @@ class CmiMethod(Protocol):
     least: ClassVar[int]
     smallest: ClassVar[int]
     permutations: ClassVar[int]
+    worlds: ClassVar[int]
+
+    def value(self, documents: GradedDocuments, rng: np.random.Generator) -> float: ...
 
     def measure(
         self, documents: GradedDocuments, rng: np.random.Generator, permutations: int, progress: Progress | None

@@ -39,7 +39,8 @@ class Binned:
     """I(relevance; logging | grade) by quantile bins within grades, without optional libraries.
 
     The standard error is that of `replicates` random halves around the value: their spread is the sampling
-    error of the whole, and their mean difference to it is the bias that more documents would still change.
+    error of the whole, and their mean difference to it is the bias that more documents would still change. Of several
+    draws of the relevance it is the mean's, from half as many halves, with the error of having no more draws.
     """
 
     replicates: int = 50
@@ -47,24 +48,29 @@ class Binned:
     least: ClassVar[int] = 1_000
     smallest: ClassVar[int] = 4 * PER_CELL
     permutations: ClassVar[int] = 200
+    worlds: ClassVar[int] = 20
+
+    def value(self, documents: GradedDocuments, rng: np.random.Generator) -> float:
+        """The information alone."""
+        return float(_shares(documents) @ [_information(documents, own).mean() for own in documents.members])
 
     def measure(
         self, documents: GradedDocuments, rng: np.random.Generator, permutations: int, progress: Progress | None
     ) -> Information:
-        steps = len(documents.members) + self.replicates
-        report = progress or silent
-        values, shares = np.empty((1 + permutations, len(documents.members))), _shares(documents)
+        draws, shares, report = documents.relevance.shape[1], _shares(documents), progress or silent
+        count = self.replicates if draws == 1 else -(-self.replicates // 2)
+        found = np.empty((draws, 1 + permutations, len(shares)))
         for place, (own, blocks) in enumerate(zip(documents.members, documents.blocks(), strict=True)):
-            ladder = Ladder.of(documents.relevance[own], documents.logging[own])
-            values[:, place] = ladder.information(permutations, rng, blocks)
-            report(place + 1, steps)
-        totals = values @ shares
-        halves = np.empty(self.replicates)
-        for place, half in enumerate(documents.halves(rng, self.replicates)):
-            halves[place] = _total(half)
-            report(len(shares) + place + 1, steps)
+            found[:, :, place] = _information(documents, own, permutations, rng, blocks)
+            report(place + 1, len(shares) + count)
+        values = found.mean(axis=0)
+        totals, halves = values @ shares, np.empty(count)
+        for place, half in enumerate(documents.halves(rng, count)):
+            halves[place] = self.value(half, rng)
+            report(len(shares) + place + 1, len(shares) + count)
         value = float(totals[0])
-        error = float(np.sqrt(np.mean((halves - value) ** 2)))
+        of_draws = (found[:, 0] @ shares).var(ddof=1) / draws if draws > 1 else 0.0
+        error = float(np.sqrt(np.mean((halves - value) ** 2) + of_draws))
         return Information(value, error, values[0], totals[1:], value)
 
 
@@ -72,9 +78,20 @@ def _shares(documents: GradedDocuments) -> Floats:
     return np.array([len(own) for own in documents.members]) / len(documents)
 
 
-def _total(documents: GradedDocuments) -> float:
-    ladders = [Ladder.of(documents.relevance[own], documents.logging[own]) for own in documents.members]
-    return float(_shares(documents) @ [float(ladder.information()[0]) for ladder in ladders])
+def _information(
+    documents: GradedDocuments,
+    own: Integers,
+    permutations: int = 0,
+    rng: np.random.Generator | None = None,
+    blocks: Integers | None = None,
+) -> Floats:
+    """[draws, 1 + permutations] the information within one grade; all draws have the same permutations."""
+    state, found = {} if rng is None else rng.bit_generator.state, []
+    for relevance in documents.relevance[own].T:
+        if rng is not None:
+            rng.bit_generator.state = state
+        found.append(Ladder.of(relevance, documents.logging[own]).information(permutations, rng, blocks))
+    return np.stack(found)
 
 
 @dataclass(frozen=True)

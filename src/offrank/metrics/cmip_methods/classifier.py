@@ -9,7 +9,7 @@ from typing import ClassVar
 import numpy as np
 
 from ...log.batch import Floats, Integers
-from .base import GradedDocuments, Information, Progress, silent
+from .base import GradedDocuments, Information, Progress, over_draws
 from .boosted import boosted, donsker_varadhan
 
 TREES = 400
@@ -34,9 +34,19 @@ class Classifier:
     least: ClassVar[int] = 5_000
     smallest: ClassVar[int] = 25
     permutations: ClassVar[int] = 40
+    worlds: ClassVar[int] = 0
+
+    def value(self, documents: GradedDocuments, rng: np.random.Generator) -> float:
+        """The information alone."""
+        return self.measure(documents, rng, 0, None).value
 
     def measure(
         self, documents: GradedDocuments, rng: np.random.Generator, permutations: int, progress: Progress | None
+    ) -> Information:
+        return over_draws(documents, lambda one, tell: self._of_draw(one, rng, permutations, tell), progress)
+
+    def _of_draw(
+        self, documents: GradedDocuments, rng: np.random.Generator, permutations: int, progress: Progress
     ) -> Information:
         fold = _folds(documents, self.folds, rng)
         parts = [documents.kept(np.flatnonzero(fold == place)) for place in range(self.folds)]
@@ -50,7 +60,7 @@ class Classifier:
             judged.append((odds(own[place]), odds(exchanged[place])))
             for row in range(permutations):
                 null[row] += odds(scales.features(part, part.permuted(rng))).sum() / len(documents)
-            (progress or silent)(place + 1, self.folds)
+            progress(place + 1, self.folds)
         ours, theirs = (np.concatenate(odds) for odds in zip(*judged, strict=True))
         value = donsker_varadhan(ours, theirs)
         return Information(value, self._error(judged, parts), None, null, float(ours.mean()))
@@ -107,14 +117,16 @@ class _Scales:
 
     @classmethod
     def of(cls, documents: GradedDocuments) -> _Scales:
-        each = ((np.sort(documents.relevance[own]), np.sort(documents.logging[own])) for own in documents.members)
+        each = ((np.sort(documents.relevance[own, 0]), np.sort(documents.logging[own])) for own in documents.members)
         return cls(dict(zip(documents.grades.tolist(), each, strict=True)))
 
     def features(self, part: GradedDocuments, logging: Floats) -> Floats:
         """[d, 5] both ranks in -1 to 1, their sum and difference, and the grade."""
         ranks = np.empty((len(part), 2))
         for grade, own in zip(part.grades.tolist(), part.members, strict=True):
-            for place, (known, values) in enumerate(zip(self.known[grade], (part.relevance, logging), strict=True)):
+            for place, (known, values) in enumerate(
+                zip(self.known[grade], (part.relevance[:, 0], logging), strict=True)
+            ):
                 ranks[own, place] = _ranks(known, values[own])
         return np.column_stack([ranks, ranks.sum(axis=1), ranks[:, 0] - ranks[:, 1], part.grade])
 

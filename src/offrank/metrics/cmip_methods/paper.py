@@ -9,7 +9,7 @@ from typing import ClassVar
 import numpy as np
 
 from ...log.batch import Floats, Integers
-from .base import GradedDocuments, Information, Progress, silent
+from .base import GradedDocuments, Information, Progress, over_draws
 from .boosted import boosted, donsker_varadhan
 
 CLIP = 0.01
@@ -30,9 +30,19 @@ class Paper:
     least: ClassVar[int] = 50_000
     smallest: ClassVar[int] = 2
     permutations: ClassVar[int] = 0
+    worlds: ClassVar[int] = 0
+
+    def value(self, documents: GradedDocuments, rng: np.random.Generator) -> float:
+        """The information alone."""
+        return self.measure(documents, rng, 0, None).value
 
     def measure(
         self, documents: GradedDocuments, rng: np.random.Generator, permutations: int, progress: Progress | None
+    ) -> Information:
+        return over_draws(documents, lambda one, tell: self._of_draw(one, rng, permutations, tell), progress)
+
+    def _of_draw(
+        self, documents: GradedDocuments, rng: np.random.Generator, permutations: int, progress: Progress
     ) -> Information:
         outer, inner = self.repetitions
         total = outer * inner * (1 + permutations)
@@ -45,7 +55,7 @@ class Paper:
                 unpaired = max(unpaired, left_out)
                 for value in _told_apart(own, exchanged, inner, rng):
                     found.append(value)
-                    (progress or silent)(len(found), total)
+                    progress(len(found), total)
         values = np.reshape(found, (1 + permutations, outer * inner))
         means = values.mean(axis=1)
         error = float(values[0].std(ddof=1)) if outer * inner > 1 else float("inf")
@@ -59,7 +69,7 @@ def _halved(documents: GradedDocuments, logging: Floats, rng: np.random.Generato
     partner = _partners(documents.grade[first], documents.grade[second], second, rng)
     paired = partner >= 0
     first, partner = first[paired], partner[paired]
-    kept = (documents.relevance[first], documents.grade[first])
+    kept = (documents.relevance[first, 0], documents.grade[first])
     own = np.column_stack([kept[0], logging[first], kept[1]])
     exchanged = np.column_stack([kept[0], logging[partner], kept[1]])
     return own, exchanged, int((~paired).sum())

@@ -34,6 +34,7 @@ class Graded:
     - query: [d]. least, most: [d] lowest and highest grade; they differ where the log contradicts itself.
     - relevance: [d, models] by each model; it is the same for every occurrence of a document.
     - sums: [d, 2] impressions, and sum of ranks. A candidate that is not shown ranks one below the slate.
+    - drawn: [d, draws] relevance by draws of the models. code: [d, models] index into the tables of each model.
     """
 
     key: Integers
@@ -42,6 +43,8 @@ class Graded:
     most: Floats
     relevance: Floats
     sums: Floats
+    drawn: Floats
+    code: Integers
 
     def __len__(self) -> int:
         return len(self.key)
@@ -58,7 +61,8 @@ class Graded:
         key, first = np.unique(self.key[order], return_index=True)
         least, most = np.minimum.reduceat(self.least[order], first), np.maximum.reduceat(self.most[order], first)
         sums, rows = np.add.reduceat(self.sums[order], first), order[first]
-        return Graded(key, self.query[rows], least, most, self.relevance[rows], sums)
+        same = (self.drawn[rows], self.code[rows])
+        return Graded(key, self.query[rows], least, most, self.relevance[rows], sums, *same)
 
     @property
     def grade(self) -> Floats:
@@ -86,14 +90,15 @@ class Graded:
 class GradedFold(MappedFold):
     """Fold of a log to `Graded`. grades: the column beside the candidates; by: the column of the queries.
 
-    policy: gives the rank of each candidate; None: use the mean of the logged ranks. Memory grows with the
-    distinct documents. Rows of the same context are processed once.
+    policy: gives the rank of each candidate; None: use the mean of the logged ranks. draws: of the models, whose
+    relevance is gathered too. Memory grows with the distinct documents. Rows of the same context are processed once.
     """
 
     models: Mapping[str, Fitted]
     grades: str
     by: str
     policy: Policy | None = None
+    draws: Sequence[Fitted] = ()
 
     def needs(self) -> Needs:
         """Return the columns to read: grades, queries, and those that the models and the policy need."""
@@ -106,21 +111,25 @@ class GradedFold(MappedFold):
     @property
     def reducer(self) -> PlusFold:
         none, no = np.empty(0, np.int64), np.empty(0)
-        return PlusFold(Graded(none, none, no, no, np.empty((0, len(self.models))), np.empty((0, 2))))
+        models = np.empty((0, len(self.models)))
+        drawn, code = np.empty((0, len(self.draws))), models.astype(np.int64)
+        return PlusFold(Graded(none, none, no, no, models, np.empty((0, 2)), drawn, code))
 
     def mapped(self, batch: LogBatch) -> Graded:
         contexts, place = _distinct(batch.contexts)
         items = all_items(contexts)
         inside = items >= 0
         weight: Floats = np.bincount(place, 1 / batch.inclusion).astype(np.float64, copy=False)
-        relevance = np.stack([model.relevance(contexts) for model in self.models.values()], axis=-1)
+        models = tuple(self.models.values())
+        seen = np.stack([model.relevance(contexts)[inside] for model in (*models, *self.draws)], axis=-1)
+        code = np.stack([model.documents.codes(contexts)[inside] for model in models], axis=-1)
         ranks = np.stack([np.ones(inside.shape), self._ranks(contexts, items, batch, place)], axis=-1)
         query: Integers = np.broadcast_to(contexts.keys[self.by][:, None], inside.shape)
         key = join(query, contexts.candidates)
         grade: Floats = contexts.scores[self.grades]
         sums: Floats = ranks * weight[:, None, None]
-        own = grade[inside]
-        return Graded(key[inside], query[inside], own, own, relevance[inside], sums[inside]).once()
+        own, relevance, drawn = grade[inside], seen[:, : len(models)], seen[:, len(models) :]
+        return Graded(key[inside], query[inside], own, own, relevance, sums[inside], drawn, code).once()
 
     def read(self, source: Source, executor: Executor | None, progress: Progress | None) -> Graded:
         """Read the documents of a log.

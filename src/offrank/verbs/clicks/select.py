@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from itertools import chain
 from typing import Any
 
 import numpy as np
 
 from ...clicks.evaluation import Evaluations, evaluate
+from ...clicks.fitted import Fitted
 from ...clicks.summary import known
 from ...errors import AbilityError
 from ...findings import cautions_for
@@ -16,7 +18,8 @@ from ...findings.evidence_clicks import OfSelection
 from ...folds.estimate import Caution
 from ...frames import plain
 from ...log.source import Source
-from ...metrics.cmip import Cmip, cmip
+from ...metrics.cmip import Cmip
+from ...metrics.cmip_models import Relevance, judged, views
 from ...policies.base import Policy
 from ...policies.fit import fitted
 from ...policies.propensities import AnyPolicy, law, law_needs
@@ -29,7 +32,7 @@ from .. import arguments
 from ..pages.document import again
 from . import pages
 from .base import Delivered, Models, facts, models, query_column
-from .graded import GradedFold, Ranked
+from .graded import Graded, GradedFold, Ranked
 
 
 @dataclass(frozen=True)
@@ -81,7 +84,7 @@ class Selected(Delivered):
         parts = [pages.measured(self.here, self.ranked, self.cmip), doubts, self.selection.chosen()]
         parts.append(known(self.findings_by_code(), tally))
         parts += (replace(one, folded=True, printed=False) for one in pages.quantities(self.here, None, "Perplexity"))
-        parts.append(again(self.facts, "log", "labels", "logging", "method", "cluster", "seed"))
+        parts.append(again(self.facts, "log", "labels", "logging", "method", "relevance", "cluster", "seed"))
         return self._page(lead, parts, answer)
 
 
@@ -93,6 +96,7 @@ def select_clicks(
     *,
     strategy: str | None = None,
     method: str = "binned",
+    relevance: Relevance = "draws",
     by: str | None = None,
     confidence: float = 0.95,
     cluster: str | None = None,
@@ -104,7 +108,8 @@ def select_clicks(
 
     - log: from `read_log`, or anything that it takes; best one that the models were not learnt from.
     - model: fitted models or files of such, in a list or by name. strategy: such as `top-4 cmip, top-4 ppl: ndcg`; by
-      default all nine of the paper. method, seed: of CMIP.
+      default all nine of the paper. method, seed: of CMIP. relevance: CMIP of `draws` from each model's posterior, less
+      what a right model would show (`Cmip.excess`), or of its `means`, as in the paper; see `offrank.metrics.cmip_of`.
     - labels: a column of grades beside the candidates (or the slate). by: the column of the queries.
     - logging: the policy that drew the training log. CMIP uses its expected ranks; if it has none, the logged ranks.
 
@@ -121,35 +126,54 @@ def select_clicks(
     if strategy is not None:
         read_strategy(strategy)  # raises before anything is read
     policy, column = _ranking(arguments.policy(logging), source, executor), query_column(found, by)
-    graded = GradedFold(found, labels, column, policy).read(source, executor, progress)
+    seen = {name: views(one, relevance, seed) for name, one in found.items()}
+    graded = GradedFold(found, labels, column, policy, [*chain(*seen.values())]).read(source, executor, progress)
     here = evaluate(found, source, confidence=confidence, cluster=cluster, executor=executor, progress=progress)
-    how: dict[str, Any] = {"seed": seed, "confidence": confidence, "cluster": graded.query}
-    each = zip(found, graded.relevance.T, strict=True)
-    debiased = {name: cmip(one, graded.rank, graded.grade, method, **how) for name, one in each}
+    how: dict[str, Any] = {"relevance": relevance, "seed": seed, "confidence": confidence}
+    debiased = _debiased(graded, found, seen, method, **how)
     ranked, counted = graded.ndcg(confidence), cautions_for(OfSelection(counted=policy is None))
     cautions = {
         name: (*one.cautions, *counted, *here[name].cautions, *debiased[name].warnings) for name, one in found.items()
     }
+    title = f"Which click model, judged on {source.describe()}?"
+    asked = {**how, "method": method, "labels": labels, "logging": str(logging)}
     made = facts(
         "click-selection",
-        f"Which click model, judged on {source.describe()}?",
+        title,
         source,
-        labels=labels,
-        logging=str(logging),
         documents=len(graded),
         queries=len(np.unique(graded.query)),
         sessions=next(iter(here.values())).sessions,
-        confidence=confidence,
-        method=method,
-        seed=seed,
+        **asked,
     )
-    return Selected(select(_measured(here, ranked, debiased), strategy), here, ranked, debiased, cautions, made)
+    measured = _measured(here, ranked, debiased, [name for name, some in seen.items() if len(some) == 1])
+    return Selected(select(measured, strategy), here, ranked, debiased, cautions, made)
 
 
-def _measured(here: Evaluations, ranked: Ranked, debiased: Mapping[str, Cmip]) -> list[MeasuredModel]:
-    """Return the three quantities that strategies choose by, for each model."""
-    each = enumerate(debiased.items())
-    return [MeasuredModel(name, here[name].perplexity, ranked.of(at), one) for at, (name, one) in each]
+def _debiased(
+    graded: Graded, found: Mapping[str, Fitted], seen: Mapping[str, list[Fitted]], method: str, **how: Any
+) -> dict[str, Cmip]:
+    """Return the CMIP of each model, by its own columns of the draws."""
+    made, first = {}, 0
+    for at, (name, one) in enumerate(found.items()):
+        own = graded.drawn[:, first : first + len(seen[name])]
+        first += len(seen[name])
+        documents = (graded.code[:, at], graded.rank, graded.grade)
+        made[name] = judged(one, own, *documents, method, cluster=graded.query, **how)
+    return made
+
+
+def _measured(
+    here: Evaluations, ranked: Ranked, debiased: Mapping[str, Cmip], points: list[str]
+) -> list[MeasuredModel]:
+    """Return the three quantities that strategies choose by, for each model; points: judged by point estimates.
+
+    CMIP is what is above the floor, where there is one: each model has its own.
+    """
+    return [
+        MeasuredModel(name, here[name].perplexity, ranked.of(at), pages.above(one), name in points, bool(one.biased))
+        for at, (name, one) in enumerate(debiased.items())
+    ]
 
 
 def _ranking(policy: AnyPolicy, source: Source, executor: Executor | None) -> Policy | None:

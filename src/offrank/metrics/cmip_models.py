@@ -1,0 +1,126 @@
+"""CMIP of a fitted click model: by draws from its posterior, and beside what a right model would show on the same log.
+
+The noise of an estimated relevance depends on how often users saw the document, hence on its rank, and mutual
+information counts noise as it counts bias: point estimates of a model that is right are far from independent of the
+policy. A draw from the posterior has about the same noise everywhere that it has where it is largest: seldom seen
+documents are drawn from the prior.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ..clicks.fitted import Fitted
+from ..clicks.parameters import Role
+from ..errors import UsageError
+from ..findings import cautions_for
+from ..findings.evidence import OfPoints
+from ..log.batch import Contexts, Floats, Integers
+from .cmip import METHODS, Cmip, cmip
+from .cmip_floor import imagined
+from .cmip_methods import CmiMethod
+from .cmip_methods.base import Progress
+
+Relevance = Literal["draws", "means"]
+"""By which relevance of a fitted model CMIP is measured: draws from the posterior, or its point estimates."""
+
+DRAWS = 8
+"""Draws over which CMIP is averaged."""
+
+
+def cmip_of(
+    model: Fitted,
+    contexts: Contexts,
+    logging: ArrayLike,
+    grade: ArrayLike,
+    method: str | CmiMethod = "binned",
+    *,
+    relevance: Relevance = "draws",
+    worlds: int | None = None,
+    seed: int = 0,
+    permutations: int | None = None,
+    confidence: float = 0.95,
+    cluster: ArrayLike | None = None,
+    progress: Progress | None = None,
+) -> Cmip:
+    """CMIP of a fitted click model (paper cmip-debiasedness), without the noise that comes with estimates.
+
+    - contexts: n rows of m candidates, each document once. logging, grade [n, m]: of each candidate, see `cmip`.
+    - relevance: "draws", the mean CMIP of 8 draws from the model's posterior, or "means", that of its point estimates,
+      as in the paper. A model without posterior has only those, which a finding (`point-estimates`) says.
+    - worlds: logs imagined for the floor, by default as many as the method can afford: 20 of `binned`, 0 of others.
+    - cluster [n, m]: such as the query of each; by default the row.
+
+    Raises:
+        UsageError: arguments that cannot work.
+
+    Examples:
+        >>> judged, _ = stratified(mslr_like(100, documents=(10, 30)))
+        >>> world = JudgedWorld.of(judged)
+        >>> fitted = offrank.clicks.PBM().fit(SimulatedSource(world, 2_000))
+        >>> found = cmip_of(fitted, world.contexts(), world.logging_relevance("noisy_oracle"), world.grade)
+        >>> found.biased
+        False
+    """
+    inside = np.arange(contexts.candidates.shape[1]) < contexts.size[:, None]
+    own = np.broadcast_to(np.arange(len(contexts))[:, None] if cluster is None else np.asarray(cluster), inside.shape)
+    seen = np.stack([one.relevance(contexts)[inside] for one in views(model, relevance, seed)], axis=1)
+    code = model.documents.codes(contexts)[inside]
+    ranks, grades = (np.asarray(one, dtype=np.float64)[inside] for one in (logging, grade))
+    how: dict[str, Any] = {"permutations": permutations, "confidence": confidence, "progress": progress}
+    how |= {"relevance": relevance, "worlds": worlds, "seed": seed}
+    return judged(model, seen, code, ranks, grades, method, cluster=own[inside], **how)
+
+
+def views(model: Fitted, relevance: Relevance, seed: int) -> list[Fitted]:
+    """The models whose relevance is judged: draws of this one, or itself where asked for or without a posterior.
+
+    Raises:
+        UsageError: no such relevance.
+    """
+    if relevance not in ("draws", "means"):
+        raise UsageError(f"relevance is {relevance!r}", "say draws or means")
+    if relevance == "means" or not has_posterior(model):
+        return [model]
+    rng = np.random.default_rng([seed, 1])
+    return [model.draw(rng) for _ in range(DRAWS)]
+
+
+def has_posterior(model: Fitted) -> bool:
+    """Whether the model knows how uncertain each of its tables of documents is."""
+    known, uncertain = {*model.learnt.strength, *model.learnt.loadings}, (Role.DOCUMENT, Role.DOCUMENT_AND_RANK)
+    roles = model.model.roles().items()
+    return all(name in known if role in uncertain else role is not Role.EMBEDDING for name, role in roles)
+
+
+def judged(
+    model: Fitted,
+    seen: Floats,
+    code: Integers,
+    logging: Floats,
+    grade: Floats,
+    method: str | CmiMethod = "binned",
+    *,
+    relevance: Relevance = "draws",
+    worlds: int | None = None,
+    seed: int = 0,
+    **how: Any,
+) -> Cmip:
+    """CMIP of a model from the relevance `seen` [d, views] of documents by each of its `views`.
+
+    code: [d] index of each document into the model's tables. See `cmip_of`.
+    """
+    chosen = METHODS.get(method) if isinstance(method, str) else method
+    count = (0 if chosen is None else chosen.worlds) if worlds is None else worlds
+    floor = None
+    if count > 1 and has_posterior(model):
+        floor = seen[:, np.arange(count) % seen.shape[1]]  # documents that the model does not know keep what they have
+        known, rng = code >= 0, np.random.default_rng([seed, 2])
+        floor[known] = imagined(model, code[known], logging[known], grade[known], count, relevance == "draws", rng)
+    found = cmip(seen, logging, grade, method, seed=seed, floor=floor, **how)
+    points = cautions_for(OfPoints(points=not has_posterior(model)))
+    return replace(found, warnings=(*found.warnings, *points))
