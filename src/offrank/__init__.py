@@ -43,6 +43,7 @@ if TYPE_CHECKING:  # for type checkers; `_HOMES` and `_MODULES` say the same at 
     from .verbs.clicks.evaluate import evaluate_clicks as evaluate_clicks
     from .verbs.clicks.fit import fit_clicks as fit_clicks
     from .verbs.clicks.harvest import harvest_clicks as harvest_clicks
+    from .verbs.clicks.judge import judge_clicks as judge_clicks
     from .verbs.clicks.select import select_clicks as select_clicks
     from .verbs.compare import compare as compare
     from .verbs.demo import demo as demo
@@ -85,6 +86,7 @@ _HOMES = {
     "fit_clicks": "verbs.clicks.fit",
     "harvest_clicks": "verbs.clicks.harvest",
     "inspect": "verbs.inspect",
+    "judge_clicks": "verbs.clicks.judge",
     "learn": "verbs.learn",
     "measure": "verbs.measure",
     "read_log": "readers.log",

@@ -5,18 +5,23 @@ from __future__ import annotations
 import importlib
 import json
 import math
+import os
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import fields, is_dataclass
 from html import escape
 from os import PathLike
+from pathlib import Path
 from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.parquet as pq
+from pyarrow import csv
 
-from .errors import MissingExtraError, NoOverlapError
-from .files import write_text
+from .errors import MissingExtraError, NoOverlapError, UsageError
+from .files import atomic_write, write_text
 from .folds.estimate import Caution, Interval
 from .formatting import printable, with_ends
 
@@ -69,6 +74,38 @@ def plain(value: Any) -> Any:
     if isinstance(value, float) and not math.isfinite(value):
         return None
     return value if value is None or isinstance(value, bool | int | float | str) else repr(value)
+
+
+def write_table(path: str | PathLike[str], batches: Iterable[pa.RecordBatch]) -> int:
+    """Write record batches of one schema as Parquet or CSV, by the suffix, atomically; return the number of rows.
+
+    Raises:
+        UsageError: another suffix.
+    """
+    final, rows = check_table_path(path), 0
+    with atomic_write(final) as temporary, ExitStack() as open_files:
+        writer = None
+        for batch in batches:
+            if writer is None:
+                open_writer = pq.ParquetWriter if final.suffix == ".parquet" else csv.CSVWriter
+                writer = open_files.enter_context(open_writer(str(temporary), batch.schema))
+            writer.write_batch(batch)
+            rows += len(batch)
+    return rows
+
+
+def check_table_path(path: str | PathLike[str]) -> Path:
+    """Return the path of a table, whose suffix says how it is written.
+
+    Raises:
+        UsageError: the suffix is neither .parquet nor .csv, or the folder cannot be written to.
+    """
+    final = Path(path)
+    if final.suffix not in (".parquet", ".csv"):
+        raise UsageError(f"the suffix of {str(path)!r} does not say how to write it", "call it .parquet or .csv")
+    if not os.access(final.parent, os.W_OK):
+        raise UsageError(f"there is no folder {str(final.parent)!r} to write to", "make it first")
+    return final
 
 
 class Plain(ABC):

@@ -10,6 +10,7 @@ from .check import check
 from .clicks_evaluate import evaluate as clicks_evaluate
 from .clicks_fit import fit as clicks_fit
 from .clicks_harvest import harvest as clicks_harvest
+from .clicks_judge import judge as clicks_judge
 from .compare import compare
 from .convert import convert
 from .demo import demo
@@ -52,7 +53,7 @@ def select() -> None:
     """Which of several candidates to use."""
 
 
-for _verb in (clicks_fit, clicks_evaluate, clicks_harvest):
+for _verb in (clicks_fit, clicks_evaluate, clicks_harvest, clicks_judge):
     clicks.add_command(_verb)
 for _verb in (select_clicks, select_estimators):
     select.add_command(_verb)

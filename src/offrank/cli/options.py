@@ -192,9 +192,10 @@ worth_options = with_options(
 source_options = with_options(written_options, logging_option)
 """The same options, and the logging policy."""
 
+strict = click.option("--strict", is_flag=True, help="Exit with 3 where a number should not be trusted.")
 results_options = with_options(
     json,
-    click.option("--strict", is_flag=True, help="Exit with 3 where a number should not be trusted."),
+    strict,
     workers,
     quiet,
 )

@@ -1,8 +1,8 @@
 # mypy: disallow-untyped-defs=False, disallow-incomplete-defs=False, check-untyped-defs=False
 """Compiled loops that count: a hash table of blocks, each with the counts of one document in eight adjacent cells.
 
-slots [a power of two] holds indices of blocks, -1 where free; block i belongs to document keys[i, 0] and to the cells
-from 8 keys[i, 1] on; counts[i, cell % 8] is (shown, clicked).
+slots [a power of two] holds indices of blocks, -1 where free; block i belongs to document keys[i, 0], which is of query
+keys[i, 2] and item keys[i, 3], and to the cells from 8 keys[i, 1] on; counts[i, cell % 8] is (shown, clicked).
 """
 
 from __future__ import annotations
@@ -40,14 +40,13 @@ def add_sessions(slots, keys, counts, used, row, candidates, slates, clicks, que
         for rank in range(k):
             if slates[row, rank] < 0:
                 continue
-            document = candidates[row, slates[row, rank]]
-            if grouped:
-                document = np.int64(joined(document, key))
+            item = candidates[row, slates[row, rank]]
+            document = np.int64(joined(item, key)) if grouped else item
             cell = rank * (rank + 1) // 2 + last if browsing else rank
             at = _slot(slots, keys, document, cell >> 3)
             if slots[at] < 0:
                 slots[at] = used
-                keys[used, 0], keys[used, 1] = document, cell >> 3
+                keys[used, 0], keys[used, 1], keys[used, 2], keys[used, 3] = document, cell >> 3, query[row], item
                 used += 1
             counts[slots[at], cell & 7, 0] += w
             if clicks[row, rank] > 0:

@@ -14,23 +14,25 @@ _BLOCK = 8
 
 
 class Entries(NamedTuple):
-    """[c] each: the counts, one entry per document and cell."""
+    """[c] each: the counts, one entry per document and cell, with the codes of the document's query and item."""
 
     document: Integers
     cell: Integers
     shown: Floats
     clicked: Floats
+    query: Integers
+    item: Integers
 
 
 class CountTable:
     """A hash table of (document, cell) -> shown, clicked. Two tables are equal if they hold the same counts.
 
-    Memory: some 150 to 350 bytes per document and eight cells that it was seen in.
+    Memory: some 160 to 380 bytes per document and eight cells that it was seen in.
     """
 
     def __init__(self, blocks: int = 512) -> None:
         self._slots: NDArray[np.int32] = np.full(2 * blocks, -1, np.int32)
-        self._keys: Integers = np.empty((blocks, 2), np.int64)
+        self._keys: Integers = np.empty((blocks, 4), np.int64)
         self._counts: Floats = np.zeros((blocks, _BLOCK, 2))
         self._used = 0
 
@@ -52,11 +54,13 @@ class CountTable:
     def entries(self) -> Entries:
         """The counts, sorted by document and cell."""
         keys = self._keys[: self._used]
-        order = np.lexsort(keys.T[::-1])
+        order = np.lexsort((keys[:, 1], keys[:, 0]))
         counts = self._counts[: self._used][order].reshape(-1, 2)
-        cell = (keys[order, 1:] * _BLOCK + np.arange(_BLOCK)).ravel()
+        cell = (keys[order, 1:2] * _BLOCK + np.arange(_BLOCK)).ravel()
         met = counts[:, 0] > 0
-        return Entries(np.repeat(keys[order, 0], _BLOCK)[met], cell[met], *np.ascontiguousarray(counts[met].T))
+        document, query, item = (np.repeat(keys[order, part], _BLOCK)[met] for part in (0, 2, 3))
+        shown, clicked = np.ascontiguousarray(counts[met].T)
+        return Entries(document, cell[met], shown, clicked, query, item)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, CountTable) or self._used != other._used:

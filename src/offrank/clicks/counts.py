@@ -21,7 +21,7 @@ class Counts:
 
     All [c], one entry per distinct (document, cell), sorted by both. documents: their number; ranks: the
     longest session's number of ranks. browsing: a cell is a rank and a last clicked rank, see `browsing_cell`;
-    otherwise it is a rank.
+    otherwise it is a rank. query: [documents] index of each document's query, where it is known.
     """
 
     document: Integers
@@ -31,6 +31,7 @@ class Counts:
     documents: int
     ranks: int
     browsing: bool = False
+    query: Integers | None = None
 
     @property
     def cells(self) -> int:
@@ -45,7 +46,7 @@ class Counts:
         key, place = np.unique(self.document * self.ranks + rank, return_inverse=True)
         document, cell = np.divmod(key, self.ranks)
         shown, clicked = _sums(place, self.shown), _sums(place, self.clicked)
-        return Counts(document, cell, shown, clicked, self.documents, self.ranks)
+        return Counts(document, cell, shown, clicked, self.documents, self.ranks, query=self.query)
 
     def thinned(self, most: int) -> Counts:
         """The counts of at most `most` documents, evenly chosen."""
@@ -132,8 +133,11 @@ class CountsFold:
         if not len(found.cell):
             raise EmptyLogError("the log has no impressions", "give a log with at least one impression")
         first = np.append(True, np.diff(found.document) != 0)
-        counts = Counts(np.cumsum(first) - 1, *found[1:], int(first.sum()), state.ranks, self.browsing)
-        return Gathered(Documents(found.document[first], self.by), counts, state.tally, state.weighed.worth)
+        shown = np.add.reduceat(found.shown, np.flatnonzero(first))
+        documents = Documents.of(found.document[first], found.query[first], found.item[first], self.by, shown)
+        size = len(documents), state.ranks, self.browsing, documents.query
+        counts = Counts(np.cumsum(first) - 1, found.cell, found.shown, found.clicked, *size)
+        return Gathered(documents, counts, state.tally, state.weighed.worth)
 
 
 def counted(sessions: Sessions, *, browsing: bool = False) -> Counts:
@@ -146,7 +150,7 @@ def counted(sessions: Sessions, *, browsing: bool = False) -> Counts:
     key, place = np.unique(sessions.document[shown].astype(np.int64) * cells + cell[shown], return_inverse=True)
     document, cell = np.divmod(key, cells)
     clicked = _sums(place, weight * (sessions.click[shown] > 0))
-    return Counts(document, cell, _sums(place, weight), clicked, sessions.documents, k, browsing)
+    return Counts(document, cell, _sums(place, weight), clicked, sessions.documents, k, browsing, sessions.query)
 
 
 def last_clicks(clicks: np.ndarray) -> Integers:

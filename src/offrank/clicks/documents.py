@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import ClassVar
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from ..errors import UsageError
+from ..folds.base import MappedFold, PlusFold
 from ..folds.counts import join
-from ..log.batch import Contexts, Integers
+from ..log.batch import Contexts, Floats, Integers, LogBatch
 from ..log.source import Needs, Source, has
+from ..log.texts import Gathering, Texts
 
 UNSEEN = -1
 
@@ -31,25 +35,100 @@ class SlateDocuments:
 
 @dataclass(frozen=True)
 class Documents:
-    """keys: [d] 64-bit keys, ascending; by: the column of the queries, None where documents are items alone."""
+    """keys: [d] 64-bit keys, ascending; by: the column of the queries, None where documents are items alone.
+
+    item: [d] code of each document's item. query: [d] index of its query; None where documents are items alone.
+    query_codes: [q] code of each query; queries are numbered by their first document. All three are None in models of
+    earlier releases. texts: those of the codes. shown: [d] times that each was shown, each divided by its inclusion
+    probability. Both are None if unknown.
+    """
 
     keys: Integers
     by: str | None = None
+    item: Integers | None = None
+    query: Integers | None = None
+    query_codes: Integers | None = None
+    texts: Texts | None = None
+    shown: Floats | None = None
+
+    @classmethod
+    def of(
+        cls, keys: Integers, query: Integers, item: Integers, by: str | None, shown: Floats | None = None
+    ) -> Documents:
+        """From the codes of the query and the item of each document."""
+        if by is None:
+            return cls(keys, item=item, shown=shown)
+        codes, first, place = np.unique(query, return_index=True, return_inverse=True)
+        order = np.argsort(first)
+        return cls(keys, by, item, np.argsort(order)[place], codes[order], shown=shown)
 
     def __len__(self) -> int:
         return len(self.keys)
 
+    def named(self, texts: Texts) -> Documents:
+        """The same documents, with the texts of their codes among these."""
+        assert self.item is not None
+        queries = np.empty(0, np.int64) if self.query_codes is None else self.query_codes
+        return replace(self, texts=texts.only(np.concatenate([self.item, queries])))
+
+    def item_ids(self) -> pa.Array:
+        """[d] the id of each document's item as in the log.
+
+        Raises:
+            UsageError: the ids are unknown.
+        """
+        if self.item is None or self.texts is None:
+            raise UsageError("this click model has no ids of its documents", "fit it again: models now keep them")
+        return self.texts.ids(self.item)
+
+    def query_ids(self) -> pa.Array:
+        """[d] the id of each document's query as in the log; null where documents are items alone.
+
+        Raises:
+            UsageError: the ids are unknown.
+        """
+        items = self.item_ids()
+        if self.texts is None or self.query is None or self.query_codes is None:
+            return pa.nulls(len(items))
+        return self.texts.ids(self.query_codes).take(pa.array(self.query))
+
+    @property
+    def queries(self) -> int:
+        """The number of queries; 0 where documents are items alone."""
+        return 0 if self.query_codes is None else len(self.query_codes)
+
+    def query_of(self, contexts: Contexts) -> Integers:
+        """[n] index of each row's query, UNSEEN where the training log lacked it, or where queries are unknown."""
+        if self.by is None or self.query_codes is None:
+            return np.full(len(contexts), UNSEEN)
+        return _places(self.query_codes, contexts.keys[self.by])
+
     def codes(self, contexts: Contexts) -> Integers:
         """[n, m] index of each candidate, UNSEEN where the training log lacked it."""
-        return self._places(keys(contexts, self.by))
+        return _places(self.keys, keys(contexts, self.by))
 
     def slots(self, contexts: Contexts, slates: Integers) -> SlateDocuments:
         """The documents of slates [n, k] of indices into the candidates."""
-        return SlateDocuments(self._places(shown_keys(contexts, slates, self.by)), slates >= 0)
+        return SlateDocuments(_places(self.keys, shown_keys(contexts, slates, self.by)), slates >= 0)
 
-    def _places(self, wanted: Integers) -> Integers:
-        found = pc.index_in(pa.array(wanted.ravel()), value_set=pa.array(self.keys)).fill_null(UNSEEN)
-        return found.to_numpy().astype(np.int64).reshape(wanted.shape)
+
+def _places(known: Integers, wanted: Integers) -> Integers:
+    """The index of each wanted code among the known ones, UNSEEN where it is not."""
+    found = pc.index_in(pa.array(wanted.ravel()), value_set=pa.array(known)).fill_null(UNSEEN)
+    return found.to_numpy().astype(np.int64).reshape(wanted.shape)
+
+
+@dataclass(frozen=True)
+class TextsFold(MappedFold):
+    """Reduces a log to the texts of the codes of its items and queries."""
+
+    reducer: ClassVar = PlusFold(Gathering())
+
+    def mapped(self, batch: LogBatch) -> Gathering:
+        return Gathering() if batch.texts is None else Gathering((batch.texts,))
+
+    def result(self, found: Gathering) -> Texts:
+        return found.whole()
 
 
 def keys(contexts: Contexts, by: str | None) -> Integers:
@@ -81,4 +160,4 @@ def grouping(source: Source, by: str | None) -> tuple[Source, str | None]:
 
 def needs(by: str | None) -> Needs:
     """The columns needed: slates, clicks and the column of the queries; ranks may be empty."""
-    return Needs(frozenset(["clicks"]), keys=frozenset() if by is None else frozenset([by]), holes=True)
+    return Needs(frozenset(["clicks"]), keys=frozenset() if by is None else frozenset([by]), holes=True, texts=True)

@@ -24,6 +24,24 @@ def interval(learnt: Learnt, table: str, confidence: float) -> tuple[Floats, Flo
     return np.where(value == 1, tail ** (1 / strength), low), high
 
 
+def probability(learnt: Learnt, table: str, low: Floats, high: Floats) -> Floats:
+    """The posterior probability of each document's entry to be from low to high, [d] each; see `interval`."""
+    from scipy.special import betainc
+
+    value, strength = learnt.parameters[table][:-1], total_strength(learnt, table)[:-1]
+    open_ = (value > 0) & (value < 1) & np.isfinite(strength)
+    a, b = (np.where(open_, share, 1.0) * np.where(open_, strength, 1.0) for share in (value, 1 - value))
+
+    def below(at: Floats) -> Floats:
+        at = np.clip(at, 0.0, 1.0)
+        of_one = np.where(np.isfinite(strength), at ** np.where(np.isfinite(strength), strength, 1.0), at >= 1)
+        sure = np.where(value == 1, of_one, (at > value).astype(np.float64))
+        return np.where(open_, betainc(a, b, at), sure)
+
+    top = np.where(high > 1, 1.0, below(high))  # a cut above 1 ends no grade
+    return np.asarray(top - np.where(low <= 0, 0.0, below(low)))
+
+
 def total_strength(learnt: Learnt, table: str) -> Floats:
     """The effective sample size of each entry with what all have in common: that of a Beta of equal variance.
 

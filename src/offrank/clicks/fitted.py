@@ -3,25 +3,30 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
+import pyarrow as pa
 
 from .. import formatting
 from ..errors import UsageError
 from ..folds.estimate import Caution
 from ..folds.fingerprint import Fingerprint
+from ..inference.spec import IntervalSpec
 from ..log.batch import Contexts, Floats, Integers
 from ..log.source import Needs
 from ..report import terminal
 from ..report.document import Document, of_models
 from . import draws, storage
 from .documents import Documents, SlateDocuments, needs
+from .judgements import GRADES, Judgements, judge
 from .laws import ClickLaw
 from .learnt import Learnt
 from .parameters import Parameters, Roles
+from .predicted import predicted, score, slots
 from .sessions import Tally
 from .summary import known, learnt_section
 
@@ -32,6 +37,9 @@ class ModelKind(Protocol):
     def roles(self) -> Roles: ...
 
     def law(self, parameters: Parameters, slots: SlateDocuments) -> ClickLaw: ...
+
+    @property
+    def relevance_table(self) -> str | None: ...
 
     def relevance(self, parameters: Parameters, document: Integers) -> Floats: ...
 
@@ -70,12 +78,81 @@ class Fitted:
         about = known(of_models([("", self.cautions)]), self.tally)
         return Document(title, f"{sessions}, {documents} ({what})", (found, about))
 
+    def judgements(
+        self, confidence: float = 0.95, grades: int | Sequence[float] = GRADES, *, samples: int = 400, seed: int = 0
+    ) -> Judgements:
+        """The model's opinion of each document of its log: query, item, relevance with its interval, and a grade.
+
+        Intervals are exact where relevance is one table, and otherwise quantiles of draws of all tables together.
+
+        - grades: how many; nDCG by them is close to nDCG by the relevance (`cuts_of`). Or the relevances from which on
+          grades 1, 2 ... are given.
+        - samples, seed: the number and the seed of the draws.
+
+        Raises:
+            UsageError: the model has no ids, as those of earlier releases, or there are no such grades.
+
+        Examples:
+            >>> rows = [{"query": "q", "slate": ["a", "b"], "clicks": [1, 0]}, {"query": "q", "slate": ["b", "a"],
+            ...          "clicks": [0, 1]}]
+            >>> found = offrank.clicks.DCTR(prior=(1, 1)).fit(rows).judgements()
+            >>> [(row["item"], row["relevance"], row["sessions"]) for row in found.records()]
+            [('a', 0.75, 2.0), ('b', 0.25, 2.0)]
+        """
+        IntervalSpec("normal", confidence)  # raises for an invalid level
+        return judge(self.documents, self.learnt, self.model, confidence, grades, samples, seed)
+
+    def predict(self, log: Any) -> Any:
+        """A table with a row per slot of a log: row, query, item, rank, click_probability, relevance.
+
+        row: number of the impression in the log, from 0. rank: from 1. Documents that the model has not seen have its
+        expectation for such. Clicks need not be there; where they are, they are not read. Memory grows with the log;
+        `predictions` gives the same by batches.
+
+        Returns:
+            A pandas or Polars data frame if the log is one, otherwise an Arrow table; sorted as the log.
+
+        Examples:
+            >>> model = offrank.clicks.DCTR(prior=(1, 1)).fit([{"slate": ["a", "b"], "clicks": [1, 0]}])
+            >>> model.predict([{"slate": ["b"]}]).to_pylist()
+            [{'row': 0, 'item': 'b', 'rank': 1, 'click_probability': 0.333..., 'relevance': 0.333...}]
+        """
+        return predicted(self, log, self.documents.by)
+
+    def predictions(self, log: Any) -> Iterator[pa.RecordBatch]:
+        """The rows of `predict` in batches of bounded size, for logs larger than the memory."""
+        return slots(self, log, self.documents.by)
+
+    def score(self, log: Any) -> float:
+        """The mean log-likelihood of the clicks of a session (natural logarithm; the higher, the better).
+
+        It is the sum over ranks of the log-probabilities of what was done there given the clicks above.
+
+        Examples:
+            >>> model = offrank.clicks.GCTR().fit([{"slate": ["a", "b"], "clicks": [1, 0]}])
+            >>> round(model.score([{"slate": ["a", "b"], "clicks": [1, 0]}]), 3)  # 2 log 0.5
+            -1.386
+        """
+        return score(self, log)
+
     def law(self, contexts: Contexts, slates: Integers) -> ClickLaw:
-        """The joint distribution of the clicks on these slates."""
+        """The joint distribution of the clicks on these slates.
+
+        Raises:
+            UsageError: contexts are not those of a batch, but a log.
+        """
+        _check_contexts(contexts)
         return self.model.law(self.learnt.parameters, self.documents.slots(contexts, slates))
 
-    def click_probs(self, contexts: Contexts, slates: Integers) -> Floats:
-        """[n, k] P(C_k = 1 | slate), the marginal click probabilities; 0 on pads."""
+    def click_probs(self, contexts: Contexts, slates: Integers | None = None) -> Floats:
+        """[n, k] P(C_k = 1 | slate), the marginal click probabilities; 0 on pads.
+
+        Raises:
+            UsageError: contexts are not those of a batch, but a log, or there are no slates.
+        """
+        _check_contexts(contexts)
+        if slates is None:
+            raise UsageError("there are no slates", "give those of a batch: batch.contexts, batch.slates")
         return self.law(contexts, slates).marginal()
 
     def conditional_click_probs(self, contexts: Contexts, slates: Integers, clicks: Floats) -> Floats:
@@ -83,7 +160,12 @@ class Fitted:
         return self.law(contexts, slates).conditional(clicks)
 
     def relevance(self, contexts: Contexts) -> Floats:
-        """[n, m] the model's relevance of each candidate; NaN beyond a row's candidates."""
+        """[n, m] the model's relevance of each candidate; NaN beyond a row's candidates.
+
+        Raises:
+            UsageError: contexts are not those of a batch, but a log.
+        """
+        _check_contexts(contexts)
         found = self.model.relevance(self.learnt.parameters, self.documents.codes(contexts))
         inside = np.arange(found.shape[1]) < contexts.size[:, None]
         return np.where(inside, found, np.nan)
@@ -139,3 +221,11 @@ class Fitted:
         """Write the model as JSON, atomically; `offrank.clicks.load` reads it."""
         parts = (self.documents, self.learnt, self.tally, self.source, self.training)
         storage.write(path, repr(self.model), *parts)
+
+
+def _check_contexts(given: Any) -> None:
+    if not isinstance(given, Contexts):
+        raise UsageError(
+            f"{type(given).__name__} is not the contexts of a batch",
+            "for a log or a frame say predict(log), which gives click probabilities and relevances as a table",
+        )

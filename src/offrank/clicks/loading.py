@@ -9,8 +9,10 @@ from typing import Any
 import numpy as np
 
 from ..errors import MissingExtraError, SpellingError, UsageError
+from ..folds.counts import join
 from ..folds.estimate import Caution
 from ..folds.fingerprint import Fingerprint
+from ..log.texts import Texts
 from . import storage
 from .documents import Documents, SlateDocuments
 from .fitted import Fitted
@@ -47,9 +49,7 @@ def _fitted(found: Mapping[str, Any]) -> Fitted:
     spelling, tally, by = found["model"], found["tally"], _column(found["by"], "its documents are not in order")
     if not isinstance(spelling, str) or len(spelling) > 10_000:
         raise ValueError("its model is not the spelling of one")
-    keys = storage.decoded(found["documents"])
-    if keys.dtype != np.int64 or keys.ndim != 1 or (np.diff(keys) <= 0).any():
-        raise ValueError("its documents are not in order")
+    documents = _documents(found, by)
     tables = {
         kind: {name: storage.decoded(table) for name, table in found[kind].items()}
         for kind in ("parameters", "strength", *(["loadings"] if "loadings" in found else []))
@@ -65,7 +65,30 @@ def _fitted(found: Mapping[str, Any]) -> Fitted:
     read, repeated, skipped = int(tally["impressions"]), float(tally["repeated"]), dict(tally["skipped"])
     met = Tally(read, repeated, skipped, int(tally["ranks"]), int(tally.get("holes", 0)))
     training = _training(found.get("training"))
-    return Fitted(click_model(spelling), Documents(keys, by), learnt, met, str(found["source"]), training)
+    return Fitted(click_model(spelling), documents, learnt, met, str(found["source"]), training)
+
+
+def _documents(found: Mapping[str, Any], by: str | None) -> Documents:
+    """The documents with their ids; files of earlier releases have none."""
+    keys, ids = storage.decoded(found["documents"]), found.get("ids")
+    if keys.dtype != np.int64 or keys.ndim != 1 or (np.diff(keys) <= 0).any():
+        raise ValueError("its documents are not in order")
+    if ids is None:
+        return Documents(keys, by)
+    item, grouped = storage.decoded(ids["item"]), by is not None
+    query, codes = (storage.decoded(ids[name]) if grouped else None for name in ("query", "query_codes"))
+    same = item if query is None or codes is None else join(codes[query], item)
+    if not np.array_equal(same, keys) or (query is not None and query.min(initial=0) < 0):
+        raise ValueError("its ids are not those of its documents")
+    texts = ids.get("texts")
+    if texts is not None:
+        texts = Texts(storage.decoded(texts["codes"]), storage.decoded_texts(texts))
+        if len(texts) != len(texts.texts) or (np.diff(texts.codes) <= 0).any():
+            raise ValueError("its texts are not in order")
+    shown = storage.decoded(ids["shown"]) if "shown" in ids else None
+    if shown is not None and shown.shape != keys.shape:
+        raise ValueError("its counts are not those of its documents")
+    return Documents(keys, by, item, query, codes, texts, shown)
 
 
 def _training(found: Any) -> Fingerprint | None:

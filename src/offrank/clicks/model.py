@@ -47,10 +47,14 @@ class ClickModel(Spelled, ABC):
     """
 
     name: ClassVar[str]
+    relevance_table: ClassVar[str | None] = "attraction"
+    """The table that is its relevance; None in classes that define `relevance` otherwise."""
     mixable: ClassVar[bool] = True
     """Whether it can be part of a mixture: it learns by EM or by counts, from sessions of any weight."""
 
     def __init_subclass__(cls) -> None:
+        if "relevance" in vars(cls) and "relevance_table" not in vars(cls):
+            cls.relevance_table = None
         if "name" in vars(cls):
             CLICK_MODELS[cls.name] = cls
 
@@ -78,9 +82,11 @@ class ClickModel(Spelled, ABC):
         """
         opened: Source = log if hasattr(log, "batches") else read_log(log)
         source, column = documents.grouping(opened, by)
-        folds = Tee({"gathered": self.gather(column), "training": FingerprintFold(Content(column))})
+        training, texts = FingerprintFold(Content(column)), documents.TextsFold()
+        folds = Tee({"gathered": self.gather(column), "training": training, "texts": texts})
         found = run(source, folds, executor, progress)
-        return self.of(found["gathered"], say=say, source=opened.describe(), training=found["training"])
+        fitted = self.of(found["gathered"], say=say, source=opened.describe(), training=found["training"])
+        return replace(fitted, documents=fitted.documents.named(found["texts"]))
 
     @final
     def of(
@@ -119,8 +125,9 @@ class ClickModel(Spelled, ABC):
         """The distribution of clicks on slates; document -1 is an unseen document, shown = False is none at all."""
 
     def relevance(self, parameters: Parameters, document: Integers) -> Floats:
-        """The model's relevance of each document (any shape), as its paper defines it; by default its attraction."""
-        return np.asarray(parameters["attraction"][document])
+        """The model's relevance of each document (any shape), as its paper defines it; by default one table."""
+        assert self.relevance_table is not None
+        return np.asarray(parameters[self.relevance_table][document])
 
     def examination(self, parameters: Parameters) -> Floats | None:
         """[k] probability that each rank is examined, whatever is shown; None where it depends on more."""

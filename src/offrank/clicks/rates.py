@@ -77,6 +77,7 @@ class DCTR(WithPrior):
     """
 
     name: ClassVar[str] = "dctr"
+    relevance_table: ClassVar[str | None] = "rate"
 
     def roles(self) -> Roles:
         return {"rate": Role.DOCUMENT, "rate_prior": Role.PRIOR}
@@ -90,9 +91,6 @@ class DCTR(WithPrior):
 
     def law(self, parameters: Parameters, slots: SlateDocuments) -> ClickLaw:
         return Independent(of_documents(parameters["rate"], slots))
-
-    def relevance(self, parameters: Parameters, document: Integers) -> Floats:
-        return parameters["rate"][document]
 
 
 @dataclass(frozen=True, repr=False)

@@ -23,13 +23,15 @@ class Sessions:
     """Distinct sessions: document [n, k] int32, index at each rank, -1 for pads and holes; click [n, k] uint8, 0 or 1.
 
     weight: [n] number of sessions of the log like this one, each divided by its inclusion probability.
-    documents: their number; tables of parameters have `documents` + 1 entries.
+    documents: their number; tables of parameters have `documents` + 1 entries. query: [documents] index of each
+    document's query, where it is known.
     """
 
     document: NDArray[np.int32]
     click: NDArray[np.uint8]
     weight: Floats
     documents: int
+    query: Integers | None = None
 
     def __len__(self) -> int:
         return len(self.weight)
@@ -132,9 +134,11 @@ def tally(batch: LogBatch, repeated: float | None = None) -> Tally:
 
 @dataclass(frozen=True)
 class Chunk:
-    """A batch with its own documents: keys [d], and sessions that index them."""
+    """A batch with its own documents: keys [d], codes of their queries and items, and sessions that index them."""
 
     keys: Integers
+    query: Integers
+    item: Integers
     sessions: Sessions
 
     @classmethod
@@ -146,10 +150,20 @@ class Chunk:
         """
         click, shown = whole_clicks(batch) > 0, batch.slates >= 0
         found = pa.array(shown_keys(batch.contexts, batch.slates, by)[shown]).dictionary_encode()
-        document = np.full(shown.shape, -1, np.int32)
-        document[shown] = found.indices.to_numpy()
+        document, place = np.full(shown.shape, -1, np.int32), found.indices.to_numpy()
+        document[shown] = place
         keys = found.dictionary.to_numpy()
-        return cls(keys, Sessions(document, click.astype(np.uint8), 1.0 / batch.inclusion, len(keys)))
+        first = np.empty(len(keys), np.int64)
+        first[place] = np.flatnonzero(shown)  # any place of a document tells its query and item
+        row, rank = np.divmod(first, max(shown.shape[1], 1))
+        item = batch.contexts.candidates[row, batch.slates[row, rank]]
+        query = np.zeros_like(item) if by is None else batch.contexts.keys[by][row]
+        sessions = Sessions(document, click.astype(np.uint8), 1.0 / batch.inclusion, len(keys))
+        return cls(keys, query, item, sessions)
+
+
+def _codes(chunk: Chunk) -> tuple[Integers, Integers, Integers]:
+    return chunk.keys, chunk.query, chunk.item
 
 
 class Pile:
@@ -166,14 +180,19 @@ class Pile:
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Pile) or self.tally != other.tally:
             return False
-        (keys, mine), (other_keys, theirs) = self.joined(), other.joined()
+        (documents, mine), (others, theirs) = self.joined(), other.joined()
         mine, theirs = collapsed(mine), collapsed(theirs)
         same_rows = np.array_equal(mine.document, theirs.document) and np.array_equal(mine.click, theirs.click)
-        return np.array_equal(keys, other_keys) and same_rows and np.allclose(mine.weight, theirs.weight, rtol=1e-12)
+        same_weights = np.allclose(mine.weight, theirs.weight, rtol=1e-12)
+        return np.array_equal(documents.keys, others.keys) and same_rows and same_weights
 
-    def joined(self) -> tuple[Integers, Sessions]:
-        """The keys of all documents, ascending, and all sessions in terms of these."""
-        keys = np.unique(np.concatenate([np.empty(0, np.int64), *(one.keys for one in self.chunks)]))
+    def joined(self, by: str | None = None) -> tuple[Documents, Sessions]:
+        """All documents, and all sessions in terms of these."""
+        none = np.empty(0, np.int64)
+        found = [np.concatenate([none, *parts]) for parts in zip(*map(_codes, self.chunks), strict=True)]
+        known, query, item = found or [none] * 3
+        keys, distinct = np.unique(known, return_index=True)
+        documents = Documents.of(keys, query[distinct], item[distinct], by)
         every = [one.sessions for one in self.chunks]
         shape = sum(map(len, every)), max((one.ranks for one in every), default=0)
         document, click, weight = np.full(shape, -1, np.int32), np.zeros(shape, np.uint8), np.empty(shape[0])
@@ -185,7 +204,7 @@ class Pile:
             document[rows, :width], click[rows, :width] = codes[one.sessions.document], one.sessions.click
             weight[rows] = one.sessions.weight
             first = rows.stop
-        return keys, Sessions(document, click, weight, len(keys))
+        return documents, Sessions(document, click, weight, len(keys), documents.query)
 
 
 @dataclass(frozen=True)
@@ -208,11 +227,14 @@ class SessionsFold(MappedFold):
         Raises:
             EmptyLogError: nothing was shown.
         """
-        keys, sessions = found.joined()
-        if not len(keys):
+        documents, sessions = found.joined(self.by)
+        if not len(documents):
             raise EmptyLogError("the log has no impressions", "give a log with at least one impression")
-        worth = Weighed.of(sessions.weight).worth
-        return Gathered(Documents(keys, self.by), collapsed(sessions), found.tally, worth)
+        worth, there = Weighed.of(sessions.weight).worth, sessions.document >= 0
+        weight = np.broadcast_to(sessions.weight[:, None], there.shape)[there]
+        shown = np.bincount(sessions.document[there], weight, len(documents))
+        documents = replace(documents, shown=shown.astype(np.float64, copy=False))
+        return Gathered(documents, collapsed(sessions), found.tally, worth)
 
 
 @dataclass(frozen=True)
@@ -234,4 +256,4 @@ def collapsed(sessions: Sessions) -> Sessions:
     codes = codes[order]
     starts = np.flatnonzero(np.append(True, codes[1:] != codes[:-1]))
     first, weight = order[starts], np.add.reduceat(sessions.weight[order], starts)
-    return Sessions(sessions.document[first], sessions.click[first], weight, sessions.documents)
+    return replace(sessions, document=sessions.document[first], click=sessions.click[first], weight=weight)

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 from numpy.typing import NDArray
 
 from ..errors import UsageError
@@ -50,6 +51,7 @@ def write(
         "model": spelling,
         "by": documents.by,
         "documents": encoded(documents.keys),
+        "ids": None if documents.item is None else _ids(documents),
         "parameters": {name: encoded(table) for name, table in learnt.parameters.items()},
         "strength": {name: encoded(table) for name, table in learnt.strength.items()},
         "loadings": {name: encoded(table) for name, table in learnt.loadings.items()},
@@ -63,6 +65,15 @@ def write(
         "training": None if training is None else _training(training),
     }
     write_text(path, json.dumps(found, indent=1, allow_nan=False) + "\n")
+
+
+def _ids(documents: Documents) -> dict[str, Any]:
+    """The codes of items and queries, and their texts."""
+    codes = {name: getattr(documents, name) for name in ("item", "query", "query_codes", "shown")}
+    found: dict[str, Any] = {name: encoded(array) for name, array in codes.items() if array is not None}
+    if documents.texts is not None:
+        found["texts"] = {"codes": encoded(documents.texts.codes)} | encoded_texts(documents.texts.texts)
+    return found
 
 
 def _training(found: Fingerprint) -> dict[str, Any]:
@@ -117,6 +128,28 @@ def encoded(array: NDArray[Any]) -> dict[str, Any]:
         return found | {"values": array.ravel().tolist()}
     raw = np.ascontiguousarray(array, dtype=_KINDS[kind]).tobytes()
     return found | {"base64": base64.b64encode(raw).decode("ascii")}
+
+
+def encoded_texts(texts: pa.Array) -> dict[str, Any]:
+    """Texts as their bytes one after another, and the end of each."""
+    each = texts.cast(pa.large_binary()).to_pylist()
+    ends = np.cumsum([len(one) for one in each], dtype=np.int64)
+    return {"ends": encoded(ends), "bytes": base64.b64encode(b"".join(each)).decode("ascii")}
+
+
+def decoded_texts(found: Mapping[str, Any]) -> pa.Array:
+    """The texts that `encoded_texts` encoded.
+
+    Raises:
+        ValueError, TypeError: they are none. KeyError: a part is missing.
+    """
+    ends, raw = decoded(found["ends"]), _bytes(found["bytes"], "|u1").tobytes()
+    offsets = np.concatenate([[0], ends]).astype(np.int64)
+    if ends.ndim != 1 or (np.diff(offsets) < 0).any() or offsets[-1] != len(raw):
+        raise ValueError("the ends of its texts are not those of its bytes")
+    made = pa.LargeStringArray.from_buffers(len(ends), pa.py_buffer(offsets), pa.py_buffer(raw))
+    made.validate(full=True)
+    return made
 
 
 def decoded(found: Mapping[str, Any]) -> NDArray[Any]:

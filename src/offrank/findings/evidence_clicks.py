@@ -58,3 +58,17 @@ class OfSelection:
     """The criterion for choosing click models. counted: whether the mean rank in the log replaces the expected one."""
 
     counted: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class OfJudgements:
+    """The judgements of documents by a click model.
+
+    documents: their number. wide: those whose interval spans more than two grades. intervals: whether there are any.
+    alike: whether all have the same relevance.
+    """
+
+    documents: int = 0
+    wide: int = 0
+    intervals: bool = True
+    alike: bool = False

@@ -16,6 +16,8 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from .texts import Texts
+
 T = TypeVar("T")
 
 Floats = NDArray[np.float64]
@@ -147,6 +149,7 @@ class LogBatch:
     skipped: rule -> number of rows (or clicks) left out while reading.
     file: where the rows stand; base: rows in the files before it, so that row - base is a file's own row.
     run: cache that is kept until the whole log is read.
+    texts: those of the items and keys, for jobs that ask for them; None if all are whole numbers.
     """
 
     contexts: Contexts
@@ -161,6 +164,7 @@ class LogBatch:
     base: int = 0
     clusters: Mapping[str, Integers] = field(default_factory=dict)
     run: RunCache = field(default_factory=RunCache, compare=False, repr=False)
+    texts: Texts | None = field(default=None, compare=False, repr=False)
     _known: dict[Hashable, Any] = field(default_factory=dict, init=False, compare=False, repr=False)
 
     def __len__(self) -> int:

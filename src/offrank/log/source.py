@@ -19,7 +19,8 @@ class Needs:
     weights: the scores among them that must not be negative. written: `role:column`, probabilities of the shown slates
     under another policy than the logging one (`propensity:new_propensity`). holes: whether the job supports ranks
     where nothing was shown, which are -1 inside slates; otherwise they break a rule. exchangeable: whether the result
-    depends only on these columns, so that other items with the same numbers would be treated alike.
+    depends only on these columns, so that other items with the same numbers would be treated alike. texts: whether the
+    batches hold the texts of the items and keys beside their codes.
     """
 
     roles: frozenset[str] = frozenset()
@@ -31,6 +32,7 @@ class Needs:
     written: frozenset[str] = frozenset()
     clusters: frozenset[str] = frozenset()
     holes: bool = False
+    texts: bool = False
     exchangeable: bool = False
 
     def __or__(self, other: Needs) -> Needs:

@@ -13,18 +13,23 @@ from numpy.typing import NDArray
 from ..errors import ColumnError
 from ..log import _kernels
 from ..log.batch import Floats, Integers
+from ..log.texts import Texts
 from .json_text import from_json
 
 
 @dataclass(frozen=True)
 class Lists:
-    """Flat lists: row i is values[starts[i] : starts[i] + lengths[i]]. null: [n] rows without a list. kind: of ids."""
+    """Flat lists: row i is values[starts[i] : starts[i] + lengths[i]].
+
+    null: [n] rows without a list. kind: of ids. raw: for codes, the ids that they were made from.
+    """
 
     values: Any
     starts: Integers
     lengths: Integers
     null: NDArray[np.bool_]
     kind: str = ""
+    raw: pa.Array | None = None
 
     def take(self, rows: Integers | None) -> Lists:
         """Return the lists of these rows; all if rows is None."""
@@ -140,7 +145,8 @@ def id_lists(column: pa.Array, name: str) -> Lists:
     """Read lists of item codes; a null id makes the row null."""
     found = lists(column, name)
     null = found.null | found.rows_where(np.asarray(found.values.is_null()))
-    return replace(found, values=codes(found.values, name), null=null, kind=id_kind(found.values.type))
+    kind = id_kind(found.values.type)
+    return replace(found, values=codes(found.values, name), null=null, kind=kind, raw=found.values)
 
 
 def id_kind(kind: pa.DataType) -> str:
@@ -212,12 +218,33 @@ def codes(column: pa.Array, name: str) -> Integers:
         return filled.to_numpy(zero_copy_only=False).astype(np.int64)
     if pa.types.is_nested(column.type):
         raise ColumnError(f"column {name!r} holds {column.type}, not ids", "write ids as integers or strings")
-    text = column if _is_text(column.type) else column.cast(pa.large_string())
-    text = pc.fill_null(text.cast(pa.large_binary()), b"")  # bytes are skipped, since they need not be UTF-8
+    text = pc.fill_null(_as_bytes(column), b"")
     _, offsets, data = text.buffers()
     where = np.frombuffer(offsets, dtype=np.int64)[text.offset : text.offset + len(text) + 1]
     letters = np.zeros(1, np.uint8) if data is None or not data.size else np.frombuffer(data, dtype=np.uint8)
     return np.asarray(_kernels.hash_strings(letters, where)).view(np.int64)
+
+
+def _as_bytes(column: pa.Array) -> pa.Array:
+    """Return ids that are hashed as the bytes of their text, which need not be UTF-8."""
+    return (column if _is_text(column.type) else column.cast(pa.large_string())).cast(pa.large_binary())
+
+
+def texts(column: pa.Array, name: str) -> Texts:
+    """Return the distinct texts of a column of ids beside their codes; there are none of whole numbers below 2^63."""
+    column = plain(column)
+    if pa.types.is_integer(column.type):
+        large = pa.types.is_uint64(column.type) and (pc.max(column).as_py() or 0) > np.iinfo(np.int64).max
+        if not large:
+            return Texts.none()
+        found = column.drop_null().unique()
+        return Texts.of(codes(found, name), found.cast(pa.large_string()))
+    found = column.dictionary if pa.types.is_dictionary(column.type) else column
+    found = _as_bytes(found).drop_null().unique()
+    try:
+        return Texts.of(codes(found, name), found.cast(pa.large_string()))
+    except pa.ArrowInvalid:  # bytes that are no UTF-8
+        return Texts.of(codes(found, name), pa.array(map(_word, found.to_pylist()), pa.large_string()))
 
 
 def labels(column: pa.Array, name: str) -> tuple[Integers, tuple[str, ...]]:

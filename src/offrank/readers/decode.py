@@ -17,6 +17,7 @@ from ..log.hashing import ODD
 from ..log.rules import Faults
 from ..log.schema import WRITTEN
 from ..log.source import Needs
+from ..log.texts import Texts
 from . import arrow
 from .arrow import Lists
 from .features import sparse_features
@@ -63,6 +64,7 @@ class Decoded:
         self.rankings = {name: self._ranking(f"rankings:{name}") for name in needed.rankings}
         self.keys = {name: self._key(f"keys:{name}") for name in needed.keys}
         self.clusters = {name: self._cluster(f"clusters:{name}") for name in needed.clusters}
+        self.texts = self._texts() if needed.texts else None
         if top_k is not None:
             self._cut(top_k)
         self.by_row = {role: self._by_row(role) for role in ("inclusion", "reward") if role in columns}
@@ -105,7 +107,14 @@ class Decoded:
             self.piece.file,
             self.piece.base,
             {name: np.ascontiguousarray(codes[pick]) for name, codes in self.clusters.items()},
+            texts=self.texts,
         )
+
+    def _texts(self) -> Texts:
+        """Return the texts of all items and keys of the piece."""
+        found = [arrow.texts(self.candidates.raw, self.columns["slate"])]
+        found += [arrow.texts(self._column(f"keys:{name}"), name) for name in self.needed.keys]
+        return sum(found, Texts.none())
 
     def _cut(self, slots: int) -> None:
         """Keep the first slots of each slate and the values beside them; all candidates stay."""
@@ -243,8 +252,8 @@ class Ranks:
         place = found.starts[row] + rank
         hole = np.asarray(found.values.is_null())[place]
         shown = np.bincount(row[~hole], minlength=len(found.starts))
-        kept = arrow.codes(found.values, name)[place[~hole]]
-        self.items = Lists(kept, np.cumsum(shown) - shown, shown, found.null, arrow.id_kind(found.values.type))
+        kept, kind = arrow.codes(found.values, name)[place[~hole]], arrow.id_kind(found.values.type)
+        self.items = Lists(kept, np.cumsum(shown) - shown, shown, found.null, kind, found.values)
         self.lengths, self.row, self.rank = found.lengths, row[hole], rank[hole]
 
     def spread(self, located: Integers) -> Integers:

@@ -76,10 +76,11 @@ def query_column(found: Mapping[str, Fitted], by: str | None = None) -> str:
     return by or str(known.pop())
 
 
-def facts(kind: str, title: str, log: Source, **more: Any) -> dict[str, Any]:
+def facts(kind: str, title: str, log: Source | str, **more: Any) -> dict[str, Any]:
     """Return what `to_dict` holds besides the numbers."""
     made = {"versions": document.versions(), "created": document.now()}
-    return {"schema": 1, "kind": kind, "title": title, "log": log.describe(), **more, **made}
+    where = log if isinstance(log, str) else log.describe()
+    return {"schema": 1, "kind": kind, "title": title, "log": where, **more, **made}
 
 
 class Delivered(Printed, Tabular):

@@ -94,6 +94,7 @@ def again(facts: Mapping[str, Any], *names: str) -> Section:
 _VERBS = {
     "click-model": "clicks fit",
     "clicks": "clicks evaluate",
+    "click-judgements": "clicks judge",
     "examination": "clicks harvest",
     "metrics": "measure",
     "click-selection": "select clicks",
