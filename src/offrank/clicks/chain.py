@@ -1,7 +1,7 @@
 """Users who read down a list: each model defines how they go on after a click, and its hidden counts.
 
-Where good documents are shown high, a common prior of all documents mistakes their attraction for examination. So
-the continuation, which all sessions share, is learnt with a weak prior on each document.
+Good documents are shown high: a common prior of all documents mistakes their attraction for examination. So the prior
+of a document depends on its mean logged rank, in its mean and in its strength, and everything is learnt together.
 """
 
 from __future__ import annotations
@@ -9,20 +9,20 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import ClassVar, final
+from typing import ClassVar, Literal, final
 
 import numpy as np
 
+from ..errors import UsageError
 from ..findings import cautions_for
-from ..findings.evidence_clicks import OfFit
-from ..findings.examination_unknown import ERROR, RESTLESS
 from ..folds.estimate import Caution
 from ..log.batch import Floats
 from .documents import SlateDocuments
 from .fit import _kernels
 from .fit.design import Design
+from .fit.doubt import reduced, shared
 from .fit.em import Climb, climb, expit, logit
-from .fit.priors import FLAT, Beta, EvidenceGrid, PriorRegression
+from .fit.priors import FLAT, Beta, EvidenceGrid, Prior, PriorRegression, given
 from .fit.tails import HiddenCounts, Second, Tails, Trials
 from .laws import Cascading, ClickLaw
 from .learnt import Learnt
@@ -32,13 +32,23 @@ from .sessions import Sessions
 
 Priors = Mapping[str, Beta]
 """The prior of each table of documents."""
+Continuation = Literal["fit"] | float | tuple[float, ...]
+"""How users go on: learnt, or given."""
+
+Designs = Mapping[str, Design | Beta]
+"""Of each table of documents: what its priors depend on, or its given prior."""
+Regressions = Mapping[str, PriorRegression]
+"""The fitted priors of each table."""
 
 _WEAK = Beta(0.2, 0.8)
-"""Prior of a document while the continuation is learnt: equivalent to one impression."""
+"""Prior of a document where learning begins: equivalent to one impression."""
 _LOOSE = 1e-3
+_NEAR = 0.03
+"""Change of a prior's logits, and logarithms of its strengths, below which fits of priors and tables have settled."""
+_KNOTS = 5
 _REFITS = 20
 _ROUNDS = 2000
-_SHARED = "continuation"
+SHARED = "continuation"
 
 
 @dataclass(frozen=True, repr=False, kw_only=True)
@@ -46,21 +56,31 @@ class Chain(ClickModel):
     """A user who examines the first result, clicks it with its attraction, and then goes on or stops.
 
     Tables: `attraction` [documents + 1]; `continuation` [few], with a uniform prior; where the model has it,
-    `satisfaction` [documents + 1]. Beta priors of the documents' tables are fitted by marginal likelihood (see
-    `EvidenceGrid`) and stand beside them as `attraction_prior` (alpha, beta). The mode is that of the posterior on
-    the logit scale, which for counts is the posterior mean. The `continuation` is learnt without that prior, which
-    would mistake what a logging policy knows of the documents for examination; the documents' tables follow, given it.
+    `satisfaction` [documents + 1]. A document's Beta prior depends on its mean logged rank, in its mean and in its
+    strength; it is fitted by marginal likelihood (see `EvidenceGrid`). Beside each table of documents stand the
+    prior of an unseen document (`attraction_prior`) and the regression (`attraction_regression`). The mode is that of
+    the posterior on the logit scale, which for counts is the posterior mean.
 
-    tolerance: learning stops when no probability changes by more than this in one step.
+    tolerance: learning stops when no probability changes by more than this in one step. prior: of the tables of
+    documents: "fit", "common" (fitted, and the same for all of them), or (a, b).
     """
 
     tolerance: float = 1e-5
+    prior: Prior = "fit"
 
     by_rank: ClassVar[bool] = False
     """Whether the continuation after a click depends on its rank instead of the document."""
     tables: ClassVar[tuple[str, ...]] = ("attraction",)
     begin: ClassVar[tuple[float, ...]] = ()
     """The continuation from which EM starts (one number for all ranks); empty where the model has no such table."""
+
+    def __post_init__(self) -> None:
+        given(self.prior)
+
+    @property
+    def fixed(self) -> tuple[float, ...] | None:
+        """The continuation that was given; None where it is learnt."""
+        return None
 
     @abstractmethod
     def going_on(self, parameters: Parameters) -> tuple[Floats, float]:
@@ -89,13 +109,14 @@ class Chain(ClickModel):
             won = won + hidden.on * second.went + hidden.off * second.stopped
             found[second.table] = (won, tried + hidden.on + hidden.off)
         shared = self.continued(parameters, hidden)
-        return found if shared is None else {**found, _SHARED: shared}
+        return found if shared is None else {**found, SHARED: shared}
 
     @final
     def roles(self) -> Roles:
-        shared = {_SHARED: Role.RANK if self.by_rank else Role.SHARED} if self.begin else {}
-        priors = dict.fromkeys(map(_prior, self.tables), Role.PRIOR)
-        return {**dict.fromkeys(self.tables, Role.DOCUMENT), **shared, **priors}
+        shared = {SHARED: Role.RANK if self.by_rank else Role.SHARED} if self.begin else {}
+        priors = {_prior(name): Role.PRIOR for name in self.tables}
+        regressions = {_regression(name): Role.REGRESSION for name in self.tables}
+        return {**dict.fromkeys(self.tables, Role.DOCUMENT), **shared, **priors, **regressions}
 
     @final
     def law(self, parameters: Parameters, slots: SlateDocuments) -> ClickLaw:
@@ -105,47 +126,66 @@ class Chain(ClickModel):
 
     @final
     def learn(self, data: Sessions, *, start: Parameters | None = None, say: Say = silent) -> Learnt:
-        """Learn all tables under common priors, then the continuation alone, then the documents given it."""
+        """Learn all tables and the priors of the documents together."""
         sessions, cautions = self.readable(data)
-        em = EM(self, Tails.of(sessions, by_rank=self.by_rank), say)
+        em = EM(self, Tails.of(sessions, by_rank=self.by_rank), self._priors(sessions), say)
+        here, priors = em.begun(start)
+        here, priors = em.together(here, priors)
+        found = em.climbed(here, priors)
+        betas = em.betas(priors)
+        unseen = {name: beta.of_unseen.table for name, beta in betas.items()}
+        tables = {
+            **found.parameters,
+            **{_prior(name): table for name, table in unseen.items()},
+            **{_regression(name): regression.table for name, regression in priors.items()},
+        }
+        facts = {_prior(name): table.tolist() for name, table in unseen.items()}
+        strength, loadings = {}, {}
         if start is None:
-            here, priors = em.together(em.start(), dict.fromkeys(self.tables, FLAT))
-        else:
-            here = {name: table for name, table in start.items() if self.roles()[name] is not Role.PRIOR}
-            priors = {name: Beta.at(start[_prior(name)]) for name in self.tables}
-        strength: Parameters = {}
-        if self.begin:
-            say(f"{self.name}: how far users read, each document by itself")
-            alone = em.climbed(here, em.weak).parameters
-            if start is None:
-                strength, unknown = _inference(em, alone, here, restlessness(sessions))
-                cautions = (*cautions, *unknown)
-            here = {**here, _SHARED: alone[_SHARED]}
-        fixed = (_SHARED,) if self.begin else ()
-        if fixed or start is not None:
-            here, priors = em.together(here, priors, fixed)
-        found = em.climbed(here, priors, fixed)
-        if start is None:
-            known = em.known(found.parameters)
-            strength = {**{name: known[name] + priors[name].strength for name in self.tables}, **strength}
-        facts = {_prior(name): [prior.a, prior.b] for name, prior in priors.items()}
-        tables = {**found.parameters, **{name: np.array(prior) for name, prior in facts.items()}}
-        return Learnt(tables, strength, found.trace, found.rounds, found.converged, facts, cautions)
+            strength, loadings = em.doubt(found.parameters, priors, sessions)
+            cautions = (*cautions, *em.cautions(found.parameters, priors, strength, loadings, sessions))
+        return Learnt(tables, strength, found.trace, found.rounds, found.converged, facts, cautions, loadings)
+
+    def _priors(self, sessions: Sessions) -> Designs:
+        """What the prior of each table of documents depends on, or the prior that was given."""
+        common = Design.common(sessions.documents) if self.prior == "common" else None
+        one = given(self.prior) or common or Design.of_ranks(sessions.mean_rank(), _KNOTS)
+        return dict.fromkeys(self.tables, one)
 
 
 @dataclass(frozen=True)
 class EM:
-    """Maximum a posteriori estimation of a model from its tails, under given priors."""
+    """Maximum a posteriori estimation of a model from its tails.
+
+    priors: of each table of documents, the design of the prior to be fitted, or the prior that was given.
+    """
 
     model: Chain
     tails: Tails
+    priors: Designs
     say: Say
 
-    @property
-    def weak(self) -> Priors:
-        return dict.fromkeys(self.model.tables, _WEAK)
+    def begun(self, start: Parameters | None) -> tuple[Parameters, Regressions]:
+        """Initial values of all tables, and of the priors to be fitted: those of `start` where they fit."""
+        shared, flat = self.model.fixed, {n: _flat(one) for n, one in self.priors.items() if isinstance(one, Design)}
+        if start is None:
+            here = self._started()
+            say = f"{self.model.name}: each document by itself"
+            self.say(say)
+            here = self.climbed(here, {}, _LOOSE, 60).parameters
+            return here, flat
+        here = {name: start[name] for name in (*self.model.tables, SHARED) if name in start}
+        if shared is not None:
+            here[SHARED] = self.given(shared)
+        before = {n: one.moved(start[_regression(n)]) for n, one in flat.items() if _fits(one, start[_regression(n)])}
+        return here, {**flat, **before}
 
-    def start(self) -> Parameters:
+    def given(self, continuation: tuple[float, ...]) -> Floats:
+        """The table of a given continuation; one number for all ranks is repeated."""
+        few = self.tails.ranks if self.model.by_rank else len(continuation)
+        return np.asarray(continuation, np.float64)[np.minimum(np.arange(few), len(continuation) - 1)]
+
+    def _started(self) -> Parameters:
         """Initial values: click rates, with half of the impressions below last clicks; half of the clicks satisfy."""
         tails, model, shown = self.tails, self.model, self.tails.clicked + self.tails.skipped
         weight, items = np.repeat(tails.weight, np.diff(tails.first)), tails.document >= 0
@@ -154,25 +194,37 @@ class EM:
         here = {name: np.full(len(shown), 0.5) for name in model.tables}
         here["attraction"] = Beta(2 * rate, 2 - 2 * rate).posterior_mean(tails.clicked, shown)
         if model.begin:
-            here[_SHARED] = np.resize(model.begin, tails.ranks if model.by_rank else len(model.begin))
+            here[SHARED] = self.given(model.fixed or model.begin)
         return here
+
+    def betas(self, priors: Regressions) -> dict[str, Beta]:
+        """The prior of each document, by table; a weak one for all where `priors` is empty."""
+        found = {}
+        for name, one in self.priors.items():
+            if isinstance(one, Beta):
+                found[name] = one
+            else:
+                found[name] = priors[name].betas(one) if name in priors else _WEAK
+        return found
 
     def climbed(
         self,
         here: Parameters,
-        priors: Priors,
-        fixed: tuple[str, ...] = (),
+        priors: Regressions,
         tolerance: float | None = None,
         rounds: int = _ROUNDS,
+        *,
+        still: bool = False,
     ) -> Climb:
-        """The posterior mode under these priors (FLAT where there is none); `fixed` tables are not changed."""
-        kept = {name: here[name] for name in fixed}
+        """The posterior mode under these priors; still: the continuation is not changed."""
+        kept = {SHARED: here[SHARED]} if SHARED in here and (still or self.model.fixed is not None) else {}
+        betas = self.betas(priors)
 
         def step(at: Parameters) -> tuple[Parameters, float]:
             hidden = self._expect(at)
             counts = self.model.counts(at, hidden)
-            after = {name: priors.get(name, FLAT).posterior_mean(*counts[name]) for name in at}
-            prior = sum(priors.get(name, FLAT).log_density(table) for name, table in at.items())
+            after = {name: betas.get(name, FLAT).posterior_mean(*counts[name]) for name in at}
+            prior = sum(betas.get(name, FLAT).log_density(table) for name, table in at.items())
             return {**after, **kept}, hidden.log_likelihood + prior
 
         def tell(log_posterior: float) -> None:
@@ -180,13 +232,13 @@ class EM:
 
         return climb(step, here, tolerance=tolerance or self.model.tolerance, rounds=rounds, say=tell)
 
-    def together(self, here: Parameters, priors: Priors, fixed: tuple[str, ...] = ()) -> tuple[Parameters, Priors]:
+    def together(self, here: Parameters, priors: Regressions) -> tuple[Parameters, Regressions]:
         """Priors and parameters, fitted alternately to a loose tolerance."""
-        for _ in range(_REFITS):
-            here = self.climbed(here, priors, fixed, _LOOSE, 60).parameters
+        for _ in range(_REFITS if priors else 0):
+            here = self.climbed(here, priors, _LOOSE, 60).parameters
             before, priors = priors, self.refitted(here, priors)
-            self.say(f"{self.model.name}: prior of " + ", ".join(f"{name} {priors[name]}" for name in priors))
-            if all(priors[name].is_near(before[name]) for name in priors):
+            self.say(f"{self.model.name}: priors of {', '.join(priors)} fitted")
+            if all(np.abs(priors[name].table - before[name].table).max() < _NEAR for name in priors):
                 break
         return here, priors
 
@@ -201,15 +253,25 @@ class EM:
             _kernels.add_information(*trials, here[name], found[name])
         return {name: np.maximum(information, 0.0) for name, information in found.items()}
 
-    def refitted(self, here: Parameters, priors: Priors) -> Priors:
-        """The priors with the largest marginal likelihood at these parameters."""
-        known = self.known(here)
-        grids = {name: EvidenceGrid.around(here[name], known[name] + priors[name].strength) for name in priors}
+    def grids(self, here: Parameters, priors: Regressions) -> dict[str, EvidenceGrid]:
+        """The likelihoods of the documents of each table whose priors are fitted."""
+        known, betas = self.known(here), self.betas(priors)
+        grids = {name: EvidenceGrid.around(here[name], known[name] + betas[name].strength) for name in priors}
         for name, trials in self.trials(here):
-            grids[name].add(trials)
-        common = Design.common(len(self.tails.clicked) - 1)
-        found = {name: grid.fit(PriorRegression.of(priors[name]), common) for name, grid in grids.items()}
-        return {name: prior.betas(common).of_unseen for name, prior in found.items()}
+            if name in grids:
+                grids[name].add(trials)
+        return grids
+
+    def refitted(self, here: Parameters, priors: Regressions) -> Regressions:
+        """The priors with the largest marginal likelihood at these parameters."""
+        grids = self.grids(here, priors)
+        return {name: grids[name].fit(prior, self.design(name)) for name, prior in priors.items()}
+
+    def design(self, table: str) -> Design:
+        """What the priors of a table depend on."""
+        found = self.priors[table]
+        assert isinstance(found, Design)
+        return found
 
     def trials(self, here: Parameters) -> Iterator[tuple[str, Trials]]:
         """All trials of each table of documents, with their posterior probabilities."""
@@ -219,60 +281,121 @@ class EM:
         """Expected counts of complete data."""
         return self.model.counts(here, self._expect(here))
 
+    def slopes(self, here: Parameters) -> Floats:
+        """[few] derivatives of the log-posterior with respect to the logits of the continuation."""
+        won, tried = self.counts(here)[SHARED]
+        return np.asarray(won + FLAT.a - here[SHARED] * (tried + FLAT.strength))
+
+    def doubt(self, here: Parameters, priors: Regressions, sessions: Sessions) -> tuple[Parameters, Parameters]:
+        """(strength, loadings) of all tables: what each entry's own data say, and what all have in common."""
+        betas, known = self.betas(priors), self.known(here)
+        strength: dict[str, Floats] = {name: known[name] + beta.strength for name, beta in betas.items()}
+        grids = self.grids(here, priors)
+        along = {name: self._directions(here, strength, grids[name], prior, name) for name, prior in priors.items()}
+        learns = SHARED in here and self.model.fixed is None
+        places = np.flatnonzero(self.counts(here)[SHARED][1] > 0) if learns else np.empty(0, np.int64)
+        ends = np.cumsum([len(places), *(axes.shape[1] for axes in along.values())])
+        if learns:
+            strength[SHARED] = np.full(len(here[SHARED]), FLAT.strength)
+        group = _groups(sessions)
+        if not ends[-1] or group is None:
+            return strength, {}
+
+        def moved(step: Floats) -> tuple[Parameters, Regressions]:
+            at = dict(here)
+            if learns:
+                at[SHARED] = here[SHARED].copy()
+                at[SHARED][places] = expit(logit(here[SHARED][places]) + step[: len(places)])
+            parts = zip(along.items(), np.split(step[len(places) :], ends[1:-1] - len(places)), strict=True)
+            there = {name: priors[name].moved(priors[name].table + axes @ part) for (name, axes), part in parts}
+            return self.climbed(at, there, _STILL, 30, still=True).parameters, there
+
+        def equations(step: Floats) -> tuple[Floats, Parameters]:
+            at, there = moved(step)
+            found = [self.slopes(at)[places]] if learns else []
+            for name, grid in (self.grids(at, there) if there else {}).items():
+                scores, rest = grid.scores(there[name], self.design(name))
+                found.append((scores.sum(axis=0) + rest) @ along[name])
+            return np.concatenate(found), {name: at[name] for name in self.model.tables}
+
+        documents = _groups_of_documents(sessions)
+        by_group = np.zeros((_GROUPS, ends[-1]))
+        for place in range(_GROUPS if learns else 0):
+            part = EM(self.model, Tails.of(sessions.where(group == place), by_rank=self.model.by_rank), {}, silent)
+            won, tried = part.counts(here)[SHARED]
+            by_group[place, : len(places)] = (won - here[SHARED] * tried)[places]
+        for (name, axes), first, last in zip(along.items(), ends[:-1], ends[1:], strict=True):
+            scores, _ = grids[name].scores(priors[name], self.design(name))
+            np.add.at(by_group[:, first:last], documents[grids[name].kept], scores @ axes)
+        information = [1.0 / np.sqrt(np.maximum((tried * (here[SHARED] * (1 - here[SHARED])))[places], 1.0)) * 2 for _, tried in [self.counts(here)[SHARED]]] if learns else []
+        steps = np.concatenate([*information, np.ones(ends[-1] - len(places))])
+        half, loadings = shared(equations, by_group, steps)
+        if learns:
+            loadings[SHARED] = np.zeros((len(here[SHARED]), len(steps)))
+            loadings[SHARED][places] = half[: len(places)]
+            strength[SHARED][places] = 1e9
+        return reduced(loadings, here, strength)
+
+    def _directions(
+        self, here: Parameters, strength: Parameters, grid: EvidenceGrid, prior: PriorRegression, name: str
+    ) -> Floats:
+        """[prior's table, few] the directions of a prior's doubt that move documents most, one standard deviation each."""
+        design = self.design(name)
+        part = design.take(grid.kept)
+        scores, _ = grid.scores(prior, design)
+        values, axes = np.linalg.eigh(prior.covariance(part, scores, len(scores)))
+        half = axes * np.sqrt(np.maximum(values, 0.0))
+        value, total = here[name][grid.kept], strength[name][grid.kept]
+        # The mean of a posterior moves with its prior's mean m and strength s by s / total and s (m - value) / total.
+        mean, own = prior.means(part), prior.strengths(part)
+        ones = prior.scores(part, (1 - mean) / total, -mean / total)
+        rest = prior.scores(part, (1 - value) / total, -value / total)
+        moves = np.column_stack([ones[:, : part.rows.shape[1]], rest[:, part.rows.shape[1] :]]) @ half
+        moves /= (value * (1 - value))[:, None]
+        leading = np.linalg.eigh(moves.T @ moves)[1][:, ::-1][:, :_DIRECTIONS]
+        return np.asarray(half @ leading)
+
+    def cautions(self, here, priors, strength, loadings, sessions):
+        return ()
+
     def _expect(self, here: Parameters) -> HiddenCounts:
         return self.tails.expect(here["attraction"], *self.model.going_on(here))
 
 
-def restlessness(sessions: Sessions) -> float:
-    """Variance of the rank of a document, averaged over impressions."""
-    document, shown = sessions.document, sessions.document >= 0
-    weight = np.broadcast_to(sessions.weight[:, None], document.shape)[shown]
-    rank = np.broadcast_to(np.arange(document.shape[1], dtype=np.float64), document.shape)[shown]
-    total, first, second = (np.bincount(document[shown], weight * rank**power) for power in range(3))
-    return float((second - first**2 / np.maximum(total, 1e-300)).sum() / max(weight.sum(), 1e-300))
+_GROUPS = 32
+_DIRECTIONS = 2
+_STILL = 1e-4
 
 
-def _inference(em: EM, alone: Parameters, pooled: Parameters, moved: float) -> tuple[Parameters, tuple[Caution, ...]]:
-    """The effective sample size of the continuation, and whether the log identifies it. moved: see `restlessness`.
-
-    The interval covers the sampling error and the sensitivity to the prior of the documents: neither a
-    weak prior nor a common one is right, and the distance between their results measures their bias.
-    """
-    value, tried = alone[_SHARED], em.counts(alone)[_SHARED][1]
-    spread = value * (1.0 - value)
-    error = 1.0 / np.sqrt(_known(em, alone, tried) * spread)
-    room = (error + ERROR * (moved < RESTLESS)) ** 2 + (logit(value) - logit(pooled[_SHARED])) ** 2
-    strength = np.maximum(1.0 / (room * spread) - 1.0, 1.0)
-    largest = float(error[tried > 0].max(initial=0.0))
-    return {_SHARED: strength}, cautions_for(OfFit(error=largest, restlessness=moved))
+def _keys(sessions):
+    document = np.arange(sessions.documents)
+    return document if sessions.query is None else sessions.query
 
 
-def _known(em: EM, here: Parameters, tried: Floats) -> Floats:
-    """[few] effective observations behind the continuation, from its profile likelihood over all documents.
-
-    For the profile's information each entry is moved a little, the documents are refitted, and all scores are taken.
-    """
-    places, strength = np.flatnonzero(tried > 0), np.full(len(tried), FLAT.strength)
-    value, most = here[_SHARED][places], tried[places] + FLAT.strength
-    rest, information = _scores(em, here)[places], np.empty((len(places), len(places)))
-    for row, place in enumerate(places):
-        shift = 2.0 / np.sqrt(max(most[row] * value[row] * (1 - value[row]), 1.0))
-        moved = here[_SHARED].copy()
-        moved[place] = expit(logit(value[row]) + shift)
-        there = em.climbed({**here, _SHARED: moved}, em.weak, (_SHARED,), 1e-5, 30).parameters
-        information[row] = (rest - _scores(em, there)[places]) / shift
-    variance = np.diag(np.linalg.pinv((information + information.T) / 2))
-    known = np.divide(1.0, variance * value * (1 - value), out=most.copy(), where=variance > 0)
-    strength[places] = np.minimum(known, most)
-    return strength
+def _groups_of_documents(sessions: Sessions):
+    """[documents] the random group of each document's query; of the document where there are no queries."""
+    return _keys(sessions) % _GROUPS
 
 
-def _scores(em: EM, here: Parameters) -> Floats:
-    """[few] derivatives of the log-posterior with respect to the logits of the continuation."""
-    won, tried = em.counts(here)[_SHARED]
-    return np.asarray(won + FLAT.a - here[_SHARED] * (tried + FLAT.strength))
+def _groups(sessions: Sessions):
+    first = sessions.document[np.arange(len(sessions)), (sessions.document >= 0).argmax(axis=1)]
+    return np.where(first >= 0, _groups_of_documents(sessions)[first], 0)
+
+
+def _flat(design: Design) -> PriorRegression:
+    return PriorRegression.flat(design, 0.2, 4.0, by_knot=True)
+
+
+def _fits(prior: PriorRegression, table: Floats) -> bool:
+    """Whether a stored regression is of the same design."""
+    return len(table) == len(prior.table)
 
 
 def _prior(table: str) -> str:
-    """The name of a table's prior."""
+    """The name of the prior of an unseen document."""
     return f"{table}_prior"
+
+
+def _regression(table: str) -> str:
+    """The name of the regression of a table's priors."""
+    return f"{table}_regression"

@@ -49,6 +49,10 @@ class Sessions:
         total, ranks = (np.bincount(self.document[shown], one, self.documents) for one in (weight, weight * rank))
         return np.asarray(ranks / np.maximum(total, 1e-300))
 
+    def where(self, kept: NDArray[np.bool_]) -> Sessions:
+        """Some of the sessions."""
+        return replace(self, document=self.document[kept], click=self.click[kept], weight=self.weight[kept])
+
     def scaled(self, share: float) -> Sessions:
         """The same sessions, all weights multiplied by a number."""
         return replace(self, weight=self.weight * share)
