@@ -8,19 +8,21 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import ClassVar, Literal, final
 
 import numpy as np
 
 from ..errors import UsageError
 from ..findings import cautions_for
+from ..findings.evidence_clicks import OfFit
 from ..folds.estimate import Caution
-from ..log.batch import Floats
+from ..log.batch import Floats, Integers
 from .documents import SlateDocuments
 from .fit import _kernels
 from .fit.design import Design
-from .fit.doubt import reduced, shared
+from .fit.doubt import Equations, reduced, shared
 from .fit.em import Climb, climb, expit, logit
 from .fit.priors import FLAT, Beta, EvidenceGrid, Prior, PriorRegression, given
 from .fit.tails import HiddenCounts, Second, Tails, Trials
@@ -42,6 +44,20 @@ Regressions = Mapping[str, PriorRegression]
 
 _WEAK = Beta(0.2, 0.8)
 """Prior of a document where learning begins: equivalent to one impression."""
+_FAINT = 2.0
+"""Strength of a document's prior while the continuation is learnt. Benchmark continuation.py: 1 and 4 have more bias."""
+_FIRST = 4
+"""Fits of the means of these priors."""
+_GROUPS = 32
+"""Random groups of queries whose differences tell the variance of what is learnt from all."""
+_DIRECTIONS = 2
+"""Directions of a table's priors whose doubt is followed to documents."""
+_STEP = 2.0
+"""Size of the steps for derivatives, in standard errors."""
+_SURE = 1e9
+"""Strength of what has no doubt beside its loadings."""
+_FEW = 30
+_TIGHT = 1e-4
 _LOOSE = 1e-3
 _NEAR = 0.03
 """Change of a prior's logits, and logarithms of its strengths, below which fits of priors and tables have settled."""
@@ -130,21 +146,18 @@ class Chain(ClickModel):
         sessions, cautions = self.readable(data)
         em = EM(self, Tails.of(sessions, by_rank=self.by_rank), self._priors(sessions), say)
         here, priors = em.begun(start)
-        here, priors = em.together(here, priors)
-        found = em.climbed(here, priors)
-        betas = em.betas(priors)
-        unseen = {name: beta.of_unseen.table for name, beta in betas.items()}
-        tables = {
-            **found.parameters,
-            **{_prior(name): table for name, table in unseen.items()},
-            **{_regression(name): regression.table for name, regression in priors.items()},
-        }
+        alone = None
+        if self.begin and self.fixed is None and priors:
+            alone = em.alone(here, priors)
+            here = {**here, SHARED: alone.here[SHARED]}
+        here, priors = em.together(here, priors, still=alone is not None)
+        found = em.climbed(here, priors, still=alone is not None)
+        unseen = {name: beta.of_unseen.table for name, beta in em.betas(priors).items()}
+        fitted = {_regression(name): em.regression(name, priors).table for name in self.tables}
+        tables = {**found.parameters, **{_prior(name): table for name, table in unseen.items()}, **fitted}
         facts = {_prior(name): table.tolist() for name, table in unseen.items()}
-        strength, loadings = {}, {}
-        if start is None:
-            strength, loadings = em.doubt(found.parameters, priors, sessions)
-            cautions = (*cautions, *em.cautions(found.parameters, priors, strength, loadings, sessions))
-        return Learnt(tables, strength, found.trace, found.rounds, found.converged, facts, cautions, loadings)
+        learnt = Learnt(tables, {}, found.trace, found.rounds, found.converged, facts, cautions)
+        return learnt if start is not None else Doubt(em, sessions, found.parameters, priors, alone).of(learnt)
 
     def _priors(self, sessions: Sessions) -> Designs:
         """What the prior of each table of documents depends on, or the prior that was given."""
@@ -167,16 +180,10 @@ class EM:
 
     def begun(self, start: Parameters | None) -> tuple[Parameters, Regressions]:
         """Initial values of all tables, and of the priors to be fitted: those of `start` where they fit."""
-        shared, flat = self.model.fixed, {n: _flat(one) for n, one in self.priors.items() if isinstance(one, Design)}
+        flat = {n: _flat(one) for n, one in self.priors.items() if isinstance(one, Design)}
         if start is None:
-            here = self._started()
-            say = f"{self.model.name}: each document by itself"
-            self.say(say)
-            here = self.climbed(here, {}, _LOOSE, 60).parameters
-            return here, flat
+            return self._started(), flat
         here = {name: start[name] for name in (*self.model.tables, SHARED) if name in start}
-        if shared is not None:
-            here[SHARED] = self.given(shared)
         before = {n: one.moved(start[_regression(n)]) for n, one in flat.items() if _fits(one, start[_regression(n)])}
         return here, {**flat, **before}
 
@@ -232,15 +239,43 @@ class EM:
 
         return climb(step, here, tolerance=tolerance or self.model.tolerance, rounds=rounds, say=tell)
 
-    def together(self, here: Parameters, priors: Regressions) -> tuple[Parameters, Regressions]:
-        """Priors and parameters, fitted alternately to a loose tolerance."""
-        for _ in range(_REFITS if priors else 0):
-            here = self.climbed(here, priors, _LOOSE, 60).parameters
+    def alone(self, here: Parameters, priors: Regressions) -> Alone:
+        """The continuation, learnt with a weak prior of each document around the mean of those at its logged ranks.
+
+        A prior of its true strength would mistake what ranks say of documents for examination wherever it is not quite
+        right; a weak one with another mean has a larger bias. First, the means are fitted to documents by themselves.
+        """
+        self.say(f"{self.model.name}: how far users read")
+        here = self.climbed(here, {}, _TIGHT).parameters
+        _, priors = self.together(here, priors, _FIRST, still=True)
+        means = {name: np.asarray(beta.mean) for name, beta in self.betas(priors).items()}
+        weak = {name: Beta(_FAINT * mean, _FAINT * (1 - mean)) for name, mean in means.items()}
+        em = EM(self.model, self.tails, weak, self.say)
+        return Alone(em, em.climbed(here, {}).parameters)
+
+    def together(
+        self, here: Parameters, priors: Regressions, rounds: int = _REFITS, *, still: bool = False
+    ) -> tuple[Parameters, Regressions]:
+        """Priors and parameters, fitted alternately to a loose tolerance; still: the continuation is not changed."""
+        for _ in range(rounds if priors else 0):
+            here = self.climbed(here, priors, _LOOSE, 60, still=still).parameters
             before, priors = priors, self.refitted(here, priors)
             self.say(f"{self.model.name}: priors of {', '.join(priors)} fitted")
             if all(np.abs(priors[name].table - before[name].table).max() < _NEAR for name in priors):
                 break
         return here, priors
+
+    def common(self, here: Parameters) -> Floats:
+        """[few] the continuation under a prior that all documents share, learnt together from here."""
+        everywhere = Design.common(len(self.tails.clicked) - 1)
+        em = EM(self.model, self.tails, dict.fromkeys(self.model.tables, everywhere), silent)
+        here, priors = em.together(here, {name: _flat(everywhere) for name in self.model.tables}, _FIRST)
+        return np.asarray(em.climbed(here, priors, _TIGHT).parameters[SHARED])
+
+    def regression(self, table: str, priors: Regressions) -> PriorRegression:
+        """The regression of a table's priors; of a given prior, that of one coefficient."""
+        one = self.priors[table]
+        return PriorRegression.of(one) if isinstance(one, Beta) else priors[table]
 
     def known(self, here: Parameters) -> dict[str, Floats]:
         """[documents + 1] effective observations behind each entry, without the prior, by the diagonal information.
@@ -286,66 +321,116 @@ class EM:
         won, tried = self.counts(here)[SHARED]
         return np.asarray(won + FLAT.a - here[SHARED] * (tried + FLAT.strength))
 
-    def doubt(self, here: Parameters, priors: Regressions, sessions: Sessions) -> tuple[Parameters, Parameters]:
-        """(strength, loadings) of all tables: what each entry's own data say, and what all have in common."""
-        betas, known = self.betas(priors), self.known(here)
-        strength: dict[str, Floats] = {name: known[name] + beta.strength for name, beta in betas.items()}
-        grids = self.grids(here, priors)
-        along = {name: self._directions(here, strength, grids[name], prior, name) for name, prior in priors.items()}
-        learns = SHARED in here and self.model.fixed is None
-        places = np.flatnonzero(self.counts(here)[SHARED][1] > 0) if learns else np.empty(0, np.int64)
+    def _expect(self, here: Parameters) -> HiddenCounts:
+        return self.tails.expect(here["attraction"], *self.model.going_on(here))
+
+@dataclass(frozen=True)
+class Alone:
+    """The learning of the continuation with weak priors: em, and the tables that it found."""
+
+    em: EM
+    here: Parameters
+
+
+@dataclass(frozen=True)
+class Doubt:
+    """What all documents have in common: the doubt of the continuation and of their priors, see `fit.doubt`.
+
+    here: all tables, learnt by em under priors. alone: how the continuation was learnt, None where it was not.
+    """
+
+    em: EM
+    sessions: Sessions
+    here: Parameters
+    priors: Regressions
+    alone: Alone | None
+
+    def of(self, learnt: Learnt) -> Learnt:
+        """The same with its strength, loadings and cautions."""
+        em, here, betas, known = self.em, self.here, self.em.betas(self.priors), self.em.known(self.here)
+        strength = {name: known[name] + beta.strength for name, beta in betas.items()}
+        grids = em.grids(here, self.priors)
+        along = {name: self._directions(name, grid, strength[name]) for name, grid in grids.items()}
+        places = np.flatnonzero(self._tried > 0)
         ends = np.cumsum([len(places), *(axes.shape[1] for axes in along.values())])
-        if learns:
+        if self.em.model.begin:
             strength[SHARED] = np.full(len(here[SHARED]), FLAT.strength)
-        group = _groups(sessions)
-        if not ends[-1] or group is None:
-            return strength, {}
-
-        def moved(step: Floats) -> tuple[Parameters, Regressions]:
-            at = dict(here)
-            if learns:
-                at[SHARED] = here[SHARED].copy()
-                at[SHARED][places] = expit(logit(here[SHARED][places]) + step[: len(places)])
-            parts = zip(along.items(), np.split(step[len(places) :], ends[1:-1] - len(places)), strict=True)
-            there = {name: priors[name].moved(priors[name].table + axes @ part) for (name, axes), part in parts}
-            return self.climbed(at, there, _STILL, 30, still=True).parameters, there
-
-        def equations(step: Floats) -> tuple[Floats, Parameters]:
-            at, there = moved(step)
-            found = [self.slopes(at)[places]] if learns else []
-            for name, grid in (self.grids(at, there) if there else {}).items():
-                scores, rest = grid.scores(there[name], self.design(name))
-                found.append((scores.sum(axis=0) + rest) @ along[name])
-            return np.concatenate(found), {name: at[name] for name in self.model.tables}
-
-        documents = _groups_of_documents(sessions)
-        by_group = np.zeros((_GROUPS, ends[-1]))
-        for place in range(_GROUPS if learns else 0):
-            part = EM(self.model, Tails.of(sessions.where(group == place), by_rank=self.model.by_rank), {}, silent)
-            won, tried = part.counts(here)[SHARED]
-            by_group[place, : len(places)] = (won - here[SHARED] * tried)[places]
-        for (name, axes), first, last in zip(along.items(), ends[:-1], ends[1:], strict=True):
-            scores, _ = grids[name].scores(priors[name], self.design(name))
-            np.add.at(by_group[:, first:last], documents[grids[name].kept], scores @ axes)
-        information = [1.0 / np.sqrt(np.maximum((tried * (here[SHARED] * (1 - here[SHARED])))[places], 1.0)) * 2 for _, tried in [self.counts(here)[SHARED]]] if learns else []
-        steps = np.concatenate([*information, np.ones(ends[-1] - len(places))])
-        half, loadings = shared(equations, by_group, steps)
-        if learns:
+        if not ends[-1]:
+            return replace(learnt, strength=strength)
+        steps, bend = np.ones(ends[-1]), self._bend
+        steps[: len(places)] = _STEP / np.sqrt(np.maximum(self._tried * here[SHARED] * (1 - here[SHARED]), 1.0))[places]
+        between = np.append(bend[places] / 2, np.zeros(ends[-1] - len(places)))
+        half, loadings = shared(self._equations(along, places, ends), self._by_group(along, grids, places), steps, between)
+        if len(places):
             loadings[SHARED] = np.zeros((len(here[SHARED]), len(steps)))
             loadings[SHARED][places] = half[: len(places)]
-            strength[SHARED][places] = 1e9
-        return reduced(loadings, here, strength)
+            strength[SHARED][places] = _SURE
+        error = float(np.sqrt((half[: len(places)] ** 2).sum(axis=1)).max(initial=0.0))
+        found = cautions_for(OfFit(error=error, bend=0.0, restlessness=restlessness(self.sessions) if len(places) else np.inf))
+        strength, loadings = reduced(loadings, here, strength)
+        return replace(learnt, strength=strength, loadings=loadings, cautions=(*learnt.cautions, *found))
 
-    def _directions(
-        self, here: Parameters, strength: Parameters, grid: EvidenceGrid, prior: PriorRegression, name: str
-    ) -> Floats:
-        """[prior's table, few] the directions of a prior's doubt that move documents most, one standard deviation each."""
-        design = self.design(name)
+    @cached_property
+    def _tried(self) -> Floats:
+        """[few] expected trials of the continuation, 0 where it is not learnt."""
+        return np.empty(0) if self.alone is None else self.alone.em.counts(self.alone.here)[SHARED][1]
+
+    @cached_property
+    def _bend(self) -> Floats:
+        """[few] how much larger the continuation is, in logits, than under a prior that all documents share."""
+        if self.alone is None:
+            return np.empty(0)
+        return np.asarray(logit(self.here[SHARED]) - logit(self.em.common(self.alone.here)))
+
+    def _equations(self, along: Parameters, places: Integers, ends: Integers) -> Equations:
+        """The slopes of the continuation and of the directions of the priors, where these are moved."""
+
+        def equations(step: Floats) -> tuple[Floats, Parameters]:
+            found, at = [], dict(self.here)
+            if self.alone is not None:
+                at[SHARED] = self.here[SHARED].copy()
+                at[SHARED][places] = expit(logit(at[SHARED][places]) + step[: len(places)])
+                weak = {**self.alone.here, SHARED: at[SHARED]}
+                weak = self.alone.em.climbed(weak, {}, _TIGHT, _FEW, still=True).parameters
+                found.append(self.alone.em.slopes(weak)[places])
+            parts = zip(along.items(), np.split(step[len(places) :], ends[1:-1] - len(places)), strict=True)
+            there = {name: self.priors[name].moved(self.priors[name].table + axes @ part) for (name, axes), part in parts}
+            at = dict(self.em.climbed(at, there, _TIGHT, _FEW, still=True).parameters)
+            for name, grid in self.em.grids(at, there).items():
+                scores, rest = grid.scores(there[name], self.em.design(name))
+                found.append((scores.sum(axis=0) + rest) @ along[name])
+            return np.concatenate(found), {name: at[name] for name in self.em.model.tables}
+
+        return equations
+
+    def _by_group(self, along: Parameters, grids: Mapping[str, EvidenceGrid], places: Integers) -> Floats:
+        """[groups, equations] what each random group of queries contributes to the equations."""
+        sessions, found = self.sessions, []
+        group = (np.arange(sessions.documents) if sessions.query is None else sessions.query) % _GROUPS
+        if self.alone is not None:
+            first = sessions.document[np.arange(len(sessions)), (sessions.document >= 0).argmax(axis=1)]
+            each, here = np.where(first >= 0, group[first], 0), self.alone.here
+            slopes = np.empty((_GROUPS, len(places)))
+            for place in range(_GROUPS):
+                tails = Tails.of(sessions.where(each == place), by_rank=self.em.model.by_rank)
+                won, tried = EM(self.em.model, tails, {}, silent).counts(here)[SHARED]
+                slopes[place] = (won - here[SHARED] * tried)[places]
+            found.append(slopes)
+        for name, grid in grids.items():
+            scores, _ = grid.scores(self.priors[name], self.em.design(name))
+            sums = np.zeros((_GROUPS, along[name].shape[1]))
+            np.add.at(sums, group[grid.kept], scores @ along[name])
+            found.append(sums)
+        return np.hstack(found)
+
+    def _directions(self, name: str, grid: EvidenceGrid, strength: Floats) -> Floats:
+        """[prior's table, few] the directions of a prior's doubt that move documents most, a standard deviation each."""
+        design, prior = self.em.design(name), self.priors[name]
         part = design.take(grid.kept)
         scores, _ = grid.scores(prior, design)
         values, axes = np.linalg.eigh(prior.covariance(part, scores, len(scores)))
         half = axes * np.sqrt(np.maximum(values, 0.0))
-        value, total = here[name][grid.kept], strength[name][grid.kept]
+        value, total = self.here[name][grid.kept], strength[grid.kept]
         # The mean of a posterior moves with its prior's mean m and strength s by s / total and s (m - value) / total.
         mean, own = prior.means(part), prior.strengths(part)
         ones = prior.scores(part, (1 - mean) / total, -mean / total)
@@ -355,31 +440,14 @@ class EM:
         leading = np.linalg.eigh(moves.T @ moves)[1][:, ::-1][:, :_DIRECTIONS]
         return np.asarray(half @ leading)
 
-    def cautions(self, here, priors, strength, loadings, sessions):
-        return ()
 
-    def _expect(self, here: Parameters) -> HiddenCounts:
-        return self.tails.expect(here["attraction"], *self.model.going_on(here))
-
-
-_GROUPS = 32
-_DIRECTIONS = 2
-_STILL = 1e-4
-
-
-def _keys(sessions):
-    document = np.arange(sessions.documents)
-    return document if sessions.query is None else sessions.query
-
-
-def _groups_of_documents(sessions: Sessions):
-    """[documents] the random group of each document's query; of the document where there are no queries."""
-    return _keys(sessions) % _GROUPS
-
-
-def _groups(sessions: Sessions):
-    first = sessions.document[np.arange(len(sessions)), (sessions.document >= 0).argmax(axis=1)]
-    return np.where(first >= 0, _groups_of_documents(sessions)[first], 0)
+def restlessness(sessions: Sessions) -> float:
+    """Variance of the rank of a document, averaged over impressions."""
+    document, shown = sessions.document, sessions.document >= 0
+    weight = np.broadcast_to(sessions.weight[:, None], document.shape)[shown]
+    rank = np.broadcast_to(np.arange(document.shape[1], dtype=np.float64), document.shape)[shown]
+    total, first, second = (np.bincount(document[shown], weight * rank**power) for power in range(3))
+    return float((second - first**2 / np.maximum(total, 1e-300)).sum() / max(weight.sum(), 1e-300))
 
 
 def _flat(design: Design) -> PriorRegression:

@@ -36,6 +36,7 @@ class OfFit:
     error: float = 0.0
     restlessness: float = math.inf
     steeper: float = 0.0
+    bend: float = 0.0
 
 
 @dataclass(frozen=True, kw_only=True)

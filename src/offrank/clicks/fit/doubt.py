@@ -26,11 +26,14 @@ Equations = Callable[[Floats], tuple[Floats, Parameters]]
 """A step of theta [m] from the estimate -> (F there [m], the tables of documents there, which follow)."""
 
 
-def shared(equations: Equations, by_group: Floats, steps: Floats) -> tuple[Floats, dict[str, Floats]]:
+def shared(
+    equations: Equations, by_group: Floats, steps: Floats, between: Floats
+) -> tuple[Floats, dict[str, Floats]]:
     """(half [m, m] with half half' the covariance of theta, table of documents -> [d + 1, m] its logits' loadings).
 
     by_group: [groups, m] F of each random group of queries at the estimate, which sums to about 0. steps: [m] sizes of
-    the steps for derivatives.
+    the steps for derivatives. between: [m] a standard deviation of the first entries of theta that comes in addition,
+    which the others (0 here) follow.
     """
     m, groups = len(steps), len(by_group)
     rest, here = equations(np.zeros(m))
@@ -41,8 +44,9 @@ def shared(equations: Equations, by_group: Floats, steps: Floats) -> tuple[Float
         for name, table in there.items():
             follows[name][:, place] = (logit(table) - logit(here[name])) / step
     spread = by_group - by_group.mean(axis=0)
+    push = np.where(between != 0, derivative @ between, 0.0)
     inverse = np.linalg.pinv(derivative)
-    covariance = inverse @ (spread.T @ spread) @ inverse.T * groups / (groups - 1)
+    covariance = inverse @ (spread.T @ spread * groups / (groups - 1) + np.outer(push, push)) @ inverse.T
     values, axes = np.linalg.eigh((covariance + covariance.T) / 2)
     half = axes * np.sqrt(np.clip(values, 0.0, _WIDEST**2))
     return half, {name: loading @ half for name, loading in follows.items()}
