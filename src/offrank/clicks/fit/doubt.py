@@ -26,9 +26,7 @@ Equations = Callable[[Floats], tuple[Floats, Parameters]]
 """A step of theta [m] from the estimate -> (F there [m], the tables of documents there, which follow)."""
 
 
-def shared(
-    equations: Equations, by_group: Floats, steps: Floats, between: Floats
-) -> tuple[Floats, dict[str, Floats]]:
+def shared(equations: Equations, by_group: Floats, steps: Floats, between: Floats) -> tuple[Floats, dict[str, Floats]]:
     """(half [m, m] with half half' the covariance of theta, table of documents -> [d + 1, m] its logits' loadings).
 
     by_group: [groups, m] F of each random group of queries at the estimate, which sums to about 0. steps: [m] sizes of
@@ -52,14 +50,19 @@ def shared(
     return half, {name: loading @ half for name, loading in follows.items()}
 
 
+def leading(loadings: Mapping[str, Floats]) -> Floats:
+    """[m, m] turns z so that the first of them move the documents most."""
+    gram = sum(table.T @ table / max(float((table**2).sum()), 1e-300) for table in loadings.values())
+    return np.asarray(np.linalg.eigh(gram)[1][:, ::-1])
+
+
 def reduced(loadings: Mapping[str, Floats], tables: Parameters, strength: Parameters) -> tuple[Parameters, Parameters]:
     """(strength, loadings) with the leading directions alone; others make each entry's own strength smaller.
 
     The variance of a Beta of strength s and value v is v (1 - v) / (s + 1); a variance on the logit scale counts
     (v (1 - v))^2 times.
     """
-    gram = sum(table.T @ table / max(float((table**2).sum()), 1e-300) for table in loadings.values())
-    axes = np.linalg.eigh(gram)[1][:, ::-1]
+    axes = leading(loadings)
     own, kept = dict(strength), {}
     for name, table in loadings.items():
         turned = table @ axes
