@@ -27,6 +27,7 @@ class OfFit:
     - hidden: share of the impressions in cells whose examination the log does not identify.
     - error, restlessness: of models that read from the top: the standard error of a continuation, on the logit scale,
       and the variance of a document's rank.
+    - bend: of models that read from the top: how much larger a continuation is than under one prior for all documents.
     - steeper: how much faster click rates fall with rank than those of one and the same document, as a logarithm.
     """
 
@@ -36,6 +37,7 @@ class OfFit:
     error: float = 0.0
     restlessness: float = math.inf
     steeper: float = 0.0
+    bend: float = 0.0
 
 
 @dataclass(frozen=True, kw_only=True)
