@@ -9,6 +9,8 @@ from typing import ClassVar
 import numpy as np
 
 from ..errors import UsageError
+from ..findings import cautions_for
+from ..findings.evidence_clicks import OfFit
 from ..log.batch import Floats, Integers
 from ..spelling import spell
 from .documents import SlateDocuments
@@ -98,7 +100,10 @@ class Mixture(ClickModel):
             parts = self._learnt(data, share, say)
             if np.abs(weight - before).max() < _STILL:
                 break
-        tables, cautions = self._joined(parts, weight), {one.code: one for part in parts for one in part.cautions}
+        clicks = float(data.weight @ data.click.sum(axis=1, dtype=np.float64))
+        divided = cautions_for(OfFit(divided=clicks / max(data.documents, 1) / len(parts)))
+        cautions = {one.code: one for part in parts for one in part.cautions} | {one.code: one for one in divided}
+        tables = self._joined(parts, weight)
         strength, loadings = self._doubt(data, share, parts)
         loadings["weight"] = self._doubt_of_weights(data, tables, say)
         told = tuple(cautions.values())

@@ -29,6 +29,7 @@ class OfFit:
       and the variance of a document's rank.
     - bend: of models that read from the top: how much larger a continuation is than under one prior for all documents.
     - steeper: how much faster click rates fall with rank than those of one and the same document, as a logarithm.
+    - divided: clicks per document and component of a mixture.
     """
 
     clicked: bool = True
@@ -37,6 +38,7 @@ class OfFit:
     error: float = 0.0
     restlessness: float = math.inf
     steeper: float = 0.0
+    divided: float = math.inf
     bend: float = 0.0
 
 
