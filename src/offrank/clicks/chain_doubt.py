@@ -63,12 +63,13 @@ class SharedDoubt:
         strength = {name: known[name] + beta.strength for name, beta in self.whole.betas(self.priors).items()}
         places = np.flatnonzero(self._tried > 0)
         ends = np.cumsum([len(places), *(axes.shape[1] for axes in along.values())])
-        if self.em.model.begin:
-            strength[SHARED] = np.full(len(here[SHARED]), FLAT.strength)
+        value = here.get(SHARED, np.empty(0))
+        if self.alone is not None:
+            strength[SHARED] = np.full(len(value), FLAT.strength)
         if not ends[-1]:
             return replace(learnt, strength=strength)
-        steps, bend = np.ones(ends[-1]), self._bend
-        steps[: len(places)] = _STEP / np.sqrt(np.maximum(self._tried * here[SHARED] * (1 - here[SHARED]), 1.0))[places]
+        steps, bend, known_by = np.ones(ends[-1]), self._bend, (value * (1 - value))[places] * self._tried[places]
+        steps[: len(places)] = _STEP / np.sqrt(np.maximum(known_by, 1.0))
         between = np.append(bend[places] / 2, np.zeros(ends[-1] - len(places)))
         moved = self._moves(along, places, ends)
         by_group = self._by_group(along, grids, places)
@@ -79,7 +80,7 @@ class SharedDoubt:
             half = half @ leading(loadings)[:, :_FOLLOWED]
             loadings = self._followed(half, moved)
         if len(places):
-            loadings[SHARED] = np.zeros((len(here[SHARED]), half.shape[1]))
+            loadings[SHARED] = np.zeros((len(value), half.shape[1]))
             loadings[SHARED][places] = half[: len(places)]
             strength[SHARED][places] = _SURE
         found = self._cautions(np.sqrt((half[: len(places)] ** 2).sum(axis=1)), places)
@@ -90,10 +91,12 @@ class SharedDoubt:
         """error: [places] standard errors of the continuation, in logits."""
         if not len(places):
             return ()
-        value = self.here[SHARED][places]
-        by = value - expit(logit(value) - self._bend[places])
-        largest = int(np.abs(by).argmax())
-        evidence = OfFit(error=float(error.max()), restlessness=restlessness(self.sessions), bend=float(by[largest]))
+        bend, value = self._bend[places], self.here[SHARED][places]
+        # Hausman's test: whether the two differ by more than sampling explains.
+        sampling = np.sqrt(np.maximum(error**2 - (bend / 2) ** 2, 0.0))
+        by = np.where(np.abs(bend) > 2 * sampling, value - expit(logit(value) - bend), 0.0)
+        largest = by[int(np.abs(by).argmax())]
+        evidence = OfFit(error=float(error.max()), restlessness=restlessness(self.sessions), bend=float(largest))
         return cautions_for(evidence)
 
     @cached_property
@@ -111,7 +114,9 @@ class SharedDoubt:
         """[few] how much larger the continuation is, in logits, than under a prior that all documents share."""
         if self.alone is None:
             return np.empty(0)
-        return np.asarray(logit(self.here[SHARED]) - logit(self.em.common(self.alone.here)))
+        if not self.priors:
+            return np.zeros(len(self.here[SHARED]))
+        return np.asarray(logit(self.alone.here[SHARED]) - logit(self.alone.common))
 
     def _moves(self, along: Parameters, places: Integers, ends: Integers) -> Callable[[Floats], Moved]:
         """A step -> the continuation and the priors that are moved by it."""
