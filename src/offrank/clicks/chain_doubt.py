@@ -15,7 +15,7 @@ from ..log.batch import Floats, Integers
 from .fit.doubt import Equations, leading, reduced, shared
 from .fit.em import expit, logit
 from .fit.priors import FLAT, EvidenceGrid
-from .fit.reading import EM, FEW, SHARED, TIGHT, Alone, Regressions
+from .fit.reading import EM, FEW, SHARED, Alone, Regressions
 from .fit.tails import Tails
 from .learnt import Learnt
 from .parameters import Parameters
@@ -32,6 +32,8 @@ _STEP = 2.0
 Moved = tuple[Floats, Regressions]
 """A continuation, and the priors of documents."""
 
+_CLOSE = 1e-5
+"""Documents that have not followed to the end would make the doubt too small."""
 _SURE = 1e9
 """Strength of what has no doubt beside its loadings."""
 
@@ -76,14 +78,17 @@ class SharedDoubt:
         # How far users read was learnt from all sessions, the priors from these.
         by_group[:, : len(places)] *= np.sqrt(self.sessions.weight.sum() / self._total)
         half, loadings = shared(self._equations(along, places, moved), by_group, steps, between)
+        all_of_it, rest = half[: len(places)], np.zeros(len(places))
         if self.whole is not self.em:
             half = half @ leading(loadings)[:, :_FOLLOWED]
             loadings = self._followed(half, moved)
+            rest = (all_of_it**2).sum(axis=1) - (half[: len(places)] ** 2).sum(axis=1)
         if len(places):
             loadings[SHARED] = np.zeros((len(value), half.shape[1]))
             loadings[SHARED][places] = half[: len(places)]
-            strength[SHARED][places] = _SURE
-        found = self._cautions(np.sqrt((half[: len(places)] ** 2).sum(axis=1)), places)
+            variance = (value * (1 - value))[places] * np.maximum(rest, 0.0)
+            strength[SHARED][places] = np.clip(1 / np.maximum(variance, 1e-300) - 1, FLAT.strength, _SURE)
+        found = self._cautions(np.sqrt((all_of_it**2).sum(axis=1)), places)
         strength, loadings = reduced(loadings, self.found, strength)
         return replace(learnt, strength=strength, loadings=loadings, cautions=(*learnt.cautions, *found))
 
@@ -155,7 +160,7 @@ class SharedDoubt:
     def _still(self, em: EM, here: Parameters, shared: Floats, priors: Regressions) -> Parameters:
         """The documents given the continuation and the priors."""
         at = {**here, SHARED: shared} if SHARED in here else here
-        return em.climbed(at, priors, TIGHT, FEW, still=True).parameters
+        return em.climbed(at, priors, _CLOSE, FEW, still=True).parameters
 
     def _by_group(self, along: Parameters, grids: Mapping[str, EvidenceGrid], places: Integers) -> Floats:
         """[groups, equations] what each random group of queries contributes to the equations."""

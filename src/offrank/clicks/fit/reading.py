@@ -27,7 +27,7 @@ Regressions = Mapping[str, PriorRegression]
 
 SHARED = "continuation"
 TIGHT = 1e-4
-FEW = 30
+FEW = 60
 _WEAK = Beta(0.2, 0.8)
 """Prior of a document where learning begins: equivalent to one impression."""
 _FAINT = 2.0
