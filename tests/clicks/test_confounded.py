@@ -44,7 +44,7 @@ def learnt(name: str, oracle: bool) -> Learnt:
 
 def interval(name: str, found: Learnt) -> tuple[np.ndarray, np.ndarray]:
     fitted = Fitted(MODELS[name], Documents(np.arange(QUERIES * RANKS)), found, Tally())
-    low, high = fitted.interval("continuation", 0.95)
+    low, high = fitted.interval("continuation", 0.99)
     return low[SURE[name]], high[SURE[name]]
 
 

@@ -137,7 +137,7 @@ class Continuing(Chain):
         """The continuation that was given; None where it is learnt."""
         if isinstance(self.continuation, str) and self.continuation == "fit":
             return None
-        return self.continuation if isinstance(self.continuation, tuple) else (self.continuation,)  # type: ignore[return-value]
+        return self.continuation if isinstance(self.continuation, tuple) else (self.continuation,)
 
 
 def _is_chance(number: object) -> bool:

@@ -10,6 +10,7 @@ import numpy as np
 
 from ..findings import cautions_for
 from ..findings.evidence_clicks import OfFit
+from ..findings.examination_unknown import ERROR, RESTLESS
 from ..folds.estimate import Caution
 from ..log.batch import Floats, Integers
 from .fit.doubt import Equations, leading, reduced, shared
@@ -89,8 +90,8 @@ class SharedDoubt:
             variance = (value * (1 - value))[places] * np.maximum(rest, 0.0)
             strength[SHARED][places] = np.clip(1 / np.maximum(variance, 1e-300) - 1, FLAT.strength, _SURE)
         found = self._cautions(np.sqrt((all_of_it**2).sum(axis=1)), places)
-        strength, loadings = reduced(loadings, self.found, strength)
-        return replace(learnt, strength=strength, loadings=loadings, cautions=(*learnt.cautions, *found))
+        own, common = reduced(loadings, self.found, strength)
+        return replace(learnt, strength=own, loadings=common, cautions=(*learnt.cautions, *found))
 
     def _cautions(self, error: Floats, places: Integers) -> tuple[Caution, ...]:
         """error: [places] standard errors of the continuation, in logits."""
@@ -100,9 +101,9 @@ class SharedDoubt:
         # Hausman's test: whether the two differ by more than sampling explains.
         sampling = np.sqrt(np.maximum(error**2 - (bend / 2) ** 2, 0.0))
         by = np.where(np.abs(bend) > 2 * sampling, value - expit(logit(value) - bend), 0.0)
-        largest = by[int(np.abs(by).argmax())]
-        evidence = OfFit(error=float(error.max()), restlessness=restlessness(self.sessions), bend=float(largest))
-        return cautions_for(evidence)
+        largest, moved = float(by[int(np.abs(by).argmax())]), restlessness(self.sessions)
+        known = error.max() <= ERROR and moved >= RESTLESS  # else `examination-unknown` says more
+        return cautions_for(OfFit(error=float(error.max()), restlessness=moved, bend=largest if known else 0.0))
 
     @cached_property
     def _total(self) -> float:

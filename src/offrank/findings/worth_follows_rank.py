@@ -3,7 +3,6 @@
 import math
 
 from .evidence_clicks import OfFit
-from .examination_unknown import ERROR, RESTLESS
 from .registry import Statement, finding
 
 STEEPER = 0.2
@@ -14,12 +13,7 @@ BENT = 0.01
 """How far a prior that all documents share may move a continuation, before the order of the documents matters."""
 
 
-def _told(found: OfFit) -> bool:
-    known = found.error <= ERROR and found.restlessness >= RESTLESS  # else `examination-unknown` says more
-    return found.steeper > STEEPER or (known and abs(found.bend) > BENT)
-
-
-@finding("worth-follows-rank", "Trust bias", _told)
+@finding("worth-follows-rank", "Trust bias", lambda found: found.steeper > STEEPER or abs(found.bend) > BENT)
 def worth_follows_rank(found: OfFit) -> Statement:
     if found.steeper <= STEEPER:
         return Statement(
