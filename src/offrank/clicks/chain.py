@@ -87,12 +87,14 @@ class Chain(TopDown, ClickModel):
             some = EM(self, Tails.of(part, by_rank=self.by_rank), _taken(designs, codes), say)
             there = {name: table if name == SHARED else table[np.append(codes, -1)] for name, table in here.items()}
         alone = None
-        if self.begin and self.fixed is None and priors:
+        if self.begin and self.fixed is None:
             alone = some.alone(there, priors)
             shared = alone.here[SHARED]
             if some is not whole:
                 here = whole.weakly(alone.priors).climbed({**here, SHARED: shared}, {}).parameters
                 shared = here[SHARED]
+            if not alone.ranks_tell:
+                shared = alone.common
             here, there = {**here, SHARED: shared}, {**there, SHARED: shared}
         still = alone is not None
         there, priors = some.together(there, priors, still=still)
@@ -135,7 +137,7 @@ class Continuing(Chain):
         """The continuation that was given; None where it is learnt."""
         if isinstance(self.continuation, str) and self.continuation == "fit":
             return None
-        return self.continuation if isinstance(self.continuation, tuple) else (self.continuation,)  # type: ignore[return-value]
+        return self.continuation if isinstance(self.continuation, tuple) else (self.continuation,)
 
 
 def _is_chance(number: object) -> bool:

@@ -10,12 +10,13 @@ import numpy as np
 
 from ..findings import cautions_for
 from ..findings.evidence_clicks import OfFit
+from ..findings.examination_unknown import ERROR, RESTLESS
 from ..folds.estimate import Caution
 from ..log.batch import Floats, Integers
 from .fit.doubt import Equations, leading, reduced, shared
 from .fit.em import expit, logit
 from .fit.priors import FLAT, EvidenceGrid
-from .fit.reading import EM, FEW, SHARED, TIGHT, Alone, Regressions
+from .fit.reading import EM, FEW, SHARED, Alone, Regressions
 from .fit.tails import Tails
 from .learnt import Learnt
 from .parameters import Parameters
@@ -32,6 +33,8 @@ _STEP = 2.0
 Moved = tuple[Floats, Regressions]
 """A continuation, and the priors of documents."""
 
+_CLOSE = 1e-5
+"""Documents that have not followed to the end would make the doubt too small."""
 _SURE = 1e9
 """Strength of what has no doubt beside its loadings."""
 
@@ -63,38 +66,44 @@ class SharedDoubt:
         strength = {name: known[name] + beta.strength for name, beta in self.whole.betas(self.priors).items()}
         places = np.flatnonzero(self._tried > 0)
         ends = np.cumsum([len(places), *(axes.shape[1] for axes in along.values())])
-        if self.em.model.begin:
-            strength[SHARED] = np.full(len(here[SHARED]), FLAT.strength)
+        value = here.get(SHARED, np.empty(0))
+        if self.alone is not None:
+            strength[SHARED] = np.full(len(value), FLAT.strength)
         if not ends[-1]:
             return replace(learnt, strength=strength)
-        steps, bend = np.ones(ends[-1]), self._bend
-        steps[: len(places)] = _STEP / np.sqrt(np.maximum(self._tried * here[SHARED] * (1 - here[SHARED]), 1.0))[places]
+        steps, bend, known_by = np.ones(ends[-1]), self._bend, (value * (1 - value))[places] * self._tried[places]
+        steps[: len(places)] = _STEP / np.sqrt(np.maximum(known_by, 1.0))
         between = np.append(bend[places] / 2, np.zeros(ends[-1] - len(places)))
         moved = self._moves(along, places, ends)
         by_group = self._by_group(along, grids, places)
         # How far users read was learnt from all sessions, the priors from these.
         by_group[:, : len(places)] *= np.sqrt(self.sessions.weight.sum() / self._total)
         half, loadings = shared(self._equations(along, places, moved), by_group, steps, between)
+        all_of_it, rest = half[: len(places)], np.zeros(len(places))
         if self.whole is not self.em:
             half = half @ leading(loadings)[:, :_FOLLOWED]
             loadings = self._followed(half, moved)
+            rest = (all_of_it**2).sum(axis=1) - (half[: len(places)] ** 2).sum(axis=1)
         if len(places):
-            loadings[SHARED] = np.zeros((len(here[SHARED]), half.shape[1]))
+            loadings[SHARED] = np.zeros((len(value), half.shape[1]))
             loadings[SHARED][places] = half[: len(places)]
-            strength[SHARED][places] = _SURE
-        found = self._cautions(np.sqrt((half[: len(places)] ** 2).sum(axis=1)), places)
-        strength, loadings = reduced(loadings, self.found, strength)
-        return replace(learnt, strength=strength, loadings=loadings, cautions=(*learnt.cautions, *found))
+            variance = (value * (1 - value))[places] * np.maximum(rest, 0.0)
+            strength[SHARED][places] = np.clip(1 / np.maximum(variance, 1e-300) - 1, FLAT.strength, _SURE)
+        found = self._cautions(np.sqrt((all_of_it**2).sum(axis=1)), places)
+        own, common = reduced(loadings, self.found, strength)
+        return replace(learnt, strength=own, loadings=common, cautions=(*learnt.cautions, *found))
 
     def _cautions(self, error: Floats, places: Integers) -> tuple[Caution, ...]:
         """error: [places] standard errors of the continuation, in logits."""
         if not len(places):
             return ()
-        value = self.here[SHARED][places]
-        by = value - expit(logit(value) - self._bend[places])
-        largest = int(np.abs(by).argmax())
-        evidence = OfFit(error=float(error.max()), restlessness=restlessness(self.sessions), bend=float(by[largest]))
-        return cautions_for(evidence)
+        bend, value = self._bend[places], self.here[SHARED][places]
+        # Hausman's test: whether the two differ by more than sampling explains.
+        sampling = np.sqrt(np.maximum(error**2 - (bend / 2) ** 2, 0.0))
+        by = np.where(np.abs(bend) > 2 * sampling, value - expit(logit(value) - bend), 0.0)
+        largest, moved = float(by[int(np.abs(by).argmax())]), restlessness(self.sessions)
+        known = error.max() <= ERROR and moved >= RESTLESS  # else `examination-unknown` says more
+        return cautions_for(OfFit(error=float(error.max()), restlessness=moved, bend=largest if known else 0.0))
 
     @cached_property
     def _total(self) -> float:
@@ -111,7 +120,9 @@ class SharedDoubt:
         """[few] how much larger the continuation is, in logits, than under a prior that all documents share."""
         if self.alone is None:
             return np.empty(0)
-        return np.asarray(logit(self.here[SHARED]) - logit(self.em.common(self.alone.here)))
+        if not self.priors:
+            return np.zeros(len(self.here[SHARED]))
+        return np.asarray(logit(self.alone.here[SHARED]) - logit(self.alone.common))
 
     def _moves(self, along: Parameters, places: Integers, ends: Integers) -> Callable[[Floats], Moved]:
         """A step -> the continuation and the priors that are moved by it."""
@@ -150,7 +161,7 @@ class SharedDoubt:
     def _still(self, em: EM, here: Parameters, shared: Floats, priors: Regressions) -> Parameters:
         """The documents given the continuation and the priors."""
         at = {**here, SHARED: shared} if SHARED in here else here
-        return em.climbed(at, priors, TIGHT, FEW, still=True).parameters
+        return em.climbed(at, priors, _CLOSE, FEW, still=True).parameters
 
     def _by_group(self, along: Parameters, grids: Mapping[str, EvidenceGrid], places: Integers) -> Floats:
         """[groups, equations] what each random group of queries contributes to the equations."""

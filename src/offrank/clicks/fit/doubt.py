@@ -19,6 +19,8 @@ KEPT = 3
 """Number of directions that are kept for documents; the doubt of others counts as each document's own."""
 _WIDEST = 4.0
 """Largest standard deviation of a direction of theta, in logits: then nothing is known of it."""
+_FEWEST = 8
+"""Groups of queries below which their differences say too little."""
 _FARTHEST = 1.5
 """Largest loading of a document, in logits: beyond, a normal distribution of the logit is wrong."""
 
@@ -44,7 +46,12 @@ def shared(equations: Equations, by_group: Floats, steps: Floats, between: Float
     spread = by_group - by_group.mean(axis=0)
     push = np.where(between != 0, derivative @ between, 0.0)
     inverse = np.linalg.pinv(derivative)
-    covariance = inverse @ (spread.T @ spread * groups / (groups - 1) + np.outer(push, push)) @ inverse.T
+    variance = spread.T @ spread * groups / (groups - 1)
+    if (by_group != 0).any(axis=1).sum() < _FEWEST:
+        # Too few queries tell how they differ: the information takes the place of the variance (Fisher's equality).
+        values, axes = np.linalg.eigh(-(derivative + derivative.T) / 2)
+        variance = (axes * np.maximum(values, 0.0)) @ axes.T
+    covariance = inverse @ (variance + np.outer(push, push)) @ inverse.T
     values, axes = np.linalg.eigh((covariance + covariance.T) / 2)
     half = axes * np.sqrt(np.clip(values, 0.0, _WIDEST**2))
     return half, {name: loading @ half for name, loading in follows.items()}

@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import ClassVar, final
 
 import numpy as np
@@ -16,7 +17,7 @@ from ..parameters import Parameters
 from . import _kernels
 from .design import Design
 from .em import Climb, climb
-from .priors import FLAT, Beta, EvidenceGrid, PriorRegression
+from .priors import FLAT, Beta, EvidenceGrid, PriorRegression, beta_binomial
 from .tails import HiddenCounts, Second, Tails, Trials
 
 Designs = Mapping[str, Design | Beta]
@@ -26,7 +27,7 @@ Regressions = Mapping[str, PriorRegression]
 
 SHARED = "continuation"
 TIGHT = 1e-4
-FEW = 30
+FEW = 60
 _WEAK = Beta(0.2, 0.8)
 """Prior of a document where learning begins: equivalent to one impression."""
 _FAINT = 2.0
@@ -164,13 +165,17 @@ class EM:
         right; a weak one with another mean has a larger bias. First, the means are fitted to documents by themselves.
         """
         self.say(f"{self.model.name}: how far users read")
+        if not priors:
+            return Alone(self, self.climbed(here, {}).parameters, priors, self.priors)
         here = self.climbed(here, {}, TIGHT).parameters
         _, priors = self.together(here, priors, _FIRST, still=True)
         em = self.weakly(priors)
-        return Alone(em, em.climbed(here, {}).parameters, priors)
+        return Alone(em, em.climbed(here, {}).parameters, priors, self.priors)
 
     def weakly(self, priors: Regressions) -> EM:
         """The same with weak priors around the means of these."""
+        if not priors:
+            return self
         means = {name: np.asarray(beta.mean) for name, beta in self.betas(priors).items()}
         weak = {name: Beta(_FAINT * mean, _FAINT * (1 - mean)) for name, mean in means.items()}
         return EM(self.model, self.tails, weak, self.say)
@@ -186,13 +191,6 @@ class EM:
             if all(np.abs(priors[name].table - before[name].table).max() < _NEAR for name in priors):
                 break
         return here, priors
-
-    def common(self, here: Parameters) -> Floats:
-        """[few] the continuation under a prior that all documents share, learnt together from here."""
-        everywhere = Design.common(len(self.tails.clicked) - 1)
-        em = EM(self.model, self.tails, dict.fromkeys(self.model.tables, everywhere), _silent)
-        here, priors = em.together(here, {name: _flat(everywhere) for name in self.model.tables}, _FIRST)
-        return np.asarray(em.climbed(here, priors, TIGHT).parameters[SHARED])
 
     def regression(self, table: str, priors: Regressions) -> PriorRegression:
         """The regression of a table's priors; of a given prior, that of one coefficient."""
@@ -262,6 +260,35 @@ class Alone:
     em: EM
     here: Parameters
     priors: Regressions
+    designs: Designs
+
+    @cached_property
+    def common(self) -> Floats:
+        """[few] the continuation under a prior that all documents share, learnt together from here."""
+        one = Design.common(len(self.em.tails.clicked) - 1)
+        names = self.em.model.tables
+        em = EM(self.em.model, self.em.tails, dict.fromkeys(names, one), _silent)
+        here, priors = em.together(self.here, {name: _flat(one) for name in names}, _FIRST)
+        return np.asarray(em.climbed(here, priors, TIGHT).parameters[SHARED])
+
+    @property
+    def ranks_tell(self) -> bool:
+        """Whether the mean of a document's prior of attraction depends on its ranks: a Wald test at 1 %.
+
+        Where it does not, documents may share one prior: what is learnt under it has less error.
+        """
+        from scipy.stats import chi2  # slow to import
+
+        design = self.designs["attraction"]
+        if not isinstance(design, Design) or design.curve < 2:
+            return True
+        prior, betas = self.priors["attraction"], self.priors["attraction"].betas(design)
+        won, tried = (one[:-1] for one in self.em.counts(self.here)["attraction"])
+        _, by_a, by_b = beta_binomial(tried, won, np.asarray(betas.a)[:-1], np.asarray(betas.b)[:-1])
+        covariance = prior.covariance(design, prior.scores(design, by_a, by_b), len(won))
+        apart = np.diff(np.eye(design.curve, len(prior.table)), axis=0)
+        steps = apart @ prior.table
+        return bool(steps @ np.linalg.pinv(apart @ covariance @ apart.T) @ steps > chi2.ppf(0.99, len(steps)))
 
 
 def _flat(design: Design) -> PriorRegression:
