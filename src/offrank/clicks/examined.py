@@ -71,6 +71,8 @@ class Examined(WithPrior, FromFeatures, ABC):
         value = np.minimum(curve.value, 1.0)
         chances, prior = Chances(value, np.zeros(len(value))), prior_of(self.prior, data)
         initial = begun(prior, _mean(data, value), start)
+        if start is not None and isinstance(prior, Design) and initial is not None:
+            prior = initial.betas(prior)  # components of a mixture keep the prior of the start
         found = fit_attractions(data, chances, None, prior, initial, tolerance=10 * self.tolerance, say=say)
         strength, loadings = _doubt(data, curve, found, prior) if start is None else ({}, {})
         return Learnt(
@@ -100,8 +102,8 @@ def begun(prior: Beta | Design, mean: float, start: Parameters | None) -> PriorR
     if isinstance(prior, Beta):
         return None
     table = np.empty(0) if start is None else start["attraction_regression"]
-    same = len(table) == len(prior.center) + 2
-    return PriorRegression.at(table) if same else PriorRegression.flat(prior, mean, 4.0)
+    same = len(table) == len(prior.center) + prior.curve
+    return PriorRegression.at(table, prior) if same else PriorRegression.flat(prior, mean, 4.0)
 
 
 def prior_tables(found: Attractions) -> dict[str, Floats]:

@@ -72,7 +72,8 @@ def _expected(learnt: Learnt, name: str, data: Any) -> tuple[Floats, Floats]:
     trials of one tell of the prediction what n (s + 1) / (n + s) independent ones would.
     """
     table = learnt.parameters[f"{name}_regression"]
-    prior = PriorRegression.at(table).betas(Design.of(data, name))
+    design = Design.of(data, name)
+    prior = PriorRegression.at(table, design).betas(design)
     a, s = (np.broadcast_to(one, len(learnt.parameters[name]))[:-1] for one in (prior.a, prior.strength))
     value, strength = learnt.parameters[name][:-1], learnt.strength[name][:-1]
     n = np.maximum(strength - s, 0.0)

@@ -28,8 +28,10 @@ class OfFit:
     - hidden: share of the impressions in cells whose examination the log does not identify.
     - error, restlessness: of models that read from the top: the standard error of a continuation, on the logit scale,
       and the variance of a document's rank.
+    - bend: of models that read from the top: how much larger a continuation is than under one prior for all documents.
     - unlinked: values of a context whose examination cannot be compared with that of most impressions.
     - steeper: how much faster click rates fall with rank than those of one and the same document, as a logarithm.
+    - divided: clicks per document and component of a mixture.
     """
 
     clicked: bool = True
@@ -40,6 +42,8 @@ class OfFit:
     restlessness: float = math.inf
     steeper: float = 0.0
     unlinked: tuple[str, ...] = ()
+    divided: float = math.inf
+    bend: float = 0.0
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -44,15 +44,14 @@ class Design:
     curve: int = 1
 
     @property
-    def place(self) -> Floats:
-        """[d] where each document stands along the curve, from -1/2 to 1/2; 0 if there is none."""
-        return np.asarray(self.rows[:, : self.curve] @ np.linspace(-0.5, 0.5, self.curve) if self.curve > 1
-                          else np.zeros(len(self.rows)))
-
-    @property
     def strongest(self) -> float:
         """Largest strength of a prior."""
         return STRONGEST if self.curve > 1 else np.inf
+
+    @property
+    def of_strengths(self) -> tuple[Floats, Floats]:
+        """([curve] weights of an average document, [curve, curve] penalty) of the curve alone."""
+        return self.center[: self.curve], self.penalty[: self.curve, : self.curve]
 
     @classmethod
     def common(cls, documents: int) -> Design:
@@ -76,9 +75,9 @@ class Design:
         return cls(rows, rows.mean(axis=0), steps.T @ steps, len(at))
 
     @classmethod
-    def of(cls, data: Described, table: str) -> Design:
+    def of(cls, data: Described, table: str, knots: int = KNOTS) -> Design:
         """What is known of the documents of `Counts` or `Sessions`: a curve by mean logged rank, and the covariates."""
-        curve, covariates = cls.of_ranks(data.mean_rank()), data.covariates.get(table)
+        curve, covariates = cls.of_ranks(data.mean_rank(), knots), data.covariates.get(table)
         return curve if covariates is None else curve.with_covariates(covariates)
 
     def with_covariates(self, covariates: Floats) -> Design:

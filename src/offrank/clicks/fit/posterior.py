@@ -271,7 +271,7 @@ class _Problem:
         parts = [part.copy() for part in self.start]
         for part, at in zip(parts, self.free or (), strict=False):
             part[at], x = expit(x[: at.sum()]), x[at.sum() :]
-        return Chances(*parts), PriorRegression.at(x) if isinstance(self.prior, Design) else None
+        return Chances(*parts), PriorRegression.at(x, self.prior) if isinstance(self.prior, Design) else None
 
     def _betas(self, prior: PriorRegression | None) -> Beta:
         if isinstance(self.prior, Beta):
