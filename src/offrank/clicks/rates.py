@@ -93,7 +93,7 @@ class DCTR(WithPrior):
         loadings: dict[str, Floats] = {}
         if isinstance(setting, Design):
             some = np.arange(0, len(shown), -(-len(shown) // _DOCUMENTS))
-            regression = fit_rates(shown[some], clicked[some], setting.take(some))
+            regression = fit_rates(shown[some], clicked[some], setting.take(some), by_knot=True)
             betas = regression.betas(setting)
         else:
             regression, betas = PriorRegression.of(setting), setting
