@@ -10,7 +10,6 @@ import numpy as np
 
 from ..findings import cautions_for
 from ..findings.evidence_clicks import OfFit
-from ..folds.estimate import Caution
 from ..log.batch import Floats
 from .counts import Counts
 from .fit.curve import ExaminationCurve, Pooled, fit_curve
@@ -35,9 +34,10 @@ class Examined(WithPrior, ABC):
     """Learns examination first, then attractions by their posteriors.
 
     The examination of each cell comes from where documents are clicked given how often (`fit_curve`): attractions
-    cancel, so that no prior of them can bias it. Where that says little, it is blended with click rates. Then each attraction has its exact posterior, by
-    integration on a grid, under a prior Beta(a, b) that is fitted by the likelihood of all documents unless it is
-    given. Attraction is its mean; unseen documents have a / (a + b).
+    cancel, so that no prior of them can bias it. Where that says little, it is blended with click rates. Then each
+    attraction has its exact posterior, by integration on a grid, under a Beta prior. `prior` is "fit" (its mean and
+    strength depend on the document's mean logged rank, by maximum likelihood), "common" to all documents, or given as
+    (a, b). Attraction is the posterior mean; unseen documents have the mean of all priors.
 
     A log identifies only products of examination and attraction: the first rank's examination is 1, unless another's is
     clearly larger (two standard errors): then that one is 1.
@@ -131,7 +131,5 @@ def _doubt(
     rest = np.maximum(curve.deviation**2 - (along**2).sum(axis=1), 0.0)
     cells = Doubt(value, value**2 * rest, along / np.where(free, 1 - value, 1.0)[:, None])
     strength, loadings = kept({"attraction": documents, "examination": cells})
-    strength["examination"] = np.where(
-        free, strength["examination"], _AT_ONE / np.maximum(curve.deviation, 1e-9)
-    )
+    strength["examination"] = np.where(free, strength["examination"], _AT_ONE / np.maximum(curve.deviation, 1e-9))
     return strength, loadings

@@ -35,8 +35,11 @@ class Design:
     @property
     def place(self) -> Floats:
         """[d] where each document stands along the curve, from -1/2 to 1/2; 0 if there is none."""
-        return np.asarray(self.rows[:, : self.curve] @ np.linspace(-0.5, 0.5, self.curve) if self.curve > 1
-                          else np.zeros(len(self.rows)))
+        return np.asarray(
+            self.rows[:, : self.curve] @ np.linspace(-0.5, 0.5, self.curve)
+            if self.curve > 1
+            else np.zeros(len(self.rows))
+        )
 
     @property
     def strongest(self) -> float:
