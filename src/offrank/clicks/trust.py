@@ -37,8 +37,8 @@ class TrustBias(WithPrior):
     With false = 0 at all ranks this is the position-based model.
 
     All numbers and the prior of the attractions are learnt together by maximum likelihood, each attraction integrated
-    out. Where good ones are shown high, click probabilities may fall too steeply. Intervals are by the information of
-    documents.
+    out. Where good ones are shown high, click probabilities may fall too steeply. The origin of a is known by the shape
+    of the Beta prior alone: intervals hold the truth as far as attractions have that shape.
     """
 
     tolerance: float = 1e-5
