@@ -1,8 +1,9 @@
 """What the blended examination curve and the regression prior are worth, in five worlds of position-based users.
 
 Ten documents a query, relevance .1 + .9 (2^g - 1) / 15, examination 1 / rank, logged by Plackett-Luce on grade
-+ N(0, 1/4): `near-oracle` (T = .1, 84 sessions of each of 200 queries), `noisy` (T = 1), `uniform`, `fixed` (one ranking of
-each query), and `sparse` (T = .1, 10,000 sessions of 8,000 queries: two views a document). Each line is a mean over logs:
++ N(0, 1/4): `near-oracle` (T = .1, 84 sessions of each of 200 queries), `noisy` (T = 1), `uniform`, `fixed` (one
+ranking of each query), and `sparse` (T = .1, 10,000 sessions of 8,000 queries: two views a document). Each line is a
+mean over logs:
 
 - curve: mean error of log-examination. bias, bottom: of attraction, over all documents and over those below rank 8.5
   in the mean; error: mean absolute. covered: share of 95 % intervals with the truth, of attraction and of the curve.
@@ -101,7 +102,7 @@ def measured(world: World) -> Iterator[tuple[str, list[float]]]:
         if name.startswith("pbm"):
             low, high = fitted.interval("examination")
             found["curve"] = np.log(tables["examination"] / CURVE)[1:].mean()
-            found["curve covered"] = ((low <= CURVE) & (CURVE <= high))[1:].mean()
+            found["curve covered"] = ((low <= CURVE) & (high >= CURVE))[1:].mean()
         yield name, list(found.values())
 
 

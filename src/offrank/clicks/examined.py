@@ -91,7 +91,7 @@ def begun(prior: Beta | Design, mean: float, start: Parameters | None) -> PriorR
     """Initial values of a prior that is to be fitted: those of `start` if they are of such a design."""
     if isinstance(prior, Beta):
         return None
-    table = np.empty(0) if start is None else start["attraction_regression"]
+    table = (start or {}).get("attraction_regression", np.empty(0))
     same = len(table) == len(prior.center) + 2
     return PriorRegression.at(table) if same else PriorRegression.flat(prior, mean, 4.0)
 
