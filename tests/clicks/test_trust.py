@@ -95,7 +95,7 @@ def test_intervals_of_chances_have_the_truth(learnt: Learnt) -> None:
         low, high = fitted.interval(name, 0.95)
         held += ((low < CHANCES[name]) & (CHANCES[name] < high))[free].tolist()
         assert (high - low)[free].max() < 0.1
-        assert (low == high).sum() == 1  # by convention
+        assert (high - low < 1e-6).sum() == 1  # by convention
     assert np.mean(held) >= 0.8
     assert "interval" in str(TrustBias().fit(log()))
 
