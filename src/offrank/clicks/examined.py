@@ -11,7 +11,6 @@ import numpy as np
 from ..errors import UsageError
 from ..findings import cautions_for
 from ..findings.evidence_clicks import OfFit
-from ..folds.estimate import Caution
 from ..log.batch import Floats
 from ..spelling import spell
 from .counts import Counts
@@ -26,7 +25,7 @@ from .parameters import Parameters, Role, Roles
 
 _UNKNOWN = 1.0
 """Standard error of a log-examination above which the log does not identify it: a factor of e either way."""
-_DIRECTIONS = 8
+_DIRECTIONS = 5
 """Number of directions of the curve's doubt that are followed to documents."""
 _AT_ONE = 1.9
 """log(40) / 1.96: Beta(this / deviation, 1) ends 1.96 deviations of the logarithm below 1, with 2.5 % further below."""
@@ -37,9 +36,10 @@ class Examined(WithPrior, FromFeatures, ABC):
     """Learns examination first, then attractions by their posteriors.
 
     The examination of each cell comes from where documents are clicked given how often (`fit_curve`): attractions
-    cancel, so that no prior of them can bias it. Where that says little, it is blended with click rates. Then each attraction has its exact posterior, by
-    integration on a grid, under a prior Beta(a, b) that is fitted by the likelihood of all documents unless it is
-    given. Attraction is its mean; unseen documents have a / (a + b).
+    cancel, so that no prior of them can bias it. Where that says little, it is blended with click rates. Then each
+    attraction has its exact posterior, by integration on a grid, under a Beta prior. `prior` is "fit" (its mean and
+    strength depend on the document's mean logged rank, by maximum likelihood), "common" to all documents, or given as
+    (a, b). Attraction is the posterior mean; unseen documents have the mean of all priors.
 
     A log identifies only products of examination and attraction: the first rank's examination is 1, unless another's is
     clearly larger (two standard errors): then that one is 1.
@@ -101,7 +101,7 @@ def begun(prior: Beta | Design, mean: float, start: Parameters | None) -> PriorR
     """Initial values of a prior that is to be fitted: those of `start` if they are of such a design."""
     if isinstance(prior, Beta):
         return None
-    table = np.empty(0) if start is None else start["attraction_regression"]
+    table = (start or {}).get("attraction_regression", np.empty(0))
     same = len(table) == len(prior.center) + prior.curve
     return PriorRegression.at(table, prior) if same else PriorRegression.flat(prior, mean, 4.0)
 

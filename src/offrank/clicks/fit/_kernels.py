@@ -23,6 +23,8 @@ FEWEST = 10
 """With fewer nodes of positive weight, they are searched for again."""
 TRACE = 1e-10
 """Largest weight of the outermost nodes: with more, there is mass beyond them."""
+LITTLE = 1e-7
+"""Weight of outer nodes that are left out of covariances."""
 ROOM = 80
 
 _exact = numba.njit(cache=True, nogil=True)
@@ -157,7 +159,14 @@ def load_attractions(entries, tables, chances, along, low, count, means, product
     for d in range(len(first) - 1):
         a, k = low[d], count[d]
         _weigh(entries, d, tables, a, k, w)
+        left, right = 0, k - 1
+        while w[left] < LITTLE and left < right:
+            left += 1
+        while w[right] < LITTLE and left < right:
+            right -= 1
+        a, k = a + left, right - left + 1
         for j in range(k):
+            w[j] = w[left + j]
             for i in range(3):
                 scores[i, j] = nodes[i, a + j]
             for i in range(3, 3 + r):
@@ -229,13 +238,18 @@ def expect_scores(first, cell, shown, clicked, curve, rate):
             information[c, c] += clicks * share[i]
         for i in range(count):
             c = cell[start + i]
-            for j in range(count):
+            for j in range(i + 1):  # cells ascend: the lower triangles
                 e = cell[start + j]
                 information[c, e] -= clicks * share[i] * share[j]
                 products[c, e] += score[i] * score[j]
                 if len(rate):
                     cross[c, e] += score[i] * residual[j]
                     residuals[c, e] += residual[i] * residual[j]
+                    if j < i:
+                        cross[e, c] += score[j] * residual[i]
+    for c in range(cells):
+        for e in range(c):
+            information[e, c], products[e, c], residuals[e, c] = information[c, e], products[c, e], residuals[c, e]
     return log_likelihood, scores, information, products, cross, residuals
 
 

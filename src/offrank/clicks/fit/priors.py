@@ -206,12 +206,10 @@ def best(evidence: Evidence, design: Design, start: PriorRegression, rounds: int
     return start.moved(found.x) if found.fun <= loss(start.table)[0] else start
 
 
-def fit_rates(
-    shown: Floats, clicked: Floats, design: Design | None = None, *, by_knot: bool = False
-) -> PriorRegression:
+def fit_rates(shown: Floats, clicked: Floats, design: Design | None = None) -> PriorRegression:
     """The prior of click rates by the beta-binomial likelihood; shown and clicked [d], one entry per document.
 
-    design: by default one prior for all. by_knot: whether the strength of the prior depends on rank too.
+    design: by default one prior for all.
     """
     rate, start = float((clicked.sum() + 1) / (shown.sum() + 2)), 4.0
     if design is not None:
