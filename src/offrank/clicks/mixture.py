@@ -107,7 +107,7 @@ class Mixture(ClickModel):
 
     def _climbed(self, data: Sessions, here: Parameters, say: Say, weight: Floats | None = None) -> Climb:
         """EM for all parameters, or for all but the given weights."""
-        priors = {name: table for name, table in here.items() if self.roles()[name] is Role.PRIOR}
+        priors = {name: table for name, table in here.items() if self.roles()[name] in (Role.PRIOR, Role.REGRESSION)}
         begin = {name: table for name, table in here.items() if name not in priors}
 
         def step(at: Parameters) -> tuple[Parameters, float]:

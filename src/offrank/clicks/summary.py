@@ -35,6 +35,8 @@ def learnt_section(learnt: Learnt, roles: Roles, ends: Ends, confidence: float) 
         role = roles[name]
         if name in learnt.facts:
             continue  # shown among the facts
+        if role is Role.REGRESSION:
+            continue  # what it gives a document is seen in the document
         if role is Role.PRIOR:
             items.append(f"{name.replace('_', ' ')}: {_spelled(values.tolist())}")
         elif role is Role.DOCUMENT:
