@@ -130,7 +130,7 @@ class SharedDoubt:
         def moved(step: Floats) -> Moved:
             shared = self.here.get(SHARED, np.empty(0)).copy()
             shared[places] = expit(logit(shared[places]) + step[: len(places)])
-            parts = zip(along.items(), np.split(step[len(places) :], ends[1:-1] - len(places)), strict=True)
+            parts = zip(along.items(), np.split(step[len(places) :], ends[1:-1] - len(places)), strict=False)
             priors = {n: self.priors[n].moved(self.priors[n].table + axes @ part) for (n, axes), part in parts}
             return shared, priors
 
