@@ -11,7 +11,7 @@ import pytest
 
 from offrank import read_log
 from offrank.clicks import DBN, PBM, UBM, Fitted, Mixture, click_model, load
-from offrank.clicks.covariates import Columns, CovariatesFold
+from offrank.clicks.covariates import FeatureColumns, CovariatesFold
 from offrank.clicks.evaluation import evaluate
 from offrank.errors import ColumnError, OffrankError, UsageError
 from offrank.folds.base import Fold
@@ -142,12 +142,14 @@ def test_the_frequent_follow_clicks_and_the_rare_their_features() -> None:
     np.add.at(clicked, document, [row["clicks"][0] for row in rows])
     shown, value = np.bincount(document), learnt.parameters["attraction"]
     frequent, rare = shown.argmax(), shown.argmin()
-    s = np.exp(learnt.parameters["attraction_regression"][-1])
-    before = value[[frequent, rare]] * (shown[[frequent, rare]] + s) - clicked[[frequent, rare]]
-    assert before[0] == pytest.approx(before[1], rel=0.02)
+    a, b = learnt.priors["attraction"]
+    s = a + b
+    for one in (frequent, rare):
+        assert value[one] == pytest.approx((clicked[one] + a[one]) / (shown[one] + s[one]), abs=1e-4)
+    assert a[frequent] / s[frequent] == pytest.approx(a[rare] / s[rare])  # the same features
+    assert 0.2 < a[rare] / s[rare] < 0.4
     assert value[frequent] == pytest.approx(clicked[frequent] / 400, abs=0.02)
     assert 0.15 < value[rare] < 0.35  # no click in two views of what is clicked in .3
-    assert 0.2 < before[1] / s < 0.4
 
 
 def test_saved_models_predict_the_same(models: dict[str, Fitted], unseen: pa.Table, tmp_path: Any) -> None:
@@ -195,8 +197,8 @@ def test_the_network_learns(train: pa.Table, models: dict[str, Fitted], unseen: 
 
 @pytest.mark.parametrize("names", [("features", "first"), ("first",)])
 def test_covariates_are_means_whatever_the_partition(train: pa.Table, names: tuple[str, ...]) -> None:
-    fold: Fold[Any, Any, Any] = CovariatesFold(Columns(names), "query")
-    needed = Columns(names).needs() | PBM().fit(train.slice(0, 5)).needs()
+    fold: Fold[Any, Any, Any] = CovariatesFold(FeatureColumns(names), "query")
+    needed = FeatureColumns(names).needs() | PBM().fit(train.slice(0, 5)).needs()
     parts = [
         next(iter(read_log(train.slice(first, 1000)).select(needed).batches(0))) for first in range(0, len(train), 1000)
     ]
@@ -208,7 +210,7 @@ def test_covariates_are_means_whatever_the_partition(train: pa.Table, names: tup
     both = fold.merge(right, fold.merge(fold.empty(), left))
     assert both == fold.merge(left, right)
     two = fold.finish(both)
-    for name in ("keys", "query", "mean"):
+    for name in ("keys", "mean"):
         assert np.array_equal(getattr(one, name), getattr(two, name))
 
 
@@ -217,7 +219,7 @@ def test_the_mean_of_a_column_that_changes_is_taken() -> None:
         {"query": 1, "slate": ["a", "b"], "clicks": [1, 0], "features": [[0, 2], [1]], "age": [1.0, 7.0]},
         {"query": 1, "slate": ["a"], "clicks": [0], "features": [[0]], "age": [4.0]},
     ]
-    columns = Columns(("age", "features"))
+    columns = FeatureColumns(("age", "features"))
     (batch,) = read_log(rows).select(columns.needs() | PBM().fit(rows).needs()).batches(0)
     fold: Fold[Any, Any, Any] = CovariatesFold(columns, "query")
     found = fold.finish(fold.add(fold.empty(), batch))

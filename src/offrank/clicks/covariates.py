@@ -24,7 +24,7 @@ MEMORY = 1 << 30
 
 
 @dataclass(frozen=True)
-class Columns:
+class FeatureColumns:
     """Names of columns beside the candidates: `features`, the log's vectors or lists of indices, or names of scores.
 
     Raises:
@@ -84,36 +84,35 @@ class Columns:
             add_features(line, place, *given, out[:, len(self.scores) :])
 
 
-def needs_of(columns: Columns | None) -> Needs:
+def needs_of(columns: FeatureColumns | None) -> Needs:
     """The columns to read; none where a model has none."""
     return Needs() if columns is None else columns.needs()
 
 
 @dataclass(frozen=True)
 class Covariates:
-    """keys: [d] of the documents, ascending. query: [d] the query of each, or the document itself.
+    """keys: [d] of the documents, ascending.
 
     mean: [d, columns] the mean of each column over all impressions of a document, in single precision: the order of
     the log does not change it.
     """
 
     keys: Integers
-    query: Integers
     mean: Floats
 
 
 @dataclass(frozen=True, eq=False)
 class Sums:
-    """Sums by document: keys and query [d], sums [d, 1 + columns], of which the first counts impressions.
+    """Sums by document: keys [d], sums [d, 1 + columns], of which the first counts impressions.
 
     Parts are joined once they are larger than what was joined before.
     """
 
-    parts: tuple[tuple[Integers, Integers, Floats], ...] = ()
+    parts: tuple[tuple[Integers, Floats], ...] = ()
 
     def __add__(self, other: Sums) -> Sums:
         found = Sums(self.parts + other.parts)
-        sizes = [len(keys) for keys, _, _ in found.parts]
+        sizes = [len(keys) for keys, _ in found.parts]
         return Sums((found.joined,)) if sum(sizes) > 2 * max(sizes, default=0) else found
 
     def __eq__(self, other: object) -> bool:
@@ -127,33 +126,32 @@ class Sums:
     __hash__ = None  # type: ignore[assignment]
 
     @cached_property
-    def joined(self) -> tuple[Integers, Integers, Floats]:
+    def joined(self) -> tuple[Integers, Floats]:
         """Each document once, keys ascending.
 
         Raises:
             LogError: they take too much memory.
         """
-        every = np.concatenate([keys for keys, _, _ in self.parts])
-        keys, first, place = np.unique(every, return_index=True, return_inverse=True)
-        width = max(sums.shape[1] for _, _, sums in self.parts)
+        keys, place = np.unique(np.concatenate([keys for keys, _ in self.parts]), return_inverse=True)
+        width = max(sums.shape[1] for _, sums in self.parts)
         if 8 * len(keys) * width > MEMORY:
             raise LogError(
                 f"{width - 1:,} columns of {len(keys):,} documents take {8 * len(keys) * width / 2**30:,.1f} GiB",
                 "name fewer columns, or give a part of the log",
             )
         total, begin = np.zeros((len(keys), width)), 0
-        for own, _, sums in self.parts:
+        for own, sums in self.parts:
             # A document comes once in each part.
             total[place[begin : begin + len(own)], : sums.shape[1]] += sums
             begin += len(own)
-        return keys, np.concatenate([query for _, query, _ in self.parts])[first], total
+        return keys, total
 
 
 @dataclass(frozen=True)
 class CovariatesFold(MappedFold):
     """Reduces a log to `Covariates`; by: the column of the queries. Memory grows with the distinct documents."""
 
-    columns: Columns
+    columns: FeatureColumns
     by: str | None = None
     reducer: PlusFold = field(default=PlusFold(Sums()), init=False)
 
@@ -167,14 +165,11 @@ class CovariatesFold(MappedFold):
         sums = np.zeros((len(keys), 1 + self.columns.width(contexts)))
         sums[:, 0] = np.bincount(place, minlength=len(keys))
         self.columns.add(contexts, row, batch.slates[shown], place, sums[:, 1:])
-        query = keys.copy()
-        if self.by is not None:
-            query[place] = contexts.keys[self.by][row]
-        return Sums(((keys, query, sums),))
+        return Sums(((keys, sums),))
 
     def result(self, found: Sums) -> Covariates:
-        keys, query, sums = found.joined
-        return Covariates(keys, query, single(sums[:, 1:] / sums[:, :1]))
+        keys, sums = found.joined
+        return Covariates(keys, single(sums[:, 1:] / sums[:, :1]))
 
 
 def single(values: Floats) -> Floats:

@@ -8,11 +8,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..errors import UsageError
 from ..findings import cautions_for
 from ..findings.evidence_clicks import OfFit
 from ..log.batch import Floats
-from ..spelling import spell
 from .counts import Counts
 from .fit.curve import ExaminationCurve, Pooled, fit_curve
 from .fit.design import Design
@@ -52,8 +50,6 @@ class Examined(WithPrior, FromFeatures, ABC):
     def __post_init__(self) -> None:
         WithPrior.__post_init__(self)
         FromFeatures.__post_init__(self)
-        if self.regressions and self.prior != "fit":
-            raise UsageError(f"prior={spell(self.prior)} leaves nothing to features", "leave prior= out")
 
     @abstractmethod
     def pooled(self, data: Counts) -> Pooled:
@@ -84,6 +80,7 @@ class Examined(WithPrior, FromFeatures, ABC):
             facts={"attraction_prior": found.betas.of_unseen.table.tolist()},
             cautions=cautions_for(OfFit(hidden=_hidden(data, curve))),
             loadings=loadings,
+            priors={"attraction": found.each},
         )
 
 

@@ -15,13 +15,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..log.batch import Contexts, Floats, Integers
-from .covariates import Columns, Covariates, single
-from .fit.design import Design
+from .covariates import Covariates, FeatureColumns, single
 from .fit.em import expit, logit
-from .fit.priors import PriorRegression
 from .learnt import Learnt
 from .parameters import Parameters, Role, Roles
-from .regressors import Examples, Regression, cross_fitted, scores
+from .regressors import ExpectedClicks, Regression, cross_fitted, scores
 
 SCALE = "columns"
 """The name of the mean and deviation [2, f] of the columns among what was learnt of features."""
@@ -33,7 +31,7 @@ class WithColumns(Protocol):
     """The methods of a click model that predictions from features use; see `ClickModel`."""
 
     @property
-    def columns(self) -> Columns | None: ...
+    def columns(self) -> FeatureColumns | None: ...
 
     @property
     def regressions(self) -> Mapping[str, Regression]: ...
@@ -53,29 +51,27 @@ def learn(model: FeatureModel, data: Any, found: Covariates, say: Callable[[str]
     scale = np.stack([found.mean.mean(axis=0), found.mean.std(axis=0)])
     scale[1, scale[1] <= 1e-9 * np.abs(scale[0])] = np.inf  # a column that does not differ says nothing
     scale[1, scale[1] == 0] = np.inf
+    query = np.arange(data.documents) if data.query is None else data.query
     features, covariates = {SCALE: scale}, dict[str, Floats]()
     for name, kind in model.regressions.items():
         say(f"{name}: {kind} regression on {scale.shape[1]:,} features")
-        examples = Examples(_standardised(found.mean, scale), *_expected(first, name, data))
-        logits, features[name] = cross_fitted(kind, examples, found.query)
+        examples = ExpectedClicks(_standardised(found.mean, scale), *_expected(first, name))
+        logits, features[name] = cross_fitted(kind, examples, query)
         covariates[name] = ((logits - logits.mean()) / max(float(logits.std()), 1e-9))[:, None]
     learnt = model.learn(replace(data, covariates=covariates), say=say)
     levels = {name + LEVEL: logit(learnt.parameters[name][-1:]) for name in model.regressions}
     return replace(learnt, features={**features, **levels})
 
 
-def _expected(learnt: Learnt, name: str, data: Any) -> tuple[Floats, Floats]:
+def _expected(learnt: Learnt, name: str) -> tuple[Floats, Floats]:
     """([d], [d]) clicks and trials that tell of a table what its posterior says beyond the prior.
 
     Near the posterior mean v of strength S, a log-likelihood has slope v S - m s and curvature (S - s) v (1 - v) by the
     logit, for a prior of mean m and strength s. Documents differ from what features predict as their prior says: n
     trials of one tell of the prediction what n (s + 1) / (n + s) independent ones would.
     """
-    table = learnt.parameters[f"{name}_regression"]
-    design = Design.of(data, name)
-    prior = PriorRegression.at(table, design).betas(design)
-    a, s = (np.broadcast_to(one, len(learnt.parameters[name]))[:-1] for one in (prior.a, prior.strength))
-    value, strength = learnt.parameters[name][:-1], learnt.strength[name][:-1]
+    value, strength, (a, b) = learnt.parameters[name][:-1], learnt.strength[name][:-1], learnt.priors[name]
+    s = a + b
     n = np.maximum(strength - s, 0.0)
     worth = np.where(n > 0, (s + 1.0) / (n + s), 0.0)
     return worth * (value * strength - a), worth * n

@@ -23,7 +23,7 @@ from ..report.document import Document, of_models
 from ..running.executors import Progress
 from . import draws, storage
 from .contexts import rows
-from .covariates import Columns, needs_of
+from .covariates import FeatureColumns, needs_of
 from .documents import Documents, SlateDocuments, needs
 from .features import with_unseen
 from .judgements import GRADES, Judgements, judge
@@ -56,7 +56,7 @@ class ModelKind(Protocol):
     def context(self) -> str | None: ...
 
     @property
-    def columns(self) -> Columns | None: ...
+    def columns(self) -> FeatureColumns | None: ...
 
     @property
     def regressions(self) -> Mapping[str, Regression]: ...

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ..folds.estimate import Caution
+from ..log.batch import Floats
 from .parameters import Parameters
 
 
@@ -19,6 +20,7 @@ class Learnt:
     - loadings: [*shape of the table, r] what all entries have in common, such as the doubt of an examination curve and
       what it does to documents: with r independent standard normal z, the same for all tables, the logit of an entry
       is moved by loadings @ z.
+    - priors: Beta(a, b) of each seen document [d], by table; not saved.
     - features: what the regressions of a model with features predict unseen documents by, see `features`.
     - strength: for tables of probabilities, the effective sample size of each entry given z: its posterior is close to
       Beta(v s, (1 - v) s) for value v and strength s. A table with neither is taken as known.
@@ -35,3 +37,4 @@ class Learnt:
     cautions: tuple[Caution, ...] = ()
     loadings: Parameters = field(default_factory=dict)
     features: Parameters = field(default_factory=dict)
+    priors: Mapping[str, tuple[Floats, Floats]] = field(default_factory=dict)

@@ -50,7 +50,7 @@ def _fitted(found: Mapping[str, Any]) -> Fitted:
     if not isinstance(spelling, str) or len(spelling) > 10_000:
         raise ValueError("its model is not the spelling of one")
     documents = _documents(found, by)
-    tables = {
+    tables: dict[str, Any] = {
         kind: {name: storage.decoded(table) for name, table in found[kind].items()}
         for kind in ("parameters", "strength", *(each for each in ("loadings", "features") if each in found))
     }

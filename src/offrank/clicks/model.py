@@ -18,10 +18,10 @@ from ..log.batch import Floats, Integers
 from ..log.source import Source
 from ..readers.log import read_log
 from ..running.executors import Executor, Progress, run
-from ..spelling import Spelled
+from ..spelling import Spelled, spell
 from . import contexts, documents, features
 from .counts import Counts, CountsFold, counted
-from .covariates import FEATURES, Columns, CovariatesFold, needs_of
+from .covariates import FEATURES, CovariatesFold, FeatureColumns, needs_of
 from .documents import SlateDocuments
 from .fit.priors import Prior, given
 from .fitted import Fitted
@@ -162,7 +162,7 @@ class ClickModel(Spelled, ABC):
         return {}
 
     @property
-    def columns(self) -> Columns | None:
+    def columns(self) -> FeatureColumns | None:
         """The columns of the features; None where no table depends on any."""
         return None
 
@@ -239,6 +239,9 @@ class FromFeatures(ClickModel, ABC):
             checked(name, getattr(self, name))
         if self.columns is None and names != (FEATURES,):
             raise UsageError(f"{self!r} has no use for features", f"say also {self._regressed()[0]}=linear, or boosted")
+        prior = getattr(self, "prior", "fit")
+        if self.columns is not None and prior != "fit":
+            raise UsageError(f"prior={spell(prior)} leaves nothing to features", "leave prior= out")
 
     def _regressed(self) -> tuple[str, ...]:
         """The settings that name a regression, each called as its table."""
@@ -250,9 +253,9 @@ class FromFeatures(ClickModel, ABC):
         return {name: kind for name in self._regressed() if (kind := getattr(self, name)) != "table"}
 
     @property
-    def columns(self) -> Columns | None:
+    def columns(self) -> FeatureColumns | None:
         """The columns of the features; None where no table depends on any."""
-        return Columns(tuple(self.features)) if self.regressions else None
+        return FeatureColumns(tuple(self.features)) if self.regressions else None
 
 
 def _evidence(data: Any) -> OfFit:

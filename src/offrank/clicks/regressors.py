@@ -34,16 +34,16 @@ _LEAVES, _RATE = 15, 0.1
 _HIDDEN, _STEPS, _PACE, _DECAY = 16, (50, 100, 200, 400), 0.02, 1e-4
 
 
-class Examples(NamedTuple):
+class ExpectedClicks(NamedTuple):
     """x [d, f] standardised features, y and n [d] expected clicks and trials."""
 
     x: Floats
     y: Floats
     n: Floats
 
-    def without(self, held: Any) -> Examples:
+    def without(self, held: Any) -> ExpectedClicks:
         """The same without what clicks tell of some documents."""
-        return Examples(self.x, np.where(held, 0.0, self.y), np.where(held, 0.0, self.n))
+        return ExpectedClicks(self.x, np.where(held, 0.0, self.y), np.where(held, 0.0, self.n))
 
     @property
     def level(self) -> float:
@@ -65,7 +65,7 @@ def checked(name: str, value: object) -> None:
         raise UsageError(f"{name}={value!r} is no regression", f"say {', '.join(get_args(Regression))}")
 
 
-def _linear(data: Examples) -> Iterator[Floats]:
+def _linear(data: ExpectedClicks) -> Iterator[Floats]:
     """Ridge logistic regressions: [1 + f] level and weights."""
     from scipy.optimize import minimize  # slow to import
 
@@ -81,7 +81,7 @@ def _linear(data: Examples) -> Iterator[Floats]:
         yield here
 
 
-def _boosted(data: Examples) -> Iterator[Floats]:
+def _boosted(data: ExpectedClicks) -> Iterator[Floats]:
     """Boosted trees on top of a linear regression: the bytes of its [1 + f] weights, and LightGBM's text."""
     library = optional("lightgbm", "boosted trees need LightGBM", "models")
     *_, linear = islice(_linear(data), _PENALTIES.index(_BELOW_TREES) + 1)
@@ -111,7 +111,7 @@ def _boosted(data: Examples) -> Iterator[Floats]:
             yield np.concatenate([linear.view(np.uint8), text])
 
 
-def _network(data: Examples) -> Iterator[Floats]:
+def _network(data: ExpectedClicks) -> Iterator[Floats]:
     """Networks with one hidden layer: [1 + h (f + 2)] level, weights of each hidden unit, its bias and its output."""
     train, begin = _trainer()
     width, scale = data.x.shape[1], float(data.n.sum())
@@ -157,7 +157,7 @@ def _scores_of_trees(found: Floats, x: Floats) -> Floats:
     return scores("linear", linear, x) + TreeEnsemble(text, x.shape[1]).scores(x)
 
 
-_PATHS: dict[str, Callable[[Examples], Iterator[Floats]]] = {
+_PATHS: dict[str, Callable[[ExpectedClicks], Iterator[Floats]]] = {
     "linear": _linear,
     "boosted": _boosted,
     "network": _network,
@@ -174,10 +174,9 @@ def scores(kind: str, found: Floats, x: Floats) -> Floats:
     return _SCORES[kind](found, x) if len(x) else np.zeros(0)
 
 
-def cross_fitted(kind: str, data: Examples, query: Integers) -> tuple[Floats, Floats]:
+def cross_fitted(kind: str, data: ExpectedClicks, query: Integers) -> tuple[Floats, Floats]:
     """([d] logits of each document by what the queries of other folds tell, the regression of all documents)."""
-    # Queries are hashed: their codes are spread evenly whatever they are.
-    fold = np.unique(query, return_inverse=True)[1] % FOLDS
+    fold = query % FOLDS  # queries are numbered by the hashes of their documents: as good as at random
     steps: list[Floats] = []
     for one in range(FOLDS):
         held = fold == one
