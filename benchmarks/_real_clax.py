@@ -4,7 +4,7 @@ Run by real_clicks.py in an environment that has CLAX. Its own settings: AdamW, 
 without patience on every tenth session of those to learn from; the learning rate is that of its README (.003) or of its
 experiments (.01), whichever has the lower loss on those, in batches of 512. Seconds are those of the chosen one.
 
-    python _clax.py LOG.npz FOUND.npz PositionBasedModel
+    python _real_clax.py LOG.npz FOUND.npz PositionBasedModel
 """
 
 from __future__ import annotations
