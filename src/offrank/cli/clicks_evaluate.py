@@ -10,7 +10,9 @@ import offrank
 
 from .options import (
     confidence,
+    duplicates_option,
     graded_by,
+    grades_option,
     models_option,
     named_files,
     page_options,
@@ -22,7 +24,16 @@ from .options import (
 )
 from .running import deliver, reading
 
-judged_options = with_options(page_options, results_options, models_option, graded_by, confidence(), sessions_cluster)
+judged_options = with_options(
+    page_options,
+    results_options,
+    models_option,
+    graded_by,
+    grades_option,
+    duplicates_option,
+    confidence(),
+    sessions_cluster,
+)
 """Options of every verb that evaluates click models on a log."""
 
 
@@ -36,7 +47,7 @@ def evaluate(log: str, models: tuple[str, ...], ood: str | None, **options: Any)
 
     offrank clicks evaluate log.parquet --model dbn.json --model pbm.json
     """
-    how = ("labels", "by", "confidence", "cluster")
+    how = ("labels", "by", "grades_by", "confidence", "cluster")
     with reading(options) as (progress, executor):
         given = {name: options[name] for name in how} | {"executor": executor, "progress": progress}
         other = None if ood is None else source(ood, options)

@@ -11,6 +11,7 @@ import offrank
 from .options import (
     arguments,
     confidence,
+    duplicates_option,
     output,
     page_options,
     queries_option,
@@ -26,6 +27,7 @@ from .running import deliver, working
 @click.option("--model", required=True, help="pbm, ubm, dbn, ccm, 'mixture(pbm, dbn)' ...")
 @output("MODEL.JSON")
 @queries_option
+@duplicates_option
 @page_options
 @results_options
 @confidence()

@@ -8,7 +8,7 @@ import click
 
 import offrank
 
-from .options import confidence, page_options, queries_option, results_options, written_options
+from .options import confidence, duplicates_option, page_options, queries_option, results_options, written_options
 from .running import judge
 
 
@@ -24,6 +24,7 @@ from .running import judge
     help="Compare every two ranks, each with the next, or each with the first.",
 )
 @queries_option
+@duplicates_option
 @confidence()
 @click.option("--seed", default=0, show_default=True, help="Seed of the intervals, a bootstrap of documents.")
 def harvest(log: str, **options: Any) -> None:

@@ -146,6 +146,18 @@ queries_option = click.option(
     callback=read_by(column_or_none),
     help="The queries; `query` where there is one. none: items alone.",
 )
+duplicates_option = click.option(
+    "--duplicates",
+    type=click.Choice(["raise", "first", "each"]),
+    help="A document twice in a list: refuse it, count its first place, or each place.",
+)
+grades_option = click.option(
+    "--grades-by",
+    type=click.Choice(["error", "median", "majority"]),
+    default="error",
+    show_default=True,
+    help="The grade of a document that was given several.",
+)
 graded_by = click.option("--by", metavar="COLUMN", help="The queries of the grades; by default those of the models.")
 
 
@@ -246,7 +258,7 @@ evaluation_options = with_options(
 )
 """Options of the verbs that estimate the value of targets."""
 
-_OURS: tuple[str, ...] = ("columns", "format", "gaps", "top_k", "skip_invalid", "title", "unit", "worth")
+_OURS: tuple[str, ...] = ("columns", "format", "gaps", "top_k", "duplicates", "skip_invalid", "title", "unit", "worth")
 _OURS += ("html", "json", "strict", "workers", "quiet")
 """Options of the command line only: how LOG is read, and what is printed and written."""
 
@@ -258,7 +270,11 @@ def arguments(options: dict[str, Any]) -> dict[str, Any]:
 
 def source(log: str, options: dict[str, Any]) -> Any:
     """Return the log that `written_options` describe."""
-    return offrank.read_log(log, invalid="skip" if options["skip_invalid"] else "raise", **reading_of(options))
+    how: dict[str, Any] = {
+        "invalid": "skip" if options["skip_invalid"] else "raise",
+        "duplicates": options.get("duplicates"),
+    }
+    return offrank.read_log(log, **how, **reading_of(options))
 
 
 def reading_of(options: dict[str, Any]) -> dict[str, Any]:

@@ -25,7 +25,7 @@ def clicks(log: str, models: tuple[str, ...], labels: str, **options: Any) -> No
 
     offrank select clicks log.parquet --model a.json --model b.json --labels grade --logging 'plackett_luce(score)'
     """
-    how = ("strategy", "method", "by", "confidence", "cluster", "seed")
+    how = ("strategy", "method", "by", "grades_by", "confidence", "cluster", "seed")
     with reading(options) as (progress, executor):
         given = {name: options[name] for name in how} | {"executor": executor, "progress": progress}
         result = offrank.select_clicks(source(log, options), named_files(models), labels, options["logging"], **given)

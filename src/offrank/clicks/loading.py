@@ -71,7 +71,7 @@ def _fitted(found: Mapping[str, Any]) -> Fitted:
 def _documents(found: Mapping[str, Any], by: str | None) -> Documents:
     """The documents with their ids; files of earlier releases have none."""
     keys, ids = storage.decoded(found["documents"]), found.get("ids")
-    if keys.dtype != np.int64 or keys.ndim != 1 or (np.diff(keys) <= 0).any():
+    if keys.dtype != np.int64 or keys.ndim != 1 or (keys[1:] <= keys[:-1]).any():
         raise ValueError("its documents are not in order")
     if ids is None:
         return Documents(keys, by)
@@ -83,7 +83,7 @@ def _documents(found: Mapping[str, Any], by: str | None) -> Documents:
     texts = ids.get("texts")
     if texts is not None:
         texts = Texts(storage.decoded(texts["codes"]), storage.decoded_texts(texts))
-        if len(texts) != len(texts.texts) or (np.diff(texts.codes) <= 0).any():
+        if len(texts) != len(texts.texts) or (texts.codes[1:] <= texts.codes[:-1]).any():
             raise ValueError("its texts are not in order")
     shown = storage.decoded(ids["shown"]) if "shown" in ids else None
     if shown is not None and shown.shape != keys.shape:

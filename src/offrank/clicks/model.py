@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from dataclasses import dataclass, replace
-from typing import Any, ClassVar, final
+from dataclasses import dataclass, fields, replace
+from typing import Any, ClassVar, Self, final
 
 import numpy as np
 
+from ..errors import UsageError
 from ..findings import cautions_for
 from ..findings.evidence_clicks import OfFit
 from ..folds.base import Fold, Tee
@@ -89,6 +90,35 @@ class ClickModel(Spelled, ABC):
         return replace(fitted, documents=fitted.documents.named(found["texts"]))
 
     @final
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """The settings by name, as scikit-learn asks for them."""
+        return {one.name: getattr(self, one.name) for one in fields(self)}  # type: ignore[arg-type]
+
+    @final
+    def set_params(self, **settings: Any) -> Self:
+        """A model of the same kind with other settings; this one stays as it is.
+
+        Raises:
+            UsageError: no such setting.
+
+        Examples:
+            >>> offrank.clicks.PBM().set_params(prior=(1, 9))
+            pbm([1, 9])
+        """
+        known = self.get_params()
+        if unknown := sorted(set(settings) - set(known)):
+            raise UsageError(f"{self.name} has no setting {unknown[0]!r}", f"it has {', '.join(known) or 'none'}")
+        made = object.__new__(type(self))
+        made.__dict__.update({**known, **settings})
+        getattr(made, "__post_init__", lambda: None)()
+        return made
+
+    @final
+    def __sklearn_clone__(self) -> Self:
+        """An unfitted copy, for scikit-learn: itself, since settings never change and learning changes nothing."""
+        return self
+
+    @final
     def of(
         self, gathered: Gathered, *, say: Say = silent, source: str = "log", training: Fingerprint | None = None
     ) -> Fitted:
@@ -97,7 +127,7 @@ class ClickModel(Spelled, ABC):
         if isinstance(data, Sessions):
             data = self.from_sessions(data)
         learnt = self.learn(data, say=say)
-        learnt = replace(learnt, cautions=(*cautions_for(OfFit(clicked=_clicked(gathered.data))), *learnt.cautions))
+        learnt = replace(learnt, cautions=(*cautions_for(_evidence(gathered.data)), *learnt.cautions))
         return Fitted(self, gathered.documents, learnt, gathered.tally, source, training)
 
     def gather(self, by: str | None) -> Fold[Any, Any, Gathered]:
@@ -166,9 +196,11 @@ class WithPrior(Countable, ABC):
         given(self.prior)
 
 
-def _clicked(data: Any) -> bool:
-    """Whether sessions or counts have any click."""
-    return bool((data.click if isinstance(data, Sessions) else data.clicked).any())
+def _evidence(data: Any) -> OfFit:
+    """Whether sessions or counts have any click, and any document that was not clicked."""
+    if isinstance(data, Sessions):
+        return OfFit(clicked=bool(data.click.any()), skipped=bool((data.click < (data.document >= 0)).any()))
+    return OfFit(clicked=bool(data.clicked.any()), skipped=bool((data.clicked < data.shown).any()))
 
 
 def of_documents(table: Floats, slots: SlateDocuments) -> Floats:

@@ -12,6 +12,7 @@ from .. import formatting
 from ..folds.estimate import Interval
 from ..formatting import with_ends
 from ..log.batch import Floats
+from ..log.rules import COUNTED_AGAIN
 from ..report.document import Figures, Finding, Section
 from .counts import rank_of
 from .learnt import Learnt
@@ -53,10 +54,11 @@ def learnt_section(learnt: Learnt, roles: Roles, ends: Ends, confidence: float) 
     return Section("What was learnt", items=tuple(items), tables=tuple(tables))
 
 
-def known(findings: Sequence[Finding], tally: Tally, other: Tally | None = None) -> Section:
-    """The findings, and what was left out of this log and the other one."""
+def known(findings: Sequence[Finding], tally: Tally, other: Tally | None = None, note: str | None = None) -> Section:
+    """The findings, a note, and what was left out of this log and the other one."""
     prose = () if findings else ("Nothing was found that speaks against the numbers.",)
     items = (*_reading(tally), *_reading(other or Tally(), " of the other log"))
+    items += (f"note: {note}.",) if note else ()
     return Section("What to know", prose, items=items, findings=tuple(findings))
 
 
@@ -67,7 +69,10 @@ def _reading(tally: Tally, what: str = "") -> Iterator[str]:
     if tally.holes:
         yield f"note: {tally.holes:,} ranks{what} were empty: looked past, with nothing to click."
     for rule, count in tally.skipped.items():
-        unit = "clicks" if rule.startswith("click-") else "sessions"
+        if rule == COUNTED_AGAIN:
+            yield f"note: {count:,} places{what} showed a document of the same list again: each is an impression of it."
+            continue
+        unit = {"click": "clicks", "place": "places"}.get(rule.partition("-")[0], "sessions")
         yield f"note: {count:,} {unit}{what} were left out while reading: {rule}"
 
 

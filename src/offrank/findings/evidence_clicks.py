@@ -23,7 +23,8 @@ class OfHarvest:
 class OfFit:
     """The evidence about the training data of a click model.
 
-    - clicked: whether there are any clicks. beyond: share of the clicks that the model rules out and leaves out.
+    - clicked, skipped: whether there are any clicks, and any documents that were not clicked.
+    - beyond: share of the clicks that the model rules out and leaves out.
     - hidden: share of the impressions in cells whose examination the log does not identify.
     - error, restlessness: of models that read from the top: the standard error of a continuation, on the logit scale,
       and the variance of a document's rank.
@@ -31,6 +32,7 @@ class OfFit:
     """
 
     clicked: bool = True
+    skipped: bool = True
     beyond: float = 0.0
     hidden: float = 0.0
     error: float = 0.0

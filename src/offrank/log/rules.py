@@ -22,13 +22,16 @@ class Rule:
 
 
 NULL = Rule("null", "is null", "fill it in, or leave the row out of the log")
+COUNTED_AGAIN = "repeat-counted"
+"""Code of places that show an item of the same slate again and count as impressions of their own: nothing is wrong."""
 BAD_LIST = "bad-list"
 """Code of a text that is not a JSON list; the message depends on the text."""
 EMPTY_SLATE = Rule("empty-slate", "shows no item", "leave out impressions that showed nothing")
 DUPLICATE = Rule(
     "duplicate-item",
     "holds an item twice",
-    "an item stands in a list at most once: give repeated ones ids of their own, such as '7 again', or leave it out",
+    "an item stands in a list at most once: give repeated ones ids of their own, such as '7 again', or leave it out; "
+    'click models can read it with duplicates="first" (--duplicates first)',
 )
 NOT_CANDIDATE = Rule(
     "not-a-candidate", "shows an item that is not among the candidates", "log all candidates, shown ones too"

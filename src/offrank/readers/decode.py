@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import pyarrow as pa
@@ -23,6 +23,7 @@ from .arrow import Lists
 from .features import sparse_features
 from .tables import Piece
 
+Duplicates = Literal["raise", "first", "each"]
 _LARGEST, _ABOVE_0 = float(np.finfo(np.float64).max), float(np.nextafter(0, 1))
 _NOT_TINY = (rules.TINY_PROBABILITY, rules.LEAST_PROBABILITY, 1.0)
 _OF_ANOTHER_POLICY = (rules.BAD_PROBABILITY, 0.0, 1.0)
@@ -41,18 +42,29 @@ _BOUNDS = {
 class Decoded:
     """The columns of a piece as flat lists, checked; rows that break a rule are marked in `faults`.
 
-    columns: role -> column, as `WideLog` chose them. top_k: how many slots of each slate are kept.
+    columns: role -> column, as `WideLog` chose them. top_k: how many slots of each slate are kept. duplicates: see
+    `read_log`; it concerns jobs that support empty ranks.
 
     Raises:
         ColumnError: a column has the wrong type.
         BadCell: a text is not the required list.
     """
 
-    def __init__(self, piece: Piece, columns: Mapping[str, str], needed: Needs, top_k: int | None) -> None:
+    def __init__(
+        self,
+        piece: Piece,
+        columns: Mapping[str, str],
+        needed: Needs,
+        top_k: int | None,
+        duplicates: Duplicates = "raise",
+    ) -> None:
         self.piece, self.columns, self.needed = piece, columns, needed
         self.faults = Faults(len(piece.data))
-        self.ranks = Ranks(self._column("slate"), columns["slate"]) if needed.holes else None
-        self.slate = self._ids("slate") if self.ranks is None else self._checked("slate", self.ranks.items)
+        self.ranks = Ranks(self._column("slate"), columns["slate"], duplicates) if needed.holes else None
+        if self.ranks is None:
+            self.slate = self._ids("slate")
+        else:
+            self.slate = self._checked("slate", self.ranks.items, distinct=duplicates != "each")
         self.faults.mark(self.slate.lengths == 0, rules.EMPTY_SLATE, columns["slate"])
         self.candidates = self._like_slate("candidates") if "candidates" in columns else self.slate
         located = self._locate(self.slate, "slate", rules.NOT_CANDIDATE)
@@ -132,10 +144,18 @@ class Decoded:
     def _ids(self, name: str) -> Lists:
         return self._checked(name, arrow.id_lists(self._column(name), self.columns[name]))
 
-    def _checked(self, name: str, found: Lists) -> Lists:
+    def _checked(self, name: str, found: Lists, *, distinct: bool = True) -> Lists:
         self.faults.mark(found.null, rules.NULL, self.columns[name])
-        self.faults.mark(found.twice(), rules.DUPLICATE, self.columns[name])
+        if distinct:
+            self.faults.mark(found.twice(), rules.DUPLICATE, self.columns[name])
         return found
+
+    def repeated(self) -> dict[str, int]:
+        """Return the places of valid rows that show an item of the same slate again, and their clicks, by rule."""
+        if self.ranks is None:
+            return {}
+        fine = self.faults.which == 0
+        return {rule: int(count) for rule, each in self.ranks.repeated.items() if (count := each[fine].sum())}
 
     def _like_slate(self, name: str) -> Lists:
         """Read ids that must be of the same type as those of the slate."""
@@ -238,23 +258,47 @@ def _of_slots(found: Lists | Floats, rows: Integers | None, slots: int) -> Float
     return np.ascontiguousarray(pick[(slice(None), *[slice(slots)] * (found.ndim - 1))])
 
 
+def _again(row: Integers, codes: Integers, there: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """Return the places [p], in order, whose code stands in the same row before."""
+    found, at = np.zeros_like(there), np.flatnonzero(there)
+    order = at[np.lexsort((at, codes[at], row[at]))]
+    same = (row[order][1:] == row[order][:-1]) & (codes[order][1:] == codes[order][:-1])
+    found[order[1:][same]] = True
+    return found
+
+
 class Ranks:
     """Positions of the items of slates with gaps (ranks where nothing was shown), for jobs that request them.
 
     items: the slates without their gaps. lengths: [n] ranks of each, gaps included. row, rank: of each gap.
+    repeated: rule -> [n] places that show an item of the slate again, and clicks there.
     """
 
-    def __init__(self, column: pa.Array, name: str) -> None:
-        """Build from a column of lists in which a null id is a gap; a null list stays a fault."""
+    def __init__(self, column: pa.Array, name: str, duplicates: Duplicates = "raise") -> None:
+        """Build from a column of lists in which a null id is a gap; a null list stays a fault.
+
+        duplicates: "first" makes gaps of the places that show an item again; "each" leaves them as they are.
+        """
         found = arrow.lists(column, name)
         row = np.repeat(np.arange(len(found.starts)), found.lengths)
         rank = np.arange(len(row)) - np.repeat(np.cumsum(found.lengths) - found.lengths, found.lengths)
         place = found.starts[row] + rank
         hole = np.asarray(found.values.is_null())[place]
-        shown = np.bincount(row[~hole], minlength=len(found.starts))
-        kept, kind = arrow.codes(found.values, name)[place[~hole]], arrow.id_kind(found.values.type)
+        codes, kind, again = (
+            arrow.codes(found.values, name)[place],
+            arrow.id_kind(found.values.type),
+            np.zeros_like(hole),
+        )
+        self.repeated: dict[str, Integers] = {}
+        if duplicates != "raise":
+            again = _again(row, codes, ~hole)
+            rule = "place-repeated" if duplicates == "first" else rules.COUNTED_AGAIN
+            self.repeated[rule] = np.bincount(row[again], minlength=len(found.starts))
+        if duplicates == "first":
+            hole = hole | again
+        shown, kept = np.bincount(row[~hole], minlength=len(found.starts)), codes[~hole]
         self.items = Lists(kept, np.cumsum(shown) - shown, shown, found.null, kind, found.values)
-        self.lengths, self.row, self.rank = found.lengths, row[hole], rank[hole]
+        self.lengths, self.row, self.rank, self.again = found.lengths, row[hole], rank[hole], again[hole]
 
     def spread(self, located: Integers) -> Integers:
         """Return [n, ranks] slates with their gaps, from the items' candidate indices [n, items]."""
@@ -268,11 +312,15 @@ class Ranks:
     def beside(self, numbers: Lists) -> tuple[Lists, NDArray[np.bool_]]:
         """Return (numbers beside the ranks, with null as 0 at a gap; [n] rows with another number at a gap).
 
-        Rows of another length are unchanged.
+        Rows of another length are unchanged. Numbers at places that show an item again are dropped.
         """
         fits = (numbers.lengths == self.lengths)[self.row]
         row = self.row[fits]
         place, values = numbers.starts[row] + self.rank[fits], numbers.values.copy()
-        values[place] = np.where(np.isnan(values[place]), 0.0, values[place])
+        dropped = self.again[fits]
+        if dropped.any():
+            clicked = row[dropped & (values[place] != 0)]
+            self.repeated["click-on-repeat"] = np.bincount(clicked, minlength=len(self.lengths))
+        values[place] = np.where(np.isnan(values[place]) | dropped, 0.0, values[place])
         struck = np.bincount(row, values[place] != 0, len(self.lengths)) > 0
         return replace(numbers, values=values), struck

@@ -15,6 +15,7 @@ from ..log.source import Source
 from ..options import option
 from ..spelling import parse
 from .dataset import TEXT, FileTable
+from .decode import Duplicates
 from .files import Files, find, is_paths, suffix
 from .formats.registry import Reader, readers
 from .long import LongLog
@@ -44,6 +45,7 @@ def read_log(
     invalid: Invalid = "raise",
     gaps: Gaps = "raise",
     top_k: int | None = None,
+    duplicates: Duplicates | None = None,
 ) -> Source:
     """Open a log for lazy reading: only names are read until a job needs columns.
 
@@ -58,6 +60,9 @@ def read_log(
       error. Click models read the gaps themselves.
     - top_k: keep the first slots of each slate, and all candidates. The log then has shorter slates: a column of
       the whole slate (`propensity`, `reward`) is refused, and targets fill as many slots.
+    - duplicates: how click models read an item that stands in a slate twice. "first": only its first place counts; the
+      others are empty ranks, and clicks there are left out. "each": each place is an impression of it. Both are
+      counted. By default ("raise") that is an error, as it always is where slates have propensities.
     - invalid: "raise" at the first row that breaks a rule, or "skip" such rows and count them.
 
     The layout is wide (a row per impression) where there is a `slate` column, long (a row per
@@ -76,26 +81,33 @@ def read_log(
     """
     renamed = dict(columns or {})
     check_renamed(renamed)
-    if invalid not in get_args(Invalid):
-        raise UsageError(f"invalid is {invalid!r}", 'say "raise" or "skip"')
-    if gaps not in get_args(Gaps):
-        raise UsageError(f"gaps is {gaps!r}", 'say "raise" or "close"')
-    if top_k is not None and top_k < 1:
-        raise UsageError(f"top_k is {top_k!r}", "give 1 or more")
+    _check_choices(invalid, gaps, duplicates, top_k)
     chosen = parse(format, _formats(), "format") if isinstance(format, str) else format
     if isinstance(chosen, Reader):
         if renamed:
             raise UsageError(f"the columns of the {chosen} format are fixed", f"leave out {option('columns')}")
-        return replace(chosen(source, invalid=invalid), top_k=top_k)
+        found: WideLog = chosen(source, invalid=invalid)
+        return replace(found, top_k=top_k, duplicates=duplicates or found.duplicates)
     table = _table(source, chosen)
     if not table.parts():
         raise EmptyLogError(f"{table.describe()} has no rows", "give a log with at least one impression")
     wide = _is_wide(table, renamed)
     if wide and gaps == "close":
         raise UsageError("gaps can be closed in the long layout alone", f"leave out {option('gaps', 'close')}")
-    if wide:
-        return WideLog(table, renamed, invalid, top_k=top_k)
-    return LongLog(table, renamed, invalid, gaps=gaps, top_k=top_k)
+    how: dict[str, Any] = {"top_k": top_k, "duplicates": duplicates or "raise"}
+    return WideLog(table, renamed, invalid, **how) if wide else LongLog(table, renamed, invalid, gaps=gaps, **how)
+
+
+def _check_choices(invalid: str, gaps: str, duplicates: str | None, top_k: int | None) -> None:
+    """Refuse choices that there are not."""
+    if invalid not in get_args(Invalid):
+        raise UsageError(f"invalid is {invalid!r}", 'say "raise" or "skip"')
+    if gaps not in get_args(Gaps):
+        raise UsageError(f"gaps is {gaps!r}", 'say "raise" or "close"')
+    if duplicates not in (None, *get_args(Duplicates)):
+        raise UsageError(f"duplicates is {duplicates!r}", 'say "first", "each" or "raise"')
+    if top_k is not None and top_k < 1:
+        raise UsageError(f"top_k is {top_k!r}", "give 1 or more")
 
 
 def opened(log: Any) -> Source:

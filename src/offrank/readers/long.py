@@ -16,6 +16,7 @@ from ..log.schema import LONG_ROLES, ROLES, Columns
 from ..log.source import Needs
 from . import arrow
 from .dataset import FileTable
+from .decode import Duplicates
 from .impressions import GatheredTable, Rows, listed
 from .tables import Piece, Table, outline
 from .wide import Gaps, Invalid, WideLog
@@ -34,6 +35,7 @@ class LongLog:
     needed: Needs = field(default_factory=Needs)
     gaps: Gaps = "raise"
     top_k: int | None = None
+    duplicates: Duplicates = "raise"
     noted: dict[str, int] = field(default_factory=dict, compare=False)
 
     def __repr__(self) -> str:
@@ -79,7 +81,7 @@ class LongLog:
 
     def _wide(self, table: Table) -> WideLog:
         kept = {role: name for role, name in self.renamed.items() if role in ROLES and role in LONG_ROLES}
-        return WideLog(_WideTable(self, table), kept, self.invalid, self.needed, self.top_k)
+        return WideLog(_WideTable(self, table), kept, self.invalid, self.needed, self.top_k, self.duplicates)
 
     def _look(self, table: Table) -> dict[str, int]:
         """Return rows, whether impressions reappear after others, and the position at the top."""

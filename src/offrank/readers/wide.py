@@ -18,7 +18,7 @@ from ..log.schema import GROUPING, WRITTEN, Columns
 from ..log.source import Needs
 from ..options import option
 from . import arrow
-from .decode import Decoded
+from .decode import Decoded, Duplicates
 from .json_text import BadCell
 from .tables import Piece, Table, outline
 
@@ -28,13 +28,17 @@ Gaps = Literal["raise", "close"]
 
 @dataclass(frozen=True)
 class WideLog:
-    """A table with a row per impression, as a source of log batches. top_k: how many slots of each slate are kept."""
+    """A table with a row per impression, as a source of log batches.
+
+    top_k: how many slots of each slate are kept. duplicates: how items that stand in a slate twice are read.
+    """
 
     table: Table
     renamed: Mapping[str, str]
     invalid: Invalid = "raise"
     needed: Needs = field(default_factory=Needs)
     top_k: int | None = None
+    duplicates: Duplicates = "raise"
 
     def __repr__(self) -> str:
         return outline("wide", self.table)
@@ -93,14 +97,14 @@ class WideLog:
         if error is not None and self.invalid == "raise":
             raise error
         faulty = faults.counts()
-        skipped = dict(Counter(faulty) + Counter(piece.skipped))
+        skipped = dict(Counter(faulty) + Counter(piece.skipped) + Counter(found.repeated()))
         for rows in _alike(found.sizes, faults.which == 0 if faulty else None):
             yield found.batch(rows, skipped)
             skipped = {}
 
     def _decoded(self, piece: Piece, columns: Mapping[str, str]) -> Decoded:
         try:
-            return Decoded(piece, columns, self.needed, self.top_k)
+            return Decoded(piece, columns, self.needed, self.top_k, self.duplicates)
         except BadCell as error:
             shown = arrow.show(piece.data.column(error.name), error.index)
             row, detail = int(piece.rows[error.index]), f"{shown} {error.wrong}"

@@ -17,7 +17,7 @@ from .. import arguments
 from ..pages.document import again
 from . import pages
 from .base import Delivered, Models, facts, models, predictors, query_column
-from .graded import GradedFold, Ranked
+from .graded import GradedFold, GradesBy, Ranked
 
 
 @dataclass(frozen=True)
@@ -63,7 +63,7 @@ class ClickEvaluation(Delivered):
         first = next(iter(self.here.values()))
         away = next(iter(self.elsewhere.values())).tally if self.elsewhere else None
         parts = [
-            known(self.findings_by_code(), first.tally, away),
+            known(self.findings_by_code(), first.tally, away, self.facts.get("grades")),
             *pages.quantities(self.here, self.ranked, "On this log"),
         ]
         if self.elsewhere is not None:
@@ -82,6 +82,7 @@ def evaluate_clicks(
     other: Any = None,
     labels: str | None = None,
     by: str | None = None,
+    grades_by: GradesBy = "error",
     confidence: float = 0.95,
     cluster: str | None = None,
     executor: Executor | None = None,
@@ -92,6 +93,7 @@ def evaluate_clicks(
     - log: from `read_log`, or anything that it takes. other: a log of another policy, by the same users.
     - model: fitted models, their files or simulated users: one, a list, or by name; differences are to the first.
     - labels: a column of grades beside the candidates (or the slate). by: the column of the queries, for nDCG.
+    - grades_by: the grade of a document that was given several, weighed by rows: the lower `median`, or the `majority`.
     - cluster: a column whose equal values mark dependent sessions.
 
     Raises:
@@ -105,11 +107,14 @@ def evaluate_clicks(
     """
     found, source = predictors(model), arguments.source(log)
     away = None if other is None else arguments.source(other)
-    fold = None if labels is None else GradedFold(fitted := models(found), labels, query_column(fitted, by))
+    fold = None
+    if labels is not None:
+        fold = GradedFold(fitted := models(found), labels, query_column(fitted, by), grades_by=grades_by)
     how: dict[str, Any] = {"confidence": confidence, "cluster": cluster, "executor": executor, "progress": progress}
     here = evaluate(found, source, **how)
     elsewhere = None if away is None else evaluate(found, away, **how)
-    ranked = None if fold is None else fold.read(source, executor, progress).ndcg(confidence)
+    graded = None if fold is None else fold.read(source, executor, progress)
+    ranked = None if graded is None else graded.ndcg(confidence)
     made = facts(
         "clicks",
         f"Click models on {source.describe()}",
@@ -117,6 +122,7 @@ def evaluate_clicks(
         other=None if away is None else away.describe(),
         spelling={name: repr(one) for name, one in found.items()},
         labels=labels,
+        **({} if graded is None else graded.counted(grades_by)),
         confidence=confidence,
         cluster=cluster,
     )

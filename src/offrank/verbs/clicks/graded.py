@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, replace
 from functools import reduce
 from statistics import NormalDist
-from typing import Any
+from typing import Any, Literal, get_args
 
 import numpy as np
 
 from ...clicks.fitted import Fitted
-from ...errors import EmptyLogError, LogError
+from ...errors import EmptyLogError, LogError, UsageError
 from ...folds.base import MappedFold, PlusFold
 from ...folds.counts import join
 from ...folds.estimate import Interval
@@ -20,28 +20,32 @@ from ...frames import plain
 from ...log.batch import Contexts, Floats, Integers, LogBatch
 from ...log.source import Needs, Source, needs
 from ...metrics.ranking import ndcg
+from ...options import option
 from ...policies.base import Policy, all_items
 from ...running.executors import Executor, Progress, run
 
+GradesBy = Literal["error", "median", "majority"]
+"""Which of several grades of a document counts: none, the lower median, or the most frequent (of equals the lowest)."""
 _ROUNDING = 1e-9
 """Relevances that differ by less than this relative amount are rounding errors of the same sum."""
 
 
 @dataclass(frozen=True)
 class Graded:
-    """Graded documents of a log: distinct pairs of a query and a candidate, sorted by key [d].
+    """Graded documents of a log: distinct pairs of a query and a candidate, sorted by key and grade [d].
 
-    - query: [d]. least, most: [d] lowest and highest grade; they differ where the log contradicts itself.
+    - query, grade: [d]; until it is `settled`, a document has an entry per grade that it was given.
     - relevance: [d, models] by each model; it is the same for every occurrence of a document.
     - sums: [d, 2] impressions, and sum of ranks. A candidate that is not shown ranks one below the slate.
+    - disputed: how many documents had several grades before they were settled.
     """
 
     key: Integers
     query: Integers
-    least: Floats
-    most: Floats
+    grade: Floats
     relevance: Floats
     sums: Floats
+    disputed: int = 0
 
     def __len__(self) -> int:
         return len(self.key)
@@ -49,28 +53,51 @@ class Graded:
     def __add__(self, other: Graded) -> Graded:
         if not len(self) or not len(other):
             return self if len(self) else other
-        names = [one.name for one in fields(self)]
-        return Graded(*(np.concatenate([getattr(self, name), getattr(other, name)]) for name in names)).once()
+        names = ("key", "query", "grade", "relevance", "sums")
+        key, query, *others = (np.concatenate([getattr(self, name), getattr(other, name)]) for name in names)
+        return Graded(key, query, others[0], others[1], others[2]).once()
 
     def once(self) -> Graded:
-        """Return every document once, merging repeated ones."""
-        order = np.argsort(self.key, kind="stable")
-        key, first = np.unique(self.key[order], return_index=True)
-        least, most = np.minimum.reduceat(self.least[order], first), np.maximum.reduceat(self.most[order], first)
-        sums, rows = np.add.reduceat(self.sums[order], first), order[first]
-        return Graded(key, self.query[rows], least, most, self.relevance[rows], sums)
+        """Return every document with each of its grades once, merging repeated ones."""
+        if not len(self):
+            return self
+        order = np.lexsort((self.grade, self.key))
+        new = (np.diff(self.key[order]) != 0) | (np.diff(self.grade[order]) != 0)
+        first = np.flatnonzero(np.append(True, new))
+        return self._merged(order[first], np.add.reduceat(self.sums[order], first))
 
-    @property
-    def grade(self) -> Floats:
-        """Return the grade of each document [d].
+    def settled(self, by: GradesBy) -> Graded:
+        """Return every document once, with one grade; of several that `by` says. A grade weighs as its impressions.
 
         Raises:
-            LogError: a document has several grades.
+            LogError: a document has several grades, and by is "error".
         """
-        several = int((self.least != self.most).sum())
-        if several:
-            raise LogError(f"{several:,} documents have more than one grade", "give a document one grade per query")
-        return self.least
+        first = np.flatnonzero(np.append(True, np.diff(self.key) != 0))
+        several = int((np.diff(np.append(first, len(self))) > 1).sum())
+        if several and by == "error":
+            raise LogError(
+                f"{several:,} documents have more than one grade",
+                f"give a document one grade per query, or say what counts: {option('grades_by', 'median')}",
+            )
+        weight, document = self.sums[:, 0], np.cumsum(np.append(True, np.diff(self.key) != 0)) - 1
+        if by == "majority":  # of equals the lowest, which stands first
+            chosen = np.lexsort((self.grade, -weight, document))[first]
+        else:  # the lowest grade that half of the weight reaches
+            total = np.add.reduceat(weight, first)
+            below = np.cumsum(weight) - (np.cumsum(total) - total)[document]
+            reached = np.flatnonzero(below >= (0.5 - _ROUNDING) * total[document])
+            chosen = reached[np.unique(document[reached], return_index=True)[1]]
+        return replace(self._merged(chosen, np.add.reduceat(self.sums, first)), disputed=several)
+
+    def counted(self, by: GradesBy) -> dict[str, Any]:
+        """Return the numbers of documents and queries, and what is to be said of documents with several grades."""
+        found: dict[str, Any] = {"documents": len(self), "queries": len(np.unique(self.query))}
+        if self.disputed:
+            found["grades"] = f"{self.disputed:,} of {len(self):,} documents have several grades; their {by} counts"
+        return found
+
+    def _merged(self, rows: Integers, sums: Floats) -> Graded:
+        return Graded(self.key[rows], self.query[rows], self.grade[rows], self.relevance[rows], sums)
 
     @property
     def rank(self) -> Floats:
@@ -86,14 +113,22 @@ class Graded:
 class GradedFold(MappedFold):
     """Fold of a log to `Graded`. grades: the column beside the candidates; by: the column of the queries.
 
-    policy: gives the rank of each candidate; None: use the mean of the logged ranks. Memory grows with the
-    distinct documents. Rows of the same context are processed once.
+    policy: gives the rank of each candidate; None: use the mean of the logged ranks. grades_by: the grade of a document
+    that was given several. Memory grows with the distinct documents. Rows of the same context are processed once.
+
+    Raises:
+        UsageError: there is no such rule for grades.
     """
 
     models: Mapping[str, Fitted]
     grades: str
     by: str
     policy: Policy | None = None
+    grades_by: GradesBy = "error"
+
+    def __post_init__(self) -> None:
+        if self.grades_by not in get_args(GradesBy):
+            raise UsageError(f"grades_by is {self.grades_by!r}", 'say "median", "majority" or "error"')
 
     def needs(self) -> Needs:
         """Return the columns to read: grades, queries, and those that the models and the policy need."""
@@ -106,7 +141,7 @@ class GradedFold(MappedFold):
     @property
     def reducer(self) -> PlusFold:
         none, no = np.empty(0, np.int64), np.empty(0)
-        return PlusFold(Graded(none, none, no, no, np.empty((0, len(self.models))), np.empty((0, 2))))
+        return PlusFold(Graded(none, none, no, np.empty((0, len(self.models))), np.empty((0, 2))))
 
     def mapped(self, batch: LogBatch) -> Graded:
         contexts, place = _distinct(batch.contexts)
@@ -119,21 +154,20 @@ class GradedFold(MappedFold):
         key = join(query, contexts.candidates)
         grade: Floats = contexts.scores[self.grades]
         sums: Floats = ranks * weight[:, None, None]
-        own = grade[inside]
-        return Graded(key[inside], query[inside], own, own, relevance[inside], sums[inside]).once()
+        return Graded(key[inside], query[inside], grade[inside], relevance[inside], sums[inside]).once()
 
     def read(self, source: Source, executor: Executor | None, progress: Progress | None) -> Graded:
         """Read the documents of a log.
 
         Raises:
-            LogError: a column is missing, there are no documents, or grades are below 0.
+            LogError: a column is missing, there are no documents, grades are below 0, or a document has several.
         """
         found = run(source.select(self.needs()), self, executor, progress)
         if not len(found):
             raise EmptyLogError(f"{source.describe()} has no documents", "give a log with at least one impression")
-        if found.least.min() < 0:
+        if found.grade.min() < 0:
             raise LogError(f"a grade in {self.grades!r} is below 0", "write grades from 0, the least relevant, upwards")
-        return found
+        return found.settled(self.grades_by)
 
     def _ranks(self, contexts: Contexts, items: Integers, batch: LogBatch, place: Integers) -> Floats:
         """Return the mean rank of each candidate of the distinct contexts [n, m]."""

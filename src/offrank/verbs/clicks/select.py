@@ -6,8 +6,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-import numpy as np
-
 from ...clicks.evaluation import Evaluations, evaluate
 from ...clicks.summary import known
 from ...errors import AbilityError
@@ -29,7 +27,7 @@ from .. import arguments
 from ..pages.document import again
 from . import pages
 from .base import Delivered, Models, facts, models, query_column
-from .graded import GradedFold, Ranked
+from .graded import GradedFold, GradesBy, Ranked
 
 
 @dataclass(frozen=True)
@@ -79,7 +77,7 @@ class Selected(Delivered):
         answer, tally = self.selection.answer(self.severity), next(iter(self.here.values())).tally
         doubts = Section("What could have come out otherwise", answers=(answer,), printed=False)
         parts = [pages.measured(self.here, self.ranked, self.cmip), doubts, self.selection.chosen()]
-        parts.append(known(self.findings_by_code(), tally))
+        parts.append(known(self.findings_by_code(), tally, note=self.facts.get("grades")))
         parts += (replace(one, folded=True, printed=False) for one in pages.quantities(self.here, None, "Perplexity"))
         parts.append(again(self.facts, "log", "labels", "logging", "method", "cluster", "seed"))
         return self._page(lead, parts, answer)
@@ -94,6 +92,7 @@ def select_clicks(
     strategy: str | None = None,
     method: str = "binned",
     by: str | None = None,
+    grades_by: GradesBy = "error",
     confidence: float = 0.95,
     cluster: str | None = None,
     seed: int = 0,
@@ -105,7 +104,8 @@ def select_clicks(
     - log: from `read_log`, or anything that it takes; best one that the models were not learnt from.
     - model: fitted models or files of such, in a list or by name. strategy: such as `top-4 cmip, top-4 ppl: ndcg`; by
       default all nine of the paper. method, seed: of CMIP.
-    - labels: a column of grades beside the candidates (or the slate). by: the column of the queries.
+    - labels: a column of grades beside the candidates (or the slate). by: the column of the queries. grades_by: of
+      several grades of a document the lower `median`, or the `majority`; by default they are an error.
     - logging: the policy that drew the training log. CMIP uses its expected ranks; if it has none, the logged ranks.
 
     Raises:
@@ -121,7 +121,7 @@ def select_clicks(
     if strategy is not None:
         read_strategy(strategy)  # raises before anything is read
     policy, column = _ranking(arguments.policy(logging), source, executor), query_column(found, by)
-    graded = GradedFold(found, labels, column, policy).read(source, executor, progress)
+    graded = GradedFold(found, labels, column, policy, grades_by).read(source, executor, progress)
     here = evaluate(found, source, confidence=confidence, cluster=cluster, executor=executor, progress=progress)
     how: dict[str, Any] = {"seed": seed, "confidence": confidence, "cluster": graded.query}
     each = zip(found, graded.relevance.T, strict=True)
@@ -135,9 +135,8 @@ def select_clicks(
         f"Which click model, judged on {source.describe()}?",
         source,
         labels=labels,
+        **graded.counted(grades_by),
         logging=str(logging),
-        documents=len(graded),
-        queries=len(np.unique(graded.query)),
         sessions=next(iter(here.values())).sessions,
         confidence=confidence,
         method=method,
