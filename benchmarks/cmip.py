@@ -222,7 +222,7 @@ def others(logs: dict[int, int]) -> None:
 
 
 QUERIES = 400
-MODELS = ("dctr", "rdctr", "pbm", "ubm", "dbn")
+MODELS = ("dctr", "rdctr", "pbm", "ubm", "dbn", "pbm(prior=common)")
 WORLDS = (("PBM", PBMUser(), 20), ("PBM", PBMUser(), 85), ("DBN", DBNUser(), 20), ("DBN", DBNUser(), 85))
 
 
