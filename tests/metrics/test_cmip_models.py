@@ -114,15 +114,15 @@ def test_worlds_of_the_floor_by_hand() -> None:
     clicks = np.concatenate([np.arange(n) < won for n, won in zip(shown, clicked, strict=True)])
     rows = zip(slates.tolist(), clicks.astype(int).tolist(), strict=True)
     fitted = DCTR(prior=(1, 3)).fit([{"slate": [item], "clicks": [click]} for item, click in rows])
-    values = imagined(fitted, np.arange(5), np.arange(5.0), grade, 4_000, False, np.random.default_rng(0))
+    values = imagined(fitted, np.arange(5), np.arange(5.0), grade, 2_000, False, np.random.default_rng(0))
     # One observation of the prior mean keeps rates off 0: (clicks + 1/4) / (impressions + 1).
     rate = np.array([24.25 / 125] * 3 + [34.25 / 57] * 2)
     expected = (shown * rate + 1) / (shown + 4)
     deviation = np.sqrt(shown * rate * (1 - rate)) / (shown + 4)
-    assert values.mean(axis=1) == pytest.approx(expected, abs=4 * deviation.max() / np.sqrt(4_000))
+    assert values.mean(axis=1) == pytest.approx(expected, abs=4 * deviation.max() / np.sqrt(2_000))
     assert values.std(axis=1) == pytest.approx(deviation, rel=0.06)
-    assert np.abs(np.corrcoef(values) - np.eye(5)).max() < 0.07  # each by itself
-    drawn = imagined(fitted, np.arange(5), np.arange(5.0), grade, 4_000, True, np.random.default_rng(0))
+    assert np.abs(np.corrcoef(values) - np.eye(5)).max() < 0.1  # each by itself
+    drawn = imagined(fitted, np.arange(5), np.arange(5.0), grade, 2_000, True, np.random.default_rng(0))
     # A draw adds the variance of a Beta: that of v (1 - v) / (strength + 1), averaged over v.
     spread = deviation**2 + (expected * (1 - expected) - deviation**2) / (shown + 5)
     assert drawn.std(axis=1) == pytest.approx(np.sqrt(spread), rel=0.06)
