@@ -1,9 +1,12 @@
 """CMIP on worlds whose conditional mutual information is known: error, spread, coverage, null and CPU seconds.
 
 Grades 0 to 4 in MSLR's proportions; relevance and logging relevance depend on each other within each grade by a
-Gaussian copula of correlation rho, so that the truth is -log(1 - rho^2) / 2, and by other laws in the last table.
+Gaussian copula of correlation rho, so that the truth is -log(1 - rho^2) / 2, and by other laws in a later table.
 
-python benchmarks/cmip.py [--logs 100] [--slow 5] [--methods binned classifier paper]
+Then click models, right and wrong, fitted to simulated logs: CMIP by posterior draws and by point estimates, the
+direction, and the floor of each.
+
+python benchmarks/cmip.py [--logs 100] [--slow 5] [--methods binned classifier paper] [--fits 20] [--only models]
 """
 
 from __future__ import annotations
@@ -18,8 +21,16 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table
 
-from offrank.metrics import Cmip, cmip
+from offrank.clicks.named import click_model
+from offrank.clicks.sessions import SessionsFold
+from offrank.log.source import needs
+from offrank.metrics import Cmip, cmip, cmip_of
 from offrank.metrics.cmip_methods import Binned
+from offrank.running.executors import run
+from offrank.simulation.judged import mslr_like, stratified
+from offrank.simulation.source import SimulatedSource
+from offrank.simulation.users import DBNUser, PBMUser
+from offrank.simulation.worlds import JudgedWorld
 
 SHARES = [0.52, 0.32, 0.13, 0.02, 0.01]
 CORRELATIONS = (0.0, 0.3, 0.6, 0.9)
@@ -210,12 +221,66 @@ def others(logs: dict[int, int]) -> None:
     show("binned on other laws", ["law", "documents", "truth", "mean", "bias", "sd", "CPU s", "coverage"], rows)
 
 
+QUERIES = 400
+MODELS = ("dctr", "rdctr", "pbm", "ubm", "dbn", "pbm(prior=common)")
+WORLDS = (("PBM", PBMUser(), 20), ("PBM", PBMUser(), 85), ("DBN", DBNUser(), 20), ("DBN", DBNUser(), 85))
+
+
+def judged_models(user: object, sessions: int, seed: int) -> dict[str, dict[str, Cmip]]:
+    """CMIP of each model by draws and by means; 400 queries of 10 documents, ranked by the paper's noisy oracle."""
+    judged, _ = stratified(mslr_like(QUERIES, (10, 60), seed), 10, seed)
+    world = JudgedWorld.of(judged, user, seed=seed)
+    source = SimulatedSource(world, sessions * len(world), seed=seed)
+    gathered = run(source.select(needs("clicks", keys="query")), SessionsFold("query"))
+    given = (world.contexts(), world.logging_relevance("noisy_oracle"), world.grade)
+    found = {}
+    for name in MODELS:
+        model = click_model(name).of(gathered)
+        found[name] = {how: cmip_of(model, *given, relevance=how, permutations=40) for how in ("draws", "means")}
+    return found
+
+
+def click_models(fits: int) -> None:
+    """Which models are convicted, by the rule of `Cmip.biased` and by the p-value alone; + is towards the policy."""
+    rows = []
+    for world, user, sessions in WORLDS:
+        logs = [judged_models(user, sessions, seed) for seed in range(fits)]
+        for name in MODELS:
+            for how in ("draws", "means"):
+                each = [log[name][how] for log in logs]
+                value, half = [one.value for one in each], [(one.high - one.low) / 2 for one in each]
+                floor = [one.floor.value for one in each]
+                lean = [[one.direction.value, one.floor.direction.value] for one in each]
+                rows.append(
+                    [
+                        f"{world}, {sessions}",
+                        name,
+                        how,
+                        f"{np.mean(value):.3f} ± {np.std(value, ddof=1):.3f}",
+                        f"{np.mean(half):.3f}",
+                        f"{np.mean([one.value for one in floor]):.3f}",
+                        f"{np.mean([one.value > one.floor.value.high for one in each]):.2f}",
+                        *(f"{one:+.3f}" for one in np.mean(lean, axis=0)),
+                        f"{np.mean([bool(one.biased) for one in each]):.2f}",
+                        f"{np.mean([bool(one.dependent()) for one in each]):.2f}",
+                    ]
+                )
+    headings = ["world, sessions a query", "model", "by", "CMIP ± sd", "its interval ±", "floor", "above"]
+    headings += ["direction", "its floor", "convicted", "p <= .05"]
+    show(f"click models, {fits} logs", headings, rows)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--logs", type=int, default=200, help="logs of 5,000 documents; a fifth as many of 58,880")
     parser.add_argument("--slow", type=int, default=3, help="logs of 58,880 documents for methods that train")
     parser.add_argument("--methods", nargs="+", default=["binned", "classifier", "paper"])
+    parser.add_argument("--fits", type=int, default=20, help="logs that click models are fitted to")
+    parser.add_argument("--only", choices=["models"], help="leave out all but the click models")
     given = parser.parse_args()
+    click_models(given.fits)
+    if given.only:
+        return
     fifth = max(given.logs // 5, 2)
     for method in given.methods:
         errors(method, {58_880: fifth, 5_000: given.logs} if method == "binned" else {58_880: given.slow, 5_000: 20})

@@ -19,6 +19,7 @@ from offrank.findings.evidence import (
     OfEstimatorChoice,
     OfLog,
     OfModel,
+    OfPoints,
     OfPropensities,
     OfRows,
     OfSkipped,
@@ -46,6 +47,15 @@ def weight(value: float, away: float = 0.0, **known: Any) -> OfEstimate:
 def apart(deviations: float, **known: Any) -> OfDisagreement:
     difference = Interval(deviations, deviations - 2, deviations + 2, 1.0)
     return OfDisagreement(**{"other": "ips", "difference": difference, "width": 1.0, **known})
+
+
+def between(low: float, high: float) -> Interval:
+    return Interval((low + high) / 2, low, high, (high - low) / 4)
+
+
+def judged(value: float, low: float, high: float, floor: tuple[float, float] = (-0.05, 0.05)) -> OfCmip:
+    """A CMIP with its direction, where a right model has a CMIP of .01 to .03 and this direction."""
+    return OfCmip(value=value, direction=between(low, high), floor=(between(0.01, 0.03), between(*floor)))
 
 
 def uniform(value: float, away: float, **known: Any) -> OfLog:
@@ -314,6 +324,17 @@ CASES = [
     Case("biased-method", OfCmip(method="paper", constant=True), None),
     Case("unpaired-grade", OfCmip(unpaired=1), "note"),
     Case("unpaired-grade", OfCmip(unpaired=0), None),
+    # CMIP above .03, and a direction on one side of 0 and of the floor's -.05 to .05: both, or nothing is said.
+    Case("carries-policy", judged(0.031, 0.06, 0.10), "warning"),
+    Case("carries-policy", judged(0.030, 0.06, 0.10), None),
+    Case("carries-policy", judged(0.031, 0.05, 0.10), None),
+    Case("carries-policy", judged(0.031, -0.10, -0.06), "warning"),
+    Case("carries-policy", judged(0.031, -0.10, -0.05), None),
+    Case("carries-policy", judged(0.031, -0.02, 0.10, floor=(-0.20, -0.10)), None),
+    Case("carries-policy", judged(0.031, -0.10, 0.02, floor=(0.10, 0.20)), None),
+    Case("carries-policy", OfCmip(value=1.0, direction=between(0.5, 0.6)), None),
+    Case("point-estimates", OfPoints(points=True), "warning"),
+    Case("point-estimates", OfPoints(), None),
     Case("unlinked-ranks", harvest(linked=(True, False)), "serious"),
     Case("unlinked-ranks", harvest(), None),
     Case("open-intervals", harvest(high=(1.0, math.inf)), "warning"),

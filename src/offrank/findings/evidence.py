@@ -301,6 +301,13 @@ class OfComparison:
 
 
 @dataclass(frozen=True, kw_only=True)
+class OfPoints:
+    """The relevance that a CMIP is of. points: whether the model has only point estimates of it, and no posterior."""
+
+    points: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
 class OfCmip:
     """The evidence about a CMIP.
 

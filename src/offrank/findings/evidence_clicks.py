@@ -58,10 +58,3 @@ class OfSelection:
     """The criterion for choosing click models. counted: whether the mean rank in the log replaces the expected one."""
 
     counted: bool = False
-
-
-@dataclass(frozen=True, kw_only=True)
-class OfPoints:
-    """The relevance that a CMIP is of. points: whether the model has only point estimates of it, and no posterior."""
-
-    points: bool = False

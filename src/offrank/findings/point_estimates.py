@@ -1,6 +1,6 @@
 """`point-estimates`: CMIP of a model that does not know how uncertain it is."""
 
-from .evidence_clicks import OfPoints
+from .evidence import OfPoints
 from .registry import Statement, finding
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from numbers import Real
@@ -87,6 +88,21 @@ class Cmip:
     draws: int = 1
     direction: Interval | None = None
     floor: Floor | None = None
+
+    @property
+    def excess(self) -> Interval | None:
+        """What CMIP is above the floor, with the doubt of both: near 0 for a model that is right; None without a floor.
+
+        Models are compared by it, because each has a floor of its own.
+        """
+        if self.floor is None:
+            return None
+        value, error = (
+            self.value - self.floor.value.value,
+            math.hypot(self.standard_error, self.floor.value.standard_error),
+        )
+        half = NormalDist().inv_cdf(0.5 + self.confidence / 2) * error
+        return Interval(value, value - half, value + half, error)
 
     @property
     def biased(self) -> bool | None:
@@ -194,21 +210,35 @@ def cmip(
     documents = _documents(relevance, logging, grade, cluster)
     fit, left_out = _fit(documents, chosen.smallest)
     wanted = chosen.permutations if permutations is None else int(permutations)
+    others = None if floor is None else _worlds(floor, logging, grade, cluster, chosen.smallest)
     constant = all(_constant(fit.relevance[own]) or _constant(fit.logging[own]) for own in fit.members)
-    rng, towards, least = np.random.default_rng(seed), None, None
     if constant:
-        found = Information(0.0, 0.0, np.zeros(len(fit.grades)), np.zeros(wanted), 0.0)
+        found, towards, least = Information(0.0, 0.0, np.zeros(len(fit.grades)), np.zeros(wanted), 0.0), None, None
     else:
+        rng = np.random.default_rng(seed)
         found, towards = chosen.measure(fit, rng, wanted, progress), direction(fit, confidence)
-        if floor is not None:
-            others, _ = _fit(_documents(floor, logging, grade, cluster), chosen.smallest)
-            least = _floor(others, chosen, rng, confidence)
-    evidence = OfCmip(
+        least = None if others is None else _floor(others, chosen, rng, confidence)
+    cautions = cautions_for(_evidence(fit, found, chosen, wanted, left_out, constant, towards, least))
+    result = _result(documents, fit, found, chosen.name, confidence, cautions)
+    return replace(result, draws=fit.relevance.shape[1], direction=towards, floor=least)
+
+
+def _evidence(
+    fit: GradedDocuments,
+    found: Information,
+    method: CmiMethod,
+    permutations: int,
+    left_out: dict[float, int],
+    constant: bool,
+    towards: Interval | None,
+    least: Floor | None,
+) -> OfCmip:
+    return OfCmip(
         value=found.value,
         n=len(fit),
-        method=chosen.name,
-        least=chosen.least,
-        permutations=wanted,
+        method=method.name,
+        least=method.least,
+        permutations=permutations,
         grades=len(fit.grades),
         left_out=tuple(left_out.items()),
         permutable=1.0 if fit.cluster is None else fit.permutable,
@@ -217,8 +247,6 @@ def cmip(
         direction=towards,
         floor=None if least is None else (least.value, least.direction),
     )
-    result = _result(documents, fit, found, chosen.name, confidence, cautions_for(evidence))
-    return replace(result, draws=fit.relevance.shape[1], direction=towards, floor=least)
 
 
 def _constant(values: Floats) -> bool:
@@ -300,6 +328,16 @@ def _column(name: str, values: ArrayLike, most: int) -> Floats:
             "leave documents out that the model or the policy has no relevance for, and say how many",
         )
     return column
+
+
+def _worlds(
+    floor: ArrayLike, logging: ArrayLike, grade: ArrayLike, cluster: ArrayLike | None, smallest: int
+) -> GradedDocuments:
+    """The documents with their relevance in each world of the floor."""
+    column = _column("floor", floor, 2)
+    if column.ndim != 2 or column.shape[1] < 2:
+        raise UsageError(f"floor has shape {column.shape}", "give [d, worlds] of two worlds or more")
+    return _fit(_documents(column, logging, grade, cluster), smallest)[0]
 
 
 def _fit(documents: GradedDocuments, smallest: int) -> tuple[GradedDocuments, dict[float, int]]:

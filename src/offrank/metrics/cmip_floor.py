@@ -14,7 +14,11 @@ from ..clicks.parameters import Role
 from ..log.batch import Floats, Integers
 
 _BINS = 10
-"""Bins of the policy's relevance within which documents are taken to have one prior mean, where it depends on rank."""
+"""Most bins of the policy's relevance within which documents are taken to have one prior, where it depends on rank."""
+_PER_BIN = 50
+"""Documents per bin."""
+_COMMON = 3
+"""Most numbers of a regression that gives all documents one prior."""
 _MOST = 1e8
 """No document counts as more often seen."""
 
@@ -32,8 +36,8 @@ def imagined(
 
     In such a world all documents of a grade have one probability, the model's estimate from all of their clicks. A
     document is seen as often as in the log, by its effective sample size: clicks are drawn, the posterior mean follows
-    from them and the model's prior, and what all documents have in common (`Learnt.loadings`) errs for all together.
-    Last, if `drawn`, comes a draw from that posterior. Nothing is fitted again: the world costs as much as a draw.
+    from them and a prior as strong as the model's, and what all documents have in common (`Learnt.loadings`) errs for
+    all together. Last, if `drawn`, comes a draw from that posterior. Nothing is fitted again: a world costs a draw.
 
     Where the documents of a grade differ, but not as the policy does, noise matters less than here, and the floor of a
     right model is lower.
@@ -76,13 +80,18 @@ class _Table:
 
     @classmethod
     def of(cls, model: Fitted, name: str, code: Integers, logging: Floats, grade: Floats) -> _Table:
-        learnt, size = model.learnt, len(model.documents) + 1
+        learnt, ranks = model.learnt, _bins(logging) if _depends_on_rank(model, name) else None
         value, strength = learnt.parameters[name][code], np.minimum(learnt.strength[name][code], _MOST)
-        mean, prior = _prior(learnt.parameters.get(f"{name}_prior"), size, code, value, logging)
+        if ranks is None:
+            mean, prior = _common(learnt.parameters.get(f"{name}_prior"), value)
+        else:
+            mean, prior = _by_rank(ranks, value, strength)
         trials = np.maximum(strength - prior, 0.0)
         clicks, rate = np.clip(value * strength - mean * prior, 0.0, trials), np.empty_like(value)
         for own in (grade == one for one in np.unique(grade)):
             rate[own] = (clicks[own].sum(axis=0) + mean[own].mean(axis=0)) / (trials[own].sum(axis=0) + 1)
+        if ranks is not None:
+            mean = _average(ranks, rate)  # what a regression on the rank finds in such a world
         loading = learnt.loadings[name][code] if name in learnt.loadings else np.zeros((*value.shape, 0))
         return cls(mean, prior, trials, rate, loading)
 
@@ -95,16 +104,40 @@ class _Table:
         return np.asarray(expit(logit(value) + self.loading @ z[: self.loading.shape[-1]])), strength
 
 
-def _prior(table: Floats | None, size: int, code: Integers, value: Floats, logging: Floats) -> tuple[Floats, Floats]:
-    """(mean, strength) of the prior of each document, both like `value`, from the table that the model keeps of it."""
+def _common(table: Floats | None, value: Floats) -> tuple[Floats, Floats]:
+    """(mean, strength) of the prior that all documents have, both like `value`, from the table that keeps it."""
     if table is None:
         return np.full(value.shape, 0.5), np.zeros(value.shape)
-    if table.shape[-1] == 2 and table.ndim <= 2:
-        a, b = np.moveaxis(table[code] if table.shape == (size, 2) and value.ndim == 1 else table, -1, 0)
-        return np.broadcast_to(a / (a + b), value.shape), np.broadcast_to(a + b, value.shape)
-    # The mean is a function of the rank: so are posterior means on average, which are what is kept.
-    bins = np.searchsorted(np.quantile(logging, np.arange(1, _BINS) / _BINS), logging, side="right")
-    sums, counts = np.zeros((_BINS, *value.shape[1:])), np.bincount(bins, minlength=_BINS)
-    np.add.at(sums, bins, value)
-    means = sums[bins] / counts[bins].reshape(-1, *[1] * (value.ndim - 1))
-    return means, np.broadcast_to(np.exp(table[..., -1]), value.shape)
+    a, b = np.moveaxis(table, -1, 0)
+    return np.broadcast_to(a / (a + b), value.shape), np.broadcast_to(a + b, value.shape)
+
+
+def _by_rank(ranks: Integers, value: Floats, strength: Floats) -> tuple[Floats, Floats]:
+    """(mean, strength) of a prior that depends on the rank, both like `value` [d, ...], by its moments in each bin.
+
+    They are those of the posteriors there: the mean is theirs on average, the variance their mean variance and the
+    variance of their means. So nothing need be known of how the model writes its prior.
+    """
+    mean = _average(ranks, value)
+    variance = _average(ranks, value * (1 - value) / (strength + 1) + value**2) - mean**2
+    return mean, np.clip(mean * (1 - mean) / np.maximum(variance, 1e-300) - 1, 1e-3, _MOST)
+
+
+def _bins(logging: Floats) -> Integers:
+    """[d] the bin of each document, of about equal counts, by the policy's relevance."""
+    count = int(np.clip(len(logging) // _PER_BIN, 1, _BINS))
+    return np.searchsorted(np.quantile(logging, np.arange(1, count) / count), logging, side="right")
+
+
+def _average(bins: Integers, values: Floats) -> Floats:
+    """[d, ...] the mean of each bin, at its documents."""
+    sums, counts = np.zeros((int(bins.max()) + 1, *values.shape[1:])), np.bincount(bins)
+    np.add.at(sums, bins, values)
+    return np.asarray(sums[bins] / counts[bins].reshape(-1, *[1] * (values.ndim - 1)))
+
+
+def _depends_on_rank(model: Fitted, name: str) -> bool:
+    """Whether documents have priors of their own: by a regression with more than a level, a strength and its slope."""
+    tables, roles = model.learnt.parameters, model.model.roles()
+    regressions = [one for one in (f"{name}_regression", f"{name}_prior") if roles.get(one) is Role.REGRESSION]
+    return any(tables[one].size > _COMMON for one in regressions)

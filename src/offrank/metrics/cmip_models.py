@@ -18,7 +18,7 @@ from ..clicks.fitted import Fitted
 from ..clicks.parameters import Role
 from ..errors import UsageError
 from ..findings import cautions_for
-from ..findings.evidence_clicks import OfPoints
+from ..findings.evidence import OfPoints
 from ..log.batch import Contexts, Floats, Integers
 from .cmip import METHODS, Cmip, cmip
 from .cmip_floor import imagined

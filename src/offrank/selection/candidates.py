@@ -34,7 +34,8 @@ class MeasuredModel:
     """A click model: its in-distribution perplexity, nDCG and CMIP, as numbers or with their intervals.
 
     None: not measured; strategies that need it cannot be used. points: whether the CMIP is of point estimates because
-    the model has no posterior, while that of others is of posterior draws.
+    the model has no posterior, while that of others is of posterior draws. biased: whether the model carries the
+    logging policy beyond doubt (`Cmip.biased`).
     """
 
     name: str
@@ -42,6 +43,7 @@ class MeasuredModel:
     ndcg: Number | None = None
     cmip: Number | None = None
     points: bool = False
+    biased: bool = False
 
     def value(self, metric: Metric) -> float:
         """Return the number alone.
@@ -95,7 +97,8 @@ def _of_row(row: Any) -> MeasuredModel:
         raise UsageError(f"{row!r} is no candidate", remedy)
     if row.get("name") in {None, ""}:
         raise UsageError(f"a candidate has no name: {dict(row)}", "give each model a name of its own")
-    return MeasuredModel(str(row["name"]), *(_number(row, column) for column in ("perplexity", "ndcg", "cmip")))
+    perplexity, ndcg, cmip = (_number(row, column) for column in ("perplexity", "ndcg", "cmip"))
+    return MeasuredModel(str(row["name"]), perplexity, ndcg, cmip)
 
 
 def _number(row: Mapping[str, Any], column: str) -> Number | None:

@@ -70,6 +70,7 @@ def choose(models: Sequence[MeasuredModel], by: str | Strategy = BEST, preset: P
         reasons.append(f"in every top: {_names(kept)}")
     chosen = min(kept, key=lambda one: _cost(one, asked.metric))
     reasons.append(_last(chosen, kept, asked))
+    doubts = [*_doubts_of_biased(chosen, given, asked, preset), *doubts]
     doubts += _doubts_of_last(chosen, kept, asked.metric)
     return ModelChoice(chosen.name, str(asked), tuple(one.name for one in kept), tuple(reasons), tuple(doubts))
 
@@ -119,7 +120,10 @@ class Selection(Tabular):
         one, strategies = self.choice, len(self.choices)
         votes = f" {self.votes[one.name]} of {strategies} strategies choose it." if strategies > 1 else ""
         said = f"{formatting.quote(one.name)} **is the choice** of {formatting.quote(one.strategy)}.{votes}"
-        return Answer(said, severity=severity, reasons=tuple(f"but: {doubt}" for doubt in one.doubts))
+        biased, doubts = any(model.biased and model.name == one.name for model in self.candidates), one.doubts
+        if biased:
+            said, doubts = f"{said} **But** {doubts[0]}.", doubts[1:]
+        return Answer(said, severity=severity, reasons=tuple(f"but: {doubt}" for doubt in doubts))
 
     def chosen(self) -> Section:
         """List the reasons of the choice, and the choice of each strategy."""
@@ -212,6 +216,15 @@ def _doubts_of_last(chosen: MeasuredModel, kept: Sequence[MeasuredModel], metric
     near = [one for one in kept if one is not chosen and _overlap(chosen, one, metric)]
     if near:
         yield f"by {WORDS[metric]} {chosen.name} cannot be told from {_names(near)}"
+
+
+def _doubts_of_biased(
+    chosen: MeasuredModel, given: Sequence[MeasuredModel], asked: Strategy, preset: Preset
+) -> Iterator[str]:
+    others = [one for one in given if not one.biased]
+    if chosen.biased:
+        instead = f"of the models that do not, the choice is {choose(others, asked, preset).name}" if others else ""
+        yield "; ".join(filter(None, [f"{chosen.name} carries the logging policy", instead]))
 
 
 def _overlap(one: MeasuredModel, other: MeasuredModel, metric: Metric) -> bool:

@@ -126,9 +126,11 @@ def measured(here: Evaluations, ranked: Ranked, cmip: Mapping[str, Cmip]) -> Sec
     """
     points = tuple(
         Series(name, [here[name].perplexity.value], [found.value], [found.low], [found.high])
-        for name, found in cmip.items()
+        for name, found in ((name, above(one)) for name, one in cmip.items())
     )
-    chart = Chart("Both lower is better: clicks predicted, policy forgotten", "perplexity", "CMIP (nats)", points)
+    floored = any(found.draws > 1 for found in cmip.values())
+    what = "CMIP above that of a right model (nats)" if floored else "CMIP (nats)"
+    chart = Chart("Both lower is better: clicks predicted, policy forgotten", "perplexity", what, points)
     rows = []
     for index, (name, found) in enumerate(cmip.items()):
         debiased, floor = Interval(found.value, found.low, found.high, found.standard_error), found.floor
@@ -139,6 +141,15 @@ def measured(here: Evaluations, ranked: Ranked, cmip: Mapping[str, Cmip]) -> Sec
     heading = ("model", "perplexity", "nDCG", "CMIP (nats)", "of a right model", "direction")
     table = Figures("Measured", heading, tuple(rows))
     return Section("What was measured", charts=(chart,), forests=_directions(cmip), tables=(table,))
+
+
+def above(found: Cmip) -> Interval:
+    """Return what strategies choose by: what CMIP by draws is above the floor, since each model has its own floor.
+
+    CMIP by point estimates stays as the paper has it.
+    """
+    own = Interval(found.value, found.low, found.high, found.standard_error)
+    return found.excess or own if found.draws > 1 else own
 
 
 def _directions(cmip: Mapping[str, Cmip]) -> tuple[Forest, ...]:

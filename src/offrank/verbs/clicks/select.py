@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -18,7 +19,7 @@ from ...folds.estimate import Caution
 from ...frames import plain
 from ...log.source import Source
 from ...metrics.cmip import Cmip
-from ...metrics.cmip_models import Relevance, has_posterior, judged, views
+from ...metrics.cmip_models import Relevance, judged, views
 from ...policies.base import Policy
 from ...policies.fit import fitted
 from ...policies.propensities import AnyPolicy, law, law_needs
@@ -107,8 +108,8 @@ def select_clicks(
 
     - log: from `read_log`, or anything that it takes; best one that the models were not learnt from.
     - model: fitted models or files of such, in a list or by name. strategy: such as `top-4 cmip, top-4 ppl: ndcg`; by
-      default all nine of the paper. method, seed: of CMIP. relevance: CMIP of `draws` from each model's posterior, or
-      of its `means`, as in the paper, which counts the noise of estimates; see `offrank.metrics.cmip_of`.
+      default all nine of the paper. method, seed: of CMIP. relevance: CMIP of `draws` from each model's posterior, less
+      what a right model would show (`Cmip.excess`), or of its `means`, as in the paper; see `offrank.metrics.cmip_of`.
     - labels: a column of grades beside the candidates (or the slate). by: the column of the queries.
     - logging: the policy that drew the training log. CMIP uses its expected ranks; if it has none, the logged ranks.
 
@@ -125,9 +126,8 @@ def select_clicks(
     if strategy is not None:
         read_strategy(strategy)  # raises before anything is read
     policy, column = _ranking(arguments.policy(logging), source, executor), query_column(found, by)
-    seen = {name: [] if relevance == "means" else views(one, relevance, seed) for name, one in found.items()}
-    drawn = [one for some in seen.values() for one in some]
-    graded = GradedFold(found, labels, column, policy, drawn).read(source, executor, progress)
+    seen = {name: views(one, relevance, seed) for name, one in found.items()}
+    graded = GradedFold(found, labels, column, policy, [*chain(*seen.values())]).read(source, executor, progress)
     here = evaluate(found, source, confidence=confidence, cluster=cluster, executor=executor, progress=progress)
     how: dict[str, Any] = {"relevance": relevance, "seed": seed, "confidence": confidence}
     debiased = _debiased(graded, found, seen, method, **how)
@@ -135,30 +135,28 @@ def select_clicks(
     cautions = {
         name: (*one.cautions, *counted, *here[name].cautions, *debiased[name].warnings) for name, one in found.items()
     }
+    title = f"Which click model, judged on {source.describe()}?"
+    asked = {**how, "method": method, "labels": labels, "logging": str(logging)}
     made = facts(
         "click-selection",
-        f"Which click model, judged on {source.describe()}?",
+        title,
         source,
-        labels=labels,
-        logging=str(logging),
         documents=len(graded),
         queries=len(np.unique(graded.query)),
         sessions=next(iter(here.values())).sessions,
-        confidence=confidence,
-        method=method,
-        relevance=relevance,
-        seed=seed,
+        **asked,
     )
-    return Selected(select(_measured(found, here, ranked, debiased), strategy), here, ranked, debiased, cautions, made)
+    measured = _measured(here, ranked, debiased, [name for name, some in seen.items() if len(some) == 1])
+    return Selected(select(measured, strategy), here, ranked, debiased, cautions, made)
 
 
 def _debiased(
     graded: Graded, found: Mapping[str, Fitted], seen: Mapping[str, list[Fitted]], method: str, **how: Any
 ) -> dict[str, Cmip]:
-    """Return the CMIP of each model, by its own columns of the draws, or by its point estimates where it has none."""
+    """Return the CMIP of each model, by its own columns of the draws."""
     made, first = {}, 0
     for at, (name, one) in enumerate(found.items()):
-        own = graded.drawn[:, first : first + len(seen[name])] if seen[name] else graded.relevance[:, [at]]
+        own = graded.drawn[:, first : first + len(seen[name])]
         first += len(seen[name])
         documents = (graded.code[:, at], graded.rank, graded.grade)
         made[name] = judged(one, own, *documents, method, cluster=graded.query, **how)
@@ -166,12 +164,15 @@ def _debiased(
 
 
 def _measured(
-    found: Mapping[str, Fitted], here: Evaluations, ranked: Ranked, debiased: Mapping[str, Cmip]
+    here: Evaluations, ranked: Ranked, debiased: Mapping[str, Cmip], points: list[str]
 ) -> list[MeasuredModel]:
-    """Return the three quantities that strategies choose by, for each model."""
+    """Return the three quantities that strategies choose by, for each model; points: judged by point estimates.
+
+    CMIP is what is above the floor, where there is one: each model has its own.
+    """
     return [
-        MeasuredModel(name, here[name].perplexity, ranked.of(at), debiased[name], points=not has_posterior(one))
-        for at, (name, one) in enumerate(found.items())
+        MeasuredModel(name, here[name].perplexity, ranked.of(at), pages.above(one), name in points, bool(one.biased))
+        for at, (name, one) in enumerate(debiased.items())
     ]
 
 
