@@ -40,7 +40,7 @@ MICRO = StudyDesign(
     runs=2,
     neural_runs=1,
     repetitions=2,
-    models=("dctr", "pbm", "dbn"),
+    models=("dctr", "pbm", "ubm"),
     neural=(),
     users=("pbm", "carousel"),
     documents=4,
@@ -53,6 +53,7 @@ MICRO = StudyDesign(
 def _quick(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(METHODS, "paper", Paper((1, 1)))
     monkeypatch.setitem(METHODS, "binned", Binned(replicates=4))
+    monkeypatch.setattr(Binned, "worlds", 3)
 
 
 @pytest.fixture(scope="module")
