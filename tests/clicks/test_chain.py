@@ -10,7 +10,7 @@ import pytest
 
 from offrank.clicks import CCM, CM, DBN, DCM, SDBN, click_model
 from offrank.clicks.chain import Chain
-from offrank.clicks.fit.design import Design
+from offrank.clicks.fit.design import PriorDesign
 from offrank.clicks.fit.doubt import reduced, shared
 from offrank.clicks.fit.priors import Beta, EvidenceGrid, PriorRegression
 from offrank.clicks.fit.reading import EM
@@ -133,7 +133,9 @@ def test_a_prior_is_fitted_where_the_evidence_is_largest() -> None:
     grid = EvidenceGrid.around(value, np.append(tried, 0.0) + 4)
     p = 1 / (1 + np.exp(-grid.logits))
     grid.logs[:] = won[:, None] * np.log(p) + (tried - won)[:, None] * np.log1p(-p)
-    found = grid.fit(PriorRegression.of(Beta(1.0, 1.0)), Design.common(300)).betas(Design.common(300)).of_unseen
+    found = (
+        grid.fit(PriorRegression.of(Beta(1.0, 1.0)), PriorDesign.common(300)).betas(PriorDesign.common(300)).of_unseen
+    )
 
     def evidence(a: float, b: float) -> float:
         whole = sum(map(math.lgamma, a + won)) + sum(map(math.lgamma, b + tried - won))

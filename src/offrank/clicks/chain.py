@@ -17,7 +17,7 @@ from ..folds.estimate import Caution
 from ..log.batch import Integers
 from .chain_doubt import SharedDoubt
 from .documents import SlateDocuments
-from .fit.design import Design
+from .fit.design import PriorDesign
 from .fit.priors import Prior, given
 from .fit.reading import EM, SHARED, Designs, TopDown, prior_of, regression_of
 from .fit.tails import Tails
@@ -106,9 +106,9 @@ class Chain(TopDown, FromFeatures):
 
     def _priors(self, sessions: Sessions) -> Designs:
         """What the prior of each table of documents depends on, or the prior that was given."""
-        common = Design.common(sessions.documents) if self.prior == "common" else None
+        common = PriorDesign.common(sessions.documents) if self.prior == "common" else None
         one = given(self.prior) or common
-        return {name: one or Design.of(sessions, name, _KNOTS) for name in self.tables}
+        return {name: one or PriorDesign.of(sessions, name, _KNOTS) for name in self.tables}
 
 
 @dataclass(frozen=True, repr=False, kw_only=True)
@@ -148,4 +148,4 @@ def _is_chance(number: object) -> bool:
 
 def _taken(designs: Designs, documents: Integers) -> Designs:
     """The same of some documents."""
-    return {name: one.take(documents) if isinstance(one, Design) else one for name, one in designs.items()}
+    return {name: one.take(documents) if isinstance(one, PriorDesign) else one for name, one in designs.items()}

@@ -13,7 +13,7 @@ from ..findings.evidence_clicks import OfFit
 from ..log.batch import Floats
 from .counts import Counts
 from .fit.curve import ExaminationCurve, Pooled, fit_curve
-from .fit.design import Design
+from .fit.design import PriorDesign
 from .fit.loadings import Doubt, attractions, directions, kept, of_logarithms
 from .fit.posterior import Attractions, Chances, fit_attractions
 from .fit.priors import Beta, Prior, PriorRegression, given
@@ -67,7 +67,7 @@ class Examined(WithPrior, FromFeatures, ABC):
         value = np.minimum(curve.value, 1.0)
         chances, prior = Chances(value, np.zeros(len(value))), prior_of(self.prior, data)
         initial = begun(prior, _mean(data, value), start)
-        if start is not None and isinstance(prior, Design) and initial is not None:
+        if start is not None and isinstance(prior, PriorDesign) and initial is not None:
             prior = initial.betas(prior)  # components of a mixture keep the prior of the start
         found = fit_attractions(data, chances, None, prior, initial, tolerance=10 * self.tolerance, say=say)
         strength, loadings = _doubt(data, curve, found, prior) if start is None else ({}, {})
@@ -88,13 +88,13 @@ PRIOR_ROLES = {"attraction_prior": Role.PRIOR, "attraction_regression": Role.REG
 """Of the prior of an unseen document, and of the regression that gives those of others."""
 
 
-def prior_of(setting: Prior, data: Counts) -> Beta | Design:
+def prior_of(setting: Prior, data: Counts) -> Beta | PriorDesign:
     """The prior that a setting gives, or the design of the one to be fitted."""
-    common = Design.common(data.documents) if setting == "common" else None
-    return given(setting) or common or Design.of(data, "attraction")
+    common = PriorDesign.common(data.documents) if setting == "common" else None
+    return given(setting) or common or PriorDesign.of(data, "attraction")
 
 
-def begun(prior: Beta | Design, mean: float, start: Parameters | None) -> PriorRegression | None:
+def begun(prior: Beta | PriorDesign, mean: float, start: Parameters | None) -> PriorRegression | None:
     """Initial values of a prior that is to be fitted: those of `start` if they are of such a design."""
     if isinstance(prior, Beta):
         return None
@@ -126,13 +126,13 @@ def _hidden(data: Counts, curve: ExaminationCurve) -> float:
 
 
 def _doubt(
-    data: Counts, curve: ExaminationCurve, found: Attractions, prior: Beta | Design
+    data: Counts, curve: ExaminationCurve, found: Attractions, prior: Beta | PriorDesign
 ) -> tuple[Parameters, Parameters]:
     """(strength, loadings) of attraction and examination."""
     value = found.chances.hit
     free = value < 1
     along = np.where(free[:, None], directions(curve.covariance, data.by_cell()[1], _DIRECTIONS), 0.0)
-    design = prior if isinstance(prior, Design) else None
+    design = prior if isinstance(prior, PriorDesign) else None
     documents = attractions(found, of_logarithms(found.chances, along), design)
     # The logit moves by 1 / (1 - examination) of what the logarithm does; other directions count as the cell's own.
     rest = np.maximum(curve.deviation**2 - (along**2).sum(axis=1), 0.0)

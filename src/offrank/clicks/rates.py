@@ -11,7 +11,7 @@ from ..log.batch import Floats, Integers
 from .counts import Counts
 from .documents import SlateDocuments
 from .examined import prior_of
-from .fit.design import Design
+from .fit.design import PriorDesign
 from .fit.loadings import Doubt, kept
 from .fit.priors import FLAT, Beta, PriorRegression, beta_binomial, fit_rates, given
 from .laws import ClickLaw, Independent
@@ -91,7 +91,7 @@ class DCTR(WithPrior):
     def learn(self, data: Counts, *, start: Parameters | None = None, say: Say = silent) -> Learnt:
         setting, (shown, clicked) = prior_of(self.prior, data), data.by_document()
         loadings: dict[str, Floats] = {}
-        if isinstance(setting, Design):
+        if isinstance(setting, PriorDesign):
             some = np.arange(0, len(shown), -(-len(shown) // _DOCUMENTS))
             regression = fit_rates(shown[some], clicked[some], setting.take(some))
             betas = regression.betas(setting)
@@ -99,7 +99,7 @@ class DCTR(WithPrior):
             regression, betas = PriorRegression.of(setting), setting
         strength = np.append(shown, 0.0) + betas.strength
         rate = betas.posterior_mean(np.append(clicked, 0.0), np.append(shown, 0.0))
-        if isinstance(setting, Design):
+        if isinstance(setting, PriorDesign):
             doubt = Doubt(rate, rate * (1 - rate) / (strength + 1), _moved(regression, setting, shown, clicked, some))
             known, loadings = kept({"rate": doubt})
             strength = known["rate"]
@@ -159,10 +159,10 @@ class RDCTR(WithPrior):
 
 def _common(shown: Floats, clicked: Floats) -> Beta:
     """The prior that all documents share."""
-    return fit_rates(shown, clicked).betas(Design.common(1)).of_unseen
+    return fit_rates(shown, clicked).betas(PriorDesign.common(1)).of_unseen
 
 
-def _moved(prior: PriorRegression, design: Design, shown: Floats, clicked: Floats, some: Integers) -> Floats:
+def _moved(prior: PriorRegression, design: PriorDesign, shown: Floats, clicked: Floats, some: Integers) -> Floats:
     """[documents + 1, r] how the logits of the rates move with the doubt of the prior, which `some` documents gave."""
     betas = prior.betas(design)
     a, b = (np.asarray(one)[:-1] for one in (betas.a, betas.b))

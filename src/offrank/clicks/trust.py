@@ -14,7 +14,7 @@ from .counts import Counts
 from .documents import SlateDocuments
 from .examined import PRIOR_ROLES, begun, prior_of, prior_tables
 from .fit.curve import fit_curve
-from .fit.design import Design
+from .fit.design import PriorDesign
 from .fit.loadings import MOST, Doubt, attractions, directions, kept, scores
 from .fit.posterior import Attractions, Chances, Free, fit_attractions
 from .fit.priors import Beta
@@ -71,10 +71,10 @@ class TrustBias(WithPrior):
         return Independent(np.where(slots.shown, chance, 0.0))
 
 
-def _doubt(found: Attractions, prior: Beta | Design) -> tuple[Parameters, Parameters]:
+def _doubt(found: Attractions, prior: Beta | PriorDesign) -> tuple[Parameters, Parameters]:
     """(strength, loadings) of all tables, by the products of the scores of documents (Berndt et al. 1974)."""
     value, places = np.concatenate(found.chances), np.flatnonzero(np.concatenate(_free(len(found.chances.hit))))
-    spread, design = value * (1 - value), prior if isinstance(prior, Design) else None
+    spread, design = value * (1 - value), prior if isinstance(prior, PriorDesign) else None
     # Each free chance is a direction: by its logit, it moves by p (1 - p).
     along = np.diag(spread)[:, places].reshape(2, len(found.chances.hit), -1)
     information = _information(found, design, along, spread[places])
@@ -90,7 +90,7 @@ def _doubt(found: Attractions, prior: Beta | Design) -> tuple[Parameters, Parame
     return kept({"attraction": documents, "hit": hit, "false": false})
 
 
-def _information(found: Attractions, design: Design | None, along: Floats, weak: Floats) -> Floats:
+def _information(found: Attractions, design: PriorDesign | None, along: Floats, weak: Floats) -> Floats:
     """Of the logits of the free chances, then of the prior's table. weak: that of the chances' own weak priors."""
     from scipy.linalg import block_diag  # slow to import
 
